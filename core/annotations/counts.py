@@ -1,0 +1,53 @@
+"""How often each class was answered on each case, in CSR."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.annotations._kernels import count_classes
+from core.annotations.dataset import Dataset
+from core.errors import NotApplicableError
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassCounts:
+    """Counts of answers by case and class; classes nobody answered on a case are absent.
+
+    Attributes
+    ----------
+    ptr : ndarray of int64, shape (n_cases + 1,)
+        Case ``i`` has entries ``ptr[i]`` to ``ptr[i + 1]``, ascending by class.
+    class_code : ndarray of int32, shape (n_entries,)
+    count : ndarray of int64, shape (n_entries,)
+    n_classes : int
+        Length of the declared class list.
+    """
+
+    ptr: np.ndarray
+    class_code: np.ndarray
+    count: np.ndarray
+    n_classes: int
+
+    @property
+    def n_cases(self) -> int:
+        """Number of cases, with or without answers."""
+        return len(self.ptr) - 1
+
+    def per_case(self) -> np.ndarray:
+        """Answers of each case, ndarray of int64, shape (n_cases,)."""
+        total = np.concatenate([[0], np.cumsum(self.count)])
+        return total[self.ptr[1:]] - total[self.ptr[:-1]]
+
+
+def class_counts(dataset: Dataset) -> ClassCounts:
+    """Counts of a dataset of single classes.
+
+    Raises
+    ------
+    NotApplicableError
+        The answers are not classes; use `Dataset.as_classes` first.
+    """
+    if dataset.kind != "class":
+        raise NotApplicableError(f"Counts need one class per answer; these are {dataset.kind}s.")
+    ptr, class_code, count = count_classes(dataset.case_ptr, dataset.answer, dataset.n_classes)
+    return ClassCounts(ptr, class_code, count, dataset.n_classes)

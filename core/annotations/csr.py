@@ -1,0 +1,49 @@
+"""Annotations grouped by case in compressed sparse rows, and rankings as blocks of tied classes."""
+
+import numpy as np
+
+from core.annotations._kernels import blocks_from_ranks, counting_sort
+
+
+def group_by_case(case_code: np.ndarray, n_cases: int, time: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Row pointers, and the order that brings annotations together by case.
+
+    Within a case annotations are ordered by time where times are given (unknown times first), else as they came.
+
+    Returns
+    -------
+    case_ptr : ndarray of int64, shape (n_cases + 1,)
+    order : ndarray of int64, shape (n_annotations,)
+    """
+    case_code = np.ascontiguousarray(case_code, np.int32)
+    if time is None:
+        return counting_sort(case_code, n_cases)
+    by_time = np.argsort(time, kind="stable")
+    case_ptr, order = counting_sort(case_code[by_time], n_cases)
+    return case_ptr, by_time[order]
+
+
+def keep_annotations(case_ptr: np.ndarray, keep: np.ndarray) -> np.ndarray:
+    """Row pointers when only the annotations marked in ``keep`` (bool, shape (n_annotations,)) stay."""
+    return np.concatenate([[0], np.cumsum(keep, dtype=np.int64)])[case_ptr]
+
+
+def order_blocks(
+    entry_ptr: np.ndarray, entry_class: np.ndarray, entry_rank: np.ndarray, order: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Entries of rankings in a new order of annotations, with ranks turned into blocks 0, 1, 2, ...
+
+    Parameters
+    ----------
+    entry_ptr : ndarray of int64, shape (n_annotations + 1,)
+    entry_class : ndarray of int32, shape (n_entries,)
+    entry_rank : ndarray of float64, shape (n_entries,)
+        Lowest first; equal is tied.
+    order : ndarray of int64, shape (n_annotations,)
+
+    Returns
+    -------
+    entry_ptr, entry_class, entry_block
+        In the new order; within an annotation ascending by block, then by class.
+    """
+    return blocks_from_ranks(entry_ptr, entry_class, entry_rank, np.ascontiguousarray(order, np.int64))

@@ -1,0 +1,238 @@
+"""CSV, TSV and their like: the dialect is sniffed, the records are counted by ourselves, then read with that."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import csv
+
+from core.annotations._kernels import scan_records
+from core.annotations.mapping import is_known_column
+from core.annotations.readers.encoding import to_utf8
+from core.annotations.readers.raw import Dropped, RawTable
+from core.errors import InputError
+
+_DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
+_SNIFFED_RECORDS = 200
+_COMMENT, _AFTER_QUOTE, _BLANK = 1, 2, 4
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How the fields of a file are set apart. ``quote`` is empty where none is used."""
+
+    delimiter: str
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Records:
+    """One entry per record of the file, in order; see the kernel ``scan_records``."""
+
+    first: np.ndarray
+    last: np.ndarray
+    line: np.ndarray
+    fields: np.ndarray
+    flags: np.ndarray
+
+    def marked(self, flag: int) -> np.ndarray:
+        return (self.flags & flag) != 0
+
+
+def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTable:
+    """A table of text from CSV, TSV, or text set apart by semicolons or bars.
+
+    Parameters
+    ----------
+    content : bytes
+        The whole file, in any encoding.
+    has_header : bool, optional
+        Whether the first row names the columns; guessed where not given.
+
+    Raises
+    ------
+    InputError
+        Empty or binary file, one column only, a header that names a column twice, a quote that stays open, rows that
+        do not fit the header. Nothing half-read is ever returned.
+    """
+    if not content.strip():
+        raise InputError("The file is empty.", "Choose a file with a header and at least one row.")
+    content, note = to_utf8(content)
+    notes = [note] if note else []
+    data = np.frombuffer(content, np.uint8)
+    dialect = sniff_dialect(data)
+    notes.append(f"Fields are set apart by {_DELIMITERS[dialect.delimiter]}.")
+    records = _scan(data, dialect)
+
+    rows = ~records.marked(_BLANK)
+    sound = rows & ~records.marked(_COMMENT | _AFTER_QUOTE)
+    if not sound.any():
+        raise InputError("The file holds only comments or unreadable lines.", "Choose a file with rows of data.")
+    n_columns = Counter(records.fields[sound].tolist()).most_common(1)[0][0]
+    comment = records.marked(_COMMENT) & (records.fields != n_columns)
+    rows &= ~comment
+    if comment.any():
+        notes.append(f"{int(comment.sum()):,} comment lines (#) were passed over.")
+    indices = np.flatnonzero(rows)
+    header = _cells(content, dialect, records, indices[0])
+    if has_header is None:
+        has_header = _looks_like_header(header, content, dialect, records, indices[1:_SNIFFED_RECORDS])
+    if has_header:
+        names = _column_names(header, n_columns, int(records.line[indices[0]]))
+        indices = indices[1:]
+    else:
+        names = [f"column {number}" for number in range(1, n_columns + 1)]
+        notes.append("The columns have no names and were numbered.")
+    if n_columns < 2:
+        raise InputError(
+            f"Only one column was found ({names[0]!r}).",
+            "A table needs at least a case and an answer; fields may be set apart by comma, semicolon, tab or bar.",
+        )
+    if indices.size == 0:
+        raise InputError("The file has a header but no rows.", "Choose a file with at least one row of data.")
+
+    wrong_size = records.fields[indices] != n_columns
+    after_quote = records.marked(_AFTER_QUOTE)[indices]
+    bad = wrong_size | after_quote
+    dropped = [
+        Dropped(
+            int(records.line[index]),
+            "text after a closing quote"
+            if records.flags[index] & _AFTER_QUOTE
+            else f"{records.fields[index]} fields where {n_columns} are expected",
+        )
+        for index in indices[bad]
+    ]
+    kept = indices[~bad]
+    if kept.size == 0:
+        raise InputError("No row has as many fields as the table has columns.", "Look at the delimiter of the file.")
+    table = _parse(content, dialect, names, records, kept)
+    return RawTable(table, records.line[kept], tuple(dropped), tuple(notes), has_header)
+
+
+def sniff_dialect(data: np.ndarray) -> Dialect:
+    """The delimiter that gives most records the same number of fields, more than one, and the quote in use.
+
+    Parameters
+    ----------
+    data : ndarray of uint8
+        UTF-8 text.
+    """
+    best, best_score = Dialect(",", '"'), (-1.0, 0)
+    head = data[: 1 << 20]
+    for quote in ('"', "'"):
+        if quote == "'" and not _single_quotes_in_use(head[:65_536].tobytes()):
+            continue
+        for delimiter in _DELIMITERS:
+            _, _, _, fields, flags, _, _ = scan_records(head, ord(delimiter), ord(quote), 0, _SNIFFED_RECORDS)
+            counts = Counter(fields[(flags & (_COMMENT | _BLANK)) == 0].tolist())
+            if not counts:
+                continue
+            columns, records = counts.most_common(1)[0]
+            # Ties go to the first of the list: a comma inside text is rarer than a comma as delimiter.
+            score = (records / counts.total() if columns > 1 else 0.0, columns if quote == "'" else 0)
+            if score > best_score:
+                best, best_score = Dialect(delimiter, quote), score
+    return best
+
+
+def _single_quotes_in_use(head: bytes) -> bool:
+    if b'"' in head:
+        return False
+    lines = head.splitlines()[1:_SNIFFED_RECORDS]
+    return sum(line.count(b"'") >= 2 and line.lstrip().startswith(b"'") for line in lines) > len(lines) / 2
+
+
+def _scan(data: np.ndarray, dialect: Dialect) -> _Records:
+    *columns, open_line, noticed_line = scan_records(data, ord(dialect.delimiter), ord(dialect.quote), 0, -1)
+    if open_line:
+        where = "does not close before the end of the file"
+        if noticed_line != open_line:
+            where = f"is still open on line {noticed_line:,}"
+        raise InputError(
+            f"A quotation mark ({dialect.quote}) that opens here {where}.",
+            "Nothing was read, as rows could be lost. Close it, or double it where it belongs to the text.",
+            line=int(open_line),
+        )
+    return _Records(*columns)
+
+
+def _cells(content: bytes, dialect: Dialect, records: _Records, index: int) -> list[str]:
+    """The fields of one record, taken apart by the standard library: a second reader beside the first."""
+    import csv as standard_csv
+
+    text = content[records.first[index] : records.last[index]].decode()
+    return next(standard_csv.reader([text], delimiter=dialect.delimiter, quotechar=dialect.quote), [""])
+
+
+def _looks_like_header(
+    header: list[str], content: bytes, dialect: Dialect, records: _Records, rest: np.ndarray
+) -> bool:
+    if any(is_known_column(name) for name in header):
+        return True
+    rows = [_cells(content, dialect, records, index) for index in rest]
+    for column, name in enumerate(header):
+        values = {row[column].strip() for row in rows if column < len(row)}
+        if name.strip() in values or _is_number(name):
+            return False
+    return True
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _column_names(header: list[str], n_columns: int, line: int) -> list[str]:
+    names = [name.strip().lstrip("#").strip() for name in header]
+    if len(names) == n_columns - 1:  # tables written with row names have no name for that column
+        names = ["row", *names]
+    if len(names) != n_columns:
+        raise InputError(
+            f"The header has {len(names)} names but most rows have {n_columns} fields.",
+            "Give every column one name; put names that contain the delimiter in quotation marks.",
+            line=line,
+        )
+    names = [name or f"column {number}" for number, name in enumerate(names, 1)]
+    for name, count in Counter(names).items():
+        if count > 1:
+            places = " and ".join(str(number) for number, other in enumerate(names, 1) if other == name)
+            raise InputError(
+                f"The header names {name!r} {count} times (columns {places}).",
+                "Give each column a name of its own, so that no answers are mixed up.",
+                line=line,
+            )
+    return names
+
+
+def _parse(content: bytes, dialect: Dialect, names: list[str], records: _Records, kept: np.ndarray) -> pa.Table:
+    if kept.size and kept[-1] - kept[0] + 1 == kept.size:
+        buffer = pa.py_buffer(content).slice(int(records.first[kept[0]]), _span(records, kept))
+    else:
+        runs = np.split(kept, np.flatnonzero(np.diff(kept) != 1) + 1)
+        pieces = (content[records.first[run[0]] : records.last[run[-1]]] for run in runs)
+        buffer = pa.py_buffer(b"\n".join(pieces) + b"\n")
+    table = csv.read_csv(
+        pa.BufferReader(buffer),
+        read_options=csv.ReadOptions(column_names=names, block_size=8 << 20),
+        parse_options=csv.ParseOptions(
+            delimiter=dialect.delimiter, quote_char=dialect.quote, newlines_in_values=True, ignore_empty_lines=True
+        ),
+        convert_options=csv.ConvertOptions(
+            column_types={name: pa.string() for name in names}, strings_can_be_null=False, check_utf8=False
+        ),
+    )
+    if table.num_rows != kept.size:
+        raise InputError(
+            f"Two counts of the rows differ ({kept.size:,} and {table.num_rows:,}). Nothing was read.",
+            "Save the file as Parquet, or look for quotation marks and line ends inside the text.",
+        )
+    return table
+
+
+def _span(records: _Records, kept: np.ndarray) -> int:
+    return int(records.last[kept[-1]] - records.first[kept[0]])

@@ -1,0 +1,80 @@
+"""Columns of text as codes into a vocabulary in natural order (R2 before R10), missing tokens apart."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+MISSING_TOKENS = frozenset({"", "na", "n/a", ".", "nan", "null"})
+_BLANKS = " \t\r\n\u00a0\ufeff"
+
+
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """A column as codes.
+
+    Attributes
+    ----------
+    code : ndarray of int32
+        Index into ``values``; -1 missing.
+    values : tuple of str
+        Distinct values, trimmed, in natural order.
+    missing : dict
+        How often each missing token occurred, as it stands in the file ("" for empty or blank).
+    """
+
+    code: np.ndarray
+    values: tuple[str, ...]
+    missing: dict[str, int]
+
+
+def encode(column: pa.ChunkedArray) -> Coded:
+    """Codes of a column of strings; only distinct values are looked at one by one."""
+    encoded = column.combine_chunks().dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.unify_dictionaries().combine_chunks()
+    raw_code = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+    trimmed = pc.utf8_trim(encoded.dictionary, characters=_BLANKS)
+    is_missing = pc.is_in(pc.utf8_lower(trimmed), pa.array(sorted(MISSING_TOKENS))).to_numpy(zero_copy_only=False)
+
+    distinct = trimmed.filter(pa.array(~is_missing)).unique()
+    values = distinct.take(natural_order(distinct))
+    recode = pc.fill_null(pc.index_in(trimmed, values), -1).to_numpy(zero_copy_only=False).astype(np.int32)
+    recode[is_missing] = -1
+    code = recode[raw_code] if raw_code.size else raw_code
+    missing: dict[str, int] = {}
+    if is_missing.any():
+        counts = np.bincount(raw_code, minlength=len(trimmed))
+        for place in np.flatnonzero(is_missing):
+            token = trimmed[int(place)].as_py()
+            missing[token] = missing.get(token, 0) + int(counts[place])
+    return Coded(code, tuple(values.to_pylist()), missing)
+
+
+def natural_order(values: pa.Array) -> pa.Array:
+    """Order of distinct strings by the text before the first number, then that number, then the rest."""
+    parts = pc.extract_regex(values, r"^(?s)(?P<prefix>\D*)(?P<number>\d{0,18})(?P<rest>.*)$")
+    number = pc.struct_field(parts, "number")
+    number = pc.if_else(pc.equal(number, ""), "-1", number).cast(pa.int64())
+    keys = pa.table(
+        {"prefix": pc.struct_field(parts, "prefix"), "number": number, "rest": pc.struct_field(parts, "rest")}
+    )
+    return pc.sort_indices(keys, sort_keys=[(name, "ascending") for name in keys.column_names])
+
+
+def natural_sorted(values) -> list[str]:
+    """Distinct strings in natural order."""
+    array = pa.array(dict.fromkeys(values), pa.string())
+    return array.take(natural_order(array)).to_pylist()
+
+
+def to_numbers(values: tuple[str, ...]) -> np.ndarray:
+    """The values as float64, NaN where one is not a number."""
+    numbers = np.full(len(values), np.nan)
+    for place, value in enumerate(values):
+        try:
+            numbers[place] = float(value)
+        except ValueError:
+            continue
+    return numbers

@@ -1,0 +1,82 @@
+"""Where things are kept and how large they may be. Read from the environment, never from a file of the user's."""
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+from core.errors import InputError
+
+MEGABYTE = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Folders and limits of this installation.
+
+    Attributes
+    ----------
+    home : Path
+        Folder of kept datasets (``PLURALITY_HOME``).
+    max_upload_mb : int
+        Largest file that is read, in MiB (``PLURALITY_MAX_UPLOAD_MB``).
+    max_model_cells : int
+        Largest number of parameters or class probabilities of a rater model (``PLURALITY_MAX_MODEL_CELLS``).
+    """
+
+    home: Path
+    max_upload_mb: int = 1024
+    max_model_cells: int = 50_000_000
+
+    @property
+    def datasets(self) -> Path:
+        """Folder with one subfolder for each kept dataset, named by its digest."""
+        return self.home / "datasets"
+
+
+def current_settings() -> Settings:
+    """The settings in force now.
+
+    Raises
+    ------
+    InputError
+        A limit in the environment is not a positive whole number.
+    """
+    home = os.environ.get("PLURALITY_HOME") or platformdirs.user_data_dir("plurality", appauthor=False)
+    return Settings(
+        home=Path(home).expanduser(),
+        max_upload_mb=_positive("PLURALITY_MAX_UPLOAD_MB", Settings.__dataclass_fields__["max_upload_mb"].default),
+        max_model_cells=_positive(
+            "PLURALITY_MAX_MODEL_CELLS", Settings.__dataclass_fields__["max_model_cells"].default
+        ),
+    )
+
+
+def _positive(variable: str, default: int) -> int:
+    text = os.environ.get(variable)
+    if not text:
+        return default
+    if not text.isdecimal() or int(text) == 0:
+        raise InputError(f"{variable} is {text!r}.", "Set it to a positive whole number or leave it unset.")
+    return int(text)
+
+
+def prepare_numba_cache() -> None:
+    """Point numba at one writable folder, so that app, tests, worker and command line compile each kernel once.
+
+    Called by ``core/__init__.py`` before anything imports numba: with a read-only home numba fails at import.
+    """
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        return
+    folder = Path(platformdirs.user_cache_dir("plurality", appauthor=False)) / "kernels"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".writable-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+    except OSError:
+        folder = Path(tempfile.gettempdir()) / f"plurality-kernels-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+        folder.mkdir(parents=True, exist_ok=True)
+    os.environ["NUMBA_CACHE_DIR"] = str(folder)

@@ -1,0 +1,46 @@
+"""The one place that makes text from a user's file safe to show: markdown, plotly, HTML, spreadsheets."""
+
+import html
+import re
+
+# Streamlit replaces typographic pairs, emoji and icon codes and bare addresses after backslash escapes are gone,
+# so those can only be broken by an invisible character between their parts.
+_JOINER = "\u2060"
+_MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:^=\"'&])")
+_BREAK_AFTER = re.compile(r"(:(?=[\w+\-/])|(?<=www)(?=\.)|@(?=\w)|(?<=[-<>~])(?=[-<>=]))")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]+")
+_SPREADSHEET_LEADERS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def markdown(text: object) -> str:
+    """Text that Streamlit's markdown shows letter for letter: no links, images, emphasis, colours, icons or maths."""
+    line = _CONTROL.sub(" ", str(text)).strip()
+    return _MARKDOWN_SPECIAL.sub(r"\\\1", _BREAK_AFTER.sub(lambda hit: hit.group() + _JOINER, line))
+
+
+def plotly(text: object) -> str:
+    """Text that plotly shows letter for letter in names, titles, ticks and hover (it reads a subset of HTML)."""
+    return html.escape(_CONTROL.sub(" ", str(text)), quote=False).replace("%{", "%&#123;")
+
+
+def html_text(text: object) -> str:
+    """Text for the inside of an HTML element or a quoted attribute."""
+    return html.escape(_CONTROL.sub(" ", str(text)), quote=True)
+
+
+def spreadsheet(value: object) -> object:
+    """A cell that no spreadsheet program takes for a formula; numbers stay numbers."""
+    if isinstance(value, str) and value.startswith(_SPREADSHEET_LEADERS):
+        return "'" + value
+    return value
+
+
+def shorten(text: object, length: int = 40) -> str:
+    """The text, or its beginning with an ellipsis where it is longer than ``length`` characters."""
+    text = str(text)
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+
+
+def plural(count: int, noun: str, nouns: str | None = None) -> str:
+    """``1 case``, ``2,000 cases``."""
+    return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"

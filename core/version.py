@@ -1,0 +1,3 @@
+"""The version that stands beside every number and in every cache key."""
+
+__version__ = "0.1.0"
