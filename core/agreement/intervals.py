@@ -1,0 +1,79 @@
+"""A coefficient with its uncertainty, and the intervals that give it one."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """One number with its uncertainty. What is undefined is None, with the reason in ``note``.
+
+    Attributes
+    ----------
+    name, weights : str
+        Which coefficient, and which weights or weighting went into it.
+    value, se, ci_low, ci_high : float or None
+    n_cases : int
+        Cases that entered.
+    n_annotations : int
+        Their annotations.
+    note : str
+        Why something is undefined, or what to mind; empty otherwise.
+    """
+
+    name: str
+    weights: str
+    value: float | None
+    se: float | None
+    ci_low: float | None
+    ci_high: float | None
+    n_cases: int
+    n_annotations: int
+    note: str = ""
+
+    def with_note(self, note: str) -> "Coefficient":
+        """The same with another remark added."""
+        return replace(self, note=f"{self.note} {note}".strip())
+
+
+def undefined(name: str, weights: str, why: str, n_cases: int = 0, n_annotations: int = 0) -> Coefficient:
+    """A coefficient without a value, and why."""
+    return Coefficient(name, weights, None, None, None, None, n_cases, n_annotations, f"undefined: {why}")
+
+
+def with_t_interval(
+    name: str,
+    weights: str,
+    value: float,
+    variance: float,
+    df: int,
+    n_cases: int,
+    n_annotations: int,
+    level: float,
+) -> Coefficient:
+    """Value ± t·SE with the upper end cut at 1; no interval below one degree of freedom."""
+    from scipy.special import stdtrit
+
+    if df < 1:
+        return Coefficient(
+            name, weights, value, None, None, None, n_cases, n_annotations, "undetermined interval: only one case"
+        )
+    se = float(np.sqrt(variance))
+    half = float(stdtrit(df, (1 + level) / 2)) * se
+    high = min(1.0, value + half)
+    return Coefficient(name, weights, value, se, value - half, high, n_cases, n_annotations, few_cases(n_cases))
+
+
+def few_cases(n_cases: int) -> str:
+    """The remark for an interval from fewer than 20 cases."""
+    return "few cases: the interval is rough" if n_cases < 20 else ""
+
+
+def wilson(p: float, n_eff: float, t: float) -> tuple[float, float]:
+    """Wilson's interval for a probability from ``n_eff`` effective observations and quantile ``t``."""
+    t2 = t * t
+    centre = p + t2 / (2 * n_eff)
+    half = t * np.sqrt(p * (1 - p) / n_eff + t2 / (4 * n_eff * n_eff))
+    scale = 1 + t2 / n_eff
+    return float(max(0.0, (centre - half) / scale)), float(min(1.0, (centre + half) / scale))
