@@ -1,0 +1,92 @@
+"""Expectation-maximisation of Dawid & Skene (1979) over annotations in CSR by case, in log space.
+
+E: ln q_ik = ln pi_k + sum over annotations a of i of ln theta[rater_a, k, answer_a], normalised over k.
+M: expected counts sum_i q_ik, and per rater and answer sum_a q_ik. Both in one pass: q of a case is used while hot.
+"""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def expect_and_count(case_ptr, cell, log_theta, log_prevalence, first_case, last_case, posterior, keep):
+    """One pass over cases ``first_case`` to ``last_case``.
+
+    ``cell[a]`` is rater * n_classes + answer; ``log_theta[cell, k]`` holds ln P(answer | true k). Returns the
+    log-likelihood, expected cases per class, and expected annotations per (cell, true class). Fills ``posterior`` rows
+    where ``keep``.
+    """
+    n_classes = log_prevalence.size
+    n_cells = log_theta.shape[0]
+    cases_of = np.zeros(n_classes)
+    counts = np.zeros((n_cells, n_classes))
+    q = np.empty(n_classes)
+    total = 0.0
+    for case in range(first_case, last_case):
+        start = case_ptr[case]
+        stop = case_ptr[case + 1]
+        for k in range(n_classes):
+            q[k] = log_prevalence[k]
+        for a in range(start, stop):
+            c = cell[a]
+            for k in range(n_classes):
+                q[k] += log_theta[c, k]
+        best = q[0]
+        for k in range(1, n_classes):
+            if q[k] > best:
+                best = q[k]
+        if best == -np.inf:  # no class can explain these answers: say nothing about the case
+            for k in range(n_classes):
+                q[k] = 1.0
+            best = -745.0
+        else:
+            for k in range(n_classes):
+                q[k] = 1.0 if q[k] == best else np.exp(q[k] - best)
+        mass = 0.0
+        for k in range(n_classes):
+            mass += q[k]
+        total += best + np.log(mass)
+        scale = 1.0 / mass
+        for k in range(n_classes):
+            q[k] *= scale
+            cases_of[k] += q[k]
+        if keep:
+            for k in range(n_classes):
+                posterior[case, k] = q[k]
+        for a in range(start, stop):
+            c = cell[a]
+            for k in range(n_classes):
+                counts[c, k] += q[k]
+    return total, cases_of, counts
+
+
+@njit(cache=True, nogil=True)
+def count_from(case_ptr, cell, posterior, n_cells):
+    """Expected cases per class and annotations per (cell, true class) from given class probabilities."""
+    n_classes = posterior.shape[1]
+    cases_of = np.zeros(n_classes)
+    counts = np.zeros((n_cells, n_classes))
+    for case in range(case_ptr.size - 1):
+        for k in range(n_classes):
+            cases_of[k] += posterior[case, k]
+        for a in range(case_ptr[case], case_ptr[case + 1]):
+            for k in range(n_classes):
+                counts[cell[a], k] += posterior[case, k]
+    return cases_of, counts
+
+
+@njit(cache=True, nogil=True)
+def vote_shares(ptr, class_code, count, n_classes):
+    """Share of each class among a case's answers; uniform where a case has none."""
+    n_cases = ptr.size - 1
+    share = np.zeros((n_cases, n_classes))
+    for case in range(n_cases):
+        answers = 0.0
+        for e in range(ptr[case], ptr[case + 1]):
+            answers += count[e]
+        if answers == 0:
+            for k in range(n_classes):
+                share[case, k] = 1.0 / n_classes
+        for e in range(ptr[case], ptr[case + 1]):
+            share[case, class_code[e]] = count[e] / answers
+    return share

@@ -1,0 +1,62 @@
+"""Majority vote: the class most raters named, ties shared."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.annotations.counts import class_counts
+from core.annotations.dataset import Dataset
+from core.models._kernels import count_from, vote_shares
+from core.models.result import RaterModelFit
+from core.models.sizes import check_size
+
+
+@dataclass(frozen=True, slots=True)
+class MajorityVote:
+    """The rule most people use; every rater counts the same."""
+
+    def fit(self, dataset: Dataset) -> RaterModelFit:
+        """Vote shares as class probabilities, and raters against the winning class (tied winners share the case).
+
+        Raises
+        ------
+        NotApplicableError
+            The answers are not single classes.
+        LimitError
+            The tables would not fit.
+        """
+        check_size("Majority vote", dataset)
+        counts = class_counts(dataset)
+        share = vote_shares(counts.ptr, counts.class_code, counts.count, dataset.n_classes)
+        winners = share >= share.max(axis=1, keepdims=True) - 1e-12
+        winner_share = winners / winners.sum(axis=1, keepdims=True)
+        answered = np.diff(dataset.case_ptr) > 0
+        cell = cells(dataset)
+        _, by_cell = count_from(dataset.case_ptr, cell, winner_share, dataset.n_raters * dataset.n_classes)
+        confusion, evidence = normalised(by_cell, dataset)
+        return RaterModelFit(
+            model="majority",
+            method="vote",
+            cases=dataset.cases,
+            raters=dataset.raters,
+            classes=dataset.classes,
+            prevalence=winner_share[answered].mean(axis=0),
+            confusion=confusion,
+            evidence=evidence,
+            class_probability=share,
+            n_annotations=np.bincount(dataset.rater, minlength=dataset.n_raters),
+        )
+
+
+def cells(dataset: Dataset) -> np.ndarray:
+    """Rater and answer of each annotation as one number, rater * n_classes + answer, int32, shape (n_annotations,)."""
+    return dataset.rater * np.int32(dataset.n_classes) + dataset.answer
+
+
+def normalised(by_cell: np.ndarray, dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """Confusion matrices and their evidence from counts by (rater and answer, true class)."""
+    counts = by_cell.reshape(dataset.n_raters, dataset.n_classes, dataset.n_classes).transpose(0, 2, 1)
+    evidence = counts.sum(axis=2)
+    confusion = np.full(counts.shape, 1.0 / dataset.n_classes)
+    np.divide(counts, evidence[:, :, None], out=confusion, where=evidence[:, :, None] > 0)
+    return confusion, evidence

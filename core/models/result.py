@@ -1,0 +1,64 @@
+"""What every rater model gives back."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RaterModelFit:
+    """A fitted model of raters and truth.
+
+    Attributes
+    ----------
+    model, method : str
+        For example "dawid-skene" by "em".
+    cases, raters, classes : tuple of str
+        Names along the axes below.
+    prevalence : ndarray, shape (n_classes,)
+        Distribution of the true class over cases.
+    confusion : ndarray, shape (n_raters, n_classes, n_classes)
+        Axes: rater, true class, answered class. Rows sum to 1.
+    evidence : ndarray, shape (n_raters, n_classes)
+        Expected annotations of a rater on cases of each true class; where it is 0 the row of ``confusion`` is uniform
+        by convention and says nothing.
+    class_probability : ndarray, shape (n_cases, n_classes)
+    n_annotations : ndarray of int64, shape (n_raters,)
+    log_likelihood : float or None
+        None for a rule that has no likelihood.
+    objective : tuple of float
+        What was maximised, by iteration; empty where nothing was.
+    converged : bool
+    settings : dict
+        Smoothing, start, seed and the like.
+    notes : tuple of str
+        What the reader must know before using the numbers.
+    """
+
+    model: str
+    method: str
+    cases: tuple[str, ...]
+    raters: tuple[str, ...]
+    classes: tuple[str, ...]
+    prevalence: np.ndarray
+    confusion: np.ndarray
+    evidence: np.ndarray
+    class_probability: np.ndarray
+    n_annotations: np.ndarray
+    log_likelihood: float | None = None
+    objective: tuple[float, ...] = ()
+    converged: bool = True
+    settings: dict = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def top_class(self) -> np.ndarray:
+        """Most probable class of each case, int64, shape (n_cases,); -1 where two are equally probable."""
+        if len(self.classes) == 1:
+            return np.zeros(len(self.cases), np.int64)
+        best_two = np.partition(self.class_probability, -2, axis=1)[:, -2:]
+        tied = np.isclose(best_two[:, 0], best_two[:, 1], rtol=1e-9, atol=1e-12)
+        return np.where(tied, -1, self.class_probability.argmax(axis=1))
+
+    def accuracy(self) -> np.ndarray:
+        """P(rater's answer is right) under the model's prevalence, shape (n_raters,)."""
+        return np.einsum("jkk,k->j", self.confusion, self.prevalence)

@@ -1,0 +1,33 @@
+"""Refusing a model that is too large for its data, before memory runs out."""
+
+from core.annotations.dataset import Dataset
+from core.errors import LimitError, NotApplicableError
+from core.settings import current_settings
+
+
+def check_size(title: str, dataset: Dataset) -> None:
+    """Raise unless the tables of raters × classes × classes and of cases × classes are within the limit.
+
+    Raises
+    ------
+    NotApplicableError
+        The answers are not single classes.
+    LimitError
+        Says what to use instead.
+    """
+    if dataset.kind != "class":
+        raise NotApplicableError(f"{title} needs one class per answer; these are {dataset.kind}s.")
+    limit = current_settings().max_model_cells
+    per_rater = dataset.n_raters * dataset.n_classes**2
+    per_case = dataset.n_cases * dataset.n_classes
+    if per_rater > limit:
+        raise LimitError(
+            f"{title} would need {dataset.n_raters:,} raters × {dataset.n_classes:,}² classes = {per_rater:,} numbers, "
+            f"more than the limit of {limit:,}. Use majority vote with fewer classes, merge rare classes, or model "
+            "fewer raters."
+        )
+    if per_case > limit:
+        raise LimitError(
+            f"{title} would need {dataset.n_cases:,} cases × {dataset.n_classes:,} classes = {per_case:,} numbers, "
+            f"more than the limit of {limit:,}. Merge rare classes or take fewer cases."
+        )
