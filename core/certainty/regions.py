@@ -1,0 +1,70 @@
+"""Highest-density regions of plausibilities on a triangle of three corners."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+LATTICE_STEPS = 60
+_EDGE = 1e-4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Region:
+    """The smallest part of a triangle that holds a given share of the distribution.
+
+    Attributes
+    ----------
+    outlines : tuple of ndarray, each of shape (n_points, 3)
+        Closed lines in barycentric coordinates (rows sum to 1).
+    level : float
+        The share it holds, for example .95.
+    """
+
+    outlines: tuple[np.ndarray, ...]
+    level: float
+
+
+def dirichlet_region(shape: np.ndarray, corners: np.ndarray, level: float = 0.95) -> Region:
+    """Region of Dirichlet(shape) on the triangle, by its exact density.
+
+    Parameters
+    ----------
+    shape : ndarray, shape (3,)
+        Of the three corners; renormalising a Dirichlet to some of its classes leaves their shapes unchanged.
+    corners : ndarray, shape (n_draws, 3)
+        Draws renormalised to the corners; their density's lower quantile is the threshold.
+    level : float
+    """
+    points = _clipped(corners)
+    threshold = float(np.quantile(_log_density(points, shape), 1 - level))
+    return Region(_outlines(shape, threshold), level)
+
+
+def _clipped(points: np.ndarray) -> np.ndarray:
+    points = np.maximum(points, _EDGE)
+    return points / points.sum(axis=-1, keepdims=True)
+
+
+def _log_density(points: np.ndarray, shape: np.ndarray) -> np.ndarray:
+    return (np.log(points) * (shape - 1)).sum(axis=-1)
+
+
+def _outlines(shape: np.ndarray, threshold: float) -> tuple[np.ndarray, ...]:
+    import contourpy
+
+    first, second = np.meshgrid(np.arange(LATTICE_STEPS + 1), np.arange(LATTICE_STEPS + 1), indexing="xy")
+    third = LATTICE_STEPS - first - second
+    inside = third >= 0
+    lattice = np.stack([first, second, np.maximum(third, 0)], axis=-1) / LATTICE_STEPS
+    density = np.ma.masked_array(_log_density(_clipped(lattice), shape), mask=~inside)
+    generator = contourpy.contour_generator(
+        first / LATTICE_STEPS, second / LATTICE_STEPS, density, corner_mask=True, fill_type="OuterOffset"
+    )
+    polygons, offsets = generator.filled(threshold, np.inf)
+    outlines = []
+    for polygon, offset in zip(polygons, offsets, strict=True):
+        for start, stop in pairwise(offset):
+            a, b = polygon[start:stop].T
+            outlines.append(np.column_stack([a, b, 1 - a - b]))
+    return tuple(outlines)

@@ -1,0 +1,101 @@
+"""Annotation certainty: the probability that the top-j classes of a case stay the same under the posterior.
+
+``Certainty(C) = P(C = top-|C| set of λ)``, ``AnnotationCertainty_j = max_C`` [Stutz et al., eq. 2-6].
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.annotations.dataset import Dataset
+from core.chunks import CancelToken
+from core.plausibility.protocol import PlausibilityModel
+from core.reducers.protocol import reduce_draws
+from core.reducers.sets import TopSets, TopSetState
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CertaintyResult:
+    """Annotation certainty of every case for j = 1..max_top.
+
+    A maximum over sets is biased upwards when draws are few.
+
+    Attributes
+    ----------
+    cases, classes : tuple of str
+    certainty, se : ndarray, shape (n_cases, max_top)
+        NaN where the class list has fewer than j classes. ``se`` is the Monte Carlo standard error.
+    top_set : ndarray of int32, shape (n_cases, max_top, max_top)
+        Classes of the most frequent set of j; -1 for a class that nobody named, and beyond j.
+    never_named : ndarray, shape (n_cases, max_top)
+        Share of draws in which a class that nobody named is among the first j.
+    """
+
+    cases: tuple[str, ...]
+    classes: tuple[str, ...]
+    certainty: np.ndarray
+    se: np.ndarray
+    top_set: np.ndarray
+    never_named: np.ndarray
+
+    def mean(self, top: int = 1) -> float | None:
+        """Mean over cases; None where there are fewer classes than ``top``."""
+        values = self.certainty[:, top - 1]
+        return None if np.isnan(values).any() else float(values.mean())
+
+    def mean_se(self, top: int = 1) -> float | None:
+        """Monte Carlo standard error of the mean."""
+        errors = self.se[:, top - 1]
+        return None if np.isnan(errors).any() else float(np.sqrt((errors**2).sum()) / len(errors))
+
+    def n_below(self, level: float, top: int = 1) -> int:
+        """Cases whose certainty is below ``level``."""
+        return int((self.certainty[:, top - 1] < level).sum())
+
+    def top_class(self) -> np.ndarray:
+        """Most probable top-1 class of each case; -1 where it is a class that nobody named."""
+        return self.top_set[:, 0, 0]
+
+
+def annotation_certainty(
+    model: PlausibilityModel,
+    dataset: Dataset,
+    *,
+    reliability: float,
+    n_draws: int = 1000,
+    max_top: int = 3,
+    seed: int = 0,
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> CertaintyResult:
+    """Annotation certainty of all cases under a plausibility model.
+
+    Parameters
+    ----------
+    model : PlausibilityModel
+    dataset : Dataset
+        Of a kind that the model takes.
+    reliability : float
+        γ, the trust in the raters, > 0.
+    n_draws, max_top, seed : int
+    """
+    (state,) = reduce_draws(
+        model,
+        dataset,
+        [TopSets(max_top)],
+        reliability=reliability,
+        n_draws=n_draws,
+        seed=seed,
+        token=token,
+        progress=progress,
+    )
+    return certainty_of(state, dataset.cases, dataset.classes)
+
+
+def certainty_of(state: TopSetState, cases: tuple[str, ...], classes: tuple[str, ...]) -> CertaintyResult:
+    """Frequencies with their errors and names."""
+    certainty = state.frequency.copy()
+    certainty[:, len(classes) :] = np.nan
+    se = np.sqrt(certainty * (1 - certainty) / state.ess[:, None])
+    return CertaintyResult(cases, classes, certainty, se, state.members, state.with_rest)

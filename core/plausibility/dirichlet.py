@@ -1,0 +1,91 @@
+"""Dirichlet counts: the plausibilities of a case from how often each class was named.
+
+``λ | b ~ Dirichlet(γ s + α 1)``, s the counts of a case [Stutz et al., Evaluating AI systems under uncertain ground
+truth, appendix A].
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from core.annotations.counts import class_counts
+from core.annotations.dataset import Dataset
+from core.errors import InputError
+from core.plausibility._kernels import dirichlet_draws
+from core.plausibility.protocol import CaseDraws
+from core.seeds import case_seeds
+
+SPLIT_DEPTH = 3
+
+
+@dataclass(frozen=True, slots=True)
+class DirichletCounts:
+    """Dirichlet posterior of each case's plausibilities, one class per annotation.
+
+    Parameters
+    ----------
+    alpha : float
+        Prior pseudo-count of every class of the declared list, > 0.
+    depth : int
+        How many of the largest never-named classes are told apart; certainty of top-j sets needs j of them.
+    """
+
+    name: ClassVar[str] = "dirichlet"
+    default_reliability: ClassVar[float] = 1.0
+    alpha: float = 1.0
+    depth: int = SPLIT_DEPTH
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.alpha) and self.alpha > 0):
+            raise InputError(f"The prior α is {self.alpha}.", "It must be a positive number.")
+
+    def settings(self) -> dict:
+        """Parameters that change the draws."""
+        return {"alpha": self.alpha, "depth": self.depth}
+
+    def shapes(self, dataset: Dataset, case: int, reliability: float) -> tuple[np.ndarray, np.ndarray, int]:
+        """Named classes of a case, their Dirichlet shapes ``γ s + α``, and the number of never-named classes."""
+        counts = class_counts(dataset)
+        entries = slice(counts.ptr[case], counts.ptr[case + 1])
+        named = counts.class_code[entries]
+        return named, reliability * counts.count[entries] + self.alpha, dataset.n_classes - len(named)
+
+    def draws(
+        self, dataset: Dataset, *, reliability: float, n_draws: int, seed: int, cases: range | None = None
+    ) -> Iterator[tuple[int, CaseDraws]]:
+        """Independent draws of each case.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            Of single classes (`Dataset.as_classes`).
+        reliability : float
+            γ > 0: how many times each annotation counts.
+        n_draws : int
+        seed : int
+        cases : range, optional
+            Which cases; all where not given.
+
+        Raises
+        ------
+        NotApplicableError
+            The answers are not single classes.
+        InputError
+            A parameter is out of its range.
+        """
+        if not (np.isfinite(reliability) and reliability > 0):
+            raise InputError(f"The reliability γ is {reliability}.", "It must be a positive number.")
+        if n_draws < 1:
+            raise InputError(f"{n_draws} draws were asked for.", "Ask for at least one.")
+        counts = class_counts(dataset)
+        cases = range(dataset.n_cases) if cases is None else cases
+        seeds = case_seeds(seed, [dataset.cases[case] for case in cases], "dirichlet")
+        for case, case_seed in zip(cases, seeds, strict=True):
+            entries = slice(counts.ptr[case], counts.ptr[case + 1])
+            named = counts.class_code[entries]
+            shape = reliability * counts.count[entries] + self.alpha
+            n_rest = dataset.n_classes - len(named)
+            share, rest, rest_top = dirichlet_draws(case_seed, shape, self.alpha, n_rest, n_draws, self.depth)
+            yield case, CaseDraws(named, share, rest, rest_top, n_rest, float(n_draws))

@@ -1,0 +1,93 @@
+"""What reducers do with the draws of one case, on plain arrays."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def top_sets(share, rest_top, n_rest, n_named, max_top):
+    """Frequency of the most frequent set of the j most plausible classes, j = 1..max_top.
+
+    Never-named classes are exchangeable: a set with r of the T of them stands for 1 / C(T, r) of each draw in which r
+    of them are among the first j. Returns the largest frequency for each j, the named classes of that set (positions in
+    ``share``, ascending, -1 beyond them), and how often each j-set's draws hold a never-named class.
+    """
+    n_draws = share.shape[0]
+    depth = rest_top.shape[1]
+    keys = np.empty((max_top, n_draws), np.int64)
+    with_rest = np.zeros(max_top)
+    chosen = np.empty(max_top, np.int64)
+    taken = np.empty(n_named, np.bool_)
+    base = n_named + 1
+    for draw in range(n_draws):
+        taken[:] = False
+        from_rest = 0
+        for j in range(max_top):
+            best = -1
+            value = -1.0
+            for k in range(n_named):
+                if not taken[k] and share[draw, k] > value:
+                    value = share[draw, k]
+                    best = k
+            if from_rest < min(depth, n_rest) and (best < 0 or rest_top[draw, from_rest] > value):
+                best = n_named
+                from_rest += 1
+            elif best >= 0:
+                taken[best] = True
+            else:
+                best = n_named  # every class is taken: fewer than j classes exist
+            place = j
+            while place > 0 and chosen[place - 1] > best:
+                chosen[place] = chosen[place - 1]
+                place -= 1
+            chosen[place] = best
+            key = np.int64(0)
+            for i in range(j + 1):
+                key = key * base + chosen[i]
+            keys[j, draw] = key
+            if from_rest > 0:
+                with_rest[j] += 1.0
+    certainty = np.zeros(max_top)
+    members = np.full((max_top, max_top), -1, np.int64)
+    for j in range(max_top):
+        ordered = np.sort(keys[j])
+        run = 0
+        for draw in range(n_draws):
+            run += 1
+            if draw + 1 < n_draws and ordered[draw + 1] == ordered[draw]:
+                continue
+            key = ordered[draw]
+            r = 0
+            rest_key = key
+            for _ in range(j + 1):
+                if rest_key % base == n_named:
+                    r += 1
+                rest_key //= base
+            ways = 1.0
+            for i in range(r):
+                ways = ways * (n_rest - i) / (i + 1)
+            frequency = run / n_draws / max(ways, 1.0)
+            if frequency > certainty[j]:
+                certainty[j] = frequency
+                members[j, :] = -1
+                for i in range(j, -1, -1):
+                    if key % base != n_named:
+                        members[j, i] = key % base
+                    key //= base
+            run = 0
+    return certainty, members, with_rest / n_draws
+
+
+@njit(cache=True, nogil=True)
+def sorted_quantiles(values, probabilities):
+    """Quantiles of each column by linear interpolation between order statistics; shape (n_probabilities, n_columns)."""
+    n_draws, n_columns = values.shape
+    quantiles = np.empty((probabilities.size, n_columns))
+    for column in range(n_columns):
+        ordered = np.sort(values[:, column])
+        for i in range(probabilities.size):
+            position = probabilities[i] * (n_draws - 1)
+            below = int(np.floor(position))
+            above = min(below + 1, n_draws - 1)
+            quantiles[i, column] = ordered[below] + (position - below) * (ordered[above] - ordered[below])
+    return quantiles

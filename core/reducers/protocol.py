@@ -1,0 +1,70 @@
+"""Reducers eat draws as they come; the driver feeds them over chunks of cases.
+
+One protocol for the sweep, the single case, threads and cancel: memory grows with what a reducer keeps, never with
+cases × draws × classes.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from core.annotations.dataset import Dataset
+from core.chunks import CancelToken, chunk_ranges, map_chunks
+from core.plausibility.protocol import CaseDraws, PlausibilityModel
+
+CHUNK_CASES = 128
+
+
+class Reducer(Protocol):
+    """Turns a stream of draws into what is kept of it. States of chunks are merged in the order of the cases."""
+
+    def init(self, n_cases: int, n_draws: int) -> Any:
+        """An empty state for a chunk of ``n_cases`` cases."""
+
+    def update(self, state: Any, place: int, case: int, draws: CaseDraws) -> None:
+        """Take in one case: ``place`` within the chunk, ``case`` within the dataset."""
+
+    def merge(self, states: Sequence[Any]) -> Any:
+        """One state from those of consecutive chunks."""
+
+    def result(self, state: Any) -> Any:
+        """What the user gets."""
+
+
+def reduce_draws(
+    model: PlausibilityModel,
+    dataset: Dataset,
+    reducers: Sequence[Reducer],
+    *,
+    reliability: float,
+    n_draws: int,
+    seed: int,
+    cases: range | None = None,
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> list[Any]:
+    """Results of all reducers in one pass over the draws; each draw is made once.
+
+    The result does not depend on chunks or threads, because each case has its own seed.
+
+    Parameters
+    ----------
+    cases : range, optional
+        A run of cases; all where not given.
+    token, progress
+        See `core.chunks.map_chunks`.
+    """
+    cases = range(dataset.n_cases) if cases is None else cases
+
+    def one(chunk: tuple[int, int]) -> list[Any]:
+        part = cases[chunk[0] : chunk[1]]
+        states = [reducer.init(len(part), n_draws) for reducer in reducers]
+        stream = model.draws(dataset, reliability=reliability, n_draws=n_draws, seed=seed, cases=part)
+        for place, (case, draws) in enumerate(stream):
+            for reducer, state in zip(reducers, states, strict=True):
+                reducer.update(state, place, case, draws)
+        return states
+
+    parts = list(map_chunks(one, chunk_ranges(len(cases), CHUNK_CASES), token=token, progress=progress))
+    return [
+        reducer.result(reducer.merge([states[place] for states in parts])) for place, reducer in enumerate(reducers)
+    ]

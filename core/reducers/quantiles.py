@@ -1,0 +1,68 @@
+"""The reducer that keeps the mean and quantiles of each named class's plausibility."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.plausibility.protocol import CaseDraws
+from core.reducers._kernels import sorted_quantiles
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlausibilityQuantiles:
+    """Plausibilities in CSR by case.
+
+    Attributes
+    ----------
+    ptr : ndarray of int64, shape (n_cases + 1,)
+    class_code : ndarray of int32, shape (n_entries,)
+        -1 is all never-named classes together.
+    mean : ndarray, shape (n_entries,)
+    quantile : ndarray, shape (n_probabilities, n_entries)
+    probabilities : tuple of float
+    """
+
+    ptr: np.ndarray
+    class_code: np.ndarray
+    mean: np.ndarray
+    quantile: np.ndarray
+    probabilities: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Quantiles:
+    """Mean and quantiles over draws.
+
+    Parameters
+    ----------
+    probabilities : tuple of float
+        Which quantiles, 0 to 1.
+    """
+
+    probabilities: tuple[float, ...] = (0.025, 0.5, 0.975)
+
+    def init(self, n_cases: int, n_draws: int) -> list:
+        """Nothing yet; cases differ in how many classes were named."""
+        return []
+
+    def update(self, state: list, place: int, case: int, draws: CaseDraws) -> None:
+        """Summarise one case."""
+        values = np.column_stack([draws.share, draws.rest])
+        codes = np.append(draws.classes, np.int32(-1)).astype(np.int32)
+        state.append((codes, values.mean(axis=0), sorted_quantiles(values, np.array(self.probabilities))))
+
+    def merge(self, states: Sequence[list]) -> list:
+        """Cases of consecutive chunks in one list."""
+        return [entry for state in states for entry in state]
+
+    def result(self, state: list) -> PlausibilityQuantiles:
+        """In CSR."""
+        sizes = [len(codes) for codes, _, _ in state]
+        return PlausibilityQuantiles(
+            ptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+            class_code=np.concatenate([codes for codes, _, _ in state]),
+            mean=np.concatenate([mean for _, mean, _ in state]),
+            quantile=np.concatenate([quantile for _, _, quantile in state], axis=1),
+            probabilities=self.probabilities,
+        )

@@ -1,0 +1,71 @@
+"""The reducer behind annotation certainty: how often the most frequent top-j set comes first."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.plausibility.protocol import CaseDraws
+from core.reducers._kernels import top_sets
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TopSetState:
+    """One row per case.
+
+    Attributes
+    ----------
+    frequency, with_rest, ess : ndarray, shapes (n_cases, max_top), (n_cases, max_top), (n_cases,)
+    members : ndarray of int32, shape (n_cases, max_top, max_top)
+        Class codes of the most frequent set of j classes; -1 where a member is a never-named class, or beyond j.
+    """
+
+    frequency: np.ndarray
+    members: np.ndarray
+    with_rest: np.ndarray
+    ess: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class TopSets:
+    """Frequencies of top-1 to top-``max_top`` sets over the draws of each case.
+
+    Parameters
+    ----------
+    max_top : int
+        Largest set; must not exceed the depth to which never-named classes are split.
+    """
+
+    max_top: int = 3
+
+    def init(self, n_cases: int, n_draws: int) -> TopSetState:
+        """Empty rows."""
+        return TopSetState(
+            np.empty((n_cases, self.max_top)),
+            np.empty((n_cases, self.max_top, self.max_top), np.int32),
+            np.empty((n_cases, self.max_top)),
+            np.empty(n_cases),
+        )
+
+    def update(self, state: TopSetState, place: int, case: int, draws: CaseDraws) -> None:
+        """Count one case's sets."""
+        frequency, members, with_rest = top_sets(
+            draws.share, draws.rest_top, draws.n_rest, len(draws.classes), self.max_top
+        )
+        state.frequency[place] = frequency
+        state.members[place] = np.append(draws.classes, -1)[members]
+        state.with_rest[place] = with_rest
+        state.ess[place] = draws.ess
+
+    def merge(self, states: Sequence[TopSetState]) -> TopSetState:
+        """Rows of consecutive chunks under one another."""
+        return TopSetState(
+            *(
+                np.concatenate([getattr(state, name) for state in states])
+                for name in ("frequency", "members", "with_rest", "ess")
+            )
+        )
+
+    def result(self, state: TopSetState) -> TopSetState:
+        """The rows themselves; `core.certainty` gives them errors and names."""
+        return state

@@ -1,0 +1,27 @@
+"""The reducer that keeps the draws of cases whole: for one case on screen, never for a dataset."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.plausibility.protocol import CaseDraws
+
+
+@dataclass(frozen=True, slots=True)
+class WholeCases:
+    """Every draw, by case."""
+
+    def init(self, n_cases: int, n_draws: int) -> dict[int, CaseDraws]:
+        """Nothing yet."""
+        return {}
+
+    def update(self, state: dict[int, CaseDraws], place: int, case: int, draws: CaseDraws) -> None:
+        """Keep one case."""
+        state[case] = draws
+
+    def merge(self, states: Sequence[dict[int, CaseDraws]]) -> dict[int, CaseDraws]:
+        """All cases together."""
+        return {case: draws for state in states for case, draws in state.items()}
+
+    def result(self, state: dict[int, CaseDraws]) -> dict[int, CaseDraws]:
+        """Draws by position of the case."""
+        return state
