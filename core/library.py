@@ -1,0 +1,209 @@
+"""Datasets that the user keeps: Parquet and JSON under the home folder, found again by their digest."""
+
+import json
+import os
+import re
+import shutil
+import tempfile
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
+
+from core.annotations.dataset import Dataset
+from core.errors import InputError, NotFoundError
+from core.settings import current_settings
+from core.version import __version__
+
+_DIGEST = re.compile(r"[0-9a-f]{32}")
+_PER_ANNOTATION = ("rater", "answer", "score", "time")
+_PER_ENTRY = ("entry_class", "entry_block")
+_META = "dataset.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One line of the list of kept datasets."""
+
+    digest: str
+    name: str
+    kind: str
+    n_cases: int
+    n_raters: int
+    n_annotations: int
+    kept_at: str
+
+
+def keep(dataset: Dataset) -> Path:
+    """Write a dataset under its digest; a second time changes only its name.
+
+    The folder appears whole or not at all: it is written beside its place and then moved.
+
+    Raises
+    ------
+    InputError
+        The home folder cannot be written.
+    """
+    folder = current_settings().datasets / dataset.digest
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        if folder.exists():
+            rename(dataset.digest, dataset.name)
+            return folder
+        draft = Path(tempfile.mkdtemp(prefix=".keeping-", dir=folder.parent))
+        try:
+            _write(dataset, draft)
+            draft.rename(folder)
+        except BaseException:
+            shutil.rmtree(draft, ignore_errors=True)
+            raise
+    except OSError as error:
+        raise _not_writable(error) from None
+    return folder
+
+
+def kept() -> list[Kept]:
+    """All kept datasets, the latest first. Folders that cannot be read are left out."""
+    entries = []
+    for path in current_settings().datasets.glob(f"*/{_META}"):
+        try:
+            meta = json.loads(path.read_text(encoding="utf-8"))
+            entries.append(
+                Kept(
+                    path.parent.name,
+                    **{
+                        name: meta[name] for name in ("name", "kind", "n_cases", "n_raters", "n_annotations", "kept_at")
+                    },
+                )
+            )
+        except (OSError, ValueError, KeyError):
+            continue
+    return sorted(entries, key=lambda entry: entry.kept_at, reverse=True)
+
+
+def reopen(digest: str) -> Dataset:
+    """A kept dataset by its digest.
+
+    Raises
+    ------
+    NotFoundError
+        It was not kept, or has been forgotten.
+    InputError
+        Its files were changed or damaged since.
+    """
+    folder = _folder(digest)
+    try:
+        dataset = _read(folder)
+    except (OSError, ValueError, KeyError, pa.ArrowException) as error:
+        raise InputError(
+            f"The kept dataset {digest[:8]} cannot be read ({type(error).__name__}).", "Forget it and open its file."
+        ) from None
+    if dataset.digest != digest:
+        raise InputError(
+            f"The files of the kept dataset {digest[:8]} were changed since.", "Forget it and open its file again."
+        )
+    return dataset
+
+
+def rename(digest: str, name: str) -> None:
+    """Give a kept dataset another name; its digest and address stay."""
+    name = " ".join(name.split())
+    if not name:
+        raise InputError("The name is empty.", "Give the dataset a name.")
+    path = _folder(digest) / _META
+    try:
+        meta = json.loads(path.read_text(encoding="utf-8"))
+        draft = path.with_suffix(".draft")
+        draft.write_text(json.dumps({**meta, "name": name}, ensure_ascii=False), encoding="utf-8")
+        os.replace(draft, path)
+    except (OSError, ValueError) as error:
+        raise _not_writable(error) from None
+
+
+def forget(digest: str) -> None:
+    """Erase a kept dataset from the disk."""
+    folder = _folder(digest)
+    try:
+        shutil.rmtree(folder)
+    except OSError as error:
+        raise _not_writable(error) from None
+
+
+def _folder(digest: str) -> Path:
+    folder = current_settings().datasets / digest
+    if not _DIGEST.fullmatch(digest) or not (folder / _META).exists():
+        raise NotFoundError(f"The dataset {digest[:12]!r} is not kept on this computer. Open its file again.")
+    return folder
+
+
+def _not_writable(error: Exception) -> InputError:
+    reason = getattr(error, "strerror", None) or str(error)
+    return InputError(
+        f"The folder {current_settings().datasets} cannot be written ({reason}).",
+        "Free some space, or set PLURALITY_HOME to a folder that can.",
+    )
+
+
+def _write(dataset: Dataset, folder: Path) -> None:
+    columns = {"case": dataset.case_of_annotation}
+    columns |= {name: array for name in _PER_ANNOTATION if (array := getattr(dataset, name)) is not None and array.size}
+    if dataset.kind == "ranking":
+        columns["n_entries"] = np.diff(dataset.entry_ptr).astype(np.int32)
+        entries = {name: getattr(dataset, name) for name in _PER_ENTRY}
+        parquet.write_table(pa.table(entries), folder / "entries.parquet")
+    parquet.write_table(pa.table(columns), folder / "annotations.parquet")
+    cases = {"case": list(dataset.cases)}
+    if dataset.case_group is not None:
+        cases["group"] = list(dataset.case_group)
+    if dataset.gold is not None:
+        cases["gold"] = dataset.gold
+    parquet.write_table(pa.table(cases), folder / "cases.parquet")
+    meta = {
+        "name": dataset.name,
+        "kind": dataset.kind,
+        "n_cases": dataset.n_cases,
+        "n_raters": dataset.n_raters,
+        "n_annotations": dataset.n_annotations,
+        "kept_at": datetime.now(UTC).isoformat(timespec="microseconds"),
+        "version": __version__,
+        "raters": dataset.raters,
+        "classes": dataset.classes,
+        "ordinal": dataset.ordinal,
+        "raters_identified": dataset.raters_identified,
+        "class_risk": None if dataset.class_risk is None else dataset.class_risk.tolist(),
+    }
+    (folder / _META).write_text(json.dumps(meta, ensure_ascii=False), encoding="utf-8")
+
+
+def _read(folder: Path) -> Dataset:
+    meta = json.loads((folder / _META).read_text(encoding="utf-8"))
+    annotations = parquet.read_table(folder / "annotations.parquet")
+    cases = parquet.read_table(folder / "cases.parquet")
+    names = tuple(cases["case"].to_pylist())
+    counts = np.bincount(annotations["case"].to_numpy(), minlength=len(names))
+    fields = {
+        name: np.ascontiguousarray(annotations[name].to_numpy())
+        for name in _PER_ANNOTATION
+        if name in annotations.column_names
+    }
+    if meta["kind"] == "ranking":
+        entries = parquet.read_table(folder / "entries.parquet")
+        fields["entry_ptr"] = np.concatenate([[0], np.cumsum(annotations["n_entries"].to_numpy())]).astype(np.int64)
+        fields |= {name: np.ascontiguousarray(entries[name].to_numpy()) for name in _PER_ENTRY}
+    return Dataset(
+        name=meta["name"],
+        kind=meta["kind"],
+        cases=names,
+        raters=tuple(meta["raters"]),
+        classes=tuple(meta["classes"]),
+        case_ptr=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        ordinal=meta["ordinal"],
+        raters_identified=meta["raters_identified"],
+        class_risk=None if meta["class_risk"] is None else np.array(meta["class_risk"], np.int8),
+        case_group=tuple(cases["group"].to_pylist()) if "group" in cases.column_names else None,
+        gold=cases["gold"].to_numpy().astype(np.int32) if "gold" in cases.column_names else None,
+        **fields,
+    )
