@@ -1,0 +1,227 @@
+"""Figures of the Cases page: plausibilities of one case as bars with draws, and on a triangle or an interval."""
+
+import numpy as np
+import plotly.graph_objects as go
+
+from core.certainty.regions import Region
+from core.figures.theme import Theme, blank, with_opacity
+from core.text import plotly, shorten
+
+SHOWN_DRAWS = 80
+MOST_TRIANGLE_DRAWS = 1000
+_HEIGHT = np.sqrt(3) / 2
+
+
+def plausibility_bars(
+    names: list[str],
+    mean: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    draws: np.ndarray,
+    colours: list[str],
+    theme: Theme,
+    title: str,
+) -> go.Figure:
+    """One line per class: bar = mean, dots = draws, line = 95 % interval.
+
+    Parameters
+    ----------
+    names : list of str
+        As they stand in the data.
+    mean, low, high : ndarray, shape (n_lines,)
+    draws : ndarray, shape (n_draws, n_lines)
+    colours : list of str
+    """
+    figure = blank(theme, title, height=96 + 34 * len(names))
+    labels = [plotly(shorten(name, 26)) for name in names]
+    figure.add_bar(
+        x=mean,
+        y=list(range(len(names))),
+        orientation="h",
+        width=0.62,
+        marker={"color": [with_opacity(colour, 0.32) for colour in colours]},
+        customdata=[[label, f"{a:.2f} to {b:.2f}"] for label, a, b in zip(labels, low, high, strict=True)],
+        hovertemplate="%{customdata[0]}: mean %{x:.3f}<br>95 % of draws %{customdata[1]}<extra></extra>",
+        name="mean",
+        showlegend=False,
+    )
+    step = max(1, len(draws) // SHOWN_DRAWS)
+    shown = draws[::step][:SHOWN_DRAWS]
+    jitter = np.random.default_rng(0).uniform(-0.2, 0.2, shown.shape)
+    figure.add_scatter(
+        x=shown.T.ravel(),
+        y=(np.arange(len(names))[:, None] + jitter.T).ravel(),
+        mode="markers",
+        marker={
+            "size": 4,
+            "color": np.repeat(np.array(colours, dtype=object), len(shown)).tolist(),
+            "opacity": 0.55,
+        },
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    figure.add_scatter(
+        x=[value for a, b in zip(low, high, strict=True) for value in (a, b, None)],
+        y=[value for line in range(len(names)) for value in (line + 0.36, line + 0.36, None)],
+        mode="lines",
+        line={"color": theme.ink, "width": 1.5},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    figure.update_xaxes(range=[0, min(1.0, max(0.3, float(draws.max()) * 1.05))], title_text="plausibility")
+    figure.update_yaxes(
+        tickmode="array",
+        tickvals=list(range(len(names))),
+        ticktext=labels,
+        autorange="reversed",
+        showgrid=False,
+        tickfont={"size": 13, "color": theme.ink},
+    )
+    return figure
+
+
+def triangle(names: list[str], corners: np.ndarray, region: Region | None, theme: Theme, title: str) -> go.Figure:
+    """Draws on the triangle of three corners, with their mean and the region that holds 95 % of the distribution.
+
+    Drawn in plain coordinates rather than as a ternary subplot: it redraws several times quicker, and names at the
+    corners are not cut.
+
+    Parameters
+    ----------
+    names : list of str
+        Of the three corners: left, right, top.
+    corners : ndarray, shape (n_draws, 3)
+        Draws renormalised to the corners; at most `MOST_TRIANGLE_DRAWS` are drawn.
+    """
+    figure = blank(theme, title, height=380)
+    for share in (0.25, 0.5, 0.75):
+        for a, b in ((0, 1), (1, 2), (2, 0)):
+            c = 3 - a - b
+            ends = np.zeros((2, 3))
+            ends[0, c] = ends[1, c] = share
+            ends[0, a] = ends[1, b] = 1 - share
+            _line(figure, ends, theme.grid, 1)
+    _line(figure, np.eye(3)[[0, 1, 2, 0]], theme.quiet, 1.5)
+    if region is not None:
+        for outline in region.outlines:
+            x, y = _plane(outline)
+            figure.add_scatter(
+                x=x,
+                y=y,
+                mode="lines",
+                fill="toself",
+                fillcolor=with_opacity(theme.accent, 0.14),
+                line={"color": theme.accent, "width": 1.5},
+                hoverinfo="skip",
+                showlegend=False,
+            )
+    shown = corners[:: max(1, -(-len(corners) // MOST_TRIANGLE_DRAWS))]
+    x, y = _plane(shown)
+    labels = [plotly(shorten(name, 22)) for name in names]
+    hover = "<br>".join(f"{label} %{{customdata[{place}]:.2f}}" for place, label in enumerate(labels))
+    figure.add_scatter(
+        x=x,
+        y=y,
+        mode="markers",
+        marker={"size": 4, "color": theme.accent, "opacity": 0.38},
+        customdata=shown,
+        hovertemplate=hover + "<extra>draw</extra>",
+        showlegend=False,
+    )
+    mean = corners.mean(axis=0, keepdims=True)
+    x, y = _plane(mean)
+    figure.add_scatter(
+        x=x,
+        y=y,
+        mode="markers",
+        marker={
+            "size": 15,
+            "symbol": "cross",
+            "color": theme.mean,
+            "line": {"width": 1.5, "color": theme.paper},
+        },
+        customdata=mean,
+        hovertemplate=hover + "<extra>mean</extra>",
+        showlegend=False,
+    )
+    for label, (x, y), anchor in zip(
+        labels, ((0, -0.03), (1, -0.03), (0.5, _HEIGHT + 0.03)), ("top", "top", "bottom"), strict=True
+    ):
+        figure.add_annotation(
+            x=x, y=y, text=_wrapped(label), showarrow=False, yanchor=anchor, font={"color": theme.ink, "size": 12}
+        )
+    figure.update_xaxes(visible=False, range=[-0.17, 1.17], fixedrange=True)
+    figure.update_yaxes(
+        visible=False, range=[-0.16, _HEIGHT + 0.13], scaleanchor="x", constrain="domain", fixedrange=True
+    )
+    return figure
+
+
+def interval(names: tuple[str, str], share: np.ndarray, theme: Theme, title: str) -> go.Figure:
+    """Two classes: draws of the first one's share along a line, with mean and the central 95 % interval.
+
+    Parameters
+    ----------
+    names : tuple of two str
+        Right end, left end.
+    share : ndarray, shape (n_draws,)
+    """
+    figure = blank(theme, title, height=230)
+    low, high = np.quantile(share, [0.025, 0.975])
+    shown = share[:: max(1, -(-len(share) // MOST_TRIANGLE_DRAWS))]
+    jitter = np.random.default_rng(0).uniform(-0.28, 0.28, len(shown))
+    figure.add_scatter(
+        x=[low, high, high, low, low],
+        y=[-0.4, -0.4, 0.4, 0.4, -0.4],
+        mode="lines",
+        fill="toself",
+        fillcolor=with_opacity(theme.accent, 0.14),
+        line={"color": theme.accent, "width": 1.5},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    figure.add_scatter(
+        x=shown,
+        y=jitter,
+        mode="markers",
+        marker={"size": 4, "color": theme.accent, "opacity": 0.4},
+        hovertemplate="%{x:.2f}<extra>draw</extra>",
+        showlegend=False,
+    )
+    figure.add_scatter(
+        x=[float(share.mean())],
+        y=[0],
+        mode="markers",
+        marker={"size": 15, "symbol": "cross", "color": theme.mean, "line": {"width": 1.5, "color": theme.paper}},
+        hovertemplate="%{x:.3f}<extra>mean</extra>",
+        showlegend=False,
+    )
+    first, second = (plotly(shorten(name, 28)) for name in names)
+    figure.update_xaxes(
+        range=[-0.01, 1.01],
+        tickmode="array",
+        tickvals=[0, 0.25, 0.5, 0.75, 1],
+        ticktext=[f"0<br>{second}", ".25", ".5", ".75", f"1<br>{first}"],
+        title_text=f"plausibility of {first}",
+    )
+    figure.update_yaxes(visible=False, range=[-0.6, 0.6], fixedrange=True)
+    return figure
+
+
+def _plane(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Barycentric to plane coordinates; corners left, right, top."""
+    return points[:, 1] + points[:, 2] / 2, points[:, 2] * _HEIGHT
+
+
+def _line(figure: go.Figure, points: np.ndarray, colour: str, width: float) -> None:
+    x, y = _plane(points)
+    figure.add_scatter(
+        x=x, y=y, mode="lines", line={"color": colour, "width": width}, hoverinfo="skip", showlegend=False
+    )
+
+
+def _wrapped(label: str) -> str:
+    if len(label) <= 14 or " " not in label:
+        return label
+    middle = min((place for place, letter in enumerate(label) if letter == " "), key=lambda p: abs(p - len(label) / 2))
+    return f"{label[:middle]}<br>{label[middle + 1 :]}"

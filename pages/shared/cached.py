@@ -1,0 +1,220 @@
+"""The only place that caches. Everything is keyed by the dataset's digest, the method, its parameters and the version.
+
+Data are passed with a leading underscore: Streamlit would hash only a sample of a large array, and a change would go
+unseen.
+"""
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+
+import streamlit as st
+
+from core import library
+from core.annotations import samples
+from core.annotations.dataset import Dataset
+from core.annotations.reading import Reading
+from core.errors import NotFoundError
+from core.jobs import Job, JobRunner
+from core.version import __version__
+
+MOST_OPEN_DATASETS = 8
+_WARM_UP_DELAY = 1.0
+
+
+class Registry:
+    """Datasets that are open in this server, by digest; the one used longest ago is let go first."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._readings: OrderedDict[str, Reading] = OrderedDict()
+
+    def add(self, reading: Reading) -> str:
+        """Open a dataset; returns its digest."""
+        digest = reading.dataset.digest
+        with self._lock:
+            self._readings[digest] = reading
+            self._readings.move_to_end(digest)
+            while len(self._readings) > MOST_OPEN_DATASETS:
+                self._readings.popitem(last=False)
+        return digest
+
+    def get(self, digest: str) -> Reading | None:
+        """The dataset of that digest, if it is open."""
+        with self._lock:
+            if digest in self._readings:
+                self._readings.move_to_end(digest)
+            return self._readings.get(digest)
+
+    def remove(self, digest: str) -> None:
+        """Let a dataset go."""
+        with self._lock:
+            self._readings.pop(digest, None)
+
+
+@st.cache_resource(show_spinner=False)
+def registry() -> Registry:
+    """The open datasets of this server."""
+    return Registry()
+
+
+@st.cache_resource(show_spinner=False)
+def jobs() -> JobRunner:
+    """The queue of long work of this server."""
+    return JobRunner()
+
+
+@st.cache_resource(show_spinner=False)
+def _job_ids() -> dict[str, str]:
+    return {}
+
+
+@st.cache_resource(show_spinner=False)
+def start_warm_up() -> threading.Thread:
+    """Compile kernels in the background, once for the server, so that the first click does not wait for it."""
+
+    def later() -> None:
+        time.sleep(_WARM_UP_DELAY)  # let the first page come first
+        from core.warmup import warm_up
+
+        warm_up()
+
+    thread = threading.Thread(target=later, name="warm-up", daemon=True)
+    thread.start()
+    return thread
+
+
+@st.cache_resource(show_spinner=False)
+def sample(name: str) -> Reading:
+    """A sample by name."""
+    return samples.read_sample(name)
+
+
+def open_dataset(address: str) -> Reading:
+    """The dataset of an address: the name of a sample, or the digest of an open or kept dataset.
+
+    Raises
+    ------
+    NotFoundError
+        It is neither; says what to do.
+    """
+    if any(entry.name == address for entry in samples.SAMPLES):
+        return sample(address)
+    reading = registry().get(address)
+    if reading is None:
+        try:
+            reading = Reading(library.reopen(address), None)
+        except NotFoundError:
+            raise NotFoundError(
+                f"The dataset {address[:12]!r} is not on this computer any more. Open its file again on the "
+                "Upload page, and keep it there so that its address goes on working."
+            ) from None
+        registry().add(reading)
+    return reading
+
+
+def forget(digest: str) -> None:
+    """Erase a kept dataset, and everything that was computed from it."""
+    library.forget(digest)
+    registry().remove(digest)
+    st.cache_data.clear()
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _class_view(digest: str, threshold: float | None, version: str, _dataset: Dataset) -> tuple[Dataset, int]:
+    return _dataset.as_classes(threshold)
+
+
+def class_view(dataset: Dataset, threshold: float | None) -> tuple[Dataset, int]:
+    """The dataset with one class per annotation, and how many were left out."""
+    return _class_view(dataset.digest, threshold, __version__, dataset)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _agreement(digest: str, level: float, version: str, _dataset: Dataset):
+    from core.agreement.coefficients import agreement_table
+    from core.agreement.probability import SPA_WEIGHTINGS, case_agreement
+    from core.annotations.counts import class_counts
+
+    counts = class_counts(_dataset)
+    return agreement_table(counts, level=level, spa_weightings=SPA_WEIGHTINGS), *case_agreement(counts)
+
+
+def agreement(dataset: Dataset, level: float = 0.95):
+    """All coefficients; agreement of each case; annotations of each case."""
+    return _agreement(dataset.digest, level, __version__, dataset)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _pairs(digest: str, version: str, _dataset: Dataset):
+    from core.agreement.pairs import pair_matrix
+
+    return pair_matrix(_dataset)
+
+
+def pairs(dataset: Dataset):
+    """Agreement of every two raters."""
+    return _pairs(dataset.digest, __version__, dataset)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _majority(digest: str, version: str, _dataset: Dataset):
+    from core.models.majority import MajorityVote
+
+    return MajorityVote().fit(_dataset)
+
+
+def majority(dataset: Dataset):
+    """Majority vote of every case."""
+    return _majority(dataset.digest, __version__, dataset)
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _case_draws(digest: str, case: int, settings: tuple, version: str, _dataset: Dataset, _model, _run: Callable):
+    return _run()
+
+
+def case_draws(dataset: Dataset, model, case: int, *, reliability: float, n_draws: int, seed: int):
+    """One case whole: its draws, their quantiles and its certainty, in one pass."""
+    from core.certainty.top_sets import certainty_of
+    from core.reducers.protocol import reduce_draws
+    from core.reducers.quantiles import Quantiles
+    from core.reducers.sets import TopSets
+    from core.reducers.whole import WholeCases
+
+    def run():
+        whole, quantiles, sets = reduce_draws(
+            model,
+            dataset,
+            [WholeCases(), Quantiles(), TopSets()],
+            reliability=reliability,
+            n_draws=n_draws,
+            seed=seed,
+            cases=range(case, case + 1),
+        )
+        return whole[case], quantiles, certainty_of(sets, (dataset.cases[case],), dataset.classes)
+
+    key = (model.name, *sorted(model.settings().items()), reliability, n_draws, seed)
+    return _case_draws(dataset.digest, case, key, __version__, dataset, model, run)
+
+
+def job(key: tuple, title: str, work: Callable[[Job], object]) -> Job:
+    """The job of that key, started where there is none; a failed or cancelled one is not started again by itself.
+
+    Parameters
+    ----------
+    key : tuple
+        Digest, method, parameters and seed; the version is added here.
+    """
+    name = repr((*key, __version__))
+    known = jobs().get(_job_ids().get(name, ""))
+    if known is None:
+        known = jobs().submit(title, work)
+        _job_ids()[name] = known.id
+    return known
+
+
+def restart(key: tuple) -> None:
+    """Let go of a finished job, so that the next look starts it anew."""
+    _job_ids().pop(repr((*key, __version__)), None)

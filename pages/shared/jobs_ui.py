@@ -1,0 +1,53 @@
+"""Long work on screen: stage, progress, time left and Cancel, while other pages stay usable."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from core.errors import PluralityError
+from core.jobs import Job
+from core.text import markdown
+from pages.shared import cached
+
+_POLL_SECONDS = 0.5
+_AT_ONCE_SECONDS = 0.3
+
+
+def result_of(key: tuple, title: str, work: Callable[[Job], object]):
+    """The result of a job, or None while it runs, was cancelled or has failed; then the screen says so.
+
+    What takes less than a moment is waited for, so that it never flickers.
+    """
+    job = cached.job(key, title, work)
+    job.wait(_AT_ONCE_SECONDS)
+    if job.state == "done":
+        return job.result
+    if not job.finished:
+        _watch(job)
+        return None
+    if job.state == "cancelled":
+        st.info(f"{title}: stopped on request.", icon=":material/cancel:")
+    elif isinstance(job.error, PluralityError):
+        st.error(markdown(job.error), icon=":material/error:")
+    else:
+        st.error(
+            f"{title} failed with {type(job.error).__name__}: {markdown(job.error)}. This is a mistake in Plurality; "
+            "the details under Settings help to mend it.",
+            icon=":material/bug_report:",
+        )
+    st.button("Try again", on_click=cached.restart, args=(key,), key=f"again-{job.id}")
+    return None
+
+
+@st.fragment(run_every=_POLL_SECONDS)
+def _watch(job: Job) -> None:
+    if job.finished:
+        st.rerun()
+    ahead = cached.jobs().position(job)
+    words = f"{job.title} · waits for {ahead} other" if job.state == "waiting" and ahead else job.title
+    left = job.seconds_left()
+    if left is not None:
+        words += f" · about {left:,.0f} s left"
+    bar, button = st.columns([5, 1], vertical_alignment="center")
+    bar.progress(job.progress, text=words + (f" · {job.message}" if job.message else ""))
+    button.button("Cancel", on_click=job.cancel, key=f"cancel-{job.id}")

@@ -1,0 +1,79 @@
+"""Which dataset and which case this session looks at, and the address that says so.
+
+The address is ``?data=<digest or sample>&case=…&reliability=…``. It is adopted when somebody opens or edits it, and
+written after each run; moving between pages clears it, and it is written again.
+"""
+
+import math
+
+import streamlit as st
+
+from core.annotations.reading import Reading
+from core.errors import PluralityError
+from pages.shared import cached
+
+RELIABILITY_RANGE = (0.1, 30.0)
+_WRITTEN = "_address_written"
+_PARTS = ("data", "case", "reliability")
+
+
+def adopt_address() -> None:
+    """Take over what the address says where it is not what this session wrote."""
+    written = st.session_state.get(_WRITTEN, {})
+    said = {part: st.query_params[part] for part in _PARTS if part in st.query_params}
+    if "data" in said and said["data"] != written.get("data"):
+        st.session_state["data"] = said["data"]
+        if "case" not in said:
+            st.session_state.pop("case", None)
+    if "case" in said and said["case"] != written.get("case"):
+        st.session_state["case"] = said["case"]
+    if "reliability" in said and said["reliability"] != written.get("reliability"):
+        st.session_state["reliability"] = _reliability(said["reliability"])
+
+
+def write_address() -> None:
+    """Make the address say what is on screen, so that it can be sent to somebody or opened again."""
+    now = {part: _as_text(st.session_state[part]) for part in _PARTS if st.session_state.get(part) is not None}
+    if now != {part: st.query_params[part] for part in _PARTS if part in st.query_params}:
+        st.query_params.from_dict(now)
+    st.session_state[_WRITTEN] = now
+
+
+def use(address: str) -> None:
+    """Change to another dataset, by its digest or the name of a sample."""
+    for name in ("case", "threshold", "find"):
+        st.session_state.pop(name, None)
+    st.session_state["data"] = address
+
+
+def leave() -> None:
+    """Use no dataset."""
+    use("")
+    st.session_state.pop("data")
+
+
+def current() -> Reading | None:
+    """The dataset in use; None where there is none, with an error on screen where its address leads nowhere."""
+    address = st.session_state.get("data")
+    if not address:
+        return None
+    try:
+        return cached.open_dataset(address)
+    except PluralityError as error:
+        st.session_state["data_error"] = str(error)
+        st.session_state.pop("data")
+        return None
+
+
+def _reliability(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        return 1.0
+    if not math.isfinite(value):
+        return 1.0
+    return min(max(value, RELIABILITY_RANGE[0]), RELIABILITY_RANGE[1])
+
+
+def _as_text(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,125 @@
+"""Pieces that more than one page shows."""
+
+from collections.abc import Sequence
+from html import escape as _escape
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from core.annotations.capabilities import can_use
+from core.annotations.dataset import Dataset
+from core.annotations.reading import Reading
+from core.glossary import explained
+from core.tables import to_csv
+from core.text import html_text, plural
+from pages.shared import cached, look, state
+
+_PLOT = {"displaylogo": False, "modeBarButtons": [["toImage"]], "toImageButtonOptions": {"scale": 2}}
+
+
+def require_data() -> Reading:
+    """The dataset in use; where there is none, a designed empty page and the end of the run."""
+    reading = state.current()
+    if reading is None:
+        if error := st.session_state.pop("data_error", None):
+            from core.text import markdown
+
+            st.error(markdown(error), icon=":material/link_off:")
+        st.title("No data open yet")
+        st.write("Open a file of your own, or try one of the samples: one click loads one.")
+        left, right, _ = st.columns([1, 1, 3])
+        left.page_link("pages/upload.py", label="Open a file", icon=":material/upload_file:")
+        right.page_link("pages/home.py", label="Samples", icon=":material/stacks:")
+        st.stop()
+    return reading
+
+
+def class_view(dataset: Dataset, method: str) -> Dataset:
+    """The dataset as single classes, with a line that says what was done and left out; stops where impossible."""
+    verdict = can_use(method, dataset)
+    if not verdict.possible:
+        st.info(f"{verdict.title}: not possible with these data, because {verdict.reason}.", icon=":material/block:")
+        st.stop()
+    threshold = None
+    if dataset.kind == "score":
+        if "threshold" not in st.session_state:
+            st.session_state["threshold"] = float(np.median(dataset.score))
+        threshold = st.number_input(
+            "Threshold (scores at most this, and above)", key="threshold", persist_state="session", width=280
+        )
+    view, left_out = cached.class_view(dataset, threshold)
+    if dataset.kind == "ranking":
+        st.caption(
+            f"Rankings count by their first choice: {plural(view.n_annotations, 'answer')} used, "
+            f"{left_out:,} with a tied first choice left out."
+        )
+    return view
+
+
+def plot(figure: go.Figure, key: str, alt: str, **options):
+    """A figure in the project's own look, with its image by its own button."""
+    return st.plotly_chart(figure, theme=None, config=_PLOT, key=key, alt=alt, **options)
+
+
+def download(table: pd.DataFrame, label: str, file_name: str, key: str) -> None:
+    """The table behind a picture, to take away."""
+    st.download_button(
+        label,
+        data=lambda: to_csv(table),
+        file_name=file_name,
+        mime="text/csv",
+        icon=":material/download:",
+        type="tertiary",
+        on_click="ignore",
+        key=key,
+    )
+
+
+def heading(text: str, term: str | None = None) -> None:
+    """A heading of a part of a page, with the help sign of a term of the glossary."""
+    st.subheader(text, help=explained(term) if term else None, anchor=False)
+
+
+def chips(dataset: Dataset, annotations: Sequence[int], colours: dict[int, str], hide_names: bool) -> None:
+    """What raters said: one line each, blocks of tied classes together, first choice first."""
+    lines = []
+    theme = look.theme()
+    for place, annotation in enumerate(annotations, 1):
+        who = f"Rater {place}" if hide_names else html_text(dataset.raters[dataset.rater[annotation]])
+        if dataset.kind == "score":
+            score = f"<span>{dataset.score[annotation]:g}</span>"
+            body = f'<span class="block first" style="--chip:{theme.accent}">{score}</span>'
+        else:
+            blocks = []
+            for rank, block in enumerate(dataset.blocks_of(annotation)):
+                names = "".join(f"<span>{html_text(dataset.classes[code])}</span>" for code in block)
+                colour = colours.get(block[0], theme.rest)
+                style = f'class="block{" first" if rank == 0 else ""}" style="--chip:{_escape(colour)}"'
+                blocks.append(f"<span {style}>{names}</span>")
+            body = '<span class="then">›</span>'.join(blocks)
+            if any(len(block) > 1 for block in dataset.blocks_of(annotation)):
+                body += '<span class="note">dashed: tied</span>'
+        lines.append(f'<div class="chips"><span class="who">{who}</span>{body}</div>')
+    st.html("".join(lines))
+
+
+def number(value: float | None, digits: int = 2) -> str:
+    """A number for people: two digits, no leading zero, as in ``.84``."""
+    if value is None or not np.isfinite(value):
+        return "–"
+    text = f"{value:.{digits}f}"
+    return text.replace("0.", ".", 1) if abs(value) < 1 else text
+
+
+def small(error: float) -> str:
+    """A standard error for people: ``.02``, or ``<.01``."""
+    return "<.01" if error < 0.005 else number(error)
+
+
+def with_interval(value: float | None, low: float | None, high: float | None) -> str:
+    """``.84 (.81-.87)``; the interval is left out where it is undetermined."""
+    if value is None:
+        return "undefined"
+    return number(value) if low is None else f"{number(value)} ({number(low)} to {number(high)})"
