@@ -8,7 +8,7 @@ from core.agreement.probability import SPA_WEIGHTINGS
 from core.annotations.capabilities import can_use
 from core.figures import agreement as figures
 from core.text import plural
-from pages.shared import cached, look, widgets
+from pages.shared import cached, look, menu, widgets
 
 MOST_RATERS = 40
 ASSUMES = {
@@ -131,6 +131,7 @@ def _page() -> None:
     dataset = widgets.require_data().dataset
     theme = look.theme()
     title = st.empty()
+    title.title("How much do the raters agree?")
     view = widgets.class_view(dataset, "agreement")
     table, agreement, per_case = cached.agreement(view)
     title.title(_sentence(table))
@@ -139,4 +140,5 @@ def _page() -> None:
     _cases(view, agreement, per_case, theme)
 
 
+menu.through_app()
 _page()

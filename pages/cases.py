@@ -12,7 +12,7 @@ from core.figures import cases as figures
 from core.figures.theme import class_colours
 from core.plausibility.dirichlet import DirichletCounts
 from core.text import markdown, plotly, plural, shorten
-from pages.shared import cached, jobs_ui, look, state, widgets
+from pages.shared import cached, jobs_ui, look, menu, state, widgets
 
 N_DRAWS = 1000
 SEED = 0
@@ -75,7 +75,7 @@ def _order(view: Dataset, dataset: Dataset, result: CertaintyResult, find: str) 
     if not words:
         return order
     by_id = np.array([words in case_id.casefold() for case_id in dataset.cases])
-    classes = [code for code, name in enumerate(dataset.classes) if words in name.casefold()]
+    classes = [code for code, name in enumerate(view.classes) if words in name.casefold()]
     by_class = np.isin(result.top_class(), classes)
     raters = [code for code, name in enumerate(dataset.raters) if words == name.casefold()]
     by_rater = np.zeros(dataset.n_cases, bool)
@@ -90,7 +90,7 @@ def _worklist(dataset: Dataset, result: CertaintyResult, order: np.ndarray, case
         {
             "case": [dataset.cases[place] for place in shown],
             "certainty": result.certainty[shown, 0],
-            "most plausible": [dataset.classes[top[place]] if top[place] >= 0 else OTHERS for place in shown],
+            "most plausible": [result.classes[top[place]] if top[place] >= 0 else OTHERS for place in shown],
         }
     )
     key = f"worklist-{dataset.digest}-{st.session_state['reliability']:g}-{len(order)}"
@@ -128,7 +128,8 @@ def _go(case_id: str) -> None:
 
 
 def _header(dataset: Dataset, order: np.ndarray | None, case: int, result) -> None:
-    left, previous, following = st.columns([8, 1, 1], vertical_alignment="center")
+    left, right = st.columns([3, 1], vertical_alignment="center")
+    buttons = right.container(horizontal=True, horizontal_alignment="right", wrap=False)
     value, error = result.certainty[0, 0], result.se[0, 0]
     left.subheader(
         f"{markdown(shorten(dataset.cases[case], 60))} · certainty {widgets.number(value)} ± {widgets.small(error)} · "
@@ -140,7 +141,7 @@ def _header(dataset: Dataset, order: np.ndarray | None, case: int, result) -> No
     at = int(place[0]) if len(place) else None
     before = dataset.cases[order[at - 1]] if at else None
     after = dataset.cases[order[at + 1]] if at is not None and at + 1 < len(order) else None
-    previous.button(
+    buttons.button(
         "Previous",
         icon=":material/chevron_left:",
         on_click=_go,
@@ -148,9 +149,8 @@ def _header(dataset: Dataset, order: np.ndarray | None, case: int, result) -> No
         disabled=before is None,
         shortcut="P",
         key="previous",
-        width="stretch",
     )
-    following.button(
+    buttons.button(
         "Next",
         icon=":material/chevron_right:",
         on_click=_go,
@@ -158,7 +158,6 @@ def _header(dataset: Dataset, order: np.ndarray | None, case: int, result) -> No
         disabled=after is None,
         shortcut="N",
         key="next",
-        width="stretch",
     )
 
 
@@ -344,4 +343,5 @@ def _page() -> None:
         _worklist(dataset, result, order, case)
 
 
+menu.through_app()
 _page()

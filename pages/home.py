@@ -7,7 +7,7 @@ from core.annotations.capabilities import can_use, verdicts
 from core.annotations.samples import SAMPLES
 from core.errors import PluralityError
 from core.text import markdown, plural, shorten
-from pages.shared import cached, state
+from pages.shared import cached, menu, state
 
 
 def _welcome() -> None:
@@ -40,7 +40,10 @@ def _dashboard(reading) -> None:
         st.metric("Cases", f"{dataset.n_cases:,}")
         st.caption(f"{dataset.n_annotations / dataset.n_cases:.1f} answers a case")
         st.page_link("pages/cases.py", label="See the cases", icon=":material/view_list:")
-    if dataset.kind == "score" and "threshold" not in st.session_state:
+    first_choices = dataset.kind != "ranking" or cached.class_view(dataset, None)[0].n_annotations
+    if not first_choices:
+        columns[1].info("In every ranking the first choice is tied, so single classes cannot be compared.")
+    elif dataset.kind == "score" and "threshold" not in st.session_state:
         columns[1].info("Scores need a threshold before they can be compared: set it on the Agreement page.")
     else:
         view, _ = cached.class_view(dataset, st.session_state.get("threshold"))
@@ -135,6 +138,7 @@ def _forget(digest: str) -> None:
         state.leave()
 
 
+menu.through_app()
 reading = state.current()
 if reading is None:
     _welcome()

@@ -8,7 +8,7 @@ from core.annotations.capabilities import can_use
 from core.figures import models as figures
 from core.models.dawid_skene import DawidSkene, default_smoothing
 from core.text import plotly, plural, shorten
-from pages.shared import cached, jobs_ui, look, widgets
+from pages.shared import cached, jobs_ui, look, menu, widgets
 
 SMOOTHING = {"none": "None (maximum likelihood)", "diagonal": "Diagonal prior", "pooled": "Pooled raters"}
 RESTARTS = (0, 20, 100, 200)
@@ -177,6 +177,7 @@ def _page() -> None:
     dataset = widgets.require_data().dataset
     theme = look.theme()
     title = st.empty()
+    title.title("Who is right, and which raters are accurate?")
     view = widgets.class_view(dataset, "majority")
     vote = cached.majority(view)
     verdict = can_use("dawid-skene", view)
@@ -186,7 +187,6 @@ def _page() -> None:
         frame = pd.DataFrame({"class": vote.classes, "prevalence": vote.prevalence})
         st.dataframe(frame, hide_index=True, key="vote_only")
         return
-    title.title("Who is right, and which raters are accurate?")
     smoothing, restarts = _settings(view)
     fit, found = _fit(view, smoothing, restarts)
     if fit is None:
@@ -217,4 +217,5 @@ def _page() -> None:
         )
 
 
+menu.through_app()
 _page()

@@ -7,7 +7,7 @@ from core.evaluation.sweep_table import SweepTable, reliability_sweep
 from core.figures import reliability as figures
 from core.plausibility.dirichlet import DirichletCounts
 from core.text import plural
-from pages.shared import jobs_ui, look, widgets
+from pages.shared import jobs_ui, look, menu, widgets
 
 CHOICES = (0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0)
 USUAL = (1.0, 2.0, 3.0, 5.0, 10.0)
@@ -110,4 +110,5 @@ def _page() -> None:
     widgets.download(cases, "Certainty of every case as CSV", "certainty_by_case.csv", "sweep_cases_csv")
 
 
+menu.through_app()
 _page()

@@ -8,9 +8,11 @@ import streamlit as st
 
 from core.settings import current_settings
 from core.version import __version__
+from pages.shared import menu
 
 PACKAGES = ("streamlit", "plotly", "numpy", "scipy", "pandas", "pyarrow", "numba")
 
+menu.through_app()
 st.title("Settings")
 settings = current_settings()
 st.markdown(f"**Plurality {__version__}** · nothing leaves this computer, no usage statistics are sent.")

@@ -12,7 +12,7 @@ from core.annotations.validate import build_dataset
 from core.annotations.write import long_table
 from core.errors import PluralityError
 from core.text import markdown, plural, shorten
-from pages.shared import cached, state, widgets
+from pages.shared import cached, menu, state, widgets
 
 NOBODY = "(none)"
 ROW_NUMBER = "(the row's number)"
@@ -23,7 +23,7 @@ REPEATS = {"Keep them all": "keep", "Use only the first": "first", "Refuse the f
 
 def _read_file() -> tuple[str, RawTable] | None:
     upload = st.file_uploader(
-        "A table of annotations: CSV, TSV or Parquet", type=None, key="upload", label_visibility="visible"
+        "A table of annotations: CSV, TSV or Parquet", key=f"upload-{st.session_state.get('n_uploads', 0)}"
     )
     if upload is None:
         st.caption(
@@ -50,7 +50,7 @@ def _choose_mapping(raw: RawTable) -> tuple[Mapping, dict]:
         ["long", "wide"],
         default=guess.layout,
         required=True,
-        format_func={"long": "One row per answer", "wide": "One row per case, a column per rater"}.get,
+        format_func={"long": "One row per answer", "wide": "A column per rater"}.get,
         key="layout",
     )
 
@@ -80,9 +80,10 @@ def _choose_mapping(raw: RawTable) -> tuple[Mapping, dict]:
         case = pick("Case", guess.case, None, "case_column")
         rater = pick("Rater", guess.rater, ANONYMOUS, "rater_column")
         why = dict(guess.why)
-        # With no rater column recognised, anonymity must be the user's word: the box then opens on it and says so.
         if rater is None:
             why["anonymous"] = "chosen on screen"
+            if guess.rater is None:
+                st.warning("No column was recognised as the rater. Choose it, or leave the answers anonymous.")
         answer = pick("Answer (class or score)", guess.answer, None, "answer_column")
         with st.expander("More columns"):
             rank = pick("Rank in a differential diagnosis", guess.rank, NOBODY, "rank_column")
@@ -106,7 +107,7 @@ def _choose_mapping(raw: RawTable) -> tuple[Mapping, dict]:
     return mapping, {"kind": kind, "repeats": repeats, "classes": classes, "ordinal": ordinal}
 
 
-def _as_understood(raw: RawTable, reading: Reading) -> None:
+def _as_understood(reading: Reading) -> None:
     report = reading.report
     reasons = [f"{role}: {why}" for role, why in report.mapping.why.items()]
     st.caption(markdown(" · ".join([*report.notes, *reasons])))
@@ -116,7 +117,7 @@ def _as_understood(raw: RawTable, reading: Reading) -> None:
     st.dataframe(table, hide_index=True, height=36 * min(11, len(table) + 1) + 2, key="understood")
 
 
-def _report_card(reading: Reading) -> None:
+def _counts(reading: Reading) -> None:
     dataset, report = reading.dataset, reading.report
     columns = st.columns(4)
     columns[0].metric("Cases", f"{dataset.n_cases:,}", border=True)
@@ -131,6 +132,10 @@ def _report_card(reading: Reading) -> None:
         st.markdown(f"Treated as no answer: {markdown(tokens)}.")
     for warning in report.warnings:
         st.warning(markdown(warning), icon=":material/warning:")
+
+
+def _left_out(reading: Reading) -> None:
+    dataset, report = reading.dataset, reading.report
     if report.dropped:
         with st.expander(f"The {plural(len(report.dropped), 'row')} left out, with their reasons"):
             table = pd.DataFrame(report.dropped, columns=["line", "reason"])
@@ -144,6 +149,8 @@ def _report_card(reading: Reading) -> None:
 def _use(reading: Reading) -> None:
     state.use(cached.registry().add(reading))
     st.session_state["upload_done"] = reading.dataset.digest
+    st.session_state["n_uploads"] = st.session_state.get("n_uploads", 0) + 1  # another key empties the drop zone
+    st.session_state.pop("upload_raw", None)
 
 
 def _done(digest: str) -> None:
@@ -151,7 +158,7 @@ def _done(digest: str) -> None:
     if reading is None:
         return
     st.success(f"{markdown(reading.dataset.name)} is in use.", icon=":material/check_circle:")
-    _report_card(reading)
+    _counts(reading)
     left, right, third = st.columns(3)
     left.page_link("pages/agreement.py", label="How much do the raters agree?", icon=":material/handshake:")
     right.page_link("pages/cases.py", label="Which cases are uncertain?", icon=":material/view_list:")
@@ -160,7 +167,8 @@ def _done(digest: str) -> None:
     elif third.button("Keep on this computer", icon=":material/save:", key="keep"):
         library.keep(reading.dataset)
         st.rerun()
-    st.divider()
+    _left_out(reading)
+    st.subheader("Open another file", anchor=False)
 
 
 def _page() -> None:
@@ -189,8 +197,8 @@ def _page() -> None:
             st.markdown("**The first rows of the file, as they stand**")
             st.dataframe(raw.table.slice(0, 8).to_pandas(), hide_index=True, key="raw")
             return
-        _as_understood(raw, reading)
-        _report_card(reading)
+        st.subheader("What will be used", anchor=False)
+        _counts(reading)
         reading = Reading(
             reading.dataset.renamed(st.text_input("Name", value=name, key=f"name-{name}")), reading.report
         )
@@ -198,6 +206,9 @@ def _page() -> None:
         label = f"Use {plural(reading.dataset.n_annotations, 'answer')}"
         label += f", leave out {plural(dropped, 'row')}" if dropped else ""
         st.button(label, type="primary", icon=":material/check:", on_click=_use, args=(reading,), key="use")
+        _as_understood(reading)
+        _left_out(reading)
 
 
+menu.through_app()
 _page()

@@ -93,7 +93,7 @@ def triangle(names: list[str], corners: np.ndarray, region: Region | None, theme
     corners : ndarray, shape (n_draws, 3)
         Draws renormalised to the corners; at most `MOST_TRIANGLE_DRAWS` are drawn.
     """
-    figure = blank(theme, title, height=380)
+    figure = blank(theme, title, height=350)
     for share in (0.25, 0.5, 0.75):
         for a, b in ((0, 1), (1, 2), (2, 0)):
             c = 3 - a - b

@@ -19,7 +19,7 @@ _STYLE = """
 h1 { font-size: 1.7rem !important; line-height: 1.25 !important; padding: 0.2rem 0 0.4rem !important; }
 h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; padding-top: 0.2rem !important; }
 .chips { display: flex; flex-wrap: wrap; gap: .3rem; align-items: center; margin: .1rem 0 .45rem; line-height: 1.5; }
-.chips .who { min-width: 5.2rem; font-size: .86rem; opacity: .75; overflow-wrap: anywhere; }
+.chips .who { min-width: 3.4rem; font-size: .86rem; opacity: .75; overflow-wrap: anywhere; }
 .chips .block { display: inline-flex; flex-wrap: wrap; border-radius: .4rem; border: 1px solid rgba(128,140,140,.45);
   overflow: hidden; font-size: .9rem; }
 .chips .block.first { border-color: var(--chip); background: color-mix(in srgb, var(--chip) 12%, transparent); }
@@ -28,9 +28,12 @@ h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; paddin
 .chips .then { opacity: .6; padding: 0 .05rem; }
 .chips .note { font-size: .82rem; opacity: .7; }
 [data-testid="stSidebarUserContent"] { margin-top: .8rem; }
-@media (max-width: 640px) { .st-key-panes > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] { flex-direction: column-reverse; }
+@media (max-width: 640px) {
   .stMainBlockContainer { padding-left: 1rem; padding-right: 1rem; padding-top: 3rem; }
-  h1 { font-size: 1.35rem !important; } }
+  h1 { font-size: 1.35rem !important; }
+  .st-key-panes > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] {
+    flex-direction: column-reverse; }
+}
 </style>
 """
 

@@ -55,6 +55,9 @@ def class_view(dataset: Dataset, method: str) -> Dataset:
             f"Rankings count by their first choice: {plural(view.n_annotations, 'answer')} used, "
             f"{left_out:,} with a tied first choice left out."
         )
+    if view.n_annotations == 0:
+        st.info("No answer can be used: in every ranking the first choice is tied.", icon=":material/block:")
+        st.stop()
     return view
 
 

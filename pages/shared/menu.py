@@ -1,0 +1,38 @@
+"""The pages of the dashboard, and the one way into them."""
+
+import streamlit as st
+
+_ENTERED = "_entered_by_app"
+
+
+def pages() -> dict[str, list]:
+    """Sections of the navigation with their pages."""
+    return {
+        "": [st.Page("pages/home.py", title="Home", icon=":material/home:", default=True)],
+        "Data": [st.Page("pages/upload.py", title="Upload", icon=":material/upload_file:")],
+        "Raters": [
+            st.Page("pages/agreement.py", title="Agreement", icon=":material/handshake:"),
+            st.Page("pages/models.py", title="Models", icon=":material/network_node:"),
+        ],
+        "Cases": [st.Page("pages/cases.py", title="Cases", icon=":material/view_list:")],
+        "Classifiers": [st.Page("pages/reliability.py", title="Reliability", icon=":material/trending_up:")],
+        "Plurality": [st.Page("pages/settings.py", title="Settings", icon=":material/settings:")],
+    }
+
+
+def navigate():
+    """The page that is asked for. Called by ``app.py`` alone."""
+    st.session_state[_ENTERED] = True
+    return st.navigation(pages())
+
+
+def through_app() -> None:
+    """First line of every page: make sure that ``app.py`` has drawn the frame around it.
+
+    Until somebody has called ``st.navigation`` in a server, Streamlit takes a folder named ``pages`` for the pages
+    themselves and runs the one that the first address names by itself, without its frame and its dataset. Declaring
+    the navigation and starting over puts that right for good.
+    """
+    if _ENTERED not in st.session_state:
+        st.navigation(pages())
+        st.rerun()

@@ -1,0 +1,55 @@
+"""One Chromium and one dashboard for all browser tests. Without a Chromium they skip; in CI that is a failure."""
+
+import os
+
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+from tests.browser.server import CHROMIUM_FLAGS, Dashboard, find_chromium
+
+expect.set_options(timeout=20_000)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A headless Chromium."""
+    with sync_playwright() as playwright:
+        path = find_chromium(playwright)
+        if path is None:
+            message = "no Chromium (chromium, google-chrome or Playwright's own) on this computer"
+            if os.environ.get("CI"):
+                pytest.fail(message)
+            pytest.skip(message)
+        running = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="session")
+def dashboard(tmp_path_factory):
+    """A running dashboard with a home folder of its own."""
+    running = Dashboard(tmp_path_factory.mktemp("home")).start()
+    yield running
+    running.stop()
+    assert "Traceback" not in running.log_text(), running.log_text()
+
+
+@pytest.fixture
+def open_page(browser):
+    """Opens pages of given width and theme; at the end none of them may have failed."""
+    contexts, faults = [], []
+
+    def opened(url: str, *, width: int = 1440, height: int = 1000, theme: str = "light"):
+        context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.goto(url)
+        return page
+
+    yield opened
+    for context in contexts:
+        for page in context.pages:
+            assert page.locator("[data-testid=stException]").count() == 0
+        context.close()
+    assert not faults, faults

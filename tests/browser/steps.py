@@ -1,0 +1,36 @@
+"""What a person does in the dashboard, by name."""
+
+import re
+
+from playwright.sync_api import Page, expect
+
+PAGES = {
+    "Home": r"Skin|Caries|Anaesthesia|Three dermatology cases|Ground truth",
+    "Upload": r"Open a file",
+    "Agreement": r"Raters agree on",
+    "Models": r"Weighing raters by accuracy|Only a majority vote is possible",
+    "Cases": r"stay uncertain at this trust level",
+    "Reliability": r"Certainty rises from",
+    "Settings": r"Settings",
+}
+
+
+def settled(page: Page) -> None:
+    """Wait until the page's script has run and nothing is at work any more."""
+    expect(page.locator("[data-testid=stApp][data-test-script-state=notRunning]")).to_be_attached()
+    expect(page.get_by_role("button", name="Cancel")).to_have_count(0, timeout=60_000)
+    expect(page.locator("[data-testid=stSkeleton]")).to_have_count(0)
+
+
+def go_to(page: Page, title: str) -> None:
+    """Walk to a page by the navigation, and see its sentence."""
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name=title, exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text(re.compile(PAGES[title]), timeout=60_000)
+    settled(page)
+
+
+def upload(page: Page, name: str, content: bytes) -> None:
+    """Drop a file on the Upload page."""
+    page.get_by_test_id("stFileUploader").locator("input[type=file]").set_input_files(
+        {"name": name, "mimeType": "text/csv", "buffer": content}
+    )

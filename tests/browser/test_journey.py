@@ -1,0 +1,147 @@
+"""The whole path in a real browser: sample or file, every page, keep, restart, address."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.server import Dashboard
+from tests.browser.steps import PAGES, go_to, settled, upload
+
+pytestmark = pytest.mark.browser
+
+OTHER_NAMES = b"Image No.;Reader;Finding;Read at\n" + b"".join(
+    b"img%d;reader %s;%s;2026-0%d-01\n" % (case, reader, finding, 1 + case % 9)
+    for case in range(1, 31)
+    for reader, finding in (
+        (b"A", b"lesion" if case % 3 else b"clear"),
+        (b"B", b"lesion" if case % 4 else b"clear"),
+        (b"C", b"lesion" if case % 5 else b"NA"),
+    )
+)
+
+
+@pytest.mark.parametrize("sample", ["Skin", "Three dermatology cases", "Caries", "Anaesthesia"])
+def test_a_sample_opens_by_one_click_and_every_page_can_be_walked(open_page, dashboard, sample):
+    """From the card to all pages and back, without an exception."""
+    page = open_page(dashboard.url)
+    page.get_by_role("button", name=f"Open {sample}").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text(sample)
+    for title in (*PAGES, "Home"):
+        go_to(page, title)
+        expect(page.locator("[data-testid=stException]")).to_have_count(0)
+
+
+def test_a_file_with_other_column_names_is_understood_kept_and_reopened_after_a_restart(open_page, tmp_path):
+    """Upload, use, keep, restart the server, reopen by the address, walk all pages."""
+    dashboard = Dashboard(tmp_path / "own home").start()
+    try:
+        page = open_page(f"{dashboard.url}/upload")
+        upload(page, "readings.csv", OTHER_NAMES)
+        expect(page.get_by_text("The first twenty answers, as understood")).to_be_visible()
+        page.get_by_role("button", name="Use 84 answers, leave out 6 rows").click()
+        expect(page.get_by_text("readings is in use.")).to_be_visible()
+        page.get_by_role("button", name="Keep on this computer").click()
+        expect(page.get_by_text("Kept on this computer; its address goes on working.")).to_be_visible()
+        settled(page)
+        digest = re.search(r"data=([0-9a-f]{32})", page.url).group(1)
+
+        dashboard.stop()
+        dashboard.start()
+        page = open_page(f"{dashboard.url}/agreement?data={digest}")
+        expect(page.get_by_role("heading", level=1)).to_contain_text("Raters agree on")
+        expect(page.get_by_test_id("stSidebar")).to_contain_text("30 cases · 3 raters · 84 answers")
+        for title in PAGES:
+            if title != "Home":
+                go_to(page, title)
+
+        page = open_page(dashboard.url)
+        expect(page.get_by_text("Kept on this computer")).to_be_visible()
+        page.get_by_role("button", name="Forget").click()
+        page.get_by_role("button", name="Erase it").click()
+        expect(page.get_by_text("Kept on this computer")).to_have_count(0)
+        page = open_page(f"{dashboard.url}/cases?data={digest}")
+        expect(page.get_by_text("Open its file again")).to_be_visible()
+        assert not list((dashboard.home / "datasets").iterdir())
+    finally:
+        dashboard.stop()
+    assert "Traceback" not in dashboard.log_text()
+
+
+def test_the_first_visit_of_a_new_server_may_be_an_address_of_a_case(open_page, tmp_path):
+    """An address opens at its case even where nobody has opened the start page before."""
+    dashboard = Dashboard(tmp_path / "new home").start()
+    try:
+        page = open_page(f"{dashboard.url}/cases?data=skin&case=skin-007&reliability=3")
+        expect(page.get_by_role("heading", name=re.compile("^skin-007 · certainty"))).to_be_visible()
+        expect(page.get_by_test_id("stSidebarNav").get_by_role("link", name="Agreement")).to_be_visible()
+    finally:
+        dashboard.stop()
+
+
+def test_moving_the_slider_redraws_the_case_and_the_address_opens_it_in_another_browser(open_page, dashboard):
+    """Slider, next case, and the same picture elsewhere."""
+    page = open_page(f"{dashboard.url}/cases?data=skin&reliability=3")
+    settled(page)
+    heading = page.get_by_role("heading", name=re.compile(r"^skin-\d+ · certainty"))
+    first = heading.inner_text()
+    page.get_by_role("button", name="Next").click()
+    expect(heading).not_to_contain_text(first.split(" ")[0])
+    settled(page)
+    second = heading.inner_text()
+    slider = page.get_by_role("slider").first
+    slider.focus()
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    expect(page).to_have_url(re.compile(r"reliability=3\.5"))
+    settled(page)
+    assert heading.inner_text().split(" ")[0] == second.split(" ")[0]
+    assert heading.inner_text() != second
+
+    elsewhere = open_page(page.url)
+    settled(elsewhere)
+    there = elsewhere.get_by_role("heading", name=re.compile(r"^skin-\d+ · certainty"))
+    expect(there).to_have_text(heading.inner_text())
+    page.get_by_role("button", name="Previous").click()
+    expect(heading).to_contain_text(first.split(" ")[0])
+
+
+def test_the_keyboard_moves_between_cases_and_a_click_in_the_worklist_opens_one(open_page, dashboard):
+    """N and P move; a cell of the list opens its case."""
+    page = open_page(f"{dashboard.url}/cases?data=anaesthesia")
+    settled(page)
+    heading = page.get_by_role("heading", name=re.compile(r"^\d+ · certainty"))
+    first = heading.inner_text()
+    page.keyboard.press("n")
+    expect(heading).not_to_have_text(first)
+    settled(page)
+    page.keyboard.press("p")
+    expect(heading).to_have_text(first)
+    settled(page)
+    table = page.locator("[data-testid=stDataFrame]").first
+    box = table.bounding_box()
+    page.mouse.click(box["x"] + 40, box["y"] + 32 * 5)
+    expect(heading).not_to_have_text(first)
+
+
+def test_the_corners_of_the_triangle_can_be_chosen(open_page, dashboard):
+    """Removing a corner asks for three; the figure stays."""
+    page = open_page(f"{dashboard.url}/cases?data=anaesthesia&case=12")
+    settled(page)
+    corners = page.get_by_test_id("stMultiSelect")
+    expect(corners).to_be_visible()
+    corners.get_by_role("button", name=re.compile("Remove|Clear")).first.click()
+    expect(page.get_by_text("Choose three corners")).to_be_visible()
+    expect(page.locator(".st-key-simplex .js-plotly-plot")).to_be_visible()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("path", ["", "upload", "agreement", "models", "cases", "reliability", "settings"])
+def test_nothing_is_wider_than_a_telephone(open_page, dashboard, path, theme):
+    """At 390 pixels no page scrolls sideways, in either theme."""
+    page = open_page(f"{dashboard.url}/{path}?data=skin", width=390, height=844, theme=theme)
+    settled(page)
+    widths = page.evaluate(
+        "[document.querySelector('[data-testid=stMain]').scrollWidth, document.documentElement.scrollWidth]"
+    )
+    assert max(widths) <= 390
