@@ -128,11 +128,11 @@ def _go(case_id: str) -> None:
 
 
 def _header(dataset: Dataset, order: np.ndarray | None, case: int, result) -> None:
-    left, right = st.columns([3, 1], vertical_alignment="center")
+    left, right = st.columns([5, 3], vertical_alignment="center")
     buttons = right.container(horizontal=True, horizontal_alignment="right", wrap=False)
     value, error = result.certainty[0, 0], result.se[0, 0]
     left.subheader(
-        f"{markdown(shorten(dataset.cases[case], 60))} · certainty {widgets.number(value)} ± {widgets.small(error)} · "
+        f"Case {markdown(shorten(dataset.cases[case], 60))} · certainty {widgets.number(value)} ± {widgets.small(error)} · "
         f"{plural(len(dataset.annotations_of(case)), 'answer')}",
         anchor=False,
         help=widgets.explained("annotation certainty"),

@@ -1,6 +1,6 @@
 """A coefficient with its uncertainty, and the intervals that give it one."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -32,10 +32,6 @@ class Coefficient:
     n_annotations: int
     note: str = ""
 
-    def with_note(self, note: str) -> "Coefficient":
-        """The same with another remark added."""
-        return replace(self, note=f"{self.note} {note}".strip())
-
 
 def undefined(name: str, weights: str, why: str, n_cases: int = 0, n_annotations: int = 0) -> Coefficient:
     """A coefficient without a value, and why."""
@@ -59,7 +55,7 @@ def with_t_interval(
         return Coefficient(
             name, weights, value, None, None, None, n_cases, n_annotations, "undetermined interval: only one case"
         )
-    se = float(np.sqrt(variance))
+    value, se = min(1.0, value), float(np.sqrt(variance))
     half = float(stdtrit(df, (1 + level) / 2)) * se
     high = min(1.0, value + half)
     return Coefficient(name, weights, value, se, value - half, high, n_cases, n_annotations, few_cases(n_cases))

@@ -1,5 +1,6 @@
 """Columns of text as codes into a vocabulary in natural order (R2 before R10), missing tokens apart."""
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +9,9 @@ import pyarrow.compute as pc
 
 MISSING_TOKENS = frozenset({"", "na", "n/a", ".", "nan", "null"})
 _BLANKS = " \t\r\n\u00a0\ufeff"
+# Python's float() also takes 1_2, which is a label.
+_NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity)", re.IGNORECASE)
+_COMMA_NUMBER = re.compile(r"[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,23 +62,22 @@ def natural_order(values: pa.Array) -> pa.Array:
     number = pc.struct_field(parts, "number")
     number = pc.if_else(pc.equal(number, ""), "-1", number).cast(pa.int64())
     keys = pa.table(
-        {"prefix": pc.struct_field(parts, "prefix"), "number": number, "rest": pc.struct_field(parts, "rest")}
+        {
+            "prefix": pc.struct_field(parts, "prefix"),
+            "number": number,
+            "rest": pc.struct_field(parts, "rest"),
+            "whole": values,  # 1 and 01 are equal up to here, and the order must not depend on the file's
+        }
     )
     return pc.sort_indices(keys, sort_keys=[(name, "ascending") for name in keys.column_names])
 
 
-def natural_sorted(values) -> list[str]:
-    """Distinct strings in natural order."""
-    array = pa.array(dict.fromkeys(values), pa.string())
-    return array.take(natural_order(array)).to_pylist()
-
-
-def to_numbers(values: tuple[str, ...]) -> np.ndarray:
-    """The values as float64, NaN where one is not a number."""
+def to_numbers(values: tuple[str, ...], *, decimal_comma: bool = False) -> np.ndarray:
+    """The values as float64, NaN where one is not a number. With ``decimal_comma`` 1,5 is one and a half."""
     numbers = np.full(len(values), np.nan)
     for place, value in enumerate(values):
-        try:
+        if _NUMBER.fullmatch(value):
             numbers[place] = float(value)
-        except ValueError:
-            continue
+        elif decimal_comma and _COMMA_NUMBER.fullmatch(value):
+            numbers[place] = float(value.replace(",", "."))
     return numbers

@@ -106,4 +106,4 @@ def test_the_address_names_dataset_case_and_reliability():
     assert app.query_params["case"] == "7"
     assert app.query_params["reliability"] == "2.5"
     assert app.slider(key="reliability").value == 2.5
-    assert any(heading.value.startswith("7 · certainty") for heading in app.subheader)
+    assert any(heading.value.startswith("Case 7 · certainty") for heading in app.subheader)
