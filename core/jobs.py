@@ -141,3 +141,4 @@ class JobRunner:
                     self._wake.wait()
                 job, work = self._queue.pop(0)
             job._run(work)
+            del job, work  # what the work holds, for example a dataset, must not wait here for the next job

@@ -1,4 +1,4 @@
-"""Sums over cases behind the agreement coefficients. One pass, O(answers); weights w_kl with w_kk = 1.
+"""Sums over cases behind the agreement coefficients. One pass, O(answers), never an array of classes × classes.
 
 Gwet, Handbook of Inter-Rater Reliability (2014); Krippendorff, Content Analysis (2004).
 """
@@ -8,18 +8,15 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def agreeing_pairs(ptr, class_code, count, weights):
-    """Per case n_i = sum_k n_ik and the weighted ordered pairs sum_k n_ik (sum_l w_kl n_il - 1)."""
+def agreeing_pairs(ptr, count):
+    """Per case n_i = sum_k n_ik and the ordered pairs of equal answers sum_k n_ik (n_ik - 1)."""
     n_cases = ptr.size - 1
     answers = np.zeros(n_cases)
     pairs = np.zeros(n_cases)
     for case in range(n_cases):
         for e in range(ptr[case], ptr[case + 1]):
             answers[case] += count[e]
-            alike = 0.0
-            for f in range(ptr[case], ptr[case + 1]):
-                alike += weights[class_code[e], class_code[f]] * count[f]
-            pairs[case] += count[e] * (alike - 1.0)
+            pairs[case] += count[e] * (count[e] - 1.0)
     return answers, pairs
 
 

@@ -70,7 +70,7 @@ def agreement_table(
 
 
 def _observed(counts: ClassCounts) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    n, pairs = agreeing_pairs(counts.ptr, counts.class_code, counts.count, np.eye(counts.n_classes))
+    n, pairs = agreeing_pairs(counts.ptr, counts.count)
     usable = n >= 2
     p_ai = np.zeros(n.size)
     np.divide(pairs, n * (n - 1), out=p_ai, where=usable)

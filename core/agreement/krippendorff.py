@@ -23,8 +23,7 @@ def krippendorff_alpha(counts: ClassCounts, level: float = 0.95) -> Coefficient:
     -----
     ``α = (p_a − p_e)/(1 − p_e)`` with ``p_a = (1 − ε) p' + ε``, ε = 1/N, and class shares pooled over annotations.
     """
-    identity = np.eye(counts.n_classes)
-    answers, pairs = agreeing_pairs(counts.ptr, counts.class_code, counts.count, identity)
+    answers, pairs = agreeing_pairs(counts.ptr, counts.count)
     usable = answers >= 2
     m, n_total = int(usable.sum()), float(answers[usable].sum())
     if m == 0:

@@ -7,7 +7,8 @@ import numpy as np
 from core.agreement._kernels import rater_pairs
 from core.agreement.intervals import wilson
 from core.annotations.dataset import Dataset
-from core.errors import NotApplicableError
+from core.errors import LimitError, NotApplicableError
+from core.settings import current_settings
 
 Z95 = 1.959963984540054
 
@@ -51,10 +52,18 @@ def pair_matrix(dataset: Dataset) -> PairMatrix:
     ------
     NotApplicableError
         The answers are not single classes, or rater names carry no identity.
+    LimitError
+        The matrix of raters × raters would not fit.
     """
     if dataset.kind != "class":
         raise NotApplicableError("Pairs of raters are compared on single classes.")
     if not dataset.raters_identified:
         raise NotApplicableError("The answers are anonymous, so raters cannot be compared.")
+    limit = current_settings().max_model_cells
+    if dataset.n_raters**2 > limit:
+        raise LimitError(
+            f"Comparing {dataset.n_raters:,} raters two by two needs {dataset.n_raters**2:,} cells, more than the "
+            f"limit of {limit:,}. Select fewer raters."
+        )
     n, agree = rater_pairs(dataset.case_ptr, dataset.rater, dataset.answer, dataset.n_raters)
     return PairMatrix(dataset.raters, n, agree)

@@ -21,7 +21,7 @@ def case_agreement(counts: ClassCounts) -> tuple[np.ndarray, np.ndarray]:
         NaN where a case has fewer than two annotations.
     annotations : ndarray of float64, shape (n_cases,)
     """
-    answers, pairs = agreeing_pairs(counts.ptr, counts.class_code, counts.count, np.eye(counts.n_classes))
+    answers, pairs = agreeing_pairs(counts.ptr, counts.count)
     agreement = np.full(counts.n_cases, np.nan)
     np.divide(pairs, answers * (answers - 1), out=agreement, where=answers >= 2)
     return agreement, answers
@@ -51,7 +51,8 @@ def spa(counts: ClassCounts, weighting: str = "annotations_m1", level: float = 0
     weight = _weights(counts, answers, weighting)[usable]
     agreement = agreement[usable]
     share = weight / weight.sum()
-    p = float(share @ agreement)
+    alike = bool((agreement == agreement[0]).all())
+    p = float(agreement[0] if alike else share @ agreement)
     if m < 2 or share.max() >= 1:
         return Coefficient(
             "spa", weighting, p, None, None, None, m, n_annotations, "undetermined interval: only one case"
@@ -59,7 +60,7 @@ def spa(counts: ClassCounts, weighting: str = "annotations_m1", level: float = 0
 
     from scipy.special import stdtrit
 
-    influence = share * (agreement - p) / (1 - share)
+    influence = share * (agreement - p) / (1 - share)  # exactly 0 where all cases agree alike
     se = float(np.sqrt((m - 1) / m * (influence @ influence)))
     n_eff = p * (1 - p) / se**2 if se > 0 else 1 / float(share @ share)
     low, high = wilson(p, n_eff, float(stdtrit(m - 1, (1 + level) / 2)))

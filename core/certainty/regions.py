@@ -36,13 +36,25 @@ def dirichlet_region(shape: np.ndarray, corners: np.ndarray, level: float = 0.95
         Draws renormalised to the corners; their density's lower quantile is the threshold.
     level : float
     """
-    points = _clipped(corners)
-    threshold = float(np.quantile(_log_density(points, shape), 1 - level))
-    return Region(_outlines(shape, threshold), level)
+    low, size = _window(corners)
+    threshold = float(np.quantile(_log_density(_clipped(corners, size), shape), 1 - level))
+    # A flat density, as of Dirichlet(1, 1, 1), is its own threshold: the whole triangle belongs to the region.
+    threshold -= 1e-9 * (1 + abs(threshold))
+    return Region(_outlines(shape, threshold, low, size), level)
 
 
-def _clipped(points: np.ndarray) -> np.ndarray:
-    points = np.maximum(points, _EDGE)
+def _window(corners: np.ndarray) -> tuple[np.ndarray, float]:
+    """Smallest triangle around the draws with a margin: its lowest coordinates and its size, 1 for the whole.
+
+    A narrow distribution would fall between the points of a lattice over the whole triangle.
+    """
+    low = corners.min(axis=0)
+    low = np.maximum(0.0, low - 0.25 * (1 - low.sum()) - 1e-6)
+    return low, float(1 - low.sum())
+
+
+def _clipped(points: np.ndarray, size: float) -> np.ndarray:
+    points = np.maximum(points, _EDGE * size)
     return points / points.sum(axis=-1, keepdims=True)
 
 
@@ -50,16 +62,16 @@ def _log_density(points: np.ndarray, shape: np.ndarray) -> np.ndarray:
     return (np.log(points) * (shape - 1)).sum(axis=-1)
 
 
-def _outlines(shape: np.ndarray, threshold: float) -> tuple[np.ndarray, ...]:
+def _outlines(shape: np.ndarray, threshold: float, low: np.ndarray, size: float) -> tuple[np.ndarray, ...]:
     import contourpy
 
     first, second = np.meshgrid(np.arange(LATTICE_STEPS + 1), np.arange(LATTICE_STEPS + 1), indexing="xy")
     third = LATTICE_STEPS - first - second
     inside = third >= 0
-    lattice = np.stack([first, second, np.maximum(third, 0)], axis=-1) / LATTICE_STEPS
-    density = np.ma.masked_array(_log_density(_clipped(lattice), shape), mask=~inside)
+    lattice = np.stack([first, second, np.maximum(third, 0)], axis=-1) * (size / LATTICE_STEPS) + low
+    density = np.ma.masked_array(_log_density(_clipped(lattice, size), shape), mask=~inside)
     generator = contourpy.contour_generator(
-        first / LATTICE_STEPS, second / LATTICE_STEPS, density, corner_mask=True, fill_type="OuterOffset"
+        lattice[..., 0], lattice[..., 1], density, corner_mask=True, fill_type="OuterOffset"
     )
     polygons, offsets = generator.filled(threshold, np.inf)
     outlines = []

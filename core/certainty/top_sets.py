@@ -97,5 +97,5 @@ def certainty_of(state: TopSetState, cases: tuple[str, ...], classes: tuple[str,
     """Frequencies with their errors and names."""
     certainty = state.frequency.copy()
     certainty[:, len(classes) :] = np.nan
-    se = np.sqrt(certainty * (1 - certainty) / state.ess[:, None])
+    se = np.sqrt(certainty * (state.ceiling - certainty).clip(0) / state.ess[:, None])
     return CertaintyResult(cases, classes, certainty, se, state.members, state.with_rest)

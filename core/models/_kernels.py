@@ -49,7 +49,8 @@ def expect_and_count(case_ptr, cell, log_theta, log_prevalence, first_case, last
         scale = 1.0 / mass
         for k in range(n_classes):
             q[k] *= scale
-            cases_of[k] += q[k]
+            if stop > start:  # a case that nobody answered says nothing about prevalence
+                cases_of[k] += q[k]
         if keep:
             for k in range(n_classes):
                 posterior[case, k] = q[k]
@@ -67,8 +68,9 @@ def count_from(case_ptr, cell, posterior, n_cells):
     cases_of = np.zeros(n_classes)
     counts = np.zeros((n_cells, n_classes))
     for case in range(case_ptr.size - 1):
-        for k in range(n_classes):
-            cases_of[k] += posterior[case, k]
+        if case_ptr[case + 1] > case_ptr[case]:
+            for k in range(n_classes):
+                cases_of[k] += posterior[case, k]
         for a in range(case_ptr[case], case_ptr[case + 1]):
             for k in range(n_classes):
                 counts[cell[a], k] += posterior[case, k]

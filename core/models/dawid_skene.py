@@ -23,6 +23,7 @@ Smoothing = Literal["none", "diagonal", "pooled"]
 POOL_STRENGTH = 10.0
 CHUNK_CASES = 65_536
 _CHUNKED_TABLE = 2_000_000
+_NEVER = 1e-100
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +176,9 @@ class _Problem:
     def _pool(self) -> np.ndarray:
         one_rater = replace(self.dataset, raters=("all",), rater=np.zeros_like(self.dataset.rater))
         fit = _Problem(one_rater, "none", self.token).maximise(self.vote, StoppingRule(200, 1e-8))
-        return np.ascontiguousarray(fit.confusion[0].T)
+        pool = np.ascontiguousarray(fit.confusion[0].T)
+        pool[pool < _NEVER] = 0.0  # dying cells of the pool would underflow to 0 · ln 0 in the penalty
+        return pool
 
     def maximise(
         self, start: np.ndarray, stopping: StoppingRule, progress: Callable[[float], None] | None = None

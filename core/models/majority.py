@@ -6,6 +6,7 @@ import numpy as np
 
 from core.annotations.counts import class_counts
 from core.annotations.dataset import Dataset
+from core.errors import NotApplicableError
 from core.models._kernels import count_from, vote_shares
 from core.models.result import RaterModelFit
 from core.models.sizes import check_size
@@ -21,11 +22,13 @@ class MajorityVote:
         Raises
         ------
         NotApplicableError
-            The answers are not single classes.
+            The answers are not single classes, or there is none.
         LimitError
             The tables would not fit.
         """
         check_size("Majority vote", dataset)
+        if dataset.n_annotations == 0:
+            raise NotApplicableError("Majority vote needs at least one answer; there is none.")
         counts = class_counts(dataset)
         share = vote_shares(counts.ptr, counts.class_code, counts.count, dataset.n_classes)
         winners = share >= share.max(axis=1, keepdims=True) - 1e-12

@@ -18,6 +18,7 @@ from core.plausibility.protocol import CaseDraws
 from core.seeds import case_seeds
 
 SPLIT_DEPTH = 3
+SMALLEST, LARGEST = 1e-9, 1e9  # beyond these, draws cannot be told from one point in double precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class DirichletCounts:
     Parameters
     ----------
     alpha : float
-        Prior pseudo-count of every class of the declared list, > 0.
+        Prior pseudo-count of every class of the declared list, 1e-9 to 1e9.
     depth : int
         How many of the largest never-named classes are told apart; certainty of top-j sets needs j of them.
     """
@@ -38,8 +39,12 @@ class DirichletCounts:
     depth: int = SPLIT_DEPTH
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.alpha) and self.alpha > 0):
-            raise InputError(f"The prior α is {self.alpha}.", "It must be a positive number.")
+        if not SMALLEST <= self.alpha <= LARGEST:
+            raise InputError(
+                f"The prior α is {self.alpha}.", f"It must be a positive number, from {SMALLEST:g} to {LARGEST:g}."
+            )
+        if self.depth < 1:
+            raise InputError(f"The depth is {self.depth}.", "It must be at least 1.")
 
     def settings(self) -> dict:
         """Parameters that change the draws."""
@@ -62,7 +67,7 @@ class DirichletCounts:
         dataset : Dataset
             Of single classes (`Dataset.as_classes`).
         reliability : float
-            γ > 0: how many times each annotation counts.
+            γ, above 0 and at most 1e9: how many times each annotation counts.
         n_draws : int
         seed : int
         cases : range, optional
@@ -75,8 +80,10 @@ class DirichletCounts:
         InputError
             A parameter is out of its range.
         """
-        if not (np.isfinite(reliability) and reliability > 0):
-            raise InputError(f"The reliability γ is {reliability}.", "It must be a positive number.")
+        if not 0 < reliability <= LARGEST:
+            raise InputError(
+                f"The reliability γ is {reliability}.", f"It must be a positive number, at most {LARGEST:g}."
+            )
         if n_draws < 1:
             raise InputError(f"{n_draws} draws were asked for.", "Ask for at least one.")
         counts = class_counts(dataset)

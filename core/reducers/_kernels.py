@@ -10,7 +10,8 @@ def top_sets(share, rest_top, n_rest, n_named, max_top):
 
     Never-named classes are exchangeable: a set with r of the T of them stands for 1 / C(T, r) of each draw in which r
     of them are among the first j. Returns the largest frequency for each j, the named classes of that set (positions in
-    ``share``, ascending, -1 beyond them), and how often each j-set's draws hold a never-named class.
+    ``share``, ascending, -1 beyond them), how often each j-set's draws hold a never-named class, and 1 / C(T, r) of the
+    set: the largest frequency that it can have.
     """
     n_draws = share.shape[0]
     depth = rest_top.shape[1]
@@ -48,6 +49,7 @@ def top_sets(share, rest_top, n_rest, n_named, max_top):
             if from_rest > 0:
                 with_rest[j] += 1.0
     certainty = np.zeros(max_top)
+    ceiling = np.ones(max_top)
     members = np.full((max_top, max_top), -1, np.int64)
     for j in range(max_top):
         ordered = np.sort(keys[j])
@@ -69,13 +71,14 @@ def top_sets(share, rest_top, n_rest, n_named, max_top):
             frequency = run / n_draws / max(ways, 1.0)
             if frequency > certainty[j]:
                 certainty[j] = frequency
+                ceiling[j] = 1.0 / max(ways, 1.0)
                 members[j, :] = -1
                 for i in range(j, -1, -1):
                     if key % base != n_named:
                         members[j, i] = key % base
                     key //= base
             run = 0
-    return certainty, members, with_rest / n_draws
+    return certainty, members, with_rest / n_draws, ceiling
 
 
 @njit(cache=True, nogil=True)

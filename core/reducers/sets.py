@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.errors import InputError
 from core.plausibility.protocol import CaseDraws
 from core.reducers._kernels import top_sets
 
@@ -16,6 +17,8 @@ class TopSetState:
     Attributes
     ----------
     frequency, with_rest, ess : ndarray, shapes (n_cases, max_top), (n_cases, max_top), (n_cases,)
+    ceiling : ndarray, shape (n_cases, max_top)
+        Largest frequency that the set can have: below 1 where it holds never-named classes, which are exchangeable.
     members : ndarray of int32, shape (n_cases, max_top, max_top)
         Class codes of the most frequent set of j classes; -1 where a member is a never-named class, or beyond j.
     """
@@ -24,6 +27,7 @@ class TopSetState:
     members: np.ndarray
     with_rest: np.ndarray
     ess: np.ndarray
+    ceiling: np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,24 +49,44 @@ class TopSets:
             np.empty((n_cases, self.max_top, self.max_top), np.int32),
             np.empty((n_cases, self.max_top)),
             np.empty(n_cases),
+            np.empty((n_cases, self.max_top)),
         )
 
     def update(self, state: TopSetState, place: int, case: int, draws: CaseDraws) -> None:
-        """Count one case's sets."""
-        frequency, members, with_rest = top_sets(
+        """Count one case's sets.
+
+        Raises
+        ------
+        InputError
+            Sets larger than the draws or 64 bits can tell apart.
+        """
+        depth = draws.rest_top.shape[1]
+        if depth < self.max_top:
+            raise InputError(
+                f"Sets of {self.max_top} classes were asked for, but the draws tell only {depth} never-named classes "
+                "apart.",
+                f"Give the plausibility model a depth of {self.max_top}.",
+            )
+        if (len(draws.classes) + 1) ** self.max_top >= 2**63:
+            raise InputError(
+                f"There are too many sets of {self.max_top} of {len(draws.classes)} named classes.",
+                "Ask for smaller sets.",
+            )
+        frequency, members, with_rest, ceiling = top_sets(
             draws.share, draws.rest_top, draws.n_rest, len(draws.classes), self.max_top
         )
         state.frequency[place] = frequency
         state.members[place] = np.append(draws.classes, -1)[members]
         state.with_rest[place] = with_rest
         state.ess[place] = draws.ess
+        state.ceiling[place] = ceiling
 
     def merge(self, states: Sequence[TopSetState]) -> TopSetState:
         """Rows of consecutive chunks under one another."""
         return TopSetState(
             *(
                 np.concatenate([getattr(state, name) for state in states])
-                for name in ("frequency", "members", "with_rest", "ess")
+                for name in ("frequency", "members", "with_rest", "ess", "ceiling")
             )
         )
 

@@ -1,0 +1,58 @@
+"""One sentence says why a case is uncertain."""
+
+import numpy as np
+import pytest
+
+from core.annotations.dataset import Dataset
+from core.certainty.explain import why
+
+
+@pytest.mark.parametrize(
+    ("answers", "sentence"),
+    [
+        ([0], "There is one answer only."),
+        ([1, 1, 1], "All three answers name the same class first."),
+        ([0, 1, 2], "Three answers, and no class is named first twice."),
+        ([0, 0, 1], "Three answers split 2 to 1 over two classes."),
+        ([0] * 11 + [1], "12 answers split 11 to 1 over two classes."),
+    ],
+)
+def test_classes_are_told_by_how_they_split(answers, sentence, build):
+    dataset = build([(0, rater, answer) for rater, answer in enumerate(answers)], 3)
+    assert why(dataset, 0, len(answers)) == sentence
+
+
+def rankings(*annotations):
+    """One case; every annotation is a list of (class, rank)."""
+    entries = [entry for annotation in annotations for entry in annotation]
+    return Dataset.from_rankings(
+        "test",
+        ["case"],
+        [f"rater {i}" for i in range(len(annotations))],
+        ["a", "b", "c"],
+        np.zeros(len(annotations), np.int64),
+        np.arange(len(annotations)),
+        np.cumsum([0, *map(len, annotations)]),
+        np.array([code for code, _ in entries]),
+        np.array([rank for _, rank in entries], float),
+    )
+
+
+@pytest.mark.parametrize(
+    ("annotations", "sentence"),
+    [
+        (
+            ([(0, 1), (1, 1)],),
+            "One answer, and no rater settled on a first choice; one with a tied first choice is not counted here.",
+        ),
+        (
+            ([(0, 1)], [(1, 1), (2, 1)], [(0, 1), (1, 1)]),
+            "One answer names one class first; two with a tied first choice are not counted here.",
+        ),
+        (([(0, 1), (1, 2)], [(0, 1)]), "All two answers name the same class first."),
+    ],
+)
+def test_tied_first_choices_are_told_as_left_out(annotations, sentence):
+    dataset = rankings(*annotations)
+    used, _ = dataset.as_classes()
+    assert why(dataset, 0, used.n_annotations) == sentence
