@@ -2,7 +2,7 @@
 
 import sys
 
-from core.commands import main
+from core.command_line import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,108 +1,18 @@
-"""Commands: the same numbers as the screens, as JSON or CSV. Exit status 0, or 2 with one clear line for bad input."""
+"""Commands: the same numbers as the screens, as a tree for JSON and a table for CSV."""
 
-import argparse
-import json
-import math
 import sys
-import time
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from core.annotations.dataset import Dataset
 from core.annotations.reading import Reading, read
 from core.annotations.samples import SAMPLES, read_sample
-from core.errors import InputError, PluralityError
-from core.version import __version__
-
-_EXAMPLES = {
-    "samples": "python -m core samples",
-    "describe": "python -m core describe readings.csv",
-    "agreement": "python -m core agreement readings.csv --level 0.9",
-    "fit": "python -m core fit dawid-skene caries --smoothing none --cases-out truth.csv",
-    "certainty": "python -m core certainty dirichlet skin --reliability 3 --top 2",
-    "sweep": "python -m core sweep dirichlet skin --reliabilities 1,3,10",
-}
+from core.errors import InputError
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run one command; returns the exit status."""
-    options = _parser().parse_args(arguments)
-    started = time.perf_counter()
-    try:
-        answer, table = options.run(options)
-    except PluralityError as error:
-        print(f"plurality: {' '.join(str(error).split())}", file=sys.stderr)
-        return 2
-    answer |= {"version": __version__, "seconds": round(time.perf_counter() - started, 3)}
-    try:
-        if options.csv:
-            sys.stdout.write(table.to_csv(index=False))
-        else:
-            json.dump(_plain(answer), sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
-            sys.stdout.write("\n")
-        sys.stdout.flush()
-    except BrokenPipeError:  # the reader of a pipe has seen enough
-        sys.stderr.close()
-    return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m core", description="Ground truth that people disagree about.")
-    parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-
-    def command(name: str, run, summary: str, *, file: bool = True) -> argparse.ArgumentParser:
-        sub = commands.add_parser(name, help=summary, description=summary, epilog=f"example: {_EXAMPLES[name]}")
-        sub.set_defaults(run=run)
-        sub.add_argument("--csv", action="store_true", help="a table instead of JSON")
-        return sub
-
-    def takes_file(sub: argparse.ArgumentParser) -> None:
-        sub.add_argument("file", metavar="FILE", help="CSV, TSV or Parquet, or the name of a sample")
-        sub.add_argument("--format", choices=("long", "wide"), help="layout of the table; guessed where not given")
-        sub.add_argument("--case", metavar="COLUMN", help="column of case ids")
-        sub.add_argument("--rater", metavar="COLUMN", help="column of rater ids, or 'none' for anonymous answers")
-        sub.add_argument("--class", metavar="COLUMN", dest="answer", help="column of classes or scores")
-        sub.add_argument("--rank", metavar="COLUMN", help="column of ranks (differential diagnoses)")
-        sub.add_argument("--classes", metavar="A,B,C", help="the closed list of classes, in its order")
-        sub.add_argument(
-            "--threshold", type=float, metavar="T", help="scores: split in two classes, at most T and above"
-        )
-        sub.add_argument("--seed", type=int, default=0)
-
-    def takes_model(sub: argparse.ArgumentParser) -> None:
-        sub.add_argument("model", choices=("dirichlet",))
-        takes_file(sub)
-        sub.add_argument("--draws", type=int, default=1000, metavar="M")
-        sub.add_argument("--top", type=int, default=3, metavar="J", help="largest set of classes, 1 to J")
-        sub.add_argument("--alpha", type=float, default=1.0, metavar="A", help="prior pseudo-count of each class")
-
-    command("samples", _samples, "List the samples.")
-    takes_file(command("describe", _describe, "What a file holds, as understood."))
-    sub = command("agreement", _agreement, "Coefficients of agreement with intervals.")
-    takes_file(sub)
-    sub.add_argument("--level", type=float, default=0.95, metavar="L", help="of the intervals, 0 to 1")
-    sub.add_argument("--spa-weights", default="annotations_m1", metavar="S", help="weighting of SPA")
-    sub = command("fit", _fit, "Fit a model of raters and truth.")
-    sub.add_argument("model", choices=("majority", "dawid-skene"))
-    takes_file(sub)
-    sub.add_argument("--method", choices=("em",), default="em")
-    sub.add_argument("--smoothing", choices=("none", "diagonal", "pooled"))
-    sub.add_argument("--restarts", type=int, default=0, metavar="N", help="random starts beside the vote start")
-    sub.add_argument("--cases-out", metavar="FILE", help="write class probabilities per case as CSV")
-    sub = command("certainty", _certainty, "Annotation certainty of every case.")
-    takes_model(sub)
-    sub.add_argument("--reliability", type=float, required=True, metavar="G", help="γ, the trust in the raters")
-    sub.add_argument("--cases-out", metavar="FILE", help="write certainty per case as CSV")
-    sub = command("sweep", _sweep, "Certainty against reliability.")
-    takes_model(sub)
-    sub.add_argument("--reliabilities", required=True, metavar="1,2,3", help="values of γ")
-    return parser
-
-
-def _samples(options) -> tuple[dict, pd.DataFrame]:
+def samples(options) -> tuple[dict, pd.DataFrame]:
+    """The samples that come with the project."""
     rows = [
         {"name": sample.name, "size": sample.size, "answers": sample.answers, "shows": sample.shows}
         for sample in SAMPLES
@@ -110,7 +20,8 @@ def _samples(options) -> tuple[dict, pd.DataFrame]:
     return {"samples": rows}, pd.DataFrame(rows)
 
 
-def _describe(options) -> tuple[dict, pd.DataFrame]:
+def describe(options) -> tuple[dict, pd.DataFrame]:
+    """What a file holds, and what became of its rows; the table is of the dropped ones."""
     reading = _read(options)
     dataset, report = reading.dataset, reading.report
     answer = {
@@ -134,7 +45,8 @@ def _describe(options) -> tuple[dict, pd.DataFrame]:
     return answer, pd.DataFrame(report.dropped, columns=["line", "reason"])
 
 
-def _agreement(options) -> tuple[dict, pd.DataFrame]:
+def agreement(options) -> tuple[dict, pd.DataFrame]:
+    """Coefficients of agreement."""
     from core.agreement.coefficients import agreement_table
     from core.agreement.probability import SPA_WEIGHTINGS
     from core.annotations.counts import class_counts
@@ -150,7 +62,8 @@ def _agreement(options) -> tuple[dict, pd.DataFrame]:
     return answer, pd.DataFrame(rows)
 
 
-def _fit(options) -> tuple[dict, pd.DataFrame]:
+def fit(options) -> tuple[dict, pd.DataFrame]:
+    """A fit of a rater model; the table is of class probabilities per case."""
     from core.models.dawid_skene import DawidSkene
     from core.models.majority import MajorityVote
 
@@ -173,7 +86,7 @@ def _fit(options) -> tuple[dict, pd.DataFrame]:
             }
             fit = found.best
     table = pd.DataFrame(fit.class_probability, columns=list(fit.classes))
-    table.insert(0, "case", list(fit.cases))
+    table.insert(0, "case", list(fit.cases), allow_duplicates=True)  # a class may be called "case"
     _write_table(options.cases_out, table)
     answer = {
         "model": fit.model,
@@ -196,7 +109,8 @@ def _fit(options) -> tuple[dict, pd.DataFrame]:
     return answer, table
 
 
-def _certainty(options) -> tuple[dict, pd.DataFrame]:
+def certainty(options) -> tuple[dict, pd.DataFrame]:
+    """Annotation certainty, its mean over cases; the table is per case."""
     from core.certainty.top_sets import annotation_certainty
 
     dataset, left_out = _classes(options)
@@ -220,13 +134,15 @@ def _certainty(options) -> tuple[dict, pd.DataFrame]:
         "n_below": {str(level): result.n_below(level) for level in (0.5, 0.9, 0.99)},
         "n_cases": dataset.n_cases,
         "reliability": options.reliability,
+        **_undefined_tops(options, dataset),
         "left_out": left_out,
         **_stamp(options, dataset),
     }
     return answer, table
 
 
-def _sweep(options) -> tuple[dict, pd.DataFrame]:
+def sweep(options) -> tuple[dict, pd.DataFrame]:
+    """Mean annotation certainty at each reliability."""
     from core.evaluation.sweep_table import reliability_sweep
 
     try:
@@ -252,7 +168,14 @@ def _sweep(options) -> tuple[dict, pd.DataFrame]:
         for reliability, result in zip(sweep.reliabilities, sweep.certainty, strict=True)
     ]
     table = pd.DataFrame([{key: value for key, value in row.items() if key != "metrics"} for row in rows])
-    return {"rows": rows, "better": [], "left_out": left_out, **_stamp(options, dataset)}, table
+    undefined = _undefined_tops(options, dataset)
+    return {"rows": rows, "better": [], **undefined, "left_out": left_out, **_stamp(options, dataset)}, table
+
+
+def _undefined_tops(options, dataset: Dataset) -> dict:
+    if options.top <= dataset.n_classes:
+        return {}
+    return {"note": f"undefined above top{dataset.n_classes}: there are no more classes"}
 
 
 def _plausibility_model(options):
@@ -264,7 +187,7 @@ def _plausibility_model(options):
 
 
 def _read(options) -> Reading:
-    if any(sample.name == options.file for sample in SAMPLES) and not Path(options.file).exists():
+    if any(sample.name == options.file for sample in SAMPLES) and not Path(options.file).is_file():
         return read_sample(options.file)
     return read(
         options.file,
@@ -273,14 +196,13 @@ def _read(options) -> Reading:
         rater=options.rater,
         answer=options.answer,
         rank=options.rank,
-        classes=options.classes.split(",") if options.classes else None,
+        classes=[name.strip() for name in options.classes.split(",")] if options.classes else None,
     )
 
 
 def _classes(options) -> tuple[Dataset, int]:
     reading = _read(options)
-    for line in reading.report.warnings:
-        print(f"plurality: {line}", file=sys.stderr)
+    options.cautions.extend(reading.report.warnings)
     return reading.dataset.as_classes(options.threshold)
 
 
@@ -302,16 +224,3 @@ def _write_table(path: str | None, table: pd.DataFrame) -> None:
 def _progress(share: float) -> None:
     if sys.stderr.isatty():
         print(f"\r{share:4.0%}", end="" if share < 1 else "\n", file=sys.stderr, flush=True)
-
-
-def _plain(value):
-    """The same with numpy's numbers as Python's and what is not finite as null."""
-    if isinstance(value, dict):
-        return {str(key): _plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

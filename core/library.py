@@ -14,7 +14,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from core.annotations.dataset import Dataset
-from core.errors import InputError, NotFoundError
+from core.errors import InputError, NotFoundError, PluralityError
 from core.settings import current_settings
 from core.version import __version__
 
@@ -38,7 +38,7 @@ class Kept:
 
 
 def keep(dataset: Dataset) -> Path:
-    """Write a dataset under its digest; a second time changes only its name.
+    """Write a dataset under its digest; a second time changes only its name, or mends what was damaged since.
 
     The folder appears whole or not at all: it is written beside its place and then moved.
 
@@ -51,8 +51,13 @@ def keep(dataset: Dataset) -> Path:
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         if folder.exists():
-            rename(dataset.digest, dataset.name)
-            return folder
+            try:
+                reopen(dataset.digest)
+            except PluralityError:
+                shutil.rmtree(folder)
+            else:
+                rename(dataset.digest, dataset.name)
+                return folder
         draft = Path(tempfile.mkdtemp(prefix=".keeping-", dir=folder.parent))
         try:
             _write(dataset, draft)
@@ -79,7 +84,7 @@ def kept() -> list[Kept]:
                     },
                 )
             )
-        except (OSError, ValueError, KeyError):
+        except (OSError, ValueError, KeyError, TypeError):
             continue
     return sorted(entries, key=lambda entry: entry.kept_at, reverse=True)
 
@@ -97,11 +102,12 @@ def reopen(digest: str) -> Dataset:
     folder = _folder(digest)
     try:
         dataset = _read(folder)
-    except (OSError, ValueError, KeyError, pa.ArrowException) as error:
+        changed = dataset.digest != digest
+    except (OSError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, pa.ArrowException) as error:
         raise InputError(
             f"The kept dataset {digest[:8]} cannot be read ({type(error).__name__}).", "Forget it and open its file."
         ) from None
-    if dataset.digest != digest:
+    if changed:
         raise InputError(
             f"The files of the kept dataset {digest[:8]} were changed since.", "Forget it and open its file again."
         )
@@ -119,7 +125,7 @@ def rename(digest: str, name: str) -> None:
         draft = path.with_suffix(".draft")
         draft.write_text(json.dumps({**meta, "name": name}, ensure_ascii=False), encoding="utf-8")
         os.replace(draft, path)
-    except (OSError, ValueError) as error:
+    except (OSError, TypeError, ValueError) as error:
         raise _not_writable(error) from None
 
 

@@ -132,7 +132,8 @@ def _header(dataset: Dataset, order: np.ndarray | None, case: int, result) -> No
     buttons = right.container(horizontal=True, horizontal_alignment="right", wrap=False)
     value, error = result.certainty[0, 0], result.se[0, 0]
     left.subheader(
-        f"Case {markdown(shorten(dataset.cases[case], 60))} · certainty {widgets.number(value)} ± {widgets.small(error)} · "
+        f"Case {markdown(shorten(dataset.cases[case], 60))} · "
+        f"certainty {widgets.number(value)} ± {widgets.small(error)} · "
         f"{plural(len(dataset.annotations_of(case)), 'answer')}",
         anchor=False,
         help=widgets.explained("annotation certainty"),

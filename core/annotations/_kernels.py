@@ -54,10 +54,29 @@ def blocks_from_ranks(entry_ptr, entry_class, entry_rank, order):
 
 
 @njit(cache=True, nogil=True)
+def _closes_well(data, i, delimiter, quote):
+    """Whether the quote at ``i`` has a partner that ends a field."""
+    j = i + 1
+    while j < data.size:
+        if data[j] == quote:
+            if j + 1 == data.size:
+                return True
+            after = data[j + 1]
+            if after != quote:
+                return after == delimiter or after == 10 or after == 13
+            j += 1
+        j += 1
+    return False
+
+
+@njit(cache=True, nogil=True)
 def scan_records(data, delimiter, quote, start, stop_after):
     """Records of delimited text, found byte by byte as RFC 4180 has it.
 
-    A quote opens a field only at its first byte; a doubled quote inside is a letter. ``quote`` 0 means none is used.
+    A quote opens a field only at its first byte; a doubled quote inside is a letter. ``quote`` 0 means none is used. In
+    a line that begins with # a quote opens a field only if it closes at the end of one: comments are prose. A quote
+    that holds many lines of as many fields as the record before was left open, and closes by accident.
+
     Stops after ``stop_after`` records (-1: never). Returns per record its first byte, the byte after its last, its
     physical line, its number of fields, and a flag (1 comment candidate, 2 text after a closing quote, 4 blank); then
     the line of a quote that never closes or closes on another line in the middle of text (0 where there is none), and
@@ -75,6 +94,7 @@ def scan_records(data, delimiter, quote, start, stop_after):
     size = data.size
     open_line = 0
     noticed_line = 0
+    fields_before = 0
     while i < size and n_records != stop_after:
         if n_records == capacity:
             capacity *= 2
@@ -93,6 +113,9 @@ def scan_records(data, delimiter, quote, start, stop_after):
         inside = False
         closed = False
         quote_line = line
+        inner_lines = 0
+        alike = 0
+        inner_fields = 1
         while i < size:
             c = data[i]
             if inside:
@@ -102,7 +125,20 @@ def scan_records(data, delimiter, quote, start, stop_after):
                         continue
                     inside = False
                     closed = True
+                    if line - quote_line > 1 and inner_fields == fields_before:
+                        inner_lines += 1
+                        alike += 1
+                    enough = 5 if fields_before > 2 else 10  # prose of one comma a line is not so rare
+                    if fields_before > 1 and alike >= enough and 5 * alike >= 4 * inner_lines and open_line == 0:
+                        open_line = quote_line
+                        noticed_line = line
+                elif c == delimiter:
+                    inner_fields += 1
                 elif c == 10 or (c == 13 and not (i + 1 < size and data[i + 1] == 10)):
+                    if line > quote_line:
+                        inner_lines += 1
+                        alike += inner_fields == fields_before
+                    inner_fields = 1
                     line += 1
                 i += 1
                 continue
@@ -113,9 +149,17 @@ def scan_records(data, delimiter, quote, start, stop_after):
                 at_field_start = True
                 closed = False
                 blank = False
-            elif c == quote and quote != 0 and at_field_start and not comment:
+            elif (
+                c == quote
+                and quote != 0
+                and at_field_start
+                and (not comment or _closes_well(data, i, delimiter, quote))
+            ):
                 inside = True
                 quote_line = line
+                inner_lines = 0
+                alike = 0
+                inner_fields = 1
                 at_field_start = False
                 blank = False
             else:
@@ -139,6 +183,8 @@ def scan_records(data, delimiter, quote, start, stop_after):
         fields[n_records] = n_fields
         flags[n_records] = flag
         n_records += 1
+        if not comment and not blank:
+            fields_before = n_fields
         if open_line != 0:
             break
         if i < size:

@@ -128,7 +128,7 @@ class Dataset:
             classes=(),
             case_ptr=case_ptr,
             rater=np.ascontiguousarray(rater_code, np.int32)[order],
-            score=np.ascontiguousarray(score, np.float64)[order],
+            score=np.ascontiguousarray(score, np.float64)[order] + 0.0,  # -0 is 0, for the digest
             time=None if time is None else np.ascontiguousarray(time, np.int64)[order],
             **side,
         )
@@ -248,13 +248,15 @@ class Dataset:
         Raises
         ------
         InputError
-            Scores without a threshold.
+            Scores without a threshold, or with one that is not finite.
         """
         if self.kind == "class":
             return self, 0
         if self.kind == "score":
             if threshold is None:
                 raise InputError("Scores have no classes.", "Choose a threshold that splits them in two.")
+            if not np.isfinite(threshold):
+                raise InputError(f"The threshold is {threshold}.", "Give a finite number.")
             return replace(
                 self,
                 kind="class",

@@ -1,6 +1,7 @@
 """Which column is what: guessed from names in any spelling, always shown, always changeable."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -78,6 +79,11 @@ def is_known_column(name: str) -> bool:
     return any(_likeness(name, role) == 2 for role in _SYNONYMS)
 
 
+def rater_columns(columns: Sequence[str], case: str | None, group: str | None) -> tuple[str, ...]:
+    """The columns of a wide table that may be raters: all but the case, its group, and dates."""
+    return tuple(column for column in columns if column not in (case, group) and _likeness(column, "time") < 2)
+
+
 def guess_mapping(columns: Sequence[str]) -> Mapping:
     """The likeliest mapping by the names of the columns.
 
@@ -104,7 +110,7 @@ def guess_mapping(columns: Sequence[str]) -> Mapping:
         del found["rater"], why["rater"]
     if "rater" in found:
         return Mapping("long", **found, why=why)
-    raters = tuple(column for column in columns if column not in (found.get("case"), found.get("group")))
+    raters = rater_columns(columns, found.get("case"), found.get("group"))
     single_answer = "answer" in found and found["answer"] not in numbered_raters
     if "case" not in found and len(raters) > 2 and not any(_likeness(column, "rater") for column in columns[:1]):
         found["case"], raters = columns[0], raters[1:]
@@ -120,10 +126,11 @@ def check_mapping(mapping: Mapping, columns: Sequence[str]) -> None:
     named = [mapping.case, mapping.rater, mapping.answer, mapping.rank, mapping.time, mapping.group, *mapping.raters]
     named = [column for column in named if column is not None]
     listed = ", ".join(repr(column) for column in list(columns)[:12])
-    for column in named:
-        if column not in columns:
+    present = set(columns)
+    for column, count in Counter(named).items():
+        if column not in present:
             raise InputError(f"There is no column {column!r}.", f"The columns are {listed}.")
-        if named.count(column) > 1:
+        if count > 1:
             raise InputError(f"Column {column!r} is given two meanings.", "Choose another column for one of them.")
     if mapping.layout == "wide":
         if len(mapping.raters) < 1:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from core.annotations.dataset import Dataset, Kind
-from core.annotations.mapping import Mapping, Repeats, guess_mapping
+from core.annotations.mapping import Mapping, Repeats, guess_mapping, rater_columns
 from core.annotations.readers import RawTable, open_table
 from core.annotations.validate import Report, build_dataset
 from core.errors import InputError
@@ -87,7 +87,7 @@ def complete_mapping(
         raise InputError(f"There is no layout {layout!r}.", "Use long or wide.")
     if layout == "wide":
         case = given.get("case", guess.case)
-        raters = tuple(column for column in raw.columns if column not in (case, guess.group))
+        raters = rater_columns(raw.columns, case, guess.group)
         return Mapping("wide", case=case, raters=raters, group=guess.group, why=why)
     free = {name: getattr(guess, name) for name in ("case", "rater", "answer", "rank", "time", "group")}
     free = {role: None if column in given.values() else column for role, column in free.items()}

@@ -3,6 +3,7 @@
 Rows kept and rows dropped always add up to the rows of the file; each dropped row has its line and its reason.
 """
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -15,6 +16,7 @@ from core.annotations.mapping import Mapping, Repeats, check_mapping
 from core.annotations.readers.raw import Dropped, RawTable
 from core.annotations.vocabulary import Coded, encode, to_numbers
 from core.errors import InputError
+from core.text import plural
 
 MAX_CLASSES_FROM_NUMBERS = 30
 
@@ -105,11 +107,13 @@ def build_dataset(
         raise InputError("A ranking needs a column of ranks.", "Choose the column that holds 1, 2, 3, ... (1 = first).")
     rows, missing = _long_rows(raw, mapping) if mapping.layout == "long" else _wide_rows(raw, mapping)
     rows.dropped.extend(raw.dropped)
-    warnings = []
-    kind = kind or _kind_of(rows, mapping)
+    cautions = []
+    kind = kind or _kind_of(rows, mapping, raw.decimal_comma)
     numbers = None
     if kind == "score":
-        numbers = to_numbers(rows.answer.values)
+        numbers = to_numbers(rows.answer.values, decimal_comma=raw.decimal_comma)
+        if raw.decimal_comma and any("," in value for value in rows.answer.values):
+            cautions.append("Commas in the answers were read as decimal commas.")
         _drop(rows, raw, ~np.isfinite(numbers)[rows.answer_code], "the answer is not a finite number")
     elif classes is not None:
         rows.answer, unlisted = _declared(rows.answer, rows.answer_code, classes)
@@ -121,12 +125,14 @@ def build_dataset(
 
     n_repeats = 0
     if kind == "ranking":
-        dataset_of = _ranking_entries(rows, raw)
+        first, entry_ptr = _ranking_entries(rows, raw)
+        n_repeats = _treat_repeats(rows, raw, repeats, np.repeat(first, np.diff(entry_ptr)))
+        first, entry_ptr = _ranking_entries(rows, raw)
     else:
-        n_repeats = _treat_repeats(rows, raw, repeats)
+        n_repeats = _treat_repeats(rows, raw, repeats, np.arange(rows.row.size))
     if repeats == "keep" and n_repeats:
-        warnings.append(
-            f"{n_repeats:,} answers repeat one of the same rater on the same case; each is kept as an answer."
+        cautions.append(
+            f"Answers of a rater who had answered the same case before: {n_repeats:,}. Each is kept as an answer."
         )
     case_code, case_names = _compact(rows.case_code, rows.case.values)
     rater_code, rater_names = _compact(rows.rater_code, rows.rater.values)
@@ -149,7 +155,6 @@ def build_dataset(
                 name, case_names, rater_names, class_names, case_code, rater_code, answer_code, **side
             )
         else:
-            first, entry_ptr = dataset_of
             side["time"] = None if rows.time is None else rows.time[first]
             dataset = Dataset.from_rankings(
                 name,
@@ -167,8 +172,8 @@ def build_dataset(
     dropped = tuple(sorted(rows.dropped))
     if n_kept + len(dropped) != raw.n_rows:
         raise AssertionError(f"{n_kept} rows kept and {len(dropped)} dropped do not make {raw.n_rows}.")
-    warnings.extend(_cautions(dataset, rows))
-    report = Report(raw.n_rows, n_kept, dropped, missing, n_repeats, raw.notes, tuple(warnings), mapping)
+    cautions.extend(_cautions(dataset, mapping.layout == "wide"))
+    report = Report(raw.n_rows, n_kept, dropped, missing, n_repeats, raw.notes, tuple(cautions), mapping)
     return dataset, report
 
 
@@ -192,7 +197,7 @@ def _long_rows(raw: RawTable, mapping: Mapping) -> tuple[_Rows, dict[str, int]]:
     rows.keep(rows.answer_code >= 0)
     if mapping.rank is not None:
         ranks = encode(raw.table[mapping.rank])
-        rows.rank = np.append(to_numbers(ranks.values), np.nan)[ranks.code][rows.row]
+        rows.rank = np.append(to_numbers(ranks.values, decimal_comma=raw.decimal_comma), np.nan)[ranks.code][rows.row]
         _drop(rows, raw, ~np.isfinite(rows.rank), "the rank is not a number")
     return rows, answer.missing
 
@@ -227,12 +232,12 @@ def _drop(rows: _Rows, raw: RawTable, bad: np.ndarray, reason: str) -> None:
     rows.keep(~bad)
 
 
-def _kind_of(rows: _Rows, mapping: Mapping) -> Kind:
+def _kind_of(rows: _Rows, mapping: Mapping, decimal_comma: bool) -> Kind:
     if mapping.rank is not None:
         return "ranking"
     if len(rows.answer.values) == 0:
         return "class"
-    numbers = to_numbers(rows.answer.values)
+    numbers = to_numbers(rows.answer.values, decimal_comma=decimal_comma)
     if np.isnan(numbers).any():
         return "class"
     fractional = (numbers != np.round(numbers)).any()
@@ -247,15 +252,19 @@ def _declared(answer: Coded, code: np.ndarray, classes: Sequence[str]) -> tuple[
     return Coded(recode[code], tuple(classes), answer.missing), recode[code] < 0
 
 
-def _treat_repeats(rows: _Rows, raw: RawTable, repeats: Repeats) -> int:
-    pair = rows.case_code.astype(np.int64) * len(rows.rater.values) + rows.rater_code
-    repeated = pd.Series(pair).duplicated().to_numpy()
-    count = int(repeated.sum())
+def _treat_repeats(rows: _Rows, raw: RawTable, repeats: Repeats, first: np.ndarray) -> int:
+    """Count the annotations beyond the first of a rater on a case; ``first`` is the first row of each row's one."""
+    heads = np.flatnonzero(first == np.arange(first.size))
+    pair = rows.case_code[heads].astype(np.int64) * len(rows.rater.values) + rows.rater_code[heads]
+    is_repeat = np.zeros(first.size, bool)
+    is_repeat[heads] = pd.Series(pair).duplicated().to_numpy()
+    count = int(is_repeat.sum())
+    repeated = is_repeat[first]
     if count and repeats == "refuse":
         place = int(np.flatnonzero(repeated)[0])
         raise InputError(
             f"Rater {rows.rater.values[rows.rater_code[place]]!r} answers case "
-            f"{rows.case.values[rows.case_code[place]]!r} more than once, and {count:,} such repeats are refused.",
+            f"{rows.case.values[rows.case_code[place]]!r} more than once ({plural(count, 'such answer')} in the file).",
             "Keep them, or use only the first answer.",
             line=int(raw.line[rows.row[place]]),
         )
@@ -306,13 +315,27 @@ def _compact(code: np.ndarray, values: tuple[str, ...]) -> tuple[np.ndarray, tup
 
 def _times(column: pa.ChunkedArray) -> np.ndarray:
     coded = encode(column)
-    stamps = pd.to_datetime(pd.Series(coded.values, dtype="str"), errors="coerce", utc=True, format="ISO8601")
-    if len(stamps) and stamps.isna().all():
-        stamps = pd.to_datetime(pd.Series(coded.values, dtype="str"), errors="coerce", utc=True, format="mixed")
     seconds = np.full(len(coded.values) + 1, MISSING_TIME)
+    numbers = to_numbers(coded.values)
+    if len(numbers) and ((numbers >= 1e8) & (numbers < 1e14)).all():  # seconds or milliseconds since 1970
+        seconds[:-1] = numbers // np.where(numbers < 1e11, 1, 1000)
+        return seconds[coded.code]
+    text = pd.Series(coded.values, dtype="str")
+    stamps = pd.to_datetime(text, errors="coerce", utc=True, format="ISO8601")
+    if len(stamps) and stamps.isna().all():
+        stamps = _times_by_locale(text)
     known = stamps.notna().to_numpy()
     seconds[:-1][known] = stamps[known].astype("datetime64[s, UTC]").astype("int64")
     return seconds[coded.code]
+
+
+def _times_by_locale(text: pd.Series) -> pd.Series:
+    """Dates like 31/12/2021: the day comes first where points are used or where some first number is above 12."""
+    numbers = text.str.extract(r"^(\d{1,2})([./-])(\d{1,2})[./-]\d{2,4}")
+    day_first = (numbers[1] == ".").any() or (pd.to_numeric(numbers[0]) > 12).any()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # single dates that only fit the other order
+        return pd.to_datetime(text, errors="coerce", utc=True, format="mixed", dayfirst=bool(day_first))
 
 
 def _groups(
@@ -327,27 +350,44 @@ def _groups(
     return tuple(names[of_case])
 
 
-def _cautions(dataset: Dataset, rows: _Rows) -> list[str]:
-    warnings = []
+def _share_no_answer(dataset: Dataset) -> list[str]:
+    pairs = np.unique(dataset.rater.astype(np.int64) * dataset.n_classes + dataset.answer)
+    rater, answer = np.divmod(pairs, dataset.n_classes)
+    shared = np.bincount(answer, minlength=dataset.n_classes)[answer] > 1
+    sharing, answers = np.zeros(dataset.n_raters, bool), np.bincount(dataset.rater, minlength=dataset.n_raters)
+    sharing[rater[shared]] = True
+    return [dataset.raters[code] for code in np.flatnonzero(~sharing & (answers >= 3))]  # fewer say nothing
+
+
+def _cautions(dataset: Dataset, wide: bool) -> list[str]:
+    cautions = []
     if dataset.n_raters == 1:
-        warnings.append("There is only one rater, so agreement and rater models cannot be computed.")
+        cautions.append("There is only one rater, so agreement and rater models cannot be computed.")
     elif np.diff(dataset.case_ptr).max() == 1:
-        warnings.append(
+        cautions.append(
             "Every case has exactly one annotation: agreement and accuracy cannot be estimated. "
             "Some tools lose raters on export."
         )
     if dataset.kind != "score" and dataset.n_classes == 1:
-        warnings.append(
+        cautions.append(
             f"Every answer is {dataset.classes[0]!r}: with one class, chance-corrected agreement is undefined."
         )
+    if wide and dataset.kind == "class" and dataset.n_raters > 1:
+        alone = _share_no_answer(dataset)
+        if alone:
+            names = ", ".join(map(repr, alone[:5]))
+            cautions.append(
+                f"Columns taken for raters that share no answer with any other: {names}. Look at the mapping of the "
+                "columns, and whether the table has one row per answer."
+            )
     folded: dict[str, list[str]] = {}
     for name in dataset.classes:
         folded.setdefault(" ".join(name.casefold().split()), []).append(name)
-    warnings.extend(
+    cautions.extend(
         f"Classes that differ only in capitals or spaces: {', '.join(map(repr, names))}."
         for names in folded.values()
         if len(names) > 1
     )
     if dataset.time is not None and (unknown := int((dataset.time == MISSING_TIME).sum())):
-        warnings.append(f"{unknown:,} dates could not be understood and are left open.")
-    return warnings
+        cautions.append(f"{plural(unknown, 'answer')} without a date that could be understood.")
+    return cautions

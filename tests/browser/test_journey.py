@@ -94,16 +94,14 @@ def test_moving_the_slider_redraws_the_case_and_the_address_opens_it_in_another_
     for _ in range(5):
         page.keyboard.press("ArrowRight")
     expect(page).to_have_url(re.compile(r"reliability=3\.5"))
+    expect(heading).not_to_have_text(second)
     settled(page)
     assert heading.inner_text().split(" ")[1] == second.split(" ")[1]
-    assert heading.inner_text() != second
 
     elsewhere = open_page(page.url)
     settled(elsewhere)
     there = elsewhere.get_by_role("heading", name=re.compile(r"^Case skin-\d+ · certainty"))
     expect(there).to_have_text(heading.inner_text())
-    page.get_by_role("button", name="Previous").click()
-    expect(heading).to_contain_text(first.split(" ")[1])
 
 
 def test_the_keyboard_moves_between_cases_and_a_click_in_the_worklist_opens_one(open_page, dashboard):

@@ -9,6 +9,7 @@ from core.settings import MEGABYTE, current_settings
 _NOT_YET_TABLES = {
     b"PK\x03\x04": "a zip archive or an Excel workbook",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook",
+    b"\x1f\x8b": "a gzip archive",
     b"%PDF": "a PDF document",
 }
 
@@ -33,5 +34,5 @@ def open_table(content: bytes, *, has_header: bool | None = None) -> RawTable:
         return read_parquet(content)
     for magic, what in _NOT_YET_TABLES.items():
         if content.startswith(magic):
-            raise InputError(f"This is {what}.", "Save the table as CSV, TSV or Parquet and open that.")
+            raise InputError(f"This is {what}.", "Unpack it or save the table as CSV, TSV or Parquet, and open that.")
     return read_delimited(content, has_header=has_header)

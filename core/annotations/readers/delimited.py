@@ -1,10 +1,12 @@
 """CSV, TSV and their like: the dialect is sniffed, the records are counted by ourselves, then read with that."""
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import csv
 
 from core.annotations._kernels import scan_records
@@ -12,9 +14,11 @@ from core.annotations.mapping import is_known_column
 from core.annotations.readers.encoding import to_utf8
 from core.annotations.readers.raw import Dropped, RawTable
 from core.errors import InputError
+from core.text import plural
 
 _DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
 _SNIFFED_RECORDS = 200
+_EXCEL_LINE = re.compile(rb"sep=([,;|\t])[ \t]*(?=[\r\n])")  # written for Excel, which takes the delimiter from it
 _COMMENT, _AFTER_QUOTE, _BLANK = 1, 2, 4
 
 
@@ -59,32 +63,48 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
     if not content.strip():
         raise InputError("The file is empty.", "Choose a file with a header and at least one row.")
     content, note = to_utf8(content)
+    if not content.strip():
+        raise InputError("The file is empty.", "Choose a file with a header and at least one row.")
     notes = [note] if note else []
     data = np.frombuffer(content, np.uint8)
-    dialect = sniff_dialect(data)
+    declared = _EXCEL_LINE.match(content)
+    dialect = Dialect(declared.group(1).decode(), '"') if declared else sniff_dialect(data)
     notes.append(f"Fields are set apart by {_DELIMITERS[dialect.delimiter]}.")
     records = _scan(data, dialect)
 
     rows = ~records.marked(_BLANK)
+    rows[0] &= declared is None
     sound = rows & ~records.marked(_COMMENT | _AFTER_QUOTE)
     if not sound.any():
+        _refuse_markup(content)
         raise InputError("The file holds only comments or unreadable lines.", "Choose a file with rows of data.")
     n_columns = Counter(records.fields[sound].tolist()).most_common(1)[0][0]
     comment = records.marked(_COMMENT) & (records.fields != n_columns)
+    # A comment above the header may have as many fields as the table.
+    above = np.flatnonzero(rows & ~comment)
+    above = above[: int(np.argmin(np.append(records.marked(_COMMENT)[above], False)))]
+    first = int(np.flatnonzero(sound)[0])
+    if above.size and _knows_columns(_cells(content, dialect, records, first)):
+        comment[above] = True
     rows &= ~comment
     if comment.any():
-        notes.append(f"{int(comment.sum()):,} comment lines (#) were passed over.")
+        notes.append(f"{plural(int(comment.sum()), 'comment line')} (#) passed over.")
     indices = np.flatnonzero(rows)
+    if has_header is not False and (n_above := _lines_above_header(content, dialect, records, indices, n_columns)):
+        notes.append(f"{plural(n_above, 'line')} above the header passed over.")
+        indices = indices[n_above:]
     header = _cells(content, dialect, records, indices[0])
+    head = [_cells(content, dialect, records, index) for index in indices[1:_SNIFFED_RECORDS]]
     if has_header is None:
-        has_header = _looks_like_header(header, content, dialect, records, indices[1:_SNIFFED_RECORDS])
+        has_header = _looks_like_header(header, head)
     if has_header:
-        names = _column_names(header, n_columns, int(records.line[indices[0]]))
+        names = _column_names(header, n_columns, int(records.line[indices[0]]), head)
         indices = indices[1:]
     else:
         names = [f"column {number}" for number in range(1, n_columns + 1)]
         notes.append("The columns have no names and were numbered.")
     if n_columns < 2:
+        _refuse_markup(content)
         raise InputError(
             f"Only one column was found ({names[0]!r}).",
             "A table needs at least a case and an answer; fields may be set apart by comma, semicolon, tab or bar.",
@@ -106,9 +126,17 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
     ]
     kept = indices[~bad]
     if kept.size == 0:
+        _refuse_markup(content)
         raise InputError("No row has as many fields as the table has columns.", "Look at the delimiter of the file.")
+    if marked := int(records.marked(_COMMENT)[kept].sum()):
+        notes.append(f"{plural(marked, 'row')} with # in front read as data: they have as many fields as the table.")
     table = _parse(content, dialect, names, records, kept)
-    return RawTable(table, records.line[kept], tuple(dropped), tuple(notes), has_header)
+    line = records.line[kept]
+    if has_header:
+        again = _repeats_header(table, header)
+        dropped += [Dropped(int(place), "the header again") for place in line[again]]
+        table, line = (table.filter(pa.array(~again)), line[~again]) if again.any() else (table, line)
+    return RawTable(table, line, tuple(dropped), tuple(notes), has_header, dialect.delimiter == ";")
 
 
 def sniff_dialect(data: np.ndarray) -> Dialect:
@@ -140,8 +168,9 @@ def sniff_dialect(data: np.ndarray) -> Dialect:
 def _single_quotes_in_use(head: bytes) -> bool:
     if b'"' in head:
         return False
-    lines = head.splitlines()[1:_SNIFFED_RECORDS]
-    return sum(line.count(b"'") >= 2 and line.lstrip().startswith(b"'") for line in lines) > len(lines) / 2
+    lines = head.splitlines()[:_SNIFFED_RECORDS]
+    quoted = [line.count(b"'") >= 2 and line.lstrip().startswith(b"'") for line in lines]
+    return quoted[0] and sum(quoted) > len(lines) / 2
 
 
 def _scan(data: np.ndarray, dialect: Dialect) -> _Records:
@@ -162,21 +191,57 @@ def _cells(content: bytes, dialect: Dialect, records: _Records, index: int) -> l
     """The fields of one record, taken apart by the standard library: a second reader beside the first."""
     import csv as standard_csv
 
+    standard_csv.field_size_limit(2**31 - 1)  # it gives up at 131,072 letters otherwise
     text = content[records.first[index] : records.last[index]].decode()
     return next(standard_csv.reader([text], delimiter=dialect.delimiter, quotechar=dialect.quote), [""])
 
 
-def _looks_like_header(
-    header: list[str], content: bytes, dialect: Dialect, records: _Records, rest: np.ndarray
-) -> bool:
-    if any(is_known_column(name) for name in header):
+def _knows_columns(cells: list[str]) -> bool:
+    return any(is_known_column(cell) for cell in cells)
+
+
+def _lines_above_header(
+    content: bytes, dialect: Dialect, records: _Records, indices: np.ndarray, n_columns: int
+) -> int:
+    """How many lines of a title, of another number of fields, stand above a header of known names."""
+    for n_above, index in enumerate(indices[:20]):
+        cells = _cells(content, dialect, records, index)
+        if 2 * sum(map(is_known_column, cells)) > len(cells):
+            return n_above if len(cells) == n_columns else 0
+        if len(cells) == n_columns:
+            return 0
+    return 0
+
+
+def _looks_like_header(header: list[str], head: list[list[str]]) -> bool:
+    known = sum(is_known_column(name) for name in header)
+    if 2 * known > len(header):
         return True
-    rows = [_cells(content, dialect, records, index) for index in rest]
     for column, name in enumerate(header):
-        values = {row[column].strip() for row in rows if column < len(row)}
-        if name.strip() in values or _is_number(name):
+        values = {row[column].strip() for row in head if column < len(row) and row != header}
+        # Answers and raters may be words that also name columns ("doctor 1"): what stands below again is no name.
+        if (name.strip() and name.strip() in values) or (_is_number(name) and not known):
             return False
     return True
+
+
+def _repeats_header(table: pa.Table, header: list[str]) -> np.ndarray:
+    """Rows that repeat the header, as in files put together from several."""
+    if len(header) != table.num_columns:
+        return np.zeros(table.num_rows, bool)
+    same = np.ones(table.num_rows, bool)
+    for column, name in zip(table.columns, header, strict=True):
+        if not same.any():
+            break
+        same &= pc.equal(column, name).to_numpy()
+    return same
+
+
+def _refuse_markup(content: bytes) -> None:
+    start = content.lstrip()[:1]
+    if start in (b"[", b"{", b"<"):
+        what = "a web page or XML" if start == b"<" else "JSON"
+        raise InputError(f"This looks like {what}, not like a table.", "Save the table as CSV, TSV or Parquet.")
 
 
 def _is_number(text: str) -> bool:
@@ -187,14 +252,18 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _column_names(header: list[str], n_columns: int, line: int) -> list[str]:
+def _column_names(header: list[str], n_columns: int, line: int, head: list[list[str]]) -> list[str]:
     names = [name.strip().lstrip("#").strip() for name in header]
-    if len(names) == n_columns - 1:  # tables written with row names have no name for that column
-        names = ["row", *names]
+    full = [row for row in head if len(row) == n_columns]
+    if len(names) == n_columns - 1 and full and not _knows_columns(full[0]):
+        if all(not row[-1].strip() for row in full):  # a delimiter at the end of every row
+            names = [*names, f"column {n_columns}"]
+        elif len({row[0] for row in full}) == len(full):  # tables written with row names have no name for that column
+            names = ["row", *names]
     if len(names) != n_columns:
         raise InputError(
-            f"The header has {len(names)} names but most rows have {n_columns} fields.",
-            "Give every column one name; put names that contain the delimiter in quotation marks.",
+            f"The header has {plural(len(names), 'name')} but most rows have {n_columns} fields.",
+            "Give every column one name, in quotation marks if it contains the delimiter, and take out lines above it.",
             line=line,
         )
     names = [name or f"column {number}" for number, name in enumerate(names, 1)]
@@ -216,21 +285,22 @@ def _parse(content: bytes, dialect: Dialect, names: list[str], records: _Records
         runs = np.split(kept, np.flatnonzero(np.diff(kept) != 1) + 1)
         pieces = (content[records.first[run[0]] : records.last[run[-1]]] for run in runs)
         buffer = pa.py_buffer(b"\n".join(pieces) + b"\n")
-    table = csv.read_csv(
-        pa.BufferReader(buffer),
-        read_options=csv.ReadOptions(column_names=names, block_size=8 << 20),
-        parse_options=csv.ParseOptions(
-            delimiter=dialect.delimiter, quote_char=dialect.quote, newlines_in_values=True, ignore_empty_lines=True
-        ),
-        convert_options=csv.ConvertOptions(
-            column_types={name: pa.string() for name in names}, strings_can_be_null=False, check_utf8=False
-        ),
-    )
-    if table.num_rows != kept.size:
-        raise InputError(
-            f"Two counts of the rows differ ({kept.size:,} and {table.num_rows:,}). Nothing was read.",
-            "Save the file as Parquet, or look for quotation marks and line ends inside the text.",
+    remedy = "Nothing was read. Save the file as Parquet, or look for quotation marks and line ends inside the text."
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(buffer),
+            read_options=csv.ReadOptions(column_names=names, block_size=8 << 20),
+            parse_options=csv.ParseOptions(
+                delimiter=dialect.delimiter, quote_char=dialect.quote, newlines_in_values=True, ignore_empty_lines=True
+            ),
+            convert_options=csv.ConvertOptions(
+                column_types={name: pa.string() for name in names}, strings_can_be_null=False, check_utf8=False
+            ),
         )
+    except pa.ArrowInvalid as error:
+        raise InputError(f"The rows could not be taken apart ({error}).", remedy) from None
+    if table.num_rows != kept.size:
+        raise InputError(f"Two counts of the rows differ ({kept.size:,} and {table.num_rows:,}).", remedy)
     return table
 
 

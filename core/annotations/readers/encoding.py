@@ -1,6 +1,7 @@
 """Bytes of a text file to UTF-8: byte order mark, UTF-8, else a guess that is told."""
 
 import codecs
+import re
 
 from core.errors import InputError
 
@@ -12,6 +13,14 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be", "UTF-16"),
 )
 _SAMPLE = 32_768
+_IN_USE = (
+    *(f"cp125{number}" for number in range(9)),
+    *("cp932", "euc_jp", "gb18030", "big5", "cp949", "koi8_r", "iso8859_2", "mac_roman", "cp850"),
+)
+# In words of Western languages Windows-1252 has these bytes and letters from 0xC0 on, and hardly any other high byte.
+_INSIDE_WORDS = frozenset("Œœ’–—·\xad".encode("cp1252"))
+_AROUND_WORDS = frozenset("€…‘“”„‚°«»¿¡®™".encode("cp1252"))
+_HIGH_RUN = re.compile(rb"[\x80-\xff]+")
 
 
 def to_utf8(content: bytes) -> tuple[bytes, str | None]:
@@ -36,9 +45,16 @@ def to_utf8(content: bytes) -> tuple[bytes, str | None]:
                 "This is a binary file, not a table of text.", "Save it as CSV, TSV or Parquet and open that."
             )
         return _decoded(content, encoding).encode(), "The file is in UTF-16 without a byte order mark."
+    if (place := content.find(b"\x00")) >= 0:
+        raise InputError(
+            "The text holds a NUL byte, as binary files do.",
+            "The file may be damaged; save it as CSV, TSV or Parquet again.",
+            line=content.count(b"\n", 0, place) + 1,
+        )
     try:
         return _checked(content), None
     except UnicodeDecodeError as error:
+        _refuse_damaged_utf8(content, error.start)
         encoding = _guess(content, error.start)
     return _decoded(content, encoding).encode(), (
         f"The file is not UTF-8; it was read as {encoding}. Look at letters with accents to see that this is right."
@@ -49,6 +65,18 @@ def _checked(content: bytes) -> bytes:
     if not content.isascii():
         content.decode("utf-8")
     return content
+
+
+def _refuse_damaged_utf8(content: bytes, first_odd_byte: int) -> None:
+    """Raise where hardly anything but a byte or two is not UTF-8: another encoding would garble all the rest."""
+    text = content[max(0, first_odd_byte - _SAMPLE) : first_odd_byte + _SAMPLE].decode(errors="replace")
+    odd = text.count("\ufffd")
+    if sum(not letter.isascii() for letter in text) - odd >= 4 * odd:
+        raise InputError(
+            "The file is UTF-8, but for a letter that is damaged or cut off here.",
+            "Write the file again as UTF-8 and open that.",
+            line=content.count(b"\n", 0, first_odd_byte) + 1,
+        )
 
 
 def _utf16_without_mark(head: bytes) -> str | None:
@@ -67,18 +95,35 @@ def _guess(content: bytes, first_odd_byte: int) -> str:
     start = content.rfind(b"\n", 0, max(0, first_odd_byte - _SAMPLE // 2)) + 1
     sample = content[start : first_odd_byte + _SAMPLE]
     control = sum(byte < 9 or 13 < byte < 32 for byte in sample)
-    matches = from_bytes(sample)
-    best = matches.best()
+    # Guessers take short Western text for Baltic or old DOS text, as most letters have the same codes there.
+    if control <= 0.02 * len(sample) and _looks_western(sample):
+        return "cp1252"
+    best = from_bytes(sample, cp_isolation=list(_IN_USE), threshold=0.5).best()
     if best is None or control > 0.02 * len(sample):
         raise InputError(
             "This is neither UTF-8 text nor any encoding that could be recognised.",
             "Save the file as UTF-8 and open that.",
         )
-    # Most Western exports that are not UTF-8 come from Windows: among equally clean readings that one is likeliest.
-    for match in matches:
-        if match.encoding == "cp1252" and match.chaos <= best.chaos:
-            return "cp1252"
     return best.encoding
+
+
+def _looks_western(sample: bytes) -> bool:
+    """Accents here and there in words of ASCII letters, at the codes that Windows-1252 gives to letters."""
+    try:
+        sample.decode("cp1252")
+    except UnicodeDecodeError:
+        return False
+    high = foreign = inside = odd = 0
+    for run in _HIGH_RUN.finditer(sample):
+        before, after = sample[run.start() - 1 : run.start()].isalpha(), sample[run.end() : run.end() + 1].isalpha()
+        length = run.end() - run.start()
+        high += length
+        foreign += length if length > 2 or (length == 2 and not before and not after) else 0
+        if length > 1 or (before and after):
+            usual = _INSIDE_WORDS if before and after else _INSIDE_WORDS | _AROUND_WORDS
+            inside += length
+            odd += sum(byte < 0xC0 and byte not in usual for byte in run.group())
+    return foreign < 0.5 * high and odd <= 0.1 * inside
 
 
 def _decoded(content: bytes, encoding: str) -> str:

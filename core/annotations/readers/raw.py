@@ -30,6 +30,8 @@ class RawTable:
         What was found out about the file: encoding, delimiter, comments.
     has_header : bool
         False where the columns had no names and were numbered.
+    decimal_comma : bool
+        True where 1,5 can only be one and a half: the fields are set apart by semicolon.
     """
 
     table: pa.Table
@@ -37,6 +39,7 @@ class RawTable:
     dropped: tuple[Dropped, ...]
     notes: tuple[str, ...]
     has_header: bool = True
+    decimal_comma: bool = False
 
     @property
     def columns(self) -> list[str]:

@@ -1,0 +1,42 @@
+"""One table says which method takes which data, and the reason where it does not."""
+
+import pytest
+
+from core.annotations.capabilities import CAPABILITIES, FIRST_BLOCK, THRESHOLD, can_use, verdicts
+from core.annotations.reading import read
+
+CLASSES = b"case,rater,class\n1,ann,x\n1,bob,y\n2,ann,x\n"
+
+
+def test_classes_of_several_raters_allow_every_method():
+    dataset = read(CLASSES).dataset
+    assert [verdict.method for verdict in verdicts(dataset)] == list(CAPABILITIES)
+    assert all(verdict.possible for verdict in verdicts(dataset))
+
+
+def test_rankings_enter_by_their_first_choice_and_scores_by_a_threshold():
+    ranking = read(b"case,rater,rank,class\n1,ann,1,x\n1,bob,1,y\n").dataset
+    score = read(b"case,rater,score\n1,ann,1.5\n1,bob,2\n").dataset
+    assert {verdict.reason for verdict in verdicts(ranking)} == {FIRST_BLOCK}
+    assert {verdict.reason for verdict in verdicts(score)} == {THRESHOLD}
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "impossible", "reason"),
+    [
+        (b"case,rater,class\n1,ann,x\n2,bob,y\n", {}, {"agreement", "pairs", "dawid-skene"}, "only one annotation"),
+        (b"case,rater,class\n1,ann,x\n1,ann,y\n", {}, {"pairs", "dawid-skene"}, "only one rater"),
+        (b"case,class\n1,x\n1,y\n", {"rater": "none"}, {"pairs", "dawid-skene"}, "anonymous"),
+    ],
+)
+def test_what_the_data_do_not_allow_is_said_with_its_reason(content, options, impossible, reason):
+    dataset = read(content, **options).dataset
+    refused = [verdict for verdict in verdicts(dataset) if not verdict.possible]
+    assert {verdict.method for verdict in refused} == impossible
+    assert all(reason in verdict.reason for verdict in refused)
+
+
+def test_a_selection_can_make_a_method_impossible():
+    dataset = read(CLASSES).dataset
+    assert can_use("dawid-skene", dataset).possible
+    assert not can_use("dawid-skene", dataset.select(raters=["ann"])).possible

@@ -1,0 +1,75 @@
+"""Columns as codes: natural order, missing tokens, numbers."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.annotations.vocabulary import encode, natural_order, to_numbers
+
+
+def encoded(*values: str):
+    return encode(pa.chunked_array([pa.array(values, pa.string())]))
+
+
+def natural_sorted(values: list[str]) -> list[str]:
+    array = pa.array(values, pa.string())
+    return array.take(natural_order(array)).to_pylist()
+
+
+def test_numbers_in_names_are_ordered_as_numbers():
+    assert natural_sorted(["10", "2", "1"]) == ["1", "2", "10"]
+    assert natural_sorted(["R10", "R2", "a", "R2b", "R2a"]) == ["R2", "R2a", "R2b", "R10", "a"]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.text("01ab\n é", max_size=5), max_size=12, unique=True), st.randoms(use_true_random=False))
+def test_the_order_does_not_depend_on_the_order_in_the_file(values, random):
+    shuffled = random.sample(values, len(values))
+    assert natural_sorted(values) == natural_sorted(shuffled)
+    assert sorted(natural_sorted(values)) == sorted(values)
+
+
+def test_values_are_trimmed_before_they_are_compared():
+    column = encoded("x", " x", "x\t", "\u00a0x\ufeff", "X")
+    assert column.values == ("X", "x")
+    assert column.code.tolist() == [1, 1, 1, 1, 0]
+
+
+@pytest.mark.parametrize("token", ["", " ", "NA", "na", "N/A", "n/a", ".", "nan", "NaN", "NULL", "null"])
+def test_missing_tokens_have_no_code_and_are_counted(token):
+    column = encoded("x", token, "y", token)
+    assert column.code.tolist() == [0, -1, 1, -1]
+    assert column.values == ("x", "y")
+    assert column.missing == {token.strip(): 2}
+
+
+def test_words_that_only_look_missing_are_values():
+    column = encoded("none", "-", "0", "no", "nan 1")
+    assert column.missing == {}
+    assert set(column.values) == {"none", "-", "0", "no", "nan 1"}
+
+
+def test_chunks_share_one_vocabulary():
+    column = encode(pa.chunked_array([["b", "a"], ["c", "a", ""]]))
+    assert column.values == ("a", "b", "c")
+    assert column.code.tolist() == [1, 0, 2, 0, -1]
+    assert column.code.dtype == np.int32
+
+
+def test_a_column_without_rows_has_no_values():
+    column = encode(pa.chunked_array([pa.array([], pa.string())]))
+    assert column.values == ()
+    assert column.code.size == 0
+
+
+def test_numbers_are_what_people_write_as_numbers():
+    text = ("1", "-2.5", "+.5", "3.", "1e-3", "x", "1_000", "1,5", "٣")
+    numbers = to_numbers(text)
+    np.testing.assert_array_equal(numbers[:5], [1, -2.5, 0.5, 3, 0.001])
+    assert np.isnan(numbers[5:]).all()
+
+
+def test_a_decimal_comma_counts_where_it_was_found():
+    np.testing.assert_array_equal(to_numbers(("1,5", "2", "1,2,3"), decimal_comma=True), [1.5, 2, np.nan])

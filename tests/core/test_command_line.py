@@ -1,0 +1,314 @@
+"""The command line gives the library's numbers as JSON or CSV, and one line where the input is bad."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.agreement.coefficients import agreement_table
+from core.annotations.counts import class_counts
+from core.annotations.reading import read
+from core.annotations.samples import load_sample
+from core.certainty.top_sets import annotation_certainty
+from core.command_line import main
+from core.errors import LimitError
+from core.evaluation.sweep_table import reliability_sweep
+from core.models.dawid_skene import DawidSkene
+from core.models.majority import MajorityVote
+from core.plausibility.dirichlet import DirichletCounts
+
+ROOT = Path(__file__).resolve().parents[2]
+CSV = "case,rater,class\n1,ann,x\n1,bob,y\n2,ann,x\n2,bob,x\n3,ann,y\n3,bob,y\n3,cy\n"
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command; its JSON (or text), and what it said on standard error."""
+
+    def run_it(*arguments: str, status: int = 0):
+        try:
+            code = main([str(argument) for argument in arguments])
+        except SystemExit as end:
+            code = end.code
+        output = capsys.readouterr()
+        assert code == status, output.err
+        return output.out, output.err
+
+    return run_it
+
+
+@pytest.fixture
+def answer(run):
+    return lambda *arguments: json.loads(run(*arguments)[0])
+
+
+@pytest.fixture
+def file(tmp_path) -> Path:
+    path = tmp_path / "readings.csv"
+    path.write_text(CSV)
+    return path
+
+
+def assert_stamped(answer: dict, digest: str, seed: int = 0) -> None:
+    assert answer["digest"] == digest
+    assert answer["seed"] == seed
+    assert answer["seconds"] >= 0
+    assert answer["version"]
+
+
+def test_samples_are_listed(answer):
+    assert [sample["name"] for sample in answer("samples")["samples"]] == [
+        "skin",
+        "dermatology",
+        "caries",
+        "anaesthesia",
+    ]
+
+
+def test_describe_tells_what_was_read_and_what_was_dropped(answer, file):
+    told = answer("describe", file)
+    assert (told["kind"], told["n_cases"], told["n_raters"], told["n_classes"], told["n_annotations"]) == (
+        "class",
+        *(3, 2, 2, 6),
+    )
+    assert told["classes"] == ["x", "y"]
+    assert told["missing"] == 0
+    assert told["dropped"] == [{"line": 8, "reason": "2 fields where 3 are expected"}]
+    assert_stamped(told, read(CSV.encode()).dataset.digest)
+
+
+def test_describe_as_a_table_lists_the_dropped_rows(run, file):
+    assert run("describe", file, "--csv")[0] == "line,reason\n8,2 fields where 3 are expected\n"
+
+
+def test_columns_can_be_named(answer, tmp_path):
+    path = tmp_path / "odd.csv"
+    path.write_text("A;B;C;D\n1;ann;1;x\n1;ann;2;y\n1;bob;1;x\n")
+    told = answer("describe", path, "--case", "A", "--rater", "B", "--rank", "C", "--class", "D")
+    assert (told["kind"], told["n_annotations"], told["n_classes"]) == ("ranking", 2, 2)
+    told = answer("describe", path, "--case", "A", "--rater", "none", "--class", "D", "--classes", "y, x, z")
+    assert told["classes"] == ["y", "x", "z"]
+    assert told["n_annotations"] == 3
+
+
+def test_a_layout_can_be_said(answer, tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_text("case,ann,label\n1,x,y\n2,x,x\n")
+    assert answer("describe", path, "--format", "wide")["n_raters"] == 2
+
+
+@pytest.mark.parametrize("name", ["caries", "skin", "dermatology"])
+def test_agreement_gives_the_numbers_of_the_library(answer, name):
+    told = answer("agreement", name, "--level", "0.9", "--spa-weights", "edges")
+    dataset = load_sample(name)
+    single, left_out = dataset.as_classes()
+    expected = agreement_table(class_counts(single), level=0.9, spa_weightings=["edges"])
+    assert told["left_out"] == left_out
+    assert_stamped(told, dataset.as_classes()[0].digest)
+    assert [row["name"] for row in told["coefficients"]] == [coefficient.name for coefficient in expected]
+    for row, coefficient in zip(told["coefficients"], expected, strict=True):
+        assert {"name", "weights", "value", "se", "ci_low", "ci_high", "n_cases", "note"} <= row.keys()
+        for key in ("value", "se", "ci_low", "ci_high", "n_cases", "note"):
+            assert row[key] == getattr(coefficient, key)
+
+
+def test_what_is_undefined_is_null_with_a_note(answer, tmp_path):
+    path = tmp_path / "one class.csv"
+    path.write_text("case,rater,class\n1,ann,x\n1,bob,x\n2,ann,x\n2,bob,x\n")
+    rows = {row["name"]: row for row in answer("agreement", path)["coefficients"]}
+    assert rows["fleiss_kappa"]["value"] is None
+    assert "only one class" in rows["fleiss_kappa"]["note"]
+
+
+def test_fit_gives_the_numbers_of_the_library(answer):
+    told = answer("fit", "dawid-skene", "anaesthesia", "--smoothing", "none")
+    fit = DawidSkene("none").fit(load_sample("anaesthesia"))
+    assert (told["model"], told["method"], told["converged"]) == ("dawid-skene", "em", fit.converged)
+    assert told["log_likelihood"] == fit.log_likelihood
+    assert told["classes"] == list(fit.classes)
+    assert told["prevalence"] == dict(zip(fit.classes, fit.prevalence.tolist(), strict=True))
+    assert [rater["rater"] for rater in told["raters"]] == list(fit.raters)
+    assert [rater["n"] for rater in told["raters"]] == fit.n_annotations.tolist()
+    np.testing.assert_array_equal([rater["confusion"] for rater in told["raters"]], fit.confusion)
+    assert_stamped(told, load_sample("anaesthesia").digest)
+
+
+def test_options_may_stand_before_the_file(answer):
+    before = answer("fit", "--smoothing", "none", "dawid-skene", "anaesthesia")
+    after = answer("fit", "dawid-skene", "anaesthesia", "--smoothing", "none")
+    assert before["log_likelihood"] == after["log_likelihood"]
+
+
+def test_restarts_say_whether_they_found_something_else(answer):
+    told = answer("fit", "dawid-skene", "anaesthesia", "--smoothing", "pooled", "--restarts", "2", "--seed", "7")
+    assert told["restarts"]["n"] == 2
+    assert told["restarts"]["differs"] in (True, False)
+    assert told["seed"] == 7
+
+
+def test_probabilities_of_cases_are_written_to_a_file(answer, run, tmp_path, file):
+    out = tmp_path / "truth.csv"
+    told = answer("fit", "majority", file, "--cases-out", out)
+    fit = MajorityVote().fit(read(CSV.encode()).dataset)
+    assert told["log_likelihood"] is None
+    table = pd.read_csv(out, encoding="utf-8-sig", dtype={"case": str})
+    assert table["case"].tolist() == list(fit.cases)
+    np.testing.assert_allclose(table[["x", "y"]], fit.class_probability)
+    assert pd.read_csv(io.StringIO(run("fit", "majority", file, "--csv")[0]), dtype={"case": str}).equals(table)
+
+
+def test_a_class_may_bear_the_name_of_a_column(answer, tmp_path):
+    path, out = tmp_path / "d.csv", tmp_path / "out.csv"
+    path.write_text("item,rater,class\n1,ann,case\n1,bob,case\n2,ann,=1+1\n2,bob,case\n")
+    answer("fit", "majority", path, "--cases-out", out)
+    assert out.read_text(encoding="utf-8-sig").splitlines()[0] in ("case,'=1+1,case", "case,case,'=1+1")
+
+
+def test_certainty_gives_the_numbers_of_the_library(answer, tmp_path):
+    out = tmp_path / "cases.csv"
+    arguments = ("--reliability", "3", "--draws", "200", "--top", "2", "--seed", "5", "--cases-out", out)
+    told = answer("certainty", "dirichlet", "dermatology", *arguments)
+    single, left_out = load_sample("dermatology").as_classes()
+    result = annotation_certainty(DirichletCounts(depth=2), single, reliability=3, n_draws=200, max_top=2, seed=5)
+    assert told["mean"] == {"top1": result.mean(1), "top2": result.mean(2)}
+    assert told["se"] == {"top1": result.mean_se(1), "top2": result.mean_se(2)}
+    assert told["n_below"]["0.99"] == result.n_below(0.99)
+    assert told["left_out"] == left_out
+    assert_stamped(told, single.digest, seed=5)
+    table = pd.read_csv(out, encoding="utf-8-sig")
+    np.testing.assert_allclose(table[["top1", "top2"]], result.certainty)
+
+
+def test_sets_larger_than_the_list_of_classes_are_null_with_a_note(answer, file):
+    told = answer("certainty", "dirichlet", file, "--reliability", "1", "--draws", "50")
+    assert told["mean"]["top3"] is None
+    assert "top2" in told["note"]
+    assert "note" not in answer("certainty", "dirichlet", file, "--reliability", "1", "--draws", "50", "--top", "2")
+
+
+def test_sweep_gives_the_numbers_of_the_library(answer, file):
+    told = answer("sweep", "dirichlet", file, "--reliabilities", "1,2.5", "--draws", "100", "--top", "2")
+    dataset = read(CSV.encode()).dataset
+    sweep = reliability_sweep(DirichletCounts(depth=2), dataset, [1, 2.5], n_draws=100, max_top=2)
+    assert [row["reliability"] for row in told["rows"]] == [1, 2.5]
+    assert [row["top1"] for row in told["rows"]] == sweep.mean(1).tolist()
+    assert [row["top2"] for row in told["rows"]] == sweep.mean(2).tolist()
+    assert told["better"] == []
+    assert_stamped(told, dataset.digest)
+
+
+def test_scores_need_a_threshold(answer, run, tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("case,rater,score\n1,ann,1.5\n1,bob,2.5\n2,ann,0.5\n2,bob,1\n")
+    assert "threshold" in run("agreement", path, status=2)[1]
+    told = answer("fit", "majority", path, "--threshold", "2")
+    assert told["classes"] == ["≤ 2", "> 2"]
+
+
+def test_warnings_stand_on_standard_error_and_not_in_the_json(run, tmp_path):
+    path = tmp_path / "one.csv"
+    path.write_text("case,rater,class\n1,ann,x\n2,ann,y\n")
+    out, err = run("fit", "majority", path)
+    assert json.loads(out)["n_iterations"] == 0
+    assert err.startswith("plurality: There is only one rater")
+
+
+BAD = {
+    "no such file": (["describe", "nowhere.csv"], "nowhere.csv cannot be opened"),
+    "a folder": (["describe", "."], "cannot be opened"),
+    "no such column": (["describe", "FILE", "--case", "nothing"], "no column 'nothing'"),
+    "no such command": (["explode"], "invalid choice"),
+    "no command": ([], "required: COMMAND"),
+    "no file": (["describe"], "required: FILE"),
+    "no reliability": (["certainty", "dirichlet", "FILE"], "--reliability"),
+    "no number": (["certainty", "dirichlet", "FILE", "--reliability", "much"], "invalid float value"),
+    "reliability zero": (["certainty", "dirichlet", "FILE", "--reliability", "0"], "reliability γ is 0"),
+    "reliability nan": (["sweep", "dirichlet", "FILE", "--reliabilities", "1,nan"], "reliability γ is nan"),
+    "no list": (["sweep", "dirichlet", "FILE", "--reliabilities", "1;2"], "not a list of numbers"),
+    "no draws": (["certainty", "dirichlet", "FILE", "--reliability", "1", "--draws", "0"], "0 draws"),
+    "alpha": (["certainty", "dirichlet", "FILE", "--reliability", "1", "--alpha", "-1"], "prior α"),
+    "top": (["certainty", "dirichlet", "FILE", "--reliability", "1", "--top", "0"], "1 to 10"),
+    "level": (["agreement", "FILE", "--level", "95"], "between 0 and 1"),
+    "weighting": (["agreement", "FILE", "--spa-weights", "all"], "no weighting 'all'"),
+    "restarts": (["fit", "dawid-skene", "FILE", "--restarts", "-1"], "-1 restarts"),
+    "unwritable": (["fit", "majority", "FILE", "--cases-out", "no/such/folder.csv"], "cannot be written"),
+    "anonymous": (["fit", "dawid-skene", "FILE", "--rater", "none"], "anonymous"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_one_line_and_exit_status_2(run, file, name):
+    arguments, words = BAD[name]
+    out, err = run(*(file if argument == "FILE" else argument for argument in arguments), status=2)
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.startswith("plurality: ")
+    assert words in err
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "empty"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", "binary"),
+        (b"case,rater,class\n1,ann,NA\n", "No row holds"),
+        (b'case,rater,class\n1,ann,"x\n1,bob,y\n', "Line 2: A quotation mark"),
+        (b"case,rater,class\n1,ann,x\n2,ann,y\n", "no case has two annotations"),
+    ],
+)
+def test_a_bad_file_is_one_line_even_where_it_could_be_read(run, tmp_path, content, words):
+    path = tmp_path / "bad.csv"
+    path.write_bytes(content)
+    _, err = run("fit", "dawid-skene", path, status=2)
+    assert err.count("\n") == 1
+    assert words in err
+
+
+def test_a_model_too_large_for_its_data_is_refused_with_advice(run, file, monkeypatch):
+    monkeypatch.setenv("PLURALITY_MAX_MODEL_CELLS", "7")
+    dataset = read(CSV.encode()).dataset
+    with pytest.raises(LimitError, match=r"2 raters × 2² classes = 8 numbers.*limit of 7.*Use majority vote"):
+        DawidSkene().fit(dataset)
+    assert "Use majority vote" in run("fit", "dawid-skene", file, status=2)[1]
+    monkeypatch.setenv("PLURALITY_MAX_MODEL_CELLS", "8")
+    assert DawidSkene().fit(dataset).converged
+    monkeypatch.setenv("PLURALITY_MAX_MODEL_CELLS", "many")
+    assert "PLURALITY_MAX_MODEL_CELLS is 'many'" in run("fit", "dawid-skene", file, status=2)[1]
+
+
+def test_a_model_of_too_many_cases_is_refused_with_advice(monkeypatch):
+    monkeypatch.setenv("PLURALITY_MAX_MODEL_CELLS", "100")
+    rows = "".join(f"{case},{rater},{case % 2}\n" for case in range(51) for rater in "ab")
+    dataset = read(("case,rater,class\n" + rows).encode()).dataset
+    with pytest.raises(LimitError, match=r"51 cases × 2 classes = 102 numbers.*Merge rare classes or take fewer cases"):
+        DawidSkene().fit(dataset)
+
+
+def test_a_file_wins_over_a_sample_of_its_name_and_a_folder_does_not(answer, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "skin").mkdir()
+    assert answer("describe", "skin")["n_cases"] == 400
+    (tmp_path / "caries").write_text(CSV)
+    assert answer("describe", "caries")["n_cases"] == 3
+
+
+def test_the_module_runs_and_speaks_utf_8_on_any_terminal(tmp_path):
+    path = tmp_path / "läbels.csv"
+    path.write_text("case,rater,class\n1,Zoë,é\n1,bob,x\n", encoding="utf-8")
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(
+        [sys.executable, "-m", "core", "describe", str(path)], cwd=ROOT, env=environment, capture_output=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["classes"] == ["x", "é"]
+    failed = subprocess.run(
+        [sys.executable, "-m", "core", "describe", "né"], cwd=ROOT, env=environment, capture_output=True
+    )
+    assert failed.returncode == 2
+    assert failed.stderr.decode().count("\n") == 1

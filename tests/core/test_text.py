@@ -1,0 +1,118 @@
+"""Text from a file is shown letter for letter: markdown, plotly, HTML, spreadsheets."""
+
+import html
+import re
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.tables import to_csv
+from core.text import html_text, markdown, plotly, plural, shorten, spreadsheet
+
+NASTY = [
+    "<b>x</b>",
+    "![](http://x/y.png)",
+    "[a](javascript:alert(1))",
+    "**bold** _it_ ~~no~~",
+    "`code`",
+    "$x^2$",
+    ":red[text]",
+    ":material/delete:",
+    ":smile:",
+    "# title",
+    "- item",
+    "1. item",
+    "| a | b |",
+    "www.example.org",
+    "me@example.org",
+    "a -> b",
+]
+
+
+def shown(escaped: str) -> str:
+    """What markdown leaves of a text in which every special character is escaped."""
+    return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", escaped).replace("\u2060", "")
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_markdown_shows_the_text_itself(text):
+    assert shown(markdown(text)) == text
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text())
+def test_no_special_character_stands_bare_in_markdown(text):
+    """Every character that markdown gives a meaning to has a backslash before it."""
+    rest = re.sub(r"\\[!-/:-@\[-`{-~]", "", markdown(text))
+    assert not set(rest) & set("\\`*_{}[]()#+-.!|~<>$:^=\"'&")
+    assert not re.search(r"[\x00-\x1f]", rest)
+
+
+@pytest.mark.parametrize(("text", "pair"), [("a->b", r"\-\>"), (":smile:", r"\:s"), ("www.x.org", r"www\.")])
+def test_pairs_that_are_replaced_after_escapes_are_broken_up(text, pair):
+    assert pair not in markdown(text)
+    assert "\u2060" in markdown(text)
+
+
+def test_text_of_many_lines_becomes_one():
+    for escape in (markdown, plotly, html_text):
+        assert escape("a\r\n\x00b\u2028c") == "a b c"
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_plotly_shows_tags_as_letters(text):
+    assert "<" not in plotly(text)
+    assert html.unescape(plotly(text)) == text
+
+
+def test_plotly_gets_no_template():
+    assert "%{" not in plotly("%{customdata[0]}")
+    assert html.unescape(plotly("%{x}")) == "%{x}"
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text("<>&\"'ab/=", max_size=20))
+def test_html_text_cannot_leave_its_element_or_attribute(text):
+    escaped = html_text(text)
+    assert not set(escaped) & set("<>\"'")
+    assert html.unescape(escaped) == text
+
+
+@pytest.mark.parametrize("value", ["=cmd()", "+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "\n=1"])
+def test_a_cell_that_a_spreadsheet_would_run_begins_with_an_apostrophe(value):
+    assert spreadsheet(value) == "'" + value
+
+
+@pytest.mark.parametrize("value", ["x=1", "", "'=1", 5, -1.5, None, True])
+def test_other_cells_stay_as_they_are(value):
+    assert spreadsheet(value) is value
+
+
+def test_a_table_for_spreadsheets_keeps_numbers_and_disarms_text():
+    table = pd.DataFrame({"=x": ["=cmd()", "é"], "n": [-1.5, 2.0]})
+    content = to_csv(table)
+    assert content.startswith(b"\xef\xbb\xbf")
+    assert content.decode("utf-8-sig") == "'=x,n\r\n'=cmd(),-1.5\r\né,2.0\r\n"
+
+
+def test_a_table_may_have_two_columns_of_one_name():
+    table = pd.DataFrame([["a", "=1"]], columns=["case", "case"])
+    assert to_csv(table).decode("utf-8-sig") == "case,case\r\na,'=1\r\n"
+
+
+def test_an_empty_table_is_its_header():
+    assert to_csv(pd.DataFrame({"a": [], "b": []})).decode("utf-8-sig") == "a,b\r\n"
+
+
+def test_long_text_is_cut_with_an_ellipsis():
+    assert shorten("x" * 40) == "x" * 40
+    assert shorten("x" * 41) == "x" * 39 + "…"
+    assert shorten("word another", 6) == "word…"
+
+
+def test_counts_agree_with_their_nouns():
+    assert plural(1, "case") == "1 case"
+    assert plural(0, "case") == "0 cases"
+    assert plural(2000, "class", "classes") == "2,000 classes"
