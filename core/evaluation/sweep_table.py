@@ -1,4 +1,7 @@
-"""Certainty against reliability: what the raters' word is worth changes how sure the truth is."""
+"""Certainty, risk and classifiers against reliability: what the raters' word is worth changes how sure the truth is.
+
+Draws are made once per case and reliability, and all reducers eat them.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,24 +9,37 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.annotations.dataset import Dataset
-from core.certainty.top_sets import CertaintyResult, annotation_certainty
+from core.certainty.risk import RiskResult, risk_of
+from core.certainty.top_sets import CertaintyResult, certainty_of
 from core.chunks import CancelToken
+from core.evaluation.metrics import Evaluation, evaluate, point_scores
+from core.evaluation.predictions import Predictions
 from core.plausibility.protocol import PlausibilityModel
+from core.reducers.metrics import Metrics
+from core.reducers.protocol import reduce_draws
+from core.reducers.risk import RiskLevels
+from core.reducers.sets import TopSets
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SweepTable:
-    """Annotation certainty of every case at every reliability.
+    """What was found at every reliability.
 
     Attributes
     ----------
     reliabilities : tuple of float
     certainty : tuple of CertaintyResult
         One for each reliability, in their order.
+    risk : tuple of RiskResult
+        Empty where the data have no risk levels.
+    evaluation : tuple of Evaluation
+        Empty where there are no classifiers.
     """
 
     reliabilities: tuple[float, ...]
     certainty: tuple[CertaintyResult, ...]
+    risk: tuple[RiskResult, ...] = ()
+    evaluation: tuple[Evaluation, ...] = ()
 
     def mean(self, top: int = 1) -> np.ndarray:
         """Mean certainty over cases, shape (n_reliabilities,); NaN where there are fewer classes than ``top``."""
@@ -35,36 +51,55 @@ def reliability_sweep(
     dataset: Dataset,
     reliabilities: Sequence[float],
     *,
+    classifiers: Sequence[Predictions] = (),
     n_draws: int = 1000,
     max_top: int = 3,
     seed: int = 0,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> SweepTable:
-    """Annotation certainty of all cases at each reliability.
+    """Annotation certainty, risk and metrics of classifiers at each reliability.
 
     Parameters
     ----------
     reliabilities : sequence of float
         Values of γ > 0.
+    classifiers : sequence of Predictions
+        Matched to the dataset.
+    max_top : int
+        Largest set of classes, and the k of the metrics.
     token, progress
         See `core.chunks.map_chunks`; progress runs over all reliabilities.
     """
-    results = []
+    risk = dataset.class_risk if dataset.class_risk is not None and (dataset.class_risk >= 0).all() else None
+    metrics = Metrics(tuple(classifiers), max_top, risk)
+    reducers: list = [TopSets(max_top)]
+    if risk is not None:
+        reducers.append(RiskLevels(risk))
+    point = None
+    if classifiers:
+        reducers.append(metrics)
+        point = point_scores(metrics, *model.point_shares(dataset), dataset.n_classes)
+    certainty, risks, evaluations = [], [], []
     for place, reliability in enumerate(reliabilities):
-        results.append(
-            annotation_certainty(
-                model,
-                dataset,
-                reliability=reliability,
-                n_draws=n_draws,
-                max_top=max_top,
-                seed=seed,
-                token=token,
-                progress=_part(progress, place, len(reliabilities)),
-            )
+        states = reduce_draws(
+            model,
+            dataset,
+            reducers,
+            reliability=reliability,
+            n_draws=n_draws,
+            seed=seed,
+            token=token,
+            progress=_part(progress, place, len(reliabilities)),
         )
-    return SweepTable(tuple(float(reliability) for reliability in reliabilities), tuple(results))
+        certainty.append(certainty_of(states[0], dataset.cases, dataset.classes))
+        if risk is not None:
+            risks.append(risk_of(states[1]))
+        if classifiers:
+            evaluations.append(evaluate(states[-1], metrics, point, seed))
+    return SweepTable(
+        tuple(float(reliability) for reliability in reliabilities), tuple(certainty), tuple(risks), tuple(evaluations)
+    )
 
 
 def _part(progress: Callable[[float], None] | None, place: int, parts: int) -> Callable[[float], None] | None:

@@ -1,6 +1,8 @@
-"""Draws from Dirichlet distributions with tiny shapes, in logs.
+"""Draws from Dirichlet distributions in logs, and which classes come first in a draw.
 
 Gamma(a) by Marsaglia & Tsang (2000); for a < 1, ln Gamma(a) = ln Gamma(a + 1) + ln U / a, which does not underflow.
+Never-named classes are drawn as their sum, which is split by a symmetric Dirichlet only where the order of the first
+places depends on it.
 """
 
 import numpy as np
@@ -11,12 +13,10 @@ _TINY = np.exp(_FLOOR)
 
 
 @njit(cache=True, nogil=True)
-def log_gamma_draw(shape):
-    """Logarithm of one draw from Gamma(shape, 1)."""
-    boost = 0.0
-    if shape < 1.0:
-        boost = np.log(1.0 - np.random.random()) / shape
-        shape += 1.0
+def gamma_draw(shape):
+    """One draw from Gamma(shape, 1), shape >= 1: Marsaglia & Tsang (2000)."""
+    if shape == 1.0:
+        return -np.log(1.0 - np.random.random())
     d = shape - 1.0 / 3.0
     c = 1.0 / np.sqrt(9.0 * d)
     while True:
@@ -25,8 +25,16 @@ def log_gamma_draw(shape):
         if v > 0.0:
             v = v * v * v
             u = 1.0 - np.random.random()
-            if np.log(u) < 0.5 * x * x + d - d * v + d * np.log(v):
-                return np.log(d * v) + boost
+            if u < 1.0 - 0.0331 * x * x * x * x or np.log(u) < 0.5 * x * x + d * (1.0 - v + np.log(v)):
+                return d * v
+
+
+@njit(cache=True, nogil=True)
+def log_gamma_draw(shape):
+    """Logarithm of one draw from Gamma(shape, 1), any shape > 0: ln Gamma(a) = ln Gamma(a + 1) + ln U / a."""
+    if shape >= 1.0:
+        return np.log(gamma_draw(shape))
+    return np.log(gamma_draw(shape + 1.0)) + np.log(1.0 - np.random.random()) / shape
 
 
 @njit(cache=True, nogil=True)
@@ -39,16 +47,15 @@ def ordered_exp(x):
 def dirichlet_draws(seed, shape, rest_shape, n_rest, n_draws, depth):
     """Draws of Dirichlet(shape..., rest_shape repeated n_rest times) with the repeated classes summed.
 
-    Returns shares of the first classes, the sum of the rest, and its ``depth`` largest members where they can be among
-    the first ``depth`` of all classes (else 0).
+    Returns shares of the first classes, the sum of the rest, and the first ``depth`` places (see `leading_places`).
     """
     np.random.seed(seed)
     n_named = shape.size
     share = np.empty((n_draws, n_named))
     rest = np.zeros(n_draws)
-    rest_top = np.zeros((n_draws, depth))
+    order = np.empty((n_draws, depth), np.int32)
     logs = np.empty(n_named + 1)
-    members = np.empty(n_rest)
+    largest = np.empty(depth)
     for draw in range(n_draws):
         best = -np.inf
         for k in range(n_named):
@@ -60,58 +67,127 @@ def dirichlet_draws(seed, shape, rest_shape, n_rest, n_draws, depth):
         for k in range(n_named):
             share[draw, k] = ordered_exp(logs[k] - best)
             total += share[draw, k]
-        rest[draw] = ordered_exp(logs[n_named] - best)
-        total += rest[draw]
+        if n_rest > 0:
+            rest[draw] = ordered_exp(logs[n_named] - best)
+            total += rest[draw]
+        leading_places(share[draw], rest[draw], logs[n_named] - best, rest_shape, n_rest, order[draw], largest)
         for k in range(n_named):
             share[draw, k] /= total
         rest[draw] /= total
-        larger = 0
-        for k in range(n_named):
-            if share[draw, k] >= rest[draw]:
-                larger += 1
-        if n_rest > 0 and larger < depth:
-            split_largest(logs[n_named] - best, rest_shape, members, rest_top[draw])
-            rest_top[draw] /= total
-    return share, rest, rest_top
+    return share, rest, order
 
 
 @njit(cache=True, nogil=True)
-def split_largest(log_mass, shape, members, largest):
-    """The largest members, descending, when a mass is split by a symmetric Dirichlet over ``members.size`` classes.
+def leading_places(share, rest, log_rest, rest_shape, n_rest, order, largest):
+    """Fill ``order`` with the places of the most plausible classes, the most plausible first.
+
+    A place is one in ``share``, or its size for a never-named class; -1 where there are fewer classes. ``largest`` is
+    scratch of the same size; the scale of shares is free. The sum ``rest`` is split only where a named class could
+    stand between its members: where all named classes are above it, the places after them are never-named anyway.
+    """
+    n_named = share.size
+    depth = order.size
+    taken = 0
+    for place in range(depth):  # partial selection of the largest named classes
+        best = -1
+        for k in range(n_named):
+            if best >= 0 and share[k] <= share[best]:
+                continue
+            seen = False
+            for before in range(place):
+                if order[before] == k:
+                    seen = True
+            if not seen:
+                best = k
+        if best < 0:
+            break
+        order[place] = best
+        taken += 1
+    for place in range(taken, depth):
+        order[place] = -1
+    if n_rest == 0:
+        return
+    above = 0
+    while above < taken and share[order[above]] >= rest:
+        above += 1
+    if above == depth:
+        return
+    if above == n_named:
+        for place in range(above, min(depth, above + n_rest)):
+            order[place] = n_named
+        return
+    n_split = min(depth - above, n_rest)
+    split_largest(log_rest, rest_shape, n_rest, largest[:n_split])
+    named = above
+    from_rest = 0
+    kept = order[above:].copy()
+    for place in range(above, depth):
+        here = kept[named - above] if named - above < kept.size else -1
+        if from_rest < n_split and (here < 0 or largest[from_rest] > share[here]):
+            order[place] = n_named
+            from_rest += 1
+        else:
+            order[place] = here
+            named += 1
+
+
+@njit(cache=True, nogil=True)
+def split_largest(log_mass, shape, n_members, largest):
+    """The largest members, descending, when a mass is split by a symmetric Dirichlet over ``n_members`` classes.
 
     With shape 1 members are exponentials -ln U: the largest come from the smallest U, and their sum is minus the
-    logarithm of a product, taken once in 16 factors (each at least 2^-53, so the product cannot underflow).
+    logarithm of a product, taken once in 16 factors (each at least 2^-53, so the product cannot underflow). Otherwise
+    the members are split in halves by Beta draws, and only halves that can still hold a large member are split further.
     """
-    total = 0.0
-    scale = 0.0
     if shape == 1.0:
+        largest[:] = 2.0
+        total = 0.0
         product = 1.0
-        for t in range(members.size):
-            members[t] = 1.0 - np.random.random()
-            product *= members[t]
+        for t in range(n_members):
+            u = 1.0 - np.random.random()
+            product *= u
             if t & 15 == 15:
                 total -= np.log(product)
                 product = 1.0
+            if u < largest[-1]:
+                place = largest.size - 1
+                while place > 0 and largest[place - 1] > u:
+                    largest[place] = largest[place - 1]
+                    place -= 1
+                largest[place] = u
         total -= np.log(product)
-    else:
-        best = -np.inf
-        for t in range(members.size):
-            members[t] = log_gamma_draw(shape)
-            best = max(best, members[t])
-        for t in range(members.size):
-            total += np.exp(members[t] - best)
-        scale = log_mass - best - np.log(total)
-    for place in range(min(largest.size, members.size)):
-        which = 0
-        if shape == 1.0:
-            for t in range(1, members.size):
-                if members[t] < members[which]:
-                    which = t
-            largest[place] = -np.exp(log_mass) * np.log(members[which]) / total
-            members[which] = 2.0
-        else:
-            for t in range(1, members.size):
-                if members[t] > members[which]:
-                    which = t
-            largest[place] = ordered_exp(scale + members[which])
-            members[which] = -np.inf
+        for place in range(largest.size):
+            largest[place] = -np.exp(log_mass) * np.log(largest[place]) / total
+        return
+    largest[:] = -np.inf
+    sizes = np.empty(2 * n_members, np.int64)
+    masses = np.empty(2 * n_members)
+    sizes[0] = n_members
+    masses[0] = log_mass
+    n_parts = 1
+    while n_parts > 0:
+        heaviest = 0
+        for part in range(1, n_parts):
+            if masses[part] > masses[heaviest]:
+                heaviest = part
+        size, weight = sizes[heaviest], masses[heaviest]
+        n_parts -= 1
+        sizes[heaviest], masses[heaviest] = sizes[n_parts], masses[n_parts]
+        if weight <= largest[-1]:
+            break
+        if size == 1:
+            place = largest.size - 1
+            while place > 0 and largest[place - 1] < weight:
+                largest[place] = largest[place - 1]
+                place -= 1
+            largest[place] = weight
+            continue
+        half = size // 2
+        a = log_gamma_draw(shape * half)
+        b = log_gamma_draw(shape * (size - half))
+        both = max(a, b) + np.log1p(np.exp(-abs(a - b)))
+        sizes[n_parts], masses[n_parts] = half, weight + a - both
+        sizes[n_parts + 1], masses[n_parts + 1] = size - half, weight + b - both
+        n_parts += 2
+    for place in range(largest.size):
+        largest[place] = ordered_exp(largest[place])

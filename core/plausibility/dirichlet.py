@@ -14,7 +14,7 @@ from core.annotations.counts import class_counts
 from core.annotations.dataset import Dataset
 from core.errors import InputError
 from core.plausibility._kernels import dirichlet_draws
-from core.plausibility.protocol import CaseDraws
+from core.plausibility.protocol import CaseDraws, check_sampling
 from core.seeds import case_seeds
 
 SPLIT_DEPTH = 3
@@ -57,6 +57,12 @@ class DirichletCounts:
         named = counts.class_code[entries]
         return named, reliability * counts.count[entries] + self.alpha, dataset.n_classes - len(named)
 
+    def point_shares(self, dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Shares of the votes of each case, in CSR over the classes named there: ptr, class codes, shares."""
+        counts = class_counts(dataset)
+        per_case = np.repeat(counts.per_case(), np.diff(counts.ptr))
+        return counts.ptr, counts.class_code, counts.count / per_case
+
     def draws(
         self, dataset: Dataset, *, reliability: float, n_draws: int, seed: int, cases: range | None = None
     ) -> Iterator[tuple[int, CaseDraws]]:
@@ -80,12 +86,7 @@ class DirichletCounts:
         InputError
             A parameter is out of its range.
         """
-        if not 0 < reliability <= LARGEST:
-            raise InputError(
-                f"The reliability γ is {reliability}.", f"It must be a positive number, at most {LARGEST:g}."
-            )
-        if n_draws < 1:
-            raise InputError(f"{n_draws} draws were asked for.", "Ask for at least one.")
+        check_sampling(reliability, n_draws)
         counts = class_counts(dataset)
         cases = range(dataset.n_cases) if cases is None else cases
         seeds = case_seeds(seed, [dataset.cases[case] for case in cases], "dirichlet")
@@ -94,5 +95,5 @@ class DirichletCounts:
             named = counts.class_code[entries]
             shape = reliability * counts.count[entries] + self.alpha
             n_rest = dataset.n_classes - len(named)
-            share, rest, rest_top = dirichlet_draws(case_seed, shape, self.alpha, n_rest, n_draws, self.depth)
-            yield case, CaseDraws(named, share, rest, rest_top, n_rest, float(n_draws))
+            share, rest, top = dirichlet_draws(case_seed, shape, self.alpha, n_rest, n_draws, self.depth)
+            yield case, CaseDraws(named, share, rest, top, n_rest, self.alpha, float(n_draws), int(case_seed))

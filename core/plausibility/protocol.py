@@ -7,6 +7,9 @@ from typing import Protocol
 import numpy as np
 
 from core.annotations.dataset import Dataset
+from core.errors import InputError
+
+LARGEST_RELIABILITY = 1e9  # beyond it, draws cannot be told from one point in double precision
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,21 +24,27 @@ class CaseDraws:
         Plausibility of each named class. ``share.sum(1) + rest`` is 1.
     rest : ndarray of float64, shape (n_draws,)
         Plausibility of all classes together that nobody named.
-    rest_top : ndarray of float64, shape (n_draws, depth)
-        The largest single plausibilities among those classes, descending; 0 where they cannot be among the first
-        ``depth`` of all classes. Which class it is, is not said: never-named classes are exchangeable.
+    top : ndarray of int32, shape (n_draws, depth)
+        Places in ``classes`` of the most plausible classes, first to last; ``n_named`` for a class that nobody named
+        (which one is not said: they are exchangeable), -1 where there are fewer classes.
     n_rest : int
         How many classes nobody named.
+    rest_shape : float
+        ``rest`` is split over them by a symmetric Dirichlet of this shape, independently of all else.
     ess : float
         Effective number of draws; below ``n_draws`` where they are correlated.
+    seed : int
+        The case's seed, for what is drawn on top of these draws.
     """
 
     classes: np.ndarray
     share: np.ndarray
     rest: np.ndarray
-    rest_top: np.ndarray
+    top: np.ndarray
     n_rest: int
+    rest_shape: float
     ess: float
+    seed: int
 
     @property
     def n_draws(self) -> int:
@@ -56,3 +65,16 @@ class PlausibilityModel(Protocol):
         self, dataset: Dataset, *, reliability: float, n_draws: int, seed: int, cases: range | None = None
     ) -> Iterator[tuple[int, CaseDraws]]:
         """Draws of each case in ``cases`` (all by default), in order."""
+
+    def point_shares(self, dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """One deterministic plausibility vector per case in CSR: ptr, class codes, shares."""
+
+
+def check_sampling(reliability: float, n_draws: int) -> None:
+    """Raise `InputError` unless γ is positive and finite and at least one draw is asked for."""
+    if not 0 < reliability <= LARGEST_RELIABILITY:
+        raise InputError(
+            f"The reliability γ is {reliability}.", f"It must be a positive number, at most {LARGEST_RELIABILITY:g}."
+        )
+    if n_draws < 1:
+        raise InputError(f"{n_draws} draws were asked for.", "Ask for at least one.")

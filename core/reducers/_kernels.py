@@ -5,43 +5,33 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def top_sets(share, rest_top, n_rest, n_named, max_top):
+def top_sets(top, n_rest, n_named, max_top):
     """Frequency of the most frequent set of the j most plausible classes, j = 1..max_top.
 
+    ``top`` holds the first places of each draw, ``n_named`` for a never-named class, -1 where there are fewer classes.
     Never-named classes are exchangeable: a set with r of the T of them stands for 1 / C(T, r) of each draw in which r
-    of them are among the first j. Returns the largest frequency for each j, the named classes of that set (positions in
-    ``share``, ascending, -1 beyond them), how often each j-set's draws hold a never-named class, and 1 / C(T, r) of the
-    set: the largest frequency that it can have.
+    of them are among the first j. Returns the largest frequency for each j, the named classes of that set (places,
+    ascending, -1 beyond them), how often each j-set's draws hold a never-named class, and 1 / C(T, r) of the set: the
+    largest frequency that it can have.
     """
-    n_draws = share.shape[0]
-    depth = rest_top.shape[1]
+    n_draws = top.shape[0]
     keys = np.empty((max_top, n_draws), np.int64)
     with_rest = np.zeros(max_top)
     chosen = np.empty(max_top, np.int64)
-    taken = np.empty(n_named, np.bool_)
     base = n_named + 1
     for draw in range(n_draws):
-        taken[:] = False
         from_rest = 0
         for j in range(max_top):
-            best = -1
-            value = -1.0
-            for k in range(n_named):
-                if not taken[k] and share[draw, k] > value:
-                    value = share[draw, k]
-                    best = k
-            if from_rest < min(depth, n_rest) and (best < 0 or rest_top[draw, from_rest] > value):
-                best = n_named
+            here = top[draw, j]
+            if here == n_named:
                 from_rest += 1
-            elif best >= 0:
-                taken[best] = True
-            else:
-                best = n_named  # every class is taken: fewer than j classes exist
+            elif here < 0:
+                here = n_named  # fewer than j classes exist
             place = j
-            while place > 0 and chosen[place - 1] > best:
+            while place > 0 and chosen[place - 1] > here:
                 chosen[place] = chosen[place - 1]
                 place -= 1
-            chosen[place] = best
+            chosen[place] = here
             key = np.int64(0)
             for i in range(j + 1):
                 key = key * base + chosen[i]

@@ -60,7 +60,7 @@ class TopSets:
         InputError
             Sets larger than the draws or 64 bits can tell apart.
         """
-        depth = draws.rest_top.shape[1]
+        depth = draws.top.shape[1]
         if depth < self.max_top:
             raise InputError(
                 f"Sets of {self.max_top} classes were asked for, but the draws tell only {depth} never-named classes "
@@ -72,9 +72,7 @@ class TopSets:
                 f"There are too many sets of {self.max_top} of {len(draws.classes)} named classes.",
                 "Ask for smaller sets.",
             )
-        frequency, members, with_rest, ceiling = top_sets(
-            draws.share, draws.rest_top, draws.n_rest, len(draws.classes), self.max_top
-        )
+        frequency, members, with_rest, ceiling = top_sets(draws.top, draws.n_rest, len(draws.classes), self.max_top)
         state.frequency[place] = frequency
         state.members[place] = np.append(draws.classes, -1)[members]
         state.with_rest[place] = with_rest

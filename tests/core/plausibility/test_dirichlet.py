@@ -79,25 +79,16 @@ def test_shares_have_the_moments_and_beta_marginals_of_the_dirichlet(counts, n_c
     assert draws.share.sum(axis=1) + draws.rest == pytest.approx(np.ones(N), abs=1e-12)
 
 
-def merged_top(draws, places):
-    """The largest plausibilities of single classes, descending, from the collapsed draws."""
-    everything = np.column_stack([draws.share, draws.rest_top])
-    return -np.sort(-everything, axis=1)[:, :places]
-
-
 @pytest.mark.parametrize("alpha", [1.0, 0.3, 2.5])
 @pytest.mark.parametrize("counts", [(), (2,), (2, 1, 1), (5, 1)], ids=str)
 @pytest.mark.parametrize("n_classes", [4, 6, 12])
-def test_the_three_largest_are_distributed_as_when_every_class_is_drawn(alpha, counts, n_classes, build):
-    """Two-sample Kolmogorov-Smirnov on each order statistic, and the certainties by enumeration of sets."""
+def test_the_first_three_are_as_certain_as_when_every_class_is_drawn(alpha, counts, n_classes, build):
+    """The certainties by enumeration of sets, and how often a never-named class is among the first."""
     rows = [*votes(*counts), *[(1, 0, 0)]]
     draws = drawn(build(rows, n_classes, 2), alpha=alpha)
     shape = np.full(n_classes, alpha)
     shape[: len(counts)] += counts
     full = np.random.default_rng(2).dirichlet(shape, N)
-    for place in range(3):
-        ours, theirs = merged_top(draws, 3)[:, place], -np.sort(-full, axis=1)[:, place]
-        assert stats.ks_2samp(ours, theirs).pvalue > 1e-5
     order = np.argsort(-full, axis=1)
     frequency, with_rest = top_sets(draws)
     for j in range(1, 4):
@@ -138,16 +129,14 @@ def test_for_three_classes_top_1_is_the_integral_over_gamma_variables(counts, al
     exact, _ = quad(
         lambda x: stats.gamma.pdf(x, shape[0]) * stats.gamma.cdf(x, shape[1]) * stats.gamma.cdf(x, shape[2]), 0, 200
     )
-    others = np.column_stack([draws.share[:, 1:], draws.rest_top[:, :1]]).max(axis=1)
-    found = np.mean(draws.share[:, 0] > others)
+    found = np.mean(draws.top[:, 0] == 0)
     assert abs(found - exact) < 4.5 * np.sqrt(exact * (1 - exact) / N)
 
 
 def test_two_raters_against_one_give_the_exact_top_1_of_the_worked_example(build):
     """Dirichlet(3, 2, 1) by two-dimensional reasoning: P(top-1 = never named) is the smallest of three."""
     draws = drawn(build(votes(2, 1), 3))
-    top = np.argmax(np.column_stack([draws.share, draws.rest_top[:, 0]]), axis=1)
-    found = np.bincount(top, minlength=3) / N
+    found = np.bincount(draws.top[:, 0], minlength=3) / N
     for k in range(3):
         shape = np.roll([3, 2, 1], -k)
         exact, _ = quad(
@@ -159,7 +148,7 @@ def test_two_raters_against_one_give_the_exact_top_1_of_the_worked_example(build
 @pytest.mark.parametrize("n_classes", [3, 12, 60])
 def test_tiny_shapes_give_finite_rows_that_sum_to_1(n_classes, build):
     draws = drawn(build(votes(1, 1), n_classes), alpha=1e-3, reliability=1e-3)
-    for array in (draws.share, draws.rest, draws.rest_top):
+    for array in (draws.share, draws.rest):
         assert np.isfinite(array).all() and (array >= 0).all()
     assert draws.share.sum(axis=1) + draws.rest == pytest.approx(np.ones(N), abs=1e-12)
 
@@ -171,13 +160,12 @@ def test_tiny_shapes_keep_the_order_of_classes_whose_shares_underflow(build):
     rng = np.random.default_rng(0)
     logs = np.log(rng.gamma(shape + 1, size=(N, 5))) + np.log(1 - rng.random((N, 5))) / shape
     order = np.argsort(-logs, axis=1)
-    merged = np.column_stack([draws.share, draws.rest_top[:, :2]])
     for j in (1, 2, 3):
         theirs = (order[:, :j] < 3).sum(axis=1)
-        ours = (np.argsort(-merged, axis=1)[:, :j] < 3).sum(axis=1)
+        ours = (draws.top[:, :j] < 3).sum(axis=1)
         for k in range(3):
             share = np.mean((order[:, :j] == k).any(axis=1))
-            found = np.mean((np.argsort(-merged, axis=1)[:, :j] == k).any(axis=1))
+            found = np.mean((draws.top[:, :j] == k).any(axis=1))
             assert abs(found - share) < 4.5 * np.sqrt(2 * share * (1 - share) / N)
         assert abs(ours.mean() - theirs.mean()) < 4.5 * np.sqrt((ours.var() + theirs.var()) / N)
 
@@ -190,23 +178,26 @@ def test_a_high_reliability_draws_the_shares_of_the_votes(build):
     assert abs(first - 0.5) < 4.5 * 0.5 / np.sqrt(N)
 
 
-def test_never_named_classes_are_told_apart_only_where_they_can_be_among_the_first(build):
-    """And then they are descending, positive, and no more than the rest together."""
+def test_named_classes_stand_in_the_order_of_their_shares(build):
+    """Where only named classes come first they descend; a never-named one comes first only where it can."""
     draws = drawn(build(votes(4, 3, 3, 2), 9), alpha=0.5)
-    split = draws.rest_top[:, 0] > 0
-    could = (draws.share >= draws.rest[:, None]).sum(axis=1) < 3
-    assert (split == could).all() and 0 < split.mean() < 1
-    assert (np.diff(draws.rest_top, axis=1) <= 0).all()
-    assert (draws.rest_top.sum(axis=1) <= draws.rest * (1 + 1e-12)).all()
+    shares = np.column_stack([draws.share, np.zeros(N)])
+    for place in range(2):
+        both = (draws.top[:, place] < 4) & (draws.top[:, place + 1] < 4)
+        first = shares[np.arange(N), draws.top[:, place]]
+        assert (first >= shares[np.arange(N), draws.top[:, place + 1]])[both].all()
+    never = draws.top[:, 0] == 4
+    assert 0 < never.mean() < 1
+    assert (draws.rest[never] > draws.share[never].max(axis=1)).all()
 
 
 @pytest.mark.parametrize("alpha", [1.0, 0.4])
-def test_fewer_never_named_classes_than_the_depth_share_the_whole_rest(alpha, build):
+def test_there_are_no_more_never_named_classes_among_the_first_than_there_are(alpha, build):
     draws = drawn(build([*votes(1), (1, 0, 0)], 3, 2), alpha=alpha)
-    split = draws.rest_top[:, 0] > 0
-    assert draws.rest_top[split].sum(axis=1) == pytest.approx(draws.rest[split], rel=1e-12)
-    assert (draws.rest_top[:, 2] == 0).all()
     assert draws.n_rest == 2
+    assert (np.sort(draws.top, axis=1) == [0, 1, 1]).all()
+    two = drawn(build([*votes(1), (1, 0, 0)], 2, 2), alpha=alpha)
+    assert (two.top[:, 2] == -1).all()
 
 
 def test_a_case_is_drawn_alike_whatever_other_cases_and_raters_are_there(build):
@@ -221,7 +212,7 @@ def test_a_case_is_drawn_alike_whatever_other_cases_and_raters_are_there(build):
     assert list(part) == [4, 5, 6]
     for draws in (part[5], other[5], single):
         assert (draws.share == every[5].share).all()
-        assert (draws.rest_top == every[5].rest_top).all()
+        assert (draws.top == every[5].top).all()
     assert not (every[4].rest == every[5].rest).all()
 
 

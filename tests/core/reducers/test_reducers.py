@@ -22,11 +22,11 @@ from core.reducers.whole import WholeCases
 def collapsed(full, named, depth=3):
     """CaseDraws from plausibilities of every class, those of ``named`` told apart."""
     others = [k for k in range(full.shape[1]) if k not in named]
-    rest = full[:, others]
-    largest = np.zeros((len(full), depth))
-    ordered = -np.sort(-rest, axis=1)[:, :depth]
-    largest[:, : ordered.shape[1]] = ordered
-    return CaseDraws(np.array(named, np.int32), full[:, named], rest.sum(1), largest, len(others), float(len(full)))
+    place = np.array([named.index(k) if k in named else len(named) for k in range(full.shape[1])], np.int32)
+    first = place[np.argsort(-full, axis=1)[:, :depth]]
+    top = np.pad(first, ((0, 0), (0, depth - first.shape[1])), constant_values=-1)
+    rest, n = full[:, others].sum(1), len(full)
+    return CaseDraws(np.array(named, np.int32), full[:, named], rest, top, len(others), 1.0, float(n), 0)
 
 
 def slow_sets(full, named, j):

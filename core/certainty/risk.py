@@ -1,0 +1,59 @@
+"""Certainty of risk levels, and expected risk [Stutz et al., section 3].
+
+Each class has a level: low, medium or high. Two certainties: of the level of the top-1 class, and of the level with
+most summed plausibility. Expected risk = Σ level x plausibility with low 0, medium 1, high 2.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.annotations.dataset import Dataset
+from core.errors import NotApplicableError
+from core.reducers.risk import N_LEVELS, RiskState
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RiskResult:
+    """Risk of every case.
+
+    Attributes
+    ----------
+    of_top1, of_top1_se, summed, summed_se : ndarray, shape (n_cases,)
+        Certainty of the level of the top-1 class, and of the level with most plausibility, with Monte Carlo errors.
+    level : ndarray of int64, shape (n_cases,)
+        The level most often with most plausibility: 0 low, 1 medium, 2 high.
+    expected : ndarray, shape (n_cases,)
+        Expected risk, 0 to 2.
+    mean : ndarray, shape (n_cases, 3)
+        Mean plausibility of low, medium, high.
+    """
+
+    of_top1: np.ndarray
+    of_top1_se: np.ndarray
+    summed: np.ndarray
+    summed_se: np.ndarray
+    level: np.ndarray
+    expected: np.ndarray
+    mean: np.ndarray
+
+
+def known_risk(dataset: Dataset) -> np.ndarray:
+    """Level of every class, or `NotApplicableError` where the data have none for some class."""
+    if dataset.class_risk is None or (dataset.class_risk < 0).any():
+        raise NotApplicableError("These data have no risk level for every class.")
+    return dataset.class_risk
+
+
+def risk_of(state: RiskState) -> RiskResult:
+    """Certainties, errors and expected risk from what the reducer kept."""
+    of_top1, summed = state.top_level.max(axis=1), state.summed_level.max(axis=1)
+    return RiskResult(
+        of_top1,
+        np.sqrt(of_top1 * (1 - of_top1) / state.ess),
+        summed,
+        np.sqrt(summed * (1 - summed) / state.ess),
+        state.summed_level.argmax(axis=1),
+        state.mean @ np.arange(N_LEVELS),
+        state.mean,
+    )

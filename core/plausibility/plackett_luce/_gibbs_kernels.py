@@ -1,0 +1,246 @@
+"""Gibbs sampler over orders within blocks, arrival times and λ, with exposures censored at the last ranked arrival.
+
+The published text updates λ with full arrival times and counts that leave out the last block, which has no proper
+limit. Full times with all classes counted are right; so are, as here, censored times with ranked classes counted, which
+mix 15 to 25 times better.
+"""
+
+import numpy as np
+from numba import njit
+
+from core.plausibility._kernels import gamma_draw, leading_places, log_gamma_draw
+from core.plausibility.plackett_luce._arrival_kernels import draw_first_arrival, log_large_block
+from core.plausibility.plackett_luce._kernels import LARGEST_TABLE, TABLE_SIZE, fill_table, mass_after
+
+
+@njit(cache=True, nogil=True)
+def scaled_gamma(shape, rate):
+    """One draw from Gamma(shape, rate) for any shape > 0."""
+    if shape >= 1.0:
+        return gamma_draw(shape) / rate
+    return np.exp(log_gamma_draw(shape)) / rate
+
+
+@njit(cache=True, nogil=True)
+def walk_table(member, start, stop, copies, power, rate, table, count, exposure, elapsed):
+    """Send ``copies`` raters down the lattice of orders within a block; add to exposures; return the time they took.
+
+    A node is the set still to come; its stage lasts Gamma(copies there x power, rate of the node) over all copies.
+    """
+    size = stop - start
+    full = (1 << size) - 1
+    count[1 : full + 1] = 0
+    count[full] = copies
+    spent = 0.0
+    for mask in range(full, 0, -1):
+        here = count[mask]
+        if here == 0:
+            continue
+        stage = scaled_gamma(here * power, rate[mask])
+        spent += stage
+        total = 0.0
+        for i in range(size):
+            bit = 1 << i
+            if mask & bit:
+                exposure[member[start + i]] += stage
+                total += table[mask ^ bit]
+        if mask & (mask - 1) == 0:
+            continue
+        left = here
+        for i in range(size):
+            bit = 1 << i
+            if mask & bit and left > 0:
+                share = table[mask ^ bit] / total if total > 0.0 else 1.0
+                total -= table[mask ^ bit]
+                going = left
+                if share < 1.0 and total > 0.0:
+                    going = int(np.random.random() < share) if left == 1 else np.random.binomial(left, share)
+                count[mask ^ bit] += going
+                left -= going
+    for e in range(start, stop):
+        exposure[member[e]] += elapsed
+    return spent
+
+
+@njit(cache=True, nogil=True)
+def walk_large(member, start, stop, copies, lam, after, exposure, elapsed):
+    """As `walk_table` for a block of any size, one copy after the other, in linear time."""
+    spent = 0.0
+    for _ in range(copies):
+        s = draw_first_arrival(member, start, stop, lam, after)
+        longest = 0.0
+        for e in range(start, stop):
+            k = member[e]
+            arrival = -np.log1p(np.random.random() * np.expm1(-lam[k] * s)) / lam[k]
+            exposure[k] += arrival
+            longest = max(longest, arrival)
+        spent += longest
+    for e in range(start, stop):
+        exposure[member[e]] += elapsed
+    return spent
+
+
+@njit(cache=True, nogil=True)
+def log_correction(rater_ptr, block_ptr, member, fraction, lam, after, rate, table):
+    """Ln of what the proposal for fractional copies misses: Π (Σ_σ w_σ)^f / Σ_σ w_σ^f, and L^f for large blocks."""
+    value = 0.0
+    for rater in range(rater_ptr.size - 1):
+        f = fraction[rater]
+        if f == 0.0:
+            continue
+        mass_after(rater_ptr, block_ptr, member, lam, rater, after)
+        for b in range(rater_ptr[rater], rater_ptr[rater + 1]):
+            start, stop = block_ptr[b], block_ptr[b + 1]
+            size = stop - start
+            if size > LARGEST_TABLE:
+                value += f * log_large_block(member, start, stop, lam, after[b])
+            elif size > 1:
+                fill_table(member, start, stop, lam, after[b], 1.0, rate, table)
+                value += f * np.log(table[(1 << size) - 1])
+                fill_table(member, start, stop, lam, after[b], f, rate, table)
+                value -= np.log(table[(1 << size) - 1])
+    return value
+
+
+@njit(cache=True, nogil=True)
+def gibbs(seed, rater_ptr, block_ptr, member, weight, n_named, n_rest, alpha, n_burn, n_draws, thin, depth):
+    """Draws of the normalised λ of one case.
+
+    ``weight`` = reliability x how often each distinct ranking occurs. Prior: Gamma(alpha) on each named class, Gamma(1)
+    on the sum of the never-named, whose split is Dirichlet(1, ..., 1) and independent of the data. Returns shares, the
+    sum of the rest, the leading places, and the share of accepted proposals.
+    """
+    np.random.seed(seed)
+    n_raters = rater_ptr.size - 1
+    n_places = n_named + (1 if n_rest > 0 else 0)
+    whole = np.empty(n_raters, np.int64)
+    fraction = np.empty(n_raters)
+    shape = np.full(n_places, alpha)
+    if n_rest > 0:
+        shape[n_named] = 1.0
+    corrected = False
+    for rater in range(n_raters):
+        whole[rater] = int(np.floor(weight[rater] + 1e-9))
+        f = weight[rater] - whole[rater]
+        fraction[rater] = f if f > 1e-9 else 0.0
+        for b in range(rater_ptr[rater], rater_ptr[rater + 1]):
+            size = block_ptr[b + 1] - block_ptr[b]
+            counted = whole[rater] + (fraction[rater] if size <= LARGEST_TABLE else 0.0)
+            if size > 1 and fraction[rater] > 0.0:
+                corrected = True
+            for e in range(block_ptr[b], block_ptr[b + 1]):
+                shape[member[e]] += counted
+    lam = shape / shape.sum()
+    proposal = np.empty(n_places)
+    exposure = np.empty(n_places)
+    after = np.empty(max(1, block_ptr.size))
+    rate = np.empty(TABLE_SIZE)
+    table = np.empty(TABLE_SIZE)
+    count = np.zeros(TABLE_SIZE, np.int64)
+    share = np.empty((n_draws, n_named))
+    rest = np.zeros(n_draws)
+    order = np.empty((n_draws, depth), np.int32)
+    largest = np.empty(depth)
+    ranked = np.zeros((n_raters, n_places), np.bool_)
+    for rater in range(n_raters):
+        for e in range(block_ptr[rater_ptr[rater]], block_ptr[rater_ptr[rater + 1]]):
+            ranked[rater, member[e]] = True
+    current = log_correction(rater_ptr, block_ptr, member, fraction, lam, after, rate, table) if corrected else 0.0
+    accepted = 0
+    n_sweeps = n_burn + n_draws * thin
+    for sweep in range(n_sweeps):
+        exposure[:] = 1.0
+        for rater in range(n_raters):
+            total = 0.0
+            for k in range(n_places):
+                if not ranked[rater, k]:
+                    total += lam[k]
+            for b in range(rater_ptr[rater + 1] - 1, rater_ptr[rater] - 1, -1):
+                after[b] = total
+                for e in range(block_ptr[b], block_ptr[b + 1]):
+                    total += lam[member[e]]
+            elapsed = 0.0
+            f = fraction[rater]
+            for b in range(rater_ptr[rater], rater_ptr[rater + 1]):
+                start, stop = block_ptr[b], block_ptr[b + 1]
+                size = stop - start
+                spent = 0.0
+                if size == 1:
+                    k = member[start]
+                    spent = scaled_gamma(whole[rater] + f, after[b] + lam[k])
+                    exposure[k] += elapsed + spent
+                elif size <= LARGEST_TABLE:
+                    if whole[rater] > 0:
+                        fill_table(member, start, stop, lam, after[b], 1.0, rate, table)
+                        spent = walk_table(
+                            member, start, stop, whole[rater], 1.0, rate, table, count, exposure, elapsed
+                        )
+                    if f > 0.0:
+                        fill_table(member, start, stop, lam, after[b], f, rate, table)
+                        before = elapsed if whole[rater] == 0 else 0.0
+                        spent += walk_table(member, start, stop, 1, f, rate, table, count, exposure, before)
+                else:
+                    spent = walk_large(member, start, stop, whole[rater], lam, after[b], exposure, elapsed)
+                elapsed += spent
+            for k in range(n_places):
+                if not ranked[rater, k]:
+                    exposure[k] += elapsed
+        for k in range(n_places):
+            proposal[k] = scaled_gamma(shape[k], exposure[k])
+        take = True
+        if corrected:
+            new = log_correction(rater_ptr, block_ptr, member, fraction, proposal, after, rate, table)
+            take = np.log(1.0 - np.random.random()) < new - current
+            if take:
+                current = new
+        if take:
+            lam[:] = proposal
+            accepted += 1
+        if sweep >= n_burn and (sweep - n_burn) % thin == thin - 1:
+            draw = (sweep - n_burn) // thin
+            total = 0.0
+            for k in range(n_places):
+                total += lam[k]
+            for k in range(n_named):
+                share[draw, k] = lam[k] / total
+            if n_rest > 0:
+                rest[draw] = lam[n_named] / total
+            leading_places(share[draw], rest[draw], np.log(rest[draw]), 1.0, n_rest, order[draw], largest)
+    return share, rest, order, accepted / n_sweeps
+
+
+@njit(cache=True, nogil=True)
+def effective_draws(values):
+    """Smallest effective number of draws over columns: Geyer's initial monotone positive sequence."""
+    n, n_columns = values.shape
+    smallest = float(n)
+    centred = np.empty(n)
+    for column in range(n_columns):
+        mean = 0.0
+        for i in range(n):
+            mean += values[i, column]
+        mean /= n
+        variance = 0.0
+        for i in range(n):
+            centred[i] = values[i, column] - mean
+            variance += centred[i] * centred[i]
+        if variance <= 1e-300 * n:
+            continue
+        tau = -1.0
+        previous = np.inf
+        lag = 0
+        while lag + 1 < n // 2:
+            pair = 0.0
+            for shift in range(lag, lag + 2):
+                total = 0.0
+                for i in range(n - shift):
+                    total += centred[i] * centred[i + shift]
+                pair += total / variance
+            if pair <= 0.0:
+                break
+            pair = min(pair, previous)
+            previous = pair
+            tau += 2.0 * pair
+            lag += 2
+        smallest = min(smallest, n / max(tau, 1.0))
+    return smallest

@@ -1,0 +1,61 @@
+"""Annotations of one case as blocks of tied classes over the classes named there, identical ones counted together."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.annotations.dataset import Dataset
+from core.errors import NotApplicableError
+from core.plausibility.plackett_luce._kernels import local_blocks
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CaseBlocks:
+    """Distinct rankings of one case.
+
+    Attributes
+    ----------
+    classes : ndarray of int32, shape (n_named,)
+        Classes that somebody named, ascending; places below are positions in it.
+    rater_ptr : ndarray of int64, shape (n_distinct + 1,)
+        Blocks of each distinct ranking.
+    block_ptr : ndarray of int64, shape (n_blocks + 1,)
+    member : ndarray of int64, shape (n_members,)
+        Places of the classes of each block. A last block after which nothing is left is not there.
+    multiplicity : ndarray of int64, shape (n_distinct,)
+        How many annotations give each ranking.
+    n_rest : int
+        Classes that nobody named.
+    """
+
+    classes: np.ndarray
+    rater_ptr: np.ndarray
+    block_ptr: np.ndarray
+    member: np.ndarray
+    multiplicity: np.ndarray
+    n_rest: int
+
+    def weight(self, reliability: float) -> np.ndarray:
+        """How often each distinct ranking counts, float64, shape (n_distinct,)."""
+        return reliability * self.multiplicity.astype(np.float64)
+
+
+def ranking_entries(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Entry pointers, classes and blocks of every annotation; a single class is a ranking of one block.
+
+    Raises
+    ------
+    NotApplicableError
+        The annotations are scores.
+    """
+    if dataset.kind == "ranking":
+        return dataset.entry_ptr, dataset.entry_class, dataset.entry_block
+    if dataset.kind == "class":
+        return np.arange(dataset.n_annotations + 1), dataset.answer, np.zeros(dataset.n_annotations, np.int32)
+    raise NotApplicableError("Scores have no order of classes; set a threshold first.")
+
+
+def case_blocks(dataset: Dataset, case: int, entries: tuple[np.ndarray, np.ndarray, np.ndarray]) -> CaseBlocks:
+    """The distinct rankings of one case; ``entries`` from `ranking_entries`."""
+    parts = local_blocks(*entries, dataset.case_ptr[case], dataset.case_ptr[case + 1], dataset.n_classes)
+    return CaseBlocks(*parts, n_rest=dataset.n_classes - len(parts[0]))

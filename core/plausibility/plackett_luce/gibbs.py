@@ -1,0 +1,110 @@
+"""Plackett-Luce plausibilities: a Gibbs sampler for partial rankings with ties, exact for any number of classes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from core.annotations.dataset import Dataset
+from core.errors import InputError
+from core.plausibility.plackett_luce._gibbs_kernels import effective_draws, gibbs
+from core.plausibility.plackett_luce.blocks import case_blocks, ranking_entries
+from core.plausibility.plackett_luce.point import plackett_luce_mode
+from core.plausibility.protocol import CaseDraws, check_sampling
+from core.seeds import case_seeds
+
+MOST_THINNING = 8
+
+
+@dataclass(frozen=True, slots=True)
+class PlackettLuce:
+    """Posterior of the plausibilities λ of a case from its raters' differential diagnoses.
+
+    Each annotation counts ``reliability`` times, in whole or fractional copies. Prior: Gamma(alpha) on every class that
+    somebody named, Gamma(1) on the sum of all others, split Dirichlet(1, ..., 1).
+
+    Parameters
+    ----------
+    alpha : float
+        Prior shape of a named class, > 0.
+    n_burn : int
+        Sweeps that are thrown away first.
+    least_ess : float
+        Share of ``n_draws`` that the draws must be worth; a chain below it is run again and thinned, at most eightfold.
+    depth : int
+        How many of the first places are told apart.
+    """
+
+    name: ClassVar[str] = "plackett-luce"
+    default_reliability: ClassVar[float] = 3.0
+    alpha: float = 1.0
+    n_burn: int = 500
+    least_ess: float = 0.1
+    depth: int = 3
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.alpha) and self.alpha >= 1):
+            raise InputError(f"The prior α is {self.alpha}.", "Plackett-Luce needs a number of at least 1.")
+
+    def settings(self) -> dict:
+        """Parameters that change the draws."""
+        return {"alpha": self.alpha, "n_burn": self.n_burn, "least_ess": self.least_ess, "depth": self.depth}
+
+    def point_shares(self, dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Posterior mode of each case at γ = 1, in CSR over the classes named there: ptr, class codes, shares."""
+        mode = plackett_luce_mode(dataset)
+        return mode.ptr, mode.class_code, mode.share
+
+    def draws(
+        self, dataset: Dataset, *, reliability: float, n_draws: int, seed: int, cases: range | None = None
+    ) -> Iterator[tuple[int, CaseDraws]]:
+        """Draws of each case, with their effective number.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            Of rankings or single classes.
+        reliability : float
+            γ > 0.
+        n_draws, seed : int
+        cases : range, optional
+            Which cases; all where not given.
+
+        Raises
+        ------
+        NotApplicableError
+            The annotations are scores.
+        InputError
+            A parameter is out of its range.
+        """
+        check_sampling(reliability, n_draws)
+        entries = ranking_entries(dataset)
+        cases = range(dataset.n_cases) if cases is None else cases
+        seeds = case_seeds(seed, [dataset.cases[case] for case in cases], self.name)
+        for case, case_seed in zip(cases, seeds, strict=True):
+            yield case, self._case(dataset, case, entries, reliability, n_draws, case_seed)
+
+    def _case(self, dataset: Dataset, case: int, entries, reliability: float, n_draws: int, seed: int) -> CaseDraws:
+        blocks = case_blocks(dataset, case, entries)
+        thin = 1
+        while True:
+            share, rest, top, _ = gibbs(
+                seed,
+                blocks.rater_ptr,
+                blocks.block_ptr,
+                blocks.member,
+                blocks.weight(reliability),
+                len(blocks.classes),
+                blocks.n_rest,
+                self.alpha,
+                self.n_burn,
+                n_draws,
+                thin,
+                self.depth,
+            )
+            ess = effective_draws(share) if len(blocks.classes) else float(n_draws)
+            if ess >= self.least_ess * n_draws or thin >= MOST_THINNING:
+                break
+            thin = min(MOST_THINNING, max(2 * thin, int(np.ceil(thin * 2 * self.least_ess * n_draws / ess))))
+        return CaseDraws(blocks.classes, share, rest, top, blocks.n_rest, 1.0, ess, int(seed))

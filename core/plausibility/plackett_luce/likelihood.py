@@ -1,0 +1,50 @@
+"""Exact likelihood of partial rankings with ties and unranked classes under Plackett-Luce.
+
+Stutz et al., *Evaluating AI systems under uncertain ground truth*, appendix B.4.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from core.errors import InputError
+from core.plausibility.plackett_luce._kernels import log_block, mass_after
+
+
+def log_likelihood(blocks: Sequence[Sequence[int]], plausibility: np.ndarray) -> float:
+    """Ln p(blocks | λ) of one partial ranking.
+
+    Parameters
+    ----------
+    blocks : sequence of sequences of int
+        Classes in order, tied classes together; classes in no block are unranked. A last block after which nothing is
+        left carries no information.
+    plausibility : ndarray, shape (n_classes,)
+        λ > 0, in any scale.
+
+    Raises
+    ------
+    InputError
+        A block is empty, or a class is named twice or unknown.
+    """
+    lam = np.ascontiguousarray(plausibility, np.float64)
+    named = [code for block in blocks for code in block]
+    if any(len(block) == 0 for block in blocks):
+        raise InputError("A block of the ranking is empty.", "Leave it out.")
+    if len(set(named)) < len(named) or any(not 0 <= code < lam.size for code in named):
+        raise InputError("A class is named twice in one ranking, or is unknown.", "Name each class of the list once.")
+    if len(named) == lam.size:
+        blocks = blocks[:-1]
+    if not blocks:
+        return 0.0
+    rater_ptr = np.array([0, len(blocks)])
+    block_ptr = np.concatenate([[0], np.cumsum([len(block) for block in blocks])])
+    member = np.array([code for block in blocks for code in block], np.int64)
+    after, rate, table = np.empty(len(blocks)), np.empty(256), np.empty(256)
+    mass_after(rater_ptr, block_ptr, member, lam, 0, after)
+    return float(
+        sum(
+            log_block(member, block_ptr[block], block_ptr[block + 1], lam, after[block], rate, table)
+            for block in range(len(blocks))
+        )
+    )
