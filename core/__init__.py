@@ -22,6 +22,9 @@ _WHERE = {
     "MajorityVote": "core.models.majority",
     "DawidSkene": "core.models.dawid_skene",
     "DirichletCounts": "core.plausibility.dirichlet",
+    "GaussianScores": "core.plausibility.gaussian",
+    "PrIRN": "core.plausibility.prirn",
+    "PlackettLuce": "core.plausibility.plackett_luce.gibbs",
     "annotation_certainty": "core.certainty.top_sets",
     "reliability_sweep": "core.evaluation.sweep_table",
 }

@@ -73,6 +73,34 @@ GLOSSARY: dict[str, Term] = {
         "Counts how often each class was named, and stays open for the others.",
         "λ | b ~ Dirichlet(γ·counts + α), α for every class of the closed list (Stutz et al., appendix A).",
     ),
+    "plackett-luce": Term(
+        "Reads a differential diagnosis as a race: classes named first are likelier; ties and unnamed classes count.",
+        "Plackett-Luce over partial rankings with ties, Gibbs draws of λ from its posterior (Stutz et al., B.4).",
+    ),
+    "prirn": Term(
+        "First choices weigh 1, second choices half, third a third, and so on; the raters' weights are added up.",
+        "λ ~ Dirichlet(γ·IRN + ε), IRN the normalised sum of inverse ranks, ε = .01 (Stutz et al., B.2-B.3).",
+    ),
+    "risk": Term(
+        "How sure it is that the case is of low, medium or high risk, whatever the exact diagnosis.",
+        "P(level with most summed plausibility) and P(level of the top-1 class); expected risk = Σ level·plausibility.",
+    ),
+    "classifier set": Term(
+        "How likely the truth is among the classifier's first guesses.",
+        "P(top-1 class of λ ∈ the classifier's top-k set) over draws of the case.",
+    ),
+    "top3 accuracy": Term(
+        "How often the true class is among the classifier's three best guesses, over all plausible truths.",
+        "Uncertainty-adjusted top-k accuracy: mean over cases per draw, then over draws (Stutz et al., eq. 7-12).",
+    ),
+    "better": Term(
+        "How sure it is that one classifier beats the other, over all plausible truths.",
+        "Share of common draws in which the row's metric is larger, ties one half, on the cases that both predict.",
+    ),
+    "leave-one-out": Term(
+        "How often a rater names what the others put first.",
+        "Share of raters that rank the top-1 class of the IRN of all others, ties shared (Stutz et al., appendix D).",
+    ),
     "alpha": Term(
         "How much every class is given before anybody has answered.",
         "Dirichlet pseudo-count α of each class; with many classes α = 1 weighs strongly for classes nobody named.",

@@ -7,11 +7,17 @@ from core.agreement.pairs import pair_matrix
 from core.agreement.probability import SPA_WEIGHTINGS
 from core.annotations.counts import class_counts
 from core.annotations.reading import read
+from core.evaluation.predictions import match_predictions
 from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
 from core.plausibility.dirichlet import DirichletCounts
+from core.plausibility.plackett_luce.gibbs import PlackettLuce
+from core.plausibility.prirn import PrIRN
+from core.rankings.leave_one_out import leave_one_out
+from core.reducers.metrics import Metrics
 from core.reducers.protocol import reduce_draws
 from core.reducers.quantiles import Quantiles
+from core.reducers.risk import RiskLevels
 from core.reducers.sets import TopSets
 
 _TABLE = b"case,rater,rank,class\n1,a,1,x\n1,a,1,y\n1,b,1,x\n1,c,1,y\n2,a,1,y\n2,b,1,y\n2,c,1,z\n"
@@ -19,11 +25,16 @@ _TABLE = b"case,rater,rank,class\n1,a,1,x\n1,a,1,y\n1,b,1,x\n1,c,1,y\n2,a,1,y\n2
 
 def warm_up() -> None:
     """Read, compare, fit and draw once on seven rows."""
-    dataset, _ = read(_TABLE).dataset.as_classes()
+    rankings = read(_TABLE).dataset
+    dataset, _ = rankings.as_classes()
     agreement_table(class_counts(dataset), spa_weightings=SPA_WEIGHTINGS)
     pair_matrix(dataset)
     MajorityVote().fit(dataset)
     DawidSkene("none").fit(dataset)
-    reduce_draws(
-        DirichletCounts(), dataset, [TopSets(), Quantiles()], reliability=1.0, n_draws=8, seed=int(np.uint32(0))
-    )
+    leave_one_out(rankings)
+    class_risk = np.zeros(dataset.n_classes, np.int8)
+    classifier = match_predictions(rankings, ["1", "1"], ["x", "y"], np.array([0.7, 0.2]), "none")
+    reducers = [TopSets(), Quantiles(), RiskLevels(class_risk), Metrics((classifier,), 3, class_risk)]
+    for model, data in ((PlackettLuce(), rankings), (PrIRN(), rankings), (DirichletCounts(), dataset)):
+        reduce_draws(model, data, reducers, reliability=1.5, n_draws=8, seed=0)
+        model.point_shares(data)

@@ -1,18 +1,14 @@
-"""Reliability: how certain the truth is, against how much the raters are trusted."""
+"""Reliability: how certain the truth is, and how good classifiers are, against how much the raters are trusted."""
 
 import pandas as pd
 import streamlit as st
 
+from core.annotations.dataset import Dataset
 from core.evaluation.sweep_table import SweepTable, reliability_sweep
 from core.figures import reliability as figures
-from core.plausibility.dirichlet import DirichletCounts
 from core.text import plural
-from pages.shared import jobs_ui, look, menu, widgets
+from pages.shared import cached, classifier_view, jobs_ui, look, menu, plausibility, relation_view, widgets
 
-CHOICES = (0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0)
-USUAL = (1.0, 2.0, 3.0, 5.0, 10.0)
-N_DRAWS = 1000
-SEED = 0
 LEVEL = 0.9
 
 
@@ -27,66 +23,57 @@ def _sentence(sweep: SweepTable) -> str:
     )
 
 
-def _table(sweep: SweepTable) -> pd.DataFrame:
-    rows = []
-    for reliability, result in zip(sweep.reliabilities, sweep.certainty, strict=True):
-        row = {"reliability": reliability, "n_cases": len(result.cases)}
-        for top in (1, 2, 3):
-            row[f"top{top}"], row[f"top{top}_se"] = result.mean(top), result.mean_se(top)
-        rows.append(
-            row | {"below .5": result.n_below(0.5), "below .9": result.n_below(0.9), "below .99": result.n_below(0.99)}
-        )
-    return pd.DataFrame(rows)
-
-
-def _page() -> None:
-    dataset = widgets.require_data().dataset
-    theme = look.theme()
-    title = st.empty()
-    title.title("How certain is the truth, and does trust change it?")
-    view = widgets.class_view(dataset, "dirichlet")
-    left, right, _ = st.columns([4, 2, 2])
+def _settings(dataset: Dataset):
+    left, middle, more = st.columns([5, 3, 2], vertical_alignment="bottom")
+    name = plausibility.choose_model(middle, dataset)
+    offer = plausibility.OFFERS[name]
     chosen = left.pills(
         "Reliabilities γ",
-        CHOICES,
-        default=USUAL,
+        offer.choices,
+        default=offer.sweep,
         selection_mode="multi",
         format_func=lambda value: f"{value:g}",
-        key="reliabilities",
+        key=f"reliabilities-{name}",
         help=widgets.explained("reliability"),
         persist_state="session",
     )
-    alpha = right.number_input(
-        "Prior α of each class",
-        min_value=0.01,
-        max_value=10.0,
-        value=1.0,
-        step=0.1,
-        key="alpha",
-        help=widgets.explained("alpha"),
-        persist_state="session",
-    )
-    if not chosen:
-        st.info("Choose at least one reliability.")
-        return
-    reliabilities = tuple(sorted(chosen))
-    model = DirichletCounts(alpha=alpha)
-    sweep = jobs_ui.result_of(
-        (view.digest, "sweep", model.name, tuple(model.settings().items()), reliabilities, N_DRAWS, SEED),
+    with more.popover("More", key="more_reliability"):
+        model = plausibility.choose_prior(st, name)
+    return model, tuple(sorted(chosen))
+
+
+def _sweep(view: Dataset, model, reliabilities: tuple[float, ...], classifiers) -> SweepTable | None:
+    who = tuple((predictions.name, len(predictions.class_code)) for predictions in classifiers)
+    return jobs_ui.result_of(
+        plausibility.job_key(view, model, "sweep", reliabilities, who),
         "Sweep over reliabilities",
         lambda job: reliability_sweep(
             model,
             view,
             reliabilities,
-            n_draws=N_DRAWS,
-            seed=SEED,
+            classifiers=classifiers,
+            n_draws=plausibility.N_DRAWS,
+            max_top=classifier_view.TOP,
+            seed=plausibility.SEED,
             token=job.token,
             progress=lambda share: job.report(share),
         ),
     )
-    if sweep is None:
-        return
-    title.title(_sentence(sweep))
+
+
+def _table(sweep: SweepTable) -> pd.DataFrame:
+    rows = []
+    for place, (reliability, result) in enumerate(zip(sweep.reliabilities, sweep.certainty, strict=True)):
+        row = {"reliability": reliability, "n_cases": len(result.cases)}
+        for top in (1, 2, 3):
+            row[f"top{top}"], row[f"top{top}_se"] = result.mean(top), result.mean_se(top)
+        if sweep.risk:
+            row["risk of top-1"], row["risk summed"] = sweep.risk[place].of_top1.mean(), sweep.risk[place].summed.mean()
+        rows.append(row | {f"below {level}": result.n_below(level) for level in (0.5, 0.9, 0.99)})
+    return pd.DataFrame(rows)
+
+
+def _certainty(view: Dataset, sweep: SweepTable, theme) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         widgets.plot(
@@ -108,6 +95,38 @@ def _page() -> None:
     for reliability, result in zip(sweep.reliabilities, sweep.certainty, strict=True):
         cases[f"certainty at {reliability:g}"] = result.certainty[:, 0]
     widgets.download(cases, "Certainty of every case as CSV", "certainty_by_case.csv", "sweep_cases_csv")
+
+
+def _page() -> None:
+    dataset = widgets.require_data().dataset
+    theme = look.theme()
+    title = st.empty()
+    title.title("How certain is the truth, and does trust change it?")
+    model, reliabilities = _settings(dataset)
+    view = plausibility.data_for(model.name, dataset)
+    if not reliabilities:
+        st.info("Choose at least one reliability.")
+        return
+    classifier_view.add_predictions(dataset, view)
+    classifiers = cached.sample_predictions(st.session_state["data"], view) + tuple(
+        widgets.own_predictions(dataset.digest)
+    )
+    sweep = _sweep(view, model, reliabilities, classifiers)
+    if sweep is None:
+        return
+    title.title(_sentence(sweep))
+    names = ["Certainty"] + (["Classifiers"] if classifiers else []) + (["Risk"] if sweep.risk else []) + ["Relations"]
+    tabs = dict(zip(names, st.tabs(names, key="reliability_tabs"), strict=True))
+    with tabs["Certainty"]:
+        _certainty(view, sweep, theme)
+    if classifiers:
+        with tabs["Classifiers"]:
+            classifier_view.show(sweep, theme)
+    if sweep.risk:
+        with tabs["Risk"]:
+            relation_view.show_risk(view, sweep, theme)
+    with tabs["Relations"]:
+        relation_view.show_relations(dataset, view, sweep, model, _sweep, theme)
 
 
 menu.through_app()

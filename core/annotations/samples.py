@@ -78,7 +78,7 @@ def read_sample(name: str) -> Reading:
     reading = read(folder / "annotations.csv", name=sample.title, classes=list(classes) or None)
     dataset = reading.dataset
     side = {"raters_identified": name != "dermatology"}
-    if classes:
+    if any(classes.values()):
         levels = [RISK_LEVELS.index(classes[name]) for name in dataset.classes]
         side["class_risk"] = np.array(levels, np.int8)
     if groups := _pairs(folder / "cases.csv"):
@@ -86,9 +86,15 @@ def read_sample(name: str) -> Reading:
     return Reading(replace(dataset, **side), reading.report)
 
 
+def sample_predictions(name: str) -> bytes | None:
+    """The file of predictions that stands beside a sample; None where there is none."""
+    path = SAMPLE_FOLDER / name / "predictions.csv"
+    return path.read_bytes() if path.exists() else None
+
+
 def _pairs(path: Path) -> dict[str, str]:
-    """First column to second column of a small table; empty where there is no such file."""
+    """First column to second column ("" where there is none) of a small table; empty where there is no such file."""
     if not path.exists():
         return {}
     with path.open(encoding="utf-8", newline="") as file:
-        return {row[0]: row[1] for row in list(csv.reader(file))[1:]}
+        return {row[0]: row[1] if len(row) > 1 else "" for row in list(csv.reader(file))[1:]}

@@ -3,7 +3,6 @@
 Each draw is a possible truth of the whole dataset; a metric is averaged over cases per draw [Stutz et al., eq. 7-12].
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +12,7 @@ from core.reducers.metrics import Metrics, MetricState, score_case
 
 METRIC_NAMES = ("top1_accuracy", "top{k}_accuracy", "set_accuracy_{k}", "overlap_{k}", "average_overlap_{k}")
 N_BOOTSTRAP = 1000
+SAME_SHARE = 1e-7
 RISK_BIN_NAMES = ("low", "medium", "high")
 
 
@@ -23,14 +23,16 @@ class MetricValue:
     Attributes
     ----------
     mean, sd, ci_low, ci_high, min, max : float
-        Over draws; the extremes grow with their number.
+        Over draws; the extremes grow with their number. ``sd`` is NaN for a single draw.
     point : float
         Against the point estimate of the plausibilities, the usual metric.
     case_se : float
-        Standard error from which cases are in the data (bootstrap over cases), a second source of uncertainty.
+        Standard error from which cases are in the data (bootstrap over cases), a second source of uncertainty; NaN
+        below two cases.
     total_se : float
         Both sources together.
     n_cases : int
+        Predicted cases; where there are none, all numbers are NaN.
     """
 
     mean: float
@@ -55,7 +57,7 @@ class Evaluation:
     values : dict
         ``values[classifier][metric]`` is a `MetricValue`.
     by_draw : ndarray, shape (n_classifiers, n_metrics, n_draws)
-        Mean over cases per draw.
+        Mean over cases per draw; NaN for a classifier that predicts none.
     by_case : ndarray, shape (n_cases, n_classifiers, n_metrics)
         Mean over draws per case; NaN where there is no prediction.
     by_risk : ndarray, shape (n_classifiers, 3, n_metrics), or None
@@ -97,7 +99,8 @@ def evaluate(state: MetricState, reducer: Metrics, point: np.ndarray, seed: int 
     names = tuple(classifier.name for classifier in reducer.classifiers)
     metrics = metric_names(reducer.top)
     n = state.n.sum(axis=1)
-    by_draw = state.total.sum(axis=1) / np.maximum(n, 1)[:, None, None]
+    by_draw = np.full((len(names), *state.total.shape[2:]), np.nan)
+    np.divide(state.total.sum(axis=1), n[:, None, None], out=by_draw, where=n[:, None, None] > 0)
     rng = np.random.default_rng(seed)
     values: dict[str, dict[str, MetricValue]] = {}
     for number, name in enumerate(names):
@@ -108,7 +111,7 @@ def evaluate(state: MetricState, reducer: Metrics, point: np.ndarray, seed: int 
         for place, metric in enumerate(metrics):
             draws = by_draw[number, place]
             low, high = np.quantile(draws, [0.025, 0.975])
-            sd = float(draws.std(ddof=1)) if draws.size > 1 else 0.0
+            sd = float(draws.std(ddof=1)) if draws.size > 1 else float("nan")
             values[name][metric] = MetricValue(
                 float(draws.mean()),
                 sd,
@@ -144,21 +147,12 @@ def point_scores(
     n_cases = len(ptr) - 1
     scores = np.full((n_cases, len(reducer.classifiers), len(METRIC_NAMES)), np.nan)
     for case in range(n_cases):
+        lists = [slice(classifier.ptr[case], classifier.ptr[case + 1]) for classifier in reducer.classifiers]
+        if all(own.start == own.stop for own in lists):
+            continue
         entries = slice(ptr[case], ptr[case + 1])
-        n_rest = n_classes - (entries.stop - entries.start)
-        orders, weights = tied_orders(share[entries], n_rest, reducer.top)
-        draws = CaseDraws(
-            class_code[entries],
-            np.empty((len(orders), 0)),
-            np.empty(len(orders)),
-            orders,
-            n_rest,
-            1.0,
-            float(len(orders)),
-            0,
-        )
-        for number, classifier in enumerate(reducer.classifiers):
-            own = slice(classifier.ptr[case], classifier.ptr[case + 1])
+        draws, weights = _point_as_draws(class_code[entries], share[entries], n_classes, reducer.top)
+        for number, (classifier, own) in enumerate(zip(reducer.classifiers, lists, strict=True)):
             if own.start < own.stop:
                 found = score_case(draws, classifier.class_code[own], classifier.group[own], reducer.top)
                 scores[case, number] = found @ weights
@@ -166,56 +160,90 @@ def point_scores(
 
 
 def tied_orders(share: np.ndarray, n_rest: int, top: int) -> tuple[np.ndarray, np.ndarray]:
-    """All orders of the first ``top`` places that ties allow, with their probabilities.
+    """Orders of the first ``top`` places that stand for all that ties allow, with their probabilities.
 
-    Ties are as equal as the estimate's own convergence: 1e-7 apart. Never-named classes have share 0 and come last.
+    Ties are as equal as the estimate's own convergence: 1e-7 apart. Never-named classes have share 0. Every class
+    stands at every place as often as over all orders, and no metric asks for more: a tie within the first places is
+    rotated, and a tie across the last place is left to the kernel, as never-named classes are.
 
     Returns
     -------
     orders : ndarray of int32, shape (n_orders, top)
-        Places in ``share``; its size for a never-named class; -1 where there are fewer classes.
+        Places in ``share``; its size for a class of the tie across the last place; -1 where there are fewer classes.
     weights : ndarray, shape (n_orders,)
     """
-    n_named = len(share)
-    by_share = np.argsort(-share, kind="stable")
+    within, across = _tie_blocks(share, n_rest, top)
+    found: list[tuple[int, ...]] = [()]
+    for block in within:
+        rotations = [(*block[first:], *block[:first]) for first in range(len(block))]
+        found = [order + rotation for order in found for rotation in rotations]
+    n_first = len(found[0])
+    orders = np.full((len(found), top), len(share) if across is not None else -1, np.int32)
+    orders[:, len(share) + n_rest :] = -1
+    orders[:, :n_first] = found
+    return orders, np.full(len(found), 1 / len(found))
+
+
+def _tie_blocks(share: np.ndarray, n_rest: int, top: int) -> tuple[list[list[int]], list[int] | None]:
+    """Ties wholly within the first places, and the named classes of the one across the last place, None without one.
+
+    Classes that nobody named are in that one where the named ones do not fill the first places without a share of 0.
+    """
     blocks: list[list[int]] = []
-    for place in by_share:
-        if blocks and share[blocks[-1][0]] - share[place] <= 1e-7:
-            blocks[-1].append(int(place))
+    for place in np.argsort(-share, kind="stable").tolist():
+        if blocks and share[blocks[-1][0]] - share[place] <= SAME_SHARE:
+            blocks[-1].append(place)
         else:
-            blocks.append([int(place)])
-    found: list[tuple[tuple[int, ...], float]] = [((), 1.0)]
+            blocks.append([place])
+    within, n_first = [], 0
     for block in blocks:
-        room = top - len(found[0][0])
-        if room <= 0:
-            break
-        found = [
-            (order + chosen, weight * chance)
-            for order, weight in found
-            for chosen, chance in _choices(tuple(block), min(room, len(block)))
-        ]
-    orders = np.full((len(found), top), n_named, np.int32)
-    orders[:, n_named + n_rest :] = -1
-    for row, (order, _) in enumerate(found):
-        orders[row, : len(order)] = order
-    return orders, np.array([weight for _, weight in found])
+        with_rest = n_rest > 0 and share[block[-1]] <= SAME_SHARE
+        if n_first == top:
+            return within, None
+        if with_rest or n_first + len(block) > top:
+            return within, block
+        within.append(block)
+        n_first += len(block)
+    return within, [] if n_rest > 0 and n_first < top else None
 
 
-def _choices(block: tuple[int, ...], count: int) -> Sequence[tuple[tuple[int, ...], float]]:
-    from itertools import permutations
-
-    if len(block) == 1:
-        return [(block, 1.0)]
-    orders = list(permutations(block, count))
-    return [(order, 1.0 / len(orders)) for order in orders]
+def _point_as_draws(
+    class_code: np.ndarray, share: np.ndarray, n_classes: int, top: int
+) -> tuple[CaseDraws, np.ndarray]:
+    """One draw for each order of a plausibility vector, the tie across the last place in the part of the rest."""
+    n_rest = n_classes - len(class_code)
+    orders, weights = tied_orders(share, n_rest, top)
+    across = _tie_blocks(share, n_rest, top)[1]
+    tied = np.zeros(n_classes, bool)
+    if across is not None:
+        with_rest = n_rest > 0 and (not across or share[across[-1]] <= SAME_SHARE)
+        tied[:] = with_rest
+        tied[class_code] = False
+        tied[class_code[across]] = True
+    told_apart = np.flatnonzero(~tied).astype(np.int32)
+    place = np.append(np.searchsorted(told_apart, class_code), [len(told_apart), -1]).astype(np.int32)
+    n_orders = len(orders)
+    return CaseDraws(
+        told_apart,
+        np.empty((n_orders, 0)),
+        np.empty(n_orders),
+        place[orders],
+        int(tied.sum()),
+        1.0,
+        float(n_orders),
+        0,
+    ), weights
 
 
 def _bootstrap_se(per_case: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """One resample at a time: a matrix of them would take 160 MB for 20,000 cases."""
     n_cases = len(per_case)
     if n_cases < 2:
-        return np.zeros(per_case.shape[1])
-    weights = rng.multinomial(n_cases, np.full(n_cases, 1 / n_cases), size=N_BOOTSTRAP)
-    return (weights @ per_case / n_cases).std(axis=0, ddof=1)
+        return np.full(per_case.shape[1], np.nan)
+    means = np.empty((N_BOOTSTRAP, per_case.shape[1]))
+    for resample in range(N_BOOTSTRAP):
+        means[resample] = np.bincount(rng.integers(n_cases, size=n_cases), minlength=n_cases) @ per_case / n_cases
+    return means.std(axis=0, ddof=1)
 
 
 def _by_risk(state: MetricState, reducer: Metrics) -> tuple[np.ndarray | None, np.ndarray | None]:

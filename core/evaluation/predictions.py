@@ -1,16 +1,18 @@
 """Predictions of classifiers, matched to the cases and classes of a dataset, with what is missing listed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
+import pyarrow.compute as pc
 
 from core.annotations.dataset import Dataset
-from core.annotations.mapping import is_known_column
+from core.annotations.mapping import guess_mapping
 from core.annotations.readers import RawTable
-from core.annotations.vocabulary import encode, to_numbers
+from core.annotations.vocabulary import Coded, encode, to_numbers
 from core.errors import InputError
+from core.text import plural
 
 SUM_TOLERANCE = 1e-3
 
@@ -46,8 +48,8 @@ class Predictions:
         """Cases with a tie of scores across place ``top``."""
         first, last = self.ptr[:-1], self.ptr[1:]
         long = last - first > top
-        here = np.where(long, first + top, 1)
-        return int((long & (self.group[here] == self.group[here - 1])).sum())
+        here = (first + top)[long]
+        return int((self.group[here] == self.group[here - 1]).sum())
 
     def n_short(self, top: int) -> int:
         """Predicted cases with fewer than ``top`` classes; the missing places are misses."""
@@ -70,27 +72,23 @@ def match_predictions(
     ----------
     case_ids, class_names : sequence of str, length n_rows
     score : ndarray, shape (n_rows,)
-        Higher is better; equal is tied. Rows with score 0 or less are not predictions where scores are probabilities.
+        Higher is better; equal is tied.
     probabilities : bool
-        Whether to tell of cases whose scores sum to more than one.
+        Whether to tell of cases whose scores do not sum to one; a list of some classes may sum to less.
 
     Raises
     ------
     InputError
-        An unknown class, a score that is not a number, a class twice on one case, or no case in common.
+        No case in common; or, on a case of the data, an unknown class, a score that is not a number, a class twice.
     """
     position = {case_id: case for case, case_id in enumerate(dataset.cases)}
     codes = {class_name: code for code, class_name in enumerate(dataset.classes)}
     score = np.asarray(score, np.float64)
-    bad = np.flatnonzero(~np.isfinite(score))
-    if bad.size:
-        raise InputError(
-            f"{name}: the score of class {class_names[bad[0]]!r} on case {case_ids[bad[0]]!r} is not a number.",
-            "Give every listed class a finite score.",
-        )
     case = np.array([position.get(case_id, -1) for case_id in case_ids], np.int64)
     code = np.array([codes.get(class_name, -1) for class_name in class_names], np.int64)
     known = case >= 0
+    if not known.any():
+        raise InputError(f"{name}: no prediction is for a case of these data.", "Look at the case ids.")
     notes = []
     unknown = np.flatnonzero(known & (code < 0))
     if unknown.size:
@@ -98,11 +96,15 @@ def match_predictions(
             f"{name}: class {class_names[unknown[0]]!r} on case {case_ids[unknown[0]]!r} is not in the list.",
             "Use the names of the data, or declare the class.",
         )
-    if not known.any():
-        raise InputError(f"{name}: no prediction is for a case of these data.", "Look at the case ids.")
+    bad = np.flatnonzero(known & ~np.isfinite(score))
+    if bad.size:
+        raise InputError(
+            f"{name}: the score of class {class_names[bad[0]]!r} on case {case_ids[bad[0]]!r} is not a number.",
+            "Give every listed class a finite score.",
+        )
     n_other = len({case_id for case_id, inside in zip(case_ids, known, strict=True) if not inside})
     if n_other:
-        notes.append(f"{name}: predictions of {n_other:,} cases that are not in the data are passed over.")
+        notes.append(f"{name}: predictions of {plural(n_other, 'case')} not in the data are passed over.")
     case, code, score = case[known], code[known], score[known]
     if len(np.unique(case * len(codes) + code)) < case.size:
         frame = pd.DataFrame({"case": case, "code": code})
@@ -115,75 +117,125 @@ def match_predictions(
     case, code, score = case[order], code[order], score[order]
     ptr = np.concatenate([[0], np.cumsum(np.bincount(case, minlength=dataset.n_cases))]).astype(np.int64)
     new_case = np.diff(case, prepend=-1) != 0
-    step = new_case | (np.diff(score, prepend=np.inf) != 0)
+    step = new_case | np.append(True, score[1:] != score[:-1])
     running = np.cumsum(step)
     group = running - np.repeat(running[ptr[:-1][np.diff(ptr) > 0]], np.diff(ptr)[np.diff(ptr) > 0])
     n_missing = int((np.diff(ptr) == 0).sum())
     if n_missing:
         missing = [dataset.cases[place] for place in np.flatnonzero(np.diff(ptr) == 0)[:3]]
-        notes.append(f"{name}: {n_missing:,} cases have no prediction ({', '.join(missing)}, ...).")
+        more = ", ..." if n_missing > len(missing) else ""
+        notes.append(f"{name}: no prediction of {plural(n_missing, 'case')} ({', '.join(missing)}{more}).")
     if probabilities:
         sums = np.bincount(case, weights=score, minlength=dataset.n_cases)
-        n_over = int((sums > 1 + SUM_TOLERANCE).sum())
-        if n_over:
-            notes.append(f"{name}: the scores of {n_over:,} cases sum to more than one; only their order is used.")
+        whole = np.diff(ptr) == dataset.n_classes
+        n_off = int(((sums > 1 + SUM_TOLERANCE) | (whole & (sums < 1 - SUM_TOLERANCE))).sum())
+        if n_off:
+            notes.append(f"{name}: the scores of {plural(n_off, 'case')} do not sum to one; only their order is used.")
     return Predictions(name, ptr, code.astype(np.int32), group.astype(np.int32), tuple(notes))
 
 
 def read_predictions(raw: RawTable, dataset: Dataset, name: str) -> tuple[Predictions, ...]:
     """Predictions from a table: long (case, class, score or rank, perhaps classifier) or wide (a column per class).
 
+    A classifier that cannot be read is left out and told of in the notes of the first that can.
+
     Raises
     ------
     InputError
-        No column of cases, or neither scores nor classes can be recognised.
+        Neither scores nor classes can be recognised, or no classifier can be read.
     """
-    by_role = {_role(column): column for column in reversed(raw.columns)}
-    case_column = by_role.get("case", raw.columns[0])
+    roles = _roles(raw.columns, dataset)
     class_columns = [column for column in raw.columns if column in set(dataset.classes)]
-    if "class" in by_role:
-        return _long(raw, dataset, name, by_role, case_column)
-    if not class_columns:
+    if "class" in roles and ("score" in roles or "rank" in roles):
+        columns, notes = _long(raw, roles, name)
+    elif class_columns:
+        columns, notes = _wide(raw, roles, class_columns, name)
+    elif "class" in roles:
+        raise InputError(f"{name}: there is no column of scores or ranks.", "Add one, named score or rank.")
+    else:
         raise InputError(
             f"{name}: neither a column of classes nor columns named by class were found.",
             "Give one row per case and class (case, class, score), or one column per class.",
         )
-    cases = encode(raw.table[case_column])
-    case_ids = np.array([*cases.values, ""], dtype=object)[cases.code]
-    ids, names, scores = [], [], []
-    for column in class_columns:
-        coded = encode(raw.table[column])
-        numbers = np.append(to_numbers(coded.values), np.nan)[coded.code]
-        present = (coded.code >= 0) & (cases.code >= 0)
-        ids.extend(case_ids[present])
-        names.extend([column] * int(present.sum()))
-        scores.append(numbers[present])
-    return (match_predictions(dataset, ids, names, np.concatenate(scores), name, probabilities=True),)
+    who, case_ids, class_names, scores = columns
+    found, errors = [], []
+    for title in dict.fromkeys(who):
+        rows = np.flatnonzero(who == title)
+        try:
+            found.append(
+                match_predictions(
+                    dataset, case_ids[rows], class_names[rows], scores[rows], title, probabilities="rank" not in roles
+                )
+            )
+        except InputError as error:
+            errors.append(error)
+    if not found:
+        raise errors[0] if errors else InputError(f"{name}: there are no predictions.", *notes[:1])
+    notes += [f"{error} This classifier is left out." for error in errors]
+    return (replace(found[0], notes=(*notes, *found[0].notes)), *found[1:])
 
 
-def _long(raw: RawTable, dataset: Dataset, name: str, by_role: dict, case_column: str) -> tuple[Predictions, ...]:
-    cases, classes = encode(raw.table[case_column]), encode(raw.table[by_role["class"]])
-    if "score" in by_role:
-        coded, sign = encode(raw.table[by_role["score"]]), 1.0
-    elif "rank" in by_role:
-        coded, sign = encode(raw.table[by_role["rank"]]), -1.0
-    else:
-        raise InputError(f"{name}: there is no column of scores or ranks.", "Add one, named score or rank.")
-    scores = sign * np.append(to_numbers(coded.values), np.nan)[coded.code]
-    usable = (cases.code >= 0) & (classes.code >= 0)
-    case_ids = np.array([*cases.values, ""], dtype=object)[cases.code]
-    class_names = np.array([*classes.values, ""], dtype=object)[classes.code]
-    if "classifier" in by_role:
-        who = encode(raw.table[by_role["classifier"]])
-        parts = [(title, usable & (who.code == code)) for code, title in enumerate(who.values)]
-    else:
-        parts = [(name, usable)]
-    return tuple(
-        match_predictions(
-            dataset, case_ids[rows], class_names[rows], scores[rows], title, probabilities="score" in by_role
-        )
-        for title, rows in parts
+_Columns = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+def _long(raw: RawTable, roles: dict[str, str], name: str) -> tuple[_Columns, list[str]]:
+    """Classifier, case, class and score of every row, and what was passed over."""
+    who, known = _classifiers(raw, roles, name)
+    cases, classes = encode(raw.table[roles["case"]]), encode(raw.table[roles["class"]])
+    sign = 1.0 if "score" in roles else -1.0
+    scores = sign * _numbers(raw, roles.get("score") or roles["rank"])
+    usable = known & (cases.code >= 0) & (classes.code >= 0)
+    n_empty = int((~usable).sum())
+    notes = (
+        [f"{name}: {plural(n_empty, 'row')} without a case, a class or a classifier passed over."] if n_empty else []
     )
+    return (who[usable], _texts(cases)[usable], _texts(classes)[usable], scores[usable]), notes
+
+
+def _wide(raw: RawTable, roles: dict[str, str], class_columns: list[str], name: str) -> tuple[_Columns, list[str]]:
+    """As `_long`, from one row per case; an empty cell is no prediction, a cell that says NaN is a score."""
+    who, known = _classifiers(raw, roles, name)
+    cases = encode(raw.table[roles["case"]])
+    usable = known & (cases.code >= 0)
+    case_ids = _texts(cases)
+    parts, n_empty = [], 0
+    for column in class_columns:
+        scores = _numbers(raw, column)
+        says_nan = pc.equal(pc.utf8_lower(pc.utf8_trim_whitespace(raw.table[column])), "nan")
+        present = encode(raw.table[column]).code >= 0
+        present |= pc.fill_null(says_nan, False).to_numpy()
+        n_empty += int((usable & ~present).sum())
+        rows = np.flatnonzero(usable & present)
+        parts.append((who[rows], case_ids[rows], np.full(len(rows), column, object), scores[rows]))
+    notes = []
+    if n_empty:
+        notes.append(f"{name}: {plural(n_empty, 'empty cell')}; those classes count as not predicted.")
+    if n_rows := int((~usable).sum()):
+        notes.append(f"{name}: {plural(n_rows, 'row')} without a case or a classifier passed over.")
+    others = [
+        column for column in raw.columns if column not in {*class_columns, roles["case"], roles.get("classifier")}
+    ]
+    if others:
+        listed = ", ".join(others[:5]) + (", ..." if len(others) > 5 else "")
+        notes.append(f"{name}: {plural(len(others), 'column')} not named by a class passed over ({listed}).")
+    return tuple(np.concatenate(part) for part in zip(*parts, strict=True)), notes
+
+
+def _classifiers(raw: RawTable, roles: dict[str, str], name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Name of each row's classifier, and whether it has one."""
+    if "classifier" not in roles:
+        return np.full(raw.table.num_rows, name, object), np.ones(raw.table.num_rows, bool)
+    who = encode(raw.table[roles["classifier"]])
+    return _texts(who), who.code >= 0
+
+
+def _texts(coded: Coded) -> np.ndarray:
+    return np.array([*coded.values, ""], dtype=object)[coded.code]
+
+
+def _numbers(raw: RawTable, column: str) -> np.ndarray:
+    coded = encode(raw.table[column])
+    return np.append(to_numbers(coded.values, decimal_comma=raw.decimal_comma), np.nan)[coded.code]
 
 
 _ROLES = {
@@ -195,9 +247,20 @@ _ROLES = {
 }
 
 
-def _role(column: str) -> str:
-    plain = column.strip().casefold().replace("_", " ")
-    for role, names in _ROLES.items():
-        if plain in names:
-            return role
-    return "case" if is_known_column(column) else ""
+def _roles(columns: Sequence[str], dataset: Dataset) -> dict[str, str]:
+    """Column of each role by its name; the case by any name that a table of annotations may have, or the first."""
+    found: dict[str, str] = {}
+    others = []
+    for column in columns:
+        plain = " ".join(column.casefold().replace("_", " ").split())
+        role = next((role for role, names in _ROLES.items() if plain in names), None)
+        if column in set(dataset.classes):
+            continue
+        if role is None or role in found:
+            others.append(column)
+        else:
+            found[role] = column
+    if "case" not in found:
+        guessed = guess_mapping(others).case if others else None
+        found["case"] = guessed or (others or list(columns))[0]
+    return found

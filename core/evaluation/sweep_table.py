@@ -12,6 +12,7 @@ from core.annotations.dataset import Dataset
 from core.certainty.risk import RiskResult, risk_of
 from core.certainty.top_sets import CertaintyResult, certainty_of
 from core.chunks import CancelToken
+from core.errors import InputError
 from core.evaluation.metrics import Evaluation, evaluate, point_scores
 from core.evaluation.predictions import Predictions
 from core.plausibility.protocol import PlausibilityModel
@@ -70,7 +71,13 @@ def reliability_sweep(
         Largest set of classes, and the k of the metrics.
     token, progress
         See `core.chunks.map_chunks`; progress runs over all reliabilities.
+
+    Raises
+    ------
+    InputError
+        A classifier was matched to other data, or two have the same name.
     """
+    _check(classifiers, dataset)
     risk = dataset.class_risk if dataset.class_risk is not None and (dataset.class_risk >= 0).all() else None
     metrics = Metrics(tuple(classifiers), max_top, risk)
     reducers: list = [TopSets(max_top)]
@@ -100,6 +107,19 @@ def reliability_sweep(
     return SweepTable(
         tuple(float(reliability) for reliability in reliabilities), tuple(certainty), tuple(risks), tuple(evaluations)
     )
+
+
+def _check(classifiers: Sequence[Predictions], dataset: Dataset) -> None:
+    names = [classifier.name for classifier in classifiers]
+    for classifier in classifiers:
+        if len(classifier.ptr) != dataset.n_cases + 1:
+            raise InputError(
+                f"{classifier.name}: the predictions are matched to {len(classifier.ptr) - 1:,} cases, the data have "
+                f"{dataset.n_cases:,}.",
+                "Match them to these data.",
+            )
+        if names.count(classifier.name) > 1:
+            raise InputError(f"Two classifiers are called {classifier.name!r}.", "Give each a name of its own.")
 
 
 def _part(progress: Callable[[float], None] | None, place: int, parts: int) -> Callable[[float], None] | None:

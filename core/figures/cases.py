@@ -80,7 +80,9 @@ def plausibility_bars(
     return figure
 
 
-def triangle(names: list[str], corners: np.ndarray, region: Region | None, theme: Theme, title: str) -> go.Figure:
+def triangle(
+    names: list[str], corners: np.ndarray, region: Region, theme: Theme, title: str, colour: str | None = None
+) -> go.Figure:
     """Draws on the triangle of three corners, with their mean and the region that holds 95 % of the distribution.
 
     Drawn in plain coordinates rather than as a ternary subplot: it redraws several times quicker, and names at the
@@ -102,19 +104,19 @@ def triangle(names: list[str], corners: np.ndarray, region: Region | None, theme
             ends[0, a] = ends[1, b] = 1 - share
             _line(figure, ends, theme.grid, 1)
     _line(figure, np.eye(3)[[0, 1, 2, 0]], theme.quiet, 1.5)
-    if region is not None:
-        for outline in region.outlines:
-            x, y = _plane(outline)
-            figure.add_scatter(
-                x=x,
-                y=y,
-                mode="lines",
-                fill="toself",
-                fillcolor=with_opacity(theme.accent, 0.14),
-                line={"color": theme.accent, "width": 1.5},
-                hoverinfo="skip",
-                showlegend=False,
-            )
+    colour = colour or theme.accent
+    for outline in region.outlines:
+        x, y = _plane(outline)
+        figure.add_scatter(
+            x=x,
+            y=y,
+            mode="lines",
+            fill="toself",
+            fillcolor=with_opacity(colour, 0.14),
+            line={"color": colour, "width": 1.5},
+            hoverinfo="skip",
+            showlegend=False,
+        )
     shown = corners[:: max(1, -(-len(corners) // MOST_TRIANGLE_DRAWS))]
     x, y = _plane(shown)
     labels = [plotly(shorten(name, 22)) for name in names]
@@ -123,7 +125,7 @@ def triangle(names: list[str], corners: np.ndarray, region: Region | None, theme
         x=x,
         y=y,
         mode="markers",
-        marker={"size": 4, "color": theme.accent, "opacity": 0.38},
+        marker={"size": 4, "color": colour, "opacity": 0.38},
         customdata=shown,
         hovertemplate=hover + "<extra>draw</extra>",
         showlegend=False,
@@ -137,7 +139,7 @@ def triangle(names: list[str], corners: np.ndarray, region: Region | None, theme
         marker={
             "size": 15,
             "symbol": "cross",
-            "color": theme.mean,
+            "color": theme.ink,
             "line": {"width": 1.5, "color": theme.paper},
         },
         customdata=mean,

@@ -3,7 +3,7 @@
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.theme import Theme, blank, with_opacity
+from core.figures.theme import Theme, blank, legend_below, with_opacity
 from core.models.result import RaterModelFit
 from core.text import plotly, shorten
 
@@ -31,8 +31,8 @@ def prevalence_bars(fits: list[RaterModelFit], theme: Theme, title: str) -> go.F
     figure.update_yaxes(
         tickmode="array", tickvals=list(range(len(order))), ticktext=names, autorange="reversed", showgrid=False
     )
-    figure.update_layout(barmode="group", legend={"y": -0.12, "yanchor": "top"})
-    return figure
+    figure.update_layout(barmode="group")
+    return legend_below(figure)
 
 
 def confusion_heatmap(fit: RaterModelFit, rater: int, theme: Theme, title: str) -> go.Figure:

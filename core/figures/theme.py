@@ -24,6 +24,7 @@ class Theme:
     paper: str
     rest: str
     mean: str
+    risk: tuple[str, str, str]
     classes: tuple[str, ...]
 
 
@@ -35,6 +36,7 @@ LIGHT = Theme(
     paper="#FFFFFF",
     rest="#9AA5A5",
     mean="#D55E00",
+    risk=("#0072B2", "#B57B00", "#D55E00"),
     classes=_CLASSES,
 )
 DARK = Theme(
@@ -45,6 +47,7 @@ DARK = Theme(
     paper="#101717",
     rest="#6F7D7D",
     mean="#F0783C",
+    risk=("#4FA6E8", "#E69F00", "#F0783C"),
     classes=_CLASSES_ON_DARK,
 )
 
@@ -68,13 +71,26 @@ def blank(theme: Theme, title: str = "", height: int = 320) -> go.Figure:
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         margin={"l": 8, "r": 12, "t": 44 if title else 8, "b": 8},
-        legend={"orientation": "h", "y": -0.18, "x": 0, "font": {"color": theme.quiet, "size": 12}},
+        legend={
+            "orientation": "h",
+            "yref": "container",
+            "y": 0,
+            "yanchor": "bottom",
+            "x": 0,
+            "font": {"color": theme.quiet, "size": 12},
+        },
         hoverlabel={"bgcolor": theme.paper, "bordercolor": theme.grid, "font": {"color": theme.ink, "family": FONT}},
         colorway=list(theme.classes),
         xaxis=axis,
         yaxis=axis,
         dragmode=False,
     )
+    return figure
+
+
+def legend_below(figure: go.Figure) -> go.Figure:
+    """Room for the legend under the axis title."""
+    figure.update_layout(margin_b=64)
     return figure
 
 

@@ -8,6 +8,8 @@ of a classifier: A_c the classes strictly above the tie at place k, T_c the tied
 import numpy as np
 from numba import njit
 
+from core.plausibility._kernels import log_gamma_draw
+
 N_METRICS = 5
 
 
@@ -29,7 +31,8 @@ def classifier_scores(order, n_named, n_rest, place, group, top, scores):
     ``order[draw, j]`` is the place of the j-th most plausible class, ``n_named`` for a never-named one, -1 where there
     are fewer classes. ``place[i]`` is the place of the classifier's i-th class (-1: nobody named it), ``group[i]`` its
     block of tied scores, ascending. Fills ``scores[metric, draw]``: top-1 accuracy, top-k accuracy, top-k set accuracy,
-    overlap at k, average overlap at k, with k = ``top``.
+    overlap at k, average overlap at k, with k = ``top``. Missing places are misses: the divisor stays k, and a set of
+    fewer than k classes, predicted or in the list, is never right.
     """
     n_draws = order.shape[0]
     n_predicted = place.size
@@ -117,7 +120,8 @@ def risk_of_draws(seed, share, rest, order, named_level, rest_levels, rest_shape
     """Per draw the summed plausibility of each risk level, and the share of each level in the top-1 class.
 
     ``named_level`` is the level of each named class, ``rest_levels`` the number of never-named classes at each level.
-    Their sum is split over levels by a Dirichlet draw; which of them is the top-1 class is exchangeable.
+    Their sum is split over levels by a Dirichlet draw, in logs as shapes may be tiny; which of them is the top-1 class
+    is exchangeable.
     """
     from_rest = rest_levels.sum()
     np.random.seed(seed)
@@ -129,14 +133,16 @@ def risk_of_draws(seed, share, rest, order, named_level, rest_levels, rest_shape
         for k in range(named_level.size):
             level_mass[draw, named_level[k]] += share[draw, k]
         if from_rest > 0:
+            largest = -np.inf
+            for level in range(n_levels):
+                parts[level] = log_gamma_draw(rest_shape * rest_levels[level]) if rest_levels[level] > 0 else -np.inf
+                largest = max(largest, parts[level])
             total = 0.0
             for level in range(n_levels):
-                parts[level] = np.random.gamma(rest_shape * rest_levels[level]) if rest_levels[level] > 0 else 0.0
+                parts[level] = np.exp(parts[level] - largest)
                 total += parts[level]
             for level in range(n_levels):
-                level_mass[draw, level] += rest[draw] * (
-                    parts[level] / total if total > 0.0 else rest_levels[level] / from_rest
-                )
+                level_mass[draw, level] += rest[draw] * parts[level] / total
         first = order[draw, 0]
         if first < named_level.size:
             top_level[draw, named_level[first]] = 1.0

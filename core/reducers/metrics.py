@@ -6,6 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
+from core.errors import InputError
 from core.plausibility.protocol import CaseDraws
 from core.reducers._metric_kernels import N_METRICS, classifier_scores
 from core.reducers.risk import level_masses
@@ -109,7 +110,19 @@ class Metrics:
 
 
 def score_case(draws: CaseDraws, class_code: np.ndarray, group: np.ndarray, top: int) -> np.ndarray:
-    """Metrics of one ranked list on every draw of a case, shape (N_METRICS, n_draws)."""
+    """Metrics of one ranked list on every draw of a case, shape (N_METRICS, n_draws).
+
+    Raises
+    ------
+    InputError
+        k is below 1, or deeper than the draws tell classes apart.
+    """
+    depth = draws.top.shape[1]
+    if not 1 <= top <= depth:
+        raise InputError(
+            f"Metrics of the first {top} classes were asked for; the draws tell the first {depth} apart.",
+            f"Ask for 1 to {depth}, or give the plausibility model a depth of {top}.",
+        )
     n_named = len(draws.classes)
     place = np.searchsorted(draws.classes, class_code)
     named = place < n_named

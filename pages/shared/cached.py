@@ -91,6 +91,20 @@ def sample(name: str) -> Reading:
     return samples.read_sample(name)
 
 
+@st.cache_data(max_entries=8, show_spinner=False)
+def _sample_predictions(name: str, digest: str, version: str, _dataset: Dataset):
+    from core.annotations.readers import open_table
+    from core.evaluation.predictions import read_predictions
+
+    content = samples.sample_predictions(name)
+    return () if content is None else read_predictions(open_table(content), _dataset, name)
+
+
+def sample_predictions(name: str, dataset: Dataset):
+    """Predictions that come with a sample, matched to it."""
+    return _sample_predictions(name, dataset.digest, __version__, dataset)
+
+
 def open_dataset(address: str) -> Reading:
     """The dataset of an address: the name of a sample, or the digest of an open or kept dataset.
 
@@ -170,30 +184,38 @@ def majority(dataset: Dataset):
     return _majority(dataset.digest, __version__, dataset)
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
+@st.cache_resource(max_entries=24, show_spinner=False)
 def _case_draws(digest: str, case: int, settings: tuple, version: str, _dataset: Dataset, _model, _run: Callable):
     return _run()
 
 
 def case_draws(dataset: Dataset, model, case: int, *, reliability: float, n_draws: int, seed: int):
-    """One case whole: its draws, their quantiles and its certainty, in one pass."""
+    """One case whole: its draws, their quantiles, its certainty and its risk (None without levels), in one pass."""
+    from core.certainty.risk import risk_of
     from core.certainty.top_sets import certainty_of
     from core.reducers.protocol import reduce_draws
     from core.reducers.quantiles import Quantiles
+    from core.reducers.risk import RiskLevels
     from core.reducers.sets import TopSets
     from core.reducers.whole import WholeCases
 
+    with_risk = dataset.class_risk is not None and (dataset.class_risk >= 0).all()
+
     def run():
-        whole, quantiles, sets = reduce_draws(
+        reducers = [WholeCases(), Quantiles(), TopSets()]
+        if with_risk:
+            reducers.append(RiskLevels(dataset.class_risk))
+        whole, quantiles, sets, *risk = reduce_draws(
             model,
             dataset,
-            [WholeCases(), Quantiles(), TopSets()],
+            reducers,
             reliability=reliability,
             n_draws=n_draws,
             seed=seed,
             cases=range(case, case + 1),
         )
-        return whole[case], quantiles, certainty_of(sets, (dataset.cases[case],), dataset.classes)
+        certainty = certainty_of(sets, (dataset.cases[case],), dataset.classes)
+        return whole[case], quantiles, certainty, risk_of(risk[0]) if risk else None
 
     key = (model.name, *sorted(model.settings().items()), reliability, n_draws, seed)
     return _case_draws(dataset.digest, case, key, __version__, dataset, model, run)

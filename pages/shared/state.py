@@ -1,7 +1,7 @@
 """Which dataset and which case this session looks at, and the address that says so.
 
-The address is ``?data=<digest or sample>&case=…&reliability=…``. It is adopted when somebody opens or edits it, and
-written after each run; moving between pages clears it, and it is written again.
+The address is ``?data=<digest or sample>&case=…&model=…&reliability=…``. It is adopted when somebody opens or edits
+it, and written after each run; moving between pages clears it, and it is written again.
 """
 
 import math
@@ -12,9 +12,8 @@ from core.annotations.reading import Reading
 from core.errors import PluralityError
 from pages.shared import cached
 
-RELIABILITY_RANGE = (0.1, 30.0)
 _WRITTEN = "_address_written"
-_PARTS = ("data", "case", "reliability")
+_PARTS = ("data", "case", "model", "reliability")
 
 
 def adopt_address() -> None:
@@ -27,8 +26,10 @@ def adopt_address() -> None:
             st.session_state.pop("case", None)
     if "case" in said and said["case"] != written.get("case"):
         st.session_state["case"] = said["case"]
+    if "model" in said and said["model"] != written.get("model"):
+        st.session_state["model"] = said["model"]
     if "reliability" in said and said["reliability"] != written.get("reliability"):
-        st.session_state["reliability"] = _reliability(said["reliability"])
+        st.session_state["reliability"] = _number(said["reliability"])
 
 
 def write_address() -> None:
@@ -41,7 +42,7 @@ def write_address() -> None:
 
 def use(address: str) -> None:
     """Change to another dataset, by its digest or the name of a sample."""
-    for name in ("case", "threshold", "find"):
+    for name in ("case", "threshold", "find", "model", "reliability"):
         st.session_state.pop(name, None)
     st.session_state["data"] = address
 
@@ -65,14 +66,12 @@ def current() -> Reading | None:
         return None
 
 
-def _reliability(text: str) -> float:
+def _number(text: str) -> float | None:
     try:
         value = float(text)
     except ValueError:
-        return 1.0
-    if not math.isfinite(value):
-        return 1.0
-    return min(max(value, RELIABILITY_RANGE[0]), RELIABILITY_RANGE[1])
+        return None
+    return value if math.isfinite(value) else None
 
 
 def _as_text(value: object) -> str:

@@ -61,6 +61,11 @@ def class_view(dataset: Dataset, method: str) -> Dataset:
     return view
 
 
+def own_predictions(digest: str) -> tuple:
+    """Predictions that the user added to a dataset in this session."""
+    return st.session_state.get("predictions", {}).get(digest, ())
+
+
 def plot(figure: go.Figure, key: str, alt: str, **options):
     """A figure in the project's own look, with its image by its own button."""
     return st.plotly_chart(figure, theme=None, config=_PLOT, key=key, alt=alt, **options)

@@ -113,7 +113,14 @@ def draw_first_arrival(member, start, stop, lam, after):
 
 @njit(cache=True, nogil=True)
 def expected_large(member, start, stop, lam, after, copies, exposure):
-    """Expected arrivals of the classes of a large block, added ``copies`` times; returns the expected last of them."""
+    """Expected arrivals of the classes of a large block, added ``copies`` times; returns the expected last of them.
+
+    With nothing after the block its order carries no information, and nobody waits for its last class.
+    """
+    if after == 0.0:
+        for e in range(start, stop):
+            exposure[member[e]] += copies / lam[member[e]]
+        return 0.0
     mode, curvature = arrival_mode(member, start, stop, lam, after)
     peak = log_arrival(mode, member, start, stop, lam, after)
     width = 1.0 / np.sqrt(-curvature)
@@ -138,4 +145,4 @@ def expected_large(member, start, stop, lam, after, copies, exposure):
             slopes[e - start] += density * s / np.expm1(x) if x < 700.0 else 0.0
     for e in range(start, stop):
         exposure[member[e]] += copies * (1.0 / lam[member[e]] - slopes[e - start] / total)
-    return mean / total - 1.0 / after
+    return max(0.0, mean / total - 1.0 / after)

@@ -95,7 +95,7 @@ def log_correction(rater_ptr, block_ptr, member, fraction, lam, after, rate, tab
             if size > LARGEST_TABLE:
                 value += f * log_large_block(member, start, stop, lam, after[b])
             elif size > 1:
-                fill_table(member, start, stop, lam, after[b], 1.0, rate, table)
+                fill_table(member, start, stop, lam, after[b], 1.0, rate, table)  # rates to the power n f cancel
                 value += f * np.log(table[(1 << size) - 1])
                 fill_table(member, start, stop, lam, after[b], f, rate, table)
                 value -= np.log(table[(1 << size) - 1])
@@ -122,7 +122,7 @@ def gibbs(seed, rater_ptr, block_ptr, member, weight, n_named, n_rest, alpha, n_
     for rater in range(n_raters):
         whole[rater] = int(np.floor(weight[rater] + 1e-9))
         f = weight[rater] - whole[rater]
-        fraction[rater] = f if f > 1e-9 else 0.0
+        fraction[rater] = f if f > 1e-9 or whole[rater] == 0 else 0.0
         for b in range(rater_ptr[rater], rater_ptr[rater + 1]):
             size = block_ptr[b + 1] - block_ptr[b]
             counted = whole[rater] + (fraction[rater] if size <= LARGEST_TABLE else 0.0)

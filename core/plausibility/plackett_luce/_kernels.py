@@ -81,7 +81,10 @@ def local_blocks(entry_ptr, entry_class, entry_block, first, last, n_classes):
 
 @njit(cache=True, nogil=True)
 def fill_table(member, start, stop, lam, after, power, rate, table):
-    """``rate[mask]`` = after + sum of λ in the mask; ``table[mask]`` = R(mask) with each rate to the given power."""
+    """``rate[mask]`` = after + sum of λ in the mask; ``table[mask]`` = R(mask) with each rate to the given power.
+
+    Rates in R are relative to that of the full mask, which keeps R of a block of tiny λ from overflowing.
+    """
     size = stop - start
     rate[0] = after
     table[0] = 1.0
@@ -89,6 +92,7 @@ def fill_table(member, start, stop, lam, after, power, rate, table):
         bit = 1 << i
         for mask in range(bit, bit << 1):
             rate[mask] = rate[mask - bit] + lam[member[start + i]]
+    whole = rate[(1 << size) - 1]
     for mask in range(1, 1 << size):
         total = 0.0
         left = mask
@@ -98,7 +102,8 @@ def fill_table(member, start, stop, lam, after, power, rate, table):
                 total += table[mask ^ (1 << i)]
             left >>= 1
             i += 1
-        table[mask] = total / (rate[mask] if power == 1.0 else rate[mask] ** power)
+        relative = rate[mask] / whole
+        table[mask] = total / (relative if power == 1.0 else relative**power)
 
 
 @njit(cache=True, nogil=True)
@@ -132,4 +137,5 @@ def log_block(member, start, stop, lam, after, rate, table):
     if size == 1:
         return value - np.log(after + lam[member[start]])
     fill_table(member, start, stop, lam, after, 1.0, rate, table)
-    return value + np.log(table[(1 << size) - 1])
+    full = (1 << size) - 1
+    return value + np.log(table[full]) - size * np.log(rate[full])

@@ -6,6 +6,8 @@ from numba import njit
 from core.plausibility.plackett_luce._arrival_kernels import expected_large
 from core.plausibility.plackett_luce._kernels import LARGEST_TABLE, TABLE_SIZE, fill_table, mass_after
 
+_LEAST = 1e-30  # share of a class whose best is 0; eight of them in one block still do not underflow
+
 
 @njit(cache=True, nogil=True)
 def expected_exposures(rater_ptr, block_ptr, member, weight, lam, exposure, after, rate, table, flow):
@@ -54,8 +56,8 @@ def expected_exposures(rater_ptr, block_ptr, member, weight, lam, exposure, afte
 def maximise(rater_ptr, block_ptr, member, weight, n_places, pseudo, tolerance, most_steps):
     """Mode of Σ weight ln p(ranking | λ) + Σ pseudo ln λ on the simplex, by EM over arrival times.
 
-    Returns the normalised λ and whether it converged. The scale of λ is free in the likelihood; a Gamma prior of rate 1
-    fixes it without moving the normalised mode.
+    Returns the normalised λ and whether it converged. The scale of λ is free in the likelihood: under a Gamma prior of
+    rate pseudo x places, or 0 for none, its best sum is 1, to which every step returns.
     """
     counts = np.zeros(n_places)
     for rater in range(rater_ptr.size - 1):
@@ -70,17 +72,18 @@ def maximise(rater_ptr, block_ptr, member, weight, n_places, pseudo, tolerance, 
     table = np.empty(TABLE_SIZE)
     flow = np.empty(TABLE_SIZE)
     for _ in range(most_steps):
-        exposure[:] = 1.0
+        exposure[:] = pseudo * n_places
         expected_exposures(rater_ptr, block_ptr, member, weight, lam, exposure, after, rate, table, flow)
         total = 0.0
         for k in range(n_places):
-            lam[k] = max((counts[k] + pseudo) / exposure[k], 1e-300)
+            count = counts[k] + pseudo
+            lam[k] = max(count / exposure[k], _LEAST) if count > 0.0 else _LEAST
             total += lam[k]
         moved = 0.0
         for k in range(n_places):
-            share = lam[k] / total
-            moved = max(moved, abs(share - shares[k]))
-            shares[k] = share
+            lam[k] /= total
+            moved = max(moved, abs(lam[k] - shares[k]))
+            shares[k] = lam[k]
         if moved < tolerance:
             return shares, True
     return shares, False

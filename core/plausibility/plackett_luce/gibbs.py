@@ -27,7 +27,7 @@ class PlackettLuce:
     Parameters
     ----------
     alpha : float
-        Prior shape of a named class, > 0.
+        Prior shape of a named class, >= 1.
     n_burn : int
         Sweeps that are thrown away first.
     least_ess : float
@@ -46,6 +46,10 @@ class PlackettLuce:
     def __post_init__(self) -> None:
         if not (np.isfinite(self.alpha) and self.alpha >= 1):
             raise InputError(f"The prior α is {self.alpha}.", "Plackett-Luce needs a number of at least 1.")
+        if self.depth < 1:
+            raise InputError(f"The depth is {self.depth}.", "At least the first place must be told apart.")
+        if self.n_burn < 0:
+            raise InputError(f"The burn-in is {self.n_burn} sweeps.", "It must be 0 or more.")
 
     def settings(self) -> dict:
         """Parameters that change the draws."""

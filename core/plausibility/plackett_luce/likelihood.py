@@ -25,7 +25,7 @@ def log_likelihood(blocks: Sequence[Sequence[int]], plausibility: np.ndarray) ->
     Raises
     ------
     InputError
-        A block is empty, or a class is named twice or unknown.
+        A block is empty, a class is named twice or unknown, or a plausibility is not a positive number.
     """
     lam = np.ascontiguousarray(plausibility, np.float64)
     named = [code for block in blocks for code in block]
@@ -33,6 +33,9 @@ def log_likelihood(blocks: Sequence[Sequence[int]], plausibility: np.ndarray) ->
         raise InputError("A block of the ranking is empty.", "Leave it out.")
     if len(set(named)) < len(named) or any(not 0 <= code < lam.size for code in named):
         raise InputError("A class is named twice in one ranking, or is unknown.", "Name each class of the list once.")
+    if not (np.isfinite(lam).all() and (lam > 0).all()):
+        raise InputError("A plausibility is not a positive number.", "Give one above 0 for each class.")
+    lam = lam / lam.max() if lam.size else lam
     if len(named) == lam.size:
         blocks = blocks[:-1]
     if not blocks:

@@ -12,6 +12,7 @@ import numpy as np
 from core.annotations.dataset import Dataset
 from core.plausibility.plackett_luce._mode_kernels import maximise
 from core.plausibility.plackett_luce.blocks import CaseBlocks, case_blocks, ranking_entries
+from core.plausibility.protocol import check_sampling
 
 MODE_PSEUDO_COUNT = 0.1
 _TOLERANCE = 1e-9
@@ -71,6 +72,7 @@ def strongly_connected(blocks: CaseBlocks) -> bool:
 def _points(
     dataset: Dataset, reliability: float, cases: range | None, pseudo: float, *, with_rest: bool
 ) -> PointEstimates:
+    check_sampling(reliability, n_draws=1)
     entries = ranking_entries(dataset)
     cases = range(dataset.n_cases) if cases is None else cases
     ptr, codes, shares = [0], [], []
@@ -91,7 +93,9 @@ def _points(
                 _MOST_STEPS,
             )
             shares.append(share[:n_named])
-        rest[place] = 1.0 - (shares[-1].sum() if n_named else 0.0)
+            rest[place] = share[n_named] if n_places > n_named else 0.0
+        else:
+            rest[place] = 1.0
         interior[place] = strongly_connected(blocks)
         codes.append(blocks.classes)
         ptr.append(ptr[-1] + n_named)
@@ -99,7 +103,7 @@ def _points(
         np.array(ptr, np.int64),
         np.concatenate(codes) if codes else np.empty(0, np.int32),
         np.concatenate(shares) if shares else np.empty(0),
-        np.maximum(rest, 0.0),
+        rest,
         converged,
         interior,
     )

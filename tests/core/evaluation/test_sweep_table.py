@@ -1,13 +1,29 @@
-"""A sweep over reliabilities is certainty at each of them."""
+"""A sweep over reliabilities is certainty, risk and metrics at each of them, from the same draws."""
+
+from collections import Counter
+from dataclasses import astuple, replace
+from threading import Lock
 
 import numpy as np
 import pytest
 
+import core
+from core.annotations.readers import open_table
+from core.annotations.samples import SAMPLE_FOLDER
+from core.certainty.risk import risk_of
 from core.certainty.top_sets import annotation_certainty
 from core.chunks import CancelToken
 from core.errors import Cancelled, InputError
+from core.evaluation.metrics import evaluate, point_scores
+from core.evaluation.predictions import match_predictions, read_predictions
 from core.evaluation.sweep_table import reliability_sweep
 from core.plausibility.dirichlet import DirichletCounts
+from core.plausibility.plackett_luce.gibbs import PlackettLuce
+from core.plausibility.prirn import PrIRN
+from core.reducers import protocol
+from core.reducers.metrics import Metrics
+from core.reducers.protocol import reduce_draws
+from core.reducers.risk import RiskLevels
 
 
 @pytest.fixture
@@ -56,3 +72,142 @@ def test_a_sweep_can_be_cancelled_between_reliabilities(dataset):
 def test_a_reliability_that_is_not_positive_is_refused(dataset):
     with pytest.raises(InputError, match="reliability γ is 0"):
         reliability_sweep(DirichletCounts(), dataset, [1.0, 0], n_draws=10)
+
+
+@pytest.fixture(scope="module")
+def skin():
+    return core.load_sample("skin")
+
+
+def predictions_of(dataset):
+    return read_predictions(open_table((SAMPLE_FOLDER / "skin" / "predictions.csv").read_bytes()), dataset, "skin")
+
+
+@pytest.fixture(scope="module")
+def some(skin):
+    """Forty cases from everywhere in the sample."""
+    return skin.select(cases=skin.cases[::10])
+
+
+@pytest.fixture(scope="module")
+def classifiers(some):
+    return predictions_of(some)
+
+
+def swept(dataset, classifiers, model=None, reliabilities=(1.0, 5.5), **more):
+    return reliability_sweep(model or PlackettLuce(), dataset, reliabilities, classifiers=classifiers, **more)
+
+
+def check_same(one, other, tolerance):
+    """Every number of two evaluations, and every value of each classifier."""
+    for name in ("by_draw", "by_case", "by_risk", "n_by_risk", "better"):
+        assert getattr(one, name) == pytest.approx(getattr(other, name), abs=tolerance, nan_ok=True), name
+    for classifier in one.classifiers:
+        for metric in one.metrics:
+            found, expected = (astuple(each.values[classifier][metric]) for each in (one, other))
+            assert found == pytest.approx(expected, abs=tolerance, nan_ok=True)
+
+
+@pytest.mark.parametrize("model", [PlackettLuce(), PrIRN()])
+def test_every_column_is_what_separate_runs_give(model, some, classifiers):
+    sweep = swept(some, classifiers, model, n_draws=60, seed=3)
+    for place, reliability in enumerate((1.0, 5.5)):
+        run = {"reliability": reliability, "n_draws": 60, "seed": 3}
+        certainty = annotation_certainty(model, some, **run)
+        assert (sweep.certainty[place].certainty == certainty.certainty).all()
+        risk = risk_of(reduce_draws(model, some, [RiskLevels(some.class_risk)], **run)[0])
+        for name in ("of_top1", "summed_se", "level", "expected", "mean"):
+            assert (getattr(sweep.risk[place], name) == getattr(risk, name)).all()
+        reducer = Metrics(classifiers, 3, some.class_risk)
+        point = point_scores(reducer, *model.point_shares(some), some.n_classes)
+        state = reduce_draws(model, some, [reducer], **run)[0]
+        check_same(sweep.evaluation[place], evaluate(state, reducer, point, 3), 1e-14)
+
+
+class Counted:
+    """A model that counts how often the draws of each case are asked for."""
+
+    def __init__(self, model):
+        self.model, self.asked, self.lock = model, Counter(), Lock()
+
+    def point_shares(self, dataset):
+        return self.model.point_shares(dataset)
+
+    def draws(self, dataset, *, reliability, n_draws, seed, cases=None):
+        for case, draws in self.model.draws(dataset, reliability=reliability, n_draws=n_draws, seed=seed, cases=cases):
+            with self.lock:
+                self.asked[reliability, case] += 1
+            yield case, draws
+
+
+def test_draws_are_made_once_for_each_case_and_reliability_whatever_eats_them(some, classifiers):
+    model = Counted(PlackettLuce())
+    sweep = swept(some, classifiers, model, n_draws=20)
+    assert len(sweep.certainty) == len(sweep.risk) == len(sweep.evaluation) == 2
+    assert model.asked == {(reliability, case): 1 for reliability in (1.0, 5.5) for case in range(40)}
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_the_size_of_chunks_changes_nothing(size, some, classifiers, monkeypatch):
+    whole = swept(some, classifiers, n_draws=30)
+    monkeypatch.setattr(protocol, "CHUNK_CASES", size)
+    parts = swept(some, classifiers, n_draws=30)
+    for one, other in zip(parts.evaluation, whole.evaluation, strict=True):
+        check_same(one, other, 1e-12)
+    for one, other in zip(parts.risk, whole.risk, strict=True):
+        assert (one.expected == other.expected).all() and (one.summed == other.summed).all()
+
+
+def test_metrics_of_a_case_do_not_depend_on_the_other_cases(some, classifiers):
+    few = some.select(cases=some.cases[5:9])
+    whole = swept(some, classifiers, n_draws=30).evaluation[1]
+    part = swept(few, predictions_of(few), n_draws=30).evaluation[1]
+    assert (part.by_case == whole.by_case[5:9]).all()
+
+
+def test_the_choice_of_a_classifier_turns_with_the_reliability(skin):
+    """The sample is made so: at γ = 1 B has the better top-3 accuracy, at γ = 10 A."""
+    low, high = swept(skin, predictions_of(skin)[:2], reliabilities=(1.0, 10.0), n_draws=200).evaluation
+    assert low.classifiers == ("A", "B")
+    place = low.metrics.index("top3_accuracy")
+    means = [[one.values[name]["top3_accuracy"].mean for name in "AB"] for one in (low, high)]
+    assert means[0][0] < means[0][1] and means[1][0] > means[1][1]
+    assert low.better[1, 0, place] > 0.95 and low.better[0, 1, place] < 0.05
+    assert high.better[0, 1, place] > 0.95 and high.better[1, 0, place] < 0.05
+
+
+def test_without_levels_or_classifiers_nothing_is_said_of_them(some):
+    partly = replace(some, class_risk=np.where(np.arange(some.n_classes) == 4, -1, some.class_risk).astype(np.int8))
+    for dataset in (replace(some, class_risk=None), partly):
+        sweep = swept(dataset, (), n_draws=10)
+        assert sweep.risk == () and sweep.evaluation == ()
+
+
+def test_a_case_without_annotations_takes_part(build):
+    """Case 1 has none: every class is as plausible, so top-1 accuracy is 1/4 and top-3 accuracy 3/4 in each draw."""
+    dataset = build([(0, 0, 2), (0, 1, 2), (2, 0, 1)], 4, 3)
+    rows = [(case, k, 1 - k / 8) for case in range(3) for k in range(4)]
+    cases, classes, scores = zip(*rows, strict=True)
+    classifier = match_predictions(
+        dataset, [f"case {i}" for i in cases], [f"class {k}" for k in classes], np.array(scores), "A"
+    )
+    for model in (DirichletCounts(), PlackettLuce()):
+        found = swept(dataset, [classifier], model, n_draws=50).evaluation[0]
+        assert found.values["A"]["top1_accuracy"].n_cases == 3
+        assert found.by_case[1, 0, :2] == pytest.approx([1 / 4, 3 / 4], abs=1e-12)
+        assert np.isfinite(found.by_case).all()
+        assert np.isfinite(found.values["A"]["overlap_3"].point)
+
+
+def test_classifiers_must_be_matched_to_the_data_and_have_names_of_their_own(skin, some, classifiers):
+    with pytest.raises(InputError, match="matched to 40 cases, the data have 400"):
+        swept(skin, classifiers, n_draws=5)
+    with pytest.raises(InputError, match="Two classifiers are called 'A'"):
+        swept(some, (classifiers[0], replace(classifiers[1], name="A")), n_draws=5)
+
+
+def test_metrics_deeper_than_the_draws_are_refused(some, classifiers):
+    with pytest.raises(InputError, match="depth of 4"):
+        swept(some, classifiers, max_top=4, n_draws=5)
+    found = swept(some, classifiers, PlackettLuce(depth=4), max_top=4, n_draws=5).evaluation[0]
+    assert found.metrics[1:4] == ("top4_accuracy", "set_accuracy_4", "overlap_4")

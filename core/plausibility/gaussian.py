@@ -1,0 +1,238 @@
+"""Gaussian scores: the posterior of a case's mean score, and the plausibility of lying on either side of a threshold.
+
+``y ~ N(μ, σ²)``, ``μ | σ² ~ N(m0, σ²/κ0)``, ``σ² ~ InvGamma(a0, b0)`` [Stutz et al., Evaluating AI systems under
+uncertain ground truth, appendix A]. Erratum: the pair of priors in the footnote there is not conjugate to this
+likelihood; these are, and give the posterior and the marginal likelihood in closed form. With γ the reliability,
+n = γ · scores and ȳ the mean score of a case,
+
+    κn = κ0 + n,  mn = (κ0 m0 + n ȳ)/κn,  an = a0 + n/2,  bn = b0 + γ ½ Σ(y − ȳ)² + κ0 n (ȳ − m0)²/(2 κn).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from core.annotations.dataset import Dataset
+from core.errors import InputError, NotApplicableError
+from core.plausibility.dirichlet import LARGEST, SMALLEST, SPLIT_DEPTH
+from core.plausibility.protocol import CaseDraws, check_sampling
+from core.seeds import case_seeds
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoreStatistics:
+    """What the posterior needs of each case.
+
+    Attributes
+    ----------
+    n, mean, squares : ndarray of float64, shape (n_cases,)
+        Number of scores, their mean (0 where there are none) and Σ(y − ȳ)².
+    """
+
+    n: np.ndarray
+    mean: np.ndarray
+    squares: np.ndarray
+
+
+def score_statistics(dataset: Dataset, cases: range | None = None) -> ScoreStatistics:
+    """Statistics of a run of cases, all where not given.
+
+    Raises
+    ------
+    NotApplicableError
+        The answers are not scores.
+    """
+    if dataset.kind != "score":
+        raise NotApplicableError(
+            f"Gaussian scores need numbers; these are {'rankings' if dataset.kind == 'ranking' else 'classes'}."
+        )
+    cases = range(dataset.n_cases) if cases is None else cases
+    if cases.step != 1:
+        raise ValueError(f"cases must follow one after another, not in steps of {cases.step}")
+    pointers = dataset.case_ptr[cases.start : cases.start + len(cases) + 1]
+    score = dataset.score[pointers[0] : pointers[-1]]
+    count = np.diff(pointers)
+    case = np.repeat(np.arange(len(cases)), count)
+    mean = np.bincount(case, score, len(cases)) / np.maximum(count, 1)
+    squares = np.bincount(case, (score - mean[case]) ** 2, len(cases))
+    return ScoreStatistics(count.astype(np.float64), mean, squares)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GaussianPosterior:
+    """Posterior of each case, ``μ | σ² ~ N(m, σ²/κ)``, ``σ² ~ InvGamma(a, b)``.
+
+    Attributes
+    ----------
+    threshold : float
+    m, k, a, b : ndarray of float64, shape (n_cases,)
+    """
+
+    threshold: float
+    m: np.ndarray
+    k: np.ndarray
+    a: np.ndarray
+    b: np.ndarray
+
+    def _standardised(self, spread: np.ndarray) -> np.ndarray:
+        """Distance of the threshold from m, in units of the scale √(b · spread / a) of a Student t."""
+        return (self.threshold - self.m) / np.sqrt(self.b * spread / self.a)
+
+    @property
+    def at_most(self) -> np.ndarray:
+        """Probability p = P(μ ≤ t | b) that the case's mean score is at most the threshold, shape (n_cases,)."""
+        from scipy.special import stdtr
+
+        return stdtr(2 * self.a, self._standardised(1 / self.k))
+
+    @property
+    def certainty(self) -> np.ndarray:
+        """Annotation certainty max(p, 1 − p), shape (n_cases,)."""
+        from scipy.special import stdtr
+
+        return stdtr(2 * self.a, np.abs(self._standardised(1 / self.k)))
+
+    @property
+    def predictive(self) -> np.ndarray:
+        """P(y ≤ t | b): the share of further scores at most the threshold, shape (n_cases,).
+
+        Not a certainty: it does not tend to 0 or 1 with more raters.
+        """
+        from scipy.special import stdtr
+
+        return stdtr(2 * self.a, self._standardised((self.k + 1) / self.k))
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianScores:
+    """Conjugate posterior of scores, drawn as plausibilities of two classes: at most the threshold, and above it.
+
+    Parameters
+    ----------
+    threshold : float
+        t.
+    m0, k0 : float
+        Prior mean, and how many scores it is worth, κ0.
+    a0, b0 : float
+        Shape and scale of the inverse gamma prior of the variance within a case.
+    depth : int
+        Columns of ``top`` in the draws; those beyond the second are -1, since there are two classes.
+    """
+
+    name: ClassVar[str] = "gaussian"
+    default_reliability: ClassVar[float] = 1.0
+    threshold: float
+    m0: float
+    k0: float
+    a0: float
+    b0: float
+    depth: int = SPLIT_DEPTH
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.threshold):
+            raise InputError(f"The threshold is {self.threshold}.", "Give a finite number.")
+        if not np.isfinite(self.m0):
+            raise InputError(f"The prior mean m0 is {self.m0}.", "Give a finite number.")
+        for sign, value in (("κ0", self.k0), ("a0", self.a0)):
+            if not SMALLEST <= value <= LARGEST:
+                raise InputError(
+                    f"The prior's {sign} is {value}.",
+                    f"It must be a positive number, from {SMALLEST:g} to {LARGEST:g}.",
+                )
+        if not (np.isfinite(self.b0) and self.b0 > 0):  # in units of the scores, squared
+            raise InputError(f"The prior's b0 is {self.b0}.", "It must be a positive number.")
+        if self.depth < 1:
+            raise InputError(f"The depth is {self.depth}.", "It must be at least 1.")
+
+    @property
+    def classes(self) -> tuple[str, str]:
+        """Names of the two classes of the draws, those of `Dataset.as_classes`."""
+        return f"≤ {self.threshold:g}", f"> {self.threshold:g}"
+
+    def settings(self) -> dict:
+        """Parameters that change the draws."""
+        return {"threshold": self.threshold, "m0": self.m0, "k0": self.k0, "a0": self.a0, "b0": self.b0}
+
+    def posterior(self, dataset: Dataset, reliability: float = 1.0, cases: range | None = None) -> GaussianPosterior:
+        """Posterior of each case in closed form; the prior where a case has no score.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            Of scores.
+        reliability : float
+            γ, above 0 and at most 1e9: how many times each score counts; need not be whole.
+        cases : range, optional
+            A run of cases, one after another; all where not given. The result has rows for these only.
+
+        Raises
+        ------
+        NotApplicableError
+            The answers are not scores.
+        InputError
+            The reliability is out of its range.
+        """
+        check_sampling(reliability, n_draws=1)
+        scores = score_statistics(dataset, cases)
+        n = reliability * scores.n
+        k = self.k0 + n
+        between = self.k0 * n * (scores.mean - self.m0) ** 2 / (2 * k)
+        return GaussianPosterior(
+            self.threshold,
+            (self.k0 * self.m0 + n * scores.mean) / k,
+            k,
+            self.a0 + n / 2,
+            self.b0 + reliability * scores.squares / 2 + between,
+        )
+
+    def point_shares(self, dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Mean plausibilities of the two classes at reliability 1, the predictive shares: ptr, class codes, shares."""
+        below = self.posterior(dataset).predictive
+        codes = np.tile(np.arange(2, dtype=np.int32), len(below))
+        return np.arange(len(below) + 1) * 2, codes, np.column_stack([below, 1 - below]).ravel()
+
+    def draws(
+        self, dataset: Dataset, *, reliability: float, n_draws: int, seed: int, cases: range | None = None
+    ) -> Iterator[tuple[int, CaseDraws]]:
+        """Independent draws of ``λ = (Φ((t − μ)/σ), 1 − Φ((t − μ)/σ))`` of each case.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            Of scores.
+        reliability : float
+            γ, above 0 and at most 1e9.
+        n_draws : int
+        seed : int
+        cases : range, optional
+            Which cases; all where not given.
+
+        Raises
+        ------
+        NotApplicableError
+            The answers are not scores.
+        InputError
+            A parameter is out of its range.
+        """
+        from scipy.special import ndtr
+
+        check_sampling(reliability, n_draws)
+        cases = range(dataset.n_cases) if cases is None else cases
+        start = min(cases, default=0)
+        posterior = self.posterior(dataset, reliability, range(start, max(cases, default=-1) + 1))
+        seeds = case_seeds(seed, [dataset.cases[case] for case in cases], self.name)
+        for case, case_seed in zip(cases, seeds, strict=True):
+            m, k, a, b = (
+                float(column[case - start]) for column in (posterior.m, posterior.k, posterior.a, posterior.b)
+            )
+            rng = np.random.default_rng(int(case_seed))
+            precision = rng.standard_gamma(a, n_draws) / b  # 1/σ²; a tiny one may underflow to 0, which is no harm here
+            x = (self.threshold - m) * np.sqrt(precision) - rng.standard_normal(n_draws) / np.sqrt(k)
+            share = np.column_stack([ndtr(x), ndtr(-x)])
+            top = np.full((n_draws, self.depth), -1, np.int32)
+            first = share.argmax(axis=1)
+            top[:, :2] = np.column_stack([first, 1 - first])[:, : self.depth]
+            both, nothing = np.arange(2, dtype=np.int32), np.zeros(n_draws)
+            yield case, CaseDraws(both, share, nothing, top, 0, 1.0, float(n_draws), int(case_seed))

@@ -1,0 +1,142 @@
+"""Empirical Bayes for Gaussian scores: the prior that makes the scores of all cases most probable.
+
+Maximises the marginal likelihood ``Σ_cases [ln Γ(an) − ln Γ(a0) + a0 ln b0 − an ln bn + ½ ln(κ0/κn) − (n/2) ln 2π]``
+[Stutz et al., Evaluating AI systems under uncertain ground truth, appendix A]. Names as in
+`core.plausibility.gaussian`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.annotations.dataset import Dataset
+from core.errors import InputError
+from core.plausibility.gaussian import GaussianScores, ScoreStatistics, score_statistics
+
+# Bounds of the search, in units of the standard deviation of all scores. Some data have no maximum: where many cases
+# are unanimous, the likelihood grows without end as κ0 and b0 go to 0.
+BOUNDS = {"m0": (-20.0, 20.0), "k0": (1e-4, 1e4), "a0": (1e-2, 1e4), "b0": (1e-6, 1e6)}
+START_SHAPES = (0.5, 2.0, 20.0)
+MAX_ITERATIONS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class FittedPrior:
+    """Prior of `GaussianScores` that maximises the marginal likelihood of all scores, each counted once.
+
+    Attributes
+    ----------
+    m0, k0, a0, b0 : float
+    log_likelihood, start_log_likelihood : float
+        At the maximum, and at the best of the starts.
+    converged : bool
+        False where the search stopped before it found a maximum.
+    at_bounds : tuple of str
+        Parameters at an end of their range: the data determine only a limit, or nothing.
+    n_cases, n_scores : int
+        Cases with a score, and their scores.
+    """
+
+    m0: float
+    k0: float
+    a0: float
+    b0: float
+    log_likelihood: float
+    start_log_likelihood: float
+    converged: bool
+    at_bounds: tuple[str, ...]
+    n_cases: int
+    n_scores: int
+
+    def model(self, threshold: float) -> GaussianScores:
+        """The plausibility model with this prior."""
+        return GaussianScores(threshold, self.m0, self.k0, self.a0, self.b0)
+
+
+def log_marginal(scores: ScoreStatistics, m0: float, k0: float, a0: float, b0: float) -> tuple[float, np.ndarray]:
+    """Marginal log-likelihood of all scores, and its gradient with respect to m0, ln κ0, ln a0, ln b0."""
+    from scipy.special import gammaln, psi
+
+    n, deviation = scores.n, scores.mean - m0
+    k = k0 + n
+    a = a0 + n / 2
+    b = b0 + scores.squares / 2 + k0 * n * deviation**2 / (2 * k)
+    log_b = np.log(b)
+    sizes, times = np.unique(n, return_counts=True)  # gamma functions of a few sizes, not of every case
+    value = (
+        times @ (gammaln(a0 + sizes / 2) - gammaln(a0) + 0.5 * np.log(k0 / (k0 + sizes)))
+        + a0 * np.log(b0) * len(n)
+        - a @ log_b
+        - n.sum() / 2 * np.log(2 * np.pi)
+    )
+    ratio = a / b
+    gradient = np.array(
+        [
+            (ratio * k0 * n * deviation / k).sum(),
+            (0.5 * n / k - ratio * k0 * (n * deviation / k) ** 2 / 2).sum(),
+            a0 * (times @ (psi(a0 + sizes / 2) - psi(a0)) + (np.log(b0) - log_b).sum()),
+            (a0 - ratio * b0).sum(),
+        ]
+    )
+    return float(value), gradient
+
+
+def fit_prior(dataset: Dataset) -> FittedPrior:
+    """Empirical Bayes by L-BFGS on (m0, ln κ0, ln a0, ln b0), from a few starts by moments.
+
+    Raises
+    ------
+    NotApplicableError
+        The answers are not scores.
+    InputError
+        No case has two scores, or all scores are equal: nothing tells the spread within cases from that between them.
+    """
+    from scipy.optimize import minimize
+
+    scores = score_statistics(dataset)
+    if not (scores.n >= 2).any():
+        raise InputError("No case has two scores.", "A prior can be fitted only where some cases were scored twice.")
+    middle, spread = float(dataset.score.mean()), float(dataset.score.std())
+    if spread == 0 or dataset.score.min() == dataset.score.max():
+        raise InputError("All scores are equal.", "A prior can be fitted only where scores differ.")
+    used = scores.n > 0
+    n = scores.n[used]
+    unit = ScoreStatistics(n, (scores.mean[used] - middle) / spread, scores.squares[used] / spread**2)
+
+    def loss(place: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = log_marginal(unit, place[0], *np.exp(place[1:]))
+        return -value / len(n), -gradient / len(n)
+
+    bounds = [BOUNDS["m0"], *(tuple(np.log(BOUNDS[name])) for name in ("k0", "a0", "b0"))]
+    low, high = np.array(bounds).T
+    starts = [np.clip(start, low, high) for start in _starts(unit)]
+    options = {"maxiter": MAX_ITERATIONS, "ftol": 1e-13, "gtol": 1e-8}
+    fits = [minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options) for start in starts]
+    best = min(fits, key=lambda fit: fit.fun)
+    m0, k0, a0, b0 = best.x[0], *np.exp(best.x[1:])
+    at_bounds = tuple(
+        name for name, at in zip(BOUNDS, (best.x <= low + 1e-9) | (best.x >= high - 1e-9), strict=True) if at
+    )
+    shift = n.sum() * np.log(spread)  # from the density of standardised scores to that of the scores
+    return FittedPrior(
+        float(middle + spread * m0),
+        float(k0),
+        float(a0),
+        float(b0 * spread**2),
+        float(-best.fun * len(n) - shift),
+        float(-min(loss(start)[0] for start in starts) * len(n) - shift),
+        bool(best.success),
+        at_bounds,
+        len(n),
+        int(n.sum()),
+    )
+
+
+def _starts(unit: ScoreStatistics) -> list[np.ndarray]:
+    """Starts by moments: the variance within cases against that of their means, for a few shapes."""
+    within = max(unit.squares.sum() / (unit.n - 1).sum(), 1e-6)
+    between = max(unit.mean.var() - within * (1 / unit.n).mean(), 1e-2 * within)
+    return [
+        np.array([unit.mean.mean(), np.log(within / between), np.log(shape), np.log(shape * within)])
+        for shape in START_SHAPES
+    ]

@@ -1,0 +1,109 @@
+"""Probabilistic inverse rank normalisation (PrIRN): plausibilities around the IRN weights of a case.
+
+``λ | b ~ Dirichlet(γ λ̂ + ε 1)``, λ̂ the normalised IRN [Stutz et al., Evaluating AI systems under uncertain ground
+truth, appendix B.3].
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, get_args
+
+import numpy as np
+
+from core.annotations.dataset import Dataset
+from core.errors import InputError
+from core.plausibility._kernels import dirichlet_draws
+from core.plausibility.dirichlet import LARGEST, SMALLEST, SPLIT_DEPTH
+from core.plausibility.protocol import CaseDraws, check_sampling
+from core.rankings.irn import IRNWeights, Ties, irn
+from core.seeds import case_seeds
+
+
+@dataclass(frozen=True, slots=True)
+class PrIRN:
+    """Dirichlet plausibilities of partial rankings; their mean tends to the normalised IRN as the reliability grows.
+
+    λ̂ sums to 1 however many raters there are, so the reliability weighs all raters of a case together.
+
+    Parameters
+    ----------
+    epsilon : float
+        Pseudo-count of every class of the declared list, 1e-9 to 1e9; .01 in the published code.
+    ties : {"split", "full"}
+        Whether the classes of a tied block share its weight or each get all of it, as in the published figures.
+    depth : int
+        How many of the largest never-named classes are told apart; certainty of top-j sets needs j of them.
+    """
+
+    name: ClassVar[str] = "prirn"
+    default_reliability: ClassVar[float] = 30.0
+    epsilon: float = 0.01
+    ties: Ties = "split"
+    depth: int = SPLIT_DEPTH
+
+    def __post_init__(self) -> None:
+        if not SMALLEST <= self.epsilon <= LARGEST:
+            raise InputError(
+                f"The pseudo-count ε is {self.epsilon}.",
+                f"It must be a positive number, from {SMALLEST:g} to {LARGEST:g}.",
+            )
+        if self.ties not in get_args(Ties):
+            raise InputError(f"The rule for ties is {self.ties!r}.", f"It must be one of {', '.join(get_args(Ties))}.")
+        if self.depth < 1:
+            raise InputError(f"The depth is {self.depth}.", "It must be at least 1.")
+
+    def settings(self) -> dict:
+        """Parameters that change the draws."""
+        return {"epsilon": self.epsilon, "ties": self.ties, "depth": self.depth}
+
+    def point(self, dataset: Dataset) -> IRNWeights:
+        """The deterministic plausibilities that the draws stand around: ``normalised`` of the IRN weights."""
+        return irn(dataset, self.ties)
+
+    def point_shares(self, dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Normalised IRN of each case, in CSR over the classes named there: ptr, class codes, shares."""
+        weights = self.point(dataset)
+        return weights.ptr, weights.class_code, weights.normalised
+
+    def shapes(self, dataset: Dataset, case: int, reliability: float) -> tuple[np.ndarray, np.ndarray, int]:
+        """Named classes of a case, their Dirichlet shapes ``γ λ̂ + ε``, and the number of never-named classes."""
+        weights = irn(dataset, self.ties, range(case, case + 1))
+        named = weights.class_code
+        return named, reliability * weights.normalised + self.epsilon, dataset.n_classes - len(named)
+
+    def draws(
+        self, dataset: Dataset, *, reliability: float, n_draws: int, seed: int, cases: range | None = None
+    ) -> Iterator[tuple[int, CaseDraws]]:
+        """Independent draws of each case; of the prior where a case has no annotation.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            Of rankings or of single classes.
+        reliability : float
+            γ, above 0 and at most 1e9: the pseudo-counts that all raters of a case have together.
+        n_draws : int
+        seed : int
+        cases : range, optional
+            Which cases; all where not given.
+
+        Raises
+        ------
+        NotApplicableError
+            The answers are scores.
+        InputError
+            A parameter is out of its range.
+        """
+        check_sampling(reliability, n_draws)
+        cases = range(dataset.n_cases) if cases is None else cases
+        first = min(cases, default=0)
+        weights = irn(dataset, self.ties, range(first, max(cases, default=-1) + 1))
+        normalised = weights.normalised
+        seeds = case_seeds(seed, [dataset.cases[case] for case in cases], self.name)
+        for case, case_seed in zip(cases, seeds, strict=True):
+            entries = slice(weights.ptr[case - first], weights.ptr[case - first + 1])
+            named = weights.class_code[entries]
+            shape = reliability * normalised[entries] + self.epsilon
+            n_rest = dataset.n_classes - len(named)
+            share, rest, top = dirichlet_draws(case_seed, shape, self.epsilon, n_rest, n_draws, self.depth)
+            yield case, CaseDraws(named, share, rest, top, n_rest, self.epsilon, float(n_draws), int(case_seed))

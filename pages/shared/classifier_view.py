@@ -1,0 +1,169 @@
+"""Classifiers under uncertain truth, as a part of the Reliability page."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.annotations.dataset import RISK_LEVELS, Dataset
+from core.annotations.readers import open_table
+from core.errors import PluralityError
+from core.evaluation.metrics import metric_names
+from core.evaluation.predictions import read_predictions
+from core.evaluation.sweep_table import SweepTable
+from core.figures import classifiers as figures
+from core.text import markdown
+from pages.shared import widgets
+
+TOP = 3
+SURE = 0.95
+_FIELDS = ("mean", "sd", "ci_low", "ci_high", "min", "max", "point", "case_se", "total_se", "n_cases")
+
+
+def show(sweep: SweepTable, theme) -> None:
+    """Whether the choice of a classifier survives, its metric against reliability, and who beats whom."""
+    metrics = metric_names(TOP)
+    metric = st.segmented_control(
+        "Metric",
+        metrics,
+        default=metrics[1],
+        required=True,
+        format_func=figures.metric_title,
+        key="metric",
+        help=widgets.explained("top3 accuracy"),
+        persist_state="session",
+    )
+    st.subheader(markdown(_survives(sweep, metric)), anchor=False)
+    widgets.plot(
+        figures.metric_against_reliability(
+            sweep.reliabilities,
+            sweep.evaluation,
+            metric,
+            theme,
+            "Line: mean over plausible truths · band: 95 % of them · ×: against the point estimate",
+        ),
+        "metric_lines",
+        "Metric of each classifier against reliability",
+    )
+    rows = [
+        {
+            "reliability": reliability,
+            "classifier": name,
+            **{field: getattr(evaluation.values[name][metric], field) for field in _FIELDS},
+        }
+        for reliability, evaluation in zip(sweep.reliabilities, sweep.evaluation, strict=True)
+        for name in evaluation.classifiers
+    ]
+    frame = pd.DataFrame(rows)
+    with st.expander("The numbers, with the error from which cases are in the data (case_se) and both together"):
+        st.dataframe(frame, hide_index=True, key="metric_table")
+    widgets.download(frame, "Metric as CSV", "metric.csv", "metric_csv")
+    reliability = (
+        st.select_slider(
+            "At γ =",
+            sweep.reliabilities,
+            value=sweep.reliabilities[len(sweep.reliabilities) // 2],
+            key="at_reliability",
+        )
+        if len(sweep.reliabilities) > 1
+        else sweep.reliabilities[0]
+    )
+    evaluation = sweep.evaluation[sweep.reliabilities.index(reliability)]
+    _better(evaluation, metric)
+    left, right = st.columns(2, gap="large")
+    with left:
+        widgets.plot(
+            figures.draws_histogram(evaluation, metric, theme, f"Over plausible truths at γ = {reliability:g}"),
+            "metric_draws",
+            "Histogram of the metric over draws",
+        )
+    with right:
+        widgets.plot(
+            figures.metric_per_case(evaluation, metric, theme, f"Per case at γ = {reliability:g}"),
+            "metric_cases",
+            "Sorted metric per case",
+        )
+    if evaluation.by_risk is not None:
+        _by_risk(evaluation, metric)
+
+
+def _better(evaluation, metric: str) -> None:
+    widgets.heading("P(row is better than column)", "better")
+    place = evaluation.metrics.index(metric)
+    names = list(evaluation.classifiers)
+    frame = pd.DataFrame(evaluation.better[:, :, place], columns=names)
+    frame.insert(0, "better", names)
+    st.dataframe(
+        frame,
+        hide_index=True,
+        column_config={name: st.column_config.NumberColumn(format="%.3f") for name in names},
+        placeholder="–",
+        key="better",
+    )
+    widgets.download(frame, "P(better) as CSV", "better.csv", "better_csv")
+
+
+def _by_risk(evaluation, metric: str) -> None:
+    place = evaluation.metrics.index(metric)
+    frame = pd.DataFrame(
+        [
+            {"classifier": name}
+            | {
+                f"{level} risk (n {evaluation.n_by_risk[number, code]:,})": evaluation.by_risk[number, code, place]
+                for code, level in enumerate(RISK_LEVELS)
+            }
+            for number, name in enumerate(evaluation.classifiers)
+        ]
+    )
+    widgets.heading("By expected risk of the case", "risk")
+    st.dataframe(frame, hide_index=True, key="by_risk")
+
+
+def _survives(sweep: SweepTable, metric: str) -> str:
+    """Whether the choice of the best classifier survives all reliabilities."""
+    evaluations = sweep.evaluation
+    place = evaluations[0].metrics.index(metric)
+    best = [max(e.classifiers, key=lambda name: e.values[name][metric].mean) for e in evaluations]
+    names = evaluations[0].classifiers
+    if len(names) < 2:
+        return f"{names[0]} stands alone: add another classifier to compare"
+    if len(set(best)) > 1:
+        first, last = best[0], best[-1]
+        return (
+            f"The choice does not survive: {first} leads at γ = {sweep.reliabilities[0]:g}, "
+            f"{last} at γ = {sweep.reliabilities[-1]:g}"
+        )
+    leader = names.index(best[0])
+    least = min(float(np.nanmin(np.delete(evaluation.better[leader, :, place], leader))) for evaluation in evaluations)
+    if np.isnan(least):
+        return f"{best[0]} leads, but shares no case with another classifier"
+    if least >= SURE:
+        return f"{best[0]} leads at every trust level (P ≥ {np.floor(least * 100) / 100:.2f})"
+    return f"{best[0]} leads at every trust level, but not surely (P down to {least:.2f})"
+
+
+def add_predictions(dataset: Dataset, view: Dataset) -> None:
+    """Take in a file of predictions for this session, and say what does not match."""
+    with st.expander("Add predictions of classifiers"):
+        upload = st.file_uploader(
+            "CSV, TSV or Parquet: one row per case and class (case, class, score or rank, perhaps classifier), or one "
+            "row per case with a column for each class",
+            key="predictions_file",
+        )
+        if upload is None:
+            return
+        try:
+            found = read_predictions(open_table(upload.getvalue()), view, upload.name.rsplit(".", 1)[0])
+        except PluralityError as error:
+            st.error(markdown(error), icon=":material/error:")
+            return
+        for predictions in found:
+            tied, short = predictions.n_tied(TOP), predictions.n_short(TOP)
+            words = f"{predictions.name}: {int(predictions.predicted.sum()):,} of {view.n_cases:,} cases"
+            if tied:
+                words += f"; {tied:,} with tied scores at place {TOP}, taken in expectation"
+            if short:
+                words += f"; {short:,} with fewer than {TOP} classes, the missing places are misses"
+            st.markdown(markdown(words))
+            for note in predictions.notes:
+                st.caption(markdown(note))
+        st.session_state.setdefault("predictions", {})[dataset.digest] = found
