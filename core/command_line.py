@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 
-from core import commands
+from core.commands import plausibilities, raters
 from core.errors import PluralityError
 from core.version import __version__
 
@@ -17,8 +17,8 @@ _EXAMPLES = {
     "describe": "python -m core describe readings.csv",
     "agreement": "python -m core agreement readings.csv --level 0.9",
     "fit": "python -m core fit dawid-skene caries --smoothing none --cases-out truth.csv",
-    "certainty": "python -m core certainty dirichlet skin --reliability 3 --top 2",
-    "sweep": "python -m core sweep dirichlet skin --reliabilities 1,3,10",
+    "certainty": "python -m core certainty plackett-luce skin --reliability 3",
+    "sweep": "python -m core sweep plackett-luce skin --reliabilities 1,3,10",
 }
 
 
@@ -82,32 +82,38 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument("--seed", type=int, default=0)
 
     def takes_model(sub: argparse.ArgumentParser) -> None:
-        sub.add_argument("model", choices=("dirichlet",))
+        sub.add_argument("model", choices=("dirichlet", "gaussian", "prirn", "plackett-luce"))
         takes_file(sub)
         sub.add_argument("--draws", type=int, default=1000, metavar="M")
         sub.add_argument("--top", type=int, default=3, metavar="J", help="largest set of classes, 1 to J")
-        sub.add_argument("--alpha", type=float, default=1.0, metavar="A", help="prior pseudo-count of each class")
+        sub.add_argument("--alpha", type=float, default=1.0, metavar="A", help="prior of each class (dirichlet, PL)")
+        sub.add_argument("--ties", choices=("split", "full"), default="split", help="weight of tied classes (prirn)")
+        sub.add_argument("--epsilon", type=float, default=0.01, metavar="E", help="pseudo-count of a class (prirn)")
+        sub.add_argument("--prior", metavar="M0,K0,A0,B0", help="of scores (gaussian); fitted where not given")
+        sub.add_argument("--risk", metavar="FILE", help="class,risk with low, medium, high; or a level a line")
 
-    add("samples", commands.samples, "List the samples.")
-    takes_file(add("describe", commands.describe, "What a file holds, as understood."))
-    sub = add("agreement", commands.agreement, "Coefficients of agreement with intervals.")
+    add("samples", raters.samples, "List the samples.")
+    takes_file(add("describe", raters.describe, "What a file holds, as understood."))
+    sub = add("agreement", raters.agreement, "Coefficients of agreement with intervals.")
     takes_file(sub)
     sub.add_argument("--level", type=float, default=0.95, metavar="L", help="of the intervals, 0 to 1")
     sub.add_argument("--spa-weights", default="annotations_m1", metavar="S", help="weighting of SPA")
-    sub = add("fit", commands.fit, "Fit a model of raters and truth.")
+    sub = add("fit", raters.fit, "Fit a model of raters and truth.")
     sub.add_argument("model", choices=("majority", "dawid-skene"))
     takes_file(sub)
     sub.add_argument("--method", choices=("em",), default="em")
     sub.add_argument("--smoothing", choices=("none", "diagonal", "pooled"))
     sub.add_argument("--restarts", type=int, default=0, metavar="N", help="random starts beside the vote start")
     sub.add_argument("--cases-out", metavar="FILE", help="write class probabilities per case as CSV")
-    sub = add("certainty", commands.certainty, "Annotation certainty of every case.")
+    sub = add("certainty", plausibilities.certainty, "Annotation certainty of every case.")
     takes_model(sub)
     sub.add_argument("--reliability", type=float, required=True, metavar="G", help="γ, the trust in the raters")
     sub.add_argument("--cases-out", metavar="FILE", help="write certainty per case as CSV")
-    sub = add("sweep", commands.sweep, "Certainty against reliability.")
+    sub = add("sweep", plausibilities.sweep, "Certainty against reliability.")
     takes_model(sub)
     sub.add_argument("--reliabilities", required=True, metavar="1,2,3", help="values of γ")
+    sub.add_argument("--predictions", action="append", metavar="NAME=FILE", help="of a classifier; may be repeated")
+    sub.add_argument("--k", type=int, help="length of the lists that are compared; --top where not given")
     return parser
 
 

@@ -1,0 +1,57 @@
+"""What the commands share: reading FILE, writing tables, and what every answer carries."""
+
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+from core.annotations.dataset import Dataset, Kind
+from core.annotations.reading import Reading, read
+from core.annotations.samples import SAMPLES, read_sample
+from core.errors import InputError
+
+
+def read_file(options, kind: Kind | None = None) -> Reading:
+    """The file, or the sample of that name, as understood; ``kind`` says what an answer is where that is known."""
+    if any(sample.name == options.file for sample in SAMPLES) and not Path(options.file).is_file():
+        return read_sample(options.file)
+    return read(
+        options.file,
+        layout=options.format,
+        case=options.case,
+        rater=options.rater,
+        answer=options.answer,
+        rank=options.rank,
+        kind=kind,
+        classes=[name.strip() for name in options.classes.split(",")] if options.classes else None,
+    )
+
+
+def as_classes(options) -> tuple[Dataset, int]:
+    """One class per annotation, and how many were left out; warnings are kept for standard error."""
+    reading = read_file(options)
+    options.cautions.extend(reading.report.warnings)
+    return reading.dataset.as_classes(options.threshold)
+
+
+def stamp(options, dataset: Dataset) -> dict:
+    """What every answer carries: seed and digest."""
+    return {"seed": options.seed, "digest": dataset.digest}
+
+
+def write_table(path: str | None, table: pd.DataFrame) -> None:
+    """A table to a file, where one was asked for."""
+    if path is None:
+        return
+    from core.tables import to_csv
+
+    try:
+        Path(path).write_bytes(to_csv(table))
+    except OSError as error:
+        raise InputError(f"{path} cannot be written ({error.strerror}).") from None
+
+
+def progress(share: float) -> None:
+    """Share done, on a terminal's standard error."""
+    if sys.stderr.isatty():
+        print(f"\r{share:4.0%}", end="" if share < 1 else "\n", file=sys.stderr, flush=True)

@@ -1,0 +1,250 @@
+"""Certainty of cases, and the sweep over reliabilities: each a tree for JSON and a table for CSV."""
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from core.annotations.dataset import RISK_LEVELS, Dataset
+from core.annotations.readers import open_table
+from core.annotations.samples import SAMPLES, sample_predictions
+from core.commands.inputs import as_classes, progress, read_file, stamp, write_table
+from core.errors import InputError
+from core.evaluation.predictions import Predictions, read_predictions
+from core.evaluation.sweep_table import SweepTable, reliability_sweep
+from core.plausibility.dirichlet import DirichletCounts
+from core.plausibility.gaussian import GaussianScores
+from core.plausibility.gaussian_prior import fit_prior
+from core.plausibility.plackett_luce.gibbs import PlackettLuce
+from core.plausibility.prirn import PrIRN
+from core.plausibility.protocol import PlausibilityModel
+
+LEVELS = (0.5, 0.9, 0.99)
+_METRIC_FIELDS = ("mean", "sd", "ci_low", "ci_high", "min", "max", "point", "case_se", "total_se", "n_cases")
+
+
+def certainty(options) -> tuple[dict, pd.DataFrame]:
+    """Annotation certainty and risk, their means over cases; the table is per case."""
+    dataset, left_out = _input(options)
+    if options.model == "gaussian":
+        return _gaussian_certainty(options, dataset)
+    sweep = _run(options, _model(options), dataset, [options.reliability], ())
+    result, tops = sweep.certainty[0], range(1, options.top + 1)
+    table = pd.DataFrame({"case": list(result.cases)})
+    for top in tops:
+        table[f"top{top}"], table[f"top{top}_se"] = result.certainty[:, top - 1], result.se[:, top - 1]
+    table["top_class"] = [result.classes[code] if code >= 0 else "" for code in result.top_class()]
+    answer = {
+        "model": options.model,
+        "mean": {f"top{top}": result.mean(top) for top in tops},
+        "se": {f"top{top}": result.mean_se(top) for top in tops},
+        "n_below": {str(level): result.n_below(level) for level in LEVELS},
+        "n_cases": dataset.n_cases,
+        "reliability": options.reliability,
+        **_undefined_tops(options, dataset),
+        "left_out": left_out,
+        **stamp(options, dataset),
+    }
+    if sweep.risk:
+        risk = sweep.risk[0]
+        answer["risk"] = {"of_top1": float(risk.of_top1.mean()), "summed": float(risk.summed.mean())}
+        table["risk_of_top1"], table["risk_summed"] = risk.of_top1, risk.summed
+        table["risk"], table["expected_risk"] = [RISK_LEVELS[level] for level in risk.level], risk.expected
+    write_table(options.cases_out, table)
+    return answer, table
+
+
+def sweep(options) -> tuple[dict, pd.DataFrame]:
+    """Certainty, risk and classifiers at each reliability; the table has a row for each."""
+    try:
+        reliabilities = [float(value) for value in options.reliabilities.split(",")]
+    except ValueError:
+        raise InputError(f"{options.reliabilities!r} is not a list of numbers.", "Write for example 1,3,10.") from None
+    dataset, left_out = _input(options)
+    if options.model == "gaussian":
+        raise InputError(
+            "Scores have a certainty in closed form, which needs no sweep.",
+            "Use certainty gaussian for each γ.",
+        )
+    options.top = options.k or options.top
+    classifiers = _classifiers(options, dataset)
+    found = _run(options, _model(options), dataset, reliabilities, classifiers)
+    rows, better = [], []
+    for place, (reliability, result) in enumerate(zip(found.reliabilities, found.certainty, strict=True)):
+        row = {"reliability": reliability, **{f"top{top}": result.mean(top) for top in range(1, options.top + 1)}}
+        if found.risk:
+            risk = found.risk[place]
+            row["risk"] = {"of_top1": float(risk.of_top1.mean()), "summed": float(risk.summed.mean())}
+        row["metrics"] = {}
+        if found.evaluation:
+            evaluation = found.evaluation[place]
+            row["metrics"] = {
+                name: {
+                    metric: {field: getattr(value, field) for field in _METRIC_FIELDS}
+                    for metric, value in values.items()
+                }
+                for name, values in evaluation.values.items()
+            }
+            better.extend(
+                {
+                    "reliability": reliability,
+                    "a": evaluation.classifiers[a],
+                    "b": evaluation.classifiers[b],
+                    "metric": metric,
+                    "p": float(evaluation.better[a, b, number]),
+                }
+                for a in range(len(evaluation.classifiers))
+                for b in range(a + 1, len(evaluation.classifiers))
+                for number, metric in enumerate(evaluation.metrics)
+            )
+        rows.append(row)
+    table = pd.DataFrame([_flat(row) for row in rows])
+    answer = {
+        "model": options.model,
+        "rows": rows,
+        "better": better,
+        **_undefined_tops(options, dataset),
+        "left_out": left_out,
+        **stamp(options, dataset),
+    }
+    return answer, table
+
+
+def _input(options) -> tuple[Dataset, int]:
+    """What the model eats, with risk levels where they are given."""
+    if options.model == "gaussian":
+        reading = read_file(options, kind="score")
+        options.cautions.extend(reading.report.warnings)
+        return reading.dataset, 0
+    if options.model == "dirichlet":
+        dataset, left_out = as_classes(options)
+    else:
+        reading = read_file(options)
+        options.cautions.extend(reading.report.warnings)
+        dataset, left_out = reading.dataset, 0
+        if dataset.kind == "score":
+            dataset, left_out = dataset.as_classes(options.threshold)
+    if options.risk:
+        dataset = dataclasses.replace(dataset, class_risk=_read_risk(options.risk, dataset))
+    return dataset, left_out
+
+
+def _model(options) -> PlausibilityModel:
+    if not 1 <= options.top <= 10:
+        raise InputError(f"Sets of up to {options.top} classes were asked for.", "Ask for 1 to 10.")
+    if options.model == "prirn":
+        return PrIRN(epsilon=options.epsilon, ties=options.ties, depth=options.top)
+    if options.model == "plackett-luce":
+        return PlackettLuce(alpha=options.alpha, depth=options.top)
+    return DirichletCounts(alpha=options.alpha, depth=options.top)
+
+
+def _run(options, model: PlausibilityModel, dataset: Dataset, reliabilities, classifiers) -> SweepTable:
+    return reliability_sweep(
+        model,
+        dataset,
+        reliabilities,
+        classifiers=classifiers,
+        n_draws=options.draws,
+        max_top=options.top,
+        seed=options.seed,
+        progress=progress,
+    )
+
+
+def _gaussian_certainty(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
+    """Closed form: no draws, and so no Monte Carlo error."""
+    if options.threshold is None:
+        raise InputError("Scores need a threshold.", "Give --threshold T.")
+    if dataset.kind != "score":
+        raise InputError("The Gaussian model takes scores; these are not.", "Use another model.")
+    prior = None
+    if options.prior:
+        try:
+            m0, k0, a0, b0 = (float(value) for value in options.prior.split(","))
+        except ValueError:
+            raise InputError(f"{options.prior!r} is not a prior.", "Give four numbers: m0,k0,a0,b0.") from None
+        model = GaussianScores(options.threshold, m0, k0, a0, b0)
+    else:
+        prior = fit_prior(dataset)
+        model = prior.model(options.threshold)
+        if prior.at_bounds:
+            options.cautions.append(f"The fitted prior stands at the bound of {', '.join(prior.at_bounds)}.")
+    posterior = model.posterior(dataset, options.reliability)
+    table = pd.DataFrame(
+        {
+            "case": list(dataset.cases),
+            "top1": posterior.certainty,
+            "p_at_most": posterior.at_most,
+            "predictive_share": posterior.predictive,
+        }
+    )
+    write_table(options.cases_out, table)
+    answer = {
+        "model": "gaussian",
+        "mean": {"top1": float(posterior.certainty.mean())},
+        "se": {"top1": 0.0},
+        "predictive_share": float(posterior.predictive.mean()),
+        "prior": {"m0": model.m0, "k0": model.k0, "a0": model.a0, "b0": model.b0, "fitted": prior is not None},
+        "n_below": {str(level): int((posterior.certainty < level).sum()) for level in LEVELS},
+        "n_cases": dataset.n_cases,
+        "reliability": options.reliability,
+        "left_out": 0,
+        **stamp(options, dataset),
+    }
+    return answer, table
+
+
+def _classifiers(options, dataset: Dataset) -> tuple[Predictions, ...]:
+    found: list[Predictions] = []
+    if any(sample.name == options.file for sample in SAMPLES) and not Path(options.file).is_file():
+        content = sample_predictions(options.file)
+        if content is not None:
+            found += read_predictions(open_table(content), dataset, options.file)
+    for entry in options.predictions or ():
+        name, _, path = entry.partition("=")
+        if not path:
+            raise InputError(f"{entry!r} does not name a file of predictions.", "Write NAME=FILE.")
+        try:
+            content = Path(path).read_bytes()
+        except OSError as error:
+            raise InputError(f"{path} cannot be opened ({error.strerror}).", "Look at the path.") from None
+        found += read_predictions(open_table(content), dataset, name)
+    for predictions in found:
+        options.cautions.extend(predictions.notes)
+    return tuple(found)
+
+
+def _read_risk(path: str, dataset: Dataset) -> np.ndarray:
+    """Levels from a table class,risk, or from one number a line in the order of the classes."""
+    try:
+        lines = [line.strip() for line in Path(path).read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read ({error}).", "Look at the path.") from None
+    words = {name: code for code, name in enumerate(RISK_LEVELS)} | {str(code): code for code in range(3)}
+    if lines and all(line in words for line in lines):
+        if len(lines) != dataset.n_classes:
+            raise InputError(f"{path} has {len(lines):,} levels for {dataset.n_classes:,} classes.", "Give each one.")
+        return np.array([words[line] for line in lines], np.int8)
+    levels = {name.strip(): level.strip().casefold() for name, _, level in (line.rpartition(",") for line in lines)}
+    for name in dataset.classes:
+        if levels.get(name) not in words:
+            raise InputError(f"{path} has no risk level for class {name!r}.", "Give low, medium or high (or 0, 1, 2).")
+    return np.array([words[levels[name]] for name in dataset.classes], np.int8)
+
+
+def _undefined_tops(options, dataset: Dataset) -> dict:
+    if options.top <= dataset.n_classes:
+        return {}
+    return {"note": f"undefined above top{dataset.n_classes}: there are no more classes"}
+
+
+def _flat(row: dict, prefix: str = "") -> dict:
+    flat = {}
+    for key, value in row.items():
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{prefix}{key}.")
+        else:
+            flat[f"{prefix}{key}"] = value
+    return flat
