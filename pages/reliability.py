@@ -42,11 +42,11 @@ def _settings(dataset: Dataset):
     return model, tuple(sorted(chosen))
 
 
-def _sweep(view: Dataset, model, reliabilities: tuple[float, ...], classifiers) -> SweepTable | None:
+def _sweep(view: Dataset, model, reliabilities: tuple[float, ...], classifiers, title: str) -> SweepTable | None:
     who = tuple((predictions.name, len(predictions.class_code)) for predictions in classifiers)
     return jobs_ui.result_of(
         plausibility.job_key(view, model, "sweep", reliabilities, who),
-        "Sweep over reliabilities",
+        title,
         lambda job: reliability_sweep(
             model,
             view,
@@ -111,7 +111,7 @@ def _page() -> None:
     classifiers = cached.sample_predictions(st.session_state["data"], view) + tuple(
         widgets.own_predictions(dataset.digest)
     )
-    sweep = _sweep(view, model, reliabilities, classifiers)
+    sweep = _sweep(view, model, reliabilities, classifiers, "Sweep over reliabilities")
     if sweep is None:
         return
     title.title(_sentence(sweep))

@@ -1,5 +1,7 @@
 """What all tests share: kernels from the one cache, and a home folder that is nobody's own."""
 
+import os
+
 import pytest
 
 from core.settings import prepare_numba_cache
@@ -13,3 +15,29 @@ def home(tmp_path, monkeypatch):
     folder = tmp_path / "home"
     monkeypatch.setenv("PLURALITY_HOME", str(folder))
     return folder
+
+
+# Seconds that each kind of test may take in all, on two cores; beyond it the run fails in CI.
+BUDGETS = {"core": 480, "pages": 240, "browser": 660}
+_spent = dict.fromkeys(BUDGETS, 0.0)
+
+
+def pytest_runtest_logreport(report):
+    """Count the seconds of each kind of test."""
+    kind = report.nodeid.split("/")[1] if report.nodeid.count("/") else ""
+    if kind in _spent:
+        _spent[kind] += report.duration
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say what each kind took of its budget."""
+    for kind, seconds in _spent.items():
+        if seconds:
+            terminalreporter.write_line(f"tests/{kind}: {seconds:.0f} s of {BUDGETS[kind]} s")
+
+
+def pytest_sessionfinish(session):
+    """Fail in CI where a kind of test is over its budget."""
+    over = [kind for kind, seconds in _spent.items() if seconds > BUDGETS[kind]]
+    if over and os.environ.get("CI") and session.exitstatus == 0:
+        session.exitstatus = 1

@@ -13,7 +13,6 @@ from core.reducers.metrics import Metrics, MetricState, score_case
 METRIC_NAMES = ("top1_accuracy", "top{k}_accuracy", "set_accuracy_{k}", "overlap_{k}", "average_overlap_{k}")
 N_BOOTSTRAP = 1000
 SAME_SHARE = 1e-7
-RISK_BIN_NAMES = ("low", "medium", "high")
 
 
 @dataclass(frozen=True, slots=True)

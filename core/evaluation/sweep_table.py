@@ -87,6 +87,7 @@ def reliability_sweep(
     if classifiers:
         reducers.append(metrics)
         point = point_scores(metrics, *model.point_shares(dataset), dataset.n_classes)
+    classes = dataset.classes or getattr(model, "classes", ())  # scores have those of their threshold
     certainty, risks, evaluations = [], [], []
     for place, reliability in enumerate(reliabilities):
         states = reduce_draws(
@@ -99,7 +100,7 @@ def reliability_sweep(
             token=token,
             progress=_part(progress, place, len(reliabilities)),
         )
-        certainty.append(certainty_of(states[0], dataset.cases, dataset.classes))
+        certainty.append(certainty_of(states[0], dataset.cases, classes))
         if risk is not None:
             risks.append(risk_of(states[1]))
         if classifiers:

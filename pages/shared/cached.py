@@ -237,6 +237,30 @@ def job(key: tuple, title: str, work: Callable[[Job], object]) -> Job:
     return known
 
 
+@st.cache_resource(show_spinner=False)
+def _watchers() -> dict[str, set[str]]:
+    return {}
+
+
+def watch(key: tuple, session: str) -> None:
+    """Say that a session looks at the job of that key."""
+    _watchers().setdefault(repr((*key, __version__)), set()).add(session)
+
+
+def leave(key: tuple, session: str) -> None:
+    """Say that a session does not need a job any more; with nobody left it is cancelled, so that none pile up."""
+    name = repr((*key, __version__))
+    left = _watchers().get(name, set())
+    left.discard(session)
+    if left:
+        return
+    _watchers().pop(name, None)
+    known = jobs().get(_job_ids().get(name, ""))
+    if known is not None and not known.finished:
+        known.cancel()
+        _job_ids().pop(name, None)
+
+
 def restart(key: tuple) -> None:
     """Let go of a finished job, so that the next look starts it anew."""
     _job_ids().pop(repr((*key, __version__)), None)

@@ -1,5 +1,6 @@
 """Long work on screen: stage, progress, time left and Cancel, while other pages stay usable."""
 
+import uuid
 from collections.abc import Callable
 
 import streamlit as st
@@ -16,8 +17,10 @@ _AT_ONCE_SECONDS = 0.3
 def result_of(key: tuple, title: str, work: Callable[[Job], object]):
     """The result of a job, or None while it runs, was cancelled or has failed; then the screen says so.
 
-    What takes less than a moment is waited for, so that it never flickers.
+    What takes less than a moment is waited for, so that it never flickers. A session has one job under each title: an
+    earlier one that nobody else looks at is cancelled, so that moving a slider does not fill the queue.
     """
+    _one_at_a_time(key, title)
     job = cached.job(key, title, work)
     job.wait(_AT_ONCE_SECONDS)
     if job.state == "done":
@@ -39,6 +42,15 @@ def result_of(key: tuple, title: str, work: Callable[[Job], object]):
     return None
 
 
+def _one_at_a_time(key: tuple, title: str) -> None:
+    session = st.session_state.setdefault("_session", uuid.uuid4().hex)
+    mine = st.session_state.setdefault("_jobs", {})
+    if title in mine and mine[title] != key:
+        cached.leave(mine[title], session)
+    mine[title] = key
+    cached.watch(key, session)
+
+
 @st.fragment(run_every=_POLL_SECONDS)
 def _watch(job: Job) -> None:
     if job.finished:
@@ -48,6 +60,5 @@ def _watch(job: Job) -> None:
     left = job.seconds_left()
     if left is not None:
         words += f" · about {left:,.0f} s left"
-    bar, button = st.columns([5, 1], vertical_alignment="center")
-    bar.progress(job.progress, text=words + (f" · {job.message}" if job.message else ""))
-    button.button("Cancel", on_click=job.cancel, key=f"cancel-{job.id}")
+    st.progress(job.progress, text=words + (f" · {job.message}" if job.message else ""))
+    st.button("Cancel", on_click=job.cancel, key=f"cancel-{job.id}")

@@ -103,9 +103,8 @@ def show_relations(dataset: Dataset, view: Dataset, sweep: SweepTable, model, ri
             return
         widgets.heading("The same cases under another model", plausibility.OFFERS[other].term)
         rival = plausibility.MODELS[other]()
-        second = rival_sweep(
-            plausibility.data_for(other, dataset, quietly=True), rival, (float(rival.default_reliability),), ()
-        )
+        eaten = plausibility.data_for(other, dataset, quietly=True)
+        second = rival_sweep(eaten, rival, (float(rival.default_reliability),), (), "Certainty under another model")
         if second is None:
             return
         values = second.certainty[0].certainty[:, 0]

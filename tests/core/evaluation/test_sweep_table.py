@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import core
+from core.annotations.dataset import Dataset
 from core.annotations.readers import open_table
 from core.annotations.samples import SAMPLE_FOLDER
 from core.certainty.risk import risk_of
@@ -18,6 +19,7 @@ from core.evaluation.metrics import evaluate, point_scores
 from core.evaluation.predictions import match_predictions, read_predictions
 from core.evaluation.sweep_table import reliability_sweep
 from core.plausibility.dirichlet import DirichletCounts
+from core.plausibility.gaussian import GaussianScores
 from core.plausibility.plackett_luce.gibbs import PlackettLuce
 from core.plausibility.prirn import PrIRN
 from core.reducers import protocol
@@ -48,6 +50,16 @@ def test_mean_certainty_is_nan_where_there_are_too_few_classes(build):
     sweep = reliability_sweep(DirichletCounts(), build([(0, 0, 0), (0, 1, 1)], 2), [1.0, 2.0], n_draws=10)
     assert np.isnan(sweep.mean(3)).all()
     assert np.isfinite(sweep.mean(2)).all()
+
+
+def test_scores_have_the_certainty_of_the_two_classes_of_their_threshold():
+    dataset = Dataset.from_scores("test", ["a", "b"], ["x"], np.array([0, 1]), np.zeros(2, int), np.array([1.0, 90.0]))
+    sweep = reliability_sweep(GaussianScores(2.0, 0.3, 0.5, 2.0, 1.5), dataset, [1.0, 30.0], n_draws=50)
+    assert sweep.certainty[0].classes == ("≤ 2", "> 2")
+    for found in sweep.certainty:
+        assert (found.certainty[:, 0] >= 0.5).all() and (found.certainty[:, 1] == 1).all()
+        assert np.isnan(found.certainty[:, 2]).all()
+    assert sweep.certainty[1].top_class().tolist() == [0, 1]
 
 
 def test_progress_runs_once_over_all_reliabilities(dataset):
