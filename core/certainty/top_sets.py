@@ -90,7 +90,7 @@ def annotation_certainty(
         token=token,
         progress=progress,
     )
-    return certainty_of(state, dataset.cases, dataset.classes)
+    return certainty_of(state, dataset.cases, getattr(model, "classes", dataset.classes))
 
 
 def certainty_of(state: TopSetState, cases: tuple[str, ...], classes: tuple[str, ...]) -> CertaintyResult:

@@ -12,6 +12,7 @@ from core.chunks import CancelToken, chunk_ranges, map_chunks
 from core.plausibility.protocol import CaseDraws, PlausibilityModel
 
 CHUNK_CASES = 128
+MERGED_AT = 16
 
 
 class Reducer(Protocol):
@@ -64,7 +65,13 @@ def reduce_draws(
                 reducer.update(state, place, case, draws)
         return states
 
-    parts = list(map_chunks(one, chunk_ranges(len(cases), CHUNK_CASES), token=token, progress=progress))
-    return [
-        reducer.result(reducer.merge([states[place] for states in parts])) for place, reducer in enumerate(reducers)
-    ]
+    parts: list[list[Any]] = []
+    for states in map_chunks(one, chunk_ranges(len(cases), CHUNK_CASES), token=token, progress=progress):
+        parts.append(states)
+        if len(parts) >= MERGED_AT:  # so that no more than these are held, however many cases there are
+            parts = [_merged(reducers, parts)]
+    return [reducer.result(state) for reducer, state in zip(reducers, _merged(reducers, parts), strict=True)]
+
+
+def _merged(reducers: Sequence[Reducer], parts: list[list[Any]]) -> list[Any]:
+    return [reducer.merge([states[place] for states in parts]) for place, reducer in enumerate(reducers)]

@@ -1,12 +1,12 @@
 """Classifiers under uncertain truth, as a part of the Reliability page."""
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from core.annotations.dataset import RISK_LEVELS, Dataset
 from core.annotations.readers import open_table
 from core.errors import PluralityError
+from core.evaluation.choice import verdict
 from core.evaluation.metrics import metric_names
 from core.evaluation.predictions import read_predictions
 from core.evaluation.sweep_table import SweepTable
@@ -15,7 +15,6 @@ from core.text import markdown
 from pages.shared import widgets
 
 TOP = 3
-SURE = 0.95
 _FIELDS = ("mean", "sd", "ci_low", "ci_high", "min", "max", "point", "case_se", "total_se", "n_cases")
 
 
@@ -32,7 +31,7 @@ def show(sweep: SweepTable, theme) -> None:
         help=widgets.explained("top3 accuracy"),
         persist_state="session",
     )
-    st.subheader(markdown(_survives(sweep, metric)), anchor=False)
+    st.subheader(markdown(verdict(sweep.reliabilities, sweep.evaluation, metric)), anchor=False)
     widgets.plot(
         figures.metric_against_reliability(
             sweep.reliabilities,
@@ -116,29 +115,6 @@ def _by_risk(evaluation, metric: str) -> None:
     )
     widgets.heading("By expected risk of the case", "risk")
     st.dataframe(frame, hide_index=True, key="by_risk")
-
-
-def _survives(sweep: SweepTable, metric: str) -> str:
-    """Whether the choice of the best classifier survives all reliabilities."""
-    evaluations = sweep.evaluation
-    place = evaluations[0].metrics.index(metric)
-    best = [max(e.classifiers, key=lambda name: e.values[name][metric].mean) for e in evaluations]
-    names = evaluations[0].classifiers
-    if len(names) < 2:
-        return f"{names[0]} stands alone: add another classifier to compare"
-    if len(set(best)) > 1:
-        first, last = best[0], best[-1]
-        return (
-            f"The choice does not survive: {first} leads at γ = {sweep.reliabilities[0]:g}, "
-            f"{last} at γ = {sweep.reliabilities[-1]:g}"
-        )
-    leader = names.index(best[0])
-    least = min(float(np.nanmin(np.delete(evaluation.better[leader, :, place], leader))) for evaluation in evaluations)
-    if np.isnan(least):
-        return f"{best[0]} leads, but shares no case with another classifier"
-    if least >= SURE:
-        return f"{best[0]} leads at every trust level (P ≥ {np.floor(least * 100) / 100:.2f})"
-    return f"{best[0]} leads at every trust level, but not surely (P down to {least:.2f})"
 
 
 def add_predictions(dataset: Dataset, view: Dataset) -> None:

@@ -1,0 +1,70 @@
+"""Whether the choice of a classifier survives the doubt about the truth."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.evaluation.metrics import Evaluation
+
+
+@dataclass(frozen=True, slots=True)
+class Leader:
+    """The classifier with the highest mean at one reliability.
+
+    Attributes
+    ----------
+    name : str
+    p : float or None
+        Smallest P(leader better than another) over the others that it shares a case with; None where there is none.
+    """
+
+    name: str
+    p: float | None
+
+
+def leaders(evaluations: Sequence[Evaluation], metric: str) -> list[Leader]:
+    """The leader at each reliability, and how surely it leads.
+
+    Classifiers without a predicted case cannot lead.
+    """
+    found = []
+    for evaluation in evaluations:
+        place = evaluation.metrics.index(metric)
+        means = np.array([evaluation.values[name][metric].mean for name in evaluation.classifiers])
+        if np.isnan(means).all():
+            continue
+        leader = int(np.nanargmax(means))
+        against = np.delete(evaluation.better[leader, :, place], leader)
+        against = against[~np.isnan(against)]
+        found.append(Leader(evaluation.classifiers[leader], float(against.min()) if against.size else None))
+    return found
+
+
+def verdict(reliabilities: Sequence[float], evaluations: Sequence[Evaluation], metric: str, sure: float = 0.95) -> str:
+    """One sentence: who leads, whether always, and how surely."""
+    if not evaluations or len(evaluations[0].classifiers) < 2:
+        return "There is only one classifier: add another to compare"
+    found = leaders(evaluations, metric)
+    if not found:
+        return "No classifier predicts a case of these data"
+    if len({leader.name for leader in found}) > 1:
+        first, last = found[0], found[-1]
+        if first.name == last.name:
+            last = next(leader for leader in found if leader.name != first.name)
+        at = dict(zip(found, reliabilities, strict=False))
+        return (
+            f"The choice does not survive: {first.name} leads at γ = {at[first]:g} ({_surely(first)}), "
+            f"{last.name} at γ = {at[last]:g} ({_surely(last)})"
+        )
+    known = [leader.p for leader in found if leader.p is not None]
+    if not known:
+        return f"{found[0].name} leads, but shares no case with another classifier"
+    least = min(known)
+    if least >= sure:
+        return f"{found[0].name} leads at every trust level (P ≥ {np.floor(least * 100) / 100:.2f})"
+    return f"{found[0].name} leads at every trust level, but not surely (P down to {least:.2f})"
+
+
+def _surely(leader: Leader) -> str:
+    return "no case in common" if leader.p is None else f"P {leader.p:.2f}"

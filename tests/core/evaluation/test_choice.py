@@ -1,0 +1,46 @@
+"""Whether the choice of a classifier survives, said in one sentence."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from core.evaluation.choice import leaders, verdict
+
+
+def evaluation(means, better):
+    """An evaluation of one metric with given means and P(row better than column)."""
+    names = tuple("ABCD"[: len(means)])
+    values = {name: {"m": SimpleNamespace(mean=mean)} for name, mean in zip(names, means, strict=True)}
+    return SimpleNamespace(classifiers=names, metrics=("m",), values=values, better=np.array(better)[:, :, None])
+
+
+NAN = float("nan")
+A_SURE = evaluation([0.9, 0.8], [[NAN, 0.99], [0.01, NAN]])
+A_UNSURE = evaluation([0.9, 0.89], [[NAN, 0.6], [0.4, NAN]])
+B_SURE = evaluation([0.7, 0.8], [[NAN, 0.03], [0.97, NAN]])
+APART = evaluation([0.9, 0.8], [[NAN, NAN], [NAN, NAN]])
+
+
+@pytest.mark.parametrize(
+    ("evaluations", "words"),
+    [
+        ([A_SURE, A_SURE], "A leads at every trust level (P ≥ 0.99)"),
+        ([A_SURE, A_UNSURE], "A leads at every trust level, but not surely (P down to 0.60)"),
+        ([B_SURE, A_SURE], "The choice does not survive: B leads at γ = 1 (P 0.97), A at γ = 3 (P 0.99)"),
+        ([APART, APART], "A leads, but shares no case with another classifier"),
+        ([evaluation([0.9], [[NAN]])], "There is only one classifier: add another to compare"),
+        ([evaluation([NAN, NAN], [[NAN, NAN], [NAN, NAN]])], "No classifier predicts a case of these data"),
+    ],
+)
+def test_the_verdict_says_who_leads_and_how_surely(evaluations, words):
+    assert verdict((1.0, 3.0)[: len(evaluations)], evaluations, "m") == words
+
+
+def test_a_lead_that_is_lost_in_the_middle_does_not_survive():
+    assert "B at γ = 3" in verdict((1.0, 3.0, 10.0), [A_SURE, B_SURE, A_SURE], "m")
+
+
+def test_a_classifier_without_cases_cannot_lead():
+    found = leaders([evaluation([NAN, 0.2], [[NAN, NAN], [NAN, NAN]])], "m")
+    assert [(leader.name, leader.p) for leader in found] == [("B", None)]
