@@ -14,6 +14,7 @@ _HEIGHT = np.sqrt(3) / 2
 
 def plausibility_bars(
     names: list[str],
+    point: np.ndarray,
     mean: np.ndarray,
     low: np.ndarray,
     high: np.ndarray,
@@ -22,27 +23,28 @@ def plausibility_bars(
     theme: Theme,
     title: str,
 ) -> go.Figure:
-    """One line per class: bar = mean, dots = draws, line = 95 % interval.
+    """One line per class: bar = point estimate, dots = draws, line = 95 % of them with a tick at their mean.
 
     Parameters
     ----------
     names : list of str
         As they stand in the data.
-    mean, low, high : ndarray, shape (n_lines,)
+    point, mean, low, high : ndarray, shape (n_lines,)
     draws : ndarray, shape (n_draws, n_lines)
     colours : list of str
     """
     figure = blank(theme, title, height=96 + 34 * len(names))
     labels = [plotly(shorten(name, 26)) for name in names]
     figure.add_bar(
-        x=mean,
+        x=point,
         y=list(range(len(names))),
         orientation="h",
         width=0.62,
         marker={"color": [with_opacity(colour, 0.32) for colour in colours]},
-        customdata=[[label, f"{a:.2f} to {b:.2f}"] for label, a, b in zip(labels, low, high, strict=True)],
-        hovertemplate="%{customdata[0]}: mean %{x:.3f}<br>95 % of draws %{customdata[1]}<extra></extra>",
-        name="mean",
+        customdata=[
+            [label, f"{m:.3f} ({a:.2f} to {b:.2f})"] for label, m, a, b in zip(labels, mean, low, high, strict=True)
+        ],
+        hovertemplate="%{customdata[0]}: point estimate %{x:.3f}<br>draws %{customdata[1]}<extra></extra>",
         showlegend=False,
     )
     step = max(1, len(draws) // SHOWN_DRAWS)
@@ -68,7 +70,16 @@ def plausibility_bars(
         hoverinfo="skip",
         showlegend=False,
     )
-    figure.update_xaxes(range=[0, min(1.0, max(0.3, float(draws.max()) * 1.05))], title_text="plausibility")
+    figure.add_scatter(
+        x=mean,
+        y=np.arange(len(names)) + 0.36,
+        mode="markers",
+        marker={"symbol": "line-ns", "size": 9, "line": {"width": 2, "color": theme.ink}},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    widest = max(float(draws.max()), float(point.max()))
+    figure.update_xaxes(range=[0, min(1.0, max(0.3, widest * 1.05))], title_text="plausibility")
     figure.update_yaxes(
         tickmode="array",
         tickvals=list(range(len(names))),

@@ -190,7 +190,7 @@ def _case_draws(digest: str, case: int, settings: tuple, version: str, _dataset:
 
 
 def case_draws(dataset: Dataset, model, case: int, *, reliability: float, n_draws: int, seed: int):
-    """One case whole: its draws, their quantiles, its certainty and its risk (None without levels), in one pass."""
+    """One case whole: draws, quantiles, certainty, risk (None without levels), and point estimate by class code."""
     from core.certainty.risk import risk_of
     from core.certainty.top_sets import certainty_of
     from core.reducers.protocol import reduce_draws
@@ -215,10 +215,17 @@ def case_draws(dataset: Dataset, model, case: int, *, reliability: float, n_draw
             cases=range(case, case + 1),
         )
         certainty = certainty_of(sets, (dataset.cases[case],), dataset.classes)
-        return whole[case], quantiles, certainty, risk_of(risk[0]) if risk else None
+        return whole[case], quantiles, certainty, risk_of(risk[0]) if risk else None, _point(dataset, model, case)
 
     key = (model.name, *sorted(model.settings().items()), reliability, n_draws, seed)
     return _case_draws(dataset.digest, case, key, __version__, dataset, model, run)
+
+
+def _point(dataset: Dataset, model, case: int) -> dict[int, float]:
+    if not len(dataset.annotations_of(case)):
+        return {}
+    _, codes, shares = model.point_shares(dataset.select(cases=[dataset.cases[case]]))
+    return dict(zip(codes.tolist(), shares.tolist(), strict=True))
 
 
 def job(key: tuple, title: str, work: Callable[[Job], object]) -> Job:

@@ -23,7 +23,7 @@ OTHERS = "any other class"
 def show(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, reliability: float, classifiers) -> None:
     """The whole case. ``view`` is what the model eats: the dataset itself, or single classes made from it."""
     theme = look.theme()
-    draws, quantiles, result, risk = _draws(view, model, case, reliability)
+    draws, quantiles, result, risk, point = _draws(view, model, case, reliability)
     by_mean = np.argsort(-quantiles.mean[:-1], kind="stable")
     ranked = [int(draws.classes[place]) for place in by_mean]
     colours = class_colours(ranked, view.n_classes, theme)
@@ -35,7 +35,7 @@ def show(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, r
         st.markdown("**What the raters said**")
         widgets.chips(dataset, dataset.annotations_of(case), colours, st.session_state.get("hide_names", False))
     with left.container(border=True):
-        _bars(view, draws, quantiles, by_mean, colours, theme)
+        _bars(view, draws, quantiles, point, by_mean, colours, theme)
     with right.container(border=True):
         _simplex(view, case, draws, by_mean, theme)
     if risk is not None:
@@ -78,11 +78,12 @@ def _summary(result, risk) -> None:
     st.caption(words, help=widgets.explained("risk" if risk is not None else "annotation certainty"))
 
 
-def _bars(view: Dataset, draws, quantiles, by_mean: np.ndarray, colours: dict[int, str], theme) -> None:
+def _bars(view: Dataset, draws, quantiles, point, by_mean: np.ndarray, colours: dict[int, str], theme) -> None:
     lines = list(by_mean[:MOST_LINES])
     names = [view.classes[draws.classes[place]] for place in lines]
     line_colours = [colours.get(int(draws.classes[place]), theme.rest) for place in lines]
     values = draws.share[:, lines]
+    bars = np.array([point.get(int(draws.classes[place]), 0.0) for place in lines])
     mean, low, high = quantiles.mean[lines], quantiles.quantile[0][lines], quantiles.quantile[2][lines]
     beyond = by_mean[MOST_LINES:]
     outside = draws.rest + draws.share[:, beyond].sum(axis=1)
@@ -91,16 +92,20 @@ def _bars(view: Dataset, draws, quantiles, by_mean: np.ndarray, colours: dict[in
         names.append(f"{n_outside} other classes together" if n_outside > 1 else "the other class")
         line_colours.append(theme.rest)
         values = np.column_stack([values, outside])
+        bars = np.append(bars, max(0.0, 1 - bars.sum()))
         mean = np.append(mean, outside.mean())
         low, high = np.append(low, np.quantile(outside, 0.025)), np.append(high, np.quantile(outside, 0.975))
     likely = int((quantiles.quantile[2][lines] > 0.2).sum())
     title = {0: "No class stands out", 1: "One class stays plausible"}.get(likely, f"{likely} classes stay plausible")
     widgets.plot(
-        figures.plausibility_bars(names, mean, low, high, values, line_colours, theme, title),
+        figures.plausibility_bars(names, bars, mean, low, high, values, line_colours, theme, title),
         "bars",
-        "Plausibility of each class: bar is the mean, dots are draws, the line holds 95 percent",
+        "Plausibility of each class: bar is the point estimate, dots are draws, the line holds 95 percent",
     )
-    st.caption("Bar: mean · dots: draws · line: 95 % of draws", help=widgets.explained("plausibility"))
+    st.caption(
+        "Bar: point estimate · dots: draws · line: 95 % of draws, tick at their mean",
+        help=widgets.explained("plausibility"),
+    )
 
 
 def _simplex(view: Dataset, case: int, draws, by_mean: np.ndarray, theme) -> None:
@@ -213,7 +218,7 @@ def _models(dataset: Dataset, case: int, model: PlausibilityModel, reliability: 
         other = model if own else plausibility.MODELS[name]()
         gamma = reliability if own else other.default_reliability
         eaten = plausibility.data_for(name, dataset, quietly=True)
-        draws, quantiles, result, _ = _draws(eaten, other, case, gamma)
+        draws, quantiles, result, *_ = _draws(eaten, other, case, gamma)
         code = int(result.top_class()[0])
         second = np.argsort(-quantiles.mean[:-1], kind="stable")[1:2]
         rows.append(

@@ -81,6 +81,12 @@ def show(sweep: SweepTable, theme) -> None:
             "metric_cases",
             "Sorted metric per case",
         )
+    place = evaluation.metrics.index(metric)
+    by_draw = pd.DataFrame(evaluation.by_draw[:, place].T, columns=list(evaluation.classifiers))
+    widgets.download(by_draw, "Metric of every draw as CSV", "metric_draws.csv", "metric_draws_csv")
+    by_case = pd.DataFrame(evaluation.by_case[:, :, place], columns=list(evaluation.classifiers))
+    by_case.insert(0, "case", list(sweep.certainty[0].cases))
+    widgets.download(by_case, "Metric of every case as CSV", "metric_cases.csv", "metric_cases_csv")
     if evaluation.by_risk is not None:
         _by_risk(evaluation, metric)
 

@@ -97,6 +97,8 @@ def show_relations(dataset: Dataset, view: Dataset, sweep: SweepTable, model, ri
                 "certainty_agreement",
                 "Certainty against leave-one-rater-out agreement",
             )
+            table = pd.DataFrame({"case": view.cases, "agreement": agreement.case, "certainty": certainty})
+            widgets.download(table, "Both as CSV", "certainty_agreement.csv", "certainty_agreement_csv")
     with right:
         other = next((name for name in plausibility.offered(dataset) if name != model.name), None)
         if other is None:
@@ -126,6 +128,8 @@ def show_relations(dataset: Dataset, view: Dataset, sweep: SweepTable, model, ri
             "models_relation",
             "Certainty of every case under two models",
         )
+        table = pd.DataFrame({"case": view.cases, names[0]: certainty, names[1]: values})
+        widgets.download(table, "Both models as CSV", "certainty_models.csv", "certainty_models_csv")
 
 
 def _middle(sweep: SweepTable) -> float:
