@@ -9,7 +9,7 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 
 
 def why(dataset: Dataset, case: int, n_used: int) -> str:
-    """One sentence: how many raters, how they split, and what was left out.
+    """One sentence: how many raters, how they split, what they leave open, and what was left out. Not escaped.
 
     Parameters
     ----------
@@ -19,7 +19,8 @@ def why(dataset: Dataset, case: int, n_used: int) -> str:
     n_used : int
         Annotations of the case that entered the plausibilities; a tied first choice does not where one class is needed.
     """
-    firsts = [dataset.blocks_of(annotation)[0] for annotation in dataset.annotations_of(case)]
+    rankings = [dataset.blocks_of(annotation) for annotation in dataset.annotations_of(case)]
+    firsts = [blocks[0] for blocks in rankings]
     votes = Counter(block[0] for block in firsts if len(block) == 1)
     n_answers, n_tied = len(firsts), sum(len(block) > 1 for block in firsts)
     if n_answers == 1 and not n_tied:
@@ -29,7 +30,8 @@ def why(dataset: Dataset, case: int, n_used: int) -> str:
     elif len(votes) == 1 and not n_tied:
         sentence = f"All {_word(n_answers)} answers name the same class first"
     elif max(votes.values()) == 1 and len(votes) > 1:
-        sentence = f"{_count(n_answers, 'answer')}, and no class is named first twice"
+        few = "only " if n_answers == 2 else ""
+        sentence = f"{few}{_count(n_answers, 'answer')}, and no class is named first twice"
     elif len(votes) == 1:
         named = votes.total()
         sentence = f"{_count(named, 'answer')} {'names' if named == 1 else 'name'} one class first"
@@ -37,9 +39,22 @@ def why(dataset: Dataset, case: int, n_used: int) -> str:
         split = " to ".join(str(votes_of) for _, votes_of in votes.most_common())
         sentence = f"{_count(n_answers, 'answer')} split {split} over {_word(len(votes))} classes"
     left_out = n_answers - n_used
+    n_open = sum(any(len(block) > 1 for block in blocks) for blocks in rankings)
+    if not left_out and n_open:
+        sentence += f"; {_word(n_open)} {'leaves' if n_open == 1 else 'leave'} classes tied"
+    sentence += _common_ground(dataset, rankings, votes)
     if left_out:
         sentence += f"; {_word(left_out)} with a tied first choice {'is' if left_out == 1 else 'are'} not counted here"
     return sentence[0].upper() + sentence[1:] + "."
+
+
+def _common_ground(dataset: Dataset, rankings: list[list[list[int]]], votes: Counter) -> str:
+    """The class that most answers name anywhere, where that says more than the first choices do."""
+    named = Counter(code for blocks in rankings for block in blocks for code in block)
+    code, times = named.most_common(1)[0]
+    if times < 2 or times <= max(votes.values(), default=0):
+        return ""
+    return f"; {_word(times)} of them name {dataset.classes[code]} somewhere"
 
 
 def _word(count: int) -> str:

@@ -28,7 +28,7 @@ def show(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, r
     ranked = [int(draws.classes[place]) for place in by_mean]
     colours = class_colours(ranked, view.n_classes, theme)
     if dataset.kind != "score":
-        st.markdown(why(dataset, case, len(view.annotations_of(case))))
+        st.markdown(markdown(why(dataset, case, len(view.annotations_of(case)))))
     _summary(result, risk)
     left, right = st.columns(2, gap="small")
     with left.container(border=True):

@@ -47,7 +47,8 @@ def rankings(*annotations):
         ),
         (
             ([(0, 1)], [(1, 1), (2, 1)], [(0, 1), (1, 1)]),
-            "One answer names one class first; two with a tied first choice are not counted here.",
+            "One answer names one class first; two of them name a somewhere; "
+            "two with a tied first choice are not counted here.",
         ),
         (([(0, 1), (1, 2)], [(0, 1)]), "All two answers name the same class first."),
     ],
@@ -56,3 +57,27 @@ def test_tied_first_choices_are_told_as_left_out(annotations, sentence):
     dataset = rankings(*annotations)
     used, _ = dataset.as_classes()
     assert why(dataset, 0, used.n_annotations) == sentence
+
+
+@pytest.mark.parametrize(
+    ("annotations", "sentence"),
+    [
+        (([(0, 1)], [(1, 1)]), "Only two answers, and no class is named first twice."),
+        (
+            ([(0, 1), (2, 2)], [(1, 1), (2, 2)], [(2, 1)]),
+            "Three answers, and no class is named first twice; three of them name c somewhere.",
+        ),
+        (
+            ([(0, 1)], [(0, 1), (1, 2), (2, 2)], [(1, 1)]),
+            "Three answers split 2 to 1 over two classes; one leaves classes tied.",
+        ),
+        (
+            ([(0, 1), (1, 1)], [(0, 1), (1, 1)]),
+            "Two answers, and no rater settled on a first choice; two leave classes tied; "
+            "two of them name a somewhere.",
+        ),
+    ],
+)
+def test_rankings_that_count_whole_are_told_with_their_ties_and_common_ground(annotations, sentence):
+    dataset = rankings(*annotations)
+    assert why(dataset, 0, dataset.n_annotations) == sentence
