@@ -26,6 +26,11 @@ _WHERE = {
     "PrIRN": "core.plausibility.prirn",
     "PlackettLuce": "core.plausibility.plackett_luce.gibbs",
     "annotation_certainty": "core.certainty.top_sets",
+    "set_certainty": "core.certainty.given",
+    "expected_risk": "core.certainty.risk",
+    "ua_topk_accuracy": "core.evaluation.uncertainty_adjusted",
+    "ua_set_accuracy": "core.evaluation.uncertainty_adjusted",
+    "ua_average_overlap": "core.evaluation.uncertainty_adjusted",
     "reliability_sweep": "core.evaluation.sweep_table",
 }
 __all__ = [*_WHERE, "__version__"]

@@ -10,7 +10,9 @@ import numpy as np
 
 from core.annotations.dataset import Dataset
 from core.errors import NotApplicableError
-from core.reducers.risk import N_LEVELS, RiskState
+from core.plausibility.protocol import PlausibilityModel
+from core.reducers.protocol import reduce_draws
+from core.reducers.risk import N_LEVELS, RiskLevels, RiskState
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +45,21 @@ def known_risk(dataset: Dataset) -> np.ndarray:
     if dataset.class_risk is None or (dataset.class_risk < 0).any():
         raise NotApplicableError("These data have no risk level for every class.")
     return dataset.class_risk
+
+
+def expected_risk(
+    model: PlausibilityModel, dataset: Dataset, *, reliability: float, n_draws: int = 1000, seed: int = 0
+) -> RiskResult:
+    """Expected risk and certainty of the risk levels of every case.
+
+    Raises
+    ------
+    NotApplicableError
+        The data have no risk level for every class.
+    """
+    reducer = RiskLevels(known_risk(dataset))
+    (state,) = reduce_draws(model, dataset, [reducer], reliability=reliability, n_draws=n_draws, seed=seed)
+    return risk_of(state)
 
 
 def risk_of(state: RiskState) -> RiskResult:
