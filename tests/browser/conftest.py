@@ -5,9 +5,16 @@ import os
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
+from core.warmup import warm_up
 from tests.browser.server import CHROMIUM_FLAGS, Dashboard, find_chromium
 
 expect.set_options(timeout=20_000)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled():
+    """Kernels in the cache that the servers share, so that no test waits for a compiler."""
+    warm_up()
 
 
 @pytest.fixture(scope="session")

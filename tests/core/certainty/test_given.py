@@ -23,6 +23,7 @@ def test_a_set_of_named_classes_is_counted_in_the_draws(codes, draws):
     found = set_certainty(draws, codes)
     assert found.is_top == pytest.approx(np.mean((places == sorted(codes)).all(axis=1)), abs=1e-12)
     assert found.holds_top1 == pytest.approx(np.isin(draws.top[:, 0], codes).mean(), abs=1e-12)
+    assert found.is_top_se == pytest.approx(np.sqrt(found.is_top * (1 - found.is_top) / draws.ess), rel=1e-6)
     p = found.holds_top1
     assert found.holds_top1_se == pytest.approx(np.sqrt(p * (1 - p) / draws.ess), rel=1e-6)
 

@@ -18,18 +18,18 @@ def some():
 
 
 @pytest.mark.parametrize(
-    ("name", "metric"),
+    ("measure", "metric"),
     [
-        ("ua_topk_accuracy", "top3_accuracy"),
-        ("ua_set_accuracy", "set_accuracy_3"),
-        ("ua_average_overlap", "average_overlap_3"),
+        (core.ua_topk_accuracy, "top3_accuracy"),
+        (core.ua_set_accuracy, "set_accuracy_3"),
+        (core.ua_average_overlap, "average_overlap_3"),
     ],
 )
-def test_each_is_the_metric_of_the_sweep(name, metric, some):
+def test_each_is_the_metric_of_the_sweep(measure, metric, some):
     dataset, predictions = some
     model = core.PlackettLuce()
     sweep = core.reliability_sweep(model, dataset, [2.0], classifiers=[predictions], n_draws=100, seed=5)
-    found = getattr(core, name)(model, dataset, predictions, reliability=2.0, n_draws=100, seed=5)
+    found = measure(model, dataset, predictions, reliability=2.0, n_draws=100, seed=5)
     assert found == sweep.evaluation[0].values["same three"][metric]
 
 
