@@ -21,6 +21,7 @@ from core.version import __version__
 
 MOST_OPEN_DATASETS = 8
 _WARM_UP_DELAY = 1.0
+_LOADING = 4.0
 
 
 class Registry:
@@ -81,8 +82,15 @@ def start_warm_up() -> threading.Thread:
         warm_up()
 
     thread = threading.Thread(target=later, name="warm-up", daemon=True)
+    thread.started_at = time.monotonic()
     thread.start()
     return thread
+
+
+def compiling() -> bool:
+    """Whether kernels are still being compiled, as on the very first start; loading them is quicker than this."""
+    thread = start_warm_up()
+    return thread.is_alive() and time.monotonic() - thread.started_at > _WARM_UP_DELAY + _LOADING
 
 
 @st.cache_resource(show_spinner=False)

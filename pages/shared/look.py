@@ -7,7 +7,7 @@ import streamlit as st
 from core.errors import PluralityError
 from core.figures.theme import DARK, LIGHT, Theme
 from core.text import markdown, plural, shorten
-from pages.shared import state
+from pages.shared import cached, state
 
 _STYLE = """
 <style>
@@ -52,6 +52,8 @@ def sidebar() -> None:
     """The dataset in use, under the navigation, with a way to change it."""
     reading = state.current()
     with st.sidebar:
+        if cached.compiling():
+            st.caption("First start: preparing the numerical kernels. Pages answer slowly for about a minute.")
         if reading is None:
             st.caption("No data open yet.")
             st.page_link("pages/upload.py", label="Open a file", icon=":material/upload_file:")
