@@ -7,9 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-from core.annotations.csr import group_by_case, keep_annotations, order_blocks
+from core.annotations.csr import group_by_case, order_blocks
 from core.annotations.digest import content_digest
-from core.errors import InputError, NotFoundError
+from core.errors import NotFoundError
 
 Kind = Literal["class", "ranking", "score"]
 RISK_LEVELS = ("low", "medium", "high")
@@ -250,36 +250,9 @@ class Dataset:
         InputError
             Scores without a threshold, or with one that is not finite.
         """
-        if self.kind == "class":
-            return self, 0
-        if self.kind == "score":
-            if threshold is None:
-                raise InputError("Scores have no classes.", "Choose a threshold that splits them in two.")
-            if not np.isfinite(threshold):
-                raise InputError(f"The threshold is {threshold}.", "Give a finite number.")
-            return replace(
-                self,
-                kind="class",
-                classes=(f"≤ {threshold:g}", f"> {threshold:g}"),
-                answer=(self.score > threshold).astype(np.int32),
-                score=np.empty(0),
-                ordinal=True,
-            ), 0
-        first = self.entry_ptr[:-1]
-        second = np.minimum(first + 1, len(self.entry_block) - 1)
-        tied = (np.diff(self.entry_ptr) > 1) & (self.entry_block[second] == 0)
-        kept = keep_annotations(self.case_ptr, ~tied)
-        return replace(
-            self,
-            kind="class",
-            case_ptr=kept,
-            rater=self.rater[~tied],
-            answer=self.entry_class[first][~tied],
-            entry_ptr=np.zeros(1, np.int64),
-            entry_class=np.empty(0, np.int32),
-            entry_block=np.empty(0, np.int32),
-            time=None if self.time is None else self.time[~tied],
-        ), int(tied.sum())
+        from core.annotations.single_class import as_classes
+
+        return as_classes(self, threshold)
 
     def select(
         self,
@@ -301,58 +274,6 @@ class Dataset:
         InputError
             A date or a group is asked for and the data have none, or nothing is left.
         """
-        keep = np.ones(self.n_annotations, bool)
-        if raters is not None:
-            position = {rater: code for code, rater in enumerate(self.raters)}
-            raters = list(raters)
-            unknown = [rater for rater in raters if rater not in position]
-            if unknown:
-                raise NotFoundError(f"There is no rater {unknown[0]!r} in {self.name}.")
-            keep &= np.isin(self.rater, [position[rater] for rater in raters])
-        if cases is not None:
-            wanted = np.zeros(self.n_cases, bool)
-            wanted[[self.case_index(case_id) for case_id in cases]] = True
-            keep &= wanted[self.case_of_annotation]
-        if groups is not None:
-            if self.case_group is None:
-                raise InputError("These data have no groups of cases.")
-            keep &= np.isin(np.array(self.case_group), list(groups))[self.case_of_annotation]
-        if since is not None or until is not None:
-            if self.time is None:
-                raise InputError("These annotations have no dates.")
-            known = self.time != MISSING_TIME
-            keep &= known & (self.time >= (since if since is not None else MISSING_TIME))
-            keep &= self.time < until if until is not None else True
-        return self._keep(keep)
+        from core.annotations.selection import keep_only, marked
 
-    def _keep(self, keep: np.ndarray) -> "Dataset":
-        if not keep.any():
-            raise InputError("Nothing is left by this selection.", "Take in more raters, cases or dates.")
-        counts = np.diff(keep_annotations(self.case_ptr, keep))
-        case_kept = counts > 0
-        rater_kept = np.zeros(self.n_raters, bool)
-        rater_kept[self.rater[keep]] = True
-        new_rater = np.cumsum(rater_kept, dtype=np.int32) - 1
-        changes = {}
-        if self.kind == "ranking":
-            entry_keep = np.repeat(keep, np.diff(self.entry_ptr))
-            changes = {
-                "entry_ptr": np.concatenate([[0], np.cumsum(np.diff(self.entry_ptr)[keep])]).astype(np.int64),
-                "entry_class": self.entry_class[entry_keep],
-                "entry_block": self.entry_block[entry_keep],
-            }
-        return replace(
-            self,
-            cases=tuple(case_id for case_id, kept in zip(self.cases, case_kept, strict=True) if kept),
-            raters=tuple(rater for rater, kept in zip(self.raters, rater_kept, strict=True) if kept),
-            case_ptr=np.concatenate([[0], np.cumsum(counts[case_kept])]).astype(np.int64),
-            rater=new_rater[self.rater[keep]],
-            answer=self.answer[keep] if self.kind == "class" else self.answer,
-            score=self.score[keep] if self.kind == "score" else self.score,
-            time=None if self.time is None else self.time[keep],
-            case_group=None
-            if self.case_group is None
-            else tuple(group for group, kept in zip(self.case_group, case_kept, strict=True) if kept),
-            gold=None if self.gold is None else self.gold[case_kept],
-            **changes,
-        )
+        return keep_only(self, marked(self, raters, cases, groups, since, until))

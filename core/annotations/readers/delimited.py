@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyarrow import csv
 
 from core.annotations._kernels import scan_records
 from core.annotations.mapping import is_known_column
 from core.annotations.readers.encoding import to_utf8
+from core.annotations.readers.headers import column_names, knows_columns, looks_like_header, repeats_header
 from core.annotations.readers.raw import Dropped, RawTable
 from core.errors import InputError
 from core.text import plural
@@ -84,7 +84,7 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
     above = np.flatnonzero(rows & ~comment)
     above = above[: int(np.argmin(np.append(records.marked(_COMMENT)[above], False)))]
     first = int(np.flatnonzero(sound)[0])
-    if above.size and _knows_columns(_cells(content, dialect, records, first)):
+    if above.size and knows_columns(_cells(content, dialect, records, first)):
         comment[above] = True
     rows &= ~comment
     if comment.any():
@@ -96,9 +96,9 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
     header = _cells(content, dialect, records, indices[0])
     head = [_cells(content, dialect, records, index) for index in indices[1:_SNIFFED_RECORDS]]
     if has_header is None:
-        has_header = _looks_like_header(header, head)
+        has_header = looks_like_header(header, head)
     if has_header:
-        names = _column_names(header, n_columns, int(records.line[indices[0]]), head)
+        names = column_names(header, n_columns, int(records.line[indices[0]]), head)
         indices = indices[1:]
     else:
         names = [f"column {number}" for number in range(1, n_columns + 1)]
@@ -133,7 +133,7 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
     table = _parse(content, dialect, names, records, kept)
     line = records.line[kept]
     if has_header:
-        again = _repeats_header(table, header)
+        again = repeats_header(table, header)
         dropped += [Dropped(int(place), "the header again") for place in line[again]]
         table, line = (table.filter(pa.array(~again)), line[~again]) if again.any() else (table, line)
     return RawTable(table, line, tuple(dropped), tuple(notes), has_header, dialect.delimiter == ";")
@@ -196,10 +196,6 @@ def _cells(content: bytes, dialect: Dialect, records: _Records, index: int) -> l
     return next(standard_csv.reader([text], delimiter=dialect.delimiter, quotechar=dialect.quote), [""])
 
 
-def _knows_columns(cells: list[str]) -> bool:
-    return any(is_known_column(cell) for cell in cells)
-
-
 def _lines_above_header(
     content: bytes, dialect: Dialect, records: _Records, indices: np.ndarray, n_columns: int
 ) -> int:
@@ -213,69 +209,11 @@ def _lines_above_header(
     return 0
 
 
-def _looks_like_header(header: list[str], head: list[list[str]]) -> bool:
-    known = sum(is_known_column(name) for name in header)
-    if 2 * known > len(header):
-        return True
-    for column, name in enumerate(header):
-        values = {row[column].strip() for row in head if column < len(row) and row != header}
-        # Answers and raters may be words that also name columns ("doctor 1"): what stands below again is no name.
-        if (name.strip() and name.strip() in values) or (_is_number(name) and not known):
-            return False
-    return True
-
-
-def _repeats_header(table: pa.Table, header: list[str]) -> np.ndarray:
-    """Rows that repeat the header, as in files put together from several."""
-    if len(header) != table.num_columns:
-        return np.zeros(table.num_rows, bool)
-    same = np.ones(table.num_rows, bool)
-    for column, name in zip(table.columns, header, strict=True):
-        if not same.any():
-            break
-        same &= pc.equal(column, name).to_numpy()
-    return same
-
-
 def _refuse_markup(content: bytes) -> None:
     start = content.lstrip()[:1]
     if start in (b"[", b"{", b"<"):
         what = "a web page or XML" if start == b"<" else "JSON"
         raise InputError(f"This looks like {what}, not like a table.", "Save the table as CSV, TSV or Parquet.")
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _column_names(header: list[str], n_columns: int, line: int, head: list[list[str]]) -> list[str]:
-    names = [name.strip().lstrip("#").strip() for name in header]
-    full = [row for row in head if len(row) == n_columns]
-    if len(names) == n_columns - 1 and full and not _knows_columns(full[0]):
-        if all(not row[-1].strip() for row in full):  # a delimiter at the end of every row
-            names = [*names, f"column {n_columns}"]
-        elif len({row[0] for row in full}) == len(full):  # tables written with row names have no name for that column
-            names = ["row", *names]
-    if len(names) != n_columns:
-        raise InputError(
-            f"The header has {plural(len(names), 'name')} but most rows have {n_columns} fields.",
-            "Give every column one name, in quotation marks if it contains the delimiter, and take out lines above it.",
-            line=line,
-        )
-    names = [name or f"column {number}" for number, name in enumerate(names, 1)]
-    for name, count in Counter(names).items():
-        if count > 1:
-            places = " and ".join(str(number) for number, other in enumerate(names, 1) if other == name)
-            raise InputError(
-                f"The header names {name!r} {count} times (columns {places}).",
-                "Give each column a name of its own, so that no answers are mixed up.",
-                line=line,
-            )
-    return names
 
 
 def _parse(content: bytes, dialect: Dialect, names: list[str], records: _Records, kept: np.ndarray) -> pa.Table:
