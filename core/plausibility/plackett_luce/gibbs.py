@@ -9,12 +9,14 @@ import numpy as np
 from core.annotations.dataset import Dataset
 from core.errors import InputError
 from core.plausibility.plackett_luce._gibbs_kernels import effective_draws, gibbs
+from core.plausibility.plackett_luce._kernels import LARGEST_TABLE
 from core.plausibility.plackett_luce.blocks import case_blocks, ranking_entries
 from core.plausibility.plackett_luce.point import plackett_luce_mode
 from core.plausibility.protocol import CaseDraws, check_sampling
 from core.seeds import case_seeds
 
 MOST_THINNING = 8
+MOST_COPIES = 1000  # of a block too large for the table; the cost grows with them
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,12 @@ class PlackettLuce:
 
     def _case(self, dataset: Dataset, case: int, entries, reliability: float, n_draws: int, seed: int) -> CaseDraws:
         blocks = case_blocks(dataset, case, entries)
+        largest = int(np.diff(blocks.block_ptr).max(initial=0))
+        if largest > LARGEST_TABLE and blocks.weight(reliability).max() > MOST_COPIES:
+            raise InputError(
+                f"Case {dataset.cases[case]!r} has {largest} tied classes, and each of its copies is drawn one by one.",
+                f"Choose a reliability γ of at most {MOST_COPIES:,} over the raters that say the same.",
+            )
         thin = 1
         while True:
             share, rest, top, _ = gibbs(
