@@ -97,6 +97,7 @@ def _parser() -> argparse.ArgumentParser:
     sub = add("agreement", raters.agreement, "Coefficients of agreement with intervals.")
     takes_file(sub)
     sub.add_argument("--level", type=float, default=0.95, metavar="L", help="of the intervals, 0 to 1")
+    sub.add_argument("--weights", metavar="W", help="of the classes: identity, linear, quadratic, ordinal, ...")
     sub.add_argument("--spa-weights", default="annotations_m1", metavar="S", help="weighting of SPA")
     sub = add("fit", raters.fit, "Fit a model of raters and truth.")
     sub.add_argument("model", choices=("majority", "dawid-skene"))

@@ -28,24 +28,49 @@ GLOSSARY: dict[str, Term] = {
         "Agreement beyond chance that copes with missing answers: 0 is chance, 1 is perfect.",
         "1 − D_o/D_e with nominal distance over cases with two answers or more (Krippendorff 2004).",
     ),
+    "spa corrected": Term(
+        "Agreement weighted by the number of answers, beyond what answers to different cases share by chance.",
+        "(P − P_e)/(1 − P_e), P_e between cases; Fieller interval on 1 − P and 1 − P_e (jackknife covariance).",
+    ),
+    "cohen kappa": Term(
+        "Agreement of two raters beyond chance, when each has habits of their own.",
+        "p_e from both raters' own margins; Gwet's linearised variance (Cohen 1960).",
+    ),
+    "scott pi": Term(
+        "Agreement of two raters beyond chance, when both are taken to have the same habits.",
+        "p_e from the pooled margins; Gwet's linearised variance (Scott 1955).",
+    ),
+    "conger kappa": Term(
+        "Cohen's kappa for more than two raters.",
+        "p_e averaged over pairs of raters' own margins; Gwet's linearised variance (Conger 1980).",
+    ),
+    "gwet ac": Term(
+        "Agreement beyond chance that does not fall when nearly all cases are of one class.",
+        "AC1: p_e = Σ π(1 − π)/(q − 1); linearised variance (Gwet 2008).",
+    ),
+    "brennan-prediger": Term(
+        "Agreement beyond what equal guessing over all classes would give.",
+        "p_e = 1/q for q declared classes; linearised variance (Brennan & Prediger 1981).",
+    ),
     "pair matrix": Term(
         "Every two raters compared on the cases that both of them answered.",
         "Share of agreeing pairs of answers with Wilson's 95 % interval; n pairs in every cell.",
     ),
     "dawid-skene": Term(
         "Finds out which raters can be trusted by how well they fit with the others, and weighs their answers so.",
-        "Latent class model with a confusion matrix per rater, by EM in log space (Dawid & Skene 1979).",
+        "Latent class model with a confusion matrix per rater, by EM in log space; supposes that raters err "
+        "independently given the class (Dawid & Skene 1979).",
     ),
     "majority vote": Term(
         "The answer most raters gave; every rater counts the same.",
         "Mode of the answers of a case; tied winners share the case.",
     ),
     "prevalence": Term(
-        "How common each class truly is, once raters' errors are taken into account.",
+        "How common each class is estimated to be, once raters' errors are taken into account.",
         "Distribution π of the latent true class over cases.",
     ),
     "confusion matrix": Term(
-        "Given what a case truly is (row), how often this rater gives each answer (column).",
+        "Given the class that the model infers (row), how often this rater gives each answer (column).",
         "θ[true, answered] = P(answered class | true class); rows sum to 1.",
     ),
     "smoothing": Term(
@@ -59,10 +84,11 @@ GLOSSARY: dict[str, Term] = {
     ),
     "annotation certainty": Term(
         "How sure the leading diagnosis of a case is, given what the raters said.",
-        "max over classes of P(top-1 class of λ) under the posterior of plausibilities λ (Stutz et al., eq. 2-6).",
+        "max over classes of P(top-1 class of λ) under the posterior of plausibilities λ (Stutz et al., eq. 2-6); "
+        "± is the Monte Carlo standard error, no doubt about model or γ.",
     ),
     "reliability": Term(
-        "How much one rater's word counts. Low: a few answers prove little. High: what raters said is the truth.",
+        "How much one rater's word counts. Low: a few answers prove little. High: it is taken as the truth.",
         "γ multiplies every annotation's weight in the posterior; it is a prior choice to explore, not an estimate.",
     ),
     "plausibility": Term(
@@ -95,7 +121,8 @@ GLOSSARY: dict[str, Term] = {
     ),
     "better": Term(
         "How sure it is that one classifier beats the other, over all plausible truths.",
-        "Share of common draws in which the row's metric is larger, ties one half, on the cases that both predict.",
+        "Share of common draws in which the row's metric is larger, ties one half, on the cases that both predict; "
+        "which cases were sampled is not part of it.",
     ),
     "leave-one-out": Term(
         "How often a rater names what the others put first.",

@@ -14,6 +14,12 @@ MOST_RATERS = 40
 ASSUMES = {
     "percent": ("percent agreement", "nothing; but chance alone can make it high when one class is common."),
     "spa": ("spa", "each answer of a case was as likely to be asked for, whatever the others said."),
+    "spa_corrected": ("spa corrected", "as SPA; chance is agreement between different cases."),
+    "cohen_kappa": ("cohen kappa", "two raters, each guessing by their own shares of the classes."),
+    "scott_pi": ("scott pi", "two raters who guess by the same shares of the classes."),
+    "conger_kappa": ("conger kappa", "every rater guesses by their own shares of the classes."),
+    "gwet_ac": ("gwet ac", "chance agreement happens on hard cases only; steady where one class is common."),
+    "brennan_prediger": ("brennan-prediger", "guesses fall on every class of the list alike."),
     "fleiss_kappa": ("fleiss kappa", "raters are exchangeable and guess by the classes' average shares."),
     "krippendorff_alpha": ("krippendorff alpha", "as Fleiss κ, with gaps; corrected for small samples."),
 }
@@ -26,7 +32,8 @@ def _sentence(table) -> str:
     beyond = widgets.with_interval(alpha.value, alpha.ci_low, alpha.ci_high)
     if alpha.value is None:
         return f"Raters agree on {percent.value:.0%} of pairs; beyond chance it is {alpha.note}"
-    return f"Raters agree on {percent.value:.0%} of pairs; beyond chance {beyond}"
+    n_cases = plural(alpha.n_cases, "case")
+    return f"Raters agree on {percent.value:.0%} of pairs; beyond chance {beyond}, n = {n_cases}"
 
 
 def _coefficients(table) -> pd.DataFrame:
@@ -92,7 +99,7 @@ def _cases(view, agreement, per_case, theme) -> None:
     with left:
         widgets.plot(
             figures.case_agreement_histogram(
-                agreement, theme, f"In {full:,} of {usable.sum():,} cases all raters agree"
+                agreement, theme, f"All raters agree in {full:,} of {plural(int(usable.sum()), 'case')}"
             ),
             "case_agreement",
             "Histogram of the agreement of cases",
@@ -116,7 +123,7 @@ def _cases(view, agreement, per_case, theme) -> None:
         chosen = st.dataframe(
             frame,
             hide_index=True,
-            height=520,
+            height=min(520, 36 * (len(frame) + 1)),
             on_select="rerun",
             selection_mode="single-row",
             column_config={"agreement": st.column_config.ProgressColumn(format="%.2f", min_value=0, max_value=1)},

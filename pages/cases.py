@@ -1,5 +1,7 @@
 """Cases: the worklist, least certain first, and one case with what the raters said and what the truth could be."""
 
+import zlib
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -8,10 +10,11 @@ from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult, annotation_certainty
 from core.plausibility.protocol import PlausibilityModel
 from core.text import markdown, plural, shorten
-from pages.shared import cached, case_view, jobs_ui, menu, plausibility, widgets
+from pages.shared import case_view, jobs_ui, menu, plausibility, widgets
 
 UNCERTAIN_BELOW = 0.9
 MOST_ROWS = 400
+_CLICKED, _ANCHOR = "_worklist_clicked", "_worklist_anchor"
 
 
 def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, str]:
@@ -68,7 +71,17 @@ def _order(view: Dataset, dataset: Dataset, result: CertaintyResult, find: str) 
     return order[(by_id | by_class | by_rater)[order]]
 
 
-def _worklist(dataset: Dataset, result: CertaintyResult, order: np.ndarray, case: int, reliability: float) -> None:
+def _opened_elsewhere(case_id: str) -> str:
+    """The last case that was opened by anything but a click in the worklist.
+
+    A part of the worklist's key: its highlight follows Next and the address, while a click keeps its sorting.
+    """
+    if st.session_state.get(_CLICKED) != case_id:
+        st.session_state[_CLICKED], st.session_state[_ANCHOR] = None, case_id
+    return st.session_state.setdefault(_ANCHOR, case_id)
+
+
+def _worklist(dataset: Dataset, result: CertaintyResult, order: np.ndarray, case: int) -> None:
     shown = order[:MOST_ROWS]
     top = result.top_class()
     frame = pd.DataFrame(
@@ -78,13 +91,13 @@ def _worklist(dataset: Dataset, result: CertaintyResult, order: np.ndarray, case
             "most plausible": [result.classes[top[place]] if top[place] >= 0 else case_view.OTHERS for place in shown],
         }
     )
-    key = f"worklist-{dataset.digest}-{st.session_state['model']}-{reliability:g}-{len(order)}"
+    key = f"worklist-{dataset.digest}-{zlib.crc32(shown.tobytes())}-{_opened_elsewhere(dataset.cases[case])}"
     places = np.flatnonzero(shown == case)
 
     def choose() -> None:
         cells = st.session_state[key].selection.cells
         if cells:
-            st.session_state["case"] = frame["case"].iloc[cells[0][0]]
+            st.session_state["case"] = st.session_state[_CLICKED] = frame["case"].iloc[cells[0][0]]
 
     st.dataframe(
         frame,
@@ -101,7 +114,10 @@ def _worklist(dataset: Dataset, result: CertaintyResult, order: np.ndarray, case
         },
         key=key,
     )
-    st.caption(f"{len(shown):,} of {plural(len(order), 'case')}, least certain first · P and N move")
+    st.caption(
+        f"{len(shown):,} of {plural(len(order), 'case')}, least certain first · "
+        f"uncertain: below {UNCERTAIN_BELOW:g} · P and N move"
+    )
     table = pd.DataFrame({"case": [dataset.cases[place] for place in order]})
     for top_j in range(result.certainty.shape[1]):
         table[f"top{top_j + 1}"], table[f"top{top_j + 1}_se"] = result.certainty[order, top_j], result.se[order, top_j]
@@ -127,6 +143,8 @@ def _header(dataset: Dataset, order: np.ndarray | None, case: int, result: Certa
     at = int(place[0]) if len(place) else None
     before = dataset.cases[order[at - 1]] if at else None
     after = dataset.cases[order[at + 1]] if at is not None and at + 1 < len(order) else None
+    if at is None and order is not None:  # the case is not among those found: the first of them comes next
+        after = dataset.cases[order[0]]
     buttons.button(
         "Previous",
         icon=":material/chevron_left:",
@@ -154,9 +172,7 @@ def _page() -> None:
     title.title("Which cases are uncertain?")
     model, reliability, find = _settings(dataset)
     view = plausibility.data_for(model.name, dataset)
-    classifiers = cached.sample_predictions(st.session_state["data"], view) + tuple(
-        widgets.own_predictions(dataset.digest)
-    )
+    classifiers = widgets.classifiers(dataset, view)
     narrow, wide = st.container(key="panes").columns([3, 7], gap="medium")
     chosen = st.session_state.get("case")
     if chosen is not None and chosen not in dataset.cases:
@@ -179,7 +195,8 @@ def _page() -> None:
     order = None
     if result is not None:
         n_uncertain = result.n_below(UNCERTAIN_BELOW)
-        title.title(f"{n_uncertain:,} of {plural(dataset.n_cases, 'case')} stay uncertain at this trust level")
+        stay = "stays" if n_uncertain == 1 else "stay"
+        title.title(f"{n_uncertain:,} of {plural(dataset.n_cases, 'case')} {stay} uncertain at this trust level")
         order = _order(view, dataset, result, find)
         if not len(order):
             narrow.info("No case matches. Find by a part of the id or class, or a rater's whole name.")
@@ -193,7 +210,7 @@ def _page() -> None:
             _header(dataset, order, case, case_view.certainty_of_case(view, model, case, reliability))
     if order is not None:
         with narrow:
-            _worklist(dataset, result, order, case, reliability)
+            _worklist(dataset, result, order, case)
 
 
 menu.through_app()

@@ -1,5 +1,6 @@
 """Home: without data what this is, samples and a way in; with data four figures, each a door to its page."""
 
+import numpy as np
 import streamlit as st
 
 from core import library
@@ -76,9 +77,10 @@ def _figures(columns, view) -> None:
         st.page_link("pages/agreement.py", label="See agreement", icon=":material/handshake:")
     with columns[2].container(border=True, height="stretch"):
         fit = cached.majority(view)
-        tied = int((fit.top_class() < 0).sum())
-        st.metric("Cases without a majority", f"{tied / view.n_cases:.0%}")
-        st.caption(f"{tied:,} of {view.n_cases:,} cases are tied")
+        answered = np.diff(view.case_ptr) > 0
+        tied, n_cases = int((fit.top_class() < 0)[answered].sum()), int(answered.sum())
+        st.metric("Cases with a tied vote", f"{tied / n_cases:.0%}")
+        st.caption(f"{tied:,} of {plural(n_cases, 'case')}")
         st.page_link("pages/models.py", label="See rater models", icon=":material/network_node:")
     with columns[3].container(border=True, height="stretch"):
         fit = cached.majority(view)
@@ -119,7 +121,10 @@ def _kept() -> None:
                     _reopen_if_open(entry.digest)
                     st.rerun()
             with st.popover("Forget", key=f"forgetting-{entry.digest}"):
-                st.write("This erases the dataset from this computer, and everything that was computed from it.")
+                st.write(
+                    "This erases the dataset from the disk of this computer. "
+                    "What was computed from it is gone when the server stops."
+                )
                 st.button(
                     "Erase it", type="primary", key=f"forget-{entry.digest}", on_click=_forget, args=(entry.digest,)
                 )

@@ -122,7 +122,7 @@ def _raters(vote, fit, theme) -> None:
         widgets.download(frame, "Raters as CSV", "raters.csv", "raters_csv")
     rater = chosen.selection.rows[0] if chosen.selection.rows else 0
     with right:
-        title = f"{plotly(shorten(fit.raters[rater], 28))}: answers given what the case truly is"
+        title = f"{plotly(shorten(fit.raters[rater], 28))}: answers given the class inferred"
         widgets.plot(
             figures.confusion_heatmap(fit, rater, theme, title), "confusion", "Confusion matrix of the chosen rater"
         )
@@ -165,7 +165,7 @@ def _cases(view, vote, fit) -> None:
             st.session_state["case"] = frame["case"].iloc[chosen.selection.rows[0]]
             st.switch_page("pages/cases.py")
     probabilities = pd.DataFrame(fit.class_probability, columns=list(fit.classes))
-    probabilities.insert(0, "case", list(fit.cases))
+    probabilities.insert(0, "case", list(fit.cases), allow_duplicates=True)  # a class may be named "case"
     widgets.download(probabilities, "Class probabilities of all cases as CSV", "class_probabilities.csv", "soft_csv")
 
 

@@ -1,5 +1,7 @@
 """Reliability: how certain the truth is, and how good classifiers are, against how much the raters are trusted."""
 
+import hashlib
+
 import pandas as pd
 import streamlit as st
 
@@ -7,7 +9,7 @@ from core.annotations.dataset import Dataset
 from core.evaluation.sweep_table import SweepTable, reliability_sweep
 from core.figures import reliability as figures
 from core.text import plural
-from pages.shared import cached, classifier_view, jobs_ui, look, menu, plausibility, relation_view, widgets
+from pages.shared import classifier_view, jobs_ui, look, menu, plausibility, relation_view, widgets
 
 LEVEL = 0.9
 
@@ -16,11 +18,18 @@ def _sentence(sweep: SweepTable) -> str:
     first, last = sweep.certainty[0], sweep.certainty[-1]
     n_cases = len(first.cases)
     if len(sweep.reliabilities) == 1:
-        return f"{first.n_below(LEVEL):,} of {plural(n_cases, 'case')} are uncertain at γ = {sweep.reliabilities[0]:g}"
-    return (
-        f"Certainty rises from {widgets.number(first.mean())} to {widgets.number(last.mean())} with trust, but "
-        f"{last.n_below(LEVEL):,} of {plural(n_cases, 'case')} stay uncertain"
-    )
+        below = f"{first.n_below(LEVEL):,} of {plural(n_cases, 'case')}"
+        return f"Certainty is below {widgets.number(LEVEL, 1)} in {below} at γ = {sweep.reliabilities[0]:g}"
+    before, after = widgets.number(first.mean()), widgets.number(last.mean())
+    if before == after:
+        words = f"Certainty stays at {before} whatever the trust"
+    else:
+        words = f"Certainty {'rises' if last.mean() > first.mean() else 'falls'} from {before} to {after} with trust"
+    below = last.n_below(LEVEL)
+    if not below:
+        return f"{words}, and reaches {widgets.number(LEVEL, 1)} in every case"
+    stay = "stays" if below == 1 else "stay"
+    return f"{words}; {below:,} of {plural(n_cases, 'case')} {stay} below {widgets.number(LEVEL, 1)}"
 
 
 def _settings(dataset: Dataset):
@@ -42,8 +51,16 @@ def _settings(dataset: Dataset):
     return model, tuple(sorted(chosen))
 
 
+def _fingerprint(predictions) -> str:
+    """By content: a corrected file has the same name and often the same length."""
+    found = hashlib.blake2b(digest_size=16)
+    for array in (predictions.ptr, predictions.class_code, predictions.group):
+        found.update(array.tobytes())
+    return found.hexdigest()
+
+
 def _sweep(view: Dataset, model, reliabilities: tuple[float, ...], classifiers, title: str) -> SweepTable | None:
-    who = tuple((predictions.name, len(predictions.class_code)) for predictions in classifiers)
+    who = tuple((predictions.name, _fingerprint(predictions)) for predictions in classifiers)
     return jobs_ui.result_of(
         plausibility.job_key(view, model, "sweep", reliabilities, who),
         title,
@@ -108,25 +125,26 @@ def _page() -> None:
         st.info("Choose at least one reliability.")
         return
     classifier_view.add_predictions(dataset, view)
-    classifiers = cached.sample_predictions(st.session_state["data"], view) + tuple(
-        widgets.own_predictions(dataset.digest)
-    )
+    classifiers = widgets.classifiers(dataset, view)
     sweep = _sweep(view, model, reliabilities, classifiers, "Sweep over reliabilities")
     if sweep is None:
         return
     title.title(_sentence(sweep))
     names = ["Certainty"] + (["Classifiers"] if classifiers else []) + (["Risk"] if sweep.risk else []) + ["Relations"]
-    tabs = dict(zip(names, st.tabs(names, key="reliability_tabs"), strict=True))
-    with tabs["Certainty"]:
-        _certainty(view, sweep, theme)
-    if classifiers:
+    tabs = dict(zip(names, st.tabs(names, key="reliability_tabs", on_change="rerun"), strict=True))
+    # Only the open tab is worked out: another model on many cases takes a while, and other pages wait for it.
+    if tabs["Certainty"].open:
+        with tabs["Certainty"]:
+            _certainty(view, sweep, theme)
+    if classifiers and tabs["Classifiers"].open:
         with tabs["Classifiers"]:
             classifier_view.show(sweep, theme)
-    if sweep.risk:
+    if sweep.risk and tabs["Risk"].open:
         with tabs["Risk"]:
             relation_view.show_risk(view, sweep, theme)
-    with tabs["Relations"]:
-        relation_view.show_relations(dataset, view, sweep, model, _sweep, theme)
+    if tabs["Relations"].open:
+        with tabs["Relations"]:
+            relation_view.show_relations(dataset, view, sweep, model, _sweep, theme)
 
 
 menu.through_app()

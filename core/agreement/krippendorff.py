@@ -1,51 +1,213 @@
-"""Krippendorff's alpha with the linearised interval of Gwet (2014).
+"""Krippendorff's alpha under four metrics, of classes and of scores, with the linearised interval of Gwet (2014).
 
-Krippendorff, Content Analysis (2004). DOI of the coefficient's review: 10.1080/19312450709336664.
+Krippendorff, Content Analysis (2004). DOI of the coefficient's review: 10.1080/19312450709336664. All is written in
+distances δ; agreement weights 1 − δ/max δ give the same alpha and the same error, for any scale of δ.
 """
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from core.agreement._kernels import agreeing_pairs, class_shares, weighted_answers
+from core.agreement._kernels import (
+    agreeing_pairs,
+    class_shares,
+    paired,
+    ratio_expected,
+    ratio_spread,
+    spread,
+    weighted_answers,
+)
 from core.agreement.intervals import Coefficient, undefined, with_t_interval
+from core.agreement.linearised import NO_PAIR, as_counts
+from core.agreement.weights import Weights, class_labels, resolve_weights
+from core.annotations._kernels import count_classes
 from core.annotations.counts import ClassCounts
+from core.annotations.dataset import Dataset
+from core.errors import InputError, LimitError, NotApplicableError
+
+METRICS = ("nominal", "ordinal", "interval", "ratio")
+MOST_RATIO_VALUES = 20_000
 
 
-def krippendorff_alpha(counts: ClassCounts, level: float = 0.95) -> Coefficient:
-    """Nominal alpha over cases with two annotations or more, for any number of raters, with gaps.
+@dataclass(frozen=True, slots=True, eq=False)
+class Distances:
+    """What alpha needs of the cases with two annotations or more; arrays of shape (n_usable,).
+
+    Attributes
+    ----------
+    within : ndarray of float64
+        Sum of δ over the ordered pairs of a case.
+    across : ndarray of float64
+        Sum over the annotations of a case of the mean δ to all annotations.
+    expected : float
+        Mean δ of two draws, with replacement, from all annotations.
+    """
+
+    within: np.ndarray
+    across: np.ndarray
+    expected: float
+
+
+def krippendorff_alpha(
+    data: ClassCounts | Dataset,
+    level: float = 0.95,
+    metric: str = "nominal",
+    labels: Sequence[float] | None = None,
+    weights: Weights = None,
+) -> Coefficient:
+    """Alpha over cases with two annotations or more, for any number of raters, with gaps.
 
     Parameters
     ----------
-    counts : ClassCounts
+    data : ClassCounts or Dataset
+        Of classes, or a dataset of scores.
     level : float
         Of the interval, 0 to 1.
+    metric : str
+        One of `METRICS`. "ordinal" counts the annotations between two values; it is not the family "ordinal" of
+        weights. Scores take all but "nominal".
+    labels : sequence of float, length n_classes, optional
+        The numbers that classes stand for, for "interval", "ratio" and weights; 1, 2, ... where none are given. The
+        order of the classes for "ordinal" is that of their labels.
+    weights : str or ndarray, optional
+        Agreement weights instead of a metric, δ = 1 − w: see `core.agreement.weights.weight_matrix`.
+
+    Raises
+    ------
+    InputError
+        Labels that cannot be used; negative numbers for "ratio".
+    NotApplicableError
+        Rankings; scores with "nominal" or with weights.
+    LimitError
+        "ratio" of more than `MOST_RATIO_VALUES` different values.
 
     Notes
     -----
-    ``α = (p_a − p_e)/(1 − p_e)`` with ``p_a = (1 − ε) p' + ε``, ε = 1/N, and class shares pooled over annotations.
+    ``α = 1 − (1 − 1/N) D_o / D_e``, ``D_o`` the mean over annotations of the mean δ to the others of the case and
+    ``D_e`` that of two draws with replacement. The interval takes the metric as given: the ordinal metric, which
+    depends on the data, adds a little that is left out.
     """
-    answers, pairs = agreeing_pairs(counts.ptr, counts.count)
-    usable = answers >= 2
-    m, n_total = int(usable.sum()), float(answers[usable].sum())
+    if metric not in METRICS:
+        raise ValueError(f"metric must be one of {', '.join(METRICS)}, not {metric!r}")
+    if isinstance(data, Dataset) and data.kind == "score":
+        if weights is not None or metric == "nominal":
+            raise NotApplicableError(f"Scores are no classes: alpha of scores takes {', '.join(METRICS[1:])}.")
+        counts, values = _scores(data, metric)
+        how, matrix = f"{metric} metric", None
+    else:
+        counts = as_counts(data)
+        name, matrix = resolve_weights(weights, counts.n_classes, labels)
+        how = "nominal" if metric == "nominal" else f"{metric} metric"
+        if weights is not None:
+            if metric != "nominal":
+                raise ValueError("alpha takes a metric or weights, not both")
+            how = "nominal" if matrix is None else f"{name} weights"
+        values = None
+        if metric != "nominal":
+            values = class_labels(counts.n_classes, labels, at_least_zero=metric == "ratio")
+            if metric == "ratio":
+                _check_ratio(values)
+    n, pairs = agreeing_pairs(counts.ptr, counts.count)
+    usable = n >= 2
+    m, n_total = int(usable.sum()), int(n[usable].sum())
     if m == 0:
-        return undefined("krippendorff_alpha", "nominal", "no case has two annotations")
-    _, pooled = class_shares(counts.ptr, counts.class_code, counts.count, answers, 2, counts.n_classes)
+        return undefined("krippendorff_alpha", how, NO_PAIR)
+    _, pooled = class_shares(counts.ptr, counts.class_code, counts.count, n, 2, counts.n_classes)
     pi = pooled / n_total
-    p_e = float(pi @ pi)
-    if p_e >= 1 or np.count_nonzero(pooled) < 2:
-        return undefined(
-            "krippendorff_alpha", "nominal", "only one class was used; raw agreement is 1", m, int(n_total)
-        )
-    expected = weighted_answers(counts.ptr, counts.class_code, counts.count, pi)[usable]
-    n, pairs = answers[usable], pairs[usable]
-    mean_n = n_total / m
-    p_ai = pairs / (mean_n * (n - 1))
-    p_mean = float(p_ai.mean())
-    p_a = (1 - 1 / n_total) * p_mean + 1 / n_total
-    alpha = (p_a - p_e) / (1 - p_e)
-    centre = (p_mean - p_e) / (1 - p_e)
+    if _all_alike(values, pooled):
+        what = "class" if isinstance(data, ClassCounts) or data.kind == "class" else "score"
+        why = f"only one {what} was used; raw agreement is 1"
+        return undefined("krippendorff_alpha", how, why, m, n_total)
+    if values is None:
+        found = _of_classes(counts, n, pairs, pi, matrix)
+    elif metric == "ratio":
+        found = _ratio(counts, values, pi)
+    else:
+        found = _squared(counts, n, _midranks(values, pooled) if metric == "ordinal" else values, pi)
+    if found.expected <= 1e-12 and matrix is not None:
+        why = "the weights make all classes that were used agree"
+        return undefined("krippendorff_alpha", how, why, m, n_total)
+    value, variance = _linearised(n[usable], found.within[usable], found.across[usable], found.expected)
+    return with_t_interval("krippendorff_alpha", how, value, variance, m - 1, m, n_total, level)
+
+
+def _linearised(n: np.ndarray, within: np.ndarray, across: np.ndarray, expected: float) -> tuple[float, float]:
+    """Alpha and its variance: with w = 1 − δ this is Gwet's, and every term of his is one of δ here."""
+    m, total = n.size, float(n.sum())
+    mean_n = total / m
+    own = within / ((n - 1) * mean_n) / expected
+    observed = float(own.mean())
+    alpha = 1 - (1 - 1 / total) * observed
     excess = (n - mean_n) / mean_n
-    kappa_i = (p_ai - p_a * excess - p_e) / (1 - p_e)
-    p_ei = expected / mean_n - p_e * excess
-    influence = kappa_i - 2 * (1 - centre) * (p_ei - p_e) / (1 - p_e)
-    variance = float(((influence - centre) ** 2).sum()) / (m * (m - 1)) if m > 1 else 0.0
-    return with_t_interval("krippendorff_alpha", "nominal", alpha, variance, m - 1, m, int(n_total), level)
+    kappa_i = 1 - own + (1 - 1 / total) * observed * excess
+    influence = kappa_i - 2 * observed * (n - across / expected) / mean_n
+    variance = float(np.square(influence - (1 - observed)).sum()) / (m * (m - 1)) if m > 1 else 0.0
+    return alpha, variance
+
+
+def _of_classes(
+    counts: ClassCounts, n: np.ndarray, pairs: np.ndarray, pi: np.ndarray, matrix: np.ndarray | None
+) -> Distances:
+    if matrix is None:
+        within, mean = n * (n - 1) - pairs, 1 - pi
+    else:
+        distance = 1 - matrix
+        within, mean = paired(counts.ptr, counts.class_code, counts.count, distance), distance @ pi
+    return Distances(within, weighted_answers(counts.ptr, counts.class_code, counts.count, mean), float(pi @ mean))
+
+
+def _squared(counts: ClassCounts, n: np.ndarray, values: np.ndarray, pi: np.ndarray) -> Distances:
+    """δ = (x − y)² in closed form: 2 n_i Σ (x − mean_i)² within a case, (x − μ)² + σ² to all, 2 σ² expected."""
+    values = values - values[np.argmax(pi)]  # exact for values close to each other
+    values = values - pi @ values
+    values = values / np.abs(values[pi > 0]).max()  # of no consequence for alpha; squares can then be taken
+    values[pi == 0] = 0.0
+    squares = values * values
+    variance = float(pi @ squares)
+    away = weighted_answers(counts.ptr, counts.class_code, counts.count, squares) + n * variance
+    return Distances(spread(counts.ptr, counts.class_code, counts.count, values), away, 2 * variance)
+
+
+def _ratio(counts: ClassCounts, values: np.ndarray, pi: np.ndarray) -> Distances:
+    """δ = ((x − y)/(x + y))², which has no closed form: every two values, but no array of them."""
+    mean = ratio_expected(values, pi)
+    away = weighted_answers(counts.ptr, counts.class_code, counts.count, mean)
+    return Distances(ratio_spread(counts.ptr, counts.class_code, counts.count, values), away, float(pi @ mean))
+
+
+def _midranks(values: np.ndarray, pooled: np.ndarray) -> np.ndarray:
+    """Mean rank of the annotations of each value: squared differences of these are the ordinal metric."""
+    order = np.argsort(values, kind="stable")
+    ranks = np.empty(values.size)
+    ranks[order] = np.cumsum(pooled[order]) - pooled[order] / 2
+    return ranks
+
+
+def _all_alike(values: np.ndarray | None, pooled: np.ndarray) -> bool:
+    used = np.flatnonzero(pooled)
+    return used.size < 2 or (values is not None and values[used].min() == values[used].max())
+
+
+def _scores(data: Dataset, metric: str) -> tuple[ClassCounts, np.ndarray]:
+    """Scores as counts of values, and the values, scaled to at most 1; ratios need each value once, others do not."""
+    score = data.score / max(float(np.abs(data.score).max(initial=0.0)), np.finfo(float).tiny)
+    if metric == "ratio" and (score < 0).any():
+        raise InputError(f"The score {data.score.min():g} is negative.", "Ratios need scores of 0 or more.")
+    if metric == "interval":
+        codes = np.arange(score.size, dtype=np.int32)
+        return ClassCounts(data.case_ptr, codes, np.ones(score.size, np.int64), score.size), score
+    values, codes = np.unique(score, return_inverse=True)
+    codes = codes.astype(np.int32)
+    if metric == "ratio":
+        _check_ratio(values)
+        return ClassCounts(*count_classes(data.case_ptr, codes, values.size), values.size), values
+    return ClassCounts(data.case_ptr, codes, np.ones(codes.size, np.int64), values.size), values
+
+
+def _check_ratio(values: np.ndarray) -> None:
+    if values.size > MOST_RATIO_VALUES:
+        raise LimitError(
+            f"The ratio metric compares every two of {values.size:,} different values; the limit is "
+            f"{MOST_RATIO_VALUES:,}. Round the values, or take the interval metric of their logarithms."
+        )

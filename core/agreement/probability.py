@@ -7,12 +7,14 @@ import numpy as np
 
 from core.agreement._kernels import agreeing_pairs, class_shares
 from core.agreement.intervals import Coefficient, few_cases, undefined, wilson
+from core.agreement.linearised import NO_PAIR, as_counts
 from core.annotations.counts import ClassCounts
+from core.annotations.dataset import Dataset
 
 SPA_WEIGHTINGS = ("annotations_m1", "flat", "annotations", "edges", "inv_var", "inv_var_class")
 
 
-def case_agreement(counts: ClassCounts) -> tuple[np.ndarray, np.ndarray]:
+def case_agreement(data: ClassCounts | Dataset) -> tuple[np.ndarray, np.ndarray]:
     """Agreement of each case, ``P_i = Σ_c n_ic (n_ic − 1) / (n_i (n_i − 1))`` [SPA eq. 1], and n_i.
 
     Returns
@@ -21,18 +23,19 @@ def case_agreement(counts: ClassCounts) -> tuple[np.ndarray, np.ndarray]:
         NaN where a case has fewer than two annotations.
     annotations : ndarray of float64, shape (n_cases,)
     """
+    counts = as_counts(data)
     answers, pairs = agreeing_pairs(counts.ptr, counts.count)
     agreement = np.full(counts.n_cases, np.nan)
     np.divide(pairs, answers * (answers - 1), out=agreement, where=answers >= 2)
     return agreement, answers
 
 
-def spa(counts: ClassCounts, weighting: str = "annotations_m1", level: float = 0.95) -> Coefficient:
+def spa(data: ClassCounts | Dataset, weighting: str = "annotations_m1", level: float = 0.95) -> Coefficient:
     """Sparse probability of agreement with a Wilson interval on the effective number of cases.
 
     Parameters
     ----------
-    counts : ClassCounts
+    data : ClassCounts or Dataset
     weighting : str
         One of `SPA_WEIGHTINGS`; ``annotations_m1`` does best in the paper's table 1.
     level : float
@@ -43,31 +46,91 @@ def spa(counts: ClassCounts, weighting: str = "annotations_m1", level: float = 0
     The standard error is that of the delete-one-case jackknife; ``n_eff = P(1−P)/SE²`` (Kish where SE is 0), Student's
     t on m − 1 degrees of freedom. ``inv_var_class`` takes the class distribution from the data.
     """
+    counts = as_counts(data)
     agreement, answers = case_agreement(counts)
     usable = answers >= 2
     m, n_annotations = int(usable.sum()), int(answers[usable].sum())
     if m == 0:
-        return undefined("spa", weighting, "no case has two annotations")
-    weight = _weights(counts, answers, weighting)[usable]
-    agreement = agreement[usable]
+        return undefined("spa", weighting, NO_PAIR)
+    weight = case_weights(counts, answers, weighting)[usable]
+    return share_of_agreement("spa", weighting, agreement[usable], weight, level, n_annotations)
+
+
+def share_of_agreement(
+    name: str,
+    weights: str,
+    agreement: np.ndarray,
+    weight: np.ndarray,
+    level: float,
+    n_annotations: int,
+    unit: str = "case",
+) -> Coefficient:
+    """Weighted mean of the agreement of units with its Wilson interval; arrays of shape (n_units,), at least one."""
     share = weight / weight.sum()
     alike = bool((agreement == agreement[0]).all())
     p = float(agreement[0] if alike else share @ agreement)
-    if m < 2 or share.max() >= 1:
-        return Coefficient(
-            "spa", weighting, p, None, None, None, m, n_annotations, "undetermined interval: only one case"
-        )
+    squares = float(np.square(share * (agreement - p) / np.maximum(1 - share, 1e-300)).sum())  # 0 where all are alike
+    largest, kish = float(share.max()), float(share @ share)
+    return with_wilson_interval(name, weights, p, squares, largest, kish, len(share), n_annotations, level, unit)
+
+
+def with_wilson_interval(
+    name: str,
+    weights: str,
+    p: float,
+    squares: float,
+    largest: float,
+    kish: float,
+    m: int,
+    n_annotations: int,
+    level: float,
+    unit: str = "case",
+) -> Coefficient:
+    """A weighted mean p of m units with its jackknife error and Wilson's interval on the effective number of units.
+
+    Parameters
+    ----------
+    squares : float
+        Sum over units of (h_i (P_i − p) / (1 − h_i))², h_i their share of the weight.
+    largest, kish : float
+        The largest h_i, and the sum of h_i².
+    unit : str
+        What a unit is, for the note.
+    """
+    if m < 2 or largest >= 1:
+        note = f"undetermined interval: only one {unit}"
+        return Coefficient(name, weights, p, None, None, None, m, n_annotations, note)
 
     from scipy.special import stdtrit
 
-    influence = share * (agreement - p) / (1 - share)  # exactly 0 where all cases agree alike
-    se = float(np.sqrt((m - 1) / m * (influence @ influence)))
-    n_eff = p * (1 - p) / se**2 if se > 0 else 1 / float(share @ share)
+    p = min(1.0, p)
+    se = float(np.sqrt((m - 1) / m * squares))
+    n_eff = p * (1 - p) / se**2 if se > 0 else 1 / kish
     low, high = wilson(p, n_eff, float(stdtrit(m - 1, (1 + level) / 2)))
-    return Coefficient("spa", weighting, p, se, low, high, m, n_annotations, few_cases(m))
+    return Coefficient(name, weights, p, se, low, high, m, n_annotations, few_cases(m))
 
 
-def _weights(counts: ClassCounts, n: np.ndarray, weighting: str) -> np.ndarray:
+def agreement_variance(n: np.ndarray | int, class_shares: np.ndarray) -> np.ndarray | float:
+    """Variance of the agreement of a case with n independent answers, drawn from ``class_shares``.
+
+    ``( 2 (S2 − S2²) + 4 (n − 2) (S3 − S2²) ) / ( n (n − 1) )`` with ``S_m = Σ_c p_c^m``: the closed form,
+    O(classes), of [SPA eq. 41] for uniform classes and of [SPA eq. 50] for any. Equations 21 and 22 are misprinted:
+    21 doubles the wrong terms, 22 lacks the division by the squared number of pairs.
+
+    Parameters
+    ----------
+    n : int, or ndarray of them
+        Answers on the case, at least 2.
+    class_shares : ndarray of float64, shape (n_classes,)
+        Sum to 1.
+    """
+    p = np.asarray(class_shares, np.float64)
+    s2, s3 = float(p @ p), float(p @ (p * p))
+    return (2 * (s2 - s2 * s2) + 4 * (n - 2) * (s3 - s2 * s2)) / (n * (n - 1))
+
+
+def case_weights(counts: ClassCounts, n: np.ndarray, weighting: str) -> np.ndarray:
+    """Weight of each case before it is scaled, by one of `SPA_WEIGHTINGS`; only cases with n of 2 or more count."""
     if weighting == "flat":
         return np.ones_like(n)
     if weighting == "annotations":
@@ -82,5 +145,5 @@ def _weights(counts: ClassCounts, n: np.ndarray, weighting: str) -> np.ndarray:
         p = pooled / pooled.sum()
         s2, s3 = float(p @ p), float(p @ (p * p))
         rho = (s3 - s2 * s2) / (s2 - s2 * s2) if s2 < 1 else 0.0
-        return n * (n - 1) / (1 + 2 * rho * (n - 2))
+        return n * (n - 1) / (1 + 2 * rho * np.maximum(n - 2, 0))
     raise ValueError(f"weighting must be one of {', '.join(SPA_WEIGHTINGS)}, not {weighting!r}")

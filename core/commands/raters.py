@@ -45,14 +45,24 @@ def agreement(options) -> tuple[dict, pd.DataFrame]:
     """Coefficients of agreement."""
     from core.agreement.coefficients import agreement_table
     from core.agreement.probability import SPA_WEIGHTINGS
+    from core.agreement.weights import WEIGHT_FAMILIES
     from core.annotations.counts import class_counts
 
     if not 0 < options.level < 1:
         raise InputError(f"The level is {options.level}.", "Give a number between 0 and 1, for example 0.95.")
     if options.spa_weights not in SPA_WEIGHTINGS:
         raise InputError(f"There is no weighting {options.spa_weights!r}.", f"Use {', '.join(SPA_WEIGHTINGS)}.")
+    if options.weights not in (None, *WEIGHT_FAMILIES):
+        raise InputError(f"There are no weights {options.weights!r}.", f"Use {', '.join(WEIGHT_FAMILIES)}.")
     dataset, left_out = as_classes(options)
-    table = agreement_table(class_counts(dataset), level=options.level, spa_weightings=[options.spa_weights])
+    table = agreement_table(
+        class_counts(dataset),
+        level=options.level,
+        spa_weightings=[options.spa_weights],
+        weights=options.weights,
+        dataset=dataset,
+        every=True,
+    )
     rows = [{name: getattr(coefficient, name) for name in coefficient.__slots__} for coefficient in table]
     answer = {"coefficients": rows, "level": options.level, "left_out": left_out, **stamp(options, dataset)}
     return answer, pd.DataFrame(rows)

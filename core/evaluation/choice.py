@@ -62,9 +62,11 @@ def verdict(reliabilities: Sequence[float], evaluations: Sequence[Evaluation], m
         return f"{found[0].name} leads, but shares no case with another classifier"
     least = min(known)
     if least >= sure:
-        return f"{found[0].name} leads at every trust level (P ≥ {np.floor(least * 100) / 100:.2f})"
+        return f"{found[0].name} leads at every trust level (P ≥ {min(np.floor(least * 100) / 100, 0.99):.2f})"
     return f"{found[0].name} leads at every trust level, but not surely (P down to {least:.2f})"
 
 
 def _surely(leader: Leader) -> str:
-    return "no case in common" if leader.p is None else f"P {leader.p:.2f}"
+    if leader.p is None:
+        return "no case in common"
+    return "P > 0.99" if leader.p > 0.99 else f"P {leader.p:.2f}"

@@ -13,7 +13,13 @@ from core.text import plotly, shorten
 COEFFICIENT_TITLES = {
     "percent": "Percent agreement",
     "spa": "Sparse probability of agreement",
+    "spa_corrected": "SPA beyond chance",
+    "cohen_kappa": "Cohen κ",
+    "scott_pi": "Scott π",
+    "conger_kappa": "Conger κ",
     "fleiss_kappa": "Fleiss κ",
+    "gwet_ac": "Gwet AC1",
+    "brennan_prediger": "Brennan-Prediger",
     "krippendorff_alpha": "Krippendorff α, nominal",
 }
 
@@ -109,6 +115,7 @@ def annotations_per_case(per_case: np.ndarray, theme: Theme, title: str) -> go.F
     figure.add_bar(
         x=values,
         y=count,
+        width=0.8,
         marker={"color": with_opacity(theme.accent, 0.25), "line": {"color": theme.ink, "width": 1}},
         hovertemplate="%{x} annotations: %{y:,} cases<extra></extra>",
     )

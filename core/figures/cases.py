@@ -214,7 +214,7 @@ def interval(names: tuple[str, str], share: np.ndarray, theme: Theme, title: str
         range=[-0.01, 1.01],
         tickmode="array",
         tickvals=[0, 0.25, 0.5, 0.75, 1],
-        ticktext=[f"0<br>{second}", ".25", ".5", ".75", f"1<br>{first}"],
+        ticktext=[f"0<br>all {second}", ".25", ".5", ".75", f"1<br>all {first}"],
         title_text=f"plausibility of {first}",
     )
     figure.update_yaxes(visible=False, range=[-0.6, 0.6], fixedrange=True)

@@ -160,7 +160,8 @@ def _agreement(digest: str, level: float, version: str, _dataset: Dataset):
     from core.annotations.counts import class_counts
 
     counts = class_counts(_dataset)
-    return agreement_table(counts, level=level, spa_weightings=SPA_WEIGHTINGS), *case_agreement(counts)
+    table = agreement_table(counts, level=level, spa_weightings=SPA_WEIGHTINGS, dataset=_dataset, every=True)
+    return table, *case_agreement(counts)
 
 
 def agreement(dataset: Dataset, level: float = 0.95):

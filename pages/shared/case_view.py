@@ -103,7 +103,7 @@ def _bars(view: Dataset, draws, quantiles, point, by_mean: np.ndarray, colours: 
         "Plausibility of each class: bar is the point estimate, dots are draws, the line holds 95 percent",
     )
     st.caption(
-        "Bar: point estimate · dots: draws · line: 95 % of draws, tick at their mean",
+        "Bar: point estimate · dots: draws · line: 95 % of draws, tick at their mean · stays plausible: line beyond .2",
         help=widgets.explained("plausibility"),
     )
 
@@ -145,7 +145,7 @@ def _few_corners(view: Dataset, draws, by_mean: np.ndarray, names: dict[int, str
     if len(names) == 1 and draws.n_rest == 1:
         other = next(name for code, name in enumerate(view.classes) if code not in names)
     low, high = np.quantile(share, [0.025, 0.975])
-    title = f"Between {low:.0%} and {high:.0%} of plausibility is on one side"
+    title = f"{plotly(shorten(listed[0], 14))}: {low:.0%} to {high:.0%} of plausibility"
     widgets.plot(
         figures.interval((listed[0], other), share, theme, title), "simplex", "Draws of the plausibility of two classes"
     )
@@ -156,9 +156,9 @@ def _triangle(names: list[str], corners: np.ndarray, outside: float, theme) -> N
     leading = (corners.argmax(axis=1)[:, None] == np.arange(3)).mean(axis=0)
     best = int(leading.argmax())
     title = (
-        f"{plotly(shorten(names[best], 28))} leads in {leading[best]:.0%} of draws"
+        f"{plotly(shorten(names[best], 22))} leads in {leading[best]:.0%} of draws"
         if leading[best] < 0.995
-        else f"One corner holds the cloud: {plotly(shorten(names[best], 28))}"
+        else f"{plotly(shorten(names[best], 22))} leads in nearly all draws"
     )
     order = [1, 2, 0]
     corners = corners[:, order]
@@ -208,7 +208,7 @@ def _classifiers(view: Dataset, case: int, draws, classifiers, colours: dict[int
         value = f"<b>{widgets.number(p)} ± {widgets.small(error)}</b>"
         lines.append(f'<div class="chips"><span class="who">{name}</span><span>{value}</span>{chips}</div>')
     st.html("".join(lines))
-    st.caption("Beside each name: the probability that the set holds the truth.")
+    st.caption("Beside each name: the probability, under this model and trust, that the set holds the truth.")
 
 
 def _models(dataset: Dataset, case: int, model: PlausibilityModel, reliability: float) -> None:

@@ -85,7 +85,7 @@ def show(sweep: SweepTable, theme) -> None:
     by_draw = pd.DataFrame(evaluation.by_draw[:, place].T, columns=list(evaluation.classifiers))
     widgets.download(by_draw, "Metric of every draw as CSV", "metric_draws.csv", "metric_draws_csv")
     by_case = pd.DataFrame(evaluation.by_case[:, :, place], columns=list(evaluation.classifiers))
-    by_case.insert(0, "case", list(sweep.certainty[0].cases))
+    by_case.insert(0, "case", list(sweep.certainty[0].cases), allow_duplicates=True)
     widgets.download(by_case, "Metric of every case as CSV", "metric_cases.csv", "metric_cases_csv")
     if evaluation.by_risk is not None:
         _by_risk(evaluation, metric)
@@ -96,14 +96,15 @@ def _better(evaluation, metric: str) -> None:
     place = evaluation.metrics.index(metric)
     names = list(evaluation.classifiers)
     frame = pd.DataFrame(evaluation.better[:, :, place], columns=names)
-    frame.insert(0, "better", names)
+    frame.index = pd.Index(names)
     st.dataframe(
         frame,
-        hide_index=True,
         column_config={name: st.column_config.NumberColumn(format="%.3f") for name in names},
         placeholder="–",
         key="better",
     )
+    st.caption(f"Shares of {evaluation.by_draw.shape[-1]:,} common draws: 1.000 is all of them, not certainty.")
+    frame.insert(0, "better", names, allow_duplicates=True)
     widgets.download(frame, "P(better) as CSV", "better.csv", "better_csv")
 
 
@@ -132,6 +133,11 @@ def add_predictions(dataset: Dataset, view: Dataset) -> None:
             key="predictions_file",
         )
         if upload is None:
+            if own := widgets.own_predictions(dataset, view):
+                st.markdown(f"In use: {markdown(', '.join(predictions.name for predictions in own))}.")
+                st.button(
+                    "Remove them", on_click=widgets.add_predictions, args=(dataset, view, ()), key="no_predictions"
+                )
             return
         try:
             found = read_predictions(open_table(upload.getvalue()), view, upload.name.rsplit(".", 1)[0])
@@ -148,4 +154,4 @@ def add_predictions(dataset: Dataset, view: Dataset) -> None:
             st.markdown(markdown(words))
             for note in predictions.notes:
                 st.caption(markdown(note))
-        st.session_state.setdefault("predictions", {})[dataset.digest] = found
+        widgets.add_predictions(dataset, view, found)

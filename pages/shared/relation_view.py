@@ -21,7 +21,8 @@ def show_risk(view: Dataset, sweep: SweepTable, theme) -> None:
     risk = sweep.risk[sweep.reliabilities.index(reliability)]
     unsure = int((risk.summed < LEVEL).sum())
     st.subheader(
-        f"At γ = {reliability:g} the risk level of {unsure:,} of {plural(view.n_cases, 'case')} is uncertain",
+        f"At γ = {reliability:g} the risk level is less than {LEVEL:.0%} sure in {unsure:,} of "
+        f"{plural(view.n_cases, 'case')}",
         anchor=False,
         help=widgets.explained("risk"),
     )
@@ -83,7 +84,7 @@ def show_relations(dataset: Dataset, view: Dataset, sweep: SweepTable, model, ri
         defined = agreement.defined
         found = relation(agreement.case[defined], certainty[defined])
         if found.correlation is None:
-            st.info("Too few cases with two annotations or more.")
+            st.info("No correlation: it takes three cases with two answers or more, and some that differ.")
         else:
             interval = widgets.with_interval(found.correlation, found.ci_low, found.ci_high)
             widgets.plot(

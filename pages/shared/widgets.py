@@ -61,9 +61,20 @@ def class_view(dataset: Dataset, method: str) -> Dataset:
     return view
 
 
-def own_predictions(digest: str) -> tuple:
-    """Predictions that the user added to a dataset in this session."""
-    return st.session_state.get("predictions", {}).get(digest, ())
+def own_predictions(dataset: Dataset, view: Dataset) -> tuple:
+    """Predictions that the user added to a dataset in this session, for the classes in force."""
+    return st.session_state.get("predictions", {}).get((dataset.digest, view.classes), ())
+
+
+def add_predictions(dataset: Dataset, view: Dataset, found: tuple) -> None:
+    """Keep predictions for this session; they hold for these classes, which another threshold would change."""
+    st.session_state.setdefault("predictions", {})[dataset.digest, view.classes] = tuple(found)
+
+
+def classifiers(dataset: Dataset, view: Dataset) -> tuple:
+    """Predictions of the sample and of the user; the user's replace those of the same name."""
+    both = (*cached.sample_predictions(st.session_state["data"], view), *own_predictions(dataset, view))
+    return tuple({predictions.name: predictions for predictions in both}.values())
 
 
 def plot(figure: go.Figure, key: str, alt: str, **options):
@@ -127,7 +138,7 @@ def small(error: float) -> str:
 
 
 def with_interval(value: float | None, low: float | None, high: float | None) -> str:
-    """``.84 (.81-.87)``; the interval is left out where it is undetermined."""
+    """``.84 (.81-.87)``; says so where the interval is undetermined."""
     if value is None:
         return "undefined"
-    return number(value) if low is None else f"{number(value)} ({number(low)} to {number(high)})"
+    return f"{number(value)} (no interval)" if low is None else f"{number(value)} ({number(low)} to {number(high)})"

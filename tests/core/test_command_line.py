@@ -108,7 +108,7 @@ def test_agreement_gives_the_numbers_of_the_library(answer, name):
     told = answer("agreement", name, "--level", "0.9", "--spa-weights", "edges")
     dataset = load_sample(name)
     single, left_out = dataset.as_classes()
-    expected = agreement_table(class_counts(single), level=0.9, spa_weightings=["edges"])
+    expected = agreement_table(class_counts(single), level=0.9, spa_weightings=["edges"], dataset=single, every=True)
     assert told["left_out"] == left_out
     assert_stamped(told, dataset.as_classes()[0].digest)
     assert [row["name"] for row in told["coefficients"]] == [coefficient.name for coefficient in expected]

@@ -3,6 +3,7 @@
 from collections import Counter
 from fractions import Fraction
 from itertools import permutations, product
+from math import comb
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from scipy.stats import t as student
 
 from core.agreement.intervals import wilson
 from core.agreement.krippendorff import krippendorff_alpha
-from core.agreement.probability import SPA_WEIGHTINGS, case_agreement, spa
+from core.agreement.probability import SPA_WEIGHTINGS, agreement_variance, case_agreement, spa
 from core.annotations.counts import ClassCounts
 
 
@@ -96,11 +97,62 @@ def test_every_weighting_is_the_weighted_mean_with_enumerated_variances(weightin
 
 @pytest.mark.parametrize("p", [(0.5, 0.5), (0.9, 0.1), (0.2, 0.3, 0.5), (0.7, 0.1, 0.1, 0.1), (1 / 3,) * 3])
 def test_the_closed_form_of_the_variance_is_that_of_all_outcomes(p):
-    """The formula behind the inverse variances, with S_m the sum of p_c^m; the paper prints it with two slips."""
-    s2, s3 = sum(x**2 for x in p), sum(x**3 for x in p)
+    found = agreement_variance(np.arange(2, 7), np.array(p))
+    assert found == pytest.approx([enumerated_variance(n, p) for n in range(2, 7)], abs=1e-12)
+
+
+def equation_20(n, n_classes, times):
+    """Equations 20 and 21 of the paper, with ``times`` for the power of 2 that belongs to n0 and n1."""
+    total, c = 0.0, n_classes
+    for n0 in range(n + 1):
+        for n1 in range(min(n0, n - n0) + 1):
+            ways = times(n0, n1) * comb(n, n0) * comb(n - n0, n1) * c * (c - 1) * (c - 2) ** (n - n0 - n1)
+            total += ways * n0 * n1 * (n0 - 1) * (n1 - 1)
+        total += comb(n, n0) * c * (c - 1) ** (n - n0) * n0**2 * (n0 - 1) ** 2
+    return total / (4 * comb(n, 2) ** 2 * c**n) - 1 / c**2
+
+
+def equation_50(n, p, n_pairs):
+    """Equation 50 of the paper; equation 22 is the same with ``n_pairs`` of 1."""
+    total = 0.0
+    for c, p_c in enumerate(p):
+        for n_c in range(n + 1):
+            total += comb(n, n_c) * p_c**n_c * (1 - p_c) ** (n - n_c) * n_c**2 * (n_c - 1) ** 2
+            for d, p_d in enumerate(p):
+                for n_d in range(n - n_c + 1) if c != d else ():
+                    rest = max(0.0, 1 - p_c - p_d) ** (n - n_c - n_d)
+                    chance = comb(n, n_c) * comb(n - n_c, n_d) * p_c**n_c * p_d**n_d * rest
+                    total += chance * n_c * n_d * (n_c - 1) * (n_d - 1)
+    return total / (4 * n_pairs**2) - sum(x * x for x in p) ** 2
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_equation_21_as_printed_doubles_the_wrong_terms(n_classes):
+    """With 2 to the power of [n0 = n1] the variance is wrong from 4 annotations on; with [n0 ≠ n1] it is right.
+
+    For 5 and 6 annotations of 3 classes the terms that are doubled equal those that should be, by coincidence.
+    """
     for n in range(2, 7):
-        closed = (2 * (s2 - s2**2) + 4 * (n - 2) * (s3 - s2**2)) / (n * (n - 1))
-        assert closed == pytest.approx(enumerated_variance(n, p), abs=1e-12)
+        exact = enumerated_variance(n, [1 / n_classes] * n_classes)
+        assert equation_20(n, n_classes, lambda a, b: 2 ** (a != b)) == pytest.approx(exact, abs=1e-12)
+        printed = equation_20(n, n_classes, lambda a, b: 2 ** (a == b))
+        assert (abs(printed - exact) > 1e-4) == (n >= 4 and (n, n_classes) not in ((5, 3), (6, 3)))
+
+
+def test_equation_21_as_printed_gives_a_negative_variance_for_ten_annotations_of_three_classes():
+    """−.0047 where the exact variance is .00494."""
+    assert equation_20(10, 3, lambda a, b: 2 ** (a == b)) == pytest.approx(-0.0047, abs=5e-5)
+    assert equation_20(10, 3, lambda a, b: 2 ** (a != b)) == pytest.approx(0.00494, abs=5e-6)
+    assert agreement_variance(10, np.full(3, 1 / 3)) == pytest.approx(0.00494, abs=5e-6)
+
+
+@pytest.mark.parametrize("p", [(0.5, 0.5), (0.9, 0.1), (0.2, 0.3, 0.5), (0.7, 0.1, 0.1, 0.1)])
+def test_equation_22_as_printed_lacks_the_squared_number_of_pairs(p):
+    """It is right for 2 annotations alone, where there is one pair."""
+    for n in range(2, 7):
+        exact = enumerated_variance(n, p)
+        assert equation_50(n, p, comb(n, 2)) == pytest.approx(exact, abs=1e-12)
+        assert (abs(equation_50(n, p, 1) - exact) > 0.1) == (n > 2)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])

@@ -1,0 +1,86 @@
+"""Agreement of raters with themselves, where they answered the same case more than once."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.agreement.intervals import Coefficient, undefined
+from core.agreement.probability import case_agreement, share_of_agreement
+from core.annotations._kernels import count_classes, counting_sort
+from core.annotations.counts import ClassCounts
+from core.annotations.dataset import Dataset
+from core.errors import NotApplicableError
+
+NEVER = "never answered a case twice"
+
+
+@dataclass(frozen=True, slots=True)
+class IntraRater:
+    """Agreement of each rater with their own answers.
+
+    Attributes
+    ----------
+    raters : tuple of str
+    each : tuple of Coefficient, one for each rater
+        ``n_cases`` are the cases that the rater answered twice or more, ``n_annotations`` the answers on them.
+    overall : Coefficient
+        Of all raters, weighted by their answers; the interval is over raters, and ``n_cases`` are raters.
+    """
+
+    raters: tuple[str, ...]
+    each: tuple[Coefficient, ...]
+    overall: Coefficient
+
+
+def intra_rater(dataset: Dataset, level: float = 0.95) -> IntraRater:
+    """The chance that two answers of the same rater on the same case agree.
+
+    A case counts with its answers less one, as in SPA with the weighting ``annotations_m1``; intervals are Wilson's.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of single classes, with raters who are identified.
+    level : float
+        Of the intervals, 0 to 1.
+
+    Raises
+    ------
+    NotApplicableError
+        The answers are not single classes, or rater names carry no identity.
+    """
+    if dataset.kind != "class":
+        raise NotApplicableError(f"Raters are compared with themselves on single classes; these are {dataset.kind}s.")
+    if not dataset.raters_identified:
+        raise NotApplicableError("The answers are anonymous, so no rater can be compared with themselves.")
+    rater, agreement, n = _repeated(dataset)
+    start = np.searchsorted(rater, np.arange(dataset.n_raters + 1))
+    each, value, weight = [], [], []
+    for code in range(dataset.n_raters):
+        own = slice(start[code], start[code + 1])
+        if start[code] == start[code + 1]:
+            each.append(undefined("intra_rater", "annotations_m1", f"this rater {NEVER}"))
+            continue
+        answers = int(n[own].sum())
+        each.append(share_of_agreement("intra_rater", "annotations_m1", agreement[own], n[own] - 1, level, answers))
+        value.append(each[-1].value)
+        weight.append(float((n[own] - 1).sum()))
+    if value:
+        overall = share_of_agreement(
+            "intra_rater", "annotations_m1", np.array(value), np.array(weight), level, int(n.sum()), "rater"
+        )
+    else:
+        overall = undefined("intra_rater", "annotations_m1", f"raters {NEVER}")
+    return IntraRater(dataset.raters, tuple(each), overall)
+
+
+def _repeated(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rater (ascending), agreement and number of answers of every case that a rater answered more than once."""
+    _, order = counting_sort(dataset.rater, dataset.n_raters)
+    rater, case = dataset.rater[order], dataset.case_of_annotation[order]
+    begins = np.flatnonzero(np.concatenate([[True], (np.diff(rater) != 0) | (np.diff(case) != 0)])[: rater.size])
+    ptr = np.concatenate([begins, [rater.size]]).astype(np.int64)
+    csr = count_classes(ptr, dataset.answer[order], dataset.n_classes)
+    agreement, n = case_agreement(ClassCounts(*csr, dataset.n_classes))
+    twice = n >= 2
+    return rater[begins][twice], agreement[twice], n[twice]

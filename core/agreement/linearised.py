@@ -1,0 +1,109 @@
+"""Observed agreement of cases, and Gwet's linearised variance of what is corrected by chance.
+
+Gwet, Handbook of Inter-Rater Reliability (2014), chapters 5 and 6.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.agreement._kernels import agreeing_pairs, paired
+from core.agreement.intervals import Coefficient, undefined, with_t_interval
+from core.annotations.counts import ClassCounts, class_counts
+from core.annotations.dataset import Dataset
+
+NO_PAIR = "no case has two annotations"
+ONE_CLASS = "only one class was used; raw agreement is 1"
+_ALL = 1 - 1e-12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Observed:
+    """Agreement of the cases that were annotated at all; arrays of shape (n_rated,).
+
+    Attributes
+    ----------
+    rated : ndarray of bool, shape (n_cases,)
+        Which cases these are.
+    n : ndarray of float64
+        Annotations of each.
+    usable : ndarray of bool
+        Two annotations or more.
+    p_ai : ndarray of float64
+        Share of agreeing pairs, by weight; 0 where there is none.
+    """
+
+    rated: np.ndarray
+    n: np.ndarray
+    usable: np.ndarray
+    p_ai: np.ndarray
+
+    @property
+    def n_usable(self) -> int:
+        """Cases with two annotations or more."""
+        return int(self.usable.sum())
+
+    @property
+    def n_annotations(self) -> int:
+        """Annotations of the usable cases."""
+        return int(self.n[self.usable].sum())
+
+
+def as_counts(data: ClassCounts | Dataset) -> ClassCounts:
+    """The counts themselves, or those of a dataset of single classes."""
+    return class_counts(data) if isinstance(data, Dataset) else data
+
+
+def observed(counts: ClassCounts, matrix: np.ndarray | None = None) -> Observed:
+    """Agreement of each case, ``Σ_k n_ik (Σ_l w_kl n_il − 1) / (n_i (n_i − 1))``; identity without a matrix."""
+    n, pairs = agreeing_pairs(counts.ptr, counts.count)
+    if matrix is not None:
+        pairs = paired(counts.ptr, counts.class_code, counts.count, matrix) - n
+    rated = n >= 1
+    n, pairs = n[rated], pairs[rated]
+    usable = n >= 2
+    p_ai = np.zeros(n.size)
+    np.divide(pairs, n * (n - 1), out=p_ai, where=usable)
+    return Observed(rated, n, usable, p_ai)
+
+
+def corrected(
+    name: str,
+    weights: str,
+    seen: Observed,
+    level: float,
+    p_e: float = 0.0,
+    p_ei: np.ndarray | None = None,
+    why_certain: str = ONE_CLASS,
+) -> Coefficient:
+    """``(p_a − p_e)/(1 − p_e)`` with its linearised interval.
+
+    Parameters
+    ----------
+    name, weights : str
+    seen : Observed
+    level : float
+        Of the interval, 0 to 1.
+    p_e : float
+        Agreement by chance.
+    p_ei : ndarray of float64, shape (n_rated,), optional
+        What each case says of it; without it chance is taken as known.
+    why_certain : str
+        The reason to give where chance alone would make all agree.
+    """
+    n_cases, m = seen.n.size, seen.n_usable
+    if m == 0:
+        return undefined(name, weights, NO_PAIR)
+    if p_e >= _ALL:
+        return undefined(name, weights, why_certain, m, seen.n_annotations)
+    kappa = (float(seen.p_ai[seen.usable].mean()) - p_e) / (1 - p_e)
+    influence = np.where(seen.usable, n_cases / m * (seen.p_ai - p_e) / (1 - p_e), 0.0)
+    if p_ei is not None:
+        influence -= 2 * (1 - kappa) * (p_ei - p_e) / (1 - p_e)
+    variance = float(((influence - kappa) ** 2).sum()) / (n_cases * (n_cases - 1)) if n_cases > 1 else 0.0
+    return with_t_interval(name, weights, kappa, variance, n_cases - 1, m, seen.n_annotations, level)
+
+
+def why_certain(n_used: int) -> str:
+    """Why chance alone makes all agree, by how many classes were used."""
+    return ONE_CLASS if n_used < 2 else "the weights make all classes that were used agree"

@@ -1,0 +1,163 @@
+"""Kappas whose chance is made of each rater's own class shares: Conger's for any number of raters, Cohen's for two.
+
+Conger (1980), DOI 10.1037/0033-2909.88.2.322; Cohen (1960, 1968); Scott (1955). Errors: Gwet, Handbook of Inter-Rater
+Reliability (2014), and for two complete raters Fleiss, Cohen and Everitt (1969), DOI 10.1037/h0028106.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from core.agreement._kernels import rater_answers, repeated_answers
+from core.agreement.intervals import Coefficient, few_cases, undefined
+from core.agreement.linearised import NO_PAIR, corrected, observed, why_certain
+from core.agreement.weights import Weights, resolve_weights
+from core.annotations.counts import class_counts
+from core.annotations.dataset import Dataset
+from core.errors import LimitError, NotApplicableError
+from core.settings import current_settings
+
+REPEATS = "a rater answered the same case twice; keep one answer of each"
+
+
+def conger_kappa(
+    dataset: Dataset, level: float = 0.95, weights: Weights = None, labels: Sequence[float] | None = None
+) -> Coefficient:
+    """Conger's kappa: chance is a draw from the class shares of each of two different raters.
+
+    ``p_e = Σ_{g≠h} p_gᵀ W p_h / (J (J − 1))`` over the J raters who gave an answer. A rater's further answers on a case
+    count as answers of others; the note says so.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of single classes, with raters who are identified.
+    level : float
+        Of the interval, 0 to 1.
+    weights, labels
+        See `core.agreement.weights.weight_matrix`.
+
+    Raises
+    ------
+    NotApplicableError
+        The answers are not single classes, or rater names carry no identity.
+    LimitError
+        The table of raters by classes would not fit.
+    """
+    check_raters(dataset, "Conger's kappa")
+    found = _own_margins("conger_kappa", dataset, level, weights, labels)
+    repeats = repeats_of(dataset)
+    if not repeats or found.value is None:
+        return found
+    note = f"answers that a rater repeated on a case count as those of others: {repeats:,}"
+    return replace(found, note="; ".join(filter(None, (found.note, note))))
+
+
+def cohen_kappa(
+    dataset: Dataset, level: float = 0.95, weights: Weights = None, labels: Sequence[float] | None = None
+) -> Coefficient:
+    """Cohen's kappa of two raters, with gaps; parameters as of `conger_kappa`.
+
+    Raises
+    ------
+    NotApplicableError
+        As `conger_kappa`, or there are not two raters.
+    """
+    check_raters(dataset, "Cohen's kappa", two=True)
+    if repeats_of(dataset):
+        return undefined("cohen_kappa", resolve_weights(weights, dataset.n_classes, labels)[0], REPEATS)
+    return _own_margins("cohen_kappa", dataset, level, weights, labels)
+
+
+def cohen_kappa_classic(
+    dataset: Dataset, level: float = 0.95, weights: Weights = None, labels: Sequence[float] | None = None
+) -> Coefficient:
+    """Cohen's kappa of two raters who both answered every case, with the classic large-sample error.
+
+    The value is that of `cohen_kappa`; the error is that of Fleiss, Cohen and Everitt, with a normal interval. It is
+    what most other tools print. Parameters and errors as of `cohen_kappa`.
+    """
+    from scipy.special import ndtri
+
+    check_raters(dataset, "Cohen's kappa", two=True)
+    name, matrix = resolve_weights(weights, dataset.n_classes, labels)
+    found = cohen_kappa(dataset, level, weights, labels)
+    if found.value is None:
+        return replace(found, name="cohen_kappa_classic")
+    if (np.diff(dataset.case_ptr) == 1).any():
+        return undefined("cohen_kappa_classic", name, "a case was answered by one of the two only")
+    first = dataset.rater == dataset.rater.min()
+    # Both raters answered the same cases once each, so their answers stand in the same order of cases.
+    a, b = dataset.answer[first], dataset.answer[~first]
+    r, c = (np.bincount(answer, minlength=dataset.n_classes) / len(a) for answer in (a, b))
+    if matrix is None:
+        by_row, by_column, agree = c, r, (a == b).astype(float)
+    else:
+        by_row, by_column, agree = matrix @ c, matrix @ r, matrix[a, b]
+    p_e = float(r @ by_row)
+    kappa = (float(agree.mean()) - p_e) / (1 - p_e)
+    term = agree - (by_row[a] + by_column[b]) * (1 - kappa)
+    # The mean square less the squared mean, which is κ − p_e (1 − κ): as a variance it cannot fall below 0.
+    se = float(np.sqrt(term.var() / len(a)) / (1 - p_e))
+    half = float(ndtri((1 + level) / 2)) * se
+    n = len(a)
+    return Coefficient(
+        "cohen_kappa_classic", name, min(1.0, kappa), se, kappa - half, min(1.0, kappa + half), n, 2 * n, few_cases(n)
+    )
+
+
+def raters_used(dataset: Dataset) -> int:
+    """How many raters gave an answer."""
+    return int(np.count_nonzero(np.bincount(dataset.rater, minlength=1)))
+
+
+def check_raters(dataset: Dataset, what: str, *, two: bool = False) -> None:
+    """Refuse answers that are not classes, anonymous raters and, if need be, any number of raters but two."""
+    if dataset.kind != "class":
+        raise NotApplicableError(f"{what} needs one class per answer; these are {dataset.kind}s.")
+    if not dataset.raters_identified:
+        raise NotApplicableError(f"{what} compares raters, and the answers are anonymous.")
+    n_used = raters_used(dataset)
+    if two and n_used != 2:
+        raise NotApplicableError(f"{what} is of two raters; these data have {n_used:,}. Select two.")
+
+
+def repeats_of(dataset: Dataset) -> int:
+    """How many answers repeat an earlier one of the same rater on the same case."""
+    return repeated_answers(dataset.case_ptr, dataset.rater, dataset.n_raters)
+
+
+def _own_margins(
+    name: str, dataset: Dataset, level: float, weights: Weights, labels: Sequence[float] | None
+) -> Coefficient:
+    counts = class_counts(dataset)
+    n_raters, n_classes = dataset.n_raters, dataset.n_classes
+    limit = current_settings().max_model_cells
+    if n_raters * n_classes > limit:
+        raise LimitError(
+            f"{n_raters:,} raters by {n_classes:,} classes need {n_raters * n_classes:,} cells, more than the limit "
+            f"of {limit:,}. Select fewer raters."
+        )
+    of, matrix = resolve_weights(weights, n_classes, labels)
+    seen = observed(counts, matrix)
+    if seen.n_usable == 0:
+        return undefined(name, of, NO_PAIR)
+    table = np.bincount(dataset.rater * np.int64(n_classes) + dataset.answer, minlength=n_raters * n_classes)
+    table = table.reshape(n_raters, n_classes)
+    n_g = table.sum(axis=1)
+    used = n_g > 0
+    n_used = int(used.sum())
+    if n_used < 2:
+        return undefined(name, of, "there is only one rater", seen.n_usable, seen.n_annotations)
+    share = table / np.maximum(n_g, 1)[:, None]
+    others = share.sum(axis=0) - share
+    if matrix is not None:
+        others = others @ matrix
+    others /= n_used * (n_used - 1)
+    own = (share * others).sum(axis=1)
+    n_classes_used = np.count_nonzero(table.any(axis=0))
+    p_e = 1.0 if n_classes_used < 2 else float(own[used].sum())
+    value = (others - own[:, None]) * (seen.n.size / np.maximum(n_g, 1))[:, None]
+    p_ei = p_e + rater_answers(dataset.case_ptr, dataset.rater, dataset.answer, value)[seen.rated]
+    return corrected(name, of, seen, level, p_e, p_ei, why_certain(n_classes_used))

@@ -1,0 +1,86 @@
+"""What the coefficients take, from tables of counts: cases by classes, or one rater by another."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from core.annotations.counts import ClassCounts
+from core.annotations.dataset import Dataset
+from core.errors import InputError
+
+_MOST = 2**31 - 1
+
+
+def from_count_table(table: np.ndarray) -> ClassCounts:
+    """Counts from how often each class was answered on each case.
+
+    Parameters
+    ----------
+    table : array of int, shape (n_cases, n_classes)
+
+    Raises
+    ------
+    InputError
+        It is not a table of whole numbers of 0 or more.
+    """
+    counts = _whole_numbers(table)
+    case, class_code = np.nonzero(counts)
+    ptr = np.searchsorted(case, np.arange(len(counts) + 1)).astype(np.int64)
+    return ClassCounts(ptr, class_code.astype(np.int32), counts[case, class_code], counts.shape[1])
+
+
+def from_contingency(
+    table: np.ndarray, classes: Sequence[str] | None = None, raters: tuple[str, str] = ("rows", "columns")
+) -> Dataset:
+    """The annotations of two raters, from how often one answered the row's class and the other the column's.
+
+    Cases are numbered through the table row by row.
+
+    Parameters
+    ----------
+    table : array of int, shape (n_classes, n_classes)
+    classes : sequence of str, length n_classes, optional
+        In the order of rows and columns alike; 1, 2, ... where none are given.
+    raters : tuple of str
+
+    Raises
+    ------
+    InputError
+        It is not a square table of whole numbers of 0 or more, or the names do not fit it.
+    """
+    counts = _whole_numbers(table)
+    n_classes = len(counts)
+    if counts.shape[1] != n_classes:
+        raise InputError(f"The table is {n_classes} by {counts.shape[1]}.", "Give a row and a column for each class.")
+    names = [str(k + 1) for k in range(n_classes)] if classes is None else list(classes)
+    if len(names) != n_classes or len(set(names)) != n_classes:
+        raise InputError(f"{n_classes} classes need as many different names.")
+    if len(raters) != 2 or raters[0] == raters[1]:
+        raise InputError("Two raters need two different names.")
+    first, second = (np.repeat(code, counts.ravel()) for code in np.indices(counts.shape).reshape(2, -1))
+    case = np.arange(first.size)
+    return Dataset.from_classes(
+        "contingency table",
+        [str(i + 1) for i in range(first.size)],
+        list(raters),
+        names,
+        np.concatenate([case, case]),
+        np.repeat([0, 1], first.size),
+        np.concatenate([first, second]),
+    )
+
+
+def _whole_numbers(table: np.ndarray) -> np.ndarray:
+    try:
+        given = np.array(table, np.float64)
+    except (TypeError, ValueError):
+        raise InputError("The table holds something that is no number.") from None
+    if given.ndim != 2 or given.shape[1] == 0:
+        raise InputError("The table needs rows and columns.")
+    if not ((given >= 0) & (given <= _MOST) & (given == np.floor(given))).all():
+        row, column = np.argwhere(~((given >= 0) & (given <= _MOST) & (given == np.floor(given))))[0]
+        raise InputError(
+            f"Row {row + 1}, column {column + 1} of the table is {given[row, column]:g}.",
+            "Counts are whole numbers of 0 or more.",
+        )
+    return given.astype(np.int64)

@@ -1,0 +1,128 @@
+"""Chance-corrected SPA against pairs of annotations of different cases, and its interval against Fieller's theorem."""
+
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+from scipy.stats import t as student
+
+from core.agreement.coefficients import fleiss_kappa
+from core.agreement.corrected_spa import spa_corrected
+from core.agreement.probability import SPA_WEIGHTINGS, spa
+from tests.core.agreement.examples import counts_of, jackknife, random_cases
+
+
+def chance(cases):
+    """Share of equal pairs among all pairs of annotations of different cases."""
+    rows = [(i, answer) for i, answers in enumerate(cases) for answer in answers]
+    pairs = [a == b for (i, a), (j, b) in combinations(rows, 2) if i != j]
+    return sum(pairs) / len(pairs)
+
+
+def disagreement(cases):
+    """1 − P with the weighting annotations_m1, whose weights do not depend on other cases."""
+    paired = [answers for answers in cases if len(answers) >= 2]
+    weight = [len(answers) - 1 for answers in paired]
+    share = [
+        sum(a == b for a, b in permutations(answers, 2)) / (len(answers) * (len(answers) - 1)) for answers in paired
+    ]
+    return 1 - sum(w * s for w, s in zip(weight, share, strict=True)) / sum(weight)
+
+
+def slow_fieller(cases, level):
+    """Ratio of the disagreements within and between cases, and the ratios D that t cannot tell from it."""
+    rated = [case for case in cases if case]
+    n = len(rated)
+    x, y = disagreement(rated), 1 - chance(rated)
+    without = [rated[:i] + rated[i + 1 :] for i in range(n)]
+    v = (n - 1) ** 2 / n * np.cov([disagreement(c) for c in without], [1 - chance(c) for c in without])
+    t2 = student.ppf((1 + level) / 2, n - 1) ** 2
+    return x, y, v, t2
+
+
+@pytest.mark.parametrize("weighting", SPA_WEIGHTINGS)
+@pytest.mark.parametrize("seed", range(3))
+def test_it_is_spa_beyond_the_agreement_of_different_cases(weighting, seed):
+    cases = random_cases(seed)
+    counts = counts_of(cases, 4)
+    p, p_e = spa(counts, weighting).value, chance(cases)
+    found = spa_corrected(counts, weighting)
+    assert found.value == pytest.approx((p - p_e) / (1 - p_e), abs=1e-12)
+    assert (found.name, found.weights) == ("spa_corrected", weighting)
+    paired = [case for case in cases if len(case) >= 2]
+    assert (found.n_cases, found.n_annotations) == (len(paired), sum(map(len, paired)))
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_the_ends_of_the_interval_are_the_ratios_that_the_t_test_just_accepts(seed, level):
+    """(x − D y)² = t² var(x − D y) at both ends, with the jackknife by literal deletion."""
+    cases = random_cases(seed)
+    x, y, v, t2 = slow_fieller(cases, level)
+    found = spa_corrected(counts_of(cases, 4), level=level)
+    assert found.ci_low < found.value < found.ci_high < 1
+    for end in (found.ci_low, found.ci_high):
+        d = 1 - end
+        assert (x - d * y) ** 2 == pytest.approx(t2 * (v[0, 0] - 2 * d * v[0, 1] + d * d * v[1, 1]), rel=1e-8)
+
+
+def test_the_standard_error_approaches_the_jackknife_of_the_value():
+    cases = random_cases(2, n_cases=300)
+    found = spa_corrected(counts_of(cases, 4))
+    assert found.se == pytest.approx(jackknife(lambda c: spa_corrected(counts_of(c, 4)).value, cases), rel=10 / 300)
+
+
+def test_where_chance_may_be_1_the_interval_is_undetermined_and_says_why():
+    """Few 1 among 0: the error of the disagreement between cases is about as large as itself."""
+    cases = [[0, 0]] * 7 + [[0, 1], [1, 0, 0]]
+    _, y, v, t2 = slow_fieller(cases, 0.95)
+    assert y * y <= t2 * v[1, 1]
+    found = spa_corrected(counts_of(cases, 2))
+    assert found.value is not None and found.se is not None
+    assert found.ci_low is None and found.ci_high is None
+    assert found.note == "undetermined interval: agreement by chance may be 1"
+    _, y, v, t2 = slow_fieller(cases, 0.5)
+    assert y * y > t2 * v[1, 1]
+    assert spa_corrected(counts_of(cases, 2), level=0.5).ci_low is not None
+
+
+@pytest.mark.parametrize("cases", [[[0, 0], [1, 1], [2, 2]], [[0, 1], [1, 0], [0, 1]]], ids=["all agree", "none agree"])
+def test_cases_that_are_all_alike_show_no_error_and_leave_the_interval_undetermined(cases):
+    found = spa_corrected(counts_of(cases, 3))
+    assert found.value == pytest.approx(1 if cases[0][0] == cases[0][1] else -1, abs=1e-12)
+    assert found.ci_low is None and "all cases are alike" in found.note
+
+
+def test_too_few_cases_for_chance_between_them_are_answered_with_the_reason():
+    alone = spa_corrected(counts_of([[0, 1, 1]], 2))
+    assert alone.value is None and "only one" in alone.note
+    two = spa_corrected(counts_of([[0, 0], [1, 0]], 2))
+    assert two.value == pytest.approx(0, abs=1e-12)
+    assert two.se is None and "only two cases" in two.note
+    one_pair = spa_corrected(counts_of([[0, 0], [1], [0]], 2))
+    assert one_pair.value == 1 and "only one case" in one_pair.note
+
+
+def test_cases_with_one_annotation_count_for_chance():
+    paired = [[0, 0], [0, 1], [1, 1], [0, 0]]
+    single = [*paired, [2], [2]]
+    assert spa_corrected(counts_of(single, 3)).value == pytest.approx(
+        1 - disagreement(single) / (1 - chance(single)), abs=1e-12
+    )
+    assert spa_corrected(counts_of(single, 3)).value > spa_corrected(counts_of(paired, 3)).value
+
+
+def test_pairs_of_one_case_are_no_chance_so_that_random_answers_have_a_mean_near_0():
+    """Two raters who guess on 6 cases, all 4096 outcomes, those of a single class left out.
+
+    Fleiss' kappa has pairs of the same case among chance, which biases it by more than five times as much.
+    """
+    outcomes = [counts_of([[code >> 2 * i & 1, code >> 2 * i + 1 & 1] for i in range(6)], 2) for code in range(1, 4095)]
+    corrected, fleiss = (np.mean([one(counts).value for counts in outcomes]) for one in (spa_corrected, fleiss_kappa))
+    assert abs(corrected) < 0.02
+    assert fleiss < -5 * abs(corrected)
+
+
+def test_an_unknown_weighting_is_refused_by_name():
+    with pytest.raises(ValueError, match="'heavy'"):
+        spa_corrected(counts_of([[0, 0], [1, 0]], 2), "heavy")
