@@ -27,7 +27,7 @@ def warm_up() -> None:
     """Read, compare, fit and draw once on seven rows."""
     rankings = read(_TABLE).dataset
     dataset, _ = rankings.as_classes()
-    agreement_table(class_counts(dataset), spa_weightings=SPA_WEIGHTINGS)
+    agreement_table(class_counts(dataset), spa_weightings=SPA_WEIGHTINGS, dataset=dataset, every=True)
     pair_matrix(dataset)
     MajorityVote().fit(dataset)
     DawidSkene("none").fit(dataset)

@@ -33,9 +33,8 @@ def spa_corrected(data: ClassCounts | Dataset, weighting: str = SPA_WEIGHTINGS[0
     -----
     ``P_e = (Σ_c N_c² − Σ_i Σ_c n_ic²) / (N² − Σ_i n_i²)``: pairs of one case are left out of chance, which removes
     nearly all of its bias in small data. The interval is Fieller's on 1 − P and 1 − P_e, with their covariance by
-    deleting every annotated case in turn (weights of P stay) and Student's t; where a class is so rare that the data may
-    have missed it, as in 50 cases of which one in twenty is different, it covers less than it says; the standard error is that of the
-    delta method.
+    deleting every annotated case in turn (weights of P stay) and Student's t; the standard error is that of the
+    delta method. Where a class is so rare that the data may have missed it, the interval covers less than it says.
     """
     counts = as_counts(data)
     n, pairs = agreeing_pairs(counts.ptr, counts.count)
