@@ -11,6 +11,7 @@ from core.text import plural
 from pages.shared import cached, look, menu, widgets
 
 MOST_RATERS = 40
+DIVERGE = 0.15
 ASSUMES = {
     "percent": ("percent agreement", "nothing; but chance alone can make it high when one class is common."),
     "spa": ("spa", "each answer of a case was as likely to be asked for, whatever the others said."),
@@ -36,6 +37,18 @@ def _sentence(table) -> str:
     return f"Raters agree on {percent.value:.0%} of pairs; beyond chance {beyond}, n = {n_cases}"
 
 
+def _apart(main) -> str | None:
+    """Why kappa and AC1 differ, where they do: one class is common."""
+    values = {row.name: row.value for row in main}
+    kappa, ac = values.get("fleiss_kappa"), values.get("gwet_ac")
+    if kappa is None or ac is None or ac - kappa < DIVERGE:
+        return None
+    return (
+        f"Fleiss κ ({widgets.number(kappa)}) and Gwet AC1 ({widgets.number(ac)}) differ because some classes are much commoner "
+        "than others: κ then counts much of the agreement as chance. Quote both, with the percent agreement."
+    )
+
+
 def _coefficients(table) -> pd.DataFrame:
     return pd.DataFrame([{name: getattr(row, name) for name in row.__slots__} for row in table])
 
@@ -50,14 +63,15 @@ def _top(table, theme) -> None:
             "Coefficients of agreement with their intervals",
         )
     with right:
+        st.caption(f"What each assumes, over {plural(main[0].n_cases, 'case')} with two answers or more")
         for row in main:
             term, words = ASSUMES[row.name]
             value = widgets.with_interval(row.value, row.ci_low, row.ci_high)
-            st.markdown(
-                f"**{figures.COEFFICIENT_TITLES[row.name]}** {value}  \nAssumes: {words} "
-                f"n = {plural(row.n_cases, 'case')}{'; ' + row.note if row.note else ''}.",
-                help=widgets.explained(term),
-            )
+            remark = f" *{row.note}*" if row.note else ""
+            title = figures.COEFFICIENT_TITLES[row.name]
+            st.caption(f"**{title}** {value}: {words}{remark}", help=widgets.explained(term))
+        if apart := _apart(main):
+            st.info(apart, icon=":material/call_split:")
     with st.expander("All coefficients as a table, with SPA in its six weightings"):
         frame = _coefficients(table)
         st.dataframe(frame, hide_index=True, key="coefficients")
