@@ -44,8 +44,8 @@ def _apart(main) -> str | None:
     if kappa is None or ac is None or ac - kappa < DIVERGE:
         return None
     return (
-        f"Fleiss κ ({widgets.number(kappa)}) and Gwet AC1 ({widgets.number(ac)}) differ because some classes are "
-        "much commoner than others: κ then counts much of the agreement as chance. Quote both, with the percent agreement."
+        f"Fleiss κ ({widgets.number(kappa)}) and Gwet AC1 ({widgets.number(ac)}) differ because some classes are much "
+        "commoner than others: κ then counts much of the agreement as chance. Quote both, with the percent agreement."
     )
 
 

@@ -56,9 +56,9 @@ def _slider(browser, dashboard: Dashboard) -> list[float]:
     page.get_by_text("of 400 cases, least certain first").wait_for()
     page.wait_for_timeout(3000)
     slider = page.get_by_role("slider").first
-    # The case is redrawn when its bars have other numbers than before: plotly rewrites the figure's own data.
+    # The case is redrawn when its dots, the draws, are others than before: plotly rewrites the figure's own data.
     bars = "() => { const p = document.querySelector('.st-key-bars .js-plotly-plot');"
-    bars += " return p && p._fullData ? Array.from(p._fullData[0].x).join() : ''; }"
+    bars += " return p && p._fullData ? Array.from(p._fullData[1].x).join() : ''; }"
     times = []
     for _ in range(SLIDER_STEPS):
         before = page.evaluate(bars)

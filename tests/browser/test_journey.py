@@ -89,12 +89,14 @@ def test_moving_the_slider_redraws_the_case_and_the_address_opens_it_in_another_
     expect(heading).not_to_contain_text(first.split(" ")[1])
     settled(page)
     second = heading.inner_text()
+    summary = page.get_by_text("Certainty of the first places:")
+    before = summary.inner_text()
     slider = page.get_by_role("slider").first
     slider.focus()
     for _ in range(5):
         page.keyboard.press("ArrowRight")
     expect(page).to_have_url(re.compile(r"reliability=3\.5"))
-    expect(heading).not_to_have_text(second)
+    expect(summary).not_to_have_text(before)
     settled(page)
     assert heading.inner_text().split(" ")[1] == second.split(" ")[1]
 
