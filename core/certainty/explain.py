@@ -2,9 +2,14 @@
 
 from collections import Counter
 
+import numpy as np
+
 from core.annotations.dataset import Dataset
 from core.text import plural
 
+LEAST_ANNOTATIONS = 20
+LEAST_RATERS = 3
+CLEARLY_LESS = 0.85
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -46,6 +51,23 @@ def why(dataset: Dataset, case: int, n_used: int) -> str:
     if left_out:
         sentence += f"; {_word(left_out)} with a tied first choice {'is' if left_out == 1 else 'are'} not counted here"
     return sentence[0].upper() + sentence[1:] + "."
+
+
+def distrusted(accuracy: np.ndarray, n_annotations: np.ndarray) -> np.ndarray:
+    """Which raters a rater model trusts clearly less than their peers, bool, shape (n_raters,).
+
+    Those with at least `LEAST_ANNOTATIONS` annotations whose accuracy is below `CLEARLY_LESS` of the median rater's.
+
+    Parameters
+    ----------
+    accuracy : ndarray, shape (n_raters,)
+        Of each rater under the model.
+    n_annotations : ndarray of int, shape (n_raters,)
+    """
+    judged = n_annotations >= LEAST_ANNOTATIONS
+    if judged.sum() < LEAST_RATERS:
+        return np.zeros(len(accuracy), bool)
+    return judged & (accuracy < CLEARLY_LESS * np.median(accuracy[judged]))
 
 
 def _common_ground(dataset: Dataset, rankings: list[list[list[int]]], votes: Counter) -> str:

@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from core.annotations.dataset import RISK_LEVELS, Dataset
-from core.certainty.explain import why
+from core.certainty.explain import distrusted, why
 from core.certainty.regions import draws_region
 from core.figures import cases as figures
 from core.figures.theme import class_colours
@@ -28,7 +28,7 @@ def show(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, r
     ranked = [int(draws.classes[place]) for place in by_mean]
     colours = class_colours(ranked, view.n_classes, theme)
     if dataset.kind != "score":
-        st.markdown(markdown(why(dataset, case, len(view.annotations_of(case)))))
+        st.markdown(markdown(f"{why(dataset, case, len(view.annotations_of(case)))}{_doubted(dataset, case)}"))
     _summary(result, risk)
     left, right = st.columns(2, gap="small")
     with left.container(border=True):
@@ -59,6 +59,28 @@ def _draws(view: Dataset, model: PlausibilityModel, case: int, reliability: floa
     return cached.case_draws(
         view, model, case, reliability=reliability, n_draws=plausibility.N_DRAWS, seed=plausibility.SEED
     )
+
+
+def _doubted(dataset: Dataset, case: int) -> str:
+    """A sentence on raters of the case who side with the panel's vote clearly less often than their peers do."""
+    if not dataset.raters_identified or dataset.n_raters < 3:
+        return ""
+    single, _ = cached.class_view(dataset, None)
+    if not single.n_annotations:
+        return ""
+    vote = cached.majority(single)
+    accuracy = vote.accuracy()
+    low = distrusted(accuracy, vote.n_annotations)
+    hidden = st.session_state.get("hide_names", False)
+    names: dict[int, str] = {}
+    for place, annotation in enumerate(dataset.annotations_of(case), 1):
+        rater = int(dataset.rater[annotation])
+        if low[rater] and rater not in names:
+            who = f"rater {place}" if hidden else dataset.raters[rater]
+            names[rater] = f"{who} ({accuracy[rater]:.0%} of {vote.n_annotations[rater]:,} answers)"
+    if not names:
+        return ""
+    return f" Over all cases, with the panel's vote less often than their peers: {', '.join(names.values())}."
 
 
 def _summary(result, risk) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.annotations.dataset import Dataset
-from core.certainty.explain import why
+from core.certainty.explain import distrusted, why
 
 
 @pytest.mark.parametrize(
@@ -81,3 +81,13 @@ def test_tied_first_choices_are_told_as_left_out(annotations, sentence):
 def test_rankings_that_count_whole_are_told_with_their_ties_and_common_ground(annotations, sentence):
     dataset = rankings(*annotations)
     assert why(dataset, 0, dataset.n_annotations) == sentence
+
+
+def test_raters_far_below_the_median_are_distrusted_if_they_have_enough_annotations():
+    accuracy = np.array([0.8, 0.82, 0.79, 0.6, 0.1])
+    found = distrusted(accuracy, np.array([50, 60, 70, 40, 5]))
+    assert found.tolist() == [False, False, False, True, False]
+
+
+def test_with_fewer_than_three_judged_raters_nobody_is_distrusted():
+    assert not distrusted(np.array([0.9, 0.1, 0.1]), np.array([50, 50, 3])).any()
