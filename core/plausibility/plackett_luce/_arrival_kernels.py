@@ -60,8 +60,8 @@ def arrival_mode(member, start, stop, lam, after):
 
 
 @njit(cache=True, nogil=True)
-def log_large_block(member, start, stop, lam, after):
-    """Ln Z ∫ exp(-Z s) Π (1 - exp(-λ s)) ds by the trapezoid rule in ln s, which converges geometrically."""
+def trapezoid(member, start, stop, lam, after):
+    """First point, step and peak of a trapezoid rule that reaches to exp(-40) of the density's peak on both sides."""
     mode, curvature = arrival_mode(member, start, stop, lam, after)
     peak = log_arrival(mode, member, start, stop, lam, after)
     width = 1.0 / np.sqrt(-curvature)
@@ -72,6 +72,13 @@ def log_large_block(member, start, stop, lam, after):
     while log_arrival(high, member, start, stop, lam, after) - peak > -40.0:
         high += 0.5 * width
     step = (high - low) / STEPS
+    return low, step, peak
+
+
+@njit(cache=True, nogil=True)
+def log_large_block(member, start, stop, lam, after):
+    """Ln Z ∫ exp(-Z s) Π (1 - exp(-λ s)) ds by the trapezoid rule in ln s, which converges geometrically."""
+    low, step, peak = trapezoid(member, start, stop, lam, after)
     total = 0.0
     for i in range(STEPS + 1):
         total += np.exp(log_arrival(low + i * step, member, start, stop, lam, after) - peak)
@@ -121,16 +128,7 @@ def expected_large(member, start, stop, lam, after, copies, exposure):
         for e in range(start, stop):
             exposure[member[e]] += copies / lam[member[e]]
         return 0.0
-    mode, curvature = arrival_mode(member, start, stop, lam, after)
-    peak = log_arrival(mode, member, start, stop, lam, after)
-    width = 1.0 / np.sqrt(-curvature)
-    low = mode
-    while log_arrival(low, member, start, stop, lam, after) - peak > -40.0:
-        low -= width
-    high = mode
-    while log_arrival(high, member, start, stop, lam, after) - peak > -40.0:
-        high += 0.5 * width
-    step = (high - low) / STEPS
+    low, step, peak = trapezoid(member, start, stop, lam, after)
     total = 0.0
     mean = 0.0
     slopes = np.zeros(stop - start)
