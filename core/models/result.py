@@ -6,6 +6,65 @@ import numpy as np
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Spread:
+    """How uncertain an array of estimates is; arrays of the shape of the estimates, NaN where it cannot be estimated.
+
+    Attributes
+    ----------
+    sd : ndarray
+        Standard error, or standard deviation of the posterior.
+    low, high : ndarray
+        Ends of the interval.
+    """
+
+    sd: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Uncertainty:
+    """What is known of the precision of a fit.
+
+    Attributes
+    ----------
+    method : str
+        "observed information", "case bootstrap" or "posterior".
+    level : float
+        Of the intervals, 0 to 1.
+    prevalence : Spread, shape (n_classes,)
+    accuracy : Spread, shape (n_raters,)
+        Of `RaterModelFit.accuracy`.
+    confusion : Spread, shape (n_raters, n_classes, n_classes)
+    class_probability : Spread or None, shape (n_cases, n_classes)
+        Because parameters are uncertain; the truth of a case is uncertain beyond it.
+    """
+
+    method: str
+    level: float
+    prevalence: Spread
+    accuracy: Spread
+    confusion: Spread
+    class_probability: Spread | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CaseEffect:
+    """One property of every case under a model with case effects; arrays of shape (n_cases,).
+
+    Attributes
+    ----------
+    name : {"difficulty", "discrimination", "guessing"}
+    mean : ndarray
+    spread : Spread
+    """
+
+    name: str
+    mean: np.ndarray
+    spread: Spread
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class RaterModelFit:
     """A fitted model of raters and truth.
 
@@ -33,6 +92,11 @@ class RaterModelFit:
         Smoothing, start, seed and the like.
     notes : tuple of str
         What the reader must know before using the numbers.
+    uncertainty : Uncertainty or None
+    effects : tuple of CaseEffect
+        Empty for models without case effects.
+    parameters : dict
+        Parameters of the model beyond prevalence and confusion, by name, each an ndarray.
     """
 
     model: str
@@ -50,6 +114,9 @@ class RaterModelFit:
     converged: bool = True
     settings: dict = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    uncertainty: Uncertainty | None = None
+    effects: tuple[CaseEffect, ...] = ()
+    parameters: dict[str, np.ndarray] = field(default_factory=dict)
 
     def top_class(self) -> np.ndarray:
         """Most probable class of each case, int64, shape (n_cases,); -1 where two are equally probable."""

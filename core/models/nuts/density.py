@@ -1,0 +1,66 @@
+"""What the sampler and everything after it ask of a Bayesian rater model."""
+
+from typing import Protocol
+
+import numpy as np
+
+from core.models.result import RaterModelFit
+
+
+class Density(Protocol):
+    """A posterior of one dataset on unconstrained coordinates, with case effects and true classes integrated out.
+
+    It lives twice: in the process that asks, and in the child process that samples, which makes it anew by `from_job`.
+
+    Attributes
+    ----------
+    name : str
+        Under which `core.models.nuts.densities` finds the class.
+    ndim : int
+        Number of coordinates.
+    case_count : ndarray of int64, shape (n_patterns,)
+        Cases of each answer pattern; patterns of one case each where nothing collapses.
+    """
+
+    name: str
+    ndim: int
+    case_count: np.ndarray
+
+    def job(self) -> tuple[dict, dict[str, np.ndarray]]:
+        """All that the child needs: settings that JSON can hold, and arrays by name."""
+        ...
+
+    @classmethod
+    def from_job(cls, settings: dict, arrays: dict[str, np.ndarray]) -> "Density":
+        """The same density from what `job` gave."""
+        ...
+
+    def value_and_gradient(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        """Log posterior density at ``theta``, shape (ndim,), up to a constant, with its gradient.
+
+        Never raises; ``-inf`` and zeros where it overflows. Releases the GIL.
+        """
+        ...
+
+    def starts(self, n_chains: int, seed: int) -> np.ndarray:
+        """Where chains begin: around the posterior mode, shape (n_chains, ndim)."""
+        ...
+
+    def quantities(self, draws: np.ndarray) -> dict[str, np.ndarray]:
+        """Parameters by name from draws of shape (n_draws, ndim), each of shape (n_draws, ...)."""
+        ...
+
+    def log_likelihood(self, draws: np.ndarray) -> np.ndarray:
+        """ln p(answers of one case of the pattern | draw), effects and truth integrated; shape (n_draws, n_patterns)."""
+        ...
+
+    def simulate(self, theta: np.ndarray, seed: int) -> np.ndarray:
+        """Answers of a replicated dataset of the same design, new case effects and truths, shape (n_annotations,)."""
+        ...
+
+    def fit_of(self, draws: np.ndarray, method: str, level: float) -> RaterModelFit:
+        """The fit that draws of shape (n_draws, ndim) amount to: means, intervals, class probabilities, effects.
+
+        One draw, the mode, gives method "map" and no intervals.
+        """
+        ...
