@@ -51,7 +51,7 @@ class Density(Protocol):
         ...
 
     def log_likelihood(self, draws: np.ndarray) -> np.ndarray:
-        """Log probability of one case of each pattern given the draws, effects integrated, shape (n_draws, n_patterns)."""
+        """Log probability of one case of each pattern, effects and truth integrated, shape (n_draws, n_patterns)."""
         ...
 
     def simulate(self, theta: np.ndarray, seed: int) -> np.ndarray:
