@@ -10,7 +10,7 @@ from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult, annotation_certainty
 from core.plausibility.protocol import PlausibilityModel
 from core.text import markdown, plural, shorten
-from pages.shared import case_view, jobs_ui, menu, plausibility, widgets
+from pages.shared import case_view, jobs_ui, menu, plausibility, predictions, widgets
 
 UNCERTAIN_BELOW = 0.9
 MOST_ROWS = 400
@@ -172,7 +172,7 @@ def _page() -> None:
     title.title("Which cases are uncertain?")
     model, reliability, find = _settings(dataset)
     view = plausibility.data_for(model.name, dataset)
-    classifiers = widgets.classifiers(dataset, view)
+    classifiers = predictions.classifiers(view)
     narrow, wide = st.container(key="panes").columns([3, 7], gap="medium")
     chosen = st.session_state.get("case")
     if chosen is not None and chosen not in dataset.cases:

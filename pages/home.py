@@ -56,7 +56,7 @@ def _dashboard(reading) -> None:
     for (possible, reason), titles in by_reason.items():
         icon, word = (":material/check_circle:", "Possible") if possible else (":material/block:", "Not possible")
         st.markdown(f"{icon} **{word}**, {reason}: {', '.join(titles)}")
-    _keep(dataset)
+    _keep(state.whole().dataset)
 
 
 def _figures(columns, view) -> None:

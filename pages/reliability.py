@@ -9,7 +9,7 @@ from core.annotations.dataset import Dataset
 from core.evaluation.sweep_table import SweepTable, reliability_sweep
 from core.figures import reliability as figures
 from core.text import plural
-from pages.shared import classifier_view, jobs_ui, look, menu, plausibility, relation_view, widgets
+from pages.shared import classifier_view, jobs_ui, look, menu, plausibility, predictions, relation_view, widgets
 
 LEVEL = 0.9
 
@@ -124,8 +124,8 @@ def _page() -> None:
     if not reliabilities:
         st.info("Choose at least one reliability.")
         return
-    classifier_view.add_predictions(dataset, view)
-    classifiers = widgets.classifiers(dataset, view)
+    classifier_view.add_predictions(view)
+    classifiers = predictions.classifiers(view)
     sweep = _sweep(view, model, reliabilities, classifiers, "Sweep over reliabilities")
     if sweep is None:
         return

@@ -4,6 +4,7 @@ Data are passed with a leading underscore: Streamlit would hash only a sample of
 unseen.
 """
 
+import hashlib
 import threading
 import time
 from collections import OrderedDict
@@ -13,6 +14,7 @@ import streamlit as st
 
 from core import library
 from core.annotations import samples
+from core.annotations.chosen import Selection
 from core.annotations.dataset import Dataset
 from core.annotations.reading import Reading
 from core.errors import NotFoundError
@@ -101,16 +103,30 @@ def sample(name: str) -> Reading:
 
 @st.cache_data(max_entries=8, show_spinner=False)
 def _sample_predictions(name: str, digest: str, version: str, _dataset: Dataset):
+    content = samples.sample_predictions(name)
+    return () if content is None else _matched(name, content, _dataset)
+
+
+def _matched(name: str, content: bytes, dataset: Dataset):
     from core.annotations.readers import open_table
     from core.evaluation.predictions import read_predictions
 
-    content = samples.sample_predictions(name)
-    return () if content is None else read_predictions(open_table(content), _dataset, name)
+    return read_predictions(open_table(content), dataset, name)
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _own_predictions(name: str, content_hash: str, digest: str, version: str, _content: bytes, _dataset: Dataset):
+    return _matched(name, _content, _dataset)
 
 
 def sample_predictions(name: str, dataset: Dataset):
     """Predictions that come with a sample, matched to it."""
     return _sample_predictions(name, dataset.digest, __version__, dataset)
+
+
+def own_predictions(name: str, content: bytes, dataset: Dataset):
+    """Predictions of a file that the user added, matched to the dataset."""
+    return _own_predictions(name, hashlib.blake2b(content).hexdigest(), dataset.digest, __version__, content, dataset)
 
 
 def open_dataset(address: str) -> Reading:
@@ -141,6 +157,16 @@ def forget(digest: str) -> None:
     library.forget(digest)
     registry().remove(digest)
     st.cache_data.clear()
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _selected(digest: str, chosen: str, version: str, _dataset: Dataset) -> Dataset:
+    return Selection.from_text(chosen).apply(_dataset)
+
+
+def selected(dataset: Dataset, chosen: Selection) -> Dataset:
+    """The dataset of the selected annotations."""
+    return _selected(dataset.digest, chosen.to_text(), __version__, dataset)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

@@ -4,15 +4,13 @@ import pandas as pd
 import streamlit as st
 
 from core.annotations.dataset import RISK_LEVELS, Dataset
-from core.annotations.readers import open_table
 from core.errors import PluralityError
 from core.evaluation.choice import verdict
 from core.evaluation.metrics import metric_names
-from core.evaluation.predictions import read_predictions
 from core.evaluation.sweep_table import SweepTable
 from core.figures import classifiers as figures
 from core.text import markdown
-from pages.shared import widgets
+from pages.shared import cached, predictions, widgets
 
 TOP = 3
 _FIELDS = ("mean", "sd", "ci_low", "ci_high", "min", "max", "point", "case_se", "total_se", "n_cases")
@@ -124,7 +122,7 @@ def _by_risk(evaluation, metric: str) -> None:
     st.dataframe(frame, hide_index=True, key="by_risk")
 
 
-def add_predictions(dataset: Dataset, view: Dataset) -> None:
+def add_predictions(view: Dataset) -> None:
     """Take in a file of predictions for this session, and say what does not match."""
     with st.expander("Add predictions of classifiers"):
         upload = st.file_uploader(
@@ -133,25 +131,24 @@ def add_predictions(dataset: Dataset, view: Dataset) -> None:
             key="predictions_file",
         )
         if upload is None:
-            if own := widgets.own_predictions(dataset, view):
-                st.markdown(f"In use: {markdown(', '.join(predictions.name for predictions in own))}.")
-                st.button(
-                    "Remove them", on_click=widgets.add_predictions, args=(dataset, view, ()), key="no_predictions"
-                )
+            if own := predictions.own_names():
+                st.markdown(f"In use: {markdown(', '.join(own))}.")
+                st.button("Remove them", on_click=predictions.remove, key="no_predictions")
             return
+        name = upload.name.rsplit(".", 1)[0]
         try:
-            found = read_predictions(open_table(upload.getvalue()), view, upload.name.rsplit(".", 1)[0])
+            found = cached.own_predictions(name, upload.getvalue(), view)
         except PluralityError as error:
             st.error(markdown(error), icon=":material/error:")
             return
-        for predictions in found:
-            tied, short = predictions.n_tied(TOP), predictions.n_short(TOP)
-            words = f"{predictions.name}: {int(predictions.predicted.sum()):,} of {view.n_cases:,} cases"
+        for one in found:
+            tied, short = one.n_tied(TOP), one.n_short(TOP)
+            words = f"{one.name}: {int(one.predicted.sum()):,} of {view.n_cases:,} cases"
             if tied:
                 words += f"; {tied:,} with tied scores at place {TOP}, taken in expectation"
             if short:
                 words += f"; {short:,} with fewer than {TOP} classes, the missing places are misses"
             st.markdown(markdown(words))
-            for note in predictions.notes:
+            for note in one.notes:
                 st.caption(markdown(note))
-        widgets.add_predictions(dataset, view, found)
+        predictions.add(name, upload.getvalue())

@@ -7,7 +7,7 @@ import streamlit as st
 from core.errors import PluralityError
 from core.figures.theme import DARK, LIGHT, Theme
 from core.text import markdown, plural, shorten
-from pages.shared import cached, state
+from pages.shared import cached, selection_view, state
 
 _STYLE = """
 <style>
@@ -50,7 +50,7 @@ def theme() -> Theme:
 
 def sidebar() -> None:
     """The dataset in use, under the navigation, with a way to change it."""
-    reading = state.current()
+    reading = state.whole()
     with st.sidebar:
         if cached.compiling():
             st.caption("First start: preparing the numerical kernels. Pages answer slowly for about a minute.")
@@ -66,6 +66,7 @@ def sidebar() -> None:
             f"{plural(dataset.n_cases, 'case')} · {plural(dataset.n_raters, 'rater')} · "
             f"{plural(dataset.n_annotations, answers)}"
         )
+        selection_view.button(dataset)
         st.button("Close or change", icon=":material/swap_horiz:", type="tertiary", on_click=_close, key="close_data")
 
 
@@ -78,9 +79,11 @@ def guarded(run: Callable[[], None]) -> None:
     """Run a page; the project's own errors are shown in words, anything else is a bug and surfaces as one."""
     if st.session_state.pop("go_home", False):
         st.switch_page("pages/home.py")
+    state.current()  # so that an address that does not fit is said before the page, not after
     if error := st.session_state.pop("data_error", None):
         st.error(markdown(error), icon=":material/link_off:")
     try:
+        selection_view.line()
         run()
     except PluralityError as error:
         st.error(markdown(error), icon=":material/error:")

@@ -1,19 +1,21 @@
 """Which dataset and which case this session looks at, and the address that says so.
 
-The address is ``?data=<digest or sample>&case=…&model=…&reliability=…``. It is adopted when somebody opens or edits
-it, and written after each run; moving between pages clears it, and it is written again.
+The address is ``?data=<digest or sample>&select=…&case=…&model=…&reliability=…``. It is adopted when somebody opens or
+edits it, and written after each run; moving between pages clears it, and it is written again.
 """
 
 import math
+from dataclasses import replace
 
 import streamlit as st
 
+from core.annotations.chosen import Selection
 from core.annotations.reading import Reading
 from core.errors import PluralityError
 from pages.shared import cached
 
 _WRITTEN = "_address_written"
-_PARTS = ("data", "case", "model", "reliability")
+_PARTS = ("data", "select", "case", "model", "reliability")
 
 
 def adopt_address() -> None:
@@ -22,8 +24,11 @@ def adopt_address() -> None:
     said = {part: st.query_params[part] for part in _PARTS if part in st.query_params}
     if "data" in said and said["data"] != written.get("data"):
         st.session_state["data"] = said["data"]
-        if "case" not in said:
-            st.session_state.pop("case", None)
+        for part in ("select", "case"):
+            if part not in said:
+                st.session_state.pop(part, None)
+    if "select" in said and said["select"] != written.get("select"):
+        st.session_state["select"] = said["select"]
     if "case" in said and said["case"] != written.get("case"):
         st.session_state["case"] = said["case"]
     if "model" in said and said["model"] != written.get("model"):
@@ -42,7 +47,7 @@ def write_address() -> None:
 
 def use(address: str) -> None:
     """Change to another dataset, by its digest or the name of a sample."""
-    for name in ("case", "threshold", "find", "model", "reliability"):
+    for name in ("select", "case", "threshold", "find", "model", "reliability"):
         st.session_state.pop(name, None)
     st.session_state["data"] = address
 
@@ -53,7 +58,35 @@ def leave() -> None:
     st.session_state.pop("data")
 
 
+def selection() -> Selection:
+    """What is selected of the dataset in use; everything where the address says what cannot be understood."""
+    try:
+        return Selection.from_text(st.session_state.get("select") or "")
+    except PluralityError as error:
+        st.session_state["data_error"] = str(error)
+        st.session_state.pop("select")
+        return Selection()
+
+
+def choose(chosen: Selection) -> None:
+    """Let only the selected annotations count, on all pages."""
+    st.session_state["select"] = chosen.to_text() or None
+
+
 def current() -> Reading | None:
+    """The dataset in use with only the selected annotations; None where there is none."""
+    reading, chosen = whole(), selection()
+    if reading is None or chosen.everything:
+        return reading
+    try:
+        return replace(reading, dataset=cached.selected(reading.dataset, chosen))
+    except PluralityError as error:
+        st.session_state["data_error"] = f"{error} All annotations are shown."
+        st.session_state.pop("select")
+        return reading
+
+
+def whole() -> Reading | None:
     """The dataset in use; None where there is none, with an error on screen where its address leads nowhere."""
     address = st.session_state.get("data")
     if not address:

@@ -61,22 +61,6 @@ def class_view(dataset: Dataset, method: str) -> Dataset:
     return view
 
 
-def own_predictions(dataset: Dataset, view: Dataset) -> tuple:
-    """Predictions that the user added to a dataset in this session, for the classes in force."""
-    return st.session_state.get("predictions", {}).get((dataset.digest, view.classes), ())
-
-
-def add_predictions(dataset: Dataset, view: Dataset, found: tuple) -> None:
-    """Keep predictions for this session; they hold for these classes, which another threshold would change."""
-    st.session_state.setdefault("predictions", {})[dataset.digest, view.classes] = tuple(found)
-
-
-def classifiers(dataset: Dataset, view: Dataset) -> tuple:
-    """Predictions of the sample and of the user; the user's replace those of the same name."""
-    both = (*cached.sample_predictions(st.session_state["data"], view), *own_predictions(dataset, view))
-    return tuple({predictions.name: predictions for predictions in both}.values())
-
-
 def plot(figure: go.Figure, key: str, alt: str, **options):
     """A figure in the project's own look, with its image by its own button."""
     return st.plotly_chart(figure, theme=None, config=_PLOT, key=key, alt=alt, **options)

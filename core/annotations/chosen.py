@@ -1,0 +1,176 @@
+"""A selection of annotations that has a name on screen, stands in an address, and can be applied to a dataset."""
+
+import json
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, date, datetime, timedelta
+
+import numpy as np
+
+from core.annotations.dataset import Dataset
+from core.annotations.selection import keep_only, marked
+from core.errors import InputError, NotFoundError
+from core.text import plural
+
+_NAMED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which annotations count; what is None is not restricted.
+
+    Attributes
+    ----------
+    raters : tuple of str or None
+        Only their annotations.
+    classes : tuple of str or None
+        Only cases on which somebody answered (or ranked) one of these classes, with all of their annotations.
+    groups : tuple of str or None
+        Only cases of these groups.
+    first_day, last_day : str or None
+        ISO dates in UTC, both included; annotations without a date are then left out.
+    least, most : int or None
+        Only cases with that many annotations, counted after all of the above.
+    """
+
+    raters: tuple[str, ...] | None = None
+    classes: tuple[str, ...] | None = None
+    groups: tuple[str, ...] | None = None
+    first_day: str | None = None
+    last_day: str | None = None
+    least: int | None = None
+    most: int | None = None
+
+    @property
+    def everything(self) -> bool:
+        """True where nothing is restricted."""
+        return self == Selection()
+
+    def apply(self, dataset: Dataset) -> Dataset:
+        """The dataset of the selected annotations; the same object where nothing is restricted.
+
+        Raises
+        ------
+        NotFoundError
+            A rater or class that the data do not have.
+        InputError
+            Groups or dates that the data do not have, a date that is none, or nothing is left.
+        """
+        if self.everything:
+            return dataset
+        keep = marked(
+            dataset, self.raters, None, self.groups, _midnight(self.first_day, 0), _midnight(self.last_day, 1)
+        )
+        if self.classes is not None:
+            keep &= _with_class(dataset, self.classes)[dataset.case_of_annotation]
+        if self.least is not None or self.most is not None:
+            left = np.bincount(dataset.case_of_annotation[keep], minlength=dataset.n_cases)
+            wanted = (left >= (self.least or 1)) & (
+                left <= (self.most if self.most is not None else left.max(initial=0))
+            )
+            keep &= wanted[dataset.case_of_annotation]
+        return dataset if keep.all() else keep_only(dataset, keep)
+
+    def words(self, dataset: Dataset) -> str:
+        """The selection in one line, for people; ``dataset`` is the whole one."""
+        parts = []
+        if self.raters is not None:
+            parts.append(_listed(self.raters, dataset.n_raters, "rater"))
+        if self.classes is not None:
+            parts.append("cases with " + " or ".join(self.classes[:_NAMED]) + _more(self.classes, "class", "classes"))
+        if self.groups is not None:
+            parts.append("groups " + ", ".join(self.groups[:_NAMED]) + _more(self.groups, "group"))
+        if self.first_day or self.last_day:
+            parts.append(f"{self.first_day or 'the beginning'} to {self.last_day or 'the end'}")
+        if self.least is not None and self.most is not None:
+            parts.append(f"{self.least:,} to {self.most:,} annotations a case")
+        elif self.least is not None:
+            parts.append(f"{self.least:,} annotations a case or more")
+        elif self.most is not None:
+            parts.append(f"at most {plural(self.most, 'annotation')} a case")
+        return "; ".join(parts) or "all annotations"
+
+    def to_text(self) -> str:
+        """Compact JSON for an address or a file of settings; empty where nothing is restricted."""
+        said = {name: value for name, value in asdict(self).items() if value is not None}
+        return json.dumps(said, ensure_ascii=False, separators=(",", ":")) if said else ""
+
+    @classmethod
+    def from_text(cls, text: str) -> "Selection":
+        """The selection that `to_text` wrote.
+
+        Raises
+        ------
+        InputError
+            The text is no selection.
+        """
+        if not text:
+            return cls()
+        try:
+            said = json.loads(text)
+            known = {field.name for field in fields(cls)}
+            if not isinstance(said, dict) or not said.keys() <= known:
+                raise ValueError
+            return cls(**{name: _checked(name, value) for name, value in said.items()})
+        except (ValueError, RecursionError):
+            raise InputError("The selection cannot be understood.", "Choose it again in the sidebar.") from None
+
+
+def days_of(dataset: Dataset) -> tuple[date, date] | None:
+    """First and last day (UTC) of the annotations that have one; None where none has."""
+    from core.annotations.dataset import MISSING_TIME
+
+    known = dataset.time[dataset.time != MISSING_TIME] if dataset.time is not None else np.empty(0, np.int64)
+    if not known.size:
+        return None
+    return tuple(datetime.fromtimestamp(int(second), UTC).date() for second in (known.min(), known.max()))
+
+
+def _checked(name: str, value: object) -> object:
+    if name in ("raters", "classes", "groups"):
+        if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
+            raise ValueError
+        return tuple(value)
+    if name in ("first_day", "last_day"):
+        return date.fromisoformat(str(value)).isoformat()
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError
+    return value
+
+
+def _midnight(day: str | None, later: int) -> int | None:
+    if day is None:
+        return None
+    try:
+        at = datetime.combine(date.fromisoformat(day), datetime.min.time(), UTC) + timedelta(days=later)
+    except (ValueError, OverflowError):
+        raise InputError(f"{day!r} is no date.", "Write it as 2026-01-31.") from None
+    return int(at.timestamp())
+
+
+def _with_class(dataset: Dataset, classes: tuple[str, ...]) -> np.ndarray:
+    """Which cases have an annotation that names one of the classes."""
+    if dataset.kind == "score":
+        raise InputError("Scores have no classes to select by.")
+    position = {name: code for code, name in enumerate(dataset.classes)}
+    unknown = [name for name in classes if name not in position]
+    if unknown:
+        raise NotFoundError(f"There is no class {unknown[0]!r} in {dataset.name}.")
+    wanted = np.zeros(dataset.n_classes, bool)
+    wanted[[position[name] for name in classes]] = True
+    if dataset.kind == "class":
+        case = dataset.case_of_annotation[wanted[dataset.answer]]
+    else:
+        case = np.repeat(dataset.case_of_annotation, np.diff(dataset.entry_ptr))[wanted[dataset.entry_class]]
+    found = np.zeros(dataset.n_cases, bool)
+    found[case] = True
+    return found
+
+
+def _listed(names: tuple[str, ...], of: int, noun: str) -> str:
+    if len(names) <= _NAMED:
+        return f"{noun if len(names) == 1 else noun + 's'} {', '.join(names)}"
+    return f"{len(names):,} of {plural(of, noun)}"
+
+
+def _more(names: tuple[str, ...], noun: str, nouns: str | None = None) -> str:
+    return f" and {plural(len(names) - _NAMED, noun, nouns)} more" if len(names) > _NAMED else ""

@@ -1,0 +1,53 @@
+"""One selection for all pages."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.annotations.chosen import Selection
+
+APP = str(Path(__file__).resolve().parents[2] / "app.py")
+
+
+def opened(page: str, **query) -> AppTest:
+    """The page as an address opens it, when its background work is done."""
+    app = AppTest.from_file(APP, default_timeout=60)
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    if page != "home":
+        app.switch_page(f"pages/{page}.py").run()
+    for _ in range(60):
+        if not any(button.key and button.key.startswith("cancel-") for button in app.button):
+            return app
+        app.run()
+    raise AssertionError(f"{page} is still at work")
+
+
+@pytest.mark.parametrize("page", ["home", "agreement", "models", "cases", "reliability"])
+def test_every_page_works_on_a_selection(page):
+    app = opened(page, data="skin", select=Selection(raters=("R01", "R02", "R03")).to_text())
+    assert not app.exception and not app.error
+    assert app.session_state["select"]
+
+
+def test_the_agreement_is_that_of_the_selection():
+    """Two raters meet on fewer cases than twelve."""
+    whole = opened("agreement", data="skin").title[0].value
+    assert opened("agreement", data="skin", select=Selection(raters=("R01", "R02")).to_text()).title[0].value != whole
+
+
+def test_the_selection_is_said():
+    """What it leaves, and a way back to everything."""
+    app = opened("home", data="skin", select=Selection(raters=("R01", "R02", "R03")).to_text())
+    assert any("3 of 12 raters" in entry.value for entry in app.markdown)
+    assert any(button.key == "select_all" for button in app.button)
+
+
+@pytest.mark.parametrize(("text", "said"), [('{"raters":["nobody"]}', "no rater"), ("{", "selection cannot")])
+def test_a_selection_that_does_not_fit_is_said_and_let_go(text, said):
+    app = opened("home", data="caries", select=text)
+    assert not app.exception
+    assert any(said in entry.value for entry in app.error)
+    assert "select" not in app.query_params
