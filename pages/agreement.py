@@ -75,7 +75,7 @@ def _top(table, theme) -> None:
     with st.expander("All coefficients as a table, with SPA in its six weightings"):
         frame = _coefficients(table)
         st.dataframe(frame, hide_index=True, key="coefficients")
-        widgets.download(frame, "Coefficients as CSV", "agreement.csv", "agreement_csv")
+        widgets.download(frame, "Coefficients", "agreement", "agreement")
 
 
 def _raters(view, theme) -> None:
@@ -102,7 +102,7 @@ def _raters(view, theme) -> None:
         for j in range(i + 1, len(matrix.raters))
     ]
     frame = pd.DataFrame(rows, columns=["rater", "other rater", "agreement", "ci_low", "ci_high", "n"])
-    widgets.download(frame, "Pairs as CSV", "pairs.csv", "pairs_csv")
+    widgets.download(frame, "Pairs", "pairs", "pairs")
 
 
 def _cases(view, agreement, per_case, theme) -> None:

@@ -121,7 +121,7 @@ def _worklist(dataset: Dataset, result: CertaintyResult, order: np.ndarray, case
     table = pd.DataFrame({"case": [dataset.cases[place] for place in order]})
     for top_j in range(result.certainty.shape[1]):
         table[f"top{top_j + 1}"], table[f"top{top_j + 1}_se"] = result.certainty[order, top_j], result.se[order, top_j]
-    widgets.download(table, "Worklist as CSV", "certainty.csv", "certainty_csv")
+    widgets.download(table, "Worklist", "certainty", "certainty")
 
 
 def _go(case_id: str) -> None:

@@ -86,7 +86,7 @@ def _prevalence(vote, fit, theme) -> None:
     )
     widgets.plot(figures.prevalence_bars([vote, fit], theme, title), "prevalence", "Prevalence by vote and by model")
     frame = pd.DataFrame({"class": fit.classes, "majority": vote.prevalence, "dawid_skene": fit.prevalence})
-    widgets.download(frame, "Prevalence as CSV", "prevalence.csv", "prevalence_csv")
+    widgets.download(frame, "Prevalence", "prevalence", "prevalence")
 
 
 def _raters(vote, fit, theme) -> None:
@@ -119,7 +119,7 @@ def _raters(vote, fit, theme) -> None:
             column_config=bars,
             key="rater_table",
         )
-        widgets.download(frame, "Raters as CSV", "raters.csv", "raters_csv")
+        widgets.download(frame, "Raters", "raters", "raters")
     rater = chosen.selection.rows[0] if chosen.selection.rows else 0
     with right:
         title = f"{plotly(shorten(fit.raters[rater], 28))}: answers given the class inferred"
@@ -166,7 +166,7 @@ def _cases(view, vote, fit) -> None:
             st.switch_page("pages/cases.py")
     probabilities = pd.DataFrame(fit.class_probability, columns=list(fit.classes))
     probabilities.insert(0, "case", list(fit.cases), allow_duplicates=True)  # a class may be named "case"
-    widgets.download(probabilities, "Class probabilities of all cases as CSV", "class_probabilities.csv", "soft_csv")
+    widgets.download(probabilities, "Class probabilities of all cases", "class_probabilities", "soft")
 
 
 def _named(classes: tuple[str, ...], code: int) -> str:

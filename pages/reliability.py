@@ -107,11 +107,11 @@ def _certainty(view: Dataset, sweep: SweepTable, theme) -> None:
     table = _table(sweep)
     widgets.heading("The numbers", "annotation certainty")
     st.dataframe(table, hide_index=True, key="sweep_table")
-    widgets.download(table, "Sweep as CSV", "sweep.csv", "sweep_csv")
+    widgets.download(table, "Sweep", "sweep", "sweep")
     cases = pd.DataFrame({"case": list(view.cases)})
     for reliability, result in zip(sweep.reliabilities, sweep.certainty, strict=True):
         cases[f"certainty at {reliability:g}"] = result.certainty[:, 0]
-    widgets.download(cases, "Certainty of every case as CSV", "certainty_by_case.csv", "sweep_cases_csv")
+    widgets.download(cases, "Certainty of every case", "certainty_by_case", "sweep_cases")
 
 
 def _page() -> None:

@@ -140,7 +140,7 @@ def _left_out(reading: Reading) -> None:
         with st.expander(f"The {plural(len(report.dropped), 'row')} left out, with their reasons"):
             table = pd.DataFrame(report.dropped, columns=["line", "reason"])
             st.dataframe(table.head(200), hide_index=True, key="dropped")
-            widgets.download(table, "All of them as CSV", "left_out.csv", "dropped_csv")
+            widgets.download(table, "All of them", "left_out", "dropped")
     impossible = [verdict for verdict in verdicts(dataset) if not verdict.possible]
     for verdict in impossible:
         st.markdown(f":material/block: **{verdict.title}** is not possible: {verdict.reason}.")

@@ -271,4 +271,4 @@ def _table(view: Dataset, quantiles, by_mean: np.ndarray) -> None:
         }
     )
     st.dataframe(frame, hide_index=True, key="plausibilities")
-    widgets.download(frame, "Plausibilities as CSV", "plausibilities.csv", "plausibilities_csv")
+    widgets.download(frame, "Plausibilities", "plausibilities", "plausibilities")

@@ -53,7 +53,7 @@ def show(sweep: SweepTable, theme) -> None:
     frame = pd.DataFrame(rows)
     with st.expander("The numbers, with the error from which cases are in the data (case_se) and both together"):
         st.dataframe(frame, hide_index=True, key="metric_table")
-    widgets.download(frame, "Metric as CSV", "metric.csv", "metric_csv")
+    widgets.download(frame, "Metric", "metric", "metric")
     reliability = (
         st.select_slider(
             "At γ =",
@@ -81,10 +81,10 @@ def show(sweep: SweepTable, theme) -> None:
         )
     place = evaluation.metrics.index(metric)
     by_draw = pd.DataFrame(evaluation.by_draw[:, place].T, columns=list(evaluation.classifiers))
-    widgets.download(by_draw, "Metric of every draw as CSV", "metric_draws.csv", "metric_draws_csv")
+    widgets.download(by_draw, "Metric of every draw", "metric_draws", "metric_draws")
     by_case = pd.DataFrame(evaluation.by_case[:, :, place], columns=list(evaluation.classifiers))
     by_case.insert(0, "case", list(sweep.certainty[0].cases), allow_duplicates=True)
-    widgets.download(by_case, "Metric of every case as CSV", "metric_cases.csv", "metric_cases_csv")
+    widgets.download(by_case, "Metric of every case", "metric_cases", "metric_cases")
     if evaluation.by_risk is not None:
         _by_risk(evaluation, metric)
 
@@ -103,7 +103,7 @@ def _better(evaluation, metric: str) -> None:
     )
     st.caption(f"Shares of {evaluation.by_draw.shape[-1]:,} common draws: 1.000 is all of them, not certainty.")
     frame.insert(0, "better", names, allow_duplicates=True)
-    widgets.download(frame, "P(better) as CSV", "better.csv", "better_csv")
+    widgets.download(frame, "P(better)", "better", "better")
 
 
 def _by_risk(evaluation, metric: str) -> None:

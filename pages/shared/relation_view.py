@@ -63,7 +63,7 @@ def show_risk(view: Dataset, sweep: SweepTable, theme) -> None:
             "distinct_classes": distinct,
         }
     )
-    widgets.download(frame, "Risk of every case as CSV", "risk.csv", "risk_csv")
+    widgets.download(frame, "Risk of every case", "risk", "risk")
 
 
 def _distinct(view: Dataset, case: int) -> int:
@@ -99,7 +99,7 @@ def show_relations(dataset: Dataset, view: Dataset, sweep: SweepTable, model, ri
                 "Certainty against leave-one-rater-out agreement",
             )
             table = pd.DataFrame({"case": view.cases, "agreement": agreement.case, "certainty": certainty})
-            widgets.download(table, "Both as CSV", "certainty_agreement.csv", "certainty_agreement_csv")
+            widgets.download(table, "Both", "certainty_agreement", "certainty_agreement")
     with right:
         other = next((name for name in plausibility.offered(dataset) if name != model.name), None)
         if other is None:
@@ -130,7 +130,7 @@ def show_relations(dataset: Dataset, view: Dataset, sweep: SweepTable, model, ri
             "Certainty of every case under two models",
         )
         table = pd.DataFrame({"case": view.cases, names[0]: certainty, names[1]: values})
-        widgets.download(table, "Both models as CSV", "certainty_models.csv", "certainty_models_csv")
+        widgets.download(table, "Both models", "certainty_models", "certainty_models")
 
 
 def _middle(sweep: SweepTable) -> float:

@@ -1,6 +1,7 @@
 """Pieces that more than one page shows."""
 
 from collections.abc import Sequence
+from functools import partial
 from html import escape as _escape
 
 import numpy as np
@@ -8,14 +9,19 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from core import tables
 from core.annotations.capabilities import can_use
 from core.annotations.dataset import Dataset
 from core.annotations.reading import Reading
 from core.glossary import explained
-from core.tables import to_csv
 from core.text import html_text, plural
 from pages.shared import cached, look, state
 
+_FORMATS = (
+    ("csv", "CSV", tables.to_csv, "text/csv"),
+    ("xlsx", "Excel", tables.to_xlsx, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+    ("parquet", "Parquet", tables.to_parquet, "application/vnd.apache.parquet"),
+)
 _PLOT = {"displaylogo": False, "modeBarButtons": [["toImage"]], "toImageButtonOptions": {"scale": 2}}
 
 
@@ -66,18 +72,21 @@ def plot(figure: go.Figure, key: str, alt: str, **options):
     return st.plotly_chart(figure, theme=None, config=_PLOT, key=key, alt=alt, **options)
 
 
-def download(table: pd.DataFrame, label: str, file_name: str, key: str) -> None:
-    """The table behind a picture, to take away."""
-    st.download_button(
-        label,
-        data=lambda: to_csv(table),
-        file_name=file_name,
-        mime="text/csv",
-        icon=":material/download:",
-        type="tertiary",
-        on_click="ignore",
-        key=key,
-    )
+def download(table: pd.DataFrame, label: str, name: str, key: str) -> None:
+    """The table behind a picture, to take away as CSV, Excel or Parquet; written only when it is asked for."""
+    with st.popover(label, icon=":material/download:", type="tertiary", key=f"{key}_formats"):
+        for ending, title, write, mime in _FORMATS:
+            if ending == "xlsx" and len(table) > tables.MOST_ROWS_XLSX:
+                continue
+            st.download_button(
+                title,
+                data=partial(write, table),
+                file_name=f"{name}.{ending}",
+                mime=mime,
+                type="tertiary",
+                on_click="ignore",
+                key=f"{key}_{ending}",
+            )
 
 
 def heading(text: str, term: str | None = None) -> None:
