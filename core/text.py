@@ -1,6 +1,7 @@
 """The one place that makes text from a user's file safe to show: markdown, plotly, HTML, spreadsheets."""
 
 import html
+import math
 import re
 
 # Streamlit replaces typographic pairs, emoji and icon codes and bare addresses after backslash escapes are gone,
@@ -44,3 +45,23 @@ def shorten(text: object, length: int = 40) -> str:
 def plural(count: int, noun: str, nouns: str | None = None) -> str:
     """``1 case``, ``2,000 cases``."""
     return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
+
+
+def number(value: float | None, digits: int = 2) -> str:
+    """A number for people: two digits, no leading zero, as in ``.84``."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    text = f"{value:.{digits}f}"
+    return text.replace("0.", ".", 1) if abs(value) < 1 else text
+
+
+def small(error: float) -> str:
+    """A standard error for people: ``.02``, or ``<.01``."""
+    return "<.01" if error < 0.005 else number(error)
+
+
+def with_interval(value: float | None, low: float | None, high: float | None) -> str:
+    """``.84 (.81-.87)``; says so where the interval is undetermined."""
+    if value is None:
+        return "undefined"
+    return f"{number(value)} (no interval)" if low is None else f"{number(value)} ({number(low)} to {number(high)})"

@@ -7,7 +7,7 @@ import streamlit as st
 from core.agreement.probability import SPA_WEIGHTINGS
 from core.annotations.capabilities import can_use
 from core.figures import agreement as figures
-from core.text import plural
+from core.text import number, plural, with_interval
 from pages.shared import cached, look, menu, widgets
 
 MOST_RATERS = 40
@@ -30,7 +30,7 @@ def _sentence(table) -> str:
     percent, alpha = table[0], table[-1]
     if percent.value is None:
         return f"Agreement cannot be computed: {percent.note.removeprefix('undefined: ')}"
-    beyond = widgets.with_interval(alpha.value, alpha.ci_low, alpha.ci_high)
+    beyond = with_interval(alpha.value, alpha.ci_low, alpha.ci_high)
     if alpha.value is None:
         return f"Raters agree on {percent.value:.0%} of pairs; beyond chance it is {alpha.note}"
     n_cases = plural(alpha.n_cases, "case")
@@ -44,7 +44,7 @@ def _apart(main) -> str | None:
     if kappa is None or ac is None or ac - kappa < DIVERGE:
         return None
     return (
-        f"Fleiss κ ({widgets.number(kappa)}) and Gwet AC1 ({widgets.number(ac)}) differ because some classes are much "
+        f"Fleiss κ ({number(kappa)}) and Gwet AC1 ({number(ac)}) differ because some classes are much "
         "commoner than others: κ then counts much of the agreement as chance. Quote both, with the percent agreement."
     )
 
@@ -66,7 +66,7 @@ def _top(table, theme) -> None:
         st.caption(f"What each assumes, over {plural(main[0].n_cases, 'case')} with two answers or more")
         for row in main:
             term, words = ASSUMES[row.name]
-            value = widgets.with_interval(row.value, row.ci_low, row.ci_high)
+            value = with_interval(row.value, row.ci_low, row.ci_high)
             remark = f" *{row.note}*" if row.note else ""
             title = figures.COEFFICIENT_TITLES[row.name]
             st.caption(f"**{title}** {value}: {words}{remark}", help=widgets.explained(term))

@@ -9,7 +9,7 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult, annotation_certainty
 from core.plausibility.protocol import PlausibilityModel
-from core.text import markdown, plural, shorten
+from core.text import markdown, number, plural, shorten, small
 from pages.shared import case_view, jobs_ui, menu, plausibility, predictions, widgets
 
 UNCERTAIN_BELOW = 0.9
@@ -134,7 +134,7 @@ def _header(dataset: Dataset, order: np.ndarray | None, case: int, result: Certa
     value, error = result.certainty[0, 0], result.se[0, 0]
     left.subheader(
         f"Case {markdown(shorten(dataset.cases[case], 60))} · "
-        f"certainty {widgets.number(value)} ± {widgets.small(error)} · "
+        f"certainty {number(value)} ± {small(error)} · "
         f"{plural(len(dataset.annotations_of(case)), 'answer')}",
         anchor=False,
         help=widgets.explained("annotation certainty"),

@@ -8,7 +8,7 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.evaluation.sweep_table import SweepTable, reliability_sweep
 from core.figures import reliability as figures
-from core.text import plural
+from core.text import number, plural
 from pages.shared import classifier_view, jobs_ui, look, menu, plausibility, predictions, relation_view, widgets
 
 LEVEL = 0.9
@@ -19,17 +19,17 @@ def _sentence(sweep: SweepTable) -> str:
     n_cases = len(first.cases)
     if len(sweep.reliabilities) == 1:
         below = f"{first.n_below(LEVEL):,} of {plural(n_cases, 'case')}"
-        return f"Certainty is below {widgets.number(LEVEL, 1)} in {below} at γ = {sweep.reliabilities[0]:g}"
-    before, after = widgets.number(first.mean()), widgets.number(last.mean())
+        return f"Certainty is below {number(LEVEL, 1)} in {below} at γ = {sweep.reliabilities[0]:g}"
+    before, after = number(first.mean()), number(last.mean())
     if before == after:
         words = f"Certainty stays at {before} whatever the trust"
     else:
         words = f"Certainty {'rises' if last.mean() > first.mean() else 'falls'} from {before} to {after} with trust"
     below = last.n_below(LEVEL)
     if not below:
-        return f"{words}, and reaches {widgets.number(LEVEL, 1)} in every case"
+        return f"{words}, and reaches {number(LEVEL, 1)} in every case"
     stay = "stays" if below == 1 else "stay"
-    return f"{words}; {below:,} of {plural(n_cases, 'case')} {stay} below {widgets.number(LEVEL, 1)}"
+    return f"{words}; {below:,} of {plural(n_cases, 'case')} {stay} below {number(LEVEL, 1)}"
 
 
 def _settings(dataset: Dataset):

@@ -12,7 +12,7 @@ from core.figures.theme import class_colours
 from core.plausibility.protocol import PlausibilityModel
 from core.reducers.metrics import score_case
 from core.reducers.risk import level_masses
-from core.text import html_text, markdown, plotly, shorten
+from core.text import html_text, markdown, number, plotly, shorten, small
 from pages.shared import cached, look, plausibility, widgets
 
 MOST_LINES = 8
@@ -85,7 +85,7 @@ def _doubted(dataset: Dataset, case: int) -> str:
 
 def _summary(result, risk) -> None:
     sets = [
-        f"top-{top + 1} {widgets.number(result.certainty[0, top])} ± {widgets.small(result.se[0, top])}"
+        f"top-{top + 1} {number(result.certainty[0, top])} ± {small(result.se[0, top])}"
         for top in range(result.certainty.shape[1])
         if np.isfinite(result.certainty[0, top])
     ]
@@ -93,8 +93,8 @@ def _summary(result, risk) -> None:
     if risk is not None:
         level = RISK_LEVELS[risk.level[0]]
         words += (
-            f" · risk {level} {widgets.number(risk.summed[0])} ± {widgets.small(risk.summed_se[0])}"
-            f" (of the top-1 class {widgets.number(risk.of_top1[0])} ± {widgets.small(risk.of_top1_se[0])})"
+            f" · risk {level} {number(risk.summed[0])} ± {small(risk.summed_se[0])}"
+            f" (of the top-1 class {number(risk.of_top1[0])} ± {small(risk.of_top1_se[0])})"
             f" · expected risk {risk.expected[0]:.2f} of 2"
         )
     st.caption(words, help=widgets.explained("risk" if risk is not None else "annotation certainty"))
@@ -227,7 +227,7 @@ def _classifiers(view: Dataset, case: int, draws, classifiers, colours: dict[int
             f"<span>{html_text(view.classes[code])}</span></span>"
             for code in codes[:TOP]
         )
-        value = f"<b>{widgets.number(p)} ± {widgets.small(error)}</b>"
+        value = f"<b>{number(p)} ± {small(error)}</b>"
         lines.append(f'<div class="chips"><span class="who">{name}</span><span>{value}</span>{chips}</div>')
     st.html("".join(lines))
     st.caption("Beside each name: the probability, under this model and trust, that the set holds the truth.")

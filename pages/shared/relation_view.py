@@ -9,7 +9,7 @@ from core.evaluation.relations import relation
 from core.evaluation.sweep_table import SweepTable
 from core.figures import reliability as figures
 from core.rankings.leave_one_out import leave_one_out
-from core.text import plotly, plural, shorten
+from core.text import plotly, plural, shorten, with_interval
 from pages.shared import plausibility, widgets
 
 LEVEL = 0.9
@@ -86,7 +86,7 @@ def show_relations(dataset: Dataset, view: Dataset, sweep: SweepTable, model, ri
         if found.correlation is None:
             st.info("No correlation: it takes three cases with two answers or more, and some that differ.")
         else:
-            interval = widgets.with_interval(found.correlation, found.ci_low, found.ci_high)
+            interval = with_interval(found.correlation, found.ci_low, found.ci_high)
             widgets.plot(
                 figures.certainty_and_agreement(
                     agreement.case[defined],
@@ -112,7 +112,7 @@ def show_relations(dataset: Dataset, view: Dataset, sweep: SweepTable, model, ri
             return
         values = second.certainty[0].certainty[:, 0]
         found = relation(certainty, values)
-        interval = widgets.with_interval(found.correlation, found.ci_low, found.ci_high)
+        interval = with_interval(found.correlation, found.ci_low, found.ci_high)
         names = (
             f"{plausibility.OFFERS[model.name].title}, γ = {reliability:g}",
             f"{plausibility.OFFERS[other].title}, γ = {rival.default_reliability:g}",

@@ -115,23 +115,3 @@ def chips(dataset: Dataset, annotations: Sequence[int], colours: dict[int, str],
                 body += '<span class="note">dashed: tied</span>'
         lines.append(f'<div class="chips"><span class="who">{who}</span>{body}</div>')
     st.html("".join(lines))
-
-
-def number(value: float | None, digits: int = 2) -> str:
-    """A number for people: two digits, no leading zero, as in ``.84``."""
-    if value is None or not np.isfinite(value):
-        return "–"
-    text = f"{value:.{digits}f}"
-    return text.replace("0.", ".", 1) if abs(value) < 1 else text
-
-
-def small(error: float) -> str:
-    """A standard error for people: ``.02``, or ``<.01``."""
-    return "<.01" if error < 0.005 else number(error)
-
-
-def with_interval(value: float | None, low: float | None, high: float | None) -> str:
-    """``.84 (.81-.87)``; says so where the interval is undetermined."""
-    if value is None:
-        return "undefined"
-    return f"{number(value)} (no interval)" if low is None else f"{number(value)} ({number(low)} to {number(high)})"
