@@ -1,16 +1,30 @@
 """Sparse probability of agreement beyond chance, where chance is two annotations of different cases.
 
-Nørregaard & Derczynski, Sparse Probability of Agreement (2022); the interval is Fieller's (1954) for a ratio.
+Nørregaard & Derczynski, Sparse Probability of Agreement (2022); the interval is Fieller's (1954) for a ratio, held
+open for one more case as in Chen, Variyath & Abraham (2008), DOI 10.1198/106186008X321068.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 
+from core.agreement._disagreement_kernels import disagreement_sums, jackknife_sums
 from core.agreement._kernels import agreeing_pairs, class_shares, weighted_answers
 from core.agreement.intervals import Coefficient, few_cases, undefined
 from core.agreement.linearised import NO_PAIR, ONE_CLASS, as_counts
 from core.agreement.probability import SPA_WEIGHTINGS, case_weights
 from core.annotations.counts import ClassCounts
 from core.annotations.dataset import Dataset
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Disagreements:
+    """Disagreement within cases, ``x = 1 − P``, and between them, ``y = 1 − P_e``, with their covariance."""
+
+    x: float
+    y: float
+    v: np.ndarray
+    n_cases: int
 
 
 def spa_corrected(data: ClassCounts | Dataset, weighting: str = SPA_WEIGHTINGS[0], level: float = 0.95) -> Coefficient:
@@ -32,12 +46,18 @@ def spa_corrected(data: ClassCounts | Dataset, weighting: str = SPA_WEIGHTINGS[0
     Notes
     -----
     ``P_e = (Σ_c N_c² − Σ_i Σ_c n_ic²) / (N² − Σ_i n_i²)``: pairs of one case are left out of chance, which removes
-    nearly all of its bias in small data. The interval is Fieller's on 1 − P and 1 − P_e, with their covariance by
-    deleting every annotated case in turn (weights of P stay) and Student's t; the standard error is that of the
-    delta method. Where a class is so rare that the data may have missed it, the interval covers less than it says.
+    nearly all of its bias in small data. The interval starts from Fieller's on 1 − P and 1 − P_e, with their covariance
+    by deleting every annotated case in turn (weights of P stay) and Student's t; the standard error is that of the
+    delta method.
+
+    Where one class holds nearly all answers, a few cases of the others decide the coefficient, and data that happen to
+    miss them know nothing of the error: Fieller's interval alone covers as little as half of the time. The upper end is
+    therefore the higher of Fieller's and that with one more case, agreed on the rarest class that was used; the lower
+    end the lower of Fieller's and that with one more case, split between the rarest and the commonest. Ends move by
+    about one case's worth, hence little in large or balanced data. ``tests/benchmarks/coverage.py`` has the table.
     """
     counts = as_counts(data)
-    n, pairs = agreeing_pairs(counts.ptr, counts.count)
+    n, _ = agreeing_pairs(counts.ptr, counts.count)
     usable, rated = n >= 2, n >= 1
     m, n_cases, n_annotations = int(usable.sum()), int(rated.sum()), int(n[usable].sum())
     if m == 0:
@@ -47,44 +67,89 @@ def spa_corrected(data: ClassCounts | Dataset, weighting: str = SPA_WEIGHTINGS[0
         return undefined("spa_corrected", weighting, ONE_CLASS, m, n_annotations)
     if n_cases < 2:
         return undefined("spa_corrected", weighting, "chance is between cases, and there is only one", m, n_annotations)
-    agreement = np.zeros(n.size)
-    np.divide(pairs, n * (n - 1), out=agreement, where=usable)
-    weight = np.where(usable, case_weights(counts, n, weighting), 0.0)
-    mine = weighted_answers(counts.ptr, counts.class_code, counts.count, total)
-    agreement, weight, n, mine, within = (
-        array[rated] for array in (agreement, weight, n, mine, (pairs + n).astype(float))
-    )
-    size = float(n.sum())
-    alike, every = float(total @ total) - float(within.sum()), size**2 - float(n @ n)
-    x, y = float(weight @ (1 - agreement)) / float(weight.sum()), 1 - alike / every
-    value = 1 - x / y
+    found = _disagreements(counts, weighting)
+    value = 1 - found.x / found.y
     if m < 2 or n_cases < 3:
         why = "undetermined interval: only one case" if m < 2 else "undetermined interval: only two cases"
         return Coefficient("spa_corrected", weighting, value, None, None, None, m, n_annotations, why)
-    # Deleting a case takes from Σ N_c² its 2 N_c n_ic − n_ic² and from N² its 2 N n_i − n_i²; sums within cases go too.
-    without = (alike - 2 * (mine - within)) / (every - 2 * (size - n) * n)
-    dx = weight * (x - (1 - agreement)) / (weight.sum() - weight)
-    dy = (1 - without) - y
-    scale = (n_cases - 1) / n_cases
-    return _fieller(weighting, x, y, scale * np.cov(dx, dy, bias=True) * n_cases, n_cases - 1, level, m, n_annotations)
+    se = _standard_error(found)
+    rarest, commonest = _extreme_classes(counts, total)
+    size = max(2, round(n_annotations / m))
+    split = {rarest: size // 2, commonest: size - size // 2}
+    (low, high), (_, above), (below, _) = (
+        _fieller(one, level)
+        for one in (
+            found,
+            _disagreements(_with_case(counts, {rarest: size}), weighting),
+            _disagreements(_with_case(counts, split), weighting),
+        )
+    )
+    if low is None or below is None:
+        note = "undetermined interval: agreement by chance may be 1"
+        return Coefficient("spa_corrected", weighting, value, se, None, None, m, n_annotations, note)
+    high = 1.0 if above is None else min(1.0, max(high, above))
+    return Coefficient("spa_corrected", weighting, value, se, min(low, below), high, m, n_annotations, few_cases(m))
 
 
-def _fieller(
-    weighting: str, x: float, y: float, v: np.ndarray, df: int, level: float, m: int, n_annotations: int
-) -> Coefficient:
+def _disagreements(counts: ClassCounts, weighting: str) -> _Disagreements:
+    n, pairs = agreeing_pairs(counts.ptr, counts.count)
+    _, total = class_shares(counts.ptr, counts.class_code, counts.count, n, 1, counts.n_classes)
+    weight = case_weights(counts, n, weighting)
+    sums, n_cases, m = disagreement_sums(n, pairs, weight)
+    above, all_weight, size, squares, in_pairs = sums
+    alike, every = float(total @ total) - in_pairs - size, size**2 - squares
+    x, y = above / all_weight, 1 - alike / every
+    if n_cases < 3 or m < 2:
+        return _Disagreements(x, y, np.full((2, 2), np.nan), n_cases)
+    csr = counts.ptr, counts.class_code, counts.count
+    dx, dy, xx, xy, yy = jackknife_sums(*csr, n, pairs, weight, total, x, y, alike, every, size, all_weight)
+    v = np.array([[xx - dx * dx / n_cases, xy - dx * dy / n_cases], [xy - dx * dy / n_cases, yy - dy * dy / n_cases]])
+    return _Disagreements(float(x), float(y), (n_cases - 1) / n_cases * v, n_cases)
+
+
+def _standard_error(found: _Disagreements) -> float:
+    ratio, v = found.x / found.y, found.v
+    return float(np.sqrt(max(0.0, v[0, 0] - 2 * ratio * v[0, 1] + ratio**2 * v[1, 1]))) / found.y
+
+
+def _fieller(found: _Disagreements, level: float) -> tuple[float, float] | tuple[None, None]:
+    """Both ends of ``1 − x/y``, the upper one not cut at 1; None where y may be 0."""
     from scipy.special import stdtrit
 
-    ratio = x / y
-    value = 1 - ratio
-    se = float(np.sqrt(max(0.0, v[0, 0] - 2 * ratio * v[0, 1] + ratio**2 * v[1, 1]))) / y
-    t2 = float(stdtrit(df, (1 + level) / 2)) ** 2
+    x, y, v = found.x, found.y, found.v
+    t2 = float(stdtrit(found.n_cases - 1, (1 + level) / 2)) ** 2
     a, b, c = y * y - t2 * v[1, 1], x * y - t2 * v[0, 1], x * x - t2 * v[0, 0]
-    low = high = None
     if a <= 0:
-        note = "undetermined interval: agreement by chance may be 1"
-    elif se < 1e-12:
-        note = "undetermined interval: all cases are alike, so that their differences show no error"
-    else:
-        root = float(np.sqrt(max(0.0, b * b - a * c)))
-        low, high, note = 1 - (b + root) / a, min(1.0, 1 - (b - root) / a), few_cases(m)
-    return Coefficient("spa_corrected", weighting, value, se, low, high, m, n_annotations, note)
+        return None, None
+    root = float(np.sqrt(max(0.0, b * b - a * c)))
+    return 1 - (b + root) / a, 1 - (b - root) / a
+
+
+def _extreme_classes(counts: ClassCounts, total: np.ndarray) -> tuple[int, int]:
+    """The rarest class that was used, and the commonest.
+
+    Of classes as common as each other that counts as rarer whose answers stand on more cases, next to rarer classes: a
+    choice that the order of the classes does not make.
+    """
+    used = np.flatnonzero(total)
+    of_used = total[used]
+    alike = (of_used == of_used.min()) | (of_used == of_used.max())
+    if np.count_nonzero(alike) > 2:
+        together = np.repeat(weighted_answers(counts.ptr, counts.class_code, counts.count, total), np.diff(counts.ptr))
+        apart, near = (
+            np.bincount(counts.class_code, counts.count * weight, counts.n_classes)[used]
+            for weight in (counts.count, together)
+        )
+        used = used[np.lexsort((near, apart))]
+    return int(used[np.argmin(total[used])]), int(used[len(used) - 1 - np.argmax(total[used][::-1])])
+
+
+def _with_case(counts: ClassCounts, answers: dict[int, int]) -> ClassCounts:
+    """The counts with one more case, of these classes and how often each was answered."""
+    classes = sorted(answers)
+    return ClassCounts(
+        np.append(counts.ptr, counts.ptr[-1] + len(classes)),
+        np.append(counts.class_code, np.array(classes, counts.class_code.dtype)),
+        np.append(counts.count, np.array([answers[k] for k in classes], counts.count.dtype)),
+        counts.n_classes,
+    )

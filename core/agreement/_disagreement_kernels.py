@@ -1,0 +1,54 @@
+"""Disagreement within cases and between them, with the influence of every case on both: no array of cases is made.
+
+``x = Σ w_i d_i / Σ w_i`` with ``d_i = 1 − Σ_c n_ic (n_ic − 1) / (n_i (n_i − 1))`` over cases of two annotations, and
+``y = 1 − (Σ_c N_c² − Σ_i Σ_c n_ic²) / (N² − Σ_i n_i²)`` over all. Nørregaard & Derczynski (2022).
+"""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def disagreement_sums(n, pairs, weight):
+    """Sums of w_i d_i, w_i, n_i, n_i² and pairs_i; how many cases have an annotation, and how many have two."""
+    sums = np.zeros(5)
+    rated = 0
+    usable = 0
+    for case in range(n.size):
+        sums[2] += n[case]
+        sums[3] += n[case] * n[case]
+        sums[4] += pairs[case]
+        rated += n[case] >= 1
+        if n[case] >= 2:
+            usable += 1
+            sums[0] += weight[case] * (1 - pairs[case] / (n[case] * (n[case] - 1)))
+            sums[1] += weight[case]
+    return sums, rated, usable
+
+
+@njit(cache=True, nogil=True)
+def jackknife_sums(ptr, class_code, count, n, pairs, weight, total, x, y, alike, every, size, all_weight):
+    """What x and y change by when a case is deleted: sums over cases of both, their squares and their product.
+
+    ``alike`` and ``every`` are numerator and denominator of chance, ``size`` all annotations, ``all_weight`` Σ w_i.
+    """
+    dx_sum, dy_sum, dx_dx, dx_dy, dy_dy = 0.0, 0.0, 0.0, 0.0, 0.0
+    for case in range(n.size):
+        if n[case] == 0:
+            continue
+        mine = 0.0
+        for e in range(ptr[case], ptr[case + 1]):
+            mine += count[e] * total[class_code[e]]
+        # A case takes from Σ N_c² its 2 N_c n_ic − n_ic² and from N² its 2 N n_i − n_i²; sums within cases go too.
+        without = alike - 2 * (mine - pairs[case] - n[case])
+        dy = 1 - y - without / (every - 2 * (size - n[case]) * n[case])
+        dx = 0.0
+        if n[case] >= 2:
+            own = 1 - pairs[case] / (n[case] * (n[case] - 1))
+            dx = weight[case] * (x - own) / (all_weight - weight[case])
+        dx_sum += dx
+        dy_sum += dy
+        dx_dx += dx * dx
+        dx_dy += dx * dy
+        dy_dy += dy * dy
+    return dx_sum, dy_sum, dx_dx, dx_dy, dy_dy
