@@ -8,8 +8,9 @@ import time
 
 import numpy as np
 
-from core.commands import plausibilities, raters
+from core.commands import plausibilities, raters, reports
 from core.errors import PluralityError
+from core.report.build import SECTIONS
 from core.version import __version__
 
 _EXAMPLES = {
@@ -19,6 +20,7 @@ _EXAMPLES = {
     "fit": "python -m core fit dawid-skene caries --smoothing none --cases-out truth.csv",
     "certainty": "python -m core certainty plackett-luce skin --reliability 3",
     "sweep": "python -m core sweep plackett-luce skin --reliabilities 1,3,10",
+    "report": "python -m core report skin --out report.html",
 }
 
 
@@ -84,13 +86,16 @@ def _parser() -> argparse.ArgumentParser:
     def takes_model(sub: argparse.ArgumentParser) -> None:
         sub.add_argument("model", choices=("dirichlet", "gaussian", "prirn", "plackett-luce"))
         takes_file(sub)
+        takes_draws(sub)
+        sub.add_argument("--prior", metavar="M0,K0,A0,B0", help="of scores (gaussian); fitted where not given")
+        sub.add_argument("--risk", metavar="FILE", help="class,risk with low, medium, high; or a level a line")
+
+    def takes_draws(sub: argparse.ArgumentParser) -> None:
         sub.add_argument("--draws", type=int, default=1000, metavar="M")
         sub.add_argument("--top", type=int, default=3, metavar="J", help="largest set of classes, 1 to J")
         sub.add_argument("--alpha", type=float, default=1.0, metavar="A", help="prior of each class (dirichlet, PL)")
         sub.add_argument("--ties", choices=("split", "full"), default="split", help="weight of tied classes (prirn)")
         sub.add_argument("--epsilon", type=float, default=0.01, metavar="E", help="pseudo-count of a class (prirn)")
-        sub.add_argument("--prior", metavar="M0,K0,A0,B0", help="of scores (gaussian); fitted where not given")
-        sub.add_argument("--risk", metavar="FILE", help="class,risk with low, medium, high; or a level a line")
 
     add("samples", raters.samples, "List the samples.")
     takes_file(add("describe", raters.describe, "What a file holds, as understood."))
@@ -115,6 +120,14 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--reliabilities", required=True, metavar="1,2,3", help="values of γ")
     sub.add_argument("--predictions", action="append", metavar="NAME=FILE", help="of a classifier; may be repeated")
     sub.add_argument("--k", type=int, help="length of the lists that are compared; --top where not given")
+    sub = add("report", reports.report, "One HTML file with figures, tables and methods, that needs no network.")
+    takes_file(sub)
+    takes_draws(sub)
+    sub.add_argument("--out", required=True, metavar="FILE", help="the HTML file to write")
+    sub.add_argument("--sections", metavar="A,B", help=f"of {', '.join(SECTIONS)}; all where not given")
+    sub.add_argument("--model", choices=("dirichlet", "prirn", "plackett-luce"), help="of plausibilities")
+    sub.add_argument("--reliability", type=float, metavar="G", help="γ of the section on cases")
+    sub.add_argument("--predictions", action="append", metavar="NAME=FILE", help="of a classifier; may be repeated")
     return parser
 
 

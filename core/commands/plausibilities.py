@@ -29,7 +29,7 @@ def certainty(options) -> tuple[dict, pd.DataFrame]:
     dataset, left_out = _input(options)
     if options.model == "gaussian":
         return _gaussian_certainty(options, dataset)
-    sweep = _run(options, _model(options), dataset, [options.reliability], ())
+    sweep = _run(options, chosen_model(options), dataset, [options.reliability], ())
     result, tops = sweep.certainty[0], range(1, options.top + 1)
     table = pd.DataFrame({"case": list(result.cases)})
     for top in tops:
@@ -68,8 +68,8 @@ def sweep(options) -> tuple[dict, pd.DataFrame]:
             "Use certainty gaussian for each γ.",
         )
     options.top = options.k or options.top
-    classifiers = _classifiers(options, dataset)
-    found = _run(options, _model(options), dataset, reliabilities, classifiers)
+    classifiers = read_classifiers(options, dataset)
+    found = _run(options, chosen_model(options), dataset, reliabilities, classifiers)
     rows, better = [], []
     for place, (reliability, result) in enumerate(zip(found.reliabilities, found.certainty, strict=True)):
         row = {"reliability": reliability, **{f"top{top}": result.mean(top) for top in range(1, options.top + 1)}}
@@ -130,7 +130,8 @@ def _input(options) -> tuple[Dataset, int]:
     return dataset, left_out
 
 
-def _model(options) -> PlausibilityModel:
+def chosen_model(options) -> PlausibilityModel:
+    """The plausibility model that the options name, with its prior."""
     if not 1 <= options.top <= 10:
         raise InputError(f"Sets of up to {options.top} classes were asked for.", "Ask for 1 to 10.")
     if options.model == "prirn":
@@ -196,7 +197,8 @@ def _gaussian_certainty(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
     return answer, table
 
 
-def _classifiers(options, dataset: Dataset) -> tuple[Predictions, ...]:
+def read_classifiers(options, dataset: Dataset) -> tuple[Predictions, ...]:
+    """Predictions of a sample and of the files asked for, matched to the dataset."""
     found: list[Predictions] = []
     if any(sample.name == options.file for sample in SAMPLES) and not Path(options.file).is_file():
         content = sample_predictions(options.file)

@@ -16,6 +16,7 @@ def pages() -> dict[str, list]:
         ],
         "Cases": [st.Page("pages/cases.py", title="Cases", icon=":material/view_list:")],
         "Classifiers": [st.Page("pages/reliability.py", title="Reliability", icon=":material/trending_up:")],
+        "Take away": [st.Page("pages/report.py", title="Report", icon=":material/description:")],
         "Plurality": [st.Page("pages/settings.py", title="Settings", icon=":material/settings:")],
     }
 

@@ -42,20 +42,24 @@ def require_data() -> Reading:
     return reading
 
 
+def threshold(dataset: Dataset) -> float | None:
+    """The threshold that splits scores in two classes, asked for once for all pages; None where there are none."""
+    if dataset.kind != "score":
+        return None
+    if "threshold" not in st.session_state:
+        st.session_state["threshold"] = float(np.median(dataset.score))
+    return st.number_input(
+        "Threshold (scores at most this, and above)", key="threshold", persist_state="session", width=280
+    )
+
+
 def class_view(dataset: Dataset, method: str) -> Dataset:
     """The dataset as single classes, with a line that says what was done and left out; stops where impossible."""
     verdict = can_use(method, dataset)
     if not verdict.possible:
         st.info(f"{verdict.title}: not possible with these data, because {verdict.reason}.", icon=":material/block:")
         st.stop()
-    threshold = None
-    if dataset.kind == "score":
-        if "threshold" not in st.session_state:
-            st.session_state["threshold"] = float(np.median(dataset.score))
-        threshold = st.number_input(
-            "Threshold (scores at most this, and above)", key="threshold", persist_state="session", width=280
-        )
-    view, left_out = cached.class_view(dataset, threshold)
+    view, left_out = cached.class_view(dataset, threshold(dataset))
     if dataset.kind == "ranking":
         st.caption(
             f"Rankings count by their first choice: {plural(view.n_annotations, 'answer')} used, "

@@ -11,6 +11,7 @@ PAGES = {
     "Models": r"Weighing raters by accuracy|Only a majority vote is possible",
     "Cases": r"stay uncertain at this trust level",
     "Reliability": r"Certainty rises from",
+    "Report": r"A report to take away",
     "Settings": r"Settings",
 }
 

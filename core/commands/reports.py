@@ -1,0 +1,44 @@
+"""A report: one HTML file written, and what stands in it."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from core.commands.inputs import progress, read_file, stamp
+from core.commands.plausibilities import chosen_model, read_classifiers
+from core.errors import InputError
+from core.report.build import SECTIONS, Order, build_report, usual_model
+from core.report.truth_sections import report_data
+
+
+def report(options) -> tuple[dict, pd.DataFrame]:
+    """Write the report; the table lists its sections."""
+    reading = read_file(options)
+    options.cautions.extend(reading.report.warnings)
+    dataset = reading.dataset
+    if dataset.kind == "score" and options.threshold is None:
+        raise InputError("Scores need a threshold.", "Give --threshold T.")
+    if options.model is None:
+        options.model = usual_model(dataset).name
+    model = chosen_model(options)
+    view = report_data(dataset, model, options.threshold)
+    sections = tuple(options.sections.split(",")) if options.sections else tuple(SECTIONS)
+    order = Order(
+        dataset=dataset,
+        source=options.file,
+        model=model,
+        reliability=options.reliability or model.default_reliability,
+        report=reading.report,
+        threshold=options.threshold,
+        classifiers=read_classifiers(options, view),
+        n_draws=options.draws,
+        seed=options.seed,
+    )
+    content = build_report(order, sections, progress=progress)
+    try:
+        Path(options.out).write_bytes(content)
+    except OSError as error:
+        raise InputError(f"{options.out} cannot be written ({error.strerror}).", "Choose another file.") from None
+    rows = [{"section": key, "title": SECTIONS[key]} for key in sections]
+    answer = {"out": options.out, "bytes": len(content), "sections": rows, "model": model.name}
+    return {**answer, **stamp(options, dataset)}, pd.DataFrame(rows)

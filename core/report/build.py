@@ -1,0 +1,111 @@
+"""A report of a dataset: its sections worked out and put into one HTML file."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from core.annotations.dataset import Dataset
+from core.annotations.validate import Report
+from core.chunks import CancelToken
+from core.errors import InputError
+from core.evaluation.predictions import Predictions
+from core.plausibility.dirichlet import DirichletCounts
+from core.plausibility.plackett_luce.gibbs import PlackettLuce
+from core.plausibility.protocol import PlausibilityModel
+from core.report import data_sections, truth_sections
+from core.report.blocks import Section
+from core.report.page import to_html
+from core.text import plural
+
+_SECTIONS: dict[str, tuple[str, Callable]] = {
+    "agreement": ("Do the raters agree?", data_sections.agreement),
+    "raters": ("Who is right?", data_sections.raters),
+    "certainty": ("Which cases are uncertain?", truth_sections.certainty),
+    "classifiers": ("Does the choice of a classifier survive?", truth_sections.classifiers),
+    "methods": ("Methods", truth_sections.methods),
+    "data": ("The data, and how to get these numbers again", data_sections.provenance),
+}
+SECTIONS = {key: title for key, (title, _) in _SECTIONS.items()}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Order:
+    """What a report is made of.
+
+    Attributes
+    ----------
+    dataset : Dataset
+        With only the annotations that count.
+    source : str
+        File or sample, as it stands on the command line.
+    report : Report or None
+        What became of the rows of the file.
+    selection : str
+        In words; empty where everything counts.
+    threshold : float or None
+        That scores become classes by.
+    model : PlausibilityModel
+    reliability : float
+        Of the section on cases.
+    reliabilities : tuple of float
+        Of the section on classifiers.
+    classifiers : tuple of Predictions
+        Matched to what the model takes: see `core.report.truth_sections.report_data`.
+    n_draws, seed : int
+    """
+
+    dataset: Dataset
+    source: str
+    model: PlausibilityModel
+    reliability: float
+    reliabilities: tuple[float, ...] = (1.0, 2.0, 3.0, 5.0, 10.0)
+    report: Report | None = None
+    selection: str = ""
+    threshold: float | None = None
+    classifiers: tuple[Predictions, ...] = ()
+    n_draws: int = 1000
+    seed: int = 0
+
+
+def usual_model(dataset: Dataset) -> PlausibilityModel:
+    """Plackett-Luce for rankings, Dirichlet counts for what else there is."""
+    return PlackettLuce() if dataset.kind == "ranking" else DirichletCounts()
+
+
+def build_report(
+    order: Order,
+    sections: Sequence[str] = tuple(SECTIONS),
+    *,
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> bytes:
+    """One self-contained HTML file; a section that the data do not allow says why.
+
+    Parameters
+    ----------
+    sections : sequence of str
+        Keys of `SECTIONS`, in the order wanted.
+
+    Raises
+    ------
+    InputError
+        There is no such section, or none is asked for.
+    """
+    unknown = [key for key in sections if key not in _SECTIONS]
+    if unknown or not sections:
+        asked = f"There is no section {unknown[0]!r}." if unknown else "No section is asked for."
+        raise InputError(asked, f"The sections are {', '.join(SECTIONS)}.")
+    token, built = token or CancelToken(), []
+    for place, key in enumerate(sections):
+        token.check()
+        title, build = _SECTIONS[key]
+
+        def part(share: float, place: int = place) -> None:
+            if progress is not None:
+                progress((place + share) / len(sections))
+
+        part(0.0)
+        built.append(Section(key, title, tuple(build(order, sections, token, part))))
+    dataset = order.dataset
+    size = f"{plural(dataset.n_cases, 'case')}, {plural(dataset.n_raters, 'rater')}"
+    footer = f"Made with Plurality from {size}. Nothing in this file is loaded from elsewhere."
+    return to_html(f"{dataset.name}: ground truth and its doubts", built, footer)

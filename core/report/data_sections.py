@@ -1,0 +1,180 @@
+"""Sections on the data themselves: agreement, raters, and where all came from."""
+
+import json
+
+import numpy as np
+import pandas as pd
+
+from core.agreement.coefficients import agreement_table
+from core.agreement.probability import SPA_WEIGHTINGS, case_agreement
+from core.annotations.capabilities import can_use
+from core.annotations.counts import class_counts
+from core.annotations.dataset import Dataset
+from core.figures import agreement as agreement_figures
+from core.figures import models as model_figures
+from core.models.dawid_skene import DawidSkene
+from core.models.majority import MajorityVote
+from core.report.blocks import Grid, Picture, Words
+from core.text import number, plotly, plural, shorten, with_interval
+from core.version import __version__
+
+_OPTIONS = ("alpha", "ties", "epsilon")
+
+
+def agreement(order, sections, token, progress) -> list:
+    """Coefficients with intervals, and agreement case by case."""
+    view, words = _classes(order)
+    verdict = can_use("agreement", view)
+    if not verdict.possible:
+        return [Words(f"Not possible: {verdict.reason}.")]
+    counts = class_counts(view)
+    table = agreement_table(counts, spa_weightings=SPA_WEIGHTINGS[:1], dataset=view)
+    percent, alpha = table[0], table[-1]
+    if percent.value is None:
+        return [*words, Words(percent.note)]
+    beyond = with_interval(alpha.value, alpha.ci_low, alpha.ci_high)
+    lead = (
+        f"Raters agree on {percent.value:.0%} of pairs; beyond chance (α) {beyond}, "
+        f"n = {plural(alpha.n_cases, 'case')}."
+    )
+    per_case = case_agreement(counts)[0]
+    usable = np.isfinite(per_case)
+    full = f"All raters agree in {int((per_case[usable] == 1).sum()):,} of {plural(int(usable.sum()), 'case')}"
+    fields = ("value", "se", "ci_low", "ci_high", "n_cases", "note")
+    frame = pd.DataFrame(
+        [
+            {"coefficient": agreement_figures.COEFFICIENT_TITLES[row.name]}
+            | {name: getattr(row, name) for name in fields}
+            for row in table
+        ]
+    )
+    for name in fields[:4]:
+        frame[name] = frame[name].astype(float)
+    return [
+        Words(lead, "lead"),
+        *words,
+        Picture(
+            lambda theme: agreement_figures.forest(table, theme, "Agreement with its 95 % interval"),
+            "Coefficients of agreement with their intervals",
+        ),
+        Grid(frame, "Coefficients of agreement; intervals of 95 %."),
+        Picture(
+            lambda theme: agreement_figures.case_agreement_histogram(per_case, theme, full),
+            "Histogram of the agreement of cases",
+        ),
+    ]
+
+
+def raters(order, sections, token, progress) -> list:
+    """Majority vote beside Dawid-Skene: prevalence, and the accuracy of each rater."""
+    view, words = _classes(order)
+    if view.n_annotations == 0:
+        return [*words, Words("No answer can be used.")]
+    vote = MajorityVote().fit(view)
+    verdict = can_use("dawid-skene", view)
+    if not verdict.possible:
+        frame = pd.DataFrame({"class": vote.classes, "prevalence by vote": vote.prevalence})
+        return [*words, Words(f"Dawid-Skene is not possible: {verdict.reason}."), Grid(frame, "Prevalence by vote.")]
+    fit = DawidSkene().fit(view, token=token, progress=progress)
+    answered = np.diff(view.case_ptr) > 0
+    differ = int(((vote.top_class() != fit.top_class()) & answered).sum())
+    most = int(np.abs(fit.prevalence - vote.prevalence).argmax())
+    moved = (
+        f"Most moved: {plotly(shorten(fit.classes[most], 24))}, {vote.prevalence[most]:.1%} by vote, "
+        f"{fit.prevalence[most]:.1%} by Dawid-Skene"
+    )
+    frame = pd.DataFrame(
+        {
+            "rater": fit.raters,
+            "annotations": fit.n_annotations,
+            "accuracy": fit.accuracy(),
+            "agrees with the vote": vote.accuracy(),
+        }
+    ).sort_values("accuracy", kind="stable")
+    return [
+        Words(
+            f"Weighing raters by accuracy changes the answer of {differ:,} of {plural(int(answered.sum()), 'case')}.",
+            "lead",
+        ),
+        *words,
+        *(Words(note) for note in fit.notes),
+        Picture(
+            lambda theme: model_figures.prevalence_bars([vote, fit], theme, moved), "Prevalence by vote and by model"
+        ),
+        Grid(frame, "Raters, the least accurate first.", 40),
+    ]
+
+
+def provenance(order, sections, token, progress) -> list:
+    """Rows used and left out, digest, versions, and commands that give the numbers again."""
+    dataset = order.dataset
+    rows = [
+        ("name", dataset.name),
+        ("digest of the content", dataset.digest),
+        ("cases, raters, annotations", f"{dataset.n_cases:,}, {dataset.n_raters:,}, {dataset.n_annotations:,}"),
+        ("selection", order.selection or "all annotations"),
+        ("version", __version__),
+        ("seed", str(order.seed)),
+    ]
+    blocks: list = []
+    if order.report is not None:
+        rows.append(("rows of the file used", f"{order.report.n_kept:,} of {order.report.n_rows:,}"))
+        blocks += [Words(warning, "note") for warning in order.report.warnings]
+        if order.report.dropped:
+            left_out = pd.DataFrame(order.report.dropped, columns=["line", "reason"])
+            blocks.append(Grid(left_out, "Rows left out, with their reasons."))
+    settings = {
+        "digest": dataset.digest,
+        "model": order.model.name,
+        **order.model.settings(),
+        "reliability": order.reliability,
+        "reliabilities": list(order.reliabilities),
+        "draws": order.n_draws,
+        "seed": order.seed,
+        "threshold": order.threshold,
+        "sections": list(sections),
+        "version": __version__,
+    }
+    return [
+        Grid(pd.DataFrame(rows, columns=["what", "value"]), "Where the numbers come from."),
+        *blocks,
+        Words("Settings:", "note"),
+        Words(json.dumps(settings, indent=1, ensure_ascii=False), "code"),
+        Words("On the command line (with the file in the place of its name):", "note"),
+        Words("\n".join(_commands(order)), "code"),
+    ]
+
+
+def _commands(order) -> list[str]:
+    name = order.source if not any(c.isspace() or c in "'\"" for c in order.source) else json.dumps(order.source)
+    more = f" --threshold {number(order.threshold, 6)}" if order.threshold is not None else ""
+    if order.selection:
+        return ["# first select the annotations named above, then:", *_lines(order, name, more)]
+    return _lines(order, name, more)
+
+
+def _lines(order, name: str, more: str) -> list[str]:
+    sweep = ",".join(f"{value:g}" for value in order.reliabilities)
+    prior = "".join(f" --{key} {value}" for key, value in order.model.settings().items() if key in _OPTIONS)
+    model = f"{order.model.name} {name}{more}{prior} --draws {order.n_draws} --seed {order.seed}"
+    return [
+        f"python -m core agreement {name}{more}",
+        f"python -m core fit dawid-skene {name}{more}",
+        f"python -m core certainty {model} --reliability {order.reliability:g}",
+        f"python -m core sweep {model} --reliabilities {sweep}",
+    ]
+
+
+def _classes(order) -> tuple[Dataset, list]:
+    view, left_out = order.dataset.as_classes(order.threshold)
+    words = []
+    if order.dataset.kind == "ranking":
+        words.append(
+            Words(
+                f"Rankings count by their first choice; left out for a tied one: {plural(left_out, 'answer')}.",
+                "note",
+            )
+        )
+    elif order.dataset.kind == "score":
+        words.append(Words(f"Scores count as at most {order.threshold:g}, or above.", "note"))
+    return view, words

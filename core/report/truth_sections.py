@@ -1,0 +1,131 @@
+"""Sections on the truth: certainty of cases, classifiers against it, and the methods in words."""
+
+import numpy as np
+import pandas as pd
+
+from core.annotations.dataset import RISK_LEVELS, Dataset
+from core.certainty.explain import why
+from core.evaluation.choice import verdict
+from core.evaluation.metrics import metric_names
+from core.evaluation.sweep_table import SweepTable, reliability_sweep
+from core.figures import classifiers as classifier_figures
+from core.figures import reliability as figures
+from core.plausibility.protocol import PlausibilityModel
+from core.report.blocks import Grid, Picture, Words
+from core.report.methods import methods_text
+from core.text import number, plural
+
+LEVEL = 0.9
+_LISTED = 25
+
+
+def report_data(dataset: Dataset, model: PlausibilityModel, threshold: float | None) -> Dataset:
+    """What the model takes of a dataset: rankings whole, or single classes."""
+    if dataset.kind == "score" or (dataset.kind == "ranking" and model.name == "dirichlet"):
+        return dataset.as_classes(threshold)[0]
+    return dataset
+
+
+def certainty(order, sections, token, progress) -> list:
+    """Certainty of all cases at one reliability, sorted, with the least certain ones listed."""
+    view = report_data(order.dataset, order.model, order.threshold)
+    sweep = _sweep(order, view, (order.reliability,), (), token, progress)
+    result = sweep.certainty[0]
+    below = result.n_below(LEVEL)
+    lead = (
+        f"{below:,} of {plural(len(result.cases), 'case')} are less certain than {number(LEVEL, 1)} "
+        f"at γ = {order.reliability:g}; the mean certainty is {number(result.mean())}."
+    )
+    listed = np.argsort(result.certainty[:, 0], kind="stable")[:_LISTED]
+    top = result.top_class()
+    n_used = np.diff(view.case_ptr)
+    frame = pd.DataFrame(
+        {
+            "case": [result.cases[case] for case in listed],
+            "certainty": result.certainty[listed, 0],
+            "most plausible": [result.classes[top[case]] if top[case] >= 0 else "one nobody named" for case in listed],
+            "why": [_why(order, view, case, int(n_used[case])) for case in listed],
+        }
+    )
+    if sweep.risk:
+        frame.insert(3, "risk", [RISK_LEVELS[sweep.risk[0].level[case]] for case in listed])
+    return [
+        Words(lead, "lead"),
+        Picture(
+            lambda theme: figures.sorted_certainty(sweep, theme, "Certainty of every case, sorted"),
+            "Sorted certainty of all cases",
+        ),
+        Grid(frame, "The least certain cases.", _LISTED),
+    ]
+
+
+def classifiers(order, sections, token, progress) -> list:
+    """Whether a choice of classifier survives the doubt about the truth."""
+    if not order.classifiers:
+        return [Words("There are no predictions of classifiers with these data.")]
+    view = report_data(order.dataset, order.model, order.threshold)
+    sweep = _sweep(order, view, order.reliabilities, order.classifiers, token, progress)
+    metric = metric_names(3)[1]
+    rows = [
+        {
+            "γ": f"{reliability:g}",
+            "classifier": name,
+            "mean": value[metric].mean,
+            "ci_low": value[metric].ci_low,
+            "ci_high": value[metric].ci_high,
+            "against the point estimate": value[metric].point,
+            "cases": value[metric].n_cases,
+        }
+        for reliability, evaluation in zip(sweep.reliabilities, sweep.evaluation, strict=True)
+        for name, value in evaluation.values.items()
+    ]
+    title = classifier_figures.metric_title(metric)
+    return [
+        Words(verdict(sweep.reliabilities, sweep.evaluation, metric) + ".", "lead"),
+        Picture(
+            lambda theme: classifier_figures.metric_against_reliability(
+                sweep.reliabilities,
+                sweep.evaluation,
+                metric,
+                theme,
+                "Line: mean over plausible truths · band: 95 % of them · ×: against the point estimate",
+            ),
+            f"{title} of each classifier against reliability",
+        ),
+        Grid(pd.DataFrame(rows), f"{title} over plausible truths of all cases.", 100),
+    ]
+
+
+def methods(order, sections, token, progress) -> list:
+    """What was done, for a paper."""
+    parts = []
+    if "agreement" in sections:
+        parts.append("agreement")
+    if "raters" in sections:
+        parts.append("dawid-skene")
+    if {"certainty", "classifiers"} & set(sections):
+        parts.append(order.model.name)
+    if "certainty" in sections:
+        parts.append("certainty")
+    if "classifiers" in sections and order.classifiers:
+        parts.append("classifiers")
+    return [Words(methods_text(parts) if parts else "No section with numbers was chosen.")]
+
+
+def _sweep(order, view, reliabilities, classifiers, token, progress) -> SweepTable:
+    return reliability_sweep(
+        order.model,
+        view,
+        reliabilities,
+        classifiers=classifiers,
+        n_draws=order.n_draws,
+        seed=order.seed,
+        token=token,
+        progress=progress,
+    )
+
+
+def _why(order, view, case: int, n_used: int) -> str:
+    if order.dataset.kind == "score":
+        return plural(n_used, "score")
+    return why(order.dataset, case, n_used)

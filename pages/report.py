@@ -1,0 +1,99 @@
+"""Report: choose sections, see it as it will be, take it away as one file that opens by double-click."""
+
+import streamlit as st
+
+from core.annotations.samples import SAMPLES
+from core.report.build import SECTIONS, Order, build_report
+from core.report.truth_sections import report_data
+from core.text import plural
+from pages.shared import jobs_ui, menu, plausibility, predictions, state, widgets
+
+_LEAST_RELIABILITY = 0.1
+
+
+def _order(reading, model, reliability: float, sweep: tuple[float, ...], threshold: float | None) -> Order:
+    dataset = reading.dataset
+    view = report_data(dataset, model, threshold)
+    chosen, whole = state.selection(), state.whole()
+    return Order(
+        dataset=dataset,
+        source=st.session_state["data"] if _is_sample() else whole.dataset.name,
+        model=model,
+        reliability=reliability,
+        reliabilities=sweep,
+        report=reading.report,
+        selection="" if chosen.everything else chosen.words(whole.dataset),
+        threshold=threshold,
+        classifiers=predictions.classifiers(view),
+        n_draws=plausibility.N_DRAWS,
+        seed=plausibility.SEED,
+    )
+
+
+def _is_sample() -> bool:
+    return any(sample.name == st.session_state["data"] for sample in SAMPLES)
+
+
+def _page() -> None:
+    reading = widgets.require_data()
+    dataset = reading.dataset
+    st.title("A report to take away")
+    st.write(
+        "One file with live figures, tables, methods and where the data came from. It opens by double-click, needs no "
+        "network, and prints."
+    )
+    threshold = widgets.threshold(dataset)
+    left, middle, right = st.columns([5, 2, 2], vertical_alignment="bottom")
+    sections = left.multiselect(
+        "Sections, in their order",
+        list(SECTIONS),
+        default=list(SECTIONS),
+        format_func=SECTIONS.get,
+        key="report_sections",
+        persist_state="session",
+    )
+    name = plausibility.choose_model(middle, dataset)
+    offer = plausibility.OFFERS[name]
+    usual = plausibility.MODELS[name].default_reliability
+    reliability = right.number_input(
+        "Reliability γ",
+        _LEAST_RELIABILITY,
+        offer.highest,
+        float(usual),
+        step=0.5,
+        key=f"report_reliability-{name}",
+        help=widgets.explained("reliability"),
+    )
+    if not sections:
+        st.info("Choose at least one section.")
+        return
+    model = plausibility.MODELS[name]()
+    order = _order(reading, model, float(reliability), offer.sweep, threshold)
+    key = (dataset.digest, "report", name, reliability, threshold, tuple(sections), order.selection)
+    key = (*key, tuple((one.name, one.ptr.size, one.class_code.size) for one in order.classifiers))
+    content = jobs_ui.result_of(
+        key,
+        "Report",
+        lambda job: build_report(order, tuple(sections), token=job.token, progress=lambda share: job.report(share)),
+    )
+    if content is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.download_button(
+            "Take it away",
+            content,
+            file_name="report.html",
+            mime="text/html",
+            icon=":material/download:",
+            type="primary",
+            on_click="ignore",
+            key="take_report",
+        )
+        show = st.toggle("Show it here", key="show_report")
+        st.caption(f"{len(content) / 1e6:.1f} MB · {plural(len(sections), 'section')}")
+    if show:
+        st.iframe(content.decode(), height=900, alt="The report as it will be")
+
+
+menu.through_app()
+_page()
