@@ -1,0 +1,107 @@
+"""Verbal benchmarks of chance-corrected coefficients, as probabilities instead of one word.
+
+Landis and Koch (1977), DOI 10.2307/2529310; Fleiss, Statistical Methods for Rates and Proportions (1981); Altman,
+Practical Statistics for Medical Research (1991).
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from core.agreement.intervals import Coefficient
+
+# Names from the lowest up, and the bounds between them; the ends are -1 and 1.
+SCALES: dict[str, tuple[tuple[str, ...], tuple[float, ...]]] = {
+    "landis_koch": (
+        ("poor", "slight", "fair", "moderate", "substantial", "almost perfect"),
+        (0.0, 0.2, 0.4, 0.6, 0.8),
+    ),
+    "fleiss": (("poor", "fair to good", "excellent"), (0.4, 0.75)),
+    "altman": (("poor", "fair", "moderate", "good", "very good"), (0.2, 0.4, 0.6, 0.8)),
+}
+BEYOND_CHANCE = (
+    "spa_corrected",
+    "cohen_kappa",
+    "scott_pi",
+    "conger_kappa",
+    "fleiss_kappa",
+    "gwet_ac",
+    "brennan_prediger",
+    "krippendorff_alpha",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """One word of a scale.
+
+    Attributes
+    ----------
+    name : str
+    low, high : float
+        Between -1 and 1.
+    probability : float or None
+        That the coefficient lies there; over the bands of a scale they sum to 1.
+    note : str
+        Why there is no probability; empty otherwise.
+    """
+
+    name: str
+    low: float
+    high: float
+    probability: float | None
+    note: str = ""
+
+
+def bands(coefficient: Coefficient, scale: str = "landis_koch") -> tuple[Band, ...]:
+    """Probability that the coefficient lies in each band, from a normal distribution cut at -1 and 1.
+
+    Parameters
+    ----------
+    coefficient : Coefficient
+        One of `BEYOND_CHANCE`: the scales were made for those.
+    scale : str
+        One of `SCALES`.
+
+    Returns
+    -------
+    tuple of Band
+        From the lowest up.
+    """
+    if scale not in SCALES:
+        raise ValueError(f"scale must be one of {', '.join(SCALES)}, not {scale!r}")
+    names, inner = SCALES[scale]
+    edges = np.array([-1.0, *inner, 1.0])
+    why = _why_not(coefficient)
+    probability = [None] * len(names) if why else _cut_normal(edges, coefficient.value, coefficient.se)
+    return tuple(
+        Band(name, float(low), float(high), p, why)
+        for name, (low, high), p in zip(names, pairwise(edges), probability, strict=True)
+    )
+
+
+def _why_not(coefficient: Coefficient) -> str:
+    if coefficient.name not in BEYOND_CHANCE:
+        return "undefined: the scales were made for coefficients beyond chance"
+    if coefficient.value is None:
+        return coefficient.note or "undefined: the coefficient is"
+    if coefficient.se is None:
+        return "undefined: the coefficient has no standard error"
+    if coefficient.se < 1e-12:
+        return "undefined: all cases are alike, so that their differences show no error"
+    return ""
+
+
+def _cut_normal(edges: np.ndarray, value: float, se: float) -> list[float]:
+    from scipy.special import ndtr
+
+    z = (edges - value) / se
+    # Differences are taken in the tail where they are small numbers.
+    below, above = np.diff(ndtr(z)), -np.diff(ndtr(-z))
+    mass = np.where(z[:-1] > 0, above, below)
+    total = mass.sum()
+    if total < 1e-300:  # far outside of the scale: all of it lies at the nearer end
+        mass = np.zeros(len(mass))
+        mass[-1 if value > 0 else 0] = total = 1.0
+    return (mass / total).tolist()

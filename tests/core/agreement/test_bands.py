@@ -1,0 +1,57 @@
+"""Benchmarks as probabilities, against the truncated normal of scipy."""
+
+import pytest
+from scipy.stats import truncnorm
+
+from core.agreement.bands import SCALES, bands
+from core.agreement.coefficients import fleiss_kappa, percent_agreement
+from core.agreement.intervals import Coefficient, undefined
+from tests.core.agreement.examples import FLEISS, counts_of
+
+
+def kappa(value, se, name="fleiss_kappa"):
+    return Coefficient(name, "identity", value, se, None, None, 100, 400)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize(("value", "se"), [(0.43, 0.05), (0.95, 0.2), (-0.4, 0.5), (0.2, 1e-3), (0.999, 1e-4), (1, 3)])
+def test_probabilities_are_those_of_a_normal_cut_at_both_ends_and_sum_to_1(scale, value, se):
+    found = bands(kappa(value, se), scale)
+    normal = truncnorm((-1 - value) / se, (1 - value) / se, value, se)
+    assert sum(band.probability for band in found) == pytest.approx(1, abs=1e-12)
+    assert (found[0].low, found[-1].high) == (-1, 1)
+    for band in found:
+        assert band.probability == pytest.approx(normal.cdf(band.high) - normal.cdf(band.low), abs=1e-9)
+
+
+def test_fleiss_example_is_moderate_by_landis_and_koch_with_a_little_doubt():
+    """κ = .430 ± .054: to 1 − Φ((.4 − .430)/.054) moderate or more."""
+    found = {band.name: band.probability for band in bands(fleiss_kappa(counts_of(FLEISS, 5)))}
+    assert list(found) == ["poor", "slight", "fair", "moderate", "substantial", "almost perfect"]
+    assert found["moderate"] == pytest.approx(0.711, abs=2e-3)
+    assert found["fair"] == pytest.approx(0.288, abs=2e-3)
+
+
+def test_bands_join_without_gaps_from_the_lowest_up():
+    for scale in SCALES:
+        found = bands(kappa(0.5, 0.1), scale)
+        assert [band.high for band in found[:-1]] == [band.low for band in found[1:]]
+
+
+@pytest.mark.parametrize(
+    ("coefficient", "why"),
+    [
+        (undefined("fleiss_kappa", "identity", "no case has two annotations"), "no case has two annotations"),
+        (kappa(0.4, None), "no standard error"),
+        (kappa(0.4, 0.0), "cases are alike"),
+        (percent_agreement(counts_of(FLEISS, 5)), "beyond chance"),
+    ],
+)
+def test_without_an_error_or_beyond_their_purpose_there_are_no_probabilities_but_the_reason(coefficient, why):
+    for band in bands(coefficient):
+        assert band.probability is None and why in band.note
+
+
+def test_an_unknown_scale_is_refused():
+    with pytest.raises(ValueError, match="landis_koch"):
+        bands(kappa(0.4, 0.1), "mine")
