@@ -1,0 +1,153 @@
+"""Whether cases whose first answers disagreed were given more annotations than the others.
+
+Then no weighting of cases makes the agreement of all annotations right: hard cases weigh more than their share. The
+first two annotations of each case are free of it [Nørregaard & Derczynski, Sparse Probability of Agreement (2022),
+section 4.3]. The interval of the difference is Newcombe's (1998), DOI 10.1002/(sici)1097-0258(19980430)17:8.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.agreement.intervals import Coefficient, wilson
+from core.agreement.krippendorff import krippendorff_alpha
+from core.agreement.linearised import as_counts
+from core.agreement.probability import spa
+from core.annotations.dataset import MISSING_TIME, Dataset
+from core.annotations.selection import keep_only
+from core.errors import NotApplicableError
+
+LEAST_CASES = 10  # with an early agreement, and with an early disagreement
+
+
+@dataclass(frozen=True, slots=True)
+class AdaptiveCheck:
+    """How the number of annotations of a case goes with its first two answers.
+
+    Attributes
+    ----------
+    order : str
+        What tells which answers were first: "time" or "file".
+    n_agree, n_disagree : int
+        Cases whose first two answers agree, and disagree.
+    more_agree, more_disagree : int
+        How many of those have more than two annotations.
+    difference, ci_low, ci_high : float or None
+        Share with more than two annotations after a disagreement, less that after an agreement. None where the
+        question cannot be put.
+    warn : bool
+        The interval leaves out 0. Where the number of annotations is independent of the first two answers this
+        happens in about 1 − level of all data sets.
+    first_two, everything : tuple of Coefficient
+        SPA and nominal alpha of the first two annotations of each case, and of all.
+    note : str
+        Why the question cannot be put; empty otherwise.
+    """
+
+    order: str
+    n_agree: int
+    n_disagree: int
+    more_agree: int
+    more_disagree: int
+    difference: float | None
+    ci_low: float | None
+    ci_high: float | None
+    warn: bool
+    first_two: tuple[Coefficient, ...]
+    everything: tuple[Coefficient, ...]
+    note: str
+
+
+def adaptive_collection(dataset: Dataset, level: float = 0.99, ci_level: float = 0.95) -> AdaptiveCheck:
+    """Compare how many cases have more than two annotations after an early agreement and after an early disagreement.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of single classes. Annotations of a case are taken in the order of their times, or without times as they stand
+        in the file; with times, cases with an unknown one do not count.
+    level : float
+        Of the interval of the difference, and so of the warning, 0 to 1.
+    ci_level : float
+        Of the intervals of the coefficients, 0 to 1.
+
+    Raises
+    ------
+    NotApplicableError
+        The answers are not single classes.
+    """
+    if dataset.kind != "class":
+        raise NotApplicableError(f"First answers are compared as single classes; these are {dataset.kind}s.")
+    n = np.diff(dataset.case_ptr)
+    usable = n >= 2
+    if dataset.time is not None:
+        usable &= np.bincount(dataset.case_of_annotation, dataset.time == MISSING_TIME, dataset.n_cases) == 0
+    first = dataset.case_ptr[:-1][usable]
+    agree = dataset.answer[first] == dataset.answer[first + 1]
+    more = n[usable] > 2
+    size = [int(agree.sum()), int((~agree).sum())]
+    longer = [int((agree & more).sum()), int((~agree & more).sum())]
+    why = _why_not(dataset, n, usable, size, longer)
+    difference = low = high = None
+    if not why:
+        difference, low, high = _newcombe(longer[1], size[1], longer[0], size[0], level)
+    return AdaptiveCheck(
+        "file" if dataset.time is None else "time",
+        *size,
+        *longer,
+        difference,
+        low,
+        high,
+        low is not None and (low > 0 or high < 0),
+        _coefficients(first_answers(dataset, 2), ci_level),
+        _coefficients(dataset, ci_level),
+        why,
+    )
+
+
+def first_answers(dataset: Dataset, most: int) -> Dataset:
+    """The first annotations of each case, at most ``most``, in the order of time or of the file."""
+    place = np.arange(dataset.n_annotations) - np.repeat(dataset.case_ptr[:-1], np.diff(dataset.case_ptr))
+    return keep_only(dataset, place < most)
+
+
+def _why_not(dataset: Dataset, n: np.ndarray, usable: np.ndarray, size: list[int], longer: list[int]) -> str:
+    if not sum(size):
+        return "undefined: no case has two annotations in a known order"
+    if sum(longer) in (0, sum(size)):
+        few = "no" if sum(longer) == 0 else "every"
+        return f"undefined: {few} case has more than two annotations, so nothing was asked for selectively"
+    if min(size) < LEAST_CASES:
+        what = "agree" if size[0] < size[1] else "disagree"
+        return f"undefined: the first two answers {what} on {min(size)} cases only; {LEAST_CASES} are needed"
+    if dataset.time is None and _sorted_by_answer(dataset, n):
+        return "undefined: equal answers stand together in every case, so their order is not that of time"
+    return ""
+
+
+def _sorted_by_answer(dataset: Dataset, n: np.ndarray) -> bool:
+    """Whether equal answers stand side by side in all of twenty cases or more where they need not."""
+    runs = np.ones(dataset.n_annotations, bool)
+    runs[1:] = dataset.answer[1:] != dataset.answer[:-1]
+    runs[dataset.case_ptr[:-1][n > 0]] = True
+    n_runs = np.bincount(dataset.case_of_annotation, runs, dataset.n_cases)
+    counts = as_counts(dataset)
+    n_used = np.diff(counts.ptr)
+    could_differ = (n_used > 1) & (n_used < n)
+    return int(could_differ.sum()) >= 20 and bool((n_runs == n_used)[could_differ].all())
+
+
+def _newcombe(x: int, n: int, y: int, m: int, level: float) -> tuple[float, float, float]:
+    """x/n − y/m with Newcombe's hybrid score interval."""
+    from scipy.special import ndtri
+
+    z = float(ndtri((1 + level) / 2))
+    p, q = x / n, y / m
+    (p_low, p_high), (q_low, q_high) = wilson(p, n, z), wilson(q, m, z)
+    low = p - q - float(np.hypot(p - p_low, q_high - q))
+    return p - q, low, p - q + float(np.hypot(p_high - p, q - q_low))
+
+
+def _coefficients(dataset: Dataset, level: float) -> tuple[Coefficient, ...]:
+    counts = as_counts(dataset)
+    return spa(counts, level=level), krippendorff_alpha(counts, level)
