@@ -7,39 +7,16 @@ from math import log
 import numpy as np
 import pytest
 
-from core.annotations.samples import load_sample
 from core.chunks import CancelToken
 from core.errors import Cancelled, LimitError, NotApplicableError
-from core.models import dawid_skene
+from core.models import design
+from core.models import smoothing as pools
 from core.models.dawid_skene import DawidSkene, StoppingRule, default_smoothing
 from core.models.majority import MajorityVote
+from tests.core.models.rows import check_sane, random_rows, simulated
 
 SMOOTHINGS = ("none", "diagonal", "pooled")
 NEVER = -1.0  # a tolerance that no step satisfies: exactly max_iterations steps are made
-
-
-def random_rows(seed, n_cases=25, n_raters=4, n_classes=3, answered=0.7, accuracy=0.65):
-    """Gaps, repeats now and then, and raters who are often right; the first case has two annotations."""
-    rng = np.random.default_rng(seed)
-    rows = [(0, 0, 0), (0, n_raters - 1, 0)]
-    for case in range(n_cases):
-        truth = int(rng.integers(n_classes))
-        for rater in range(n_raters):
-            times = int(rng.random() < answered) + int(rng.random() < 0.05)
-            answers = [truth if rng.random() < accuracy else int(rng.integers(n_classes)) for _ in range(times)]
-            rows += [(case, rater, answer) for answer in answers]
-    return rows
-
-
-def simulated(seed, n_cases, confusion, prevalence, per_case):
-    """Rows and true classes from confusion matrices of shape (n_raters, n_classes, n_classes)."""
-    rng = np.random.default_rng(seed)
-    truth = rng.choice(len(prevalence), size=n_cases, p=prevalence)
-    rows = []
-    for case in range(n_cases):
-        raters = rng.choice(len(confusion), size=per_case, replace=False)
-        rows += [(case, int(r), int(rng.choice(len(prevalence), p=confusion[r, truth[case]]))) for r in raters]
-    return rows, truth
 
 
 def slow_start(rows, n_cases, n_classes):
@@ -102,16 +79,6 @@ def slow_fit(rows, n_cases, n_raters, n_classes, smoothing, n_iterations):
     return slow_em(rows, n_cases, n_raters, n_classes, prior_pi, prior_theta, lambda path: len(path) == n_iterations)
 
 
-def check_sane(fit):
-    """No NaN, and all that are distributions sum to 1."""
-    for array in (fit.prevalence, fit.confusion, fit.class_probability, fit.evidence, np.array(fit.objective)):
-        assert np.isfinite(array).all()
-    assert fit.prevalence.sum() == pytest.approx(1, abs=1e-9)
-    assert fit.confusion.sum(axis=2) == pytest.approx(np.ones(fit.confusion.shape[:2]), abs=1e-9)
-    assert fit.class_probability.sum(axis=1) == pytest.approx(np.ones(len(fit.cases)), abs=1e-9)
-    assert np.isfinite(fit.log_likelihood)
-
-
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("smoothing", SMOOTHINGS)
 def test_em_equals_the_reference_that_multiplies_probabilities(smoothing, seed, build):
@@ -125,74 +92,12 @@ def test_em_equals_the_reference_that_multiplies_probabilities(smoothing, seed, 
     assert fit.log_likelihood == pytest.approx(log_likelihood, abs=1e-8)
 
 
-def degenerate_rows(seed):
-    """Small data of every unpleasant kind: unused classes, raters with one annotation, repeats, one rater."""
-    rng = np.random.default_rng(seed)
-    n_classes, n_raters, n_cases = int(rng.integers(1, 5)), int(rng.integers(1, 6)), int(rng.integers(1, 12))
-    used = int(rng.integers(1, n_classes + 1))
-    rows = [(0, 0, int(rng.integers(used))), (0, n_raters - 1, int(rng.integers(used)))]
-    rows += [
-        (int(rng.integers(n_cases)), int(rng.integers(n_raters)), int(rng.integers(used)))
-        for _ in range(int(rng.integers(0, 30)))
-    ]
-    return rows, n_classes, n_cases, n_raters
-
-
-@pytest.mark.parametrize("smoothing", SMOOTHINGS)
-def test_the_objective_never_falls_and_nothing_is_nan_on_200_small_data_sets(smoothing, build):
-    for seed in range(200):
-        fit = DawidSkene(smoothing, StoppingRule(150)).fit(build(*degenerate_rows(seed)))
-        steps = np.diff(fit.objective)
-        assert (steps >= -1e-9 * (1 + abs(fit.objective[-1]))).all(), seed
-        check_sane(fit)
-
-
-@pytest.mark.parametrize("smoothing", SMOOTHINGS)
-@pytest.mark.parametrize("seed", range(5))
-def test_a_unanimous_case_never_flips(smoothing, seed, build):
-    """Five raters who are right four times of five: whoever all name, stays."""
-    confusion = np.full((5, 3, 3), 0.1) + 0.7 * np.eye(3)
-    rows, _ = simulated(seed, 150, confusion, (0.5, 0.3, 0.2), 4)
-    dataset = build(rows, 3)
-    top = DawidSkene(smoothing).fit(dataset).top_class()
-    unanimous = 0
-    for case in range(150):
-        answers = {answer for c, _, answer in rows if c == case}
-        if len(answers) == 1:
-            unanimous += 1
-            assert top[case] == answers.pop()
-    assert unanimous > 20
-
-
-@pytest.mark.parametrize("smoothing", SMOOTHINGS)
-def test_renaming_raters_moves_their_matrices_and_nothing_else(smoothing, build):
-    rows = random_rows(5)
-    name = np.array([2, 0, 3, 1])
-    plain = DawidSkene(smoothing).fit(build(rows, 3))
-    other = DawidSkene(smoothing).fit(build([(case, int(name[rater]), a) for case, rater, a in rows], 3))
-    assert other.class_probability == pytest.approx(plain.class_probability, abs=1e-9)
-    assert other.confusion[name] == pytest.approx(plain.confusion, abs=1e-9)
-    assert other.objective == pytest.approx(plain.objective, abs=1e-9)
-
-
-@pytest.mark.parametrize("smoothing", SMOOTHINGS)
-def test_permuting_the_class_codes_permutes_the_results(smoothing, build):
-    rows = random_rows(6)
-    code = np.array([2, 0, 1])
-    model = DawidSkene(smoothing, StoppingRule(60, NEVER))
-    plain = model.fit(build(rows, 3))
-    other = model.fit(build([(case, rater, int(code[answer])) for case, rater, answer in rows], 3))
-    assert other.prevalence[code] == pytest.approx(plain.prevalence, abs=1e-9)
-    assert other.class_probability[:, code] == pytest.approx(plain.class_probability, abs=1e-9)
-    assert other.confusion[np.ix_(range(4), code, code)] == pytest.approx(plain.confusion, abs=1e-9)
-
-
 @pytest.mark.parametrize("smoothing", SMOOTHINGS)
 @pytest.mark.parametrize("size", [1, 7, 24])
 def test_the_size_of_chunks_changes_nothing(smoothing, size, build, monkeypatch):
     model, dataset = DawidSkene(smoothing, StoppingRule(20, NEVER)), build(random_rows(8), 3)
     whole = model.fit(dataset)
-    monkeypatch.setattr(dawid_skene, "CHUNK_CASES", size)
+    monkeypatch.setattr(design, "CHUNK_CASES", size)
     parts = model.fit(dataset)
     assert parts.class_probability == pytest.approx(whole.class_probability, abs=1e-12)
     assert parts.confusion == pytest.approx(whole.confusion, abs=1e-12)
@@ -200,7 +105,7 @@ def test_the_size_of_chunks_changes_nothing(smoothing, size, build, monkeypatch)
 
 
 def test_two_fits_at_once_are_each_what_they_are_alone(build, monkeypatch):
-    monkeypatch.setattr(dawid_skene, "CHUNK_CASES", 5)
+    monkeypatch.setattr(design, "CHUNK_CASES", 5)
     model, datasets = DawidSkene("none"), [build(random_rows(seed), 3) for seed in range(6)]
     alone = [model.fit(dataset) for dataset in datasets]
     with ThreadPoolExecutor(6) as pool:
@@ -208,16 +113,6 @@ def test_two_fits_at_once_are_each_what_they_are_alone(build, monkeypatch):
     for one, other in zip(alone, together, strict=True):
         assert (one.class_probability == other.class_probability).all()
         assert one.objective == other.objective
-
-
-@pytest.mark.parametrize("smoothing", SMOOTHINGS)
-def test_cases_without_an_annotation_move_nothing_and_get_the_prevalence(smoothing, build):
-    rows = random_rows(9)
-    model = DawidSkene(smoothing, StoppingRule(40, NEVER))
-    plain, more = model.fit(build(rows, 3, 25)), model.fit(build(rows, 3, 60))
-    assert more.class_probability[:25] == pytest.approx(plain.class_probability, abs=1e-12)
-    assert more.class_probability[25:] == pytest.approx(np.tile(plain.prevalence, (35, 1)), abs=1e-9)
-    assert more.objective == pytest.approx(plain.objective, abs=1e-9)
 
 
 @pytest.mark.parametrize("smoothing", SMOOTHINGS)
@@ -303,9 +198,9 @@ def test_a_fit_with_swapped_classes_is_flagged_as_worse_than_chance(build):
     """Started from the votes turned round, EM stays at the mirror image of the likelihood's mode."""
     confusion = np.full((5, 2, 2), 0.1) + 0.8 * np.eye(2)
     dataset = build(simulated(1, 100, confusion, (0.6, 0.4), 4)[0], 2)
-    problem = dawid_skene._Problem(dataset, "none", None)
-    upright = problem.maximise(problem.vote, StoppingRule())
-    mirrored = problem.maximise(np.ascontiguousarray(problem.vote[:, ::-1]), StoppingRule())
+    problem = DawidSkene("none").problem(dataset)
+    upright = problem.fit_from(problem.data.start, StoppingRule())
+    mirrored = problem.fit_from(np.ascontiguousarray(problem.data.start[:, ::-1]), StoppingRule())
     assert mirrored.objective[-1] == pytest.approx(upright.objective[-1], abs=1e-6)
     assert not any("worse than chance" in note for note in upright.notes)
     assert any("worse than chance" in note for note in mirrored.notes)
@@ -327,90 +222,14 @@ def test_a_cancelled_token_stops_the_iterations(build):
 def test_cells_of_the_pool_that_have_died_do_not_spoil_the_penalty(build, monkeypatch):
     """A pseudo-count of 5e-323 times ln 0, once it has been divided, would be minus infinity; it counts as never."""
     dataset = build(random_rows(1, n_classes=2), 3)
-    pool = np.full((3, 3), 1 / 3)
-    found = dawid_skene._Problem.maximise
+    theta = np.full((3, 3), 1 / 3)
+    theta[:, 0] = 1, 0, 5e-324
+    found = pools.pooled_summit
 
-    def dying(self, start, stopping, progress=None):
-        fit = found(self, start, stopping, progress)
-        return replace(fit, confusion=np.array([[[1, 0, 5e-324], *pool[1:]]])) if len(fit.raters) == 1 else fit
+    def dying(data, family, token):
+        top = found(data, family, token)
+        with np.errstate(divide="ignore"):
+            return replace(top, point=replace(top.point, log_theta=np.log(theta)))
 
-    monkeypatch.setattr(dawid_skene._Problem, "maximise", dying)
+    monkeypatch.setattr(pools, "pooled_summit", dying)
     check_sane(DawidSkene("pooled").fit(dataset))
-
-
-@pytest.fixture(scope="module")
-def anaesthesia():
-    return load_sample("anaesthesia")
-
-
-@pytest.fixture(scope="module")
-def anaesthesia_fit(anaesthesia):
-    return DawidSkene("none").fit(anaesthesia)
-
-
-def test_anaesthesia_from_the_votes_gives_the_published_error_rates(anaesthesia_fit):
-    """Dawid & Skene 1979, tables 2 and 4; the log-likelihood was calculated independently."""
-    fit = anaesthesia_fit
-    assert fit.log_likelihood == pytest.approx(-192.8909, abs=1e-4)
-    assert fit.prevalence == pytest.approx([0.3996, 0.4220, 0.1118, 0.0667], abs=1e-4)
-    first, second = fit.confusion[:2]
-    assert first == pytest.approx(
-        np.array([[0.89, 0.11, 0, 0], [0.07, 0.88, 0.05, 0], [0, 0.34, 0.66, 0], [0, 0, 0.56, 0.44]]), abs=5.1e-3
-    )
-    assert second == pytest.approx(
-        np.array([[0.83, 0.17, 0, 0], [0.05, 0.63, 0.31, 0], [0, 0, 1, 0], [0, 0, 0, 1]]), abs=5.1e-3
-    )
-    assert fit.converged
-
-
-def test_anaesthesia_leaves_only_three_patients_open(anaesthesia_fit):
-    """Patients 7 (.981), 35 (.948) and 38 (.979)."""
-    top = anaesthesia_fit.class_probability.max(axis=1)
-    open_cases = {case: p for case, p in zip(anaesthesia_fit.cases, top, strict=True) if p < 0.99}
-    assert open_cases == pytest.approx({"7": 0.981, "35": 0.948, "38": 0.979}, abs=5.1e-4)
-
-
-def test_anaesthesia_restarts_find_a_higher_mode_and_say_that_it_differs(anaesthesia, anaesthesia_fit):
-    """Best of 200 starts: −191.5689; class 2 gains prevalence from class 3, and patient 12 becomes class 2."""
-    found = DawidSkene("none").restarts(anaesthesia, anaesthesia_fit, 200, seed=0)
-    best = found.best
-    assert found.differs and len(found.objectives) == 200
-    assert best.log_likelihood == pytest.approx(-191.5689, abs=1e-4)
-    assert max(found.objectives) == pytest.approx(best.objective[-1], abs=1e-3)
-    assert best.prevalence == pytest.approx([0.3996, 0.4471, 0.0866, 0.0667], abs=1e-4)
-    assert best.confusion[0, 2] == pytest.approx([0, 0.154, 0.846, 0], abs=5.1e-4)
-    changed = np.flatnonzero(best.top_class() != anaesthesia_fit.top_class())
-    assert [best.cases[case] for case in changed] == ["12"]
-    assert best.classes[best.top_class()[changed[0]]] == "2"
-    assert found.n_changed == 1
-
-
-def test_restarts_repeat_themselves_for_one_seed_and_end_on_request(anaesthesia, anaesthesia_fit):
-    model = DawidSkene("none")
-    once = model.restarts(anaesthesia, anaesthesia_fit, 4, seed=3)
-    assert once.objectives == model.restarts(anaesthesia, anaesthesia_fit, 4, seed=3).objectives
-    assert once.objectives[:2] == model.restarts(anaesthesia, anaesthesia_fit, 2, seed=3).objectives
-    token = CancelToken()
-    token.cancel()
-    with pytest.raises(Cancelled):
-        model.restarts(anaesthesia, anaesthesia_fit, 4, token=token)
-
-
-def test_restarts_that_find_nothing_better_keep_the_vote_start(build):
-    confusion = np.full((5, 2, 2), 0.05) + 0.9 * np.eye(2)
-    dataset = build(simulated(1, 200, confusion, (0.6, 0.4), 5)[0], 2)
-    fit = DawidSkene("none").fit(dataset)
-    found = DawidSkene("none").restarts(dataset, fit, 6)
-    assert found.best is fit
-    assert (found.differs, found.n_changed) == (False, 0)
-
-
-def test_caries_has_the_known_maximum_of_the_likelihood():
-    """Espeland & Handelman 1989: prevalence .19607, log-likelihood −7465.385, sensitivities and specificities."""
-    fit = DawidSkene("none").fit(load_sample("caries"))
-    positive = fit.classes.index("1")
-    assert fit.log_likelihood == pytest.approx(-7465.385, abs=5e-4)
-    assert fit.prevalence[positive] == pytest.approx(0.19607, abs=2e-5)
-    sensitivity, specificity = fit.confusion[:, positive, positive], fit.confusion[:, 1 - positive, 1 - positive]
-    assert sensitivity == pytest.approx([0.403, 0.713, 0.598, 0.489, 0.915], abs=6e-4)
-    assert specificity == pytest.approx([0.989, 0.898, 0.986, 0.968, 0.695], abs=6e-4)

@@ -1,0 +1,186 @@
+"""Expectation-maximisation for every model in which the truth of a case is one hidden class.
+
+The step E is the same for all of them; the step M is the model's own, from expected counts with the pseudo-counts of
+its prior added. What is maximised is the log-likelihood plus the log prior, and it never falls.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from core.chunks import CancelToken, map_chunks
+from core.models._kernels import count_from, expect_and_count
+from core.models.design import Design
+from core.models.stopping import StoppingRule
+
+_EVERY_CASE_ONCE = np.empty(0)
+
+
+class Chart(Protocol):
+    """Coordinates without bounds of a model's rater parameters around a fit; those on a bound stay as they are."""
+
+    start: np.ndarray
+
+    def theta(self, coordinates: np.ndarray) -> np.ndarray:
+        """P(answered | true) at ``coordinates``, shape (n_raters, n_classes, n_classes): answered, true."""
+        ...
+
+    def score(self, coordinates: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """Derivative of Σ counts · ln θ, counts of the shape of θ."""
+        ...
+
+
+class Family(Protocol):
+    """How a model's raters answer; arrays have axes rater, answered class, true class."""
+
+    name: str
+
+    def maximise(self, counts: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """The θ that maximises Σ counts · ln θ within the model, and its parameters by name."""
+        ...
+
+    def chart(self, theta: np.ndarray, parameters: dict[str, np.ndarray], counts: np.ndarray) -> Chart:
+        """Coordinates around a fit."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prior:
+    """Pseudo-counts: ``cases`` of each class, and answers of each rater by answered and true class."""
+
+    cases: float
+    answers: np.ndarray
+
+    def log_density(self, log_prevalence: np.ndarray, log_theta: np.ndarray) -> float:
+        """Log prior up to a constant; 0 · ln 0 = 0."""
+        value = self.cases * float(log_prevalence.sum()) if self.cases else 0.0
+        used = self.answers > 0
+        if used.any():
+            n_classes = log_prevalence.size
+            by_rater = log_theta.reshape(-1, n_classes, n_classes)
+            value += float((self.answers[used] * by_rater[:, used]).sum())
+        return value
+
+
+def no_prior(n_classes: int) -> Prior:
+    """Maximum likelihood."""
+    return Prior(0.0, np.zeros((n_classes, n_classes)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Point:
+    """Where a climb stands: ln π, shape (n_classes,), and ln θ, shape (n_raters * n_classes answered, n_classes)."""
+
+    log_prevalence: np.ndarray
+    log_theta: np.ndarray
+    parameters: dict[str, np.ndarray] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Summit:
+    """Where a climb ended.
+
+    Attributes
+    ----------
+    point : Point
+    log_likelihood : float
+    objective : list of float
+        By iteration.
+    converged : bool
+    cases_of : ndarray, shape (n_classes,)
+        Expected cases of each class.
+    counts : ndarray, shape (n_raters * n_classes, n_classes)
+        Expected annotations by (rater and answer, true class).
+    posterior : ndarray, shape (n_cases, n_classes)
+    """
+
+    point: Point
+    log_likelihood: float
+    objective: list[float]
+    converged: bool
+    cases_of: np.ndarray
+    counts: np.ndarray
+    posterior: np.ndarray
+
+
+def expect(
+    data: Design,
+    point: Point,
+    posterior: np.ndarray | None = None,
+    weight: np.ndarray = _EVERY_CASE_ONCE,
+    token: CancelToken | None = None,
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """Log-likelihood, expected cases by class, and expected annotations by (cell, class); fills ``posterior``."""
+    keep = posterior is not None
+    into = posterior if keep else np.empty((0, point.log_prevalence.size))
+    total, cases_of, counts = 0.0, np.zeros(point.log_prevalence.size), np.zeros(point.log_theta.shape)
+
+    def one(chunk: tuple[int, int]):
+        return expect_and_count(
+            data.dataset.case_ptr,
+            data.cell,
+            point.log_theta,
+            point.log_prevalence,
+            data.known,
+            weight,
+            *chunk,
+            into,
+            keep,
+        )
+
+    for part in map_chunks(one, data.chunks, token=token):
+        total += part[0]
+        cases_of += part[1]
+        counts += part[2]
+    return total, cases_of, counts
+
+
+def maximise(family: Family, prior: Prior, cases_of: np.ndarray, counts: np.ndarray) -> Point:
+    """The step M."""
+    n_classes = cases_of.size
+    mass = cases_of + prior.cases
+    theta, parameters = family.maximise(counts.reshape(-1, n_classes, n_classes) + prior.answers)
+    with np.errstate(divide="ignore"):
+        return Point(np.log(mass / mass.sum()), np.log(theta).reshape(-1, n_classes), parameters)
+
+
+def climb(
+    data: Design,
+    family: Family,
+    prior: Prior,
+    start: np.ndarray | Point,
+    stopping: StoppingRule,
+    *,
+    weight: np.ndarray = _EVERY_CASE_ONCE,
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Summit:
+    """EM until the stopping rule is satisfied.
+
+    Parameters
+    ----------
+    start : ndarray, shape (n_cases, n_classes), or Point
+        Class probabilities, or parameters.
+    weight : ndarray, shape (n_cases,), optional
+        How often a case counts.
+    """
+    if isinstance(start, Point):
+        _, cases_of, counts = expect(data, start, weight=weight, token=token)
+    else:
+        cases_of, counts = count_from(data.dataset.case_ptr, data.cell, start, data.n_cells)
+    objective: list[float] = []
+    converged = False
+    for iteration in range(stopping.max_iterations):
+        point = maximise(family, prior, cases_of, counts)
+        log_likelihood, cases_of, counts = expect(data, point, weight=weight, token=token)
+        objective.append(log_likelihood + prior.log_density(point.log_prevalence, point.log_theta))
+        if progress is not None:
+            progress((iteration + 1) / stopping.max_iterations)
+        if len(objective) > 1 and stopping.satisfied(objective[-2], objective[-1]):
+            converged = True
+            break
+    posterior = np.empty((data.dataset.n_cases, data.dataset.n_classes))
+    log_likelihood, cases_of, counts = expect(data, point, posterior, weight, token)
+    return Summit(point, log_likelihood, objective, converged, cases_of, counts, posterior)

@@ -1,0 +1,107 @@
+"""One dataset made ready for expectation-maximisation."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from core.annotations.counts import class_counts
+from core.annotations.csr import keep_annotations
+from core.annotations.dataset import Dataset
+from core.chunks import chunk_ranges
+from core.errors import NotApplicableError
+from core.models._kernels import first_answers, vote_shares
+from core.models.gold import known_classes
+from core.models.majority import cells
+from core.models.sizes import check_size
+
+Repeats = Literal["independent", "first", "refuse"]
+CHUNK_CASES = 65_536
+_CHUNKED_TABLE = 2_000_000
+_UNWEIGHTED = np.empty(0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Design:
+    """Annotations as the kernels take them.
+
+    Attributes
+    ----------
+    dataset : Dataset
+        What is fitted: with ``repeats="first"`` further answers of a rater on a case are gone.
+    cell : ndarray of int32, shape (n_annotations,)
+        rater * n_classes + answer.
+    start : ndarray, shape (n_cases, n_classes)
+        Vote shares (ties split), and certainty where the class is known.
+    known : ndarray of int32, shape (n_cases,) or (0,)
+        Class of a case that is held fixed, or -1; empty where none is.
+    chunks : list of (int, int)
+    repeats : str
+    n_repeats : int
+        Answers that repeat an earlier one of the same rater on the same case.
+    """
+
+    dataset: Dataset
+    cell: np.ndarray
+    start: np.ndarray
+    known: np.ndarray
+    chunks: list[tuple[int, int]]
+    repeats: str
+    n_repeats: int
+
+    @property
+    def n_cells(self) -> int:
+        """Number of pairs of a rater and an answer."""
+        return self.dataset.n_raters * self.dataset.n_classes
+
+    def as_one_rater(self) -> "Design":
+        """The same answers as if one rater had given them all."""
+        one = replace(self.dataset, raters=("all",), rater=np.zeros_like(self.dataset.rater))
+        return replace(self, dataset=one, cell=cells(one), chunks=_chunks(one))
+
+
+def design(title: str, dataset: Dataset, use_gold: bool = False, repeats: Repeats = "independent") -> Design:
+    """The dataset made ready, or the reason why ``title`` cannot be fitted.
+
+    Raises
+    ------
+    NotApplicableError
+        The answers are not single classes or are anonymous; every case has at most one and none is known; a rater
+        repeated themselves and ``repeats`` is "refuse".
+    LimitError
+        The tables would not fit.
+    """
+    check_size(title, dataset)
+    if not dataset.raters_identified:
+        raise NotApplicableError("The answers are anonymous, so the accuracy of a rater cannot be estimated.")
+    first = first_answers(dataset.case_ptr, dataset.rater, dataset.n_raters)
+    n_repeats = int((~first).sum())
+    if n_repeats and repeats == "refuse":
+        raise NotApplicableError(
+            f"{n_repeats:,} answers repeat an earlier one of the same rater on the same case, which {title} counts as "
+            "independent. Keep the first of each, or let them count."
+        )
+    if n_repeats and repeats == "first":
+        dataset = replace(
+            dataset,
+            case_ptr=keep_annotations(dataset.case_ptr, first),
+            rater=dataset.rater[first],
+            answer=dataset.answer[first],
+            time=None if dataset.time is None else dataset.time[first],
+        )
+    known = known_classes(dataset, use_gold)
+    answers = np.diff(dataset.case_ptr)
+    if not ((answers >= 2).any() or (known[answers > 0] >= 0).any() if known.size else (answers >= 2).any()):
+        raise NotApplicableError(
+            "Not estimable: no case has two annotations, so accuracy and truth cannot be told apart."
+        )
+    counts = class_counts(dataset)
+    start = vote_shares(counts.ptr, counts.class_code, counts.count, dataset.n_classes)
+    if known.size:
+        start[known >= 0] = np.eye(dataset.n_classes)[known[known >= 0]]
+    return Design(dataset, cells(dataset), start, known, _chunks(dataset), repeats, n_repeats)
+
+
+def _chunks(dataset: Dataset) -> list[tuple[int, int]]:
+    small = dataset.n_raters * dataset.n_classes**2 <= _CHUNKED_TABLE
+    return chunk_ranges(dataset.n_cases, CHUNK_CASES if small else max(1, dataset.n_cases))

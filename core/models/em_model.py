@@ -1,0 +1,168 @@
+"""What all models fitted by expectation-maximisation share: options, the fit from the votes, and restarts."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from core.annotations.dataset import Dataset
+from core.chunks import CancelToken
+from core.models.climb import Family, Prior, Summit, climb
+from core.models.design import Design, Repeats
+from core.models.majority import normalised
+from core.models.restarts import Restarts, random_restarts
+from core.models.result import RaterModelFit
+from core.models.stopping import StoppingRule
+
+_USUAL = StoppingRule()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Problem:
+    """One dataset, one model of its raters, and the prior of the parameters."""
+
+    data: Design
+    family: Family
+    prior: Prior
+    settings: dict
+    notes: tuple[str, ...] = ()
+
+    def fit_from(
+        self,
+        start: np.ndarray,
+        stopping: StoppingRule,
+        token: CancelToken | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> RaterModelFit:
+        """The fit that a climb from class probabilities, shape (n_cases, n_classes), ends at."""
+        top = climb(self.data, self.family, self.prior, start, stopping, token=token, progress=progress)
+        return self.fit_at(top, {"max_iterations": stopping.max_iterations})
+
+    def fit_at(self, top: Summit, settings: dict) -> RaterModelFit:
+        """Where a climb ended, as a fit."""
+        dataset = self.data.dataset
+        n_classes = dataset.n_classes
+        confusion = np.exp(top.point.log_theta).reshape(-1, n_classes, n_classes).transpose(0, 2, 1)
+        _, evidence = normalised(top.counts, dataset)
+        prevalence = np.exp(top.point.log_prevalence)
+        return RaterModelFit(
+            model=self.family.name,
+            method="em",
+            cases=dataset.cases,
+            raters=dataset.raters,
+            classes=dataset.classes,
+            prevalence=prevalence,
+            confusion=np.ascontiguousarray(confusion),
+            evidence=evidence,
+            class_probability=top.posterior,
+            n_annotations=np.bincount(dataset.rater, minlength=dataset.n_raters),
+            log_likelihood=top.log_likelihood,
+            objective=tuple(top.objective),
+            converged=top.converged,
+            settings={**self.settings, **settings},
+            notes=(*_remarks(prevalence, confusion, top.converged), *self._of_data()),
+            parameters=top.point.parameters,
+        )
+
+    def _of_data(self) -> tuple[str, ...]:
+        n = self.data.n_repeats
+        if not n or self.data.repeats != "independent":
+            return self.notes
+        return (
+            *self.notes,
+            f"{n:,} of {self.data.dataset.n_annotations:,} answers repeat an earlier one of the same rater on the same "
+            "case and count as independent, so these cases look surer than they are.",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EmModel(ABC):
+    """Options that all models of this family take.
+
+    Parameters
+    ----------
+    smoothing : str, optional
+        Pseudo-counts, by model; not given, the model chooses by how many annotations raters have.
+    stopping : StoppingRule
+    use_gold : bool
+        Hold cases of known class fixed at it. They count for prevalence too, as if drawn like all others.
+    repeats : {"independent", "first", "refuse"}
+        What to do with further answers of a rater on the same case.
+    """
+
+    smoothing: str | None = None
+    stopping: StoppingRule = _USUAL
+    use_gold: bool = False
+    repeats: Repeats = "independent"
+
+    @abstractmethod
+    def problem(self, dataset: Dataset, token: CancelToken | None = None) -> Problem:
+        """The dataset made ready.
+
+        Raises
+        ------
+        NotApplicableError
+            The answers are not single classes or are anonymous; every case has at most one and none is known; gold is
+            to be used and there is none; repeats are to be refused and there are some.
+        LimitError
+            The tables would not fit.
+        """
+
+    def fit(
+        self,
+        dataset: Dataset,
+        *,
+        token: CancelToken | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> RaterModelFit:
+        """The fit from the soft vote shares (ties split, never to the lowest class).
+
+        Raises
+        ------
+        NotApplicableError
+            The answers are not single classes or are anonymous; every case has at most one and none is known; gold is
+            to be used and there is none; repeats are to be refused and there are some.
+        LimitError
+            The tables would not fit.
+        """
+        problem = self.problem(dataset, token)
+        fit = problem.fit_from(problem.data.start, self.stopping, token, progress)
+        return replace(fit, settings={**fit.settings, "start": "vote"})
+
+    def restarts(
+        self,
+        dataset: Dataset,
+        fit: RaterModelFit,
+        n_restarts: int,
+        *,
+        seed: int = 0,
+        token: CancelToken | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Restarts:
+        """Random starts, each aligned to the vote start's classes, run to the end and compared by the objective.
+
+        Parameters
+        ----------
+        fit : RaterModelFit
+            The vote start's fit of the same data.
+        n_restarts : int
+        seed : int
+        """
+        problem = self.problem(dataset, token)
+
+        def climb_from(start: np.ndarray) -> RaterModelFit:
+            return problem.fit_from(start, self.stopping, token)
+
+        return random_restarts(climb_from, problem.data, fit, n_restarts, seed, token, progress)
+
+
+def _remarks(prevalence: np.ndarray, confusion: np.ndarray, converged: bool) -> tuple[str, ...]:
+    remarks = []
+    if not converged:
+        remarks.append("Not converged: the numbers may still move. Allow more iterations.")
+    if len(prevalence) > 1:
+        accuracy = np.einsum("jkk,k->j", confusion, prevalence)
+        if float(np.median(accuracy)) < 1 / len(prevalence):
+            remarks.append("The typical rater is worse than chance in this fit: the classes may have changed places.")
+    return tuple(remarks)

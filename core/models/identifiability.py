@@ -1,0 +1,74 @@
+"""What the design of the data cannot tell, however many cases there are.
+
+With two annotations per case only pairs of raters are seen: their margins c_j = a_j t + ā_j p_j and, beyond them,
+a_j a_h (diag t − t tᵀ). For two classes that matrix is one number. For three or more it gives t and the product a_j a_h
+of every pair, hence each a_j where the graph of pairs has an odd cycle within its component; t is shared, so components
+need not be joined.
+"""
+
+import numpy as np
+
+from core.annotations.dataset import Dataset
+from core.models._pair_kernels import bipartite
+
+_EDGE = 1e-6
+
+
+def most_per_case(dataset: Dataset) -> int:
+    """The most annotations that a case has."""
+    return int(np.diff(dataset.case_ptr).max(initial=0))
+
+
+def two_per_case(dataset: Dataset) -> tuple[str, ...]:
+    """The note of Dawid-Skene where no case has three annotations."""
+    if dataset.n_classes < 2 or most_per_case(dataset) > 2:
+        return ()
+    return (
+        "Not identified: no case has three annotations. Other confusion matrices and another prevalence explain the "
+        "same answers equally well; what is shown is where the votes and the smoothing led.",
+    )
+
+
+def tap_identifiability(dataset: Dataset, common: bool) -> tuple[str, ...]:
+    """The notes of t-a-p where no case has three annotations."""
+    if dataset.n_classes < 2 or most_per_case(dataset) > 2:
+        return ()
+    if dataset.n_classes == 2:
+        return (
+            "Not identified: with two classes and two annotations per case, accuracy, prevalence and guesses cannot "
+            "be told apart, unless raters are alike and guess each class as often as it is true.",
+        )
+    if common:
+        return ()
+    lost = unidentified_raters(dataset)
+    if not lost.size:
+        return ()
+    named = ", ".join(dataset.raters[rater] for rater in lost[:3]) + (" and others" if lost.size > 3 else "")
+    return (
+        f"Not identified: with two annotations per case the accuracy of {lost.size:,} of {dataset.n_raters:,} raters "
+        f"({named}) is known only in products with those they were paired with, for the pairs around them form no odd "
+        "cycle.",
+    )
+
+
+def unidentified_raters(dataset: Dataset) -> np.ndarray:
+    """Raters in a component of the graph of pairs without an odd cycle, ascending; repeats of a rater make a cycle."""
+    return np.flatnonzero(bipartite(dataset.case_ptr, dataset.rater, dataset.n_raters))
+
+
+def left_free(accuracy: np.ndarray) -> tuple[str, ...]:
+    """The notes on parameters that say nothing because an accuracy stands at 0 or 1."""
+    notes = []
+    never, always = int((accuracy <= _EDGE).sum()), int((accuracy >= 1 - _EDGE).sum())
+    if never == accuracy.size:
+        notes.append("All accuracies are 0 in this fit: answers are guesses, and the prevalence t is free.")
+    elif never:
+        notes.append(
+            f"Accuracy 0 for {never:,} of {accuracy.size:,} raters: their answers say nothing about the truth."
+        )
+    if always and accuracy.size:
+        notes.append(
+            f"Accuracy 1 for {always:,} of {accuracy.size:,} {'raters' if accuracy.size > 1 else 'set of parameters'}: "
+            "what they would guess is free."
+        )
+    return tuple(notes)

@@ -1,0 +1,137 @@
+"""A fit laid beside what was counted: true class by answer, answers by answers of pairs, and kappa against accuracy.
+
+Under t-a-p with one accuracy and one p for all, two answers on a case are k and l with probability c_k c_l +
+a² (t_k 1(k = l) − t_k t_l), c = a t + ā p, hence Fleiss' kappa a² (1 − t·t)/(1 − c·c): a² where p = t. Eubanks, Kappa
+Zoo, chapter 9, has the case p = t.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.agreement.coefficients import fleiss_kappa
+from core.annotations.dataset import Dataset
+from core.errors import NotApplicableError
+from core.models._pair_kernels import mean_product, pair_tables
+from core.models.result import RaterModelFit
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointTable:
+    """Two ways to the share of annotations by true class and answer.
+
+    Attributes
+    ----------
+    classes : tuple of str
+        Both axes: true class, answered class.
+    expected : ndarray, shape (n_classes, n_classes)
+        Prevalence times the confusion matrix, averaged over annotations; under common t-a-p diag(t)(a I + ā 1 pᵀ).
+    counted : ndarray, shape (n_classes, n_classes)
+        From class probabilities of cases and the answers given on them.
+    """
+
+    classes: tuple[str, ...]
+    expected: np.ndarray
+    counted: np.ndarray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairTable:
+    """Shares of pairs of answers on the same case; each case of two annotations or more counts the same.
+
+    Attributes
+    ----------
+    classes : tuple of str
+        Both axes: one answer, the other answer.
+    expected, observed : ndarray, shape (n_classes, n_classes)
+    n_cases : int
+        With two annotations or more.
+    """
+
+    classes: tuple[str, ...]
+    expected: np.ndarray
+    observed: np.ndarray
+    n_cases: int
+
+
+@dataclass(frozen=True, slots=True)
+class KappaCheck:
+    """Fleiss' kappa as observed and as a t-a-p fit has it.
+
+    Attributes
+    ----------
+    observed, low, high : float or None
+        Fleiss' kappa with its 95 % interval; None where it is undefined.
+    expected : float or None
+        Under the fit; a² (1 − t·t)/(1 − c·c) where accuracy and p are common. None where only one class is expected.
+    a_squared : float
+        Mean of a_j a_h over pairs of raters as they met; a² where it is common.
+    """
+
+    observed: float | None
+    low: float | None
+    high: float | None
+    expected: float | None
+    a_squared: float
+
+
+def joint_table(dataset: Dataset, fit: RaterModelFit) -> JointTable:
+    """True class by answered class, of a fit of this dataset with each annotation counted."""
+    n_classes = dataset.n_classes
+    n = np.bincount(dataset.rater, minlength=dataset.n_raters)
+    share = n / max(1, n.sum())
+    expected = fit.prevalence[:, None] * np.einsum("j,jkl->kl", share, fit.confusion)
+    counted = np.zeros((n_classes, n_classes))
+    by_annotation = fit.class_probability[dataset.case_of_annotation]
+    for true in range(n_classes):
+        counted[true] = np.bincount(dataset.answer, weights=by_annotation[:, true], minlength=n_classes)
+    return JointTable(dataset.classes, expected, counted / max(1, dataset.n_annotations))
+
+
+def pair_table(dataset: Dataset, fit: RaterModelFit) -> PairTable:
+    """Which answers meet on a case, and which should; for any model with confusion matrices.
+
+    Raises
+    ------
+    NotApplicableError
+        No case has two annotations.
+    """
+    observed, expected, _, _, n_paired, _ = _tables(dataset, fit)
+    return PairTable(dataset.classes, expected / n_paired, observed / n_paired, n_paired)
+
+
+def kappa_check(dataset: Dataset, fit: RaterModelFit) -> KappaCheck:
+    """Fleiss' kappa against the accuracies of a t-a-p fit.
+
+    Raises
+    ------
+    NotApplicableError
+        The fit is of another model, or no case has two annotations.
+    """
+    if fit.model != "tap":
+        raise NotApplicableError(f"Kappa is compared with the accuracies of t-a-p; this is a fit of {fit.model}.")
+    _, expected, _, meant, n_paired, n_rated = _tables(dataset, fit)
+    chance = float(((meant / n_rated) ** 2).sum())
+    agreed = float(np.trace(expected)) / n_paired
+    found = fleiss_kappa(dataset)
+    a = np.broadcast_to(fit.parameters["a"], (dataset.n_raters,))
+    return KappaCheck(
+        found.value,
+        found.ci_low,
+        found.ci_high,
+        None if chance >= 1 - 1e-12 else (agreed - chance) / (1 - chance),
+        float(mean_product(dataset.case_ptr, dataset.rater, np.ascontiguousarray(a, np.float64))),
+    )
+
+
+def _tables(dataset: Dataset, fit: RaterModelFit):
+    found = pair_tables(
+        dataset.case_ptr,
+        dataset.rater,
+        dataset.answer,
+        np.ascontiguousarray(fit.confusion, np.float64),
+        np.ascontiguousarray(fit.prevalence, np.float64),
+    )
+    if found[4] == 0:
+        raise NotApplicableError("No case has two annotations, so there is no pair of answers.")
+    return found

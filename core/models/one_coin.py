@@ -1,0 +1,110 @@
+"""Raters whose mistakes are spread evenly: one rate of being right for each, or one for each true class.
+
+``θ[j, k, k] = a_j`` and ``θ[j, k, l] = (1 − a_j)/(K − 1)``; class-conditional with ``a_jk`` for ``a_j``. With one class
+every answer is right.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.annotations.dataset import Dataset
+from core.chunks import CancelToken
+from core.models.charts import RateChart
+from core.models.climb import no_prior
+from core.models.design import design
+from core.models.em_model import EmModel, Problem
+from core.models.smoothing import default_smoothing, pooled_prior
+
+
+@dataclass(frozen=True, slots=True)
+class OneCoin(EmModel):
+    """One accuracy for each rater, whatever the true class.
+
+    Parameters
+    ----------
+    smoothing : {"none", "pooled"}, optional
+        "pooled" adds 10 pseudo-annotations per rater with the accuracy of all raters taken as one. Not given: "none"
+        where the median rater has at least 10 K annotations, else "pooled".
+    stopping, use_gold, repeats
+        See `EmModel`.
+
+    Notes
+    -----
+    ``parameters["a"]`` of the fit, shape (n_raters,), are the accuracies.
+    """
+
+    def problem(self, dataset: Dataset, token: CancelToken | None = None) -> Problem:
+        """The dataset made ready; raises as `EmModel.problem`."""
+        return _problem(self, dataset, EvenMistakes(False), token)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassConditional(EmModel):
+    """One accuracy for each rater and true class; for two classes it is Dawid-Skene.
+
+    Parameters
+    ----------
+    smoothing : {"none", "pooled"}, optional
+        "pooled" adds 10 pseudo-annotations per rater and true class with the accuracy of all raters taken as one. Not
+        given: "none" where the median rater has at least 10 K annotations, else "pooled".
+    stopping, use_gold, repeats
+        See `EmModel`.
+
+    Notes
+    -----
+    ``parameters["a"]`` of the fit, shape (n_raters, n_classes), are the accuracies by true class.
+    """
+
+    def problem(self, dataset: Dataset, token: CancelToken | None = None) -> Problem:
+        """The dataset made ready; raises as `EmModel.problem`."""
+        return _problem(self, dataset, EvenMistakes(True), token)
+
+
+def _problem(model: EmModel, dataset: Dataset, family: "EvenMistakes", token: CancelToken | None) -> Problem:
+    data = design("Class-conditional" if family.by_class else "One-coin", dataset, model.use_gold, model.repeats)
+    smoothing = model.smoothing or default_smoothing(data.dataset)
+    if smoothing == "pooled":
+        prior = pooled_prior(data, family, token, per_row=family.by_class)
+    else:
+        prior = no_prior(dataset.n_classes)
+    settings = {"smoothing": smoothing, "use_gold": model.use_gold, "repeats": model.repeats}
+    return Problem(data, family, prior, settings)
+
+
+@dataclass(frozen=True, slots=True)
+class EvenMistakes:
+    """Rates of being right, by rater or by rater and true class, and mistakes that are spread evenly."""
+
+    by_class: bool
+
+    @property
+    def name(self) -> str:
+        """Of the model."""
+        return "class-conditional" if self.by_class else "one-coin"
+
+    def maximise(self, counts: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """Share of right answers; 1/K where there are none."""
+        right, wrong = self._split(counts)
+        rate = np.full(right.shape, 1.0 / counts.shape[1])
+        np.divide(right, right + wrong, out=rate, where=right + wrong > 0)
+        return self._theta(rate, counts.shape[1]), {"a": rate}
+
+    def _split(self, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        right = np.einsum("jkk->jk", counts)
+        wrong = np.maximum(counts.sum(axis=1) - right, 0)
+        # Differences of nearly equal sums: where there is no answer off the diagonal, there is no mistake.
+        wrong[(counts * (1 - np.eye(counts.shape[1]))).sum(axis=1) == 0] = 0
+        return (right, wrong) if self.by_class else (right.sum(axis=1), wrong.sum(axis=1))
+
+    def _theta(self, rate: np.ndarray, n_classes: int) -> np.ndarray:
+        by_class = rate if self.by_class else np.repeat(rate[:, None], n_classes, axis=1)
+        if n_classes == 1:
+            return np.ones((len(rate), 1, 1))
+        even = ((1 - by_class) / (n_classes - 1))[:, None, :]
+        return np.where(np.eye(n_classes, dtype=bool), by_class[:, None, :], even)
+
+    def chart(self, theta: np.ndarray, parameters: dict[str, np.ndarray], counts: np.ndarray) -> RateChart:
+        """Logits of the rates."""
+        n_classes = theta.shape[1]
+        return RateChart(parameters["a"], *self._split(counts), lambda rate: self._theta(rate, n_classes), self._split)

@@ -1,0 +1,143 @@
+"""The t-a-p model with any number of classes: truth, accuracy, and guesses. Eubanks, Kappa Zoo, chapter 9.
+
+Truth is drawn from t. With probability a_j a rater answers it, else guesses from p_j: ``θ[j, k, l] = ā_j p_jl +
+a_j 1(k = l)``. The text prints p of the true class where the guessed one is meant, and feeds the class probabilities of
+a case back in place of t, which ends in hard labels; t is shared. With an accuracy of each rater it is MACE (Hovy et
+al. 2013) with a free t. The step M is exact, see `core.models._tap_kernels`.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from core.annotations.dataset import Dataset
+from core.chunks import CancelToken
+from core.models._tap_kernels import accuracy_and_guesses
+from core.models.charts import LEAST_COUNT, SimplexRows, expit, logit
+from core.models.climb import Summit, no_prior
+from core.models.design import design
+from core.models.em_model import EmModel, Problem
+from core.models.identifiability import left_free, tap_identifiability
+from core.models.result import RaterModelFit
+from core.models.smoothing import default_smoothing, pooled_prior
+
+
+@dataclass(frozen=True, slots=True)
+class TAP(EmModel):
+    """t-a-p by EM, with an accuracy and guesses for each rater or common to all.
+
+    Parameters
+    ----------
+    smoothing : {"none", "pooled"}, optional
+        "pooled" adds 10 pseudo-annotations per rater, spread like the answers of all raters taken as one. Not given:
+        "none" where the median rater has at least 10 K annotations or the parameters are common, else "pooled".
+    stopping, use_gold, repeats
+        See `EmModel`.
+    raters : {"own", "common"}
+
+    Notes
+    -----
+    ``parameters`` of the fit: "t" of shape (n_classes,), "a" of shape (n_raters,) and "p" of shape (n_raters,
+    n_classes); (1,) and (1, n_classes) where they are common. An agreeing answer never lowers the probability of its
+    class, for θ[j, k, k] ≥ θ[j, l, k] at every a: so a case on which all name class k keeps at least the odds t_k/t_l,
+    and its most probable class changes only where t_l/t_k is greater than Π_j (1 + a_j/(ā_j p_jk)).
+    """
+
+    raters: Literal["own", "common"] = "own"
+
+    def problem(self, dataset: Dataset, token: CancelToken | None = None) -> Problem:
+        """The dataset made ready; raises as `EmModel.problem`."""
+        data = design("t-a-p", dataset, self.use_gold, self.repeats)
+        common = self.raters == "common"
+        smoothing = self.smoothing or ("none" if common else default_smoothing(data.dataset))
+        if smoothing == "pooled":
+            prior = pooled_prior(data, Guessers(True), token, per_row=False)
+        else:
+            prior = no_prior(dataset.n_classes)
+        settings = {
+            "smoothing": smoothing,
+            "use_gold": self.use_gold,
+            "repeats": self.repeats,
+            "raters": self.raters,
+        }
+        notes = () if self.use_gold else tap_identifiability(data.dataset, common)
+        return _TapProblem(data, Guessers(common), prior, settings, notes)
+
+
+class _TapProblem(Problem):
+    def fit_at(self, top: Summit, settings: dict) -> RaterModelFit:
+        fit = Problem.fit_at(self, top, settings)
+        parameters = {"t": fit.prevalence, **fit.parameters}
+        return replace(fit, parameters=parameters, notes=(*fit.notes, *left_free(parameters["a"])))
+
+
+@dataclass(frozen=True, slots=True)
+class Guessers:
+    """Raters who know or guess."""
+
+    common: bool
+    name: str = "tap"
+
+    def maximise(self, counts: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """The exact step; a rater without answers has accuracy 0 and guesses evenly."""
+        n_raters, n_classes, _ = counts.shape
+        if n_classes == 1:
+            n = 1 if self.common else n_raters
+            return np.ones(counts.shape), {"a": np.ones(n), "p": np.ones((n, 1))}
+        right, wrong = self._split(counts)
+        a = np.zeros(len(right))
+        p = np.full(right.shape, 1.0 / n_classes)
+        accuracy_and_guesses(right, wrong, a, p)
+        return _theta(a, p, n_raters), {"a": a, "p": p}
+
+    def _split(self, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        right = np.ascontiguousarray(np.einsum("jkk->jk", counts))
+        wrong = (counts * (1 - np.eye(counts.shape[1]))).sum(axis=2)
+        if self.common:
+            return right.sum(axis=0, keepdims=True), wrong.sum(axis=0, keepdims=True)
+        return right, wrong
+
+    def chart(self, theta: np.ndarray, parameters: dict[str, np.ndarray], counts: np.ndarray) -> "TapChart":
+        """Logits of accuracies and of guesses."""
+        return TapChart(parameters["a"], parameters["p"], *self._split(counts), len(theta), self._split)
+
+
+class TapChart:
+    """Accuracies by their logits, guesses by the logs of their ratios."""
+
+    def __init__(self, a, p, right, wrong, n_raters, split):
+        self._a, self._n_raters, self._split = a, n_raters, split
+        total = a[:, None] + (1 - a)[:, None] * p
+        knew = np.divide(right * a[:, None], total, out=np.zeros(right.shape), where=total > 0)
+        guessed = wrong + right - knew
+        self._free = (knew.sum(axis=1) >= LEAST_COUNT) & (guessed.sum(axis=1) >= LEAST_COUNT) & (a < 1)
+        self._guesses = SimplexRows(p, guessed)
+        self._n_free = int(self._free.sum())
+        self.start = np.concatenate([logit(a[self._free]), self._guesses.start])
+
+    def _at(self, coordinates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        a = self._a.copy()
+        a[self._free] = expit(coordinates[: self._n_free])
+        return a, self._guesses.at(coordinates[self._n_free :])
+
+    def theta(self, coordinates: np.ndarray) -> np.ndarray:
+        """P(answered | true): rater, answered, true."""
+        return _theta(*self._at(coordinates), self._n_raters)
+
+    def score(self, coordinates: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """Derivative of Σ counts · ln θ."""
+        a, p = self._at(coordinates)
+        right, wrong = self._split(counts)
+        hit = a[:, None] + (1 - a)[:, None] * p
+        per_hit = np.divide(right, hit, out=np.zeros(right.shape), where=hit > 0)
+        by_a = (per_hit * (1 - p)).sum(axis=1) - wrong.sum(axis=1) / np.maximum(1 - a, 1e-300)
+        by_guess = wrong + per_hit * (1 - a)[:, None] * p
+        return np.concatenate([(by_a * a * (1 - a))[self._free], self._guesses.score(p, by_guess)])
+
+
+def _theta(a: np.ndarray, p: np.ndarray, n_raters: int) -> np.ndarray:
+    guess = (1 - a)[:, None] * p
+    theta = np.repeat(guess[:, :, None], p.shape[1], axis=2)
+    theta += a[:, None, None] * np.eye(p.shape[1])
+    return np.repeat(theta, n_raters, axis=0) if len(a) < n_raters else theta
