@@ -1,0 +1,38 @@
+"""Declaring the order of the classes moves names and codes together."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core import load_sample, read
+from core.agreement.coefficients import fleiss_kappa
+from core.annotations.ordering import with_class_order
+from core.errors import InputError, NotApplicableError
+
+DATA = read(b"case,rater,class\n1,a,mild\n1,b,severe\n2,a,none\n2,b,mild\n3,a,none\n3,b,none\n").dataset
+
+
+def test_answers_risk_and_gold_keep_their_names():
+    side = {"class_risk": np.array([0, 1, 2], np.int8), "gold": np.array([0, 2, -1], np.int32)}
+    before = replace(DATA, **side)
+    after = with_class_order(before, ["none", "mild", "severe"])
+    assert after.ordinal and after.classes == ("none", "mild", "severe")
+    assert [after.classes[code] for code in after.answer] == [before.classes[code] for code in before.answer]
+    assert after.class_risk.tolist() == [1, 0, 2]
+    assert [after.classes[code] if code >= 0 else None for code in after.gold] == ["mild", "severe", None]
+
+
+def test_what_knows_no_order_stays_the_same():
+    assert fleiss_kappa(with_class_order(DATA, ["severe", "none", "mild"])) == fleiss_kappa(DATA)
+
+
+@pytest.mark.parametrize("order", [["none", "mild"], ["none", "mild", "severe", "none"], []])
+def test_an_order_that_is_not_of_all_classes_is_refused(order):
+    with pytest.raises(InputError):
+        with_class_order(DATA, order)
+
+
+def test_rankings_have_no_order_of_classes():
+    with pytest.raises(NotApplicableError):
+        with_class_order(load_sample("skin"), ["x"])
