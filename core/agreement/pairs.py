@@ -1,69 +1,187 @@
-"""Agreement of raters two by two."""
+"""Agreement of raters two by two, and the cases where two of them disagree."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from core.agreement._kernels import rater_pairs
+from core.agreement._pair_kernels import ALPHA, COHEN, GWET, SCOTT, pair_tables, table_coefficients
 from core.agreement.intervals import wilson
 from core.annotations.dataset import Dataset
-from core.errors import LimitError, NotApplicableError
+from core.errors import LimitError, NotApplicableError, NotFoundError
 from core.settings import current_settings
 
-Z95 = 1.959963984540054
+_KERNEL = {"cohen_kappa": COHEN, "scott_pi": SCOTT, "gwet_ac": GWET, "krippendorff_alpha": ALPHA}
+PAIR_COEFFICIENTS = ("percent", *_KERNEL)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairMatrix:
-    """Percent agreement of every two raters.
+    """A coefficient of every two raters; matrices are symmetric, of shape (n_raters, n_raters).
 
     Attributes
     ----------
     raters : tuple of str
         Both axes of the matrices.
-    n : ndarray of int64, shape (n_raters, n_raters)
+    n : ndarray of int64
         Pairs of answers on the same case.
-    agree : ndarray of int64, shape (n_raters, n_raters)
+    agree : ndarray of int64
         How many of them are the same class.
+    coefficient : str
+        One of `PAIR_COEFFICIENTS`.
+    value : ndarray of float64
+        NaN where `why` says why it is undefined.
+    se : ndarray of float64
+        Linearised over pairs of answers; NaN where there is none, and throughout for percent agreement.
+    level : float
+        Of the intervals, 0 to 1.
     """
 
     raters: tuple[str, ...]
     n: np.ndarray
     agree: np.ndarray
+    coefficient: str
+    value: np.ndarray
+    se: np.ndarray
+    level: float
 
     @property
     def share(self) -> np.ndarray:
         """Share that agrees, float64, shape (n_raters, n_raters); NaN where two raters never meet."""
-        share = np.full(self.n.shape, np.nan)
-        np.divide(self.agree, self.n, out=share, where=self.n > 0)
-        return share
+        return _share(self.agree, self.n)
 
     def interval(self, i: int, j: int) -> tuple[float, float] | None:
-        """Wilson's 95 % interval of one cell; None where two raters never meet."""
-        if self.n[i, j] == 0:
+        """Interval of one cell: Wilson's of percent agreement, Student's t of others; None where there is none."""
+        from scipy.special import ndtri, stdtrit
+
+        n = float(self.n[i, j])
+        if self.coefficient == "percent":
+            return wilson(self.agree[i, j] / n, n, float(ndtri((1 + self.level) / 2))) if n else None
+        if np.isnan(self.se[i, j]):
             return None
-        return wilson(self.agree[i, j] / self.n[i, j], float(self.n[i, j]), Z95)
+        half = float(stdtrit(n - 1, (1 + self.level) / 2)) * float(self.se[i, j])
+        return float(self.value[i, j]) - half, min(1.0, float(self.value[i, j]) + half)
+
+    def why(self, i: int, j: int) -> str:
+        """Why a cell is undefined; empty where it is not."""
+        if i == j:
+            return "undefined: a rater is not compared with themselves"
+        if self.n[i, j] == 0:
+            return "undefined: the two share no case"
+        return "undefined: both gave one and the same class throughout" if np.isnan(self.value[i, j]) else ""
 
 
-def pair_matrix(dataset: Dataset) -> PairMatrix:
+@dataclass(frozen=True, slots=True, eq=False)
+class Disagreements:
+    """Pairs of answers of two raters on one case that differ; arrays of shape (n_disagreements,), by case.
+
+    Attributes
+    ----------
+    case : ndarray of int32
+        Positions of the cases in the dataset.
+    answer_a, answer_b : ndarray of int32
+        Classes that the first and the second rater gave.
+    n : int
+        Pairs of answers of the two on the same case, alike or not.
+    """
+
+    case: np.ndarray
+    answer_a: np.ndarray
+    answer_b: np.ndarray
+    n: int
+
+
+def pair_matrix(dataset: Dataset, coefficient: str = "percent", level: float = 0.95) -> PairMatrix:
     """Agreement of every two raters on the cases that both answered.
+
+    Where a rater answered a case more than once, each pair of answers counts as a case of its own.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of single classes, with raters who are identified.
+    coefficient : str
+        One of `PAIR_COEFFICIENTS`; all but percent agreement keep a table of classes for every two raters.
+    level : float
+        Of the intervals, 0 to 1.
 
     Raises
     ------
     NotApplicableError
         The answers are not single classes, or rater names carry no identity.
     LimitError
-        The matrix of raters × raters would not fit.
+        The matrix of raters × raters, or the tables, would not fit.
     """
+    if coefficient not in PAIR_COEFFICIENTS:
+        raise ValueError(f"coefficient must be one of {', '.join(PAIR_COEFFICIENTS)}, not {coefficient!r}")
+    _check(dataset)
+    n_raters, n_classes, limit = dataset.n_raters, dataset.n_classes, current_settings().max_model_cells
+    if n_raters**2 > limit:
+        raise LimitError(
+            f"Comparing {n_raters:,} raters two by two needs {n_raters**2:,} cells, more than the "
+            f"limit of {limit:,}. Select fewer raters."
+        )
+    if coefficient == "percent":
+        n, agree = rater_pairs(dataset.case_ptr, dataset.rater, dataset.answer, n_raters)
+        return PairMatrix(dataset.raters, n, agree, coefficient, _share(agree, n), np.full(n.shape, np.nan), level)
+    if (n_raters * n_classes) ** 2 > limit:
+        raise LimitError(
+            f"Tables of {n_classes:,} classes for every two of {n_raters:,} raters need "
+            f"{(n_raters * n_classes) ** 2:,} cells, more than the limit of {limit:,}. Select fewer raters, or take "
+            "percent agreement."
+        )
+    tables = pair_tables(dataset.case_ptr, dataset.rater, dataset.answer, n_raters, n_classes)
+    value, se = table_coefficients(tables, _KERNEL[coefficient])
+    n, agree = tables.sum(axis=(1, 2), dtype=np.int64), np.trace(tables, axis1=1, axis2=2, dtype=np.int64)
+    n, agree, value, se = (_symmetric(array, n_raters) for array in (n, agree, value, se))
+    return PairMatrix(dataset.raters, n, agree, coefficient, value, se, level)
+
+
+def cases_of_disagreement(dataset: Dataset, rater_a: str, rater_b: str) -> Disagreements:
+    """The cases on which two raters gave different classes, and both answers.
+
+    Raises
+    ------
+    NotApplicableError
+        The answers are not single classes, or rater names carry no identity.
+    NotFoundError
+        A rater that the data do not have.
+    """
+    _check(dataset)
+    for rater in (rater_a, rater_b):
+        if rater not in dataset.raters:
+            raise NotFoundError(f"There is no rater {rater!r} in {dataset.name}.")
+    if rater_a == rater_b:
+        raise NotApplicableError("Two different raters are compared. Choose another one.")
+    a, b = (np.flatnonzero(dataset.rater == dataset.raters.index(rater)) for rater in (rater_a, rater_b))
+    # Every answer of the one beside every answer of the other on that case; both stand in the order of cases.
+    case_a, case_b = dataset.case_of_annotation[a], dataset.case_of_annotation[b]
+    low, high = np.searchsorted(case_b, case_a), np.searchsorted(case_b, case_a, side="right")
+    size = high - low
+    first = np.repeat(a, size)
+    second = b[np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size) + np.repeat(low, size)]
+    differ = dataset.answer[first] != dataset.answer[second]
+    first, second = first[differ], second[differ]
+    return Disagreements(
+        dataset.case_of_annotation[first], dataset.answer[first], dataset.answer[second], int(size.sum())
+    )
+
+
+def _check(dataset: Dataset) -> None:
     if dataset.kind != "class":
         raise NotApplicableError("Pairs of raters are compared on single classes.")
     if not dataset.raters_identified:
         raise NotApplicableError("The answers are anonymous, so raters cannot be compared.")
-    limit = current_settings().max_model_cells
-    if dataset.n_raters**2 > limit:
-        raise LimitError(
-            f"Comparing {dataset.n_raters:,} raters two by two needs {dataset.n_raters**2:,} cells, more than the "
-            f"limit of {limit:,}. Select fewer raters."
-        )
-    n, agree = rater_pairs(dataset.case_ptr, dataset.rater, dataset.answer, dataset.n_raters)
-    return PairMatrix(dataset.raters, n, agree)
+
+
+def _share(agree: np.ndarray, n: np.ndarray) -> np.ndarray:
+    share = np.full(n.shape, np.nan)
+    np.divide(agree, n, out=share, where=n > 0)
+    return share
+
+
+def _symmetric(upper: np.ndarray, n_raters: int) -> np.ndarray:
+    square = np.full((n_raters, n_raters), np.nan if upper.dtype.kind == "f" else 0, upper.dtype)
+    square[np.triu_indices(n_raters, 1)] = upper
+    square.T[np.triu_indices(n_raters, 1)] = upper
+    return square

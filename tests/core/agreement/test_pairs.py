@@ -6,8 +6,14 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from core.agreement.pairs import pair_matrix
-from core.errors import LimitError, NotApplicableError
+from core.agreement.coefficients import gwet_ac, percent_agreement, scott_pi
+from core.agreement.krippendorff import krippendorff_alpha
+from core.agreement.pairs import PAIR_COEFFICIENTS, cases_of_disagreement, pair_matrix
+from core.agreement.raters import cohen_kappa
+from core.agreement.tables import from_contingency
+from core.annotations.selection import keep_only
+from core.errors import LimitError, NotApplicableError, NotFoundError
+from tests.core.agreement.examples import dataset_of, random_panel
 
 
 def random_rows(seed, n_cases=30, n_raters=6, n_classes=3):
@@ -47,6 +53,84 @@ def test_raters_who_never_meet_have_no_interval(build):
     found = pair_matrix(build([(0, 0, 1), (1, 1, 1)], 2))
     assert found.n.sum() == 0
     assert found.interval(0, 1) is None
+    assert "share no case" in found.why(0, 1)
+
+
+def only_two(dataset, i, j):
+    """The cases that both raters answered, with their answers alone."""
+    both = [np.bincount(dataset.case_of_annotation, dataset.rater == r, dataset.n_cases) > 0 for r in (i, j)]
+    return keep_only(dataset, np.isin(dataset.rater, (i, j)) & (both[0] & both[1])[dataset.case_of_annotation])
+
+
+OF_TWO = {
+    "percent": percent_agreement,
+    "cohen_kappa": cohen_kappa,
+    "scott_pi": scott_pi,
+    "gwet_ac": gwet_ac,
+    "krippendorff_alpha": krippendorff_alpha,
+}
+
+
+@pytest.mark.parametrize("coefficient", PAIR_COEFFICIENTS)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_cell_is_the_coefficient_of_the_two_raters_on_their_common_cases(seed, coefficient):
+    dataset = dataset_of(random_panel(seed, n_cases=60), 4, 5)
+    found = pair_matrix(dataset, coefficient, 0.9)
+    assert found.coefficient == coefficient
+    for i in range(5):
+        for j in range(5):
+            if i == j:
+                assert "themselves" in found.why(i, j) and np.isnan(found.value[i, j])
+                continue
+            alone = OF_TWO[coefficient](only_two(dataset, i, j), 0.9)
+            assert found.n[i, j] == alone.n_cases
+            assert found.value[i, j] == pytest.approx(alone.value, abs=1e-12)
+            assert found.why(i, j) == ""
+            if coefficient != "percent":
+                assert found.se[i, j] == pytest.approx(alone.se, rel=1e-9)
+                assert found.interval(i, j) == pytest.approx((alone.ci_low, alone.ci_high), abs=1e-9)
+
+
+def test_the_kappa_of_two_abstractors_is_the_published_one():
+    """Gwet's 3 × 3 table: κ .7964094, π .7962397, AC1 .8493305."""
+    dataset = from_contingency([[13, 0, 0], [0, 20, 7], [0, 4, 56]])
+    for coefficient, value in (("cohen_kappa", 0.7964094), ("scott_pi", 0.7962397), ("gwet_ac", 0.8493305)):
+        assert pair_matrix(dataset, coefficient).value[0, 1] == pytest.approx(value, abs=5e-8)
+
+
+def test_one_class_throughout_leaves_chance_correction_undefined():
+    found = pair_matrix(dataset_of([[(0, 1), (1, 1)]] * 5, 2), "cohen_kappa")
+    assert np.isnan(found.value[0, 1]) and found.interval(0, 1) is None
+    assert "same class throughout" in found.why(0, 1)
+
+
+def test_one_common_case_gives_a_value_without_an_interval():
+    found = pair_matrix(dataset_of([[(0, 0), (1, 1)]], 2), "cohen_kappa")
+    assert found.value[0, 1] == 0 and found.interval(0, 1) is None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_cases_of_disagreement_are_all_pairs_of_different_answers(seed, build):
+    rows = random_rows(seed)
+    dataset = build(rows, 3, 30, 6)
+    found = cases_of_disagreement(dataset, "rater 4", "rater 1")
+    pairs = [(c, a, b) for c, r, a in rows for d, s, b in rows if c == d and (r, s) == (4, 1)]
+    assert found.n == len(pairs)
+    listed = zip(found.case.tolist(), found.answer_a.tolist(), found.answer_b.tolist(), strict=True)
+    assert sorted(listed) == sorted(pair for pair in pairs if pair[1] != pair[2])
+
+
+def test_disagreements_of_raters_who_are_not_there_or_one_are_refused(build):
+    dataset = build(random_rows(0), 3, 30, 6)
+    with pytest.raises(NotFoundError, match="nobody"):
+        cases_of_disagreement(dataset, "rater 1", "nobody")
+    with pytest.raises(NotApplicableError, match="Two different"):
+        cases_of_disagreement(dataset, "rater 1", "rater 1")
+
+
+def test_an_unknown_coefficient_is_refused(build):
+    with pytest.raises(ValueError, match="cohen_kappa"):
+        pair_matrix(build(random_rows(0), 3), "conger_kappa")
 
 
 def test_reordering_the_raters_reorders_the_matrix(build):
@@ -56,6 +140,10 @@ def test_reordering_the_raters_reorders_the_matrix(build):
     other = pair_matrix(build([(c, int(order[r]), a) for c, r, a in rows], 3, 30, 6))
     assert (other.n[np.ix_(order, order)] == plain.n).all()
     assert (other.agree[np.ix_(order, order)] == plain.agree).all()
+    for coefficient in PAIR_COEFFICIENTS[1:]:
+        one = pair_matrix(build(rows, 3, 30, 6), coefficient).value
+        two = pair_matrix(build([(c, int(order[r]), a) for c, r, a in rows], 3, 30, 6), coefficient).value
+        np.testing.assert_allclose(two[np.ix_(order, order)], one, atol=1e-12)
 
 
 def test_anonymous_answers_and_scores_are_refused(build):
@@ -72,3 +160,6 @@ def test_more_raters_than_a_matrix_can_hold_are_refused_with_what_to_do(build, m
         pair_matrix(build(random_rows(4), 3, 30, 6))
     monkeypatch.setenv("PLURALITY_MAX_MODEL_CELLS", "36")
     assert pair_matrix(build(random_rows(4), 3, 30, 6)).n.shape == (6, 6)
+    monkeypatch.setenv("PLURALITY_MAX_MODEL_CELLS", "323")
+    with pytest.raises(LimitError, match="take percent agreement"):
+        pair_matrix(build(random_rows(4), 3, 30, 6), "scott_pi")

@@ -1,0 +1,86 @@
+"""Contingency tables of every two raters, and coefficients of two raters from a table.
+
+With shares p_kl of a table of n pairs of answers, margins r_k and c_l, pi = (r + c)/2: kappa = (p_a - p_e)/(1 - p_e),
+p_e = sum r_k c_k (Cohen), sum pi_k^2 (Scott, alpha), sum pi_k (1 - pi_k)/(q - 1) (Gwet). The linearised error is that
+of Gwet, Handbook of Inter-Rater Reliability (2014), n (n - 1) var = sum n_kl u_kl^2 with
+u_kl = [(1(k = l) - p_a) - (1 - kappa) d_kl]/(1 - p_e), d_kl the derivative of p_e to p_kl.
+"""
+
+import numpy as np
+from numba import njit
+
+COHEN, SCOTT, GWET, ALPHA = 0, 1, 2, 3
+
+
+@njit(cache=True, nogil=True)
+def pair_tables(case_ptr, rater, answer, n_raters, n_classes):
+    """Tables of raters i < j, rows the answers of i, at i (2J - i - 1)/2 + j - i - 1. Shape (pairs, K, K)."""
+    tables = np.zeros((n_raters * (n_raters - 1) // 2, n_classes, n_classes), np.int32)
+    for case in range(case_ptr.size - 1):
+        for a in range(case_ptr[case], case_ptr[case + 1]):
+            for b in range(a + 1, case_ptr[case + 1]):
+                i, j, k, l = rater[a], rater[b], answer[a], answer[b]  # noqa: E741
+                if i == j:
+                    continue
+                if i > j:
+                    i, j, k, l = j, i, l, k  # noqa: E741
+                tables[i * (2 * n_raters - i - 1) // 2 + j - i - 1, k, l] += 1
+    return tables
+
+
+@njit(cache=True, nogil=True)
+def table_coefficients(tables, which):
+    """Value and standard error of each table; NaN where undefined, and no error from one pair of answers."""
+    q = tables.shape[1]
+    value = np.full(tables.shape[0], np.nan)
+    error = np.full(tables.shape[0], np.nan)
+    row = np.empty(q)
+    column = np.empty(q)
+    for t in range(tables.shape[0]):
+        row[:] = 0.0
+        column[:] = 0.0
+        same = 0.0
+        n = 0.0
+        for k in range(q):
+            for m in range(q):
+                row[k] += tables[t, k, m]
+                column[m] += tables[t, k, m]
+                n += tables[t, k, m]
+            same += tables[t, k, k]
+        if n == 0:
+            continue
+        chance = 0.0
+        used = 0
+        for k in range(q):
+            row[k] /= n
+            column[k] /= n
+            used += row[k] + column[k] > 0
+            pi = (row[k] + column[k]) / 2
+            if which == COHEN:
+                chance += row[k] * column[k]
+            elif which == GWET:
+                chance += pi * (1 - pi) / (q - 1) if q > 1 else 0.0
+            else:
+                chance += pi * pi
+        if q < 2 or (used < 2 and which != GWET) or chance > 1 - 1e-12:
+            continue
+        agreement = same / n
+        kappa = (agreement - chance) / (1 - chance)
+        value[t] = kappa if which != ALPHA else 1 - (1 - 1 / (2 * n)) * (1 - kappa)
+        if n < 2:
+            continue
+        total = 0.0
+        for k in range(q):
+            for m in range(q):
+                if tables[t, k, m] == 0:
+                    continue
+                if which == COHEN:
+                    slope = column[k] + row[m] - 2 * chance
+                elif which == GWET:
+                    slope = (2 - (row[k] + column[k] + row[m] + column[m]) / 2) / (q - 1) - 2 * chance
+                else:
+                    slope = (row[k] + column[k] + row[m] + column[m]) / 2 - 2 * chance
+                u = ((1.0 if k == m else 0.0) - agreement - (1 - kappa) * slope) / (1 - chance)
+                total += tables[t, k, m] * u * u
+        error[t] = np.sqrt(total / (n * (n - 1)))
+    return value, error
