@@ -1,0 +1,174 @@
+"""Agreement over time: windows of cases by the date of their first annotation."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from core.agreement.coefficients import fleiss_kappa, percent_agreement
+from core.agreement.intervals import Coefficient
+from core.agreement.krippendorff import krippendorff_alpha
+from core.agreement.probability import spa
+from core.annotations.counts import ClassCounts, class_counts
+from core.annotations.dataset import MISSING_TIME, Dataset
+from core.errors import InputError, NotApplicableError
+
+PERIODS = ("week", "month", "quarter", "year")
+BY_NAME = {
+    "percent": percent_agreement,
+    "spa": spa,
+    "fleiss_kappa": fleiss_kappa,
+    "krippendorff_alpha": krippendorff_alpha,
+}
+DAY = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The cases that began in one stretch of time.
+
+    Attributes
+    ----------
+    label : str
+        For the screen: 2021-05-03 (the Monday of a week), 2021-05, 2021 Q2, 2021; or the first and the last day.
+    start, stop : int
+        First and last time at which a case of the window began, seconds since 1970-01-01 UTC.
+    n_cases : int
+        Cases that began in it, with however many annotations.
+    coefficients : tuple of Coefficient
+        In the order they were asked for; ``n_cases`` of each are those with two annotations or more.
+    """
+
+    label: str
+    start: int
+    stop: int
+    n_cases: int
+    coefficients: tuple[Coefficient, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OverTime:
+    """Windows in order of time.
+
+    Attributes
+    ----------
+    by : str
+        "cases" for equal numbers of them, or one of `PERIODS` (in UTC; periods without a case are left out).
+    windows : tuple of Window
+    n_undated : int
+        Cases without any known time, which are in no window.
+    """
+
+    by: str
+    windows: tuple[Window, ...]
+    n_undated: int
+
+
+def over_time(
+    dataset: Dataset,
+    by: str = "period",
+    *,
+    n_windows: int = 10,
+    coefficients: Sequence[str] = ("spa", "krippendorff_alpha"),
+    level: float = 0.95,
+) -> OverTime:
+    """Coefficients with intervals in windows of time; a case stands in the window of its earliest known annotation.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of single classes, with times.
+    by : str
+        "cases": ``n_windows`` windows of about equally many cases (cases of one time stay together); one of `PERIODS`;
+        or "period": that of them which suits the span of the data.
+    n_windows : int
+        At least 1; for "cases".
+    coefficients : sequence of str
+        Of `BY_NAME`.
+    level : float
+        Of the intervals, 0 to 1.
+
+    Raises
+    ------
+    NotApplicableError
+        The answers are not single classes.
+    InputError
+        No annotation has a known time, or there is no window to make.
+    """
+    unknown = [name for name in coefficients if name not in BY_NAME]
+    if unknown or by not in ("cases", "period", *PERIODS):
+        raise ValueError(f"unknown: {unknown[0] if unknown else by!r}")
+    if dataset.kind != "class":
+        raise NotApplicableError(f"Agreement over time is of single classes; these are {dataset.kind}s.")
+    if n_windows < 1:
+        raise InputError(f"{n_windows} windows were asked for.", "Ask for one at least.")
+    began = _first_times(dataset)
+    dated = np.flatnonzero(began != MISSING_TIME)
+    if dated.size == 0:
+        raise InputError("These annotations have no dates.")
+    dated = dated[np.argsort(began[dated], kind="stable")]
+    times = began[dated]
+    by = period_for(int(times[-1] - times[0])) if by == "period" else by
+    if by == "cases":
+        cuts = np.searchsorted(times, times[np.arange(1, n_windows) * dated.size // n_windows])
+    else:
+        cuts = np.flatnonzero(np.diff(_period(times, by))) + 1
+    bounds = np.unique(np.concatenate([[0], cuts, [dated.size]]))
+    counts = class_counts(dataset)
+    windows = []
+    for low, high in pairwise(bounds):
+        part = counts_of(counts, np.sort(dated[low:high]))
+        found = tuple(BY_NAME[name](part, level=level) for name in coefficients)
+        start, stop = int(times[low]), int(times[high - 1])
+        windows.append(Window(_label(start, stop, by), start, stop, int(high - low), found))
+    return OverTime(by, tuple(windows), dataset.n_cases - int(dated.size))
+
+
+def period_for(seconds: int) -> str:
+    """The period that cuts a span into a number of windows that can be read: at most about thirty up to a lifetime."""
+    days = seconds / DAY
+    if days <= 200:
+        return "week"
+    if days <= 900:
+        return "month"
+    return "quarter" if days <= 2700 else "year"
+
+
+def counts_of(counts: ClassCounts, cases: np.ndarray) -> ClassCounts:
+    """The counts of some cases, ndarray of int, in the order given."""
+    size = counts.ptr[cases + 1] - counts.ptr[cases]
+    ptr = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
+    entry = np.arange(ptr[-1]) + np.repeat(counts.ptr[cases] - ptr[:-1], size)
+    return ClassCounts(ptr, counts.class_code[entry], counts.count[entry], counts.n_classes)
+
+
+def _first_times(dataset: Dataset) -> np.ndarray:
+    """Earliest known time of each case; `MISSING_TIME` where there is none."""
+    began = np.full(dataset.n_cases, MISSING_TIME)
+    if dataset.time is not None:
+        known = np.flatnonzero(dataset.time != MISSING_TIME)
+        # Annotations of a case are in order of time, so the first known one is the earliest.
+        cases, first = np.unique(dataset.case_of_annotation[known], return_index=True)
+        began[cases] = dataset.time[known[first]]
+    return began
+
+
+def _period(times: np.ndarray, by: str) -> np.ndarray:
+    """Number of the period of each time."""
+    if by == "week":
+        return (times // DAY + 3) // 7  # 1970-01-01 was a Thursday
+    months = times.astype("datetime64[s]").astype("datetime64[M]").astype(np.int64)
+    return months // {"month": 1, "quarter": 3, "year": 12}[by]
+
+
+def _label(start: int, stop: int, by: str) -> str:
+    day, last = np.array([start, stop]).astype("datetime64[s]").astype("datetime64[D]")
+    if by == "cases":
+        return f"{day} to {last}"
+    if by == "week":
+        return str(day - (start // DAY + 3) % 7)
+    if by == "quarter":
+        month = int(day.astype("datetime64[M]").astype(np.int64))
+        return f"{day.astype('datetime64[Y]')} Q{month % 12 // 3 + 1}"
+    return str(day.astype("datetime64[M]" if by == "month" else "datetime64[Y]"))
