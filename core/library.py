@@ -130,8 +130,22 @@ def rename(digest: str, name: str) -> None:
 
 
 def forget(digest: str) -> None:
-    """Erase a kept dataset from the disk."""
+    """Erase a kept dataset from the disk, its reviews first.
+
+    Raises
+    ------
+    NotFoundError
+        It was not kept, or has been forgotten.
+    StoreError
+        Its reviews cannot be erased; the dataset then stays, too.
+    InputError
+        The home folder cannot be written.
+    """
     folder = _folder(digest)
+    # Loaded here, because the database and its migrations take time, and no other work on datasets needs them.
+    from core.review.store import forget_reviews
+
+    forget_reviews(digest)
     try:
         shutil.rmtree(folder)
     except OSError as error:

@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import platformdirs
@@ -24,11 +24,15 @@ class Settings:
         Largest file that is read, in MiB (``PLURALITY_MAX_UPLOAD_MB``).
     max_model_cells : int
         Largest number of parameters or class probabilities of a rater model (``PLURALITY_MAX_MODEL_CELLS``).
+    database_url : str
+        Database of the reviews (``PLURALITY_DATABASE_URL``); empty for a file in the home folder. It may hold a
+        password, so it is not to be shown.
     """
 
     home: Path
     max_upload_mb: int = 1024
     max_model_cells: int = 50_000_000
+    database_url: str = field(default="", repr=False)
 
     @property
     def datasets(self) -> Path:
@@ -51,6 +55,7 @@ def current_settings() -> Settings:
         max_model_cells=_positive(
             "PLURALITY_MAX_MODEL_CELLS", Settings.__dataclass_fields__["max_model_cells"].default
         ),
+        database_url=os.environ.get("PLURALITY_DATABASE_URL", ""),
     )
 
 

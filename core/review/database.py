@@ -1,0 +1,219 @@
+"""The database behind the reviews: a SQLite file or Postgres, brought to the newest schema at first use.
+
+SQLite: write-ahead log, foreign keys on, every commit synced to the disk before it is acknowledged, and a write takes
+its lock at the beginning, so that two writers wait for each other and none fails halfway.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import sqlalchemy as sa
+from alembic.migration import MigrationContext
+from alembic.operations import Operations
+from alembic.script import ScriptDirectory
+from alembic.script.revision import ResolutionError
+from alembic.util import CommandError
+
+from core.errors import InputError
+from core.review.faults import StoreError
+from core.settings import current_settings
+
+PATIENCE = 5.0  # seconds that a write waits for another
+_MIGRATIONS = Path(__file__).parent / "migrations"
+_LOCK = 0x506C7572  # of the migration, in Postgres
+
+
+def store_url() -> sa.URL:
+    """Where reviews are kept: ``PLURALITY_DATABASE_URL``, else a file in the home folder.
+
+    Raises
+    ------
+    InputError
+        The variable holds no address of a SQLite file or of Postgres.
+    """
+    settings = current_settings()
+    if not settings.database_url:
+        return sa.URL.create("sqlite", database=str(settings.home / "reviews.sqlite3"))
+    return parse_url(settings.database_url)
+
+
+def parse_url(text: str) -> sa.URL:
+    """The address of a SQLite file or of Postgres; see `store_url`."""
+    remedy = "Set PLURALITY_DATABASE_URL to postgresql://user:password@host/name or to sqlite:///file."
+    try:
+        url = sa.make_url(text)
+    except (sa.exc.ArgumentError, ValueError):
+        raise InputError("The address of the database of reviews cannot be read.", remedy) from None
+    if url.get_backend_name() in ("postgresql", "postgres"):
+        return url.set(drivername="postgresql+psycopg")
+    if url.get_backend_name() == "sqlite" and url.database not in (None, "", ":memory:"):
+        return url.set(drivername="sqlite")
+    raise InputError(f"Reviews cannot be kept in {url.get_backend_name()} as given.", remedy)
+
+
+def open_database(url: sa.URL, patience: float = PATIENCE) -> sa.Engine:
+    """An engine on the newest schema; makes the folder, the file and the tables where they are not there.
+
+    Raises
+    ------
+    StoreError
+        It cannot be reached, written or brought to the newest schema.
+    """
+    engine = connect(url, patience)
+    try:
+        upgrade(engine)
+    except BaseException:
+        engine.dispose()
+        raise
+    return engine
+
+
+def upgrade(engine: sa.Engine, to: str = "head") -> None:
+    """Bring the schema to a revision, the newest by default, in one transaction; what is recorded stays."""
+    script = ScriptDirectory(str(_MIGRATIONS))
+    with transaction(engine) as connection:
+        if MigrationContext.configure(connection).get_current_revision() == script.get_current_head():
+            return
+    with transaction(engine, writes=True) as connection:
+        if engine.dialect.name == "postgresql":
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+        context = MigrationContext.configure(connection)
+        now = context.get_current_revision()
+        try:
+            steps = list(script.walk_revisions(now or "base", to))[::-1]
+        except (CommandError, ResolutionError):
+            raise StoreError(
+                "newer", "The database of reviews was written by a later version of Plurality. Update Plurality."
+            ) from None
+        with Operations.context(context):
+            for step in steps:
+                if step.revision != now:
+                    step.module.upgrade()
+                    context.stamp(script, step.revision)
+
+
+@contextmanager
+def transaction(engine: sa.Engine, *, writes: bool = False) -> Iterator[sa.Connection]:
+    """One transaction, committed at the end of the block; a broken rule of the tables is the caller's to explain.
+
+    Raises
+    ------
+    StoreError
+        The database failed; nothing of the block is kept.
+    """
+    try:
+        with engine.connect().execution_options(writes=writes) as connection, connection.begin():
+            yield connection
+    except sa.exc.IntegrityError:
+        raise
+    except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:
+        raise explained(error, engine.url) from error
+
+
+def explained(error: Exception, url: sa.URL) -> StoreError:
+    """What went wrong, in words, without the password."""
+    cause = getattr(error, "orig", None) or error
+    sqlite_code = getattr(cause, "sqlite_errorcode", None)
+    state = getattr(cause, "sqlstate", None)
+    where = url.database if url.get_backend_name() == "sqlite" else f"{url.host or 'this computer'}/{url.database}"
+    end = "Nothing was acknowledged; sending once more records nothing twice."
+    if isinstance(error, sa.exc.TimeoutError) or state in ("55P03", "57014", "40P01", "40001"):
+        trouble = "locked"
+    elif isinstance(cause, sqlite3.Error):
+        trouble = _SQLITE_TROUBLE.get((sqlite_code or 0) & 0xFF, "other")
+    elif state is None:
+        trouble = "unreachable" if isinstance(error, sa.exc.OperationalError | sa.exc.InterfaceError) else "other"
+    else:
+        trouble = _POSTGRES_TROUBLE.get(state) or _POSTGRES_TROUBLE.get(state[:2], "other")
+    said = _WORDS[trouble].format(where=where)
+    if trouble == "other":
+        said += f" ({type(cause).__name__}: {' '.join(str(cause).split())[:200]})."
+    return StoreError(trouble, f"{said} {end}")
+
+
+_SQLITE_TROUBLE = {
+    sqlite3.SQLITE_BUSY: "locked",
+    sqlite3.SQLITE_LOCKED: "locked",
+    sqlite3.SQLITE_FULL: "full",
+    sqlite3.SQLITE_IOERR: "full",
+    sqlite3.SQLITE_READONLY: "read-only",
+    sqlite3.SQLITE_PERM: "read-only",
+    sqlite3.SQLITE_CANTOPEN: "unreachable",
+    sqlite3.SQLITE_CORRUPT: "damaged",
+    sqlite3.SQLITE_NOTADB: "damaged",
+}
+_POSTGRES_TROUBLE = {
+    "53100": "full",
+    "53": "unreachable",
+    "25006": "read-only",
+    "42501": "read-only",
+    "08": "unreachable",
+    "57": "unreachable",
+    "28": "unreachable",
+    "3D": "unreachable",
+    "58": "full",
+    "XX": "damaged",
+}
+_WORDS = {
+    "locked": "The database of reviews ({where}) is held by somebody else.",
+    "full": "The database of reviews ({where}) could not be written: the disk is full, or it fails. Free some space.",
+    "read-only": "The database of reviews ({where}) may not be written. Give the right to write to it.",
+    "unreachable": "The database of reviews ({where}) cannot be reached. See that it is there and running.",
+    "damaged": "The database of reviews ({where}) is damaged or is no database. Put back a copy of it.",
+    "other": "The database of reviews ({where}) failed",
+}
+
+
+def empty_log(engine: sa.Engine) -> None:
+    """Write the pages of SQLite's log to the file and cut it, so that what was erased is gone from the disk."""
+    if engine.dialect.name == "sqlite":
+        with engine.connect() as connection, suppress(sqlite3.Error):  # a reader holds it: emptied at the next occasion
+            connection.connection.driver_connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def connect(url: sa.URL, patience: float = PATIENCE) -> sa.Engine:
+    """An engine as it is needed here, on whatever schema is there."""
+    if url.get_backend_name() == "sqlite":
+        try:
+            Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(
+                "unreachable",
+                f"The folder {Path(url.database).parent} cannot be made ({error.strerror}). "
+                "Set PLURALITY_HOME to a folder that can be written.",
+            ) from None
+        engine = sa.create_engine(url, connect_args={"timeout": patience}, pool_timeout=patience)
+        sa.event.listen(engine, "connect", _prepare_sqlite)
+        sa.event.listen(engine, "begin", _begin_sqlite)
+        return engine
+    options = f"-c synchronous_commit=on -c lock_timeout={int(1000 * patience)}"
+    try:
+        return sa.create_engine(
+            url,
+            connect_args={"connect_timeout": max(2, round(patience)), "options": options},
+            pool_pre_ping=True,
+            pool_timeout=patience,
+        )
+    except ModuleNotFoundError:
+        raise StoreError(
+            "unreachable", "Postgres needs one more package: pip install 'psycopg[binary]'. Then start again."
+        ) from None
+
+
+def _prepare_sqlite(connection, record) -> None:
+    connection.isolation_level = None  # transactions begin where `_begin_sqlite` says, not where the driver guesses
+    for pragma in ("foreign_keys=ON", "synchronous=FULL", "secure_delete=ON"):
+        connection.execute(f"PRAGMA {pragma}")
+    if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            # Another process is just making the switch, or it cannot be made: commits are as safe without, only slower.
+            if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_READONLY):
+                raise
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if connection.get_execution_options().get("writes") else "BEGIN")

@@ -1,0 +1,163 @@
+"""What a page calls while somebody reviews: every verb of a review, bound to one dataset and one reviewer.
+
+Each verb returns the recorded event, which then is on the disk, or raises an error with a message to show.
+"""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from core.annotations.dataset import Dataset
+from core.errors import NotApplicableError
+from core.review.events import Draft, Event, check_name
+from core.review.opinions import Opinion
+from core.review.rules import what_follows
+from core.review.sessions import Progress, Queued, Session, SessionLine, progress_of
+from core.review.states import CaseReview
+from core.review.store import ReviewStore
+
+
+def new_token() -> str:
+    """A token for one submission; the page keeps it until that is acknowledged."""
+    return uuid.uuid4().hex
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """One reviewer at one dataset.
+
+    Parameters
+    ----------
+    store : ReviewStore
+    dataset : Dataset
+        Of classes or rankings. Reviews belong to its digest: take the whole dataset, not a selection.
+    reviewer : str
+        Name in one line.
+
+    Raises
+    ------
+    NotApplicableError
+        The answers are scores, so there is no class to choose.
+    """
+
+    store: ReviewStore
+    dataset: Dataset
+    reviewer: str
+
+    def __post_init__(self) -> None:
+        check_name(self.reviewer, "reviewer")
+        if not self.dataset.n_classes:
+            raise NotApplicableError("A review chooses among classes, and scores have none. Split them by a threshold.")
+
+    def start(self, title: str, cases: Sequence[Queued]) -> Session:
+        """Begin a session with cases of the dataset, as from `core.review.worklist`."""
+        for case in cases:
+            self.dataset.case_index(case.case_id)
+        return self.store.start_session(self.dataset.digest, self.reviewer, title, cases)
+
+    def sessions(self) -> list[Session]:
+        """Own sessions on this dataset, the latest first."""
+        return self.store.sessions(self.dataset.digest, self.reviewer)
+
+    def lines(self, session: Session) -> tuple[SessionLine, ...]:
+        """The list of a session, in the order in which its cases come."""
+        return self.store.lines(session)
+
+    def progress(self, session: Session) -> Progress:
+        """How far a session is, and its current case."""
+        return progress_of(self.lines(session))
+
+    def case(self, case_id: str) -> CaseReview:
+        """What this reviewer may know of a case now; its ``version`` goes into the next submission as ``seen``."""
+        self.dataset.case_index(case_id)
+        return self.store.case(self.dataset.digest, case_id).seen_by(self.reviewer)
+
+    def asked(self) -> dict[str, str]:
+        """Cases on which this reviewer is asked for a second opinion, and whether blind or open."""
+        asked = {}
+        for case_id, review in self.store.cases(self.dataset.digest).items():
+            how = dict(review.asked)
+            if self.reviewer in how:
+                asked[case_id] = how[self.reviewer]
+        return asked
+
+    def draft(self, case_id: str, kind: str, **said) -> Draft:
+        """A submission, not sent. ``said`` are fields of `Draft`."""
+        return Draft(dataset=self.dataset.digest, case_id=case_id, kind=kind, reviewer=self.reviewer, **said)
+
+    def follows(self, draft: Draft) -> str:
+        """What sending a draft would lead to, in words; raises where it is not allowed."""
+        self._check(draft)
+        return what_follows(self.store.case(draft.dataset, draft.case_id), draft)
+
+    def send(self, draft: Draft, *, seen: int, token: str) -> Event:
+        """Record a draft; see `ReviewStore.record`."""
+        self._check(draft)
+        return self.store.record(draft, seen=seen, token=token)
+
+    def _check(self, draft: Draft) -> None:
+        self.dataset.case_index(draft.case_id)
+        for opinion in (draft.opinion, draft.panel):
+            if opinion is not None:
+                opinion.check_classes(self.dataset.classes)
+
+    def submit(self, case_id: str, opinion: Opinion, *, seen: int, token: str, **said) -> Event:
+        """One's own opinion: ``confidence``, ``note``, ``reason``, ``seconds``, ``session`` may be ``said``."""
+        return self.send(self.draft(case_id, "opinion", opinion=opinion, **said), seen=seen, token=token)
+
+    def reveal(
+        self,
+        case_id: str,
+        panel: Opinion,
+        *,
+        model: str,
+        settings: Mapping[str, object],
+        seen: int,
+        token: str,
+        **said,
+    ) -> Event:
+        """Record that the panel's opinions are about to be shown; show them only once this has returned.
+
+        Parameters
+        ----------
+        panel : Opinion
+            The panel's answer: the class of highest certainty under the model, with which agreeing closes the case.
+        model : str
+        settings : mapping
+            What is shown: name of the model, reliability, seed and other parameters. Values that JSON takes.
+        """
+        draft = self.draft(case_id, "reveal", panel=panel, model=model, settings=settings, **said)
+        return self.send(draft, seen=seen, token=token)
+
+    def keep(self, case_id: str, *, seen: int, token: str, **said) -> Event:
+        """Keep one's opinion after the reveal."""
+        return self.send(self.draft(case_id, "keep", **said), seen=seen, token=token)
+
+    def change(self, case_id: str, opinion: Opinion, *, seen: int, token: str, **said) -> Event:
+        """Change one's opinion after the reveal; needs a ``reason`` or a ``note``."""
+        return self.send(self.draft(case_id, "change", opinion=opinion, **said), seen=seen, token=token)
+
+    def skip(self, case_id: str, *, seen: int, token: str, **said) -> Event:
+        """Leave the case for the end of the session."""
+        return self.send(self.draft(case_id, "skip", **said), seen=seen, token=token)
+
+    def ask(self, case_id: str, whom: str, how: str, *, seen: int, token: str, **said) -> Event:
+        """Ask somebody for a second opinion, "blind" or "open"."""
+        draft = self.draft(case_id, "second_opinion", whom=whom, whom_visible=how, **said)
+        return self.send(draft, seen=seen, token=token)
+
+    def refer(self, case_id: str, *, seen: int, token: str, **said) -> Event:
+        """Put a case before arbitration though nobody disagrees."""
+        return self.send(self.draft(case_id, "arbitration", **said), seen=seen, token=token)
+
+    def adjudicate(self, case_id: str, opinion: Opinion, *, seen: int, token: str, **said) -> Event:
+        """End arbitration with a class, a ranking, a distribution or `UNDETERMINED`; reveal comes first."""
+        return self.send(self.draft(case_id, "adjudication", opinion=opinion, **said), seen=seen, token=token)
+
+    def undo(self, case_id: str, *, seen: int, token: str, **said) -> Event:
+        """Take back one's own last event on the case, as a new event; a reveal cannot be taken back."""
+        return self.send(self.draft(case_id, "undo", **said), seen=seen, token=token)
+
+    def reopen(self, case_id: str, *, seen: int, token: str, **said) -> Event:
+        """Start a case afresh; needs a ``reason`` or a ``note``. The trail stays."""
+        return self.send(self.draft(case_id, "reopen", **said), seen=seen, token=token)

@@ -1,0 +1,42 @@
+"""What can go wrong when a review is recorded. Whatever it is, nothing that was acknowledged is lost."""
+
+from typing import Literal
+
+from core.errors import PluralityError
+
+Trouble = Literal["locked", "full", "unreachable", "read-only", "damaged", "newer", "other"]
+
+
+class StoreError(PluralityError):
+    """The database of reviews did not do what was asked; nothing was acknowledged.
+
+    Attributes
+    ----------
+    trouble : str
+        "locked", "full", "unreachable", "read-only", "damaged", "newer" (written by a later version) or "other".
+    """
+
+    def __init__(self, trouble: Trouble, message: str):
+        self.trouble = trouble
+        super().__init__(message)
+
+
+class ConflictError(PluralityError):
+    """The case has changed since it was shown; nothing was recorded.
+
+    Attributes
+    ----------
+    version : int
+        The version of the case now.
+    """
+
+    def __init__(self, case_id: str, version: int):
+        self.version = version
+        super().__init__(
+            f"Somebody else has worked on case {case_id!r} since it was shown to you. Nothing was recorded. "
+            "Look at the case again and send once more."
+        )
+
+
+class NotAllowedError(PluralityError):
+    """The case is not in a state in which this can be done; the message says why and what can."""

@@ -1,0 +1,135 @@
+"""What a reviewer says about a case: a class, a ranking with ties, a distribution, or that it cannot be determined."""
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from core.errors import InputError
+
+REASONS = {
+    "unclear_image": "unclear image",
+    "missing_information": "missing information",
+    "guideline_gap": "guideline gap",
+    "rater_error": "rater error",
+    "truly_ambiguous": "truly ambiguous",
+}
+_SUM_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """One opinion. Build it with `of_class`, `of_ranking` or `of_distribution`; `UNDETERMINED` is the fourth kind.
+
+    Equal opinions are equal objects: the order within a tie, or of the classes of a distribution, does not matter.
+
+    Attributes
+    ----------
+    blocks : tuple of tuples of str
+        Classes, first choice first; tied classes stand in one block. A single class is one block of one.
+    distribution : tuple of (str, float)
+        Class and probability; classes without any are left out.
+    """
+
+    blocks: tuple[tuple[str, ...], ...] = ()
+    distribution: tuple[tuple[str, float], ...] = ()
+
+    @classmethod
+    def of_class(cls, name: str) -> "Opinion":
+        """One class."""
+        return cls(blocks=((name,),))
+
+    @classmethod
+    def of_ranking(cls, blocks: Iterable[Iterable[str]]) -> "Opinion":
+        """Classes in order, tied ones together.
+
+        Raises
+        ------
+        InputError
+            A block is empty, a class stands twice, or there is none.
+        """
+        ordered = tuple(tuple(sorted(block)) for block in blocks)
+        named = [name for block in ordered for name in block]
+        if not named or not all(ordered):
+            raise InputError("The ranking has a place without a class.", "Name at least one class in each place.")
+        if len(set(named)) < len(named):
+            raise InputError("The ranking names a class twice.", "Name each class once.")
+        return cls(blocks=ordered)
+
+    @classmethod
+    def of_distribution(cls, shares: Mapping[str, float]) -> "Opinion":
+        """Probabilities of classes.
+
+        Raises
+        ------
+        InputError
+            One is negative or not a number, or they do not sum to one.
+        """
+        if any(not math.isfinite(share) or share < 0 for share in shares.values()):
+            raise InputError("A probability is negative or not a number.", "Give each class 0 to 1.")
+        total = math.fsum(shares.values())
+        if abs(total - 1) > _SUM_TOLERANCE:
+            raise InputError(f"The probabilities sum to {total:.4g}.", "They must sum to 1.")
+        return cls(distribution=tuple(sorted((name, float(share)) for name, share in shares.items() if share > 0)))
+
+    @property
+    def kind(self) -> str:
+        """Which of the four: "class", "ranking", "distribution" or "undetermined"."""
+        if self.distribution:
+            return "distribution"
+        if not self.blocks:
+            return "undetermined"
+        return "class" if len(self.blocks) == 1 and len(self.blocks[0]) == 1 else "ranking"
+
+    @property
+    def first(self) -> tuple[str, ...]:
+        """First choice, more than one class where they are tied; none where it cannot be determined."""
+        if self.distribution:
+            most = max(share for _, share in self.distribution)
+            return tuple(name for name, share in self.distribution if share == most)
+        return self.blocks[0] if self.blocks else ()
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Every class that it names."""
+        return tuple(name for block in self.blocks for name in block) + tuple(name for name, _ in self.distribution)
+
+    def check_classes(self, classes: Sequence[str]) -> None:
+        """Raise `InputError` where it names a class that is not in the list."""
+        unknown = [name for name in self.classes if name not in classes]
+        if unknown:
+            raise InputError(f"Class {unknown[0]!r} is not in the list of classes.", "Choose from the list.")
+
+    def agrees_with(self, panel: "Opinion") -> bool:
+        """Whether both have the same first choice.
+
+        A tie that only holds the other's class does not settle a case, so it does not agree; nor does an opinion that
+        it cannot be determined, unless both say so.
+        """
+        return set(self.first) == set(panel.first)
+
+    def words(self) -> str:
+        """As a line of text: ``A = B › C``. Not escaped."""
+        if self.distribution:
+            ordered = sorted(self.distribution, key=lambda entry: -entry[1])
+            return ", ".join(f"{name} {100 * share:.3g} %" for name, share in ordered)
+        return " › ".join(" = ".join(block) for block in self.blocks) or "cannot be determined"
+
+    def to_json(self) -> str:
+        """Text for the database and for export."""
+        if self.distribution:
+            value = {"distribution": dict(self.distribution)}
+        else:
+            value = {"ranking": self.blocks} if self.blocks else {"undetermined": True}
+        return json.dumps(value, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Opinion":
+        """What `to_json` wrote."""
+        value = json.loads(text)
+        if "distribution" in value:
+            return cls.of_distribution(value["distribution"])
+        return cls.of_ranking(value["ranking"]) if "ranking" in value else UNDETERMINED
+
+
+UNDETERMINED = Opinion()

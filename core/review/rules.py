@@ -1,0 +1,192 @@
+"""What may be done with a case in its present state, and what follows from it. No database here."""
+
+from dataclasses import fields, replace
+
+from core.errors import InputError
+from core.review.events import Draft, Event
+from core.review.faults import NotAllowedError
+from core.review.states import SETTLED, CaseReview, Read, effective, review_of
+
+
+def admit(review: CaseReview, draft: Draft, at: int) -> Event:
+    """The event that a draft becomes, if the rules allow it now.
+
+    Raises
+    ------
+    InputError
+        Something is missing or out of its range.
+    NotAllowedError
+        The state of the case does not allow it.
+    """
+    draft.check()
+    who, own = draft.reviewer, review.read_by(draft.reviewer)
+    old = own.opinion if own else None
+    undoes = _RULES[draft.kind](review, draft, own)
+    given = {entry.name: getattr(draft, entry.name) for entry in fields(Draft)}
+    if draft.kind not in _GIVES_OPINION:
+        given["opinion"] = None if draft.kind == "reopen" else old
+    if who in review.unblinded or draft.kind == "reveal":
+        given["visible"] = "open"
+    event = Event(**given, version=review.version + 1, at=at, old=old, undoes=undoes)
+    if draft.kind == "undo":
+        own = review_of(review.case_id, [*review.events, event]).read_by(who)
+        event = replace(event, opinion=own.opinion if own else None)
+    return event
+
+
+def what_follows(review: CaseReview, draft: Draft) -> str:
+    """What sending a draft would lead to, in words, to be said before it is sent.
+
+    What a blind reader is told does not depend on anybody else's opinion.
+
+    Raises
+    ------
+    InputError, NotAllowedError
+        As `admit`.
+    """
+    event = admit(review, draft, at=0)
+    after = review_of(review.case_id, [*review.events, event])
+    if draft.kind == "opinion" and draft.reviewer not in review.revealed:
+        return "Your opinion is recorded; then the panel's opinions are shown beside it."
+    if draft.kind == "skip":
+        return "The case comes back at the end of the session."
+    if draft.kind == "second_opinion":
+        return f"{draft.whom} is asked for a second opinion, {_HOW[draft.whom_visible]}."
+    if draft.kind == "reveal":
+        return "The panel's opinions are shown; what you say after that is no longer blind."
+    return _ENDS[after.state]
+
+
+_GIVES_OPINION = ("opinion", "change", "adjudication")
+_HOW = {"blind": "without seeing the others'", "open": "with all opinions before their eyes"}
+_ENDS = {
+    "open": "The case is open again.",
+    "skipped": "The case is open again.",
+    "read": "The case waits for the opinion of a reader to be compared with the panel's.",
+    "second_opinion": "The case waits for the second opinion.",
+    "arbitration": "The case goes to arbitration.",
+    "closed": "You agree with the panel: the case is closed.",
+    "adjudicated": "The arbitration ends; the case is adjudicated.",
+}
+
+
+def _opinion(review: CaseReview, draft: Draft, own: Read | None) -> None:
+    _needs_opinion(draft)
+    if draft.opinion.kind == "distribution":
+        raise InputError("An opinion is a class or a ranking.", "A distribution is for arbitration.")
+    _not_adjudicated(review)
+    if own:
+        raise NotAllowedError(
+            "Your opinion on this case is recorded already. Take it back, or change it after the reveal."
+        )
+
+
+def _reveal(review: CaseReview, draft: Draft, own: Read | None) -> None:
+    if draft.panel is None:
+        raise InputError("It is not said what the panel's answer is.", "Record what is about to be shown.")
+    asked_open = (draft.reviewer, "open") in review.asked
+    if not (own or asked_open or review.disputed or review.state in SETTLED):
+        raise NotAllowedError("Give your own opinion first; then the others' are shown.")
+
+
+def _keep(review: CaseReview, draft: Draft, own: Read | None) -> None:
+    _revealed(review, draft, own)
+    if own.settled:
+        raise NotAllowedError("You have kept or changed your opinion already.")
+
+
+def _change(review: CaseReview, draft: Draft, own: Read | None) -> None:
+    _needs_opinion(draft)
+    _revealed(review, draft, own)
+    if draft.opinion.kind == "distribution":
+        raise InputError("An opinion is a class or a ranking.", "A distribution is for arbitration.")
+    if draft.opinion == own.opinion:
+        raise NotAllowedError("That is the opinion that you have. Keep it, or choose another.")
+    _needs_reason(draft, "a change")
+
+
+def _skip(review: CaseReview, draft: Draft, own: Read | None) -> None:
+    if own and own.settled:
+        raise NotAllowedError("You are through with this case.")
+
+
+def _second_opinion(review: CaseReview, draft: Draft, own: Read | None) -> None:
+    _not_adjudicated(review)
+    if not own:
+        raise NotAllowedError("Give your own opinion before you ask for another.")
+    if draft.whom == draft.reviewer or review.read_by(draft.whom) or draft.whom in dict(review.asked):
+        raise NotAllowedError(f"{draft.whom} has an opinion on this case, or is asked already. Ask somebody else.")
+    if draft.whom_visible == "blind" and draft.whom in review.unblinded:
+        raise NotAllowedError(f"{draft.whom} has seen the opinions on this case. Ask for an open second opinion.")
+
+
+def _arbitration(review: CaseReview, draft: Draft, own: Read | None) -> None:
+    _not_adjudicated(review)
+    if not own:
+        raise NotAllowedError("Give your own opinion before you put the case before arbitration.")
+    if review.disputed:
+        raise NotAllowedError("The case is for arbitration already.")
+
+
+def _adjudication(review: CaseReview, draft: Draft, own: Read | None) -> None:
+    _needs_opinion(draft)
+    _not_adjudicated(review)
+    if not review.disputed:
+        raise NotAllowedError("The case is not for arbitration.")
+    if draft.reviewer not in review.revealed:
+        raise NotAllowedError("Look at the opinions before you end the arbitration.")
+
+
+def _undo(review: CaseReview, draft: Draft, own: Read | None) -> int:
+    standing = [e for e in effective(review.events) if e.kind != "skip" or e.reviewer == draft.reviewer]
+    if not standing:
+        raise NotAllowedError("There is nothing to take back.")
+    last = standing[-1]
+    if last.reviewer != draft.reviewer:
+        raise NotAllowedError("Somebody else has worked on the case since. Reveal and change, or have it reopened.")
+    if last.kind == "reveal":
+        raise NotAllowedError("What was seen cannot be unseen. Keep your opinion, or change it with a reason.")
+    return last.version
+
+
+def _reopen(review: CaseReview, draft: Draft, own: Read | None) -> None:
+    if review.state not in ("closed", "adjudicated", "arbitration", "second_opinion"):
+        raise NotAllowedError("The case is open.")
+    _needs_reason(draft, "reopening")
+
+
+_RULES = {
+    "opinion": _opinion,
+    "reveal": _reveal,
+    "keep": _keep,
+    "change": _change,
+    "skip": _skip,
+    "second_opinion": _second_opinion,
+    "arbitration": _arbitration,
+    "adjudication": _adjudication,
+    "undo": _undo,
+    "reopen": _reopen,
+}
+
+
+def _needs_opinion(draft: Draft) -> None:
+    if draft.opinion is None:
+        raise InputError("There is no opinion.", "Choose a class, or say that it cannot be determined.")
+
+
+def _needs_reason(draft: Draft, what: str) -> None:
+    if not draft.reason and not draft.note.strip():
+        raise InputError(f"There is no reason for {what}.", "Choose a reason or write a note.")
+
+
+def _not_adjudicated(review: CaseReview) -> None:
+    if review.state == "adjudicated":
+        raise NotAllowedError("The case is adjudicated. It must be reopened first.")
+
+
+def _revealed(review: CaseReview, draft: Draft, own: Read | None) -> None:
+    _not_adjudicated(review)
+    if not own:
+        raise NotAllowedError("You have no opinion on this case yet.")
+    if draft.reviewer not in review.revealed:
+        raise NotAllowedError("The others' opinions are not shown yet.")

@@ -1,0 +1,126 @@
+"""A session: a finite batch of cases with an order, progress, and a list at the end to go back to."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from core.review.events import Event
+from core.review.states import SETTLED, CaseReview, effective, review_of
+
+Standing = Literal["left", "begun", "skipped", "done", "elsewhere"]
+STANDINGS: dict[Standing, str] = {
+    "left": "not seen yet",
+    "begun": "begun",
+    "skipped": "skipped",
+    "done": "done",
+    "elsewhere": "settled by others",
+}
+_FINISHES = ("keep", "change", "second_opinion", "arbitration", "adjudication", "reopen")
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """A case of a session, and why it is there, in words. Not escaped."""
+
+    case_id: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A batch of cases for one reviewer.
+
+    Attributes
+    ----------
+    id, dataset, reviewer, title : str
+    at : int
+        When it was started, microseconds since 1970-01-01 UTC.
+    cases : tuple of Queued
+    """
+
+    id: str
+    dataset: str
+    reviewer: str
+    title: str
+    at: int
+    cases: tuple[Queued, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionLine:
+    """One case in the list of a session.
+
+    Attributes
+    ----------
+    case_id, why : str
+    standing : str
+        One of `STANDINGS`: "elsewhere" where others settled it before the reviewer began.
+    review : CaseReview
+        What the reviewer may know of it.
+    """
+
+    case_id: str
+    why: str
+    standing: Standing
+    review: CaseReview
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a session is. ``done`` counts what others settled; ``current`` is None at the end."""
+
+    done: int
+    skipped: int
+    total: int
+    current: str | None
+
+    @property
+    def share(self) -> float:
+        """Share done, 0 to 1."""
+        return self.done / self.total
+
+
+def lines_of(session: Session, trail: Iterable[Event]) -> tuple[SessionLine, ...]:
+    """Cases in the order in which they come: first those in their order, then the skipped as they were skipped.
+
+    Parameters
+    ----------
+    session : Session
+    trail : iterable of Event
+        All events of its cases, of any session, in their order.
+    """
+    trails: dict[str, list[tuple[int, Event]]] = {}
+    for place, event in enumerate(trail):
+        trails.setdefault(event.case_id, []).append((place, event))
+    found = []
+    for number, queued in enumerate(session.cases):
+        numbered = trails.get(queued.case_id, [])
+        events = [event for _, event in numbered]
+        review = review_of(queued.case_id, events)
+        own = [event for event in effective(events) if event.session == session.id]
+        standing = _standing(session, review, own)
+        skipped_at = max((place for place, event in numbered if own and event is own[-1]), default=-1)
+        order = (1, skipped_at) if standing == "skipped" else (0, number)
+        line = SessionLine(queued.case_id, queued.why, standing, review.seen_by(session.reviewer))
+        found.append((order, line))
+    return tuple(line for _, line in sorted(found, key=lambda entry: entry[0]))
+
+
+def progress_of(lines: tuple[SessionLine, ...]) -> Progress:
+    """Progress from the lines of a session."""
+    over = [line for line in lines if line.standing in ("done", "elsewhere")]
+    skipped = sum(line.standing == "skipped" for line in lines)
+    current = next((line.case_id for line in lines if line not in over), None)
+    return Progress(len(over), skipped, len(lines), current)
+
+
+def _standing(session: Session, review: CaseReview, own: list[Event]) -> Standing:
+    if own and own[-1].kind == "skip":
+        return "skipped"
+    read = review.read_by(session.reviewer)
+    finished = any(event.kind in _FINISHES for event in own)
+    if finished or (read is not None and read.settled):
+        return "done"
+    if own or read is not None:
+        return "begun"
+    return "elsewhere" if review.state in SETTLED else "left"

@@ -1,0 +1,179 @@
+"""The state of a case, worked out from its events. No database here."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from core.review.events import Event
+from core.review.opinions import Opinion
+
+State = Literal["open", "skipped", "read", "second_opinion", "arbitration", "closed", "adjudicated"]
+STATES: dict[State, str] = {
+    "open": "open",
+    "skipped": "skipped",
+    "read": "blind read recorded",
+    "second_opinion": "second opinion asked",
+    "arbitration": "in arbitration",
+    "closed": "closed",
+    "adjudicated": "adjudicated",
+}
+SETTLED: frozenset[State] = frozenset({"closed", "adjudicated"})
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """One reviewer's opinion in the present round of a case.
+
+    Attributes
+    ----------
+    reviewer : str
+    first : Opinion
+        As it was given, before anything was revealed unless ``visible`` says "open".
+    opinion : Opinion
+        As it is now.
+    visible : {"blind", "open"}
+        What the reviewer could see when giving ``first``.
+    panel : Opinion or None
+        What was revealed to the reviewer, or, to one who never looked, to the next who did.
+    settled : bool
+        Whether the reviewer is through with the case.
+    """
+
+    reviewer: str
+    first: Opinion
+    opinion: Opinion
+    visible: str
+    panel: Opinion | None = None
+    settled: bool = False
+
+    @property
+    def disagrees(self) -> bool:
+        """Whether it is settled, and against what the panel says."""
+        return self.settled and self.panel is not None and not self.opinion.agrees_with(self.panel)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseReview:
+    """Everything about one case; build it with `review_of`.
+
+    Attributes
+    ----------
+    case_id : str
+    version : int
+        Number of events, undone ones included; a new event must name it.
+    state : str
+        One of `STATES`.
+    reads : tuple of Read
+        Of the present round (since the case was last reopened), in order.
+    asked : tuple of (str, str)
+        Who is asked for a second opinion and has not answered, and whether blind or open.
+    disputed : bool
+        Whether it is for arbitration, even while a second opinion is awaited.
+    adjudication : Event or None
+    revealed : tuple of str
+        To whom the opinions were revealed in this round.
+    unblinded : frozenset of str
+        To whom they were ever revealed: what was seen is not unseen by undoing or reopening.
+    events : tuple of Event
+        The trail, with what was undone.
+    """
+
+    case_id: str
+    version: int = 0
+    state: State = "open"
+    reads: tuple[Read, ...] = ()
+    asked: tuple[tuple[str, str], ...] = ()
+    disputed: bool = False
+    adjudication: Event | None = None
+    revealed: tuple[str, ...] = ()
+    unblinded: frozenset[str] = frozenset()
+    events: tuple[Event, ...] = ()
+
+    def read_by(self, reviewer: str) -> Read | None:
+        """The reviewer's opinion in this round."""
+        return next((read for read in self.reads if read.reviewer == reviewer), None)
+
+    def seen_by(self, reviewer: str) -> "CaseReview":
+        """What the reviewer may know: all of it once revealed, before that only what is their own.
+
+        A page that shows only this cannot tell a blind reader anything, not even that somebody disagrees.
+        """
+        if reviewer in self.revealed:
+            return self
+        own = self.read_by(reviewer)
+        mine = tuple(event for event in self.events if event.reviewer == reviewer)
+        skipped = any(event.kind == "skip" for event in effective(mine))
+        return CaseReview(
+            self.case_id,
+            self.version,
+            "read" if own else "skipped" if skipped else "open",
+            reads=(replace(own, panel=None),) if own else (),
+            asked=tuple(entry for entry in self.asked if entry[0] == reviewer),
+            unblinded=self.unblinded & {reviewer},
+            events=mine,
+        )
+
+
+def effective(events: Iterable[Event]) -> list[Event]:
+    """Events without those that were undone, and without the undoing."""
+    events = list(events)
+    undone = {event.undoes for event in events if event.kind == "undo"}
+    return [event for event in events if event.kind != "undo" and event.version not in undone]
+
+
+def review_of(case_id: str, events: Sequence[Event]) -> CaseReview:
+    """The review of a case from its events, in their order."""
+    standing = effective(events)
+    since = max((place for place, event in enumerate(standing) if event.kind == "reopen"), default=-1)
+    reads: dict[str, Read] = {}
+    panels: dict[str, Opinion] = {}
+    asked: dict[str, str] = {}
+    referred, adjudication, skipped = False, None, False
+    for event in standing[since + 1 :]:
+        who = event.reviewer
+        if event.kind == "opinion":
+            reads[who] = Read(who, event.opinion, event.opinion, event.visible, panels.get(who), who in panels)
+            asked.pop(who, None)
+        elif event.kind == "reveal":
+            panels[who] = event.panel
+            for other, read in reads.items():
+                if (not read.settled and other == who) or (read.panel is None and read.settled):
+                    reads[other] = replace(read, panel=event.panel)
+        elif event.kind in ("keep", "change"):
+            reads[who] = replace(reads[who], opinion=event.opinion, settled=True)
+        elif event.kind == "second_opinion":
+            reads[who] = replace(reads[who], settled=True)
+            asked[event.whom] = event.whom_visible
+        elif event.kind == "arbitration":
+            reads[who] = replace(reads[who], settled=True)
+            referred = True
+        elif event.kind == "adjudication":
+            adjudication = event
+        skipped = skipped or event.kind == "skip"
+    disputed = referred or any(read.disagrees for read in reads.values())
+    return CaseReview(
+        case_id,
+        max((event.version for event in events), default=0),
+        _state(adjudication, asked, disputed, reads, skipped),
+        tuple(reads.values()),
+        tuple(asked.items()),
+        disputed,
+        adjudication,
+        tuple(panels),
+        frozenset(event.reviewer for event in events if event.kind == "reveal"),
+        tuple(events),
+    )
+
+
+def _state(adjudication, asked, disputed: bool, reads: dict[str, Read], skipped: bool) -> State:
+    if adjudication is not None:
+        return "adjudicated"
+    if asked:
+        return "second_opinion"
+    if disputed:
+        return "arbitration"
+    if any(not read.settled or read.panel is None for read in reads.values()):
+        return "read"
+    if reads:
+        return "closed"
+    return "skipped" if skipped else "open"

@@ -1,0 +1,117 @@
+"""Stores of reviews: SQLite always, Postgres where a server can be started."""
+
+import itertools
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from core.annotations.dataset import Dataset
+from core.review.database import parse_url
+from core.review.store import ReviewStore, close_stores
+
+BINARIES = [*sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)]
+
+
+class Server:
+    """A Postgres server of the tests' own, on a socket in its folder."""
+
+    def __init__(self, binaries: Path):
+        self.binaries = binaries
+        self.folder = Path(tempfile.mkdtemp(prefix="pg-"))
+        self.names = (f"reviews_{number}" for number in itertools.count())
+        self.rights = {}
+        if os.name == "posix" and os.getuid() == 0:  # Postgres refuses to run as root
+            shutil.chown(self.folder, "nobody")
+            self.rights = {"user": "nobody", "extra_groups": []}
+        self.run("initdb", "-D", "data", "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C")
+        self.start()
+
+    def run(self, program: str, *arguments: str) -> None:
+        done = subprocess.run(
+            [self.binaries / program, *arguments],
+            cwd=self.folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            **self.rights,
+        )
+        assert done.returncode == 0, done.stderr
+
+    def start(self) -> None:
+        options = f"-k {self.folder} -c listen_addresses='' -c max_connections=30 -c fsync=off"
+        self.run("pg_ctl", "-D", "data", "-w", "-l", "log", "-o", options, "start")
+
+    def stop(self, mode: str) -> None:
+        """Mode "immediate" leaves the data as a crash would."""
+        self.run("pg_ctl", "-D", "data", "-w", "-m", mode, "stop")
+
+    def url(self, name: str) -> str:
+        return f"postgresql://postgres@/{name}?host={self.folder}"
+
+    def new_database(self) -> str:
+        name = next(self.names)
+        engine = sa.create_engine(parse_url(self.url("postgres")), isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            connection.exec_driver_sql(f"CREATE DATABASE {name}")
+        engine.dispose()
+        return self.url(name)
+
+
+@pytest.fixture(scope="session")
+def server():
+    pytest.importorskip("psycopg", reason="Postgres: the driver psycopg is not installed")
+    found = shutil.which("initdb")
+    binaries = Path(found).resolve().parent if found else next(iter(BINARIES), None)
+    if binaries is None:
+        pytest.skip("Postgres: neither initdb in PATH nor /usr/lib/postgresql is there")
+    server = Server(binaries)
+    yield server
+    server.stop("immediate")
+    shutil.rmtree(server.folder)
+
+
+@pytest.fixture
+def sqlite_url(tmp_path):
+    return f"sqlite:///{tmp_path / 'reviews.sqlite3'}"
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request):
+    if request.param == "sqlite":
+        return request.getfixturevalue("sqlite_url")
+    return request.getfixturevalue("server").new_database()
+
+
+@pytest.fixture
+def open_at():
+    """Opens stores and closes them in the end."""
+    stores = []
+
+    def make(url, **options):
+        stores.append(ReviewStore(url, **options))
+        return stores[-1]
+
+    yield make
+    for store in stores:
+        store.close()
+    close_stores()
+
+
+@pytest.fixture
+def store(url, open_at):
+    return open_at(url)
+
+
+@pytest.fixture
+def dataset():
+    """Six cases of three classes; the raters agree on some."""
+    rows = [(0, 0, 0), (0, 1, 0), (1, 0, 0), (1, 1, 1), (2, 0, 2), (3, 0, 1), (3, 1, 1), (4, 0, 2), (5, 1, 0)]
+    cases, raters, answers = zip(*rows, strict=True)
+    names = [f"case {number}" for number in range(6)]
+    return Dataset.from_classes("small", names, ["ann", "bob"], ["x", "y", "z"], cases, raters, answers)

@@ -1,0 +1,273 @@
+"""The rules of a review, on one case after another: no database."""
+
+import pytest
+
+from core.errors import InputError
+from core.review.events import Draft
+from core.review.faults import NotAllowedError
+from core.review.opinions import UNDETERMINED, Opinion
+from core.review.rules import admit, what_follows
+from core.review.states import review_of
+
+X, Y, Z = (Opinion.of_class(name) for name in "xyz")
+TIED = Opinion.of_ranking([["x", "y"]])
+SHARES = Opinion.of_distribution({"x": 0.7, "z": 0.3})
+
+
+class Case:
+    """A case on which reviewers act one after the other."""
+
+    def __init__(self):
+        self.review = review_of("case", [])
+
+    def draft(self, who, kind, **said):
+        return Draft(dataset="a" * 32, case_id="case", kind=kind, reviewer=who, **said)
+
+    def do(self, who, kind, opinion=None, **said):
+        event = admit(self.review, self.draft(who, kind, opinion=opinion, **said), at=self.review.version)
+        self.review = review_of("case", [*self.review.events, event])
+        return self.review.state
+
+    def read(self, who, opinion, panel=X):
+        self.do(who, "opinion", opinion)
+        self.do(who, "reveal", panel=panel)
+
+
+@pytest.fixture
+def case():
+    return Case()
+
+
+def test_agreeing_with_the_panel_closes_a_case(case):
+    assert case.review.state == "open"
+    assert case.do("Ann", "opinion", X) == "read"
+    assert case.do("Ann", "reveal", panel=X) == "read"
+    assert case.do("Ann", "keep") == "closed"
+
+
+def test_disagreeing_brings_it_to_arbitration(case):
+    case.read("Ann", Y)
+    assert case.do("Ann", "keep") == "arbitration"
+
+
+@pytest.mark.parametrize("opinion", [TIED, UNDETERMINED])
+def test_a_tie_that_holds_the_panels_class_and_an_undetermined_case_are_for_arbitration(case, opinion):
+    case.read("Ann", opinion)
+    assert case.do("Ann", "keep") == "arbitration"
+
+
+def test_the_lower_places_of_a_ranking_do_not_matter_for_agreeing(case):
+    case.read("Ann", Opinion.of_ranking([["x"], ["y", "z"]]))
+    assert case.do("Ann", "keep") == "closed"
+
+
+def test_a_change_needs_another_opinion_and_a_reason(case):
+    case.read("Ann", Y)
+    with pytest.raises(InputError, match="reason"):
+        case.do("Ann", "change", X)
+    with pytest.raises(NotAllowedError, match="Keep it"):
+        case.do("Ann", "change", Y, reason="rater_error")
+    assert case.do("Ann", "change", X, note="I overlooked it") == "closed"
+    assert (case.review.events[-1].old, case.review.events[-1].opinion) == (Y, X)
+    assert case.do("Ann", "change", Z, reason="rater_error") == "arbitration"
+
+
+def test_arbitration_ends_with_a_class_a_distribution_or_undetermined(case):
+    case.read("Ann", Y)
+    case.do("Ann", "keep")
+    with pytest.raises(NotAllowedError, match="Look at the opinions"):
+        case.do("Cem", "adjudication", X)
+    case.do("Cem", "reveal", panel=X)
+    for verdict in (Y, SHARES, UNDETERMINED):
+        assert case.do("Cem", "adjudication", verdict) == "adjudicated"
+        assert case.review.adjudication.opinion == verdict
+        assert case.do("Cem", "undo") == "arbitration"
+
+
+def test_an_adjudicated_case_takes_nothing_more_until_it_is_reopened(case):
+    case.read("Ann", Y)
+    case.do("Ann", "keep")
+    case.do("Ann", "reveal", panel=X)
+    case.do("Ann", "adjudication", Y)
+    for who, kind, said in [
+        ("Bob", "opinion", {"opinion": X}),
+        ("Ann", "change", {"opinion": X, "reason": "rater_error"}),
+        ("Ann", "second_opinion", {"whom": "Bob", "whom_visible": "blind"}),
+        ("Ann", "adjudication", {"opinion": X}),
+    ]:
+        with pytest.raises(NotAllowedError):
+            case.do(who, kind, **said)
+    with pytest.raises(InputError, match="reason"):
+        case.do("Bob", "reopen")
+    assert case.do("Bob", "reopen", reason="guideline_gap") == "open"
+    assert case.review.reads == ()
+
+
+def test_a_second_opinion_is_awaited_and_then_compared_together_with_the_first(case):
+    case.do("Ann", "opinion", X)
+    assert case.do("Ann", "second_opinion", whom="Bob", whom_visible="blind") == "second_opinion"
+    assert case.review.asked == (("Bob", "blind"),)
+    assert case.do("Bob", "opinion", X) == "read"
+    assert case.review.read_by("Bob").visible == "blind"
+    case.do("Bob", "reveal", panel=X)
+    assert case.do("Bob", "keep") == "closed"
+
+
+def test_a_first_reader_who_never_looked_is_compared_with_what_the_second_saw(case):
+    case.do("Ann", "opinion", Y)
+    case.do("Ann", "second_opinion", whom="Bob", whom_visible="blind")
+    case.read("Bob", X)
+    assert case.do("Bob", "keep") == "arbitration"
+
+
+def test_an_open_second_opinion_is_revealed_first_and_never_called_blind(case):
+    case.do("Ann", "opinion", Y)
+    case.do("Ann", "second_opinion", whom="Bob", whom_visible="open")
+    case.do("Bob", "reveal", panel=X)
+    assert case.do("Bob", "opinion", X) == "arbitration"  # Ann disagrees
+    assert case.review.read_by("Bob").visible == "open"
+    assert case.review.read_by("Bob").settled
+
+
+def test_nobody_is_asked_to_read_blind_who_has_seen_the_opinions(case):
+    case.read("Ann", X)
+    case.do("Ann", "keep")
+    case.do("Bob", "reveal", panel=X)
+    with pytest.raises(NotAllowedError, match="open second opinion"):
+        case.do("Ann", "second_opinion", whom="Bob", whom_visible="blind")
+    assert case.do("Ann", "second_opinion", whom="Bob", whom_visible="open") == "second_opinion"
+    for whom in ("Ann", "Bob"):
+        with pytest.raises(NotAllowedError, match="somebody else"):
+            case.do("Ann", "second_opinion", whom=whom, whom_visible="open")
+
+
+def test_nothing_is_revealed_before_ones_own_opinion(case):
+    with pytest.raises(NotAllowedError, match="own opinion first"):
+        case.do("Ann", "reveal", panel=X)
+    case.do("Bob", "opinion", X)
+    with pytest.raises(NotAllowedError, match="own opinion first"):
+        case.do("Ann", "reveal", panel=X)
+
+
+def test_what_was_seen_cannot_be_unseen(case):
+    case.read("Ann", Y)
+    with pytest.raises(NotAllowedError, match="unseen"):
+        case.do("Ann", "undo")
+    case.do("Ann", "keep")
+    case.do("Ann", "reopen", note="again")
+    case.do("Ann", "opinion", Y)
+    assert case.review.read_by("Ann").visible == "open"
+
+
+def test_undo_takes_back_ones_own_last_event_and_stays_in_the_trail(case):
+    case.read("Ann", Y)
+    case.do("Ann", "keep")
+    assert case.do("Ann", "undo") == "read"
+    assert case.do("Ann", "change", X, note="better") == "closed"
+    assert case.do("Ann", "undo") == "read"
+    assert case.review.read_by("Ann").opinion == Y
+    undo = case.review.events[-1]
+    assert (undo.undoes, undo.old, undo.opinion) == (5, X, Y)
+    assert [event.kind for event in case.review.events] == ["opinion", "reveal", "keep", "undo", "change", "undo"]
+
+
+def test_nobody_undoes_what_another_did_or_has_acted_on(case):
+    with pytest.raises(NotAllowedError, match="nothing"):
+        case.do("Ann", "undo")
+    case.do("Ann", "opinion", X)
+    with pytest.raises(NotAllowedError, match="Somebody else"):
+        case.do("Bob", "undo")
+    case.do("Bob", "skip")
+    assert case.do("Ann", "undo") == "skipped"
+    case.do("Ann", "opinion", X)
+    case.do("Bob", "opinion", X)
+    with pytest.raises(NotAllowedError, match="Somebody else"):
+        case.do("Ann", "undo")
+
+
+def test_a_look_with_other_settings_does_not_change_how_an_earlier_reader_stands(case):
+    case.read("Ann", X, panel=X)
+    case.do("Ann", "keep")
+    assert case.do("Bob", "reveal", panel=Y) == "closed"
+
+
+def test_an_open_reader_who_disagrees_brings_a_closed_case_to_arbitration(case):
+    case.read("Ann", X)
+    case.do("Ann", "keep")
+    case.do("Bob", "reveal", panel=X)
+    assert case.do("Bob", "opinion", Y) == "arbitration"
+
+
+def test_a_case_can_be_put_before_arbitration_though_all_agree(case):
+    with pytest.raises(NotAllowedError):
+        case.do("Ann", "arbitration")
+    case.read("Ann", X)
+    case.do("Ann", "keep")
+    assert case.do("Ann", "arbitration", reason="truly_ambiguous") == "arbitration"
+    with pytest.raises(NotAllowedError, match="already"):
+        case.do("Ann", "arbitration")
+
+
+def test_one_has_one_opinion_on_a_case(case):
+    case.do("Ann", "opinion", X)
+    with pytest.raises(NotAllowedError, match="recorded already"):
+        case.do("Ann", "opinion", Y)
+    with pytest.raises(NotAllowedError, match="not shown yet"):
+        case.do("Ann", "keep")
+
+
+def test_a_distribution_is_for_arbitration(case):
+    with pytest.raises(InputError, match="arbitration"):
+        case.do("Ann", "opinion", SHARES)
+    case.read("Ann", X)
+    with pytest.raises(InputError, match="arbitration"):
+        case.do("Ann", "change", SHARES, note="n")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"kind": "guess"},
+        {"visible": "half"},
+        {"confidence": 1.01},
+        {"confidence": float("nan")},
+        {"reason": "other"},
+        {"seconds": -1.0},
+        {"seconds": float("inf")},
+        {"note": "n" * 10_001},
+        {"reviewer": ""},
+        {"reviewer": " Ann"},
+        {"reviewer": "A\nnn"},
+        {"reviewer": "A" * 201},
+        {"kind": "second_opinion", "whom": "", "whom_visible": "blind"},
+        {"kind": "second_opinion", "whom": "Bob"},
+        {"opinion": None},
+    ],
+)
+def test_values_out_of_their_range_are_refused(case, said):
+    given = {"dataset": "a" * 32, "case_id": "case", "kind": "opinion", "reviewer": "Ann", "opinion": X} | said
+    with pytest.raises(InputError):
+        admit(case.review, Draft(**given), at=0)
+
+
+def test_the_consequence_is_said_before_and_is_what_happens(case):
+    case.read("Ann", Y)
+    keep = case.draft("Ann", "keep")
+    change = case.draft("Ann", "change", opinion=X, note="n")
+    ask = case.draft("Ann", "second_opinion", whom="Bob", whom_visible="blind")
+    assert "goes to arbitration" in what_follows(case.review, keep)
+    assert "the case is closed" in what_follows(case.review, change)
+    assert "Bob" in what_follows(case.review, ask)
+    assert case.do("Ann", "keep") == "arbitration"
+    with pytest.raises(NotAllowedError):
+        what_follows(case.review, case.draft("Ann", "keep"))
+
+
+def test_a_blind_reader_is_told_the_same_whatever_others_said(case):
+    draft = case.draft("Bob", "opinion", opinion=X)
+    before = what_follows(case.review, draft)
+    case.read("Ann", Y)
+    case.do("Ann", "keep")
+    assert what_follows(case.review, draft) == before
+    seen = case.review.seen_by("Bob")
+    assert (seen.state, seen.reads, seen.events, seen.disputed) == ("open", (), (), False)
