@@ -56,6 +56,35 @@ GLOSSARY: dict[str, Term] = {
         "Every two raters compared on the cases that both of them answered.",
         "Share of agreeing pairs of answers with Wilson's 95 % interval; n pairs in every cell.",
     ),
+    "without the rater": Term(
+        "Does agreement rise when this rater's answers are taken away? Then they differ from the others.",
+        "Leave-one-rater-out: the coefficient on the data without the rater, less that of all; agreement with the "
+        "others is the share of agreeing pairs, Wilson interval on the effective number of the rater's cases.",
+    ),
+    "specific agreement": Term(
+        "If one rater says this class, how often does another one say it too?",
+        "p_s(k) = Σ n_ik(n_ik − 1) / Σ n_ik(n_i − 1); Wilson interval on the jackknife's effective n (Fleiss 1975).",
+    ),
+    "icc": Term(
+        "How much of the differences between scores comes from the cases, and not from who scored them.",
+        "Intraclass correlation by analysis of variance on complete cases, F intervals (Shrout & Fleiss 1979; McGraw & "
+        "Wong 1996), and by REML with gaps.",
+    ),
+    "average overlap": Term(
+        "How much two differential diagnoses have in common, first places counting most.",
+        "Mean average overlap@L of two raters' rankings with ties, normalised by their own; Wilson interval over cases "
+        "(Stutz et al., B.5).",
+    ),
+    "precision": Term(
+        "How narrow the interval is now, and how narrow it would be with more answers.",
+        "Standard error of SPA for heterogeneous cases from factorial moments, Var_n of n answers a case, over new or "
+        "present cases (Nørregaard & Derczynski, figure 6).",
+    ),
+    "bootstrap": Term(
+        "What the number could have been with other cases like these: drawn again and again from those at hand.",
+        "Percentile interval over resamples of cases, all coefficients on the same resamples, so that their "
+        "differences have intervals too (Efron & Tibshirani 1993).",
+    ),
     "dawid-skene": Term(
         "Finds out which raters can be trusted by how well they fit with the others, and weighs their answers so.",
         "Latent class model with a confusion matrix per rater, by EM in log space; supposes that raters err "

@@ -8,7 +8,7 @@ from core.annotations.capabilities import can_use, verdicts
 from core.annotations.samples import SAMPLES
 from core.errors import PluralityError
 from core.text import markdown, plural, shorten
-from pages.shared import cached, menu, state
+from pages.shared import cached, cached_agreement, menu, state
 
 
 def _welcome() -> None:
@@ -62,7 +62,7 @@ def _dashboard(reading) -> None:
 def _figures(columns, view) -> None:
     with columns[1].container(border=True, height="stretch"):
         if can_use("agreement", view).possible:
-            table, _, _ = cached.agreement(view)
+            table, _, _ = cached_agreement.agreement(view)
             percent = table[0]
             st.metric("Raters agree on", "–" if percent.value is None else f"{percent.value:.0%} of pairs")
             low_high = (

@@ -20,15 +20,34 @@ COEFFICIENT_TITLES = {
     "fleiss_kappa": "Fleiss κ",
     "gwet_ac": "Gwet AC1",
     "brennan_prediger": "Brennan-Prediger",
-    "krippendorff_alpha": "Krippendorff α, nominal",
+    "krippendorff_alpha": "Krippendorff α",
+    "icc_1": "ICC(1)",
+    "icc_1k": "ICC(1,k)",
+    "icc_2": "ICC(2,1)",
+    "icc_2k": "ICC(2,k)",
+    "icc_3": "ICC(3,1)",
+    "icc_3k": "ICC(3,k)",
+    "leave_one_out_top1": "First choice of the others",
+    "mean_average_overlap": "Average overlap",
 }
+
+
+def title_of(coefficient: Coefficient) -> str:
+    """Name on screen, with the weights, metric, method or depth where it has one."""
+    name, how = coefficient.name, coefficient.weights
+    if name == "gwet_ac":
+        return "Gwet AC1" if how == "identity" else f"Gwet AC2, {how}"
+    title = COEFFICIENT_TITLES[name]
+    if name == "spa" or name == "spa_corrected" or name == "leave_one_out_top1" or how == "identity":
+        return title
+    return f"{title}, {how}"
 
 
 def forest(table: list[Coefficient], theme: Theme, title: str) -> go.Figure:
     """Coefficients as points with their intervals, one line each, the first on top."""
     shown = [coefficient for coefficient in table if coefficient.value is not None]
-    labels = [COEFFICIENT_TITLES[coefficient.name] for coefficient in shown]
-    figure = blank(theme, title, height=90 + 46 * max(1, len(shown)))
+    labels = [title_of(coefficient) for coefficient in shown]
+    figure = blank(theme, title, height=90 + (46 if len(shown) <= 12 else 30) * max(1, len(shown)))
     low = [0.0 if c.ci_low is None else c.value - c.ci_low for c in shown]
     high = [0.0 if c.ci_high is None else c.ci_high - c.value for c in shown]
     figure.add_scatter(
@@ -48,38 +67,33 @@ def forest(table: list[Coefficient], theme: Theme, title: str) -> go.Figure:
     return figure
 
 
-def pair_heatmap(matrix: PairMatrix, theme: Theme, title: str) -> go.Figure:
-    """Raters against raters; colour and number are the share that agrees, n stands in every cell."""
-    share = matrix.share
-    names = [plotly(shorten(rater, 16)) for rater in matrix.raters]
+def pair_heatmap(matrix: PairMatrix, order: np.ndarray, theme: Theme, title: str) -> go.Figure:
+    """Raters against raters in a given order; colour and number are the coefficient, n stands in every cell.
+
+    ``customdata`` of a cell holds the positions of its two raters, for a click.
+    """
+    value = matrix.value[np.ix_(order, order)]
+    names = [plotly(shorten(matrix.raters[code], 16)) for code in order]
     n_raters = len(names)
+    few = n_raters <= 16
     # A rater's own column would say nothing: it is left empty.
-    text = [
-        [
-            ""
-            if i == j
-            else ("no case<br>shared" if matrix.n[i, j] == 0 else f"{share[i, j]:.2f}<br>n {matrix.n[i, j]}")
-            for j in range(n_raters)
-        ]
-        for i in range(n_raters)
-    ]
-    hover = [
-        ["" if i == j else f"{names[i]} and {names[j]}<br>{_pair_hover(matrix, i, j)}" for j in range(n_raters)]
-        for i in range(n_raters)
-    ]
+    text = [["" if i == j else _cell(matrix, i, j) for j in order] for i in order] if few else None
+    hover = [["" if i == j else _pair_hover(matrix, i, j) for j in order] for i in order]
     figure = blank(theme, title, height=max(300, 110 + min(44, 700 // n_raters) * n_raters))
+    known = value[np.isfinite(value)]
     figure.add_heatmap(
-        z=share,
+        z=value,
         x=list(range(n_raters)),
         y=list(range(n_raters)),
-        text=text if n_raters <= 16 else None,
-        texttemplate="%{text}" if n_raters <= 16 else None,
+        text=text,
+        texttemplate="%{text}" if few else None,
         textfont={"size": 10},
         hovertext=hover,
+        customdata=[[[int(i), int(j)] for j in order] for i in order],
         hovertemplate="%{hovertext}<extra></extra>",
         colorscale=[[0, with_opacity(theme.accent, 0.04)], [1, with_opacity(theme.accent, 0.75)]],
-        zmin=float(np.nanmin(share)) if np.isfinite(share).any() else 0,
-        zmax=float(np.nanmax(share)) if np.isfinite(share).any() else 1,
+        zmin=float(known.min()) if known.size else 0,
+        zmax=float(known.max()) if known.size else 1,
         xgap=2,
         ygap=2,
         showscale=False,
@@ -130,9 +144,17 @@ def _interval(coefficient: Coefficient) -> str:
     return f"interval {coefficient.ci_low:.3f} to {coefficient.ci_high:.3f}"
 
 
+def _cell(matrix: PairMatrix, i: int, j: int) -> str:
+    if matrix.n[i, j] == 0:
+        return "no case<br>shared"
+    return f"{matrix.value[i, j]:.2f}<br>n {matrix.n[i, j]}" if np.isfinite(matrix.value[i, j]) else "undefined"
+
+
 def _pair_hover(matrix: PairMatrix, i: int, j: int) -> str:
+    who = f"{plotly(matrix.raters[i])} and {plotly(matrix.raters[j])}"
+    if why := matrix.why(i, j):
+        return f"{who}<br>{why}"
     interval = matrix.interval(i, j)
-    if interval is None:
-        return "share no case"
-    share = matrix.agree[i, j] / matrix.n[i, j]
-    return f"agree on {share:.2f} ({interval[0]:.2f} to {interval[1]:.2f}) of {matrix.n[i, j]:,} pairs of answers"
+    ends = f" ({interval[0]:.2f} to {interval[1]:.2f})" if interval else ""
+    name = COEFFICIENT_TITLES[matrix.coefficient]
+    return f"{who}<br>{name} {matrix.value[i, j]:.2f}{ends}<br>{matrix.n[i, j]:,} pairs of answers"

@@ -43,7 +43,7 @@ def agreement(order, sections, token, progress) -> list:
     fields = ("value", "se", "ci_low", "ci_high", "n_cases", "note")
     frame = pd.DataFrame(
         [
-            {"coefficient": agreement_figures.COEFFICIENT_TITLES[row.name]}
+            {"coefficient": agreement_figures.title_of(row)}
             | {name: getattr(row, name) for name in fields}
             for row in table
         ]

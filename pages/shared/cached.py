@@ -179,34 +179,6 @@ def class_view(dataset: Dataset, threshold: float | None) -> tuple[Dataset, int]
     return _class_view(dataset.digest, threshold, __version__, dataset)
 
 
-@st.cache_data(max_entries=32, show_spinner=False)
-def _agreement(digest: str, level: float, version: str, _dataset: Dataset):
-    from core.agreement.coefficients import agreement_table
-    from core.agreement.probability import SPA_WEIGHTINGS, case_agreement
-    from core.annotations.counts import class_counts
-
-    counts = class_counts(_dataset)
-    table = agreement_table(counts, level=level, spa_weightings=SPA_WEIGHTINGS, dataset=_dataset, every=True)
-    return table, *case_agreement(counts)
-
-
-def agreement(dataset: Dataset, level: float = 0.95):
-    """All coefficients; agreement of each case; annotations of each case."""
-    return _agreement(dataset.digest, level, __version__, dataset)
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _pairs(digest: str, version: str, _dataset: Dataset):
-    from core.agreement.pairs import pair_matrix
-
-    return pair_matrix(_dataset)
-
-
-def pairs(dataset: Dataset):
-    """Agreement of every two raters."""
-    return _pairs(dataset.digest, __version__, dataset)
-
-
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _majority(digest: str, version: str, _dataset: Dataset):
     from core.models.majority import MajorityVote

@@ -93,6 +93,23 @@ def download(table: pd.DataFrame, label: str, name: str, key: str) -> None:
             )
 
 
+def open_case_table(frame: pd.DataFrame, key: str, shares: Sequence[str] = (), height: int = 420) -> None:
+    """A table of cases; a click on a row opens the case. The first column holds the ids, ``shares`` run from 0 to 1."""
+    share = st.column_config.ProgressColumn(format="%.2f", min_value=0, max_value=1)
+    chosen = st.dataframe(
+        frame,
+        hide_index=True,
+        height=min(height, 36 * (len(frame) + 1) + 2),
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config=dict.fromkeys(shares, share),
+        key=key,
+    )
+    if chosen.selection.rows:
+        st.session_state["case"] = frame["case"].iloc[chosen.selection.rows[0]]
+        st.switch_page("pages/cases.py")
+
+
 def heading(text: str, term: str | None = None) -> None:
     """A heading of a part of a page, with the help sign of a term of the glossary."""
     st.subheader(text, help=explained(term) if term else None, anchor=False)

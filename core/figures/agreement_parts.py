@@ -1,0 +1,169 @@
+"""Figures of the parts of the Agreement page: by class, by rater, over time, and what more annotations would buy."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from core.agreement.bands import Band
+from core.agreement.intervals import Coefficient
+from core.agreement.over_time import OverTime
+from core.agreement.precision import PrecisionCurve
+from core.figures.agreement import COEFFICIENT_TITLES
+from core.figures.theme import Theme, blank, legend_below, with_opacity
+from core.text import plotly, shorten
+
+MOST_LINES = 40
+
+
+def named_forest(
+    names: Sequence[str],
+    coefficients: Sequence[Coefficient],
+    theme: Theme,
+    title: str,
+    axis: str,
+    overall: float | None = None,
+) -> go.Figure:
+    """One line for each name with its interval, the lowest value on top; at most `MOST_LINES` lines.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of classes or raters; undefined ones are left out.
+    overall : float, optional
+        Drawn as a line to compare with.
+    """
+    shown = [(name, one) for name, one in zip(names, coefficients, strict=True) if one.value is not None]
+    shown.sort(key=lambda pair: pair[1].value)
+    shown = shown[:MOST_LINES]
+    figure = blank(theme, title, height=100 + 24 * max(3, len(shown)))
+    values = [one.value for _, one in shown]
+    low = [0.0 if one.ci_low is None else one.value - one.ci_low for _, one in shown]
+    high = [0.0 if one.ci_high is None else one.ci_high - one.value for _, one in shown]
+    figure.add_scatter(
+        x=values,
+        y=list(range(len(shown))),
+        mode="markers",
+        marker={
+            "color": theme.accent,
+            "size": 9,
+            "symbol": "cross-thin",
+            "line": {"width": 2.5, "color": theme.accent},
+        },
+        error_x={"type": "data", "array": high, "arrayminus": low, "color": theme.accent, "thickness": 1.5, "width": 3},
+        customdata=[[plotly(name), _ends(one), one.n_cases, one.n_annotations] for name, one in shown],
+        hovertemplate="%{customdata[0]}: %{x:.3f}<br>%{customdata[1]}<br>%{customdata[2]:,} cases, "
+        "%{customdata[3]:,} annotations<extra></extra>",
+        showlegend=False,
+    )
+    if overall is not None:
+        figure.add_vline(x=overall, line={"color": theme.quiet, "dash": "dot", "width": 1.5})
+    figure.update_xaxes(title_text=axis, range=[min(0.0, *values) - 0.02 if values else 0, 1.02])
+    figure.update_yaxes(
+        autorange="reversed",
+        showgrid=False,
+        tickmode="array",
+        tickvals=list(range(len(shown))),
+        ticktext=[plotly(shorten(name, 28)) for name, _ in shown],
+        tickfont={"color": theme.ink},
+    )
+    return figure
+
+
+def agreement_over_time(found: OverTime, theme: Theme, title: str) -> go.Figure:
+    """A line with its intervals for each coefficient, window by window."""
+    figure = legend_below(blank(theme, title, height=360))
+    labels = [window.label for window in found.windows]
+    for number in range(len(found.windows[0].coefficients) if found.windows else 0):
+        ones = [window.coefficients[number] for window in found.windows]
+        known = [place for place, one in enumerate(ones) if one.value is not None]
+        colour = theme.classes[number]
+        figure.add_scatter(
+            x=[labels[place] for place in known],
+            y=[ones[place].value for place in known],
+            mode="lines+markers",
+            name=COEFFICIENT_TITLES[ones[0].name],
+            line={"color": colour, "width": 2, "dash": ("solid", "dash")[number % 2]},
+            error_y={
+                "type": "data",
+                "array": [_above(ones[place]) for place in known],
+                "arrayminus": [_below(ones[place]) for place in known],
+                "color": with_opacity(colour, 0.6),
+                "thickness": 1.5,
+                "width": 3,
+            },
+            customdata=[[_ends(ones[place]), ones[place].n_cases] for place in known],
+            hovertemplate="%{x}: %{y:.3f}<br>%{customdata[0]}<br>%{customdata[1]:,} cases<extra></extra>",
+        )
+    figure.update_xaxes(
+        type="category", categoryorder="array", categoryarray=labels, title_text="cases by first answer"
+    )
+    return figure
+
+
+def precision_figure(curves: Sequence[PrecisionCurve], theme: Theme, title: str) -> go.Figure:
+    """Width of the interval against annotations added: a line, or a band where the data leave a range."""
+    figure = legend_below(blank(theme, title, height=360))
+    names = {"new_cases": "on new cases", "present_cases": "on the present cases"}
+    for number, curve in enumerate(curves):
+        colour, x = theme.classes[number], [point.extra for point in curve.points]
+        low, high = ([point.width_range[end] for point in curve.points] for end in (0, 1))
+        if any(point.width is None for point in curve.points):
+            figure.add_scatter(
+                x=x + x[::-1],
+                y=high + low[::-1],
+                fill="toself",
+                fillcolor=with_opacity(colour, 0.15),
+                line={"width": 0},
+                hoverinfo="skip",
+                showlegend=False,
+            )
+        figure.add_scatter(
+            x=x,
+            y=high,
+            mode="lines+markers",
+            name=names[curve.how],
+            line={"color": colour, "width": 2.5, "dash": ("solid", "dash")[number % 2]},
+            customdata=[[point.n_cases, point.n_annotations] for point in curve.points],
+            hovertemplate="%{x:,} more: interval %{y:.3f} wide<br>%{customdata[0]:,} cases, %{customdata[1]:,} "
+            "annotations<extra></extra>",
+        )
+    figure.update_xaxes(title_text="annotations added", rangemode="tozero")
+    figure.update_yaxes(title_text="width of the 95 % interval of SPA", rangemode="tozero")
+    return figure
+
+
+def band_bar(found: Sequence[Band], theme: Theme, title: str) -> go.Figure:
+    """How probable each word of a scale is, as one bar cut into parts."""
+    figure = blank(theme, title, height=128)
+    shades = np.linspace(0.08, 0.85, len(found))
+    for band, shade in zip(found, shades, strict=True):
+        probability = band.probability or 0.0
+        figure.add_bar(
+            x=[probability],
+            y=[""],
+            orientation="h",
+            text=[f"{band.name} {probability:.2f}" if probability >= 0.14 else ""],
+            insidetextanchor="middle",
+            textangle=0,
+            textfont={"color": theme.ink if shade < 0.5 else theme.paper},
+            marker={"color": with_opacity(theme.accent, float(shade)), "line": {"color": theme.grid, "width": 1}},
+            hovertemplate=f"{band.name} ({band.low:g} to {band.high:g}): {probability:.3f}<extra></extra>",
+            showlegend=False,
+        )
+    figure.update_layout(barmode="stack")
+    figure.update_xaxes(range=[0, 1], title_text="probability")
+    figure.update_yaxes(showgrid=False)
+    return figure
+
+
+def _ends(one: Coefficient) -> str:
+    return "no interval" if one.ci_low is None else f"{one.ci_low:.3f} to {one.ci_high:.3f}"
+
+
+def _above(one: Coefficient) -> float:
+    return 0.0 if one.ci_high is None else one.ci_high - one.value
+
+
+def _below(one: Coefficient) -> float:
+    return 0.0 if one.ci_low is None else one.value - one.ci_low
