@@ -3,6 +3,7 @@
 import numpy as np
 import plotly.graph_objects as go
 
+from core.figures.reliability import SYMBOLS
 from core.figures.theme import Theme, blank, legend_below, with_opacity
 from core.models.result import RaterModelFit
 from core.text import plotly, shorten
@@ -32,6 +33,79 @@ def prevalence_bars(fits: list[RaterModelFit], theme: Theme, title: str) -> go.F
         tickmode="array", tickvals=list(range(len(order))), ticktext=names, autorange="reversed", showgrid=False
     )
     figure.update_layout(barmode="group")
+    return legend_below(figure)
+
+
+def prevalence_by_model(
+    fits: dict[str, RaterModelFit], raw: np.ndarray, theme: Theme, title: str, codes: list[int]
+) -> go.Figure:
+    """Prevalence by model with its interval; the upright line is the raw share of annotations.
+
+    ``codes`` are the classes shown, one group of rows each; ``raw`` of shape (n_classes,). A cross is an estimate
+    without an interval.
+    """
+    first = next(iter(fits.values()))
+    span = len(fits) + 1
+    one_class = len(codes) == 1
+    figure = blank(theme, title, height=int(130 + 24 * len(codes) * span))
+    n_annotations = int(first.n_annotations.sum())
+    for group, code in enumerate(codes):
+        figure.add_scatter(
+            x=[raw[code]] * 2,
+            y=[group * span - 0.5, group * span + len(fits) - 0.5],
+            mode="lines",
+            name="share of annotations",
+            legendgroup="raw",
+            showlegend=group == 0,
+            line={"color": theme.ink, "width": 2},
+            hovertemplate=f"{_class_name(first, code)}: %{{x:.3f}} of {n_annotations:,} annotations<extra></extra>",
+        )
+    for number, (name, fit) in enumerate(fits.items()):
+        label = plotly(shorten(name, 24))
+        colour = theme.accent if one_class else theme.classes[number % len(theme.classes)]
+        spread = None if fit.uncertainty is None else fit.uncertainty.prevalence
+        known = np.zeros(len(codes), bool) if spread is None else np.isfinite(spread.low[codes])
+        value = fit.prevalence[codes]
+        low, high = (value, value) if spread is None else (spread.low[codes], spread.high[codes])
+        interval = [f"{a:.3f} to {b:.3f}" if k else "no interval" for a, b, k in zip(low, high, known, strict=True)]
+        figure.add_scatter(
+            x=value,
+            y=np.arange(len(codes)) * span + number,
+            mode="markers",
+            name=label,
+            showlegend=not one_class,
+            marker={
+                "color": colour,
+                "size": 9,
+                "symbol": [SYMBOLS[number % len(SYMBOLS) * (not one_class)] if k else "x-thin" for k in known],
+                "line": {"width": 2, "color": colour},
+            },
+            error_x={
+                "type": "data",
+                "array": np.where(known, high - value, np.nan),
+                "arrayminus": np.where(known, value - low, np.nan),
+                "color": colour,
+                "thickness": 2,
+                "width": 4,
+            },
+            customdata=[[_class_name(fit, code), text] for code, text in zip(codes, interval, strict=True)],
+            hovertemplate="%{customdata[0]}: %{x:.3f} (%{customdata[1]}), "
+            f"{len(fit.cases):,} cases<extra>{label}</extra>",
+        )
+    names = [plotly(shorten(name, 24)) for name in fits] if one_class else [_class_name(first, code) for code in codes]
+    middle = np.arange(len(fits)) if one_class else np.arange(len(codes)) * span + (len(fits) - 1) / 2
+    figure.update_yaxes(
+        tickmode="array",
+        tickvals=middle,
+        ticktext=names,
+        range=[len(codes) * span - 1.4, -0.6],
+        showgrid=False,
+        tickfont={"size": 13, "color": theme.ink},
+    )
+    figure.update_xaxes(
+        title_text=f"share of cases that are {_class_name(first, codes[0])}" if one_class else "share of cases",
+        rangemode="tozero",
+    )
     return legend_below(figure)
 
 
@@ -86,3 +160,68 @@ def objective_path(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure:
     figure.update_xaxes(title_text="iteration")
     figure.update_yaxes(title_text="objective")
     return figure
+
+
+def calibration_curve(
+    predicted: np.ndarray,
+    observed: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    count: np.ndarray,
+    theme: Theme,
+    title: str,
+) -> go.Figure:
+    """How often what is given a probability is true; on the diagonal a probability of 70 % is right 7 times in 10.
+
+    Arrays over bins: mean probability, share true in the known classes, ends of its interval, and number of cases.
+    """
+    kept = np.flatnonzero(count > 0)
+    predicted, observed, low, high, count = (values[kept] for values in (predicted, observed, low, high, count))
+    figure = blank(theme, title, height=420)
+    figure.add_scatter(
+        x=[0, 1],
+        y=[0, 1],
+        mode="lines",
+        name="perfectly calibrated",
+        line={"color": theme.rest, "dash": "dash", "width": 1.5},
+        hoverinfo="skip",
+    )
+    figure.add_scatter(
+        x=predicted,
+        y=observed,
+        mode="lines+markers",
+        name="observed",
+        line={"color": theme.accent, "width": 2},
+        marker={"size": 9, "color": theme.accent},
+        error_y={
+            "type": "data",
+            "array": high - observed,
+            "arrayminus": observed - low,
+            "color": theme.accent,
+            "thickness": 1.5,
+            "width": 4,
+        },
+        customdata=np.column_stack([low, high, count]),
+        hovertemplate="probability %{x:.2f}: true in %{y:.2f} (%{customdata[0]:.2f} to %{customdata[1]:.2f}) of "
+        "%{customdata[2]:,} cases<extra></extra>",
+    )
+    figure.add_bar(
+        x=predicted,
+        y=count,
+        yaxis="y2",
+        width=0.03,
+        name="cases",
+        marker={"color": "rgba(0,0,0,0)", "line": {"color": theme.ink, "width": 1}},
+        hovertemplate="probability %{x:.2f}: %{y:,} cases<extra></extra>",
+    )
+    figure.update_layout(
+        yaxis={"domain": [0.3, 1], "title_text": "share true", "range": [-0.03, 1.03]},
+        yaxis2={**figure.layout.yaxis.to_plotly_json(), "domain": [0, 0.22], "range": None, "nticks": 4},
+        xaxis={"anchor": "y2", "range": [-0.03, 1.03], "title_text": "probability under the model"},
+    )
+    figure.update_layout(yaxis2_title={"text": "cases", "font": {"color": theme.quiet, "size": 12}})
+    return legend_below(figure)
+
+
+def _class_name(fit: RaterModelFit, code: int) -> str:
+    return plotly(shorten(fit.classes[code], 24))

@@ -1,0 +1,251 @@
+"""Figures that tell whether a rater model may be believed: predictive checks and leave-one-out."""
+
+import numpy as np
+import plotly.graph_objects as go
+
+from core.figures.reliability import SYMBOLS
+from core.figures.theme import Theme, blank, legend_below, with_opacity
+from core.models.checks import PredictiveCheck
+from core.models.loo import LooRow
+from core.text import plotly, shorten
+
+MOST_MODELS = 5
+MOST_RATERS = 200
+NAMED_RATERS = 30
+
+
+def vote_bands(
+    checks: dict[str, PredictiveCheck], theme: Theme, title: str, class_code: int | None = None
+) -> go.Figure:
+    """Observed votes per case as outlines against the 95 % band of each model's replicates [Han et al., figure 3].
+
+    Above in cases; below as replicated less observed, where small counts can be read too. At most `MOST_MODELS`.
+    ``class_code`` chooses the class where there are more than two.
+    """
+    checks = dict(list(checks.items())[:MOST_MODELS])
+    first = next(iter(checks.values()))
+    mine = _of_class(first, class_code)
+    votes, observed = first.place[mine], first.observed[mine]
+    figure = blank(theme, title, height=500)
+    figure.add_bar(
+        x=votes,
+        y=observed,
+        width=0.92,
+        name="observed",
+        marker={"color": "rgba(0,0,0,0)", "line": {"color": theme.ink, "width": 1.6}},
+        customdata=first.total[mine],
+        hovertemplate="%{x} votes: %{y:,} of %{customdata:,} cases<extra>observed</extra>",
+    )
+    step = 0.8 / len(checks)
+    width = float(np.clip(60 / (len(votes) * len(checks)), 1.5, 5))
+    for number, (name, check) in enumerate(checks.items()):
+        mine = _of_class(check, class_code)
+        colour, label = theme.classes[number % len(theme.classes)], plotly(shorten(name, 24))
+        low, median, high = check.low[mine], check.median[mine], check.high[mine]
+        hover = (
+            "%{customdata[0]} votes: %{customdata[2]:,.0f} to %{customdata[4]:,.0f} cases replicated (median "
+            "%{customdata[3]:,.0f})<br>observed %{customdata[1]:,} of %{customdata[6]:,}, p %{customdata[5]:.3f}"
+            f"<extra>{label}</extra>"
+        )
+        for axis, shift in (("y", 0), ("y2", observed)):
+            figure.add_scatter(
+                x=votes + (number - (len(checks) - 1) / 2) * step,
+                y=median - shift,
+                yaxis=axis,
+                mode="markers",
+                name=label,
+                legendgroup=label,
+                showlegend=axis == "y",
+                marker={"color": colour, "symbol": SYMBOLS[number % len(SYMBOLS)], "size": width + 4},
+                error_y={
+                    "type": "data",
+                    "array": high - median,
+                    "arrayminus": median - low,
+                    "color": colour,
+                    "thickness": width,
+                    "width": 0,
+                },
+                customdata=np.column_stack([votes, observed, low, median, high, check.p[mine], check.total[mine]]),
+                hovertemplate=hover,
+            )
+    figure.add_shape(
+        type="line", xref="paper", x0=0, x1=1, yref="y2", y0=0, y1=0, line={"color": theme.ink, "width": 1.6}
+    )
+    figure.update_layout(
+        yaxis={"domain": [0.5, 1], "title_text": "cases", "rangemode": "tozero"},
+        yaxis2={**figure.layout.yaxis.to_plotly_json(), "domain": [0, 0.42], "title_text": "replicated − observed"},
+        xaxis={"anchor": "y2", "title_text": "votes of a case", "dtick": 1 if len(votes) <= 20 else None},
+    )
+    figure.update_layout(yaxis2_title_font={"color": theme.quiet, "size": 12})
+    figure.update_xaxes(showgrid=False)
+    return legend_below(figure)
+
+
+def rater_bands(check: PredictiveCheck, theme: Theme, title: str, class_code: int | None = None) -> go.Figure:
+    """Share of a rater's annotations that name the class: circles observed, bars the 95 % band of replicates.
+
+    Raters by their observed share. At most `MOST_RATERS`, those for whom the model does worst; crosses are outside
+    their band.
+    """
+    mine = _of_class(check, class_code)
+    if len(mine) > MOST_RATERS:
+        mine = mine[np.argsort(np.minimum(check.p, 1 - check.p)[mine], kind="stable")[:MOST_RATERS]]
+    share = check.observed[mine] / check.total[mine]
+    order = np.argsort(share, kind="stable")
+    mine, share = mine[order], share[order]
+    low, high, total = check.low[mine], check.high[mine], check.total[mine]
+    outside = (check.observed[mine] < low) | (check.observed[mine] > high)
+    names = [plotly(shorten(check.labels[entry], 24)) for entry in mine]
+    place = np.arange(len(mine))
+    few = len(mine) <= NAMED_RATERS
+    figure = blank(theme, title, height=380)
+    x, y = _segments(place, low / total, high / total)
+    figure.add_scatter(
+        x=x,
+        y=y,
+        mode="lines",
+        name="95 % of replicates",
+        line={"color": with_opacity(theme.accent, 0.4), "width": 9 if few else 3},
+        hoverinfo="skip",
+    )
+    for inside, name, symbol, colour in (
+        (True, "observed", "circle-open", theme.ink),
+        (False, "observed, outside the band", "x", theme.mean),
+    ):
+        chosen = np.flatnonzero(outside != inside)
+        figure.add_scatter(
+            x=place[chosen],
+            y=share[chosen],
+            mode="markers",
+            name=name,
+            marker={
+                "symbol": symbol,
+                "color": colour,
+                "size": 9 if few else 5 if inside else 7,
+                "line": {"width": 1.6 if few else 1},
+            },
+            customdata=[
+                [names[i], f"{check.observed[mine[i]]:,}", f"{total[i]:,}", low[i], high[i], check.p[mine[i]]]
+                for i in chosen
+            ],
+            hovertemplate="%{customdata[0]}: %{customdata[1]} of %{customdata[2]} annotations<br>replicated "
+            "%{customdata[3]:,.0f} to %{customdata[4]:,.0f}, p %{customdata[5]:.3f}<extra></extra>",
+        )
+    if few:
+        figure.update_xaxes(tickmode="array", tickvals=place, ticktext=names, tickangle=slant(names))
+    else:
+        figure.update_xaxes(showticklabels=False, title_text=f"{len(mine):,} raters by what was observed")
+    figure.update_xaxes(showgrid=False, range=[-0.7, len(mine) - 0.3])
+    figure.update_yaxes(title_text="share of annotations", tickformat=".0%")
+    return legend_below(figure)
+
+
+def loo_forest(rows: tuple[LooRow, ...], theme: Theme, title: str) -> go.Figure:
+    """Difference of each model's elpd to the best, ± one standard error; the best on top.
+
+    Models far behind the others stand at the edge as arrows, so that those in front can be told apart. Open symbols
+    mark models some of whose cases have importance weights that are not to be trusted.
+    """
+    difference = np.array([row.difference for row in rows])
+    edge = _edge(difference)
+    beyond = difference < edge
+    place = np.arange(len(rows))
+    error = np.array(
+        [
+            np.nan if row.difference_se is None or far else row.difference_se
+            for row, far in zip(rows, beyond, strict=True)
+        ]
+    )
+    symbols = np.where(beyond, "triangle-left", "circle")
+    doubtful = [row.n_high_k > 0 for row in rows]
+    written = [
+        "best"
+        if i == 0
+        else _signed(row.difference) + ("" if row.difference_se is None else f" ± {row.difference_se:,.1f}")
+        for i, row in enumerate(rows)
+    ]
+    figure = blank(theme, title, height=110 + 28 * len(rows))
+    figure.add_scatter(
+        x=np.maximum(difference, edge),
+        y=place,
+        mode="markers",
+        marker={
+            "symbol": [
+                f"{symbol}-open" if open_ else str(symbol) for symbol, open_ in zip(symbols, doubtful, strict=True)
+            ],
+            "color": theme.accent,
+            "size": 10,
+            "line": {"width": 2, "color": theme.accent},
+        },
+        error_x={"type": "data", "array": error, "color": theme.accent, "thickness": 2, "width": 4},
+        customdata=[
+            [
+                plotly(shorten(row.name, 40)),
+                text,
+                f"{row.elpd:,.1f}" + ("" if row.se is None else f" ± {row.se:,.1f}"),
+                f"{row.n_cases:,}",
+                f"{row.p_loo:,.1f}",
+                f"<br>k too high for {row.n_high_k:,} of them" if row.n_high_k else "",
+            ]
+            for row, text in zip(rows, written, strict=True)
+        ],
+        hovertemplate="%{customdata[0]}: %{customdata[1]}<br>elpd %{customdata[2]} over %{customdata[3]} cases, "
+        "p_loo %{customdata[4]}%{customdata[5]}<extra></extra>",
+        showlegend=False,
+    )
+    for i, text in enumerate(written):
+        figure.add_annotation(
+            xref="paper",
+            x=1,
+            xanchor="left",
+            xshift=8,
+            y=i,
+            text=text,
+            showarrow=False,
+            font={"size": 12, "color": theme.quiet},
+        )
+    figure.add_vline(x=0, line={"color": theme.rest, "width": 1})
+    names = [plotly(shorten(row.name, 24)) for row in rows]
+    figure.update_yaxes(
+        tickmode="array",
+        tickvals=place,
+        ticktext=names,
+        range=[len(rows) - 0.4, -0.6],
+        showgrid=False,
+        tickfont={"size": 13, "color": theme.ink},
+    )
+    figure.update_xaxes(title_text="elpd less the best model's, ± SE", nticks=6)
+    figure.update_layout(margin_r=110)
+    return figure
+
+
+def slant(names: list[str]) -> int:
+    """Angle of tick labels: level where all of them fit on a narrow screen."""
+    return -45 if sum(len(name) + 2 for name in names) > 40 else 0
+
+
+def _of_class(check: PredictiveCheck, class_code: int | None) -> np.ndarray:
+    """Entries of a check that count this class, all where none is named."""
+    return np.arange(check.n_statistics) if class_code is None else np.flatnonzero(check.class_code == class_code)
+
+
+def _segments(place: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[list, list]:
+    """Upright segments as one broken line: a thousand raters stay one trace."""
+    x, y = [], []
+    for at, start, stop in zip(place.tolist(), low.tolist(), high.tolist(), strict=True):
+        x += [at, at, None]
+        y += [start, stop, None]
+    return x, y
+
+
+def _edge(difference: np.ndarray) -> float:
+    """Where the axis ends: three times the median difference, where the worst is more than twice as far as that."""
+    behind = difference[difference < 0]
+    if not len(behind):
+        return -np.inf
+    edge = 3 * float(np.median(behind))
+    return edge if behind.min() < 2 * edge else -np.inf
+
+
+def _signed(value: float) -> str:
+    return f"{value:,.1f}".replace("-", "−")

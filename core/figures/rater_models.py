@@ -1,0 +1,199 @@
+"""Figures of what a rater model says: how good the raters are, how hard the cases are."""
+
+import numpy as np
+import plotly.graph_objects as go
+
+from core.figures.checks import slant
+from core.figures.theme import Theme, blank, legend_below, with_opacity
+from core.models.result import CaseEffect, RaterModelFit
+from core.text import plotly, shorten
+
+NAMED_RATERS = 30
+INTERVAL_RATERS = 60
+MOST_RATERS = 2_000
+MOST_CASES = 1_000
+
+
+def sensitivity_specificity(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure:
+    """Each rater of a model with two classes: sensitivity (of the second class) against specificity.
+
+    On the falling diagonal answers say nothing of the truth; below it they are worse than guessing. Intervals
+    are drawn for at most `INTERVAL_RATERS`. Grey: no annotations on cases of one of the classes, by the model.
+    """
+    chosen = _most_annotated(fit)
+    specificity, sensitivity = fit.confusion[chosen, 0, 0], fit.confusion[chosen, 1, 1]
+    told = (fit.evidence[chosen] > 0).all(axis=1)
+    spam = told & (specificity + sensitivity < 1)
+    told_well = told & ~spam
+    figure = blank(theme, title, height=460)
+    figure.add_scatter(
+        x=[0, 1],
+        y=[1, 0],
+        mode="lines",
+        name="says nothing of the truth",
+        line={"color": theme.mean, "dash": "dash", "width": 1.5},
+        hoverinfo="skip",
+    )
+    few = len(chosen) <= INTERVAL_RATERS
+    for mask, name, symbol, colour in (
+        (told_well, "raters", "circle", theme.accent),
+        (spam, "worse than guessing", "x", theme.mean),
+        (~told, "not estimable", "circle-open", theme.rest),
+    ):
+        mine = np.flatnonzero(mask)
+        if not len(mine):
+            continue
+        figure.add_scatter(
+            x=specificity[mine],
+            y=sensitivity[mine],
+            mode="markers",
+            name=name,
+            marker={
+                "symbol": symbol,
+                "color": colour,
+                "size": 10 if few else 6,
+                "opacity": 0.5 if mask is told_well and not few else 0.9,
+            },
+            error_x=_bars(fit, chosen[mine], 0, colour) if few else None,
+            error_y=_bars(fit, chosen[mine], 1, colour) if few else None,
+            customdata=[
+                [
+                    plotly(shorten(fit.raters[j], 40)),
+                    _interval(fit, "confusion", (j, 1, 1), fit.confusion[j, 1, 1]),
+                    _interval(fit, "confusion", (j, 0, 0), fit.confusion[j, 0, 0]),
+                    f"{fit.n_annotations[j]:,}",
+                ]
+                for j in chosen[mine]
+            ],
+            hovertemplate="%{customdata[0]}, %{customdata[3]} annotations<br>sensitivity %{customdata[1]}"
+            "<br>specificity %{customdata[2]}<extra></extra>",
+        )
+    negative, positive = (plotly(shorten(name, 18)) for name in fit.classes)
+    figure.update_xaxes(title_text=f"specificity: right on {negative}", range=[-0.03, 1.03])
+    figure.update_yaxes(title_text=f"sensitivity: right on {positive}", range=[-0.03, 1.03])
+    return legend_below(figure)
+
+
+def accuracy_by_rater(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure:
+    """Accuracy of each rater with its interval, sorted; the dashed line is always answering the commonest class."""
+    chosen = _most_annotated(fit)
+    accuracy = fit.accuracy()
+    chosen = chosen[np.argsort(accuracy[chosen], kind="stable")]
+    place = np.arange(len(chosen))
+    few = len(chosen) <= NAMED_RATERS
+    figure = blank(theme, title, height=400)
+    if fit.uncertainty is not None:
+        low, high = fit.uncertainty.accuracy.low[chosen], fit.uncertainty.accuracy.high[chosen]
+        figure.add_scatter(
+            x=np.column_stack([place, place, np.full(len(place), np.nan)]).ravel(),
+            y=np.column_stack([low, high, np.full(len(place), np.nan)]).ravel(),
+            mode="lines",
+            name=f"{100 * fit.uncertainty.level:.0f} % interval",
+            line={"color": with_opacity(theme.accent, 0.45 if few else 0.3), "width": 6 if few else 1.5},
+            hoverinfo="skip",
+        )
+    figure.add_scatter(
+        x=place,
+        y=accuracy[chosen],
+        mode="markers",
+        name="accuracy",
+        marker={"color": theme.accent if few else theme.ink, "size": 8 if few else 3},
+        customdata=[
+            [
+                plotly(shorten(fit.raters[j], 40)),
+                _interval(fit, "accuracy", j, accuracy[j]),
+                f"{fit.n_annotations[j]:,}",
+            ]
+            for j in chosen
+        ],
+        hovertemplate="%{customdata[0]}: %{customdata[1]}<br>%{customdata[2]} annotations<extra></extra>",
+    )
+    figure.add_scatter(
+        x=[-0.7, len(chosen) - 0.3],
+        y=[fit.prevalence.max()] * 2,
+        mode="lines",
+        name="always the commonest class",
+        line={"color": theme.mean, "dash": "dash", "width": 1.5},
+        hovertemplate="always the commonest class: %{y:.3f}<extra></extra>",
+    )
+    if few:
+        names = [plotly(shorten(fit.raters[j], 18)) for j in chosen]
+        figure.update_xaxes(tickmode="array", tickvals=place, ticktext=names, tickangle=slant(names))
+    else:
+        figure.update_xaxes(showticklabels=False, title_text=f"{len(chosen):,} raters by accuracy")
+    figure.update_xaxes(showgrid=False, range=[-0.7, len(chosen) - 0.3])
+    figure.update_yaxes(title_text="accuracy", range=[-0.03, 1.03])
+    return legend_below(figure)
+
+
+def effect_against_probability(
+    fit: RaterModelFit,
+    effect: CaseEffect,
+    n_annotations: np.ndarray,
+    theme: Theme,
+    title: str,
+    class_code: int = 1,
+) -> go.Figure:
+    """An effect of each case against its probability of one class; intervals stand in the hover.
+
+    At most `MOST_CASES`, spread evenly over the cases by their effect. ``n_annotations`` of shape (n_cases,).
+    """
+    by_effect = np.argsort(effect.mean, kind="stable")
+    chosen = by_effect[np.unique(np.linspace(0, len(by_effect) - 1, min(len(by_effect), MOST_CASES)).astype(int))]
+    name = _named_class(fit, class_code)
+    figure = blank(theme, title, height=420)
+    figure.add_scatter(
+        x=fit.class_probability[chosen, class_code],
+        y=effect.mean[chosen],
+        mode="markers",
+        marker={"color": theme.accent, "size": 7 if len(chosen) <= 200 else 5, "opacity": 0.55},
+        customdata=[
+            [
+                plotly(shorten(fit.cases[i], 40)),
+                _between(effect.mean[i], effect.spread.low[i], effect.spread.high[i]),
+                f"{n_annotations[i]:,}",
+            ]
+            for i in chosen
+        ],
+        hovertemplate=f"%{{customdata[0]}}, %{{customdata[2]}} annotations<br>P({name}) %{{x:.3f}}"
+        f"<br>{effect.name} %{{customdata[1]}}<extra></extra>",
+        showlegend=False,
+    )
+    figure.update_xaxes(title_text=f"probability of {name}", range=[-0.03, 1.03])
+    figure.update_yaxes(title_text=effect.name)
+    return figure
+
+
+def _named_class(fit: RaterModelFit, code: int) -> str:
+    return plotly(shorten(fit.classes[code], 24))
+
+
+def _most_annotated(fit: RaterModelFit) -> np.ndarray:
+    """Raters shown: all, or the `MOST_RATERS` with most annotations, in their own order."""
+    return np.sort(np.argsort(-fit.n_annotations, kind="stable")[:MOST_RATERS])
+
+
+def _bars(fit: RaterModelFit, raters: np.ndarray, k: int, colour: str) -> dict | None:
+    """Error bars of the diagonal of the confusion matrix in row ``k``; None without intervals."""
+    if fit.uncertainty is None:
+        return None
+    value, spread = fit.confusion[raters, k, k], fit.uncertainty.confusion
+    return {
+        "type": "data",
+        "array": spread.high[raters, k, k] - value,
+        "arrayminus": value - spread.low[raters, k, k],
+        "color": with_opacity(colour, 0.45),
+        "thickness": 1.5,
+        "width": 0,
+    }
+
+
+def _interval(fit: RaterModelFit, which: str, place: tuple[int, ...] | int, value: float) -> str:
+    if fit.uncertainty is None:
+        return f"{value:.3f}"
+    spread = getattr(fit.uncertainty, which)
+    return _between(value, spread.low[place], spread.high[place])
+
+
+def _between(value: float, low: float, high: float) -> str:
+    return f"{value:.3f} ({low:.3f} to {high:.3f})" if np.isfinite(low) else f"{value:.3f}, no interval"

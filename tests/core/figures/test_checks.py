@@ -1,0 +1,121 @@
+"""Figures of checks: what is drawn is what was given."""
+
+import numpy as np
+import pytest
+
+from core.figures.checks import MOST_MODELS, MOST_RATERS, loo_forest, rater_bands, slant, vote_bands
+from core.figures.theme import DARK, LIGHT
+from core.models.checks import PredictiveCheck
+from core.models.loo import LooRow
+
+
+def check(kind, observed, low, high, total, labels=None, class_code=None):
+    observed, low, high = (np.asarray(values) for values in (observed, low, high))
+    n = len(observed)
+    return PredictiveCheck(
+        kind=kind,
+        title="",
+        labels=tuple(labels or map(str, range(n))),
+        class_code=np.ones(n, int) if class_code is None else np.asarray(class_code),
+        place=np.arange(n),
+        total=np.asarray(total),
+        observed=observed,
+        low=low.astype(float),
+        median=(low + high) / 2,
+        high=high.astype(float),
+        p=np.linspace(0.1, 0.9, n),
+        headline=0.1,
+        n_statistics=n,
+        threshold=0.025 / n,
+        fails=False,
+        n_replicates=500,
+    )
+
+
+VOTES = check("votes", [50, 30, 20], [45, 10, 25], [55, 20, 35], [100, 100, 100])
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_votes_stand_above_in_cases_and_below_as_differences(theme):
+    figure = vote_bands({"ABC": VOTES, "AB": VOTES}, theme, "title")
+    outline, above, below = figure.data[:3]
+    assert list(outline.y) == [50, 30, 20] and outline.marker.line.color == theme.ink
+    assert list(above.y) == [50, 15, 30] and list(below.y) == [0, -15, 10]
+    for trace in (above, below):
+        assert list(trace.y + trace.error_y.array - (trace.y - trace.error_y.arrayminus)) == [10, 10, 10]
+    assert below.yaxis == "y2" and not below.showlegend
+    assert list(above.customdata[0]) == [0, 50, 45, 50, 55, 0.1, 100]
+
+
+def test_models_are_drawn_beside_each_other_and_no_more_than_five():
+    figure = vote_bands({f"model {m}": VOTES for m in range(7)}, LIGHT, "")
+    bands = [trace for trace in figure.data if trace.type == "scatter" and trace.yaxis == "y"]
+    assert len(bands) == MOST_MODELS
+    assert len({trace.x[0] for trace in bands}) == MOST_MODELS and len({t.marker.symbol for t in bands}) == MOST_MODELS
+    assert all(abs(trace.x[1] - 1) < 0.5 for trace in bands)
+
+
+def test_a_class_can_be_chosen():
+    both = check("votes", [5, 6, 7, 8], [1, 2, 3, 4], [9, 9, 9, 9], [12] * 4, class_code=[0, 0, 1, 1])
+    assert list(vote_bands({"m": both}, LIGHT, "", 1).data[0].y) == [7, 8]
+    drawn = [y for trace in rater_bands(both, LIGHT, "", 0).data[1:] for y in trace.y]
+    assert drawn == [5 / 12, 6 / 12]
+
+
+def test_raters_are_sorted_and_those_outside_their_band_are_crosses():
+    raters = check("raters", [30, 10, 20], [25, 8, 30], [35, 12, 40], [100, 50, 50], ["a", "b", "c"])
+    band, inside, outside = rater_bands(raters, LIGHT, "").data
+    assert list(band.y) == [0.16, 0.24, None, 0.25, 0.35, None, 0.6, 0.8, None]
+    assert list(inside.y) == [0.2, 0.3] and list(outside.y) == [0.4] and list(outside.x) == [2]
+    assert outside.marker.symbol == "x"
+    assert list(outside.customdata[0]) == ["c", "20", "50", 30, 40, 0.9]
+
+
+def test_of_many_raters_those_that_fit_worst_are_kept():
+    n = 350
+    many = check("raters", np.arange(n), np.arange(n), np.arange(n) + 2, np.full(n, 400))
+    drawn = sum(len(trace.y) for trace in rater_bands(many, LIGHT, "").data[1:])
+    assert drawn == MOST_RATERS
+    shown = [point[5] for trace in rater_bands(many, LIGHT, "").data[1:] for point in trace.customdata]
+    left_out = np.setdiff1d(np.round(many.p, 9), np.round(shown, 9))
+    assert np.minimum(left_out, 1 - left_out).min() >= max(min(p, 1 - p) for p in shown) - 1e-9
+
+
+def row(name, difference, se=2.0, n_high_k=0):
+    return LooRow(name, -100.0 + difference, 9.0, difference, se, 3.0, n_high_k, 50)
+
+
+def test_differences_stand_with_their_errors_and_what_cannot_be_trusted_is_open():
+    figure = loo_forest((row("A", 0.0, 0.0), row("AB", -4.5), row("C", -6.0, None, 7)), LIGHT, "")
+    points = figure.data[0]
+    assert list(points.x) == [0, -4.5, -6]
+    assert list(points.error_x.array[:2]) == [0, 2] and np.isnan(points.error_x.array[2])
+    assert list(points.marker.symbol) == ["circle", "circle", "circle-open"]
+    assert "k too high for 7" in points.customdata[2][5] and "50" in points.customdata[0][3]
+    assert [note.text for note in figure.layout.annotations] == ["best", "−4.5 ± 2.0", "−6.0"]
+
+
+def test_models_far_behind_are_arrows_at_the_edge_with_their_number():
+    rows = (row("best", 0.0), row("near", -10.0), row("next", -12.0), row("far", -9_000.0))
+    figure = loo_forest(rows, LIGHT, "")
+    assert list(figure.data[0].x) == [0, -10, -12, -36]
+    assert figure.data[0].marker.symbol[3] == "triangle-left" and np.isnan(figure.data[0].error_x.array[3])
+    assert figure.layout.annotations[3].text == "−9,000.0 ± 2.0"
+    assert list(loo_forest((row("only", 0.0),), LIGHT, "").data[0].x) == [0]
+
+
+def test_names_of_models_and_raters_are_shown_letter_for_letter():
+    bad = "<b>x</b>%{y}"
+    raters = check("raters", [1], [0], [2], [3], [bad])
+    for figure in (
+        rater_bands(raters, LIGHT, ""),
+        vote_bands({bad: VOTES}, LIGHT, ""),
+        loo_forest((row(bad, 0.0),), LIGHT, ""),
+    ):
+        text = str(figure.to_dict())
+        assert "<b>x" not in text and "x</b>%{y}" not in text and "&lt;b&gt;x" in text
+
+
+def test_tick_labels_slant_where_they_would_overlap():
+    assert slant(["1", "2", "3"]) == 0
+    assert slant(["a long name"] * 5) == -45
