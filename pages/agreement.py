@@ -88,6 +88,7 @@ def _page() -> None:
         "By class": lambda: agreement_parts.by_class(view, theme),
         "Cases": lambda: agreement_parts.cases(view, theme),
         "Over time": lambda: agreement_parts.over_time(view, theme),
+        "Compare": lambda: agreement_compare.selections(view, st.session_state.get("threshold")),
         "How precise": lambda: agreement_compare.precision(view, theme),
     }
     for (_, show), tab in zip(

@@ -1,15 +1,23 @@
 """What the agreement rests on: selections side by side, how precise it is, and how the annotations were collected."""
 
+from datetime import timedelta
+
 import pandas as pd
 import streamlit as st
 
+from core.agreement.bootstrap import BootstrapResult, bootstrap
+from core.agreement.differences import Difference, compare, difference
+from core.annotations.chosen import Selection, days_of
 from core.annotations.dataset import Dataset
-from core.errors import NotApplicableError
+from core.errors import NotApplicableError, PluralityError
+from core.figures import agreement as titles
 from core.figures import agreement_parts as figures
 from core.text import markdown, number, plural, with_interval
-from pages.shared import cached_agreement, widgets
+from pages.shared import cached, cached_agreement, jobs_ui, selection_view, state, widgets
 
 _BUYS = 500
+_REPLICATES = 1000
+_SEED = 0
 
 
 def warn_of_adaptive_collection(view: Dataset) -> None:
@@ -27,6 +35,126 @@ def warn_of_adaptive_collection(view: Dataset) -> None:
         f"{with_interval(every.value, every.ci_low, every.ci_high)}: quote the first.",
         icon=":material/warning:",
     )
+
+
+def selections(view: Dataset, threshold: float | None) -> None:
+    """Two selections side by side, and two coefficients on the same cases, with the interval of the difference."""
+    widgets.heading("Two selections of the answers", "bootstrap")
+    whole = state.whole().dataset
+    offered = _offered(whole)
+    names = list(offered)
+    left, right = st.columns(2)
+    first = left.selectbox("First", names, index=min(1, len(names) - 1), key="compare_first")
+    second = right.selectbox("Second", names, index=min(2, len(names) - 1), key="compare_second")
+    if len(names) == 1:
+        st.info("Give a selection a name in the sidebar, to compare it with everything.", icon=":material/filter_alt:")
+    elif first == second:
+        st.info("Choose two different selections.")
+    else:
+        _side_by_side(whole, offered[first], offered[second], (first, second), threshold)
+    widgets.heading("Two coefficients on the same cases", "bootstrap")
+    result = _bootstrapped(view)
+    if result is not None:
+        _coefficients(result)
+
+
+def _offered(whole: Dataset) -> dict[str, Selection]:
+    """The named selections; where there are dates, also the earlier and the later half of the days."""
+    offered = dict(selection_view.named())
+    now = state.selection()
+    if not now.everything and now not in offered.values():
+        offered["Now selected"] = now
+    if (days := days_of(whole)) and (days[1] - days[0]).days > 1:
+        middle = days[0] + (days[1] - days[0]) / 2
+        offered["Earlier half of the days"] = Selection(last_day=middle.isoformat())
+        offered["Later half of the days"] = Selection(first_day=(middle + timedelta(days=1)).isoformat())
+    return offered
+
+
+def _side_by_side(whole: Dataset, first: Selection, second: Selection, names: tuple[str, str], threshold) -> None:
+    try:
+        sides = [cached.class_view(cached.selected(whole, one), threshold)[0] for one in (first, second)]
+    except PluralityError as error:
+        st.error(markdown(error), icon=":material/error:")
+        return
+    for name, one in zip(names, (first, second), strict=True):
+        st.caption(f"**{markdown(name)}**: {markdown(one.words(whole))}")
+    found = jobs_ui.result_of(
+        ("compare", sides[0].digest, sides[1].digest, _REPLICATES, _SEED),
+        "Comparing two selections",
+        lambda job: compare(*sides, n_replicates=_REPLICATES, seed=_SEED, token=job.token, progress=job.report),
+    )
+    if found is None:
+        return
+    alpha = next(one for one in found if one.first[0] == "krippendorff_alpha")
+    if alpha.value is not None and alpha.ci_low is not None:
+        sure = "the interval leaves out 0" if alpha.ci_low > 0 or alpha.ci_high < 0 else "the interval holds 0"
+        st.markdown(
+            f"**α is {number(alpha.first_value)} and {number(alpha.second_value)}; the difference is "
+            f"{with_interval(alpha.value, alpha.ci_low, alpha.ci_high)}: {sure}.**"
+        )
+    how = "Cases in both are resampled together" if found[0].paired else "The two share no case"
+    st.caption(f"{how}. {_REPLICATES:,} resamples of the cases, seed {_SEED}.")
+    frame = pd.DataFrame([_row(one, names) for one in found])
+    st.dataframe(frame, hide_index=True, key="selections_table")
+    widgets.download(frame, "Differences", "differences", "differences")
+
+
+def _row(one: Difference, names: tuple[str, str]) -> dict:
+    return {
+        "coefficient": titles.COEFFICIENT_TITLES[one.first[0]],
+        names[0]: one.first_value,
+        f"{names[1]} ": one.second_value,
+        "difference": one.value,
+        "se": one.se,
+        "ci_low": one.ci_low,
+        "ci_high": one.ci_high,
+        "P(first larger)": one.p_first_larger,
+        "cases, first": one.n_first,
+        "cases, second": one.n_second,
+        "note": one.note,
+    }
+
+
+def _bootstrapped(view: Dataset) -> BootstrapResult | None:
+    return jobs_ui.result_of(
+        ("bootstrap", view.digest, _REPLICATES, _SEED),
+        "Bootstrap",
+        lambda job: bootstrap(view, n_replicates=_REPLICATES, seed=_SEED, token=job.token, progress=job.report),
+    )
+
+
+def _coefficients(result: BootstrapResult) -> None:
+    able = [place for place, one in enumerate(result.coefficients) if one.value is not None]
+    if len(able) < 2:
+        st.write("Fewer than two coefficients are defined.")
+        return
+    names = [titles.title_of(one) for one in result.coefficients]
+    left, right = st.columns(2)
+    first = left.selectbox("First", able, format_func=names.__getitem__, key="coefficient_first")
+    second = right.selectbox(
+        "Second", able, index=len(able) - 1, format_func=names.__getitem__, key="coefficient_second"
+    )
+    if first != second:
+        found = difference(result, first, second)
+        st.markdown(
+            f"**{markdown(names[first])} less {markdown(names[second])} is "
+            f"{with_interval(found.value, found.ci_low, found.ci_high)}**, paired over {_REPLICATES:,} resamples."
+        )
+    frame = pd.DataFrame(
+        {
+            "coefficient": names,
+            "value": [one.value for one in result.coefficients],
+            "bootstrap se": [one.se for one in result.coefficients],
+            "ci_low": [one.ci_low for one in result.coefficients],
+            "ci_high": [one.ci_high for one in result.coefficients],
+            "cases": [one.n_cases for one in result.coefficients],
+            "note": [one.note for one in result.coefficients],
+        }
+    )
+    st.caption("Percentile intervals, beside those of the formulas above.")
+    st.dataframe(frame, hide_index=True, key="bootstrap_table")
+    widgets.download(frame, "Bootstrap", "bootstrap", "bootstrap_download")
 
 
 def precision(view: Dataset, theme) -> None:
