@@ -38,6 +38,11 @@ class Uncertainty:
     confusion : Spread, shape (n_raters, n_classes, n_classes)
     class_probability : Spread or None, shape (n_cases, n_classes)
         Because parameters are uncertain; the truth of a case is uncertain beyond it.
+    n_replicates : int or None
+        Bootstrap replicates, or draws of the parameters for ``class_probability``.
+    seed : int or None
+    notes : tuple of str
+        What the reader must know of the intervals.
     """
 
     method: str
@@ -46,6 +51,9 @@ class Uncertainty:
     accuracy: Spread
     confusion: Spread
     class_probability: Spread | None = None
+    n_replicates: int | None = None
+    seed: int | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

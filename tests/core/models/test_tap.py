@@ -7,6 +7,7 @@ from core.annotations.samples import load_sample
 from core.models.climb import climb, no_prior
 from core.models.dawid_skene import DawidSkene
 from core.models.design import design
+from core.models.precision import precision_of
 from core.models.stopping import StoppingRule
 from core.models.tap import TAP, Guessers
 from tests.core.models.rows import simulated
@@ -102,16 +103,18 @@ def test_the_printed_step_can_leave_the_range_of_an_accuracy():
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 @pytest.mark.parametrize("a", [0.3, 0.6, 0.9])
-def test_accuracies_and_guesses_of_simulated_raters_are_recovered(n_classes, a, build):
+def test_matrices_of_simulated_raters_are_recovered(n_classes, a, build):
+    """1,500 cases × 5 raters: within five standard errors of the observed information."""
     t = np.arange(1, n_classes + 1) / (n_classes * (n_classes + 1) / 2)
-    p = t[::-1]
-    rows, _ = simulated(n_classes, 4000, np.repeat((a * np.eye(n_classes) + (1 - a) * p)[None], 5, axis=0), t, 5)
-    fit = TAP(raters="common").fit(build(rows, n_classes))
+    confusion = np.repeat((a * np.eye(n_classes) + (1 - a) * t[::-1])[None], 5, axis=0)
+    rows, _ = simulated(n_classes, 1500, confusion, t, 5)
+    model, dataset = TAP(raters="common"), build(rows, n_classes)
+    fit = model.fit(dataset)
+    found = precision_of(model, dataset, fit, n_replicates=20)
     assert fit.converged
-    tolerance = 0.08 if a < 0.5 else 0.03
-    assert fit.parameters["a"][0] == pytest.approx(a, abs=tolerance)
-    assert fit.parameters["p"][0] == pytest.approx(p, abs=5 * tolerance if a > 0.8 else 2 * tolerance)
-    assert fit.parameters["t"] == pytest.approx(t, abs=2 * tolerance)
+    assert (np.abs(fit.confusion - confusion) < 5 * found.confusion.sd).all()
+    assert (np.abs(fit.prevalence - t) < 5 * found.prevalence.sd).all()
+    assert found.confusion.sd.max() < 0.25
 
 
 def test_raters_who_are_alike_have_the_same_parameters_of_their_own(build):

@@ -1,0 +1,64 @@
+"""Standard errors from refits to resampled cases, each climbing from the fit and aligned to it."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from core.chunks import CancelToken, map_chunks
+from core.models.climb import climb
+from core.models.coordinates import point_of
+from core.models.em_model import Problem
+from core.models.information import Errors
+from core.models.restarts import alignment
+from core.models.result import RaterModelFit
+from core.models.stopping import StoppingRule
+
+_REFIT = StoppingRule(500, 1e-9)
+
+
+def bootstrap_errors(
+    problem: Problem,
+    fit: RaterModelFit,
+    n_replicates: int,
+    seed: int,
+    keep: bool,
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> tuple[Errors, list[np.ndarray]]:
+    """Standard deviations over replicates, and where ``keep`` the class probabilities of every case under each.
+
+    Cases with an annotation are drawn with replacement. A row that a replicate has no evidence for stays at the fit.
+    """
+    data = problem.data
+    rated = np.diff(data.dataset.case_ptr) > 0
+    start = point_of(fit)
+    n_classes = len(fit.classes)
+
+    def one(number: int):
+        rng = np.random.default_rng([seed, number])
+        weight = np.zeros(rated.size)
+        weight[rated] = rng.multinomial(int(rated.sum()), np.full(int(rated.sum()), 1 / rated.sum()))
+        top = climb(data, problem.family, problem.prior, start, _REFIT, weight=weight)
+        prevalence = np.exp(top.point.log_prevalence)
+        confusion = np.exp(top.point.log_theta).reshape(-1, n_classes, n_classes).transpose(0, 2, 1)
+        order = alignment(fit.class_probability, top.posterior)
+        evidence = top.counts.reshape(-1, n_classes, n_classes).sum(axis=1)[:, order]
+        prevalence, confusion = prevalence[order], confusion[:, order]
+        unseen = (evidence <= 1e-9) & (problem.prior.answers.sum() == 0)
+        confusion = np.where(unseen[:, :, None], fit.confusion, confusion)
+        posterior = top.posterior[:, order].astype(np.float32) if keep else None
+        return prevalence, np.einsum("jkk,k->j", confusion, prevalence), confusion, posterior
+
+    sums = None
+    posteriors = []
+    # Sums of deviations from the fit, so that nothing cancels and no replicate need be kept.
+    centre = (fit.prevalence, fit.accuracy(), fit.confusion)
+    for found in map_chunks(one, list(range(n_replicates)), token=token, progress=progress):
+        away = [value - at for value, at in zip(found[:3], centre, strict=True)]
+        new = [(value, value**2) for value in away]
+        sums = new if sums is None else [(a + c, b + d) for (a, b), (c, d) in zip(sums, new, strict=True)]
+        if keep:
+            posteriors.append(found[3])
+    n = n_replicates
+    errors = [np.sqrt(np.maximum(square - total**2 / n, 0) / (n - 1)) for total, square in sums]
+    return Errors(*errors), posteriors
