@@ -1,0 +1,96 @@
+"""Why a case has its most probable class: what each answer adds, and one sentence."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.annotations.dataset import Dataset
+from core.models.result import RaterModelFit
+
+BOUND = 20.0
+_NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reason:
+    """What moved one case.
+
+    Attributes
+    ----------
+    top, against : int
+        Most probable class, and the one it is weighed against: the class most raters named where that is another one,
+        else the next in probability; -1 where there is none.
+    prevalence : float
+        Log-odds of ``top`` against ``against`` before any answer, within ±`BOUND`.
+    answers : tuple of (str, str, float)
+        Rater, class answered, and the log-odds it adds, within ±`BOUND`; the strongest first.
+    sentence : str
+        With names as they are in the data: escape them where they are shown.
+    """
+
+    top: int
+    against: int
+    prevalence: float
+    answers: tuple[tuple[str, str, float], ...]
+    sentence: str
+
+
+def explain(dataset: Dataset, fit: RaterModelFit, case: int) -> Reason:
+    """Why case number ``case`` of ``dataset`` has its most probable class under ``fit``."""
+    places = dataset.annotations_of(case)
+    rater = dataset.rater[places.start : places.stop]
+    answer = dataset.answer[places.start : places.stop]
+    votes = np.bincount(answer, minlength=dataset.n_classes)
+    order = np.argsort(-fit.class_probability[case], kind="stable")
+    top = int(order[0])
+    if dataset.n_classes == 1:
+        return Reason(top, -1, 0.0, (), "There is only one class.")
+    favourites = np.flatnonzero(votes == votes.max())
+    outvoted = votes.max() > votes[top]
+    against = int(favourites[np.argmax(fit.class_probability[case, favourites])]) if outvoted else int(order[1])
+    adds = _log_ratio(fit.confusion[rater, top, answer], fit.confusion[rater, against, answer])
+    prior = float(_log_ratio(fit.prevalence[top], fit.prevalence[against]))
+    strongest = np.argsort(-np.abs(adds), kind="stable")
+    answers = tuple((dataset.raters[rater[i]], dataset.classes[answer[i]], float(adds[i])) for i in strongest)
+    if not rater.size:
+        sentence = "Nobody answered this case: its probabilities are those of all cases."
+    elif fit.settings.get("use_gold") and dataset.gold is not None and dataset.gold[case] >= 0:
+        sentence = f"It is known to be {dataset.classes[top]}."
+    elif np.isclose(*fit.class_probability[case, order[:2]], rtol=1e-9, atol=1e-12):
+        sentence = f"{dataset.classes[top]} and {dataset.classes[order[1]]} are equally probable."
+    else:
+        n, name, other = rater.size, dataset.classes[top], dataset.classes[against]
+        if votes[top] == n:
+            sentence = f"All {n} say {name}." if n > 1 else f"The only answer is {name}."
+        elif votes[top] > n - votes[top]:
+            sentence = f"{votes[top]} of {n} say {name}, and the others do not outweigh them."
+        else:
+            most = against if outvoted else top
+            commoner = adds.sum() <= 0 < prior
+            why = f"{name} is more probable because it is the commoner class" if commoner else None
+            why = why or _because(fit, rater[answer == top], rater[answer == against], top, against, name, other)
+            sentence = f"{votes[most]} of {n} say {dataset.classes[most]}; {why}."
+    return Reason(top, against, prior, answers, sentence)
+
+
+def _because(fit: RaterModelFit, yes: np.ndarray, no: np.ndarray, top: int, against: int, name: str, other: str) -> str:
+    """How the answers decide: those who say ``top`` are right more often on it, or nobody does, or all together."""
+    if not yes.size:
+        return f"nobody says {name}, but their answers are likelier where the truth is {name}"
+    number = _NUMBERS[yes.size] if yes.size < len(_NUMBERS) else f"{yes.size:,}"
+    who = f"the {number} who {'says' if yes.size == 1 else 'say'} {name}"
+    if no.size and _right_on(fit, yes, top).mean() > _right_on(fit, no, against).mean():
+        return f"{who} {'is' if yes.size == 1 else 'are'} right more often on {name} than the others on {other}"
+    return f"taken together the answers are likelier where the truth is {name}"
+
+
+def _right_on(fit: RaterModelFit, raters: np.ndarray, of_class: int) -> np.ndarray:
+    """P(the truth is this class | the rater says so)."""
+    joint = fit.prevalence[None] * fit.confusion[raters, :, of_class]
+    total = joint.sum(axis=1)
+    return np.divide(joint[:, of_class], total, out=np.zeros(len(raters)), where=total > 0)
+
+
+def _log_ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    tiny = np.finfo(float).tiny
+    return np.clip(np.log(np.maximum(a, tiny)) - np.log(np.maximum(b, tiny)), -BOUND, BOUND)

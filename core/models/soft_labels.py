@@ -1,0 +1,49 @@
+"""Class probabilities to train on: never only the best class.
+
+Han, Adıgüzel & Carpenter, Crowdsourcing with Difficulty, section 5: training on log-odds does best, then weighting each
+class by its probability, then drawing a class; the most probable class alone does worst.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.annotations.dataset import Dataset
+from core.models.result import RaterModelFit
+
+LOG_ODDS_BOUND = 20.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SoftLabels:
+    """Arrays of shape (n_cases, n_classes).
+
+    Attributes
+    ----------
+    cases, classes : tuple of str
+    probability : ndarray
+        Rows sum to 1.
+    log_odds : ndarray
+        ln p/(1 − p), within ±``bound``.
+    weight : ndarray
+        Of the example (case, class) in weighted training: the probability, and 0 for cases that nobody answered.
+    bound : float
+    """
+
+    cases: tuple[str, ...]
+    classes: tuple[str, ...]
+    probability: np.ndarray
+    log_odds: np.ndarray
+    weight: np.ndarray
+    bound: float
+
+
+def soft_labels(dataset: Dataset, fit: RaterModelFit, bound: float = LOG_ODDS_BOUND) -> SoftLabels:
+    """The class probabilities of a fit of ``dataset`` in three forms."""
+    p = fit.class_probability
+    # The mass of the other classes, summed: 1 − p has lost it where p is near 1.
+    others = np.stack([np.delete(p, k, axis=1).sum(axis=1) for k in range(p.shape[1])], axis=1)
+    with np.errstate(divide="ignore"):
+        log_odds = np.clip(np.log(p) - np.log(others), -bound, bound)
+    rated = np.diff(dataset.case_ptr) > 0
+    return SoftLabels(fit.cases, fit.classes, p, log_odds, np.where(rated[:, None], p, 0.0), bound)

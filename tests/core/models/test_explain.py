@@ -1,0 +1,115 @@
+"""Soft labels, and the reason why a case has its class."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.models.dawid_skene import DawidSkene
+from core.models.explain import BOUND, explain
+from core.models.majority import MajorityVote
+from core.models.soft_labels import soft_labels
+from tests.core.models.rows import random_rows
+
+
+def crafted(build, answers, prevalence, confusion):
+    """One case with one answer of each rater, and a fit with these parameters."""
+    rows = [(0, rater, answer) for rater, answer in enumerate(answers)]
+    dataset = build(rows, len(prevalence), 1, len(confusion))
+    prevalence, confusion = np.array(prevalence), np.array(confusion)
+    weight = prevalence * np.prod([confusion[rater, :, answer] for _, rater, answer in rows], axis=0)
+    fit = replace(
+        MajorityVote().fit(dataset),
+        prevalence=prevalence,
+        confusion=confusion,
+        class_probability=(weight / weight.sum())[None],
+    )
+    return dataset, fit
+
+
+SHARP, DULL = [[0.95, 0.05], [0.05, 0.95]], [[0.55, 0.45], [0.45, 0.55]]
+
+
+def test_what_answers_and_prevalence_add_is_the_log_odds(build):
+    dataset = build(random_rows(3), 3, 25, 4)
+    fit = DawidSkene("pooled").fit(dataset)
+    for case in range(25):
+        reason = explain(dataset, fit, case)
+        p = fit.class_probability[case]
+        total = reason.prevalence + sum(value for _, _, value in reason.answers)
+        assert reason.top == p.argmax()
+        assert total == pytest.approx(np.log(p[reason.top] / p[reason.against]), abs=1e-9)
+        sizes = [abs(value) for _, _, value in reason.answers]
+        assert max(sizes, default=0) < BOUND  # so nothing was cut
+        assert sizes == sorted(sizes, reverse=True)
+
+
+def test_few_who_are_right_more_often_outweigh_many(build):
+    dataset, fit = crafted(build, [0, 0, 0, 1, 1], [0.5, 0.5], [DULL] * 3 + [SHARP] * 2)
+    reason = explain(dataset, fit, 0)
+    assert reason.top == 1 and reason.against == 0
+    assert reason.sentence == (
+        "3 of 5 say class 0; the two who say class 1 are right more often on class 1 than the others on class 0."
+    )
+    assert reason.answers[0][:2] == ("rater 3", "class 1")
+    one, fit = crafted(build, [0, 0, 1], [0.5, 0.5], [DULL] * 2 + [SHARP])
+    assert "the one who says class 1 is right more often" in explain(one, fit, 0).sentence
+
+
+def test_a_common_class_wins_against_weak_answers(build):
+    dataset, fit = crafted(build, [0, 0, 1], [0.05, 0.95], [DULL] * 3)
+    assert explain(dataset, fit, 0).sentence == (
+        "2 of 3 say class 0; class 1 is more probable because it is the commoner class."
+    )
+
+
+def test_adversaries_can_make_a_class_probable_that_nobody_named(build):
+    turned = [[0.05, 0.95], [0.95, 0.05]]
+    dataset, fit = crafted(build, [0, 0, 0], [0.5, 0.5], [turned] * 3)
+    assert explain(dataset, fit, 0).sentence == (
+        "3 of 3 say class 0; nobody says class 1, but their answers are likelier where the truth is class 1."
+    )
+
+
+def test_the_plain_cases_have_plain_sentences(build):
+    def sentence(*crafted_with):
+        return explain(*crafted(build, *crafted_with), 0).sentence
+
+    assert sentence([1, 1, 1], [0.5, 0.5], [SHARP] * 3) == "All 3 say class 1."
+    assert sentence([1], [0.5, 0.5], [SHARP]) == "The only answer is class 1."
+    assert sentence([1, 1, 0], [0.5, 0.5], [SHARP] * 3) == "2 of 3 say class 1, and the others do not outweigh them."
+    assert sentence([1, 0], [0.5, 0.5], [SHARP] * 2) == "class 0 and class 1 are equally probable."
+    three = np.full((4, 3, 3), 0.1) + 0.7 * np.eye(3)
+    assert sentence([2, 2, 0, 1], [0.3, 0.3, 0.4], three).startswith("2 of 4 say class 2; the two who say class 2")
+    empty, fit = crafted(build, [0, 1], [0.5, 0.5], [SHARP] * 2)
+    empty = build([(0, 0, 0), (0, 1, 1)], 2, 2)
+    fit = DawidSkene("diagonal").fit(empty)
+    assert explain(empty, fit, 1).sentence.startswith("Nobody answered")
+    known = replace(empty, gold=np.array([1, -1], np.int32))
+    assert explain(known, DawidSkene("none", use_gold=True).fit(known), 0).sentence == "It is known to be class 1."
+    single = build([(0, 0, 0), (0, 1, 0)], 1)
+    assert explain(single, DawidSkene("none").fit(single), 0).sentence == "There is only one class."
+
+
+def test_impossible_answers_add_no_more_than_the_bound(build):
+    dataset, fit = crafted(build, [0, 1, 0], [0.5, 0.5], [np.eye(2), DULL, DULL])
+    assert max(abs(value) for _, _, value in explain(dataset, fit, 0).answers) == BOUND
+
+
+def test_log_odds_are_bounded_and_exact_within_and_weights_leave_unanswered_cases_out(build):
+    dataset = build(random_rows(3), 3, 27, 4)
+    fit = DawidSkene("none").fit(dataset)
+    found = soft_labels(dataset, fit)
+    assert np.isfinite(found.log_odds).all() and np.abs(found.log_odds).max() <= found.bound == 20
+    p = fit.class_probability
+    inner = (p > 1e-6) & (p < 1 - 1e-6)
+    assert found.log_odds[inner] == pytest.approx(np.log(p[inner] / (1 - p[inner])), abs=1e-6)
+    rated = np.diff(dataset.case_ptr) > 0
+    assert not rated.all() and (found.weight[~rated] == 0).all() and (found.weight[rated] == p[rated]).all()
+    assert soft_labels(dataset, fit, bound=3).log_odds.max() == 3
+
+
+def test_log_odds_near_certainty_are_not_lost_in_rounding(build):
+    dataset = build([(0, 0, 0), (0, 1, 1)], 2)
+    fit = replace(MajorityVote().fit(dataset), class_probability=np.array([[1.0, 1e-18]]))
+    assert soft_labels(dataset, fit, bound=100).log_odds[0] == pytest.approx([18 * np.log(10), -18 * np.log(10)])
