@@ -1,0 +1,222 @@
+"""ICC(2) and ICC(3) from variance components of crossed cases and raters, with gaps.
+
+``y = μ + a_i + b_j + e``: ICC(2) = σ_a²/(σ_a² + σ_b² + σ_e²), ICC(3) = σ_a²/(σ_a² + σ_e²). Restricted maximum
+likelihood, σ_e² profiled out; for many raters and cases at once Henderson's first method (1953), DOI 10.2307/3001853.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.agreement._score_kernels import incidence_by_size, restricted
+from core.agreement.score_one_way import FAR, Ends, ends, expit
+from core.annotations._kernels import counting_sort
+
+MOST_INNER = 400
+MOST_CELLS = 5_000_000
+MOST_STEPS = 300_000_000
+MOST_FOR_PROFILE = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Components:
+    """ICC(2) and ICC(3) of one fit.
+
+    Attributes
+    ----------
+    method : str
+        "REML, profile interval", "REML, delta-method interval", or "Henderson" for moments without an interval.
+    absolute, consistent : tuple
+        ICC(2) and ICC(3): value, low, high; ends None where there is no interval.
+    """
+
+    method: str
+    absolute: Ends
+    consistent: Ends
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crossed:
+    """Sums of the scores, with the many units (outer) grouped by their number of scores.
+
+    Attributes
+    ----------
+    sizes, units : ndarray of float64, shape (n_groups,)
+        Scores of each unit of a group, and how many units.
+    total, total_squares : ndarray of float64, shape (n_groups,)
+        Sums over the units of a group of their sum of scores, and of its square.
+    together : ndarray of float64, shape (n_groups, n_inner, n_inner)
+    single, summed : ndarray of float64, shape (n_groups, n_inner)
+        See `core.agreement._score_kernels.incidence_by_size`.
+    inner_n, inner_total : ndarray of float64, shape (n_inner,)
+        Scores of each of the few, and their sum.
+    squares : float
+        Sum of all squared scores.
+    cases_outer : bool
+        Whether the many are the cases.
+    """
+
+    sizes: np.ndarray
+    units: np.ndarray
+    total: np.ndarray
+    total_squares: np.ndarray
+    together: np.ndarray
+    single: np.ndarray
+    summed: np.ndarray
+    inner_n: np.ndarray
+    inner_total: np.ndarray
+    squares: float
+    cases_outer: bool
+
+    def criterion(self, case: float, rater: float) -> float:
+        """−2 restricted log likelihood at log(σ_a²/σ_e²) and log(σ_b²/σ_e²), up to a constant."""
+        outer, inner = np.exp([case, rater] if self.cases_outer else [rater, case])
+        return restricted(
+            outer,
+            inner,
+            self.sizes,
+            self.units,
+            self.total,
+            self.total_squares,
+            self.together,
+            self.single,
+            self.summed,
+            self.inner_n,
+            self.inner_total,
+            self.squares,
+        )
+
+
+def two_way(case: np.ndarray, rater: np.ndarray, score: np.ndarray, level: float) -> Components | None:
+    """Components of scores by case and rater, each pair of them once; None where moments leave none.
+
+    Parameters
+    ----------
+    case, rater : ndarray of int32, shape (n_scores,)
+        Ascending by case; codes without gaps.
+    score : ndarray of float64, shape (n_scores,)
+        Centred at about 0.
+    """
+    case_part, rater_part, error = henderson(case, rater, score)
+    crossed = _crossed(case, rater, score)
+    if crossed is None:
+        whole = case_part + rater_part + error
+        if whole <= 0 or case_part + error <= 0:
+            return None
+        return Components("Henderson", (case_part / whole, None, None), (case_part / (case_part + error), None, None))
+    floor = 1e-3 * max(case_part + rater_part + error, 1e-300)
+    start = np.log([max(part, floor) / max(error, floor) for part in (case_part, rater_part)])
+    return _reml(crossed, start, level)
+
+
+def henderson(case: np.ndarray, rater: np.ndarray, score: np.ndarray) -> tuple[float, float, float]:
+    """Variance of cases, of raters and the rest, by equating sums of squares to what they are on average."""
+    n, total = np.bincount(case), np.bincount(case, score)
+    m, by_rater = np.bincount(rater), np.bincount(rater, score)
+    size, mean = score.size, float(score.sum()) ** 2 / score.size
+    own_case, own_rater = float((n * n).sum()) / size, float((m * m).sum()) / size
+    left = [
+        [size - own_case, size - own_rater, size - 1],
+        [size - own_case, n.size - own_rater, n.size - 1],
+        [m.size - own_case, size - own_rater, m.size - 1],
+    ]
+    sums = (float(score @ score), float((total * total / n).sum()), float((by_rater * by_rater / m).sum()))
+    found = np.linalg.lstsq(np.array(left), np.array(sums) - mean, rcond=None)[0]
+    return float(found[0]), float(found[1]), float(found[2])
+
+
+def _crossed(case: np.ndarray, rater: np.ndarray, score: np.ndarray) -> Crossed | None:
+    """The sums of a likelihood; None where they or their use would take too long."""
+    n_cases, n_raters = int(case[-1]) + 1, int(rater.max()) + 1
+    cases_outer = n_cases >= n_raters
+    outer, inner = (case, rater) if cases_outer else (rater, case)
+    n_outer, n_inner = max(n_cases, n_raters), min(n_cases, n_raters)
+    n = np.bincount(outer, minlength=n_outer)
+    sizes, group = np.unique(n, return_inverse=True)
+    steps = float((n.astype(float) ** 2).sum())
+    if n_inner > MOST_INNER or sizes.size * n_inner**2 > MOST_CELLS or steps > MOST_STEPS:
+        return None
+    ptr, order = counting_sort(np.ascontiguousarray(outer, np.int32), n_outer)
+    total = np.bincount(outer, score, n_outer)
+    together, single, summed = incidence_by_size(ptr, inner[order], score[order], group, sizes.size, n_inner)
+    return Crossed(
+        sizes.astype(float),
+        np.bincount(group).astype(float),
+        np.bincount(group, total),
+        np.bincount(group, total * total),
+        together,
+        single,
+        summed,
+        np.bincount(inner, minlength=n_inner).astype(float),
+        np.bincount(inner, score, n_inner),
+        float(score @ score),
+        cases_outer,
+    )
+
+
+def _reml(crossed: Crossed, start: np.ndarray, level: float) -> Components:
+    from scipy.optimize import minimize
+
+    def at(theta: np.ndarray) -> float:
+        return crossed.criterion(*np.clip(theta, -FAR, FAR))
+
+    simplex = start + np.array([[0, 0], [0.7, 0], [0, 0.7]])
+    options = {"initial_simplex": simplex, "xatol": 1e-6, "fatol": 1e-9, "maxiter": 500}
+    found = minimize(at, start, method="Nelder-Mead", options=options)
+    case, rater = (float(x) for x in np.clip(found.x, -FAR, FAR))
+    # On the boundary the criterion is flat, and the last step is anywhere on it.
+    case = -FAR if crossed.criterion(-FAR, rater) <= found.fun + 1e-7 else case
+    rater = -FAR if crossed.criterion(case, -FAR) <= found.fun + 1e-7 else rater
+    least = crossed.criterion(case, rater)
+    absolute, consistent = case - float(np.log1p(np.exp(rater))), case
+    values = [0.0 if case == -FAR else expit(logit) for logit in (absolute, consistent)]
+    if case > FAR - 1:
+        return Components("REML", (values[0], None, None), (values[1], None, None))
+    if crossed.inner_n.size <= MOST_FOR_PROFILE:
+        low_high = [
+            ends(lambda x: _profile(crossed, x, rater, True), absolute, least, level),
+            ends(lambda x: _profile(crossed, x, rater, False), consistent, least, level),
+        ]
+        return Components("REML, profile interval", (values[0], *low_high[0]), (values[1], *low_high[1]))
+    return Components("REML, delta-method interval", *_by_curvature(crossed, case, rater, values, level))
+
+
+def _profile(crossed: Crossed, logit: float, rater: float, absolute: bool) -> float:
+    """The criterion at one ICC, least over the variance of raters, looked for around where it was."""
+    from scipy.optimize import minimize_scalar
+
+    def at(theta: float) -> float:
+        case = logit + float(np.log1p(np.exp(theta))) if absolute else logit
+        return crossed.criterion(min(case, 2 * FAR), theta)
+
+    low, high = max(rater, -10.0) - 6, max(rater, -10.0) + 6
+    return float(minimize_scalar(at, bounds=(low, high), method="bounded", options={"xatol": 1e-3}).fun)
+
+
+def _by_curvature(crossed: Crossed, case: float, rater: float, values: list[float], level: float) -> tuple[Ends, Ends]:
+    """Ends on the logit scale from the second differences at the least; none where cases are at their bound."""
+    from scipy.special import ndtri
+
+    if case == -FAR:
+        return (values[0], None, None), (values[1], None, None)
+    step = 0.02
+    f = {
+        (i, j): crossed.criterion(case + i * step, rater + j * step)
+        for i, j in ((0, 0), (1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, -1), (1, -1), (-1, 1))
+    }
+    hessian = np.array(
+        [
+            [f[1, 0] - 2 * f[0, 0] + f[-1, 0], (f[1, 1] + f[-1, -1] - f[1, -1] - f[-1, 1]) / 4],
+            [(f[1, 1] + f[-1, -1] - f[1, -1] - f[-1, 1]) / 4, f[0, 1] - 2 * f[0, 0] + f[0, -1]],
+        ]
+    )
+    if rater == -FAR:  # the one part that is at its bound says nothing about the other
+        hessian[0, 1] = hessian[1, 0] = hessian[1, 1] = 0.0
+    covariance = np.linalg.pinv(hessian / step**2 / 2)
+    z = float(ndtri((1 + level) / 2))
+    found = []
+    for value, slope in zip(values, ([1.0, -expit(rater)], [1.0, 0.0]), strict=True):
+        half = z * float(np.sqrt(max(np.array(slope) @ covariance @ slope, 0.0)))
+        logit = float(np.log(value / (1 - value)))
+        found.append((value, expit(logit - half), expit(logit + half)))
+    return found[0], found[1]
