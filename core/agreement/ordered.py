@@ -1,0 +1,64 @@
+"""Agreement of partial rankings: each rater with the others' first choice, and average overlap of two raters.
+
+Stutz et al., Evaluating AI systems under uncertain ground truth, appendices B.5 and D.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from core.agreement.intervals import Coefficient, undefined
+from core.agreement.probability import share_of_agreement
+from core.annotations.dataset import Dataset
+from core.rankings.irn import Ties
+from core.rankings.leave_one_out import leave_one_out
+from core.rankings.overlap import rater_overlaps
+
+DEPTHS = (1, 2, 3)
+NO_OTHERS = "no case has two raters"
+
+
+def ranking_agreement(
+    dataset: Dataset, depths: Sequence[int] = DEPTHS, level: float = 0.95, ties: Ties = "split"
+) -> list[Coefficient]:
+    """Leave-one-rater-out top-1 agreement, then mean average overlap to each depth, as means over cases.
+
+    Every case with two raters or more counts the same; intervals are over cases, Wilson's on their effective number.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of rankings, or of single classes.
+    depths : sequence of int
+        L of the overlaps; those beyond the number of classes are left out.
+    level : float
+        Of the intervals, 0 to 1.
+    ties : {"split", "full"}
+        How tied classes share their block's weight; see `core.rankings.irn.irn`.
+
+    Returns
+    -------
+    list of Coefficient
+        Named "leave_one_out_top1", then "mean_average_overlap" with ``weights`` "L = 1" and so on.
+
+    Raises
+    ------
+    NotApplicableError
+        The answers are scores.
+    InputError
+        A depth below 1.
+    """
+    n = np.diff(dataset.case_ptr)
+    found = [_over_cases("leave_one_out_top1", f"ties {ties}", leave_one_out(dataset, ties).case, n, level)]
+    for depth in sorted({depth for depth in depths if depth <= dataset.n_classes}):
+        overlaps = rater_overlaps(dataset, depth)
+        found.append(_over_cases("mean_average_overlap", f"L = {depth}", overlaps.mean_ao, n, level))
+    return found
+
+
+def _over_cases(name: str, weights: str, values: np.ndarray, n: np.ndarray, level: float) -> Coefficient:
+    defined = ~np.isnan(values)
+    if not defined.any():
+        return undefined(name, weights, NO_OTHERS)
+    values = values[defined]
+    return share_of_agreement(name, weights, values, np.ones(len(values)), level, int(n[defined].sum()))

@@ -1,0 +1,144 @@
+"""Which coefficients make sense for a dataset, all of them at once, and why the others are left out.
+
+Nothing is guessed: classes are ordinal where their order is declared to mean something, and only there.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from core.agreement.coefficients import agreement_table
+from core.agreement.intervals import Coefficient
+from core.agreement.krippendorff import krippendorff_alpha
+from core.agreement.ordered import DEPTHS, ranking_agreement
+from core.agreement.probability import SPA_WEIGHTINGS
+from core.agreement.scores import score_table
+from core.annotations.counts import class_counts
+from core.annotations.dataset import Dataset
+from core.text import plural
+
+ORDINAL_WEIGHTS = ("quadratic", "ordinal")
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Coefficients that are not given, and why."""
+
+    what: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Suitable:
+    """The coefficients for one kind of answers.
+
+    Attributes
+    ----------
+    kind : str
+        "nominal", "ordinal", "score" or "ranking".
+    coefficients : tuple of Coefficient
+    left_out : tuple of LeftOut
+    """
+
+    kind: str
+    coefficients: tuple[Coefficient, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+def coefficients_for(
+    dataset: Dataset,
+    level: float = 0.95,
+    *,
+    spa_weightings: Sequence[str] = SPA_WEIGHTINGS[:1],
+    labels: Sequence[float] | None = None,
+    depths: Sequence[int] = DEPTHS,
+) -> Suitable:
+    """The coefficients that make sense for these answers, with intervals.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    level : float
+        Of the intervals, 0 to 1.
+    spa_weightings : sequence of str
+        Which of `core.agreement.probability.SPA_WEIGHTINGS` to list, for classes.
+    labels : sequence of float, length n_classes, optional
+        The numbers that ordered classes stand for; 1, 2, ... where none are given.
+    depths : sequence of int
+        Of the overlaps of rankings.
+
+    Raises
+    ------
+    InputError
+        Labels or depths that cannot be used.
+
+    Notes
+    -----
+    Nominal classes: every unweighted coefficient. Ordered classes: those, and with quadratic and with ordinal weights;
+    ordinal alpha. Scores: intraclass correlations and alpha by interval, ordinal and ratio metric. Rankings:
+    leave-one-rater-out and average overlap, and the coefficients of first choices.
+    """
+    if dataset.kind == "score":
+        return _of_scores(dataset, level)
+    if dataset.kind == "ranking":
+        return _of_rankings(dataset, level, spa_weightings, depths)
+    identified = _raters(dataset)
+    if not dataset.ordinal or dataset.n_classes < 3:
+        why = "the order of the classes is not declared to mean anything"
+        if dataset.ordinal:
+            why = "with fewer than three classes they are the same as without weights"
+        left_out = (LeftOut("weighted coefficients and ordinal alpha", why), *_NO_NUMBERS, *identified)
+        return Suitable("nominal", tuple(_nominal(dataset, level, spa_weightings)), left_out)
+    found = _nominal(dataset, level, spa_weightings)
+    counts = class_counts(dataset)
+    for weights in ORDINAL_WEIGHTS:
+        of_these = {"level": level, "spa_weightings": (), "weights": weights, "labels": labels, "dataset": dataset}
+        found += [one for one in agreement_table(counts, **of_these) if one.name != "spa_corrected"]
+    found.append(krippendorff_alpha(counts, level, "ordinal", labels))
+    return Suitable("ordinal", tuple(found), (*_NO_NUMBERS, *identified))
+
+
+_NO_NUMBERS = (LeftOut("intraclass correlations, interval and ratio alpha", "the answers are classes, not scores"),)
+
+
+def _nominal(dataset: Dataset, level: float, spa_weightings: Sequence[str]) -> list[Coefficient]:
+    return agreement_table(class_counts(dataset), level=level, spa_weightings=spa_weightings, dataset=dataset)
+
+
+def _raters(dataset: Dataset) -> tuple[LeftOut, ...]:
+    if dataset.raters_identified:
+        return ()
+    return (LeftOut("Cohen's and Conger's kappa, Scott's pi", "the answers are anonymous"),)
+
+
+def _of_scores(dataset: Dataset, level: float) -> Suitable:
+    left_out = [
+        LeftOut("percent agreement, SPA and kappas", "scores seldom are exactly equal; set a threshold to make classes")
+    ]
+    if (dataset.score < 0).any():
+        left_out.append(LeftOut("ratio alpha", "some scores are below 0"))
+    if not dataset.raters_identified:
+        left_out.append(LeftOut("ICC(2) and ICC(3)", "the scores are anonymous, so raters cannot be told apart"))
+    found = [
+        one
+        for one in score_table(dataset, level)
+        if dataset.raters_identified or not one.name.startswith(("icc_2", "icc_3"))
+    ]
+    return Suitable("score", tuple(found), tuple(left_out))
+
+
+def _of_rankings(dataset: Dataset, level: float, spa_weightings: Sequence[str], depths: Sequence[int]) -> Suitable:
+    found = ranking_agreement(dataset, depths, level)
+    first, n_tied = dataset.as_classes()
+    note = "of first choices"
+    if n_tied:
+        note += f"; {plural(n_tied, 'answer')} with a tied first choice left out"
+    found += [_noted(one, note) for one in _nominal(first, level, spa_weightings)]
+    left_out = (
+        LeftOut("weighted coefficients, intraclass correlations", "the answers are rankings"),
+        *_raters(dataset),
+    )
+    return Suitable("ranking", tuple(found), left_out)
+
+
+def _noted(coefficient: Coefficient, note: str) -> Coefficient:
+    return replace(coefficient, note="; ".join(filter(None, (coefficient.note, note))))

@@ -1,0 +1,163 @@
+"""Each kind of answers gets the coefficients that make sense for it and no others."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.agreement.coefficients import agreement_table, fleiss_kappa
+from core.agreement.krippendorff import krippendorff_alpha
+from core.agreement.ordered import ranking_agreement
+from core.agreement.scores import score_table
+from core.agreement.suitable import coefficients_for
+from core.annotations.counts import class_counts
+from core.errors import InputError
+from tests.core.agreement.examples import GWET, dataset_of, random_panel, scores_of
+from tests.core.agreement.test_ordered import random_rankings, ranked
+
+NOMINAL = [
+    "percent",
+    "spa",
+    "spa_corrected",
+    "conger_kappa",
+    "fleiss_kappa",
+    "gwet_ac",
+    "brennan_prediger",
+    "krippendorff_alpha",
+]
+
+
+def panel(**declared):
+    return replace(dataset_of(random_panel(1), 4, 5), **declared)
+
+
+def reasons(found):
+    return {left.what: left.why for left in found.left_out}
+
+
+def test_nominal_classes_have_the_unweighted_coefficients_alone():
+    dataset = panel()
+    found = coefficients_for(dataset, 0.9)
+    assert found.kind == "nominal"
+    assert [one.name for one in found.coefficients] == NOMINAL
+    assert list(found.coefficients) == agreement_table(class_counts(dataset), level=0.9, dataset=dataset)
+    assert {one.weights for one in found.coefficients} == {"identity", "annotations_m1", "nominal"}
+    assert "not declared" in reasons(found)["weighted coefficients and ordinal alpha"]
+
+
+def test_a_declared_order_adds_quadratic_and_ordinal_weights_and_ordinal_alpha():
+    dataset = panel(ordinal=True)
+    found = coefficients_for(dataset)
+    assert found.kind == "ordinal"
+    assert found.coefficients[:8] == coefficients_for(panel()).coefficients
+    weighted = [(one.name, one.weights) for one in found.coefficients[8:]]
+    names = [name for name in NOMINAL if not name.startswith("spa")]
+    for family in ("quadratic", "ordinal"):
+        expected = [(name, f"{family} weights" if "alpha" in name else family) for name in names]
+        assert [pair for pair in weighted if pair in expected] == expected
+    assert found.coefficients[-1] == krippendorff_alpha(dataset, metric="ordinal")
+    assert len(weighted) == 2 * len(names) + 1
+    quadratic = next(one for one in found.coefficients if (one.name, one.weights) == ("fleiss_kappa", "quadratic"))
+    assert quadratic == fleiss_kappa(dataset, weights="quadratic")
+    assert "weighted coefficients and ordinal alpha" not in reasons(found)
+
+
+def test_gwets_published_weighted_coefficients_stand_in_the_table():
+    """AC2 quadratic .914, ordinal .899; α ordinal metric .815, quadratic weights (the interval metric) .849."""
+    cases = [list(enumerate(answers)) for answers in GWET]
+    found = coefficients_for(replace(dataset_of(cases, 5), ordinal=True)).coefficients
+    value = {(one.name, one.weights): one.value for one in found}
+    assert value["gwet_ac", "quadratic"] == pytest.approx(0.914, abs=5e-4)
+    assert value["gwet_ac", "ordinal"] == pytest.approx(0.899, abs=5e-4)
+    assert value["krippendorff_alpha", "ordinal metric"] == pytest.approx(0.815, abs=5e-4)
+    assert value["krippendorff_alpha", "quadratic weights"] == pytest.approx(0.849, abs=5e-4)
+
+
+def test_two_ordered_classes_are_nominal_and_the_reason_is_said():
+    found = coefficients_for(
+        replace(dataset_of([[(0, 0), (1, 1)], [(0, 0), (1, 0)], [(0, 1), (1, 1)]], 2), ordinal=True)
+    )
+    assert found.kind == "nominal"
+    assert "same as without weights" in reasons(found)["weighted coefficients and ordinal alpha"]
+
+
+def test_labels_are_those_of_the_weights():
+    dataset = panel(ordinal=True)
+    found = coefficients_for(dataset, labels=(0, 1, 2, 10)).coefficients
+    assert fleiss_kappa(dataset, weights="quadratic", labels=(0, 1, 2, 10)) in found
+    with pytest.raises(InputError, match="labels"):
+        coefficients_for(dataset, labels=(1, 2))
+
+
+def test_anonymous_classes_go_without_the_kappas_of_raters():
+    found = coefficients_for(panel(raters_identified=False))
+    assert [one.name for one in found.coefficients] == [name for name in NOMINAL if name != "conger_kappa"]
+    assert "anonymous" in reasons(found)["Cohen's and Conger's kappa, Scott's pi"]
+
+
+def test_scores_have_correlations_and_alpha_of_metrics_and_nothing_of_classes():
+    dataset = scores_of(np.random.default_rng(0).uniform(1, 9, (20, 3)).tolist())
+    found = coefficients_for(dataset)
+    assert found.kind == "score"
+    assert list(found.coefficients) == score_table(dataset)
+    assert {one.weights for one in found.coefficients if one.name == "krippendorff_alpha"} == {
+        "interval metric",
+        "ordinal metric",
+        "ratio metric",
+    }
+    assert "threshold" in reasons(found)["percent agreement, SPA and kappas"]
+    assert "ratio alpha" not in reasons(found)
+
+
+def test_negative_and_anonymous_scores_go_without_what_they_do_not_allow_and_it_is_said():
+    dataset = scores_of(np.random.default_rng(0).normal(size=(20, 3)).tolist())
+    found = coefficients_for(replace(dataset, raters_identified=False))
+    assert "below 0" in reasons(found)["ratio alpha"]
+    assert "anonymous" in reasons(found)["ICC(2) and ICC(3)"]
+    assert not any(one.weights == "ratio metric" for one in found.coefficients)
+    assert {one.name for one in found.coefficients} == {"icc_1", "icc_1k", "krippendorff_alpha"}
+
+
+def test_rankings_have_their_own_coefficients_and_those_of_first_choices():
+    cases = random_rankings(1)
+    cases[0] = [(0, [[0, 1]]), *cases[0][1:], (4, [[2]])]  # a tie for the first place
+    dataset = ranked(cases, 5)
+    found = coefficients_for(dataset, depths=(1, 2))
+    assert found.kind == "ranking"
+    own = ranking_agreement(dataset, (1, 2))
+    assert list(found.coefficients[:3]) == own
+    first, _ = dataset.as_classes()
+    nominal = agreement_table(class_counts(first), dataset=first)
+    assert [one.value for one in found.coefficients[3:]] == [one.value for one in nominal]
+    for one in found.coefficients[3:]:
+        assert "of first choices; 1 answer with a tied first choice left out" in one.note
+    assert "rankings" in reasons(found)["weighted coefficients, intraclass correlations"]
+
+
+@pytest.mark.parametrize(
+    "dataset",
+    [
+        dataset_of([[(0, 1)], [(0, 0)]], 2),
+        replace(dataset_of([[(0, 1)], [(0, 0)]], 3), ordinal=True),
+        dataset_of([[(0, 1), (1, 0)]], 2),
+        dataset_of([[(0, 1), (1, 1)]] * 3, 2),
+        scores_of([[1.0], [2.0]]),
+        scores_of([[1.0, 1.0]] * 3),
+        ranked([[(0, [[0]])], [(0, [[1], [0]])]], 2),
+        ranked([[(0, [[0, 1]]), (1, [[0, 1]])]], 2),
+    ],
+    ids=[
+        "one rater",
+        "ordinal, one rater",
+        "one case",
+        "one class",
+        "one score",
+        "equal scores",
+        "rankings",
+        "all tied",
+    ],
+)
+def test_what_cannot_be_compared_is_undefined_with_a_reason_or_has_no_interval(dataset):
+    for one in coefficients_for(dataset).coefficients:
+        assert one.value is not None or one.note.startswith("undefined")
+        assert one.ci_low is not None or one.note
