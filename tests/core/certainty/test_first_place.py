@@ -1,0 +1,52 @@
+"""Which class of a Dirichlet distribution is the largest, against closed forms and draws."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from core.certainty.first_place import first_place
+
+CLOSE = 2e-4
+
+
+@pytest.mark.parametrize(
+    "a, b", [(1, 1), (3, 2), (0.5, 2.5), (0.01, 30), (40, 55), (1e4, 1.01e4), (1e6, 1e6), (1e9, 1e9 + 3e4)]
+)
+def test_two_classes_are_a_beta_distribution(a, b):
+    """P(θ > ½), θ ~ Beta(a, b)."""
+    first = first_place(np.array([a, b], float), 1.0, 0)
+    assert first == pytest.approx([stats.beta.sf(0.5, a, b), stats.beta.cdf(0.5, a, b), 0.0], abs=CLOSE)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 500, 100_000])
+@pytest.mark.parametrize("shape", [0.01, 1.0, 12.0])
+def test_classes_of_one_shape_are_first_equally_often(n, shape):
+    assert first_place(np.empty(0), shape, n)[0] * n == pytest.approx(1, abs=1e-9)
+    named = first_place(np.full(2, shape), shape, n)
+    assert named * (n + 2) == pytest.approx(np.ones(3), abs=1e-9)
+
+
+@pytest.mark.parametrize("n", [1, 3, 40])
+def test_one_class_of_shape_two_among_exponentials(n):
+    """P = ∫ x e^(-x) (1 − e^(-x))^n dx, which is the harmonic number H_(n + 1) over n + 1."""
+    harmonic = (1 / np.arange(1, n + 2)).sum()
+    assert first_place(np.array([2.0]), 1.0, n)[0] == pytest.approx(harmonic / (n + 1), abs=CLOSE)
+
+
+@pytest.mark.parametrize(
+    "shape, rest_shape, n_rest",
+    [([4, 2.5, 1.3], 1.0, 6), ([0.3, 0.2], 0.1, 3), ([7.5, 7.5, 15], 0.01, 416), ([1.5], 1, 57)],
+)
+def test_draws_agree(shape, rest_shape, n_rest):
+    n = 200_000
+    rng = np.random.default_rng(0)
+    named = rng.standard_gamma(np.array(shape, float), size=(n, len(shape)))
+    # The largest of the rest by its distribution function, so that tiny shapes need no hundreds of draws.
+    rest = stats.gamma.ppf(rng.random(n) ** (1 / n_rest), rest_shape)
+    place = np.column_stack([named, rest]).argmax(axis=1)
+    drawn = np.bincount(place, minlength=len(shape) + 1) / n
+    drawn[-1] /= n_rest
+    first = first_place(np.array(shape, float), rest_shape, n_rest)
+    error = np.sqrt(first * (1 - first) / n) + CLOSE / 4
+    assert np.abs(first - drawn).max() < 4 * error.max()
+    assert first[:-1].sum() + n_rest * first[-1] == pytest.approx(1)
