@@ -90,6 +90,45 @@ GLOSSARY: dict[str, Term] = {
         "Latent class model with a confusion matrix per rater, by EM in log space; supposes that raters err "
         "independently given the class (Dawid & Skene 1979).",
     ),
+    "rater models": Term(
+        "Each supposes something else about raters and cases; those that fit the data badly are told apart by checks.",
+        "Latent-class models with the true class summed out: by EM (one-coin, class-conditional, Dawid-Skene, t-a-p), "
+        "or as posteriors (Dawid-Skene, hierarchical, the eighteen difficulty models of Han et al.).",
+    ),
+    "full posterior": Term(
+        "The first answer comes at once and has no intervals. The full posterior takes up to minutes and has them.",
+        "Mode by L-BFGS against NUTS in a process of its own; R-hat ≤ 1.01 and bulk ESS ≥ 400 count as converged.",
+    ),
+    "predictive check": Term(
+        "Could the model have made up data like these? Outlines are what was seen, bands what it makes up.",
+        "Posterior predictive check; per statistic min(p, 1 − p), the least of S shown; fails below .025/S. It is no "
+        "p-value (Gelman et al. 1996; Han et al., 6.1).",
+    ),
+    "leave-one-case-out": Term(
+        "Which model would have predicted the answers on a case it had not seen?",
+        "Expected log predictive density, leaving out a case with all its answers, effects integrated; Pareto-smoothed "
+        "importance sampling (Vehtari, Gelman & Gabry 2017).",
+    ),
+    "model agreement": Term(
+        "Do the models name the same class? Where they part, the answer rests on what a model supposes.",
+        "Share of cases with the same most probable class, ties shared; mean total-variation distance to download.",
+    ),
+    "calibration": Term(
+        "When the model says 80 %, is it right 8 times out of 10?",
+        "Share right among the cases of known class by bins of the probability, Wilson intervals; log-loss beside it.",
+    ),
+    "t-a-p": Term(
+        "Raters either know the answer or guess; this asks how often they know.",
+        "Truth t, accuracy a, guesses p; common a and p = t give Fleiss' κ = a² (Eubanks, Kappa Zoo, chapter 9).",
+    ),
+    "hierarchical": Term(
+        "Raters are alike to a degree: those with few answers are judged partly by the others.",
+        "Confusion rows softmax(μ + τ ⊙ ε) with partial pooling; the next rater's matrix is predicted from μ and τ.",
+    ),
+    "soft labels": Term(
+        "How sure the panel is of each class, for training: better than the winner alone.",
+        "Class probabilities, log-odds and weights; training on log-odds does best (Han et al., section 5).",
+    ),
     "majority vote": Term(
         "The answer most raters gave; every rater counts the same.",
         "Mode of the answers of a case; tied winners share the case.",

@@ -22,6 +22,7 @@ from core.jobs import Job, JobRunner
 from core.version import __version__
 
 MOST_OPEN_DATASETS = 8
+LANES = ("pages", "samplers")
 _WARM_UP_DELAY = 1.0
 _LOADING = 4.0
 
@@ -63,8 +64,8 @@ def registry() -> Registry:
 
 
 @st.cache_resource(show_spinner=False)
-def jobs() -> JobRunner:
-    """The queue of long work of this server."""
+def jobs(lane: str = "pages") -> JobRunner:
+    """A queue of long work of this server; samplers have one of their own, so that other pages do not wait for them."""
     return JobRunner()
 
 
@@ -235,7 +236,7 @@ def _point(dataset: Dataset, model, case: int) -> dict[int, float]:
     return dict(zip(codes.tolist(), shares.tolist(), strict=True))
 
 
-def job(key: tuple, title: str, work: Callable[[Job], object]) -> Job:
+def job(key: tuple, title: str, work: Callable[[Job], object], lane: str = "pages") -> Job:
     """The job of that key, started where there is none; a failed or cancelled one is not started again by itself.
 
     Parameters
@@ -244,9 +245,9 @@ def job(key: tuple, title: str, work: Callable[[Job], object]) -> Job:
         Digest, method, parameters and seed; the version is added here.
     """
     name = repr((*key, __version__))
-    known = jobs().get(_job_ids().get(name, ""))
+    known = jobs(lane).get(_job_ids().get(name, ""))
     if known is None:
-        known = jobs().submit(title, work)
+        known = jobs(lane).submit(title, work)
         _job_ids()[name] = known.id
     return known
 
@@ -269,8 +270,10 @@ def leave(key: tuple, session: str) -> None:
     if left:
         return
     _watchers().pop(name, None)
-    known = jobs().get(_job_ids().get(name, ""))
-    if known is not None and not known.finished:
+    for lane in LANES:
+        known = jobs(lane).get(_job_ids().get(name, ""))
+        if known is None or known.finished:
+            continue
         known.cancel()
         _job_ids().pop(name, None)
 

@@ -14,19 +14,19 @@ _POLL_SECONDS = 0.5
 _AT_ONCE_SECONDS = 0.3
 
 
-def result_of(key: tuple, title: str, work: Callable[[Job], object]):
+def result_of(key: tuple, title: str, work: Callable[[Job], object], lane: str = "pages"):
     """The result of a job, or None while it runs, was cancelled or has failed; then the screen says so.
 
     What takes less than a moment is waited for, so that it never flickers. A session has one job under each title: an
     earlier one that nobody else looks at is cancelled, so that moving a slider does not fill the queue.
     """
     _one_at_a_time(key, title)
-    job = cached.job(key, title, work)
+    job = cached.job(key, title, work, lane)
     job.wait(_AT_ONCE_SECONDS)
     if job.state == "done":
         return job.result
     if not job.finished:
-        _watch(job)
+        _watch(job, lane)
         return None
     if job.state == "cancelled":
         st.info(f"{title}: stopped on request.", icon=":material/cancel:")
@@ -42,6 +42,13 @@ def result_of(key: tuple, title: str, work: Callable[[Job], object]):
     return None
 
 
+def leave_others(prefix: str, titles: set[str]) -> None:
+    """Cancel this session's jobs whose titles begin so and are not among these, where nobody else looks at them."""
+    mine = st.session_state.get("_jobs", {})
+    for title in [title for title in mine if title.startswith(prefix) and title not in titles]:
+        cached.leave(mine.pop(title), st.session_state["_session"])
+
+
 def _one_at_a_time(key: tuple, title: str) -> None:
     session = st.session_state.setdefault("_session", uuid.uuid4().hex)
     mine = st.session_state.setdefault("_jobs", {})
@@ -52,10 +59,10 @@ def _one_at_a_time(key: tuple, title: str) -> None:
 
 
 @st.fragment(run_every=_POLL_SECONDS)
-def _watch(job: Job) -> None:
+def _watch(job: Job, lane: str) -> None:
     if job.finished:
         st.rerun()
-    ahead = cached.jobs().position(job)
+    ahead = cached.jobs(lane).position(job)
     words = f"{job.title} · waits for {ahead} other" if job.state == "waiting" and ahead else job.title
     left = job.seconds_left()
     if left is not None:
