@@ -7,6 +7,17 @@ import numpy as np
 from core.models.result import RaterModelFit
 
 
+class CasePatterns(Protocol):
+    """Which cases share an answer pattern.
+
+    Attributes
+    ----------
+    pattern_of_case : ndarray of int64, shape (n_cases,)
+    """
+
+    pattern_of_case: np.ndarray
+
+
 class Density(Protocol):
     """A posterior of one dataset on unconstrained coordinates, with case effects and true classes integrated out.
 
@@ -20,11 +31,13 @@ class Density(Protocol):
         Number of coordinates.
     case_count : ndarray of int64, shape (n_patterns,)
         Cases of each answer pattern; patterns of one case each where nothing collapses.
+    patterns : CasePatterns
     """
 
     name: str
     ndim: int
     case_count: np.ndarray
+    patterns: CasePatterns
 
     def job(self) -> tuple[dict, dict[str, np.ndarray]]:
         """All that the child needs: settings that JSON can hold, and arrays by name."""

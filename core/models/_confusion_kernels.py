@@ -1,0 +1,205 @@
+"""Posteriors of confusion-matrix models with the true class summed out, and their gradients, in log space.
+
+Patterns p of equal answers stand for c_p cases; entry e of a pattern is an answer given m_e times:
+    l(pi, theta) = sum_p c_p ln sum_k pi_k prod_e theta[rater_e, k, answer_e] ** m_e    (Dawid & Skene 1979, eq. 2.3)
+    dl / d ln pi_k = sum_p c_p q_pk,    dl / d ln theta[j, k, l] = sum_p c_p q_pk sum_{e: j, l} m_e,
+q_pk = P(true class k | pattern p). A row is softmax(x): with G the gradient by its logs, that by x is G - theta sum G.
+Rows of free coordinates u have x = V u, V an orthonormal basis of the vectors that sum to 0 (isometric log-ratio); the
+Jacobian of u -> softmax(V u) is sqrt(K) prod_l theta_l, which makes a Dirichlet(a) density prod_l theta_l ** a_l.
+``log_theta[rater * K + answer, k]`` holds ln P(answer | true class k), as in `core.models._kernels`.
+"""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _softmax(x, log_p, p):
+    """Logs and values of softmax(x); returns nothing."""
+    top = x.max()
+    total = 0.0
+    for k in range(x.size):
+        p[k] = np.exp(x[k] - top)
+        total += p[k]
+    shift = top + np.log(total)
+    for k in range(x.size):
+        log_p[k] = x[k] - shift
+        p[k] /= total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _spread(basis, u, first, x):
+    """Fill x = V u for the K - 1 coordinates from ``first``."""
+    n = basis.shape[0]
+    for k in range(n):
+        x[k] = 0.0
+        for m in range(n - 1):
+            x[k] += basis[k, m] * u[first + m]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _one_pattern(ptr, cell, times, p, log_pi, log_theta, q):
+    """Give ln P(pattern p); fill ``q`` with the probability of each true class."""
+    n_classes = log_pi.size
+    for k in range(n_classes):
+        q[k] = log_pi[k]
+    for e in range(ptr[p], ptr[p + 1]):
+        c = cell[e]
+        for k in range(n_classes):
+            q[k] += times[e] * log_theta[c, k]
+    top = q[0]
+    for k in range(1, n_classes):
+        top = max(top, q[k])
+    if top == -np.inf:
+        for k in range(n_classes):
+            q[k] = 1.0 / n_classes
+        return -np.inf
+    mass = 0.0
+    for k in range(n_classes):
+        q[k] = np.exp(q[k] - top)
+        mass += q[k]
+    for k in range(n_classes):
+        q[k] /= mass
+    return top + np.log(mass)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _likelihood(ptr, cell, times, count, log_pi, log_theta, by_pi, by_theta):
+    """Log likelihood; adds its gradient by the logs to ``by_pi`` and ``by_theta``."""
+    n_classes = log_pi.size
+    q = np.empty(n_classes)
+    total = 0.0
+    for p in range(count.size):
+        weight = count[p]
+        total += weight * _one_pattern(ptr, cell, times, p, log_pi, log_theta, q)
+        for k in range(n_classes):
+            q[k] *= weight
+            by_pi[k] += q[k]
+        for e in range(ptr[p], ptr[p + 1]):
+            c = cell[e]
+            for k in range(n_classes):
+                by_theta[c, k] += times[e] * q[k]
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _contract(basis, by_log, p, gradient, first):
+    """Gradient by the K - 1 coordinates from the gradient by the logs of their row."""
+    n = basis.shape[0]
+    total = by_log.sum()
+    for m in range(n - 1):
+        value = 0.0
+        for k in range(n):
+            value += basis[k, m] * (by_log[k] - p[k] * total)
+        gradient[first + m] = value
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def dirichlet_density(u, basis, ptr, cell, times, count, prevalence_prior, row_prior):
+    """Log posterior under Dirichlet priors on prevalence and rows, with its gradient.
+
+    ``u``: K - 1 coordinates of the prevalence, then of each row by rater and true class. ``row_prior[k, l]``.
+    """
+    n = basis.shape[0]
+    n_raters = (u.size // (n - 1) - 1) // n
+    gradient = np.zeros(u.size)
+    x, row = np.empty(n), np.empty(n)
+    log_pi, pi, by_pi = np.empty(n), np.empty(n), prevalence_prior.copy()
+    log_theta, by_theta = np.empty((n_raters * n, n)), np.zeros((n_raters * n, n))
+    theta = np.empty((n_raters, n, n))
+    _spread(basis, u, 0, x)
+    _softmax(x, log_pi, pi)
+    value = 0.0
+    for k in range(n):
+        value += prevalence_prior[k] * log_pi[k]
+    for j in range(n_raters):
+        for k in range(n):
+            _spread(basis, u, (1 + j * n + k) * (n - 1), x)
+            _softmax(x, row, theta[j, k])
+            for m in range(n):
+                log_theta[j * n + m, k] = row[m]
+                by_theta[j * n + m, k] = row_prior[k, m]
+                value += row_prior[k, m] * row[m]
+    value += _likelihood(ptr, cell, times, count, log_pi, log_theta, by_pi, by_theta)
+    if not np.isfinite(value):
+        return -np.inf, gradient
+    _contract(basis, by_pi, pi, gradient, 0)
+    for j in range(n_raters):
+        for k in range(n):
+            for m in range(n):
+                row[m] = by_theta[j * n + m, k]
+            _contract(basis, row, theta[j, k], gradient, (1 + j * n + k) * (n - 1))
+    return value, gradient
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def hierarchical_density(u, basis, ptr, cell, times, count, prevalence_prior, centre, scale):
+    """Log posterior of rows softmax(mu_k + tau_k * eps_jk), with its gradient.
+
+    eps ~ N(0, 1), mu_kl ~ N(centre_kl, scale), tau ~ half-normal(1) by its log, prevalence ~ Dirichlet. ``u``: K - 1
+    coordinates of the prevalence, mu and ln tau by true and answered class, eps by rater, true and answered class.
+    """
+    n = basis.shape[0]
+    square = n * n
+    at_mu, at_tau, at_eps = n - 1, n - 1 + square, n - 1 + 2 * square
+    n_raters = (u.size - at_eps) // square
+    gradient = np.zeros(u.size)
+    x, row = np.empty(n), np.empty(n)
+    log_pi, pi, by_pi = np.empty(n), np.empty(n), prevalence_prior.copy()
+    log_theta, by_theta = np.empty((n_raters * n, n)), np.zeros((n_raters * n, n))
+    theta = np.empty((n_raters, n, n))
+    tau = np.exp(u[at_tau:at_eps])
+    _spread(basis, u, 0, x)
+    _softmax(x, log_pi, pi)
+    value = 0.0
+    for k in range(n):
+        value += prevalence_prior[k] * log_pi[k]
+    for c in range(square):
+        off = (u[at_mu + c] - centre[c // n, c % n]) / scale
+        value += -0.5 * off * off - 0.5 * tau[c] * tau[c] + u[at_tau + c]
+        gradient[at_mu + c] = -off / scale
+        gradient[at_tau + c] = 1.0 - tau[c] * tau[c]
+    for j in range(n_raters):
+        for k in range(n):
+            for m in range(n):
+                eps = u[at_eps + j * square + k * n + m]
+                x[m] = u[at_mu + k * n + m] + tau[k * n + m] * eps
+                value -= 0.5 * eps * eps
+            _softmax(x, row, theta[j, k])
+            for m in range(n):
+                log_theta[j * n + m, k] = row[m]
+    value += _likelihood(ptr, cell, times, count, log_pi, log_theta, by_pi, by_theta)
+    if not np.isfinite(value):
+        gradient[:] = 0.0
+        return -np.inf, gradient
+    _contract(basis, by_pi, pi, gradient, 0)
+    for j in range(n_raters):
+        for k in range(n):
+            total = 0.0
+            for m in range(n):
+                total += by_theta[j * n + m, k]
+            for m in range(n):
+                c = k * n + m
+                at = at_eps + j * square + c
+                by_logit = by_theta[j * n + m, k] - theta[j, k, m] * total
+                gradient[at_mu + c] += by_logit
+                gradient[at_tau + c] += by_logit * tau[c] * u[at]
+                gradient[at] = by_logit * tau[c] - u[at]
+    return value, gradient
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def pattern_posteriors(ptr, cell, times, log_pi, log_theta, first, last):
+    """Patterns ``first`` to ``last`` under every draw: P(true class), shape (draw, pattern, class), and ln P(pattern).
+
+    ``log_pi`` has shape (draw, class), ``log_theta`` (draw, cell, class).
+    """
+    n_draws, n_classes = log_pi.shape
+    posterior = np.empty((n_draws, last - first, n_classes))
+    log_likelihood = np.empty((n_draws, last - first))
+    for d in range(n_draws):
+        for p in range(first, last):
+            log_likelihood[d, p - first] = _one_pattern(
+                ptr, cell, times, p, log_pi[d], log_theta[d], posterior[d, p - first]
+            )
+    return posterior, log_likelihood

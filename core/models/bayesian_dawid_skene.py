@@ -1,0 +1,51 @@
+"""Dawid & Skene (1979) as a full posterior: Dirichlet priors, true classes summed out (Stan user's guide, 7.4)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.annotations.dataset import Dataset
+from core.errors import InputError
+from core.models.confusion_model import ConfusionModel, check_answers
+from core.models.confusion_patterns import AnswerPatterns
+from core.models.dawid_skene_density import DawidSkeneDensity
+
+
+@dataclass(frozen=True, slots=True)
+class BayesianDawidSkene(ConfusionModel):
+    """The posterior of prevalence and confusion matrices.
+
+    Parameters
+    ----------
+    prevalence_prior : float
+        Dirichlet parameter of every class.
+    diagonal : float, optional
+        Dirichlet parameter of a right answer, 2.5 K where it is not given.
+    off_diagonal : float
+        Dirichlet parameter of each wrong answer.
+    """
+
+    prevalence_prior: float = 3.0
+    diagonal: float | None = None
+    off_diagonal: float = 1.0
+
+    def __post_init__(self) -> None:
+        for value in (self.prevalence_prior, self.diagonal, self.off_diagonal):
+            if value is not None and not (np.isfinite(value) and value > 0):
+                raise InputError(f"A Dirichlet parameter is {value}.", "Give a positive number.")
+
+    def density(self, dataset: Dataset) -> DawidSkeneDensity:
+        """The posterior as the sampler sees it.
+
+        Raises
+        ------
+        NotApplicableError
+            The answers are not single classes of at least two, are anonymous, or there is none.
+        LimitError
+            The tables would not fit.
+        """
+        check_answers("Bayesian Dawid-Skene", dataset)
+        n = dataset.n_classes
+        rows = np.full((n, n), self.off_diagonal)
+        np.fill_diagonal(rows, 2.5 * n if self.diagonal is None else self.diagonal)
+        return DawidSkeneDensity(AnswerPatterns.of(dataset), np.full(n, self.prevalence_prior), rows, dataset)

@@ -1,0 +1,143 @@
+"""What the two Bayesian confusion-matrix models have in common: data, likelihood of a case, simulation, starts."""
+
+import numpy as np
+
+from core.annotations.dataset import Dataset
+from core.chunks import map_chunks
+from core.models._confusion_kernels import pattern_posteriors
+from core.models._kernels import count_from
+from core.models.confusion_patterns import AnswerPatterns
+from core.models.nuts.mode import posterior_mode
+from core.models.result import RaterModelFit
+
+START_SPREAD = 0.3
+_PATTERN_CELLS = 4_000_000
+
+
+def contrasts(n_classes: int) -> np.ndarray:
+    """Orthonormal basis of the vectors that sum to 0, shape (n_classes, n_classes - 1): Helmert's."""
+    basis = np.zeros((n_classes, n_classes - 1))
+    for m in range(n_classes - 1):
+        basis[: m + 1, m] = 1.0
+        basis[m + 1, m] = -(m + 1.0)
+    return basis / np.sqrt((basis**2).sum(axis=0))
+
+
+def log_softmax(x: np.ndarray) -> np.ndarray:
+    """Logs of softmax along the last axis."""
+    x = x - x.max(axis=-1, keepdims=True)
+    return x - np.log(np.exp(x).sum(axis=-1, keepdims=True))
+
+
+class ConfusionDensity:
+    """A posterior over prevalence and one confusion matrix per rater, true classes summed out.
+
+    Parameters
+    ----------
+    patterns : AnswerPatterns
+    dataset : Dataset, optional
+        Needed for `starts` and `fit_of`; the child process has none.
+    """
+
+    name = ""
+
+    def __init__(self, patterns: AnswerPatterns, dataset: Dataset | None = None):
+        self.patterns, self.dataset = patterns, dataset
+        self.n_raters, self.n_classes = patterns.n_raters, patterns.n_classes
+        self.basis = contrasts(self.n_classes)
+        self.case_count = patterns.count
+        self._mode: np.ndarray | None = None
+
+    def logs(self, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Log prevalence, (n_draws, n_classes), and log confusion, (n_draws, n_raters, n_classes, n_classes)."""
+        raise NotImplementedError
+
+    def value_and_gradient(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        """Log posterior density up to a constant, with its gradient."""
+        raise NotImplementedError
+
+    def vote_start(self, log_prevalence: np.ndarray, log_confusion: np.ndarray) -> np.ndarray:
+        """Coordinates of given parameters, shape (ndim,)."""
+        raise NotImplementedError
+
+    def further_parameters(self, draws: np.ndarray, level: float) -> dict[str, np.ndarray]:
+        """Parameters beyond prevalence and confusion, by name, for a fit."""
+        return {}
+
+    def starts(self, n_chains: int, seed: int) -> np.ndarray:
+        """The posterior mode nearest to the vote, plus noise of sd 0.3 on every coordinate."""
+        if self._mode is None:
+            self._mode = posterior_mode(self, self._from_vote())
+        rng = np.random.default_rng([seed & 0xFFFFFFFF, 1])
+        return self._mode + rng.normal(scale=START_SPREAD, size=(n_chains, self._mode.size))
+
+    def _from_vote(self) -> np.ndarray:
+        own, n_classes = self.patterns, self.n_classes
+        case = np.repeat(np.arange(own.case_ptr.size - 1), np.diff(own.case_ptr))
+        votes = np.zeros((own.case_ptr.size - 1, n_classes))
+        np.add.at(votes, (case, own.answer), 1.0)
+        total = votes.sum(axis=1, keepdims=True)
+        share = np.divide(votes, total, out=np.full(votes.shape, 1.0 / n_classes), where=total > 0)
+        cell = own.rater * np.int32(n_classes) + own.answer
+        cases_of, counts = count_from(own.case_ptr, cell, share, self.n_raters * n_classes)
+        counts = counts.reshape(self.n_raters, n_classes, n_classes).transpose(0, 2, 1)
+        rows = counts + 1.0 + 1.5 * n_classes * np.eye(n_classes)
+        return self.vote_start(
+            np.log((cases_of + 1) / (cases_of + 1).sum()), np.log(rows / rows.sum(axis=2, keepdims=True))
+        )
+
+    def quantities(self, draws: np.ndarray) -> dict[str, np.ndarray]:
+        """Prevalence, accuracy of each rater, and confusion matrices."""
+        log_prevalence, log_confusion = self.logs(draws)
+        prevalence, confusion = np.exp(log_prevalence), np.exp(log_confusion)
+        return {
+            "prevalence": prevalence,
+            "accuracy": np.einsum("djkk,dk->dj", confusion, prevalence),
+            "confusion": confusion,
+        }
+
+    def posteriors(self, draws: np.ndarray):
+        """For blocks of patterns in order: P(true class), (n_draws, n, n_classes), and ln P(pattern), (n_draws, n)."""
+        own = self.patterns
+        log_prevalence, log_theta = self._kernel_logs(draws)
+        size = max(1, _PATTERN_CELLS // max(1, log_prevalence.size))
+        blocks = [(first, min(first + size, own.count.size)) for first in range(0, own.count.size, size)]
+        return map_chunks(
+            lambda block: pattern_posteriors(own.ptr, own.cell, own.times, log_prevalence, log_theta, *block), blocks
+        )
+
+    def likelihood_at(self, log_prevalence: np.ndarray, log_confusion: np.ndarray) -> float:
+        """Log likelihood of all the data at one value of prevalence and confusion matrices."""
+        own = self.patterns
+        log_theta = np.ascontiguousarray(log_confusion.transpose(0, 2, 1).reshape(1, -1, self.n_classes))
+        n_patterns = own.count.size
+        _, of_pattern = pattern_posteriors(
+            own.ptr, own.cell, own.times, np.ascontiguousarray(log_prevalence[None]), log_theta, 0, n_patterns
+        )
+        return float(own.count @ of_pattern[0])
+
+    def log_likelihood(self, draws: np.ndarray) -> np.ndarray:
+        """Log probability of one case of each pattern given the draws, shape (n_draws, n_patterns)."""
+        return np.concatenate([part for _, part in self.posteriors(draws)], axis=1)
+
+    def simulate(self, theta: np.ndarray, seed: int) -> np.ndarray:
+        """Answers of a replicated dataset of the same design, with new true classes, int32, shape (n_annotations,)."""
+        own = self.patterns
+        rng = np.random.default_rng(seed)
+        log_prevalence, log_confusion = (part[0] for part in self.logs(np.asarray(theta)[None]))
+        n_cases = own.case_ptr.size - 1
+        truth = rng.choice(self.n_classes, size=n_cases, p=np.exp(log_prevalence) / np.exp(log_prevalence).sum())
+        upto = np.exp(log_confusion).cumsum(axis=2)
+        rows = upto[own.rater, np.repeat(truth, np.diff(own.case_ptr))]
+        return (rng.uniform(size=own.rater.size)[:, None] >= rows[:, :-1]).sum(axis=1).astype(np.int32)
+
+    def fit_of(self, draws: np.ndarray, method: str, level: float) -> RaterModelFit:
+        """Means and intervals of prevalence, confusion and class probabilities; see `core.models.confusion_summary`."""
+        from core.models.confusion_summary import summarise
+
+        return summarise(self, self.dataset, draws, method, level)
+
+    def _kernel_logs(self, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        log_prevalence, log_confusion = self.logs(draws)
+        by_cell = log_confusion.transpose(0, 1, 3, 2).reshape(len(draws), -1, self.n_classes)
+        return np.ascontiguousarray(log_prevalence), np.ascontiguousarray(by_cell)

@@ -1,0 +1,83 @@
+"""What Bayesian confusion-matrix models ask of the data, and how they are fitted."""
+
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from core.annotations.dataset import Dataset
+from core.chunks import CancelToken
+from core.errors import InputError, NotApplicableError
+from core.models.confusion_density import ConfusionDensity
+from core.models.nuts.fitting import fit_by_map, fit_by_nuts
+from core.models.nuts.result import BayesianFit
+from core.models.nuts.sampler import TARGET_ACCEPT, Progress
+from core.models.sizes import check_size
+
+
+class ConfusionModel:
+    """A model that has a `ConfusionDensity`."""
+
+    __slots__ = ()
+    target_accept: ClassVar[float] = TARGET_ACCEPT
+
+    def density(self, dataset: Dataset) -> ConfusionDensity:
+        """The posterior as the sampler sees it."""
+        raise NotImplementedError
+
+    def fit(
+        self,
+        dataset: Dataset,
+        *,
+        method: Literal["map", "nuts"] = "nuts",
+        n_draws: int = 1000,
+        n_tune: int = 1000,
+        n_chains: int = 4,
+        seed: int = 0,
+        level: float = 0.95,
+        token: CancelToken | None = None,
+        progress: Progress | None = None,
+    ) -> BayesianFit:
+        """By the mode at once ("map"), or by chains ("nuts"); see `core.models.nuts.fitting`.
+
+        Raises
+        ------
+        InputError
+            There is no such method.
+        NotApplicableError
+            The answers are not single classes, fewer than two classes are declared, raters are anonymous, or there is
+            no answer.
+        LimitError
+            The tables or the draws would not fit.
+        core.processes.WorkerError
+            The sampler's process ended without a result.
+        Cancelled
+            The token was raised.
+        """
+        if method not in ("map", "nuts"):
+            raise InputError(f"There is no method {method!r}.", 'Use "map" or "nuts".')
+        density = self.density(dataset)
+        if method == "map":
+            return fit_by_map(density, dataset, level=level, seed=seed, token=token)
+        return fit_by_nuts(
+            density,
+            dataset,
+            n_draws=n_draws,
+            n_tune=n_tune,
+            n_chains=n_chains,
+            seed=seed,
+            level=level,
+            target_accept=self.target_accept,
+            token=token,
+            progress=progress,
+        )
+
+
+def check_answers(title: str, dataset: Dataset) -> None:
+    """Raise unless a confusion-matrix model can be fitted to the data."""
+    check_size(title, dataset)
+    if not dataset.raters_identified:
+        raise NotApplicableError("The answers are anonymous, so the accuracy of a rater cannot be estimated.")
+    if dataset.n_classes < 2:
+        raise NotApplicableError(f"{title} needs at least two classes; {dataset.n_classes} is declared.")
+    if not np.size(dataset.answer):
+        raise NotApplicableError(f"{title} needs at least one answer; there is none.")

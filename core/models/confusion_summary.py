@@ -1,0 +1,83 @@
+"""What draws of prevalence and confusion matrices amount to: means, intervals, class probabilities, remarks."""
+
+import numpy as np
+
+from core.annotations.dataset import Dataset
+from core.models.confusion_density import ConfusionDensity
+from core.models.result import RaterModelFit, Spread, Uncertainty
+
+
+def summarise(
+    density: ConfusionDensity, dataset: Dataset, draws: np.ndarray, method: str, level: float
+) -> RaterModelFit:
+    """The fit; one draw gives no intervals."""
+    drawn = density.quantities(draws)
+    prevalence, confusion = drawn["prevalence"].mean(axis=0), drawn["confusion"].mean(axis=0)
+    spreads, n_patterns = len(draws) > 1, density.case_count.size
+    probability = np.empty((n_patterns, density.n_classes))
+    sides = np.empty((3, n_patterns, density.n_classes))
+    done = 0
+    for posterior, _ in density.posteriors(draws):
+        block = slice(done, done + posterior.shape[1])
+        probability[block] = posterior.mean(axis=0)
+        if spreads:
+            sides[:, block] = _sides(posterior, level)
+        done = block.stop
+    place = density.patterns.pattern_of_case
+    of_case = probability[place]
+    return RaterModelFit(
+        model=density.name,
+        method=method,
+        cases=dataset.cases,
+        raters=dataset.raters,
+        classes=dataset.classes,
+        prevalence=prevalence,
+        confusion=confusion,
+        evidence=_evidence(dataset, of_case),
+        class_probability=of_case,
+        n_annotations=np.bincount(dataset.rater, minlength=dataset.n_raters),
+        log_likelihood=density.likelihood_at(np.log(prevalence), np.log(confusion)),
+        settings={"level": level, "n_draws": len(draws)},
+        notes=_remarks(dataset, prevalence, confusion),
+        uncertainty=Uncertainty(
+            method="posterior",
+            level=level,
+            prevalence=Spread(*_sides(drawn["prevalence"], level)),
+            accuracy=Spread(*_sides(drawn["accuracy"], level)),
+            confusion=Spread(*_sides(drawn["confusion"], level)),
+            class_probability=Spread(*sides[:, place]),
+        )
+        if spreads
+        else None,
+        parameters=density.further_parameters(draws, level),
+    )
+
+
+def _sides(draws: np.ndarray, level: float) -> np.ndarray:
+    """Standard deviation and the ends of the equal-tailed interval over the first axis, stacked."""
+    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return np.stack([draws.std(axis=0, ddof=1), low, high])
+
+
+def _evidence(dataset: Dataset, probability: np.ndarray) -> np.ndarray:
+    """Expected annotations of each rater on cases of each true class."""
+    evidence = np.zeros((dataset.n_raters, dataset.n_classes))
+    np.add.at(evidence, dataset.rater, probability[dataset.case_of_annotation])
+    return evidence
+
+
+def _remarks(dataset: Dataset, prevalence: np.ndarray, confusion: np.ndarray) -> tuple[str, ...]:
+    remarks = []
+    if np.diff(dataset.case_ptr).max(initial=0) < 2:
+        remarks.append(
+            "No case has two annotations: accuracy and truth cannot be told apart by the data, and what is said of "
+            "raters comes from the prior."
+        )
+    accuracy = np.einsum("jkk,k->j", confusion, prevalence)
+    if float(np.median(accuracy)) < 1 / dataset.n_classes:
+        remarks.append("The typical rater is worse than chance in this fit: the classes may have changed places.")
+    unused = np.flatnonzero(np.bincount(dataset.answer, minlength=dataset.n_classes) == 0)
+    if unused.size:
+        names = ", ".join(dataset.classes[k] for k in unused)
+        remarks.append(f"Nobody answered {names}: what is said of it comes from the prior.")
+    return tuple(remarks)

@@ -1,0 +1,62 @@
+"""Posterior of Dawid-Skene under Dirichlet priors, as the sampler sees it."""
+
+import numpy as np
+
+from core.annotations.dataset import Dataset
+from core.models._confusion_kernels import dirichlet_density
+from core.models.confusion_density import ConfusionDensity, log_softmax
+from core.models.confusion_patterns import AnswerPatterns
+
+
+class DawidSkeneDensity(ConfusionDensity):
+    """Rows and prevalence on isometric log-ratio coordinates.
+
+    Parameters
+    ----------
+    patterns : AnswerPatterns
+    prevalence_prior : ndarray, shape (n_classes,)
+    row_prior : ndarray, shape (n_classes, n_classes)
+        Dirichlet parameters of a rater's row, by true and answered class.
+    dataset : Dataset, optional
+    """
+
+    name = "dawid-skene"
+
+    def __init__(
+        self,
+        patterns: AnswerPatterns,
+        prevalence_prior: np.ndarray,
+        row_prior: np.ndarray,
+        dataset: Dataset | None = None,
+    ):
+        super().__init__(patterns, dataset)
+        self.prevalence_prior = np.ascontiguousarray(prevalence_prior, np.float64)
+        self.row_prior = np.ascontiguousarray(row_prior, np.float64)
+        self.ndim = (self.n_classes - 1) * (1 + self.n_raters * self.n_classes)
+
+    def job(self) -> tuple[dict, dict[str, np.ndarray]]:
+        """Sizes, and answers and priors."""
+        arrays = {"prevalence_prior": self.prevalence_prior, "row_prior": self.row_prior}
+        return {"n_raters": self.n_raters, "n_classes": self.n_classes}, self.patterns.arrays | arrays
+
+    @classmethod
+    def from_job(cls, settings: dict, arrays: dict[str, np.ndarray]) -> "DawidSkeneDensity":
+        """The same posterior, without the names of cases and raters."""
+        answers = (arrays[name] for name in ("case_ptr", "rater", "answer"))
+        patterns = AnswerPatterns.from_arrays(settings["n_raters"], settings["n_classes"], *answers)
+        return cls(patterns, arrays["prevalence_prior"], arrays["row_prior"])
+
+    def value_and_gradient(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        """Log posterior density up to a constant, with its gradient."""
+        return dirichlet_density(theta, self.basis, *self.patterns.design, self.prevalence_prior, self.row_prior)
+
+    def logs(self, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Log prevalence and log confusion of draws."""
+        rows = draws.reshape(len(draws), -1, self.n_classes - 1)
+        logs = log_softmax(rows @ self.basis.T)
+        return logs[:, 0], logs[:, 1:].reshape(len(draws), self.n_raters, self.n_classes, self.n_classes)
+
+    def vote_start(self, log_prevalence: np.ndarray, log_confusion: np.ndarray) -> np.ndarray:
+        """Coordinates of given parameters."""
+        rows = np.concatenate((log_prevalence[None], log_confusion.reshape(-1, self.n_classes)))
+        return (rows @ self.basis).ravel()

@@ -1,0 +1,39 @@
+"""Hierarchical Dawid-Skene: raters of one kind, each a little different, and what to expect of the next one.
+
+Row k of rater j is softmax(μ_k + τ_k ⊙ ε_jk) over all K logits, ε ~ N(0, 1), μ_kl ~ N(2 · 1(k = l), 1.5),
+τ ~ half-normal(1), π ~ Dirichlet(2). After Paun et al. (2018), "Comparing Bayesian models of annotation",
+DOI 10.1162/tacl_a_00040; a rater with few annotations leans on the others.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from core.annotations.dataset import Dataset
+from core.models.confusion_model import ConfusionModel, check_answers
+from core.models.confusion_patterns import AnswerPatterns
+from core.models.hierarchical_density import HierarchicalDensity
+
+
+@dataclass(frozen=True, slots=True)
+class HierarchicalDawidSkene(ConfusionModel):
+    """The posterior of prevalence, confusion matrices, and of the raters they come from.
+
+    Its fit has ``parameters``: ``mu`` and ``tau``, axes true class and answered class, and ``new_rater``,
+    ``new_rater_low``, ``new_rater_high``: the confusion matrix of a rater not seen, with its interval.
+    """
+
+    # The spreads make a funnel: shorter steps get further into it.
+    target_accept: ClassVar[float] = 0.9
+
+    def density(self, dataset: Dataset) -> HierarchicalDensity:
+        """The posterior as the sampler sees it.
+
+        Raises
+        ------
+        NotApplicableError
+            The answers are not single classes of at least two, are anonymous, or there is none.
+        LimitError
+            The tables would not fit.
+        """
+        check_answers("Hierarchical Dawid-Skene", dataset)
+        return HierarchicalDensity(AnswerPatterns.of(dataset), dataset)

@@ -1,0 +1,89 @@
+"""Posterior of hierarchical Dawid-Skene, as the sampler sees it."""
+
+import numpy as np
+
+from core.annotations.dataset import Dataset
+from core.models._confusion_kernels import hierarchical_density
+from core.models.confusion_density import ConfusionDensity, log_softmax
+from core.models.confusion_patterns import AnswerPatterns
+
+ROW_SCALE = 1.5
+PREVALENCE_PRIOR = 2.0
+NEW_RATERS_AT_MODE = 4000
+
+
+class HierarchicalDensity(ConfusionDensity):
+    """Rows softmax(mu_k + tau_k * eps_jk), non-centred; tau by its logarithm.
+
+    Parameters
+    ----------
+    patterns : AnswerPatterns
+    dataset : Dataset, optional
+    """
+
+    name = "hierarchical"
+
+    def __init__(self, patterns: AnswerPatterns, dataset: Dataset | None = None):
+        super().__init__(patterns, dataset)
+        n = self.n_classes
+        self.ndim = n - 1 + n * n * (2 + self.n_raters)
+        self.centre = 2.0 * np.eye(n)
+        self.prevalence_prior = np.full(n, PREVALENCE_PRIOR)
+
+    def job(self) -> tuple[dict, dict[str, np.ndarray]]:
+        """Sizes and answers."""
+        return {"n_raters": self.n_raters, "n_classes": self.n_classes}, self.patterns.arrays
+
+    @classmethod
+    def from_job(cls, settings: dict, arrays: dict[str, np.ndarray]) -> "HierarchicalDensity":
+        """The same posterior, without the names of cases and raters."""
+        answers = (arrays[name] for name in ("case_ptr", "rater", "answer"))
+        return cls(AnswerPatterns.from_arrays(settings["n_raters"], settings["n_classes"], *answers))
+
+    def value_and_gradient(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        """Log posterior density up to a constant, with its gradient."""
+        return hierarchical_density(
+            theta, self.basis, *self.patterns.design, self.prevalence_prior, self.centre, ROW_SCALE
+        )
+
+    def logs(self, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Log prevalence and log confusion of draws."""
+        free, mu, tau, eps = self.parts(draws)
+        return log_softmax(free @ self.basis.T), log_softmax(mu[:, None] + tau[:, None] * eps)
+
+    def parts(self, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Coordinates of the prevalence, mu and tau, (n_draws, n_classes, n_classes), and eps with raters second."""
+        n = self.n_classes
+        free, mu, log_tau, eps = np.split(draws, [n - 1, n - 1 + n * n, n - 1 + 2 * n * n], axis=1)
+        shape = (len(draws), n, n)
+        return free, mu.reshape(shape), np.exp(log_tau).reshape(shape), eps.reshape(len(draws), self.n_raters, n, n)
+
+    def vote_start(self, log_prevalence: np.ndarray, log_confusion: np.ndarray) -> np.ndarray:
+        """Coordinates near given parameters: mu in the middle of the raters, tau of their spread."""
+        centred = log_confusion - log_confusion.mean(axis=2, keepdims=True)
+        mu = centred.mean(axis=0)
+        tau = np.full(mu.shape, 0.5)
+        eps = np.clip((centred - mu) / tau, -2.0, 2.0)
+        return np.concatenate((log_prevalence @ self.basis, mu.ravel(), np.log(tau).ravel(), eps.ravel()))
+
+    def quantities(self, draws: np.ndarray) -> dict[str, np.ndarray]:
+        """Also mu and tau, the centre and the spread of the raters' logits by true and answered class."""
+        _, mu, tau, _ = self.parts(draws)
+        return super().quantities(draws) | {"mu": mu, "tau": tau}
+
+    def new_rater(self, draws: np.ndarray, seed: int = 0) -> np.ndarray:
+        """Confusion matrices of a rater not seen, one for each draw, shape (n_draws, n_classes, n_classes)."""
+        _, mu, tau, _ = self.parts(draws)
+        return np.exp(log_softmax(mu + tau * np.random.default_rng(seed).normal(size=mu.shape)))
+
+    def further_parameters(self, draws: np.ndarray, level: float) -> dict[str, np.ndarray]:
+        """``mu``, ``tau``, and the confusion matrix of a rater not seen with its interval.
+
+        From the mode alone the interval is that of raters around it: what is not known of the mode is left out.
+        """
+        _, mu, tau, _ = self.parts(draws)
+        many = np.repeat(draws, NEW_RATERS_AT_MODE, axis=0) if len(draws) == 1 else draws
+        new = self.new_rater(many)
+        low, high = np.quantile(new, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        names = ("mu", "tau", "new_rater", "new_rater_low", "new_rater_high")
+        return dict(zip(names, (mu.mean(axis=0), tau.mean(axis=0), new.mean(axis=0), low, high), strict=True))

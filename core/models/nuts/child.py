@@ -1,0 +1,144 @@
+"""The side of the sampler that runs in the child process. Only here is nutpie imported.
+
+One thread owns the sampler: cancelling it from another one, or ending the process while it runs, crashes. Its own
+progress and its flag for the end are not used: draws are counted as they come, and `wait` tells the end by not timing
+out. Where chains begin is given by a function: nutpie 0.16.8 does not look at ``init_mean`` for such models.
+"""
+
+import time
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+from core.errors import Cancelled, PluralityError
+from core.models.nuts.densities import density_from
+from core.models.nuts.density import Density
+
+_LOOK = 0.1
+
+
+class StartError(PluralityError):
+    """No chain could begin."""
+
+
+class DensityError(PluralityError):
+    """A density raised, which it never should."""
+
+
+def draw_all(settings: dict, arrays: dict[str, np.ndarray], watch) -> dict[str, np.ndarray]:
+    """Run every chain of a job, one after the other.
+
+    Parameters
+    ----------
+    settings : dict
+        ``fits``: for each its number in the whole, the density's name and settings, ``n_starts``, ``seed`` of the
+        starts, and ``chains``, pairs of (chain, seed); then ``n_draws``, ``n_tune``, ``target_accept``.
+    arrays : dict of str to ndarray
+        ``"{fit}.{name}"``: arrays of a fit's density; ``"{fit}:start"``, where it is given, the starts of its chains.
+    watch : core._worker.Watch
+        Its ``done`` counts draws; its ``cancelled`` is looked at ten times a second.
+
+    Returns
+    -------
+    dict of str to ndarray
+        ``"{fit}.{chain}.draws"``, ``"….divergent"``, ``"….seconds"`` (wall clock, processor).
+    """
+    _import_quietly()
+    result = {}
+    for fit in settings["fits"]:
+        prefix = f"{fit['number']}."
+        own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+        density = density_from(fit["density"], fit["settings"], own)
+        starts = arrays.get(f"{fit['number']}:start")
+        if starts is None:
+            starts = density.starts(fit["n_starts"], fit["seed"])
+        density.value_and_gradient(np.array(starts[0]))  # compile before the clock runs
+        for chain, seed in fit["chains"]:
+            began, used = time.perf_counter(), time.process_time()
+            draws, divergent = _one_chain(density, starts[chain], seed, settings, watch)
+            seconds = np.array([time.perf_counter() - began, time.process_time() - used])
+            name = f"{prefix}{chain}."
+            result |= {name + "draws": draws, name + "divergent": divergent, name + "seconds": seconds}
+    return result
+
+
+def _import_quietly() -> None:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=r"\s*ArviZ is undergoing a major refactor", category=FutureWarning)
+        import nutpie  # noqa: F401
+
+
+def _one_chain(density: Density, start: np.ndarray, seed: int, settings: dict, watch) -> tuple[np.ndarray, np.ndarray]:
+    """Draws of one chain, shape (n_draws, ndim), and which of them end in a divergence."""
+    import nutpie
+
+    failed: list[Exception] = []
+
+    def make_density() -> Callable:
+        flat = np.zeros(density.ndim)
+
+        def value(theta: np.ndarray) -> tuple[float, np.ndarray]:
+            try:
+                return density.value_and_gradient(theta)
+            except Exception as error:  # raised inside the sampler it would take the process down without a word
+                failed.append(error)
+                return -np.inf, flat
+
+        return value
+
+    def make_expand(_seed1: int, _seed2: int, _chain: int) -> Callable:
+        def expand(theta: np.ndarray) -> dict[str, np.ndarray]:
+            watch.done += 1
+            return {"theta": theta}
+
+        return expand
+
+    tries = iter(range(10_000))
+
+    def begin(_seed: int) -> np.ndarray:
+        # Where the density or its gradient is of no use at the start (a gradient of exactly 0 is none), try nearby.
+        tried = next(tries)
+        noise = np.random.default_rng([seed, tried]).normal(size=start.size)
+        return start + 0.01 * tried**0.75 * noise
+
+    kind = np.dtype("float64")
+    model = nutpie.compiled_pyfunc.from_pyfunc(
+        density.ndim, make_density, make_expand, [kind], [(density.ndim,)], ["theta"], make_initial_point_fn=begin
+    )
+    sampler = nutpie.sample(
+        model,
+        draws=settings["n_draws"],
+        tune=settings["n_tune"],
+        chains=1,
+        cores=1,
+        seed=seed,
+        target_accept=settings["target_accept"],
+        save_warmup=False,
+        progress_bar=False,
+        blocking=False,
+    )
+    while True:
+        try:
+            trace = sampler.wait(timeout=_LOOK)
+            break
+        except TimeoutError:
+            if watch.cancelled:
+                sampler.cancel()
+                raise Cancelled("Stopped on request.") from None
+            if failed:
+                sampler.cancel()
+                break
+        except RuntimeError as error:
+            if not failed and "initialization points" in str(error):
+                raise StartError(
+                    "No chain could start: the posterior density overflows, or has no slope, wherever a chain could "
+                    "begin. Look for a rater or a class with very many answers of one kind, or use a simpler model."
+                ) from error
+            if not failed:
+                raise
+            break
+    if failed:
+        error = failed[0]
+        raise DensityError(f"The model's density failed with {type(error).__name__}: {error}. Please report it.")
+    return trace.posterior["theta"].values[0], trace.sample_stats["diverging"].values[0]

@@ -1,0 +1,130 @@
+"""Estimates from chains, and whether the chains can be trusted."""
+
+import numpy as np
+
+from core.annotations.dataset import Dataset
+from core.models.nuts.mixing import ess_bulk, ess_tail, r_hat
+from core.models.nuts.result import Diagnostics, Estimate
+
+MAX_RHAT = 1.01
+MIN_ESS = 400.0
+LEAST_DRAWS = 10
+_BLOCK = 2_000_000
+
+
+def estimates(
+    quantities: dict[str, np.ndarray], divergent: np.ndarray, dataset: Dataset, level: float
+) -> tuple[dict[str, Estimate], Diagnostics]:
+    """Means, intervals and mixing of every quantity, and the verdict on the chains.
+
+    Parameters
+    ----------
+    quantities : dict of str to ndarray, shape (n_chains * n_draws, ...)
+        Chain after chain.
+    divergent : ndarray of bool, shape (n_chains, n_draws)
+    dataset : Dataset
+        For the names of raters and classes.
+    level : float
+        Of the intervals.
+    """
+    n_chains, n_draws = divergent.shape
+    found: dict[str, Estimate] = {}
+    tails: dict[str, np.ndarray] = {}
+    for name, drawn in quantities.items():
+        shape = drawn.shape[1:]
+        flat = drawn.reshape(n_chains * n_draws, -1)
+        rhat, bulk, tails[name] = (part.reshape(shape) for part in _mixing(flat.reshape(n_chains, n_draws, -1)))
+        low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        sd = drawn.std(axis=0, ddof=1) if len(drawn) > 1 else np.zeros(shape)
+        found[name] = Estimate(drawn.mean(axis=0), sd, low, high, rhat, bulk)
+    return found, _verdict(found, tails, divergent, dataset)
+
+
+def _mixing(draws: np.ndarray) -> np.ndarray:
+    """R-hat, bulk and tail effective sample size of each quantity, NaN for what is the same in every draw."""
+    n_chains, n_draws, n_quantities = draws.shape
+    result = np.full((3, n_quantities), np.nan)
+    if n_draws < LEAST_DRAWS:
+        return result
+    # What moves by rounding alone, such as the one probability of a sum that is 1, has nothing to mix.
+    size = np.abs(draws).max(axis=(0, 1))
+    moving = np.flatnonzero(np.ptp(draws, axis=(0, 1)) > 1e-12 * size)
+    step = max(1, _BLOCK // (n_chains * n_draws))
+    for first in range(0, moving.size, step):
+        part = moving[first : first + step]
+        block = draws[:, :, part]
+        result[:, part] = r_hat(block), ess_bulk(block), ess_tail(block)
+    return result
+
+
+def _verdict(
+    found: dict[str, Estimate], tails: dict[str, np.ndarray], divergent: np.ndarray, dataset: Dataset
+) -> Diagnostics:
+    n_chains, n_draws = divergent.shape
+    n_divergent = int(divergent.sum())
+    worst_rhat = _extreme({name: found[name].rhat for name in found}, np.nanargmax)
+    worst_bulk = _extreme({name: found[name].ess for name in found}, np.nanargmin)
+    worst_tail = _extreme(tails, np.nanargmin)
+    common = {"n_divergent": n_divergent, "n_chains": n_chains, "n_draws": n_draws}
+    if worst_rhat is None:
+        short = n_draws < LEAST_DRAWS
+        words = (
+            "Not converged: the chains are too short to tell." if short else "Nothing to sample: no parameter is free."
+        )
+        return Diagnostics(None, "", None, None, converged=not short, words=words, **common)
+    name, index, rhat = worst_rhat
+    # An infinite or undefined R-hat comes of chains that stand still, each at its own place.
+    settled = rhat <= MAX_RHAT and worst_bulk[2] >= MIN_ESS
+    worst = describe(name, index, dataset)
+    if rhat > MAX_RHAT:
+        words = f"Not converged: R-hat {rhat:.2f} for {worst}; run longer chains."
+        if rhat < 1.015:
+            words = f"Not converged: R-hat {rhat:.3f} for {worst}; run longer chains."
+    elif not settled:
+        least = describe(*worst_bulk[:2], dataset)
+        words = f"Not converged: {worst_bulk[2]:,.0f} effective draws for {least}, fewer than 400; run longer chains."
+    else:
+        words = f"Converged: R-hat at most {rhat:.3f}, at least {worst_bulk[2]:,.0f} effective draws."
+    if n_divergent:
+        share = n_divergent / divergent.size
+        words += f" {n_divergent:,} of {divergent.size:,} draws diverged ({share:.1%}): intervals may be too narrow."
+    return Diagnostics(rhat, worst, worst_bulk[2], worst_tail[2], converged=bool(settled), words=words, **common)
+
+
+def _extreme(values: dict[str, np.ndarray], pick) -> tuple[str, tuple[int, ...], float] | None:
+    """Name, index and value of the extreme over all arrays; None where all are NaN."""
+    best = None
+    for name, array in values.items():
+        if not array.size or np.isnan(array).all():
+            continue
+        index = np.unravel_index(pick(array), array.shape)
+        value = float(array[index])
+        if best is None or pick([best[2], value]) == 1:
+            best = (name, tuple(map(int, index)), value)
+    return best
+
+
+def describe(name: str, index: tuple[int, ...], dataset: Dataset) -> str:
+    """One entry of a quantity in words, from its name and the lengths of its axes."""
+    words = _WORDS.get(name, name.replace("_", " "))
+    if name in ("mu", "tau") and len(index) == 2:
+        return f"{words} ({dataset.classes[index[0]]} answered as {dataset.classes[index[1]]})"
+    if name == "prevalence":
+        return f"{words} of {dataset.classes[index[0]]}" if index else words
+    if not index or index[0] >= dataset.n_raters:
+        return words
+    rater = dataset.raters[index[0]]
+    if len(index) == 3:
+        answer = "rightly" if index[1] == index[2] else f"as {dataset.classes[index[2]]}"
+        return f"how often rater {rater} answers {dataset.classes[index[1]]} {answer}"
+    return f"the {words} of rater {rater}"
+
+
+_WORDS = {
+    "prevalence": "the prevalence",
+    "mu": "the raters' centre",
+    "tau": "the raters' spread",
+    "alpha": "log-odds",
+    "alpha_sens": "sensitivity (log-odds)",
+    "alpha_spec": "specificity (log-odds)",
+}

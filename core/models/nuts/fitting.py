@@ -1,0 +1,163 @@
+"""From a density to a fit: by its mode at once, or by chains with their diagnostics and checks."""
+
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from core.annotations.dataset import Dataset
+from core.chunks import CancelToken
+from core.errors import LimitError
+from core.models.checks import predictive_checks
+from core.models.loo import LEAST_DRAWS, LeaveOneOut, psis_loo
+from core.models.nuts.density import Density
+from core.models.nuts.diagnostics import estimates
+from core.models.nuts.mode import posterior_mode
+from core.models.nuts.result import BayesianFit, Estimate
+from core.models.nuts.sampler import TARGET_ACCEPT, Progress, sample
+from core.settings import current_settings
+
+KEPT_DRAWS = 1000
+_SAMPLING_SHARE = 0.9
+_NOT_SAMPLED = "This is the most probable point alone (the mode): it has no intervals. Sample for the whole posterior."
+
+
+def fit_by_map(
+    density: Density, dataset: Dataset, *, level: float = 0.95, seed: int = 0, token: CancelToken | None = None
+) -> BayesianFit:
+    """The first answer: the mode of the posterior on its free coordinates.
+
+    On these coordinates the mode of a Dirichlet posterior is its mean, not the mode on the simplex.
+
+    Raises
+    ------
+    core.models.nuts.mode.NoModeError
+        The density overflows at its start.
+    Cancelled
+    """
+    if token is not None:
+        token.check()
+    began, used = time.perf_counter(), time.process_time()
+    mode = posterior_mode(density, density.starts(1, seed)[0]) if density.ndim else np.zeros(0)
+    seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - used
+    draws = mode[None]
+    fit = density.fit_of(draws, "map", level)
+    return BayesianFit(
+        fit=replace(fit, notes=(*fit.notes, _NOT_SAMPLED)) if density.ndim else fit,
+        quantities={name: Estimate(drawn[0]) for name, drawn in density.quantities(draws).items()},
+        level=level,
+        seed=seed,
+        draws=draws,
+        seconds=seconds,
+        cpu_seconds=cpu_seconds,
+    )
+
+
+def fit_by_nuts(
+    density: Density,
+    dataset: Dataset,
+    *,
+    n_draws: int = 1000,
+    n_tune: int = 1000,
+    n_chains: int = 4,
+    seed: int = 0,
+    level: float = 0.95,
+    target_accept: float = TARGET_ACCEPT,
+    token: CancelToken | None = None,
+    progress: Progress | None = None,
+) -> BayesianFit:
+    """Chains, their means and intervals, whether they converged, predictive checks and leave-one-out.
+
+    Parameters
+    ----------
+    density : Density
+    dataset : Dataset
+        What the density was made of.
+    n_draws, n_tune : int
+        Of each chain.
+    n_chains : int
+    seed : int
+        Draws and checks depend on it alone.
+    level : float
+        Of intervals.
+    target_accept : float
+        See `core.models.nuts.sampler.sample`.
+    token : CancelToken, optional
+    progress : callable, optional
+        Told the share done, 0 to 1, and what is being done in words.
+
+    Raises
+    ------
+    LimitError
+        The draws would not fit.
+    core.processes.WorkerError
+        The sampler's process ended without a result.
+    Cancelled
+        The token was raised.
+    """
+    _check_limit(density, n_chains * n_draws)
+
+    def report(first: float, last: float):
+        if progress is None:
+            return None
+        return lambda share, words="Checking the fit": progress(first + (last - first) * share, words)
+
+    chains = sample(
+        density,
+        n_draws=n_draws,
+        n_tune=n_tune,
+        n_chains=n_chains,
+        seed=seed,
+        target_accept=target_accept,
+        token=token,
+        progress=report(0.0, _SAMPLING_SHARE),
+    )
+    draws = chains.flat()
+    found, diagnostics = estimates(density.quantities(draws), chains.divergent, dataset, level)
+    fit = density.fit_of(draws, "nuts", level)
+    settings = {**fit.settings, "n_draws": n_draws, "n_tune": n_tune, "n_chains": n_chains, "seed": seed}
+    remarks = () if diagnostics.converged and not diagnostics.n_divergent else (diagnostics.words,)
+    if token is not None:
+        token.check()
+    checks = predictive_checks(density, draws, dataset, seed=seed, token=token, progress=report(_SAMPLING_SHARE, 1.0))
+    return BayesianFit(
+        fit=replace(fit, converged=diagnostics.converged, notes=(*remarks, *fit.notes), settings=settings),
+        quantities=found,
+        level=level,
+        seed=seed,
+        diagnostics=diagnostics,
+        draws=thinned(draws, KEPT_DRAWS),
+        checks=checks,
+        loo=_leave_one_out(density, draws, dataset),
+        seconds=chains.seconds,
+        cpu_seconds=chains.cpu_seconds,
+    )
+
+
+def thinned(draws: np.ndarray, n_kept: int) -> np.ndarray:
+    """At most ``n_kept`` of the rows, evenly spread."""
+    if len(draws) <= n_kept:
+        return draws
+    return np.ascontiguousarray(draws[np.arange(n_kept) * len(draws) // n_kept])
+
+
+def _check_limit(density: Density, n_draws: int) -> None:
+    limit = current_settings().max_model_cells
+    per_draw = max(density.ndim, density.case_count.size)
+    if n_draws * per_draw > limit:
+        raise LimitError(
+            f"{n_draws:,} draws of {per_draw:,} numbers each are more than the limit of {limit:,}. Draw fewer, or use "
+            "a model by expectation-maximisation."
+        )
+
+
+def _leave_one_out(density: Density, draws: np.ndarray, dataset: Dataset) -> LeaveOneOut | None:
+    if len(draws) < LEAST_DRAWS:
+        return None
+    place = np.array(density.patterns.pattern_of_case)
+    # A case without annotations has nothing to leave out.
+    answered = np.diff(dataset.case_ptr) > 0
+    kept = np.zeros(density.case_count.size, bool)
+    kept[place[answered]] = True
+    number = np.where(kept, np.cumsum(kept) - 1, -1)
+    return psis_loo(density.log_likelihood(draws)[:, kept], density.case_count[kept], number[place])

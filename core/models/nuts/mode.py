@@ -1,0 +1,38 @@
+"""The mode of a posterior, by a quasi-Newton search on its free coordinates."""
+
+import numpy as np
+
+from core.errors import PluralityError
+from core.models.nuts.density import Density
+
+MAX_STEPS = 1000
+_WALL = 1e12
+
+
+class NoModeError(PluralityError):
+    """The posterior overflows where its mode was looked for."""
+
+
+def posterior_mode(density: Density, start: np.ndarray) -> np.ndarray:
+    """Where the density is highest near ``start``, shape (ndim,), by L-BFGS.
+
+    Raises
+    ------
+    NoModeError
+        The density overflows at the start.
+    """
+    from scipy.optimize import minimize
+
+    def loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = density.value_and_gradient(theta)
+        # The line search needs numbers: an overflow is a high wall, from which it turns back.
+        return (-value, -gradient) if np.isfinite(value) else (_WALL, np.zeros_like(theta))
+
+    start = np.ascontiguousarray(start, np.float64)
+    if not np.isfinite(density.value_and_gradient(start)[0]):
+        raise NoModeError(
+            "The model cannot be fitted: its posterior density overflows at the start. Look for a rater or a class "
+            "with very many answers of one kind, or use a simpler model."
+        )
+    options = {"maxiter": MAX_STEPS, "maxfun": 2 * MAX_STEPS, "gtol": 1e-6, "ftol": 1e-13, "maxcor": 20}
+    return minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x
