@@ -37,6 +37,8 @@ class Read:
         What was revealed to the reviewer, or, to one who never looked, to the next who did.
     settled : bool
         Whether the reviewer is through with the case.
+    looked : bool
+        Whether the opinions were revealed to the reviewer in this round.
     """
 
     reviewer: str
@@ -45,6 +47,7 @@ class Read:
     visible: str
     panel: Opinion | None = None
     settled: bool = False
+    looked: bool = False
 
     @property
     def disagrees(self) -> bool:
@@ -132,13 +135,16 @@ def review_of(case_id: str, events: Sequence[Event]) -> CaseReview:
     for event in standing[since + 1 :]:
         who = event.reviewer
         if event.kind == "opinion":
-            reads[who] = Read(who, event.opinion, event.opinion, event.visible, panels.get(who), who in panels)
+            seen = who in panels
+            reads[who] = Read(who, event.opinion, event.opinion, event.visible, panels.get(who), seen, seen)
             asked.pop(who, None)
         elif event.kind == "reveal":
             panels[who] = event.panel
             for other, read in reads.items():
-                if (not read.settled and other == who) or (read.panel is None and read.settled):
-                    reads[other] = replace(read, panel=event.panel)
+                mine = other == who
+                if (mine and not read.settled) or (read.settled and read.panel is None):
+                    read = replace(read, panel=event.panel)
+                reads[other] = replace(read, looked=read.looked or mine)
         elif event.kind in ("keep", "change"):
             reads[who] = replace(reads[who], opinion=event.opinion, settled=True)
         elif event.kind == "second_opinion":

@@ -12,6 +12,9 @@ import sqlalchemy as sa
 
 from core.annotations.dataset import Dataset
 from core.review.database import parse_url
+from core.review.events import Draft
+from core.review.rules import admit
+from core.review.states import CaseReview, review_of
 from core.review.store import ReviewStore, close_stores
 
 BINARIES = [*sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)]
@@ -115,3 +118,49 @@ def dataset():
     cases, raters, answers = zip(*rows, strict=True)
     names = [f"case {number}" for number in range(6)]
     return Dataset.from_classes("small", names, ["ann", "bob"], ["x", "y", "z"], cases, raters, answers)
+
+
+@pytest.fixture
+def ranked():
+    """Three cases of rankings; on the second the raters share one of two tied first choices."""
+    return Dataset.from_rankings(
+        "ranked",
+        ["case 0", "case 1", "case 2"],
+        ["ann", "bob"],
+        ["x", "y", "z"],
+        [0, 0, 1, 1, 2],
+        [0, 1, 0, 1, 0],
+        [0, 2, 3, 5, 6, 7],
+        [0, 2, 1, 0, 1, 1, 2],
+        [0.0, 1, 0, 0, 0, 0, 0],
+    )
+
+
+class Reviews:
+    """Reviews of a dataset without a database."""
+
+    def __init__(self, dataset):
+        self.dataset = dataset
+        self.found = {}
+
+    def do(self, case_id, reviewer, kind, opinion=None, *, at=0, **said):
+        """One event."""
+        draft = Draft(
+            dataset=self.dataset.digest, case_id=case_id, kind=kind, reviewer=reviewer, opinion=opinion, **said
+        )
+        review = self.found.get(case_id, CaseReview(case_id))
+        self.found[case_id] = review_of(case_id, [*review.events, admit(review, draft, at)])
+
+    def read(self, case_id, reviewer, opinion, panel, end="keep", **said):
+        """A blind read through to its end; ``end`` may be the opinion that it is changed to."""
+        self.do(case_id, reviewer, "opinion", opinion, seconds=10.0)
+        self.do(case_id, reviewer, "reveal", panel=panel, model="dirichlet", settings={"reliability": 1.0})
+        if end == "keep":
+            self.do(case_id, reviewer, "keep", seconds=5.0, **said)
+        else:
+            self.do(case_id, reviewer, "change", end, seconds=20.0, **{"reason": "rater_error"} | said)
+
+
+@pytest.fixture
+def reviews_of():
+    return Reviews

@@ -1,0 +1,105 @@
+"""Results of reviews as annotations of one further rater, which makes a new dataset; the old one stays as it is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.annotations.dataset import Dataset
+from core.errors import InputError, NotApplicableError
+from core.review.events import check_name
+from core.review.opinions import Opinion
+from core.review.states import CaseReview
+
+RATER = "Adjudication"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WithReviews:
+    """A dataset with what was decided.
+
+    Attributes
+    ----------
+    dataset : Dataset
+        Has another digest than the one that was reviewed, so reviews of that one do not belong to it.
+    n_added : int
+    left_out : tuple of str
+        Cases whose result is no annotation: it cannot be determined, is a distribution, or is a tie or a ranking where
+        the data have one class per annotation.
+    """
+
+    dataset: Dataset
+    n_added: int
+    left_out: tuple[str, ...]
+
+
+def results(reviews: Mapping[str, CaseReview], *, closed: bool = False) -> dict[str, tuple[Opinion, int]]:
+    """What was decided on each case, and when (microseconds since 1970-01-01 UTC).
+
+    Parameters
+    ----------
+    closed : bool
+        Whether to take cases that were closed by agreeing with the panel, too, with the last opinion there.
+    """
+    found = {}
+    for case_id, review in reviews.items():
+        if review.adjudication is not None:
+            found[case_id] = (review.adjudication.opinion, review.adjudication.at)
+        elif closed and review.state == "closed":
+            found[case_id] = (review.reads[-1].opinion, review.events[-1].at)
+    return found
+
+
+def with_reviews(
+    dataset: Dataset, reviews: Mapping[str, CaseReview], *, rater: str = RATER, closed: bool = False
+) -> WithReviews:
+    """The dataset with adjudications as one further rater.
+
+    Raises
+    ------
+    InputError
+        A rater of that name is there, or nothing can be added.
+    NotApplicableError
+        The answers are scores.
+    """
+    check_name(rater, "further rater")
+    if dataset.kind == "score":
+        raise NotApplicableError("Adjudications are classes; these data are scores.")
+    if rater in dataset.raters:
+        raise InputError(f"There is a rater {rater!r} already.", "Give the adjudications another name.")
+    added: list[tuple[int, Opinion, int]] = []
+    left_out = []
+    for case_id, (opinion, at) in results(reviews, closed=closed).items():
+        if opinion.kind == "class" or (opinion.kind == "ranking" and dataset.kind == "ranking"):
+            added.append((dataset.case_index(case_id), opinion, at // 1_000_000))
+        else:
+            left_out.append(case_id)
+    if not added:
+        raise InputError("No adjudication can be added as an annotation.", "Adjudicate cases with a class first.")
+    cases, opinions, seconds = zip(*added, strict=True)
+    fields = {
+        "case_code": np.append(dataset.case_of_annotation, cases),
+        "rater_code": np.append(dataset.rater, np.full(len(cases), dataset.n_raters)),
+        "time": None if dataset.time is None else np.append(dataset.time, seconds),
+    }
+    codes = {name: code for code, name in enumerate(dataset.classes)}
+    side = {name: getattr(dataset, name) for name in _SIDE}
+    names = (dataset.name, dataset.cases, (*dataset.raters, rater), dataset.classes)
+    if dataset.kind == "class":
+        answer = np.append(dataset.answer, [codes[opinion.first[0]] for opinion in opinions])
+        grown = Dataset.from_classes(*names, answer=answer, **fields, **side)
+    else:
+        named = [[codes[name] for name in opinion.classes] for opinion in opinions]
+        ranks = [[rank for rank, block in enumerate(o.blocks) for _ in block] for o in opinions]
+        grown = Dataset.from_rankings(
+            *names,
+            entry_ptr=np.append(dataset.entry_ptr, dataset.entry_ptr[-1] + np.cumsum([len(n) for n in named])),
+            entry_class=np.append(dataset.entry_class, np.concatenate(named)),
+            entry_rank=np.append(dataset.entry_block, np.concatenate(ranks)),
+            **fields,
+            **side,
+        )
+    return WithReviews(grown, len(added), tuple(left_out))
+
+
+_SIDE = ("ordinal", "raters_identified", "class_risk", "case_group", "gold")

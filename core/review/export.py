@@ -1,0 +1,151 @@
+"""Reviews as files: a table of results, and the whole trail as CSV or JSON."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+import pandas as pd
+
+from core.annotations.dataset import Dataset
+from core.review.events import Event
+from core.review.opinions import REASONS, Opinion
+from core.review.states import STATES, CaseReview, effective
+from core.version import __version__
+
+_RESULT = (
+    "case",
+    "state",
+    "result",
+    "result_json",
+    "by",
+    "at",
+    "confidence",
+    "reason",
+    "note",
+    "n_opinions",
+    "version",
+)
+
+
+def time_of(microseconds: int) -> str:
+    """ISO 8601 in UTC."""
+    return datetime.fromtimestamp(microseconds // 1_000_000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def result_table(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> pd.DataFrame:
+    """One row per case that has a review, in the order of the dataset."""
+    rows = []
+    for case_id in dataset.cases:
+        if case_id not in reviews:
+            continue
+        review = reviews[case_id]
+        last = review.adjudication
+        if last is None and review.state == "closed":
+            last = [event for event in effective(review.events) if event.kind in ("opinion", "keep", "change")][-1]
+        opinion = last.opinion if last else None
+        rows.append(
+            (
+                case_id,
+                STATES[review.state],
+                _words(opinion),
+                opinion.to_json() if opinion else "",
+                last.reviewer if last else "",
+                time_of(last.at) if last else "",
+                last.confidence if last else None,
+                REASONS.get(last.reason, "") if last else "",
+                last.note if last else "",
+                len(review.reads),
+                review.version,
+            )
+        )
+    return pd.DataFrame(rows, columns=_RESULT)
+
+
+def trail_table(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> pd.DataFrame:
+    """One row per event, undone ones included, by case and version."""
+    rows = []
+    for case_id in dataset.cases:
+        if case_id in reviews:
+            undone = {event.undoes for event in reviews[case_id].events}
+            rows += [_row(event) | {"undone": event.version in undone} for event in reviews[case_id].events]
+    return pd.DataFrame(rows, columns=[*_COLUMNS, "undone"])
+
+
+def trail_json(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> bytes:
+    """The whole trail with the state of each case, for machines."""
+    cases = [
+        {
+            "case": case_id,
+            "state": reviews[case_id].state,
+            "version": reviews[case_id].version,
+            "events": [_plain(event) for event in reviews[case_id].events],
+        }
+        for case_id in dataset.cases
+        if case_id in reviews
+    ]
+    whole = {
+        "dataset": dataset.name,
+        "digest": dataset.digest,
+        "version": __version__,
+        "classes": dataset.classes,
+        "cases": cases,
+    }
+    return json.dumps(whole, ensure_ascii=False, indent=1).encode("utf-8")
+
+
+def _words(opinion: Opinion | None) -> str:
+    return opinion.words() if opinion else ""
+
+
+def _row(event: Event) -> dict[str, object]:
+    return {
+        "case": event.case_id,
+        "version": event.version,
+        "at": time_of(event.at),
+        "reviewer": event.reviewer,
+        "event": event.kind,
+        "visible": event.visible,
+        "old": _words(event.old),
+        "new": _words(event.opinion),
+        "panel": _words(event.panel),
+        "model": event.model,
+        "settings": json.dumps(dict(event.settings), ensure_ascii=False) if event.settings else "",
+        "confidence": event.confidence,
+        "reason": REASONS.get(event.reason, ""),
+        "note": event.note,
+        "whom": event.whom,
+        "whom_visible": event.whom_visible,
+        "undoes": event.undoes,
+        "seconds": event.seconds,
+        "session": event.session or "",
+    }
+
+
+_COLUMNS = (
+    "case",
+    "version",
+    "at",
+    "reviewer",
+    "event",
+    "visible",
+    "old",
+    "new",
+    "panel",
+    "model",
+    "settings",
+    "confidence",
+    "reason",
+    "note",
+    "whom",
+    "whom_visible",
+    "undoes",
+    "seconds",
+    "session",
+)
+
+
+def _plain(event: Event) -> dict[str, object]:
+    row = _row(event)
+    opinions = {"old": event.old, "new": event.opinion, "panel": event.panel}
+    row |= {name: None if opinion is None else json.loads(opinion.to_json()) for name, opinion in opinions.items()}
+    return row | {"settings": dict(event.settings), "reason": event.reason, "at_microseconds": event.at}

@@ -1,0 +1,117 @@
+"""Own filters of a queue: by class, rater, pair of raters who disagree, date and state. Masks of cases."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.annotations.dataset import MISSING_TIME, Dataset
+from core.errors import InputError, NotFoundError
+from core.review.states import SETTLED, STATES, CaseReview
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What a case must have to be in a session; what is not given does not matter.
+
+    Attributes
+    ----------
+    named : str, optional
+        A class that a rater named on the case, in any place.
+    rater : str, optional
+        Who has answered the case.
+    pair : (str, str), optional
+        Two raters whose first choices on the case differ, as from a cell of the agreement matrix.
+    since, until : int, optional
+        An annotation from ``since`` (inclusive) to ``until`` (exclusive), seconds since 1970-01-01 UTC.
+    states : collection of str, optional
+        States of the review (`core.review.states.STATES`); not given: all but closed and adjudicated.
+    """
+
+    named: str | None = None
+    rater: str | None = None
+    pair: tuple[str, str] | None = None
+    since: int | None = None
+    until: int | None = None
+    states: Collection[str] | None = None
+
+
+def matching(dataset: Dataset, wanted: Filter, reviews: Mapping[str, CaseReview]) -> np.ndarray:
+    """Cases that a filter lets through, bool, shape (n_cases,).
+
+    Parameters
+    ----------
+    reviews : mapping
+        The review of each case that has one (`ReviewStore.cases`).
+
+    Raises
+    ------
+    NotFoundError
+        A class or a rater that the data do not have.
+    InputError
+        Dates or raters are asked for and the data have none, or a state does not exist.
+    """
+    kept = _by_state(dataset, wanted.states, reviews)
+    annotation = np.ones(dataset.n_annotations, bool)
+    if wanted.rater is not None:
+        annotation &= dataset.rater == _rater(dataset, wanted.rater)
+    if wanted.since is not None or wanted.until is not None:
+        if dataset.time is None:
+            raise InputError("These data have no dates.", "Leave the dates out of the filter.")
+        annotation &= dataset.time != MISSING_TIME
+        if wanted.since is not None:
+            annotation &= dataset.time >= wanted.since
+        if wanted.until is not None:
+            annotation &= dataset.time < wanted.until
+    if not annotation.all():
+        kept &= np.bincount(dataset.case_of_annotation[annotation], minlength=dataset.n_cases) > 0
+    if wanted.named is not None:
+        kept &= _names(dataset, wanted.named)
+    if wanted.pair is not None:
+        kept &= _disagree(dataset, *(_rater(dataset, name) for name in wanted.pair))
+    return kept
+
+
+def _by_state(dataset: Dataset, states: Collection[str] | None, reviews: Mapping[str, CaseReview]) -> np.ndarray:
+    if states is None:
+        states = STATES.keys() - SETTLED
+    if unknown := [state for state in states if state not in STATES]:
+        raise InputError(f"There is no state {unknown[0]!r}.", f"There are {', '.join(STATES)}.")
+    kept = np.full(dataset.n_cases, "open" in states)
+    for case, case_id in enumerate(dataset.cases):
+        if case_id in reviews:
+            kept[case] = reviews[case_id].state in states
+    return kept
+
+
+def _rater(dataset: Dataset, name: str) -> int:
+    if not dataset.raters_identified:
+        raise InputError("The answers are anonymous.", "Leave raters out of the filter.")
+    try:
+        return dataset.raters.index(name)
+    except ValueError:
+        raise NotFoundError(f"There is no rater {name!r} in {dataset.name}.") from None
+
+
+def _names(dataset: Dataset, name: str) -> np.ndarray:
+    if name not in dataset.classes:
+        raise NotFoundError(f"There is no class {name!r} in {dataset.name}.")
+    code = dataset.classes.index(name)
+    if dataset.kind == "class":
+        cases = dataset.case_of_annotation[dataset.answer == code]
+    else:
+        cases = np.repeat(dataset.case_of_annotation, np.diff(dataset.entry_ptr))[dataset.entry_class == code]
+    return np.bincount(cases, minlength=dataset.n_cases) > 0
+
+
+def _disagree(dataset: Dataset, a: int, b: int) -> np.ndarray:
+    """Cases that both answered, with no first choice in common."""
+    firsts: list[dict[int, set[int]]] = [{}, {}]
+    for place, rater in enumerate((a, b)):
+        for annotation in np.flatnonzero(dataset.rater == rater):
+            case = int(dataset.case_of_annotation[annotation])
+            firsts[place].setdefault(case, set()).update(*dataset.blocks_of(int(annotation))[:1])
+    kept = np.zeros(dataset.n_cases, bool)
+    for case in firsts[0].keys() & firsts[1].keys():
+        kept[case] = not firsts[0][case] & firsts[1][case]
+    return kept

@@ -1,0 +1,211 @@
+"""Figures for the manager: what the reviews have done so far, from their events."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.agreement.coefficients import percent_agreement
+from core.agreement.intervals import Coefficient, undefined
+from core.agreement.krippendorff import krippendorff_alpha
+from core.agreement.probability import share_of_agreement
+from core.annotations.dataset import Dataset
+from core.certainty.top_sets import annotation_certainty
+from core.plausibility.protocol import PlausibilityModel
+from core.review.events import Event
+from core.review.states import STATES, CaseReview, Read, effective, review_of
+
+DIRECTIONS = {
+    "to_panel": "to the panel's answer",
+    "from_panel": "away from the panel's answer",
+    "elsewhere": "from one answer that is not the panel's to another",
+    "within": "without changing the first choice",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Minds:
+    """How often the reveal changed a mind.
+
+    Attributes
+    ----------
+    n : int
+        Readers who had given an opinion blind and were through after the reveal.
+    n_changed : int
+    share : Coefficient
+        ``n_changed / n`` with an interval over cases.
+    directions : dict
+        How many changes went each way; the keys are those of `DIRECTIONS`.
+    """
+
+    n: int
+    n_changed: int
+    share: Coefficient
+    directions: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Summary:
+    """Figures of one dataset's reviews.
+
+    Attributes
+    ----------
+    n_cases : int
+        Cases of the dataset.
+    states : dict
+        Cases in each state; those without an event are open.
+    n_reviewed : int
+        Cases with somebody's opinion.
+    with_panel : Coefficient
+        Share of blind first opinions that agree with what was then revealed as the panel's, interval over cases.
+    with_each_other, alpha : Coefficient
+        Percent agreement and Krippendorff's alpha of blind first opinions; those that name one class first.
+    minds : Minds
+    reasons : dict
+        How often each reason was given, in events that stand.
+    seconds : tuple of float, or None
+        Quartiles of the time that a reviewer spent on a case; None where none was measured.
+    n_timed : int
+        Reviewer and case pairs behind ``seconds``.
+    """
+
+    n_cases: int
+    states: dict[str, int]
+    n_reviewed: int
+    with_panel: Coefficient
+    with_each_other: Coefficient
+    alpha: Coefficient
+    minds: Minds
+    reasons: dict[str, int]
+    seconds: tuple[float, float, float] | None
+    n_timed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bought:
+    """What certainty the reviews have bought: the mean over the reviewed cases, without and with them; and ``n``."""
+
+    before: float
+    after: float
+    n: int
+
+
+def summarise(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> Summary:
+    """Figures from the reviews of a dataset (`ReviewStore.cases`). All rounds of a reopened case count."""
+    here = [reviews[case_id] for case_id in dataset.cases if case_id in reviews]
+    states = Counter(review.state for review in here)
+    states["open"] += dataset.n_cases - len(here)
+    reads = {review.case_id: _rounds(review) for review in here}
+    blind = {case_id: [read for read in given if read.visible == "blind"] for case_id, given in reads.items()}
+    compared = {
+        case_id: [read.first.agrees_with(read.panel) for read in given if read.panel is not None]
+        for case_id, given in blind.items()
+    }
+    standing = [event for review in here for event in effective(review.events)]
+    times = _times(event for review in here for event in review.events)
+    among = _as_dataset(dataset, blind)
+    each_other = undefined("percent", "identity", "no two blind opinions on a case that name one class first")
+    alpha = undefined("krippendorff_alpha", "identity", "no two blind opinions on a case that name one class first")
+    if among is not None:
+        each_other, alpha = percent_agreement(among), krippendorff_alpha(among)
+    return Summary(
+        dataset.n_cases,
+        {state: states[state] for state in STATES},
+        sum(bool(given) for given in reads.values()),
+        _share("with_panel", compared, "no blind opinion has been compared with the panel"),
+        each_other,
+        alpha,
+        _minds(blind),
+        dict(Counter(event.reason for event in standing if event.reason).most_common()),
+        tuple(float(q) for q in np.quantile(times, (0.25, 0.5, 0.75))) if times else None,
+        len(times),
+    )
+
+
+def bought(
+    model: PlausibilityModel, before: Dataset, after: Dataset, *, reliability: float, n_draws: int = 1000, seed: int = 0
+) -> Bought | None:
+    """Mean certainty over the cases that reviews have added to, with and without them; None where there is none.
+
+    Parameters
+    ----------
+    before, after : Dataset
+        As read, and with the reviews as a further rater (`core.review.adjudicated.with_reviews`).
+    """
+    added = np.flatnonzero(np.diff(after.case_ptr) > np.diff(before.case_ptr))
+    if added.size == 0:
+        return None
+    means = []
+    for dataset in (before, after):
+        part = dataset.select(cases=[dataset.cases[case] for case in added])
+        found = annotation_certainty(model, part, reliability=reliability, n_draws=n_draws, max_top=1, seed=seed)
+        means.append(found.mean(1))
+    return Bought(*means, int(added.size))
+
+
+def _rounds(review: CaseReview) -> list[Read]:
+    """Reads of every round of a case."""
+    standing = effective(review.events)
+    ends = [place for place, event in enumerate(standing) if event.kind == "reopen"]
+    return [read for end in (*ends, len(standing)) for read in review_of(review.case_id, standing[:end]).reads]
+
+
+def _share(name: str, by_case: Mapping[str, list[bool]], why: str) -> Coefficient:
+    """Share of true among all, each case weighing as many as it has, with Wilson's interval over cases."""
+    told = [values for values in by_case.values() if values]
+    if not told:
+        return undefined(name, "annotations", why)
+    n = np.array([len(values) for values in told], np.float64)
+    shares = np.array([sum(values) for values in told]) / n
+    return share_of_agreement(name, "annotations", shares, n, 0.95, int(n.sum()))
+
+
+def _minds(blind: Mapping[str, list[Read]]) -> Minds:
+    through = {case_id: [r for r in given if r.settled and r.looked] for case_id, given in blind.items()}
+    directions = dict.fromkeys(DIRECTIONS, 0)
+    changed = {}
+    for case_id, given in through.items():
+        changed[case_id] = [read.opinion != read.first for read in given]
+        for read in given:
+            if read.opinion != read.first:
+                directions[_direction(read)] += 1
+    n, n_changed = sum(map(len, changed.values())), sum(map(sum, changed.values()))
+    share = _share("changed", changed, "no blind reader has been through after a reveal")
+    return Minds(n, n_changed, share, directions)
+
+
+def _direction(read: Read) -> str:
+    if set(read.first.first) == set(read.opinion.first):
+        return "within"
+    if read.opinion.agrees_with(read.panel):
+        return "to_panel"
+    return "from_panel" if read.first.agrees_with(read.panel) else "elsewhere"
+
+
+def _times(events: Iterable[Event]) -> list[float]:
+    """Seconds of each reviewer on each case."""
+    spent: dict[tuple[str, str], float] = {}
+    for event in events:
+        if event.seconds is not None:
+            key = (event.case_id, event.reviewer)
+            spent[key] = spent.get(key, 0.0) + event.seconds
+    return list(spent.values())
+
+
+def _as_dataset(dataset: Dataset, blind: Mapping[str, list[Read]]) -> Dataset | None:
+    """Blind first opinions that name one class first, as annotations; None where no case has two."""
+    rows = [
+        (case_id, read.reviewer, read.first.first[0])
+        for case_id, given in blind.items()
+        for read in given
+        if len(read.first.first) == 1
+    ]
+    if max(Counter(case_id for case_id, _, _ in rows).values(), default=0) < 2:
+        return None
+    cases, raters = (list(dict.fromkeys(row[place] for row in rows)) for place in (0, 1))
+    codes = [
+        np.array([names.index(row[place]) for row in rows])
+        for place, names in ((0, cases), (1, raters), (2, dataset.classes))
+    ]
+    return Dataset.from_classes("blind reads", cases, raters, dataset.classes, *codes)

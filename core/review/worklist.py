@@ -1,0 +1,175 @@
+"""Queues: which cases come first and why, from numbers that other parts have worked out. Pure functions on arrays."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.annotations.counts import ClassCounts
+from core.annotations.dataset import RISK_LEVELS, Dataset
+from core.certainty.next_opinion import NextOpinion
+from core.errors import InputError
+from core.evaluation.predictions import Predictions
+from core.review.sessions import Queued
+from core.text import plural
+
+CERTAIN = 0.9
+MOST_RISK = len(RISK_LEVELS) - 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Queue:
+    """Cases in their order, the first first.
+
+    Attributes
+    ----------
+    name : str
+        In words, for the title of a session.
+    case : ndarray of int64, shape (n_listed,)
+        Positions of the cases in the dataset. Cases to which the queue does not apply are not in it.
+    why : tuple of str, length n_listed
+        Why each case is here. Not escaped.
+    """
+
+    name: str
+    case: np.ndarray
+    why: tuple[str, ...]
+
+    def batch(self, dataset: Dataset, size: int, among: np.ndarray | None = None) -> list[Queued]:
+        """The first cases, at most ``size``, for a session.
+
+        Parameters
+        ----------
+        among : ndarray of bool, shape (n_cases,), optional
+            Only these cases, as from `core.review.filters`.
+        """
+        if size < 1:
+            raise InputError(f"A session of {size} cases was asked for.", "Ask for at least one.")
+        listed = zip(self.case.tolist(), self.why, strict=True)
+        chosen = [(case, why) for case, why in listed if among is None or among[case]]
+        return [Queued(dataset.cases[case], why) for case, why in chosen[:size]]
+
+
+def lowest_certainty(certainty: np.ndarray) -> Queue:
+    """Cases whose top-1 class is least certain.
+
+    Parameters
+    ----------
+    certainty : ndarray, shape (n_cases,)
+        Annotation certainty of the top-1 class. Cases of NaN are left out.
+    """
+    return _ordered("lowest certainty", certainty, lambda case: f"certainty {_percent(certainty[case])}")
+
+
+def risk_times_uncertainty(certainty: np.ndarray, expected_risk: np.ndarray) -> Queue:
+    """Cases by expected risk times what certainty lacks; where risk is high and the class is in doubt.
+
+    Parameters
+    ----------
+    expected_risk : ndarray, shape (n_cases,)
+        0 low to 2 high (`core.certainty.risk.RiskResult.expected`).
+    """
+    score = expected_risk * (1 - certainty)
+
+    def why(case: int) -> str:
+        return f"expected risk {expected_risk[case]:.2f} of {MOST_RISK}, certainty {_percent(certainty[case])}"
+
+    return _ordered("risk × uncertainty", -score, why, score > 0)
+
+
+def split_panel(counts: ClassCounts, classes: Sequence[str]) -> Queue:
+    """Cases whose first two classes have nearly equal votes; more votes first where the shares are equal.
+
+    Parameters
+    ----------
+    counts : ClassCounts
+        Of cases with two answers or more; others are left out.
+    classes : sequence of str
+        Names, in the order of the codes.
+    """
+    n_cases = counts.n_cases
+    n, lead = counts.per_case(), np.full(n_cases, np.nan)
+    firsts: dict[int, list[tuple[int, int]]] = {}
+    for case in np.flatnonzero(n >= 2):
+        entries = slice(counts.ptr[case], counts.ptr[case + 1])
+        votes = sorted(zip(-counts.count[entries], counts.class_code[entries], strict=True))[:2]
+        firsts[case] = [(-int(votes_of), int(code)) for votes_of, code in votes]
+        if len(votes) == 2:
+            lead[case] = (votes[1][0] - votes[0][0]) / n[case]
+
+    def why(case: int) -> str:
+        (a, first), (b, second) = firsts[case]
+        return f"{plural(int(n[case]), 'answer')}: {a} {classes[first]}, {b} {classes[second]}"
+
+    return _ordered("split panel", lead - 1e-9 * n, why)
+
+
+def classifier_against_panel(
+    certainty: np.ndarray,
+    top_class: np.ndarray,
+    predictions: Predictions,
+    classes: Sequence[str],
+    certain: float = CERTAIN,
+) -> Queue:
+    """Cases where a classifier's first class is not the panel's, though the panel is certain; the most certain first.
+
+    Parameters
+    ----------
+    certainty : ndarray, shape (n_cases,)
+    top_class : ndarray of int, shape (n_cases,)
+        The panel's most probable class (`core.certainty.top_sets.CertaintyResult.top_class`).
+    predictions : Predictions
+        Matched to the dataset. A tie of scores for the first place that holds the panel's class is no disagreement.
+    certain : float
+        What counts as certain.
+    """
+    against = np.zeros(len(certainty), bool)
+    said: dict[int, str] = {}
+    for case in np.flatnonzero(predictions.predicted & (certainty >= certain) & (top_class >= 0)):
+        entries = slice(predictions.ptr[case], predictions.ptr[case + 1])
+        firsts = predictions.class_code[entries][predictions.group[entries] == 0]
+        against[case] = top_class[case] not in firsts
+        said[case] = " or ".join(classes[code] for code in firsts)
+
+    def why(case: int) -> str:
+        panel = f"the panel is {_percent(certainty[case])} certain of {classes[top_class[case]]}"
+        return f"{panel}, {predictions.name} says {said[case]}"
+
+    return _ordered("classifier against a certain panel", -certainty, why, against)
+
+
+def single_rater(dataset: Dataset, certainty: np.ndarray | None = None) -> Queue:
+    """Cases that only one rater has answered; the least certain first where certainty is given."""
+    if dataset.raters_identified:
+        pairs = np.unique(dataset.case_of_annotation.astype(np.int64) * dataset.n_raters + dataset.rater)
+        n_raters = np.bincount(pairs // dataset.n_raters, minlength=dataset.n_cases)
+    else:
+        n_raters = np.diff(dataset.case_ptr)
+    order = np.zeros(dataset.n_cases) if certainty is None else certainty
+
+    def why(case: int) -> str:
+        first = dataset.annotations_of(case)[0]
+        who = f"only {dataset.raters[dataset.rater[first]]}" if dataset.raters_identified else "only one rater"
+        return f"{who} has answered"
+
+    return _ordered("single rater", order, why, n_raters == 1)
+
+
+def largest_gain(found: NextOpinion) -> Queue:
+    """Cases where one more opinion would help the choice most, with all three numbers; equal gains by certainty.
+
+    Gains are told apart to four places: many are 0, as where the vote is 2 to 1, and only integration blurs them.
+    """
+    return _ordered("largest gain from one more opinion", 1e-6 * found.now - np.round(found.gain, 4), found.words)
+
+
+def _ordered(name: str, score: np.ndarray, why, among: np.ndarray | None = None) -> Queue:
+    """Lowest score first; equal scores in the order of the dataset."""
+    usable = ~np.isnan(score) if among is None else among & ~np.isnan(score)
+    listed = np.flatnonzero(usable)
+    case = listed[np.argsort(score[listed], kind="stable")]
+    return Queue(name, case, tuple(why(int(place)) for place in case))
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"

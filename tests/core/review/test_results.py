@@ -1,0 +1,137 @@
+"""Reviews as files, and adjudications as a further rater."""
+
+import io
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.annotations.dataset import Dataset
+from core.errors import InputError, NotApplicableError
+from core.review.adjudicated import with_reviews
+from core.review.export import result_table, trail_json, trail_table
+from core.review.opinions import UNDETERMINED, Opinion
+from core.tables import to_csv
+
+X, Y = Opinion.of_class("x"), Opinion.of_class("y")
+RANKING = Opinion.of_ranking([["y", "z"], ["x"]])
+AT = 1_700_000_000_000_000
+
+
+@pytest.fixture
+def decided(reviews_of):
+    def make(dataset, verdicts, closed=()):
+        made = reviews_of(dataset)
+        for case_id, verdict in verdicts.items():
+            made.read(case_id, "Ann", Y, panel=X)
+            made.do(case_id, "Cem", "reveal", panel=X)
+            made.do(case_id, "Cem", "adjudication", verdict, at=AT, note="=cmd()", confidence=0.5)
+        for case_id in closed:
+            made.read(case_id, "Ann", X, panel=X)
+        return made.found
+
+    return make
+
+
+def test_adjudications_become_a_further_rater_of_a_new_dataset(dataset, decided):
+    verdicts = {"case 1": X, "case 2": UNDETERMINED, "case 4": RANKING}
+    verdicts["case 3"] = Opinion.of_distribution({"x": 0.5, "y": 0.5})
+    found = with_reviews(dataset, decided(dataset, verdicts, closed=["case 0"]))
+    assert (found.n_added, sorted(found.left_out)) == (1, ["case 2", "case 3", "case 4"])
+    grown = found.dataset
+    assert grown.digest != dataset.digest
+    assert (grown.raters, grown.cases, grown.classes) == (
+        (*dataset.raters, "Adjudication"),
+        dataset.cases,
+        ("x", "y", "z"),
+    )
+    new = grown.rater == 2
+    assert grown.case_of_annotation[new].tolist() == [1]
+    assert grown.answer[new].tolist() == [0]
+    old = grown.select(raters=dataset.raters)
+    assert old.digest == replace(dataset, raters=dataset.raters).digest
+
+
+def test_closed_cases_can_be_added_too(dataset, decided):
+    found = with_reviews(dataset, decided(dataset, {"case 1": Y}, closed=["case 0"]), closed=True, rater="Review")
+    assert found.n_added == 2
+    assert found.dataset.raters[-1] == "Review"
+    assert found.dataset.answer[found.dataset.rater == 2].tolist() == [0, 1]
+
+
+def test_rankings_keep_their_ties_and_places(ranked, decided):
+    found = with_reviews(ranked, decided(ranked, {"case 1": RANKING, "case 2": X}))
+    grown = found.dataset
+    new = np.flatnonzero(grown.rater == 2)
+    assert [grown.blocks_of(int(annotation)) for annotation in new] == [[[1, 2], [0]], [[0]]]
+    assert grown.select(raters=ranked.raters).digest == ranked.digest
+
+
+def test_times_and_side_tables_come_along(dataset, decided):
+    full = replace(
+        dataset,
+        time=np.arange(9, dtype=np.int64),
+        class_risk=np.array([0, 1, 2], np.int8),
+        gold=np.full(6, -1, np.int32),
+        case_group=tuple("aabbcc"),
+        ordinal=True,
+    )
+    grown = with_reviews(full, decided(full, {"case 1": X})).dataset
+    assert grown.time[grown.rater == 2].tolist() == [AT // 1_000_000]
+    assert (grown.case_group, grown.ordinal) == (full.case_group, True)
+    np.testing.assert_array_equal(grown.class_risk, full.class_risk)
+    np.testing.assert_array_equal(grown.gold, full.gold)
+
+
+def test_nothing_to_add_or_a_name_that_is_taken_is_said(dataset, decided):
+    with pytest.raises(InputError, match="No adjudication"):
+        with_reviews(dataset, decided(dataset, {"case 1": UNDETERMINED}))
+    with pytest.raises(InputError, match="already"):
+        with_reviews(dataset, decided(dataset, {"case 1": X}), rater="ann")
+    scores = Dataset.from_scores("s", ["1"], ["ann"], np.zeros(1, int), np.zeros(1, int), np.ones(1))
+    with pytest.raises(NotApplicableError):
+        with_reviews(scores, {})
+
+
+def test_the_table_of_results_has_a_row_for_each_reviewed_case(dataset, decided):
+    table = result_table(dataset, decided(dataset, {"case 4": UNDETERMINED, "case 1": RANKING}, closed=["case 0"]))
+    assert table["case"].tolist() == ["case 0", "case 1", "case 4"]
+    assert table["state"].tolist() == ["closed", "adjudicated", "adjudicated"]
+    assert table["result"].tolist() == ["x", "y = z › x", "cannot be determined"]
+    assert table["by"].tolist() == ["Ann", "Cem", "Cem"]
+    assert table["at"].tolist()[1] == "2023-11-14T22:13:20Z"
+    assert Opinion.from_json(table["result_json"][1]) == RANKING
+    assert result_table(dataset, {}).empty
+
+
+def test_the_trail_has_every_event_and_says_which_were_undone(dataset, reviews_of):
+    made = reviews_of(dataset)
+    made.read("case 1", "Ann", Y, panel=X)
+    made.do("case 1", "Ann", "undo")
+    made.do("case 1", "Ann", "change", X, reason="unclear_image", note="=1+1")
+    table = trail_table(dataset, made.found)
+    assert table["event"].tolist() == ["opinion", "reveal", "keep", "undo", "change"]
+    assert table["undone"].tolist() == [False, False, True, False, False]
+    assert table["old"].tolist() == ["", "y", "y", "y", "y"]
+    assert table["new"].tolist() == ["y", "y", "y", "y", "x"]
+    assert table["visible"].tolist() == ["blind", "open", "open", "open", "open"]
+    assert (table["model"][1], json.loads(table["settings"][1])) == ("dirichlet", {"reliability": 1.0})
+    csv = pd.read_csv(io.BytesIO(to_csv(table)))
+    assert csv["note"][4] == "'=1+1"  # no formula for a spreadsheet
+    assert trail_table(dataset, {}).columns.tolist() == table.columns.tolist()
+
+
+def test_the_trail_for_machines_is_whole(dataset, decided):
+    reviews = decided(dataset, {"case 1": RANKING}, closed=["case 0"])
+    whole = json.loads(trail_json(dataset, reviews))
+    assert whole["digest"] == dataset.digest
+    assert [(case["case"], case["state"]) for case in whole["cases"]] == [
+        ("case 0", "closed"),
+        ("case 1", "adjudicated"),
+    ]
+    last = whole["cases"][1]["events"][-1]
+    assert last["new"] == {"ranking": [["y", "z"], ["x"]]}
+    assert (last["at_microseconds"], last["confidence"], last["reviewer"], last["note"]) == (AT, 0.5, "Cem", "=cmd()")
+    assert whole["cases"][0]["events"][1]["settings"] == {"reliability": 1.0}

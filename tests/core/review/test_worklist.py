@@ -1,0 +1,85 @@
+"""The order of each queue, and the words that say why a case is in it."""
+
+import numpy as np
+import pytest
+
+from core.annotations.counts import class_counts
+from core.certainty.next_opinion import next_opinion
+from core.errors import InputError
+from core.evaluation.predictions import match_predictions
+from core.plausibility.dirichlet import DirichletCounts
+from core.review import worklist
+from core.review.sessions import Queued
+
+CERTAINTY = np.array([0.99, 0.4, np.nan, 0.95, 0.4, 0.7])
+
+
+def test_the_least_certain_comes_first_and_what_is_unknown_is_left_out():
+    queue = worklist.lowest_certainty(CERTAINTY)
+    assert queue.case.tolist() == [1, 4, 5, 3, 0]
+    assert queue.why[0] == "certainty 40 %"
+    assert len(queue.why) == 5
+
+
+def test_risk_counts_by_what_certainty_lacks():
+    risk = np.array([2.0, 0.0, 1.0, 1.5, 0.5, 1.0])
+    certainty = np.array([1.0, 0.1, 0.9, 0.6, 0.2, 0.6])
+    queue = worklist.risk_times_uncertainty(certainty, risk)  # 0, 0, .1, .6, .4, .4
+    assert queue.case.tolist() == [3, 4, 5, 2]
+    assert queue.why[0] == "expected risk 1.50 of 2, certainty 60 %"
+
+
+def test_a_split_panel_is_one_whose_first_two_classes_have_nearly_equal_votes(build):
+    rows = [(0, r, 0) for r in range(3)]
+    rows += [(1, 0, 0), (1, 1, 1)]
+    rows += [(2, 0, 1), (2, 1, 1), (2, 2, 2)]
+    rows += [(3, 0, 0)]
+    rows += [(4, 0, 2), (4, 1, 2), (4, 2, 1), (4, 3, 1)]
+    dataset = build(rows, n_classes=3)
+    queue = worklist.split_panel(class_counts(dataset), dataset.classes)
+    assert queue.case.tolist() == [4, 1, 2]
+    assert queue.why == (
+        "4 answers: 2 class 1, 2 class 2",
+        "2 answers: 1 class 0, 1 class 1",
+        "3 answers: 2 class 1, 1 class 2",
+    )
+
+
+def test_a_classifier_is_against_the_panel_only_where_the_panel_is_certain(dataset):
+    certainty = np.array([0.99, 0.95, 0.5, 0.97, 0.96, 0.99])
+    top = np.array([0, 1, 2, 1, 2, -1])
+    names = [f"case {case}" for case in (0, 1, 2, 3, 4, 4, 5)]
+    said = ["x", "z", "x", "y", "z", "y", "z"]
+    predictions = match_predictions(dataset, names, said, np.array([1, 1, 1, 1, 0.5, 0.5, 1.0]), "B")
+    queue = worklist.classifier_against_panel(certainty, top, predictions, dataset.classes)
+    assert queue.case.tolist() == [1]  # 4 is a tie that holds the panel's class, 5 has no named top class
+    assert queue.why == ("the panel is 95 % certain of y, B says z",)
+    assert worklist.classifier_against_panel(certainty, top, predictions, dataset.classes, 0.4).case.tolist() == [1, 2]
+
+
+def test_cases_of_a_single_rater(dataset, build):
+    queue = worklist.single_rater(dataset)
+    assert queue.case.tolist() == [2, 4, 5]
+    assert queue.why == ("only ann has answered", "only ann has answered", "only bob has answered")
+    assert worklist.single_rater(dataset, 1 - np.arange(6) / 10).case.tolist() == [5, 4, 2]
+    repeated = build([(0, 0, 1), (0, 0, 1), (1, 0, 1), (1, 1, 0)], n_classes=2)
+    assert worklist.single_rater(repeated).case.tolist() == [0]
+
+
+def test_the_largest_gain_comes_first_with_all_three_numbers(build):
+    dataset = build([(0, 0, 0)] * 6 + [(1, 0, 0), (1, 1, 1)] + [(2, 0, 1), (2, 1, 1), (2, 2, 0)], n_classes=2)
+    found = next_opinion(DirichletCounts(), dataset, reliability=1.0)
+    queue = worklist.largest_gain(found)
+    # One vote more cannot turn 2 to 1 into anything but a tie, nor 6 to 0: no gain, so the less certain comes first.
+    assert queue.case.tolist() == [1, 2, 0]
+    assert queue.why[0] == found.words(1)
+    assert "50 %" in queue.why[0] and "69 %" in queue.why[0] and "19 percentage points" in queue.why[0]
+
+
+def test_a_batch_is_the_first_cases_that_a_filter_lets_through(dataset):
+    queue = worklist.lowest_certainty(CERTAINTY)
+    assert queue.batch(dataset, 2) == [Queued("case 1", "certainty 40 %"), Queued("case 4", "certainty 40 %")]
+    among = np.array([True, False, True, True, False, False])
+    assert [case.case_id for case in queue.batch(dataset, 5, among)] == ["case 3", "case 0"]
+    with pytest.raises(InputError):
+        queue.batch(dataset, 0)
