@@ -8,9 +8,17 @@ from typing import Literal
 
 from core.errors import InputError
 
-Layout = Literal["long", "wide"]
+Layout = Literal["long", "wide", "transposed", "counts", "contingency", "patterns"]
 Repeats = Literal["keep", "first", "refuse"]
-Role = Literal["case", "rater", "answer", "rank", "time", "group"]
+Role = Literal["case", "rater", "answer", "rank", "time", "group", "confidence", "count", "gold"]
+LAYOUTS: dict[Layout, str] = {
+    "long": "one row per answer, or per ranked class",
+    "wide": "one row per case, a column for each rater",
+    "transposed": "one row per rater, a column for each case",
+    "counts": "one row per case, a column for each class with how many answered it",
+    "contingency": "two raters: a row and a column for each class, with how many cases are in both",
+    "patterns": "a column for each rater, and how many cases have these answers",
+}
 
 
 def _words(text: str) -> frozenset[str]:
@@ -34,7 +42,19 @@ _SYNONYMS: dict[Role, frozenset[str]] = {
     "rank": _words("rank ranking position place order priority preference"),
     "time": _words("time timestamp date datetime created submitted when"),
     "group": _words("group site center centre batch hospital clinic cohort"),
+    "confidence": _words("confidence certainty likelihood probability conf prob"),
+    "count": _words("count frequency freq times weight"),
+    "gold": _words("gold golden truth groundtruth reference"),
 }
+# A name of several words that says each of these only as a whole.
+_WHOLE = {
+    "gold": re.compile(
+        r"(?:gold|golden|truth|ground[\W_]*truth|reference)(?:[\W_]*(?:label|class|answer|standard))?"
+        r"|(?:true|correct)[\W_]*(?:label|class|answer)"
+    ),
+    "count": re.compile(r"n|(?:n|number|no)[\W_]*(?:of[\W_]*)?(?:cases|items|patients|subjects)"),
+}
+_NAMED_WHOLE: tuple[Role, ...] = ("rank", "time", "group", "confidence", "count", "gold")
 _SUFFIXES = {"id", "ids", "no", "nr", "num", "number", "name", "key", "code", "idx", "index", "uid", "uuid", "at", "on"}
 _GLUED = re.compile(r"^(.+?)(?:ids?|no|nr|num|number|name|uuid|uid)$")
 
@@ -45,20 +65,30 @@ class Mapping:
 
     Attributes
     ----------
-    layout : {"long", "wide"}
-        One row per annotation (or ranked class), or one row per case with a column for each rater.
+    layout : str
+        One of `LAYOUTS`.
     case : str or None
-        Column of case ids; None (wide only) takes the row's number.
+        Column of case ids; None (not for long tables) takes the row's number.
     rater : str or None
-        Long: column of rater ids; None where answers are anonymous.
+        Long and transposed: column of rater ids; None where answers are anonymous.
     answer : str or None
         Long: column of the class or score.
     rank : str or None
         Long: column of the rank of that class in the rater's differential diagnosis, 1 first, equal is tied.
     raters : tuple of str
-        Wide: the columns that are raters.
+        Wide and patterns: the columns that are raters.
     time, group : str or None
         Columns of the date of an annotation (long) and of the group of a case.
+    confidence : str or None
+        Long: column of how sure the rater is of that class; higher is first, equal is tied, 0 is not ranked.
+    separators : (str, str) or None
+        Answers are whole rankings: the sign between one place and the next, and that between tied classes.
+    across : tuple of str
+        Counts and contingency: the columns that are classes. Transposed: the columns that are cases.
+    count : str or None
+        Patterns: column of how many cases have these answers.
+    gold : str or None
+        Long and wide: column of the known class of the case.
     why : dict
         Reason of each guess by role, for the screen.
     """
@@ -71,17 +101,27 @@ class Mapping:
     raters: tuple[str, ...] = ()
     time: str | None = None
     group: str | None = None
+    confidence: str | None = None
+    separators: tuple[str, str] | None = None
+    across: tuple[str, ...] = ()
+    count: str | None = None
+    gold: str | None = None
     why: dict[str, str] = field(default_factory=dict, compare=False)
+
+    @property
+    def ranked(self) -> bool:
+        """Whether answers are rankings."""
+        return self.rank is not None or self.confidence is not None or self.separators is not None
 
 
 def is_known_column(name: str) -> bool:
     """Whether a column of that name would be recognised; numbers and answers are not."""
-    return any(_likeness(name, role) == 2 for role in _SYNONYMS)
+    return any(likeness(name, role) == 2 for role in _SYNONYMS if role not in ("confidence", "count", "gold"))
 
 
-def rater_columns(columns: Sequence[str], case: str | None, group: str | None) -> tuple[str, ...]:
-    """The columns of a wide table that may be raters: all but the case, its group, and dates."""
-    return tuple(column for column in columns if column not in (case, group) and _likeness(column, "time") < 2)
+def rater_columns(columns: Sequence[str], *others: str | None) -> tuple[str, ...]:
+    """The columns of a wide table that may be raters: all but those named, and dates."""
+    return tuple(column for column in columns if column not in others and likeness(column, "time") < 2)
 
 
 def guess_mapping(columns: Sequence[str]) -> Mapping:
@@ -96,12 +136,14 @@ def guess_mapping(columns: Sequence[str]) -> Mapping:
             if role in found:
                 continue
             # "score" or "rank" inside a longer name says little about rank, time and group: those need the whole name.
-            if wanted == 1 and role in ("rank", "time", "group"):
+            if wanted == 1 and role in _NAMED_WHOLE:
                 continue
             for column in columns:
-                if column not in found.values() and _likeness(column, role) >= wanted:
+                if column not in found.values() and likeness(column, role) >= wanted:
                     found[role] = column
                     break
+    for role in ("confidence", "count"):  # what they are for, only the rows below can say
+        found.pop(role, None)
     why = {role: f"the column is called {column!r}" for role, column in found.items()}
     if "rater" in found and "answer" in found and "case" in found:
         return Mapping("long", **found, why=why)
@@ -110,21 +152,23 @@ def guess_mapping(columns: Sequence[str]) -> Mapping:
         del found["rater"], why["rater"]
     if "rater" in found:
         return Mapping("long", **found, why=why)
-    raters = rater_columns(columns, found.get("case"), found.get("group"))
+    raters = rater_columns(columns, found.get("case"), found.get("group"), found.get("gold"))
     single_answer = "answer" in found and found["answer"] not in numbered_raters
-    if "case" not in found and len(raters) > 2 and not any(_likeness(column, "rater") for column in columns[:1]):
+    if "case" not in found and len(raters) > 2 and not any(likeness(column, "rater") for column in columns[:1]):
         found["case"], raters = columns[0], raters[1:]
         why["case"] = "it is the first column"
     if len(raters) < 2 or single_answer:
         return Mapping("long", **found, why=why)
     why["raters"] = "one column for each rater: no column holds rater ids"
-    return Mapping("wide", case=found.get("case"), raters=raters, group=found.get("group"), why=why)
+    return Mapping(
+        "wide", case=found.get("case"), raters=raters, group=found.get("group"), gold=found.get("gold"), why=why
+    )
 
 
 def check_mapping(mapping: Mapping, columns: Sequence[str]) -> None:
     """Raise `InputError` where a mapping names columns that are not there, twice, or too few."""
-    named = [mapping.case, mapping.rater, mapping.answer, mapping.rank, mapping.time, mapping.group, *mapping.raters]
-    named = [column for column in named if column is not None]
+    single = (getattr(mapping, role) for role in _SYNONYMS)
+    named = [column for column in single if column is not None] + [*mapping.raters, *mapping.across]
     listed = ", ".join(repr(column) for column in list(columns)[:12])
     present = set(columns)
     for column, count in Counter(named).items():
@@ -132,15 +176,32 @@ def check_mapping(mapping: Mapping, columns: Sequence[str]) -> None:
             raise InputError(f"There is no column {column!r}.", f"The columns are {listed}.")
         if count > 1:
             raise InputError(f"Column {column!r} is given two meanings.", "Choose another column for one of them.")
-    if mapping.layout == "wide":
+    if mapping.layout not in LAYOUTS:
+        raise InputError(f"There is no layout {mapping.layout!r}.", f"Use one of {', '.join(LAYOUTS)}.")
+    if mapping.separators is not None and (len(set(mapping.separators)) < 2 or not all(mapping.separators)):
+        raise InputError("The signs between ranked classes are empty or the same.", "Use > and =, or what is there.")
+    if mapping.layout in ("wide", "patterns"):
         if len(mapping.raters) < 1:
             raise InputError("No column is marked as a rater.", f"Choose rater columns among {listed}.")
-        return
+        if mapping.layout == "patterns" and mapping.count is None:
+            raise InputError("No column says how many cases have these answers.", f"Choose it among {listed}.")
+    elif mapping.layout == "long":
+        _check_long(mapping, listed)
+    elif len(mapping.across) < (1 if mapping.layout == "transposed" else 2):
+        what = "case" if mapping.layout == "transposed" else "class"
+        raise InputError(f"No column is marked as a {what}.", f"Choose the columns among {listed}.")
+
+
+def _check_long(mapping: Mapping, listed: str) -> None:
     for role, column in (("case", mapping.case), ("answer", mapping.answer)):
         if column is None:
             raise InputError(
                 f"No column was recognised as the {role}.", f"Choose it among {listed} (--{_FLAGS[role]} NAME)."
             )
+    if sum((mapping.rank is not None, mapping.confidence is not None, mapping.separators is not None)) > 1:
+        raise InputError(
+            "The order of ranked classes is given twice.", "Use ranks, or confidences, or signs inside the answers."
+        )
     if mapping.rater is None and "anonymous" not in mapping.why:
         raise InputError(
             "No column was recognised as the rater, so nobody knows whose answer is whose.",
@@ -151,8 +212,10 @@ def check_mapping(mapping: Mapping, columns: Sequence[str]) -> None:
 _FLAGS = {"case": "case", "answer": "class"}
 
 
-def _likeness(name: str, role: Role) -> int:
+def likeness(name: str, role: Role) -> int:
     """2 where the whole name is a synonym of the role, 1 where a part of it is, else 0."""
+    if role in _WHOLE and _WHOLE[role].fullmatch(name.strip().casefold()):
+        return 2
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
     tokens = [token for token in re.split(r"[^a-z]+", spaced.casefold()) if token]
     core = [token for token in tokens if token not in _SUFFIXES] or tokens

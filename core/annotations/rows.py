@@ -1,5 +1,6 @@
 """Rows of a table as one row per answer, while they are sifted."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,10 +12,15 @@ from core.annotations.readers.raw import Dropped, RawTable
 from core.annotations.times import to_seconds
 from core.annotations.vocabulary import Coded, encode, to_numbers
 
+_ROW_ARRAYS = ("row", "case_code", "rater_code", "answer_code", "time", "rank", "annotation")
+
 
 @dataclass(slots=True)
 class Rows:
-    """Long rows while they are sifted. ``row`` is the place in the raw table, for lines."""
+    """Long rows while they are sifted. ``row`` is the place in the raw table, for lines.
+
+    ``annotation`` tells annotations apart where a rater may rank a case twice; None where case, rater and time do.
+    """
 
     case: Coded
     rater: Coded
@@ -25,11 +31,14 @@ class Rows:
     answer_code: np.ndarray
     time: np.ndarray | None = None
     rank: np.ndarray | None = None
+    annotation: np.ndarray | None = None
     dropped: list[Dropped] = field(default_factory=list)
 
     def keep(self, mask: np.ndarray) -> None:
-        """Only the rows marked in ``mask``."""
-        for name in ("row", "case_code", "rater_code", "answer_code", "time", "rank"):
+        """Only the rows marked in ``mask``, or in the order of its places."""
+        if mask.dtype == bool and mask.all():
+            return
+        for name in _ROW_ARRAYS:
             array = getattr(self, name)
             if array is not None:
                 setattr(self, name, array[mask])
@@ -44,7 +53,7 @@ def long_rows(raw: RawTable, mapping: Mapping) -> tuple[Rows, dict[str, int]]:
         number = _number_within(case.code)
         places = tuple(f"answer {place}" for place in range(1, int(number.max(initial=0)) + 2))
         rater = Coded(number.astype(np.int32), places, {})
-    rows = Rows(case, rater, answer, np.arange(case.code.size), case.code, rater.code, answer.code)
+    rows = Rows(case, rater, answer, np.arange(case.code.size, dtype=np.int32), case.code, rater.code, answer.code)
     if mapping.time is not None:
         rows.time = to_seconds(raw.table[mapping.time])
     drop(rows, raw, rows.case_code < 0, "no case")
@@ -52,44 +61,84 @@ def long_rows(raw: RawTable, mapping: Mapping) -> tuple[Rows, dict[str, int]]:
     tokens = raw.table[mapping.answer]
     for row in rows.row[rows.answer_code < 0]:
         token = tokens[int(row)].as_py().strip()
-        rows.dropped.append(Dropped(int(raw.line[row]), f"no answer ({token!r})" if token else "no answer"))
+        rows.dropped.append(raw.drop(row, f"no answer ({token!r})" if token else "no answer"))
     rows.keep(rows.answer_code >= 0)
     if mapping.rank is not None:
-        ranks = encode(raw.table[mapping.rank])
-        rows.rank = np.append(to_numbers(ranks.values, decimal_comma=raw.decimal_comma), np.nan)[ranks.code][rows.row]
+        rows.rank = _numbers(raw, mapping.rank)[rows.row]
         drop(rows, raw, ~np.isfinite(rows.rank), "the rank is not a number")
+    elif mapping.confidence is not None:
+        rows.rank = -_numbers(raw, mapping.confidence)[rows.row]
+        drop(rows, raw, ~np.isfinite(rows.rank), "the confidence is not a number")
+        drop(rows, raw, rows.rank == 0, "not ranked: the confidence is 0")
+        drop(rows, raw, rows.rank > 0, "the confidence is below 0")
     return rows, answer.missing
 
 
 def wide_rows(raw: RawTable, mapping: Mapping) -> tuple[Rows, dict[str, int]]:
     """Rows of a table with a column per rater, and its missing answers by token."""
     n_rows = raw.table.num_rows
-    if mapping.case is not None:
-        case = encode(raw.table[mapping.case])
-    else:
-        case = Coded(np.arange(n_rows, dtype=np.int32), tuple(str(row) for row in range(1, n_rows + 1)), {})
-    answer = encode(pa.chunked_array([chunk for column in mapping.raters for chunk in raw.table[column].chunks]))
-    raters = encode(pa.chunked_array([pa.array(mapping.raters)]))
+    case = _cases_or_numbers(raw, mapping.case)
+    answer = encode(stacked(raw, mapping.raters))
+    raters = names_as_codes(mapping.raters)
     row = np.tile(np.arange(n_rows), len(mapping.raters))
     rows = Rows(case, raters, answer, row, case.code[row], np.repeat(raters.code, n_rows), answer.code)
-    no_case = np.flatnonzero(case.code < 0)
-    answered = np.zeros(n_rows, bool)
-    answered[rows.row[rows.answer_code >= 0]] = True
-    empty = np.flatnonzero((case.code >= 0) & ~answered)
-    rows.dropped += [Dropped(int(raw.line[place]), "no case") for place in no_case]
-    rows.dropped += [Dropped(int(raw.line[place]), "no rater answered") for place in empty]
-    rows.keep((rows.answer_code >= 0) & (rows.case_code >= 0))
+    rows.dropped += [raw.drop(place, "no case") for place in np.flatnonzero(case.code < 0)]
+    rows.keep(rows.case_code >= 0)
+    drop(rows, raw, (rows.answer_code < 0) | (rows.rater_code < 0), "no rater answered")
+    return rows, answer.missing
+
+
+def transposed_rows(raw: RawTable, mapping: Mapping) -> tuple[Rows, dict[str, int]]:
+    """Rows of a table with a row per rater and a column per case, and its missing answers by token."""
+    n_rows = raw.table.num_rows
+    rater = encode(raw.table[mapping.rater]) if mapping.rater is not None else _numbered(n_rows, "rater ")
+    answer = encode(stacked(raw, mapping.across))
+    cases = names_as_codes(mapping.across)
+    row = np.tile(np.arange(n_rows), len(mapping.across))
+    rows = Rows(cases, rater, answer, row, np.repeat(cases.code, n_rows), rater.code[row], answer.code)
+    rows.dropped += [raw.drop(place, "no rater") for place in np.flatnonzero(rater.code < 0)]
+    rows.keep(rows.rater_code >= 0)
+    drop(rows, raw, rows.case_code < 0, "no case")
+    drop(rows, raw, rows.answer_code < 0, "no case was answered")
     return rows, answer.missing
 
 
 def drop(rows: Rows, raw: RawTable, bad: np.ndarray, reason: str) -> None:
-    """Take rows out with a reason. A row of a wide table goes only when its last answer goes."""
+    """Take answers out with a reason. A row of the file goes only when its last answer goes."""
     if not bad.any():
         return
-    leaving, staying = np.unique(rows.row[bad]), rows.row[~bad]
-    gone = leaving[~np.isin(leaving, staying)]
-    rows.dropped += [Dropped(int(raw.line[row]), reason) for row in gone]
+    leaving, staying = np.zeros(raw.table.num_rows, bool), np.zeros(raw.table.num_rows, bool)
+    leaving[rows.row[bad]] = True
+    staying[rows.row[~bad]] = True
+    rows.dropped += [raw.drop(row, reason) for row in np.flatnonzero(leaving & ~staying)]
     rows.keep(~bad)
+
+
+def stacked(raw: RawTable, columns: Sequence[str]) -> pa.ChunkedArray:
+    """Columns one below the other."""
+    parts = [raw.table[column] for column in columns]
+    plain = {part.type for part in parts} != {parts[0].type} or not pa.types.is_string(parts[0].type)
+    chunks = [chunk for part in parts for chunk in (part.cast(pa.string()) if plain else part).chunks]
+    return pa.chunked_array(chunks, pa.string())
+
+
+def names_as_codes(names: Sequence[str]) -> Coded:
+    """Names of columns as a vocabulary, each with its code."""
+    return encode(pa.chunked_array([pa.array(names, pa.string())]))
+
+
+def _cases_or_numbers(raw: RawTable, column: str | None) -> Coded:
+    return encode(raw.table[column]) if column is not None else _numbered(raw.table.num_rows)
+
+
+def _numbered(count: int, word: str = "") -> Coded:
+    names = tuple(f"{word}{place}" for place in range(1, count + 1))
+    return Coded(np.arange(count, dtype=np.int32), names, {})
+
+
+def _numbers(raw: RawTable, column: str) -> np.ndarray:
+    coded = encode(raw.table[column])
+    return np.append(to_numbers(coded.values, decimal_comma=raw.decimal_comma), np.nan)[coded.code]
 
 
 def _number_within(code: np.ndarray) -> np.ndarray:

@@ -3,22 +3,33 @@
 Rows kept and rows dropped always add up to the rows of the file; each dropped row has its line and its reason.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
+from core.annotations.answers import Treatment, cannot_tell, take_apart, treat
 from core.annotations.cautions import cautions_about
+from core.annotations.counted import contingency_rows, count_rows, pattern_rows
 from core.annotations.dataset import Dataset, Kind
 from core.annotations.mapping import Mapping, Repeats, check_mapping
 from core.annotations.readers.raw import Dropped, RawTable
-from core.annotations.rows import Rows, drop, long_rows, wide_rows
-from core.annotations.vocabulary import Coded, encode, to_numbers
+from core.annotations.repeats import ranking_entries, treat_repeats
+from core.annotations.rows import Rows, drop, long_rows, transposed_rows, wide_rows
+from core.annotations.side_files import SideFiles, with_side_files
+from core.annotations.vocabulary import Coded, compact, encode, to_numbers
 from core.errors import InputError
 from core.text import plural
 
 MAX_CLASSES_FROM_NUMBERS = 30
+_ROWS_OF = {
+    "long": long_rows,
+    "wide": wide_rows,
+    "transposed": transposed_rows,
+    "counts": count_rows,
+    "contingency": contingency_rows,
+    "patterns": pattern_rows,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +70,18 @@ def build_dataset(
     classes: Sequence[str] | None = None,
     ordinal: bool = False,
     repeats: Repeats = "keep",
+    treatment: Treatment | None = None,
+    raters_identified: bool = True,
+    progress: Callable[[float], None] | None = None,
 ) -> tuple[Dataset, Report]:
     """The dataset that a table holds under a mapping.
 
     Parameters
     ----------
     kind : {"class", "ranking", "score"}, optional
-        What an answer is. Not given: a ranking where a rank column is mapped; a score where all answers are numbers and
-        some are not whole or there are more than 30 different ones; else a class.
+        What an answer is. Not given: a ranking where ranks, confidences or separators are mapped; a score where all
+        answers are numbers and some are not whole or there are more than 30 different ones; else a class. Given as
+        class or score, ranks and separators are not looked at.
     classes : sequence of str, optional
         The closed list of classes in its order; answers outside it are dropped rows. Not given: the answers that occur,
         in natural order.
@@ -74,6 +89,12 @@ def build_dataset(
         Whether the order of the classes means something.
     repeats : {"keep", "first", "refuse"}
         What to do where a rater answers the same case more than once.
+    treatment : Treatment, optional
+        Classes to merge, to rename, and to count as no answer. ``classes`` are the names after it.
+    raters_identified : bool
+        False where names of raters say nothing about who answered; anonymous answers never do.
+    progress : callable, optional
+        Told the share done, 0 to 1.
 
     Raises
     ------
@@ -81,11 +102,17 @@ def build_dataset(
         The mapping does not fit, a repeated answer is refused, or no row is left.
     """
     check_mapping(mapping, raw.columns)
-    if kind == "ranking" and mapping.rank is None:
+    if kind == "ranking" and not mapping.ranked:
         raise InputError("A ranking needs a column of ranks.", "Choose the column that holds 1, 2, 3, ... (1 = first).")
-    rows, missing = long_rows(raw, mapping) if mapping.layout == "long" else wide_rows(raw, mapping)
+    tell = progress or (lambda share: None)
+    rows, missing = _ROWS_OF[mapping.layout](raw, mapping)
+    tell(0.5)
     rows.dropped.extend(raw.dropped)
-    cautions = []
+    cautions, notes = [], list(raw.notes)
+    if mapping.separators is not None and kind in (None, "ranking"):
+        take_apart(rows, raw, mapping.separators)
+    if treatment is not None:
+        notes += treat(rows, raw, treatment)
     kind = kind or _kind_of(rows, mapping, raw.decimal_comma)
     numbers = None
     if kind == "score":
@@ -103,21 +130,23 @@ def build_dataset(
 
     n_repeats = 0
     if kind == "ranking":
-        first, entry_ptr = _ranking_entries(rows, raw)
-        n_repeats = _treat_repeats(rows, raw, repeats, np.repeat(first, np.diff(entry_ptr)))
-        first, entry_ptr = _ranking_entries(rows, raw)
+        first, entry_ptr = ranking_entries(rows, raw)
+        n_repeats = treat_repeats(rows, raw, repeats, np.repeat(first, np.diff(entry_ptr)))
+        first, entry_ptr = ranking_entries(rows, raw)
     else:
-        n_repeats = _treat_repeats(rows, raw, repeats, np.arange(rows.row.size))
+        n_repeats = treat_repeats(rows, raw, repeats)
     if repeats == "keep" and n_repeats:
         cautions.append(
             f"Answers of a rater who had answered the same case before: {n_repeats:,}. Each is kept as an answer."
         )
-    case_code, case_names = _compact(rows.case_code, rows.case.values)
-    rater_code, rater_names = _compact(rows.rater_code, rows.rater.values)
+    tell(0.7)
+    case_code, case_names = compact(rows.case_code, rows.case.values)
+    rater_code, rater_names = compact(rows.rater_code, rows.rater.values)
     side = {
         "time": rows.time,
         "ordinal": ordinal,
-        "raters_identified": mapping.layout == "wide" or mapping.rater is not None,
+        "raters_identified": raters_identified
+        and (mapping.layout in ("wide", "patterns", "contingency") or mapping.rater is not None),
         "case_group": _groups(raw, mapping, rows, case_code, len(case_names)),
     }
     if kind == "score":
@@ -127,7 +156,7 @@ def build_dataset(
     else:
         answer_code, class_names = rows.answer_code, rows.answer.values
         if classes is None:
-            answer_code, class_names = _compact(answer_code, class_names)
+            answer_code, class_names = compact(answer_code, class_names)
         if kind == "class":
             dataset = Dataset.from_classes(
                 name, case_names, rater_names, class_names, case_code, rater_code, answer_code, **side
@@ -146,17 +175,28 @@ def build_dataset(
                 rows.rank,
                 **side,
             )
-    n_kept = len(np.unique(rows.row)) if mapping.layout == "wide" else rows.row.size
+    tell(0.9)
+    n_kept = _n_rows_used(rows, raw)
     dropped = tuple(sorted(rows.dropped))
     if n_kept + len(dropped) != raw.n_rows:
         raise AssertionError(f"{n_kept} rows kept and {len(dropped)} dropped do not make {raw.n_rows}.")
+    if mapping.gold is not None:
+        gold = _gold(raw, mapping.gold, rows, case_code, case_names, cautions)
+        dataset, remarks = with_side_files(dataset, SideFiles(gold=gold))
+        cautions += remarks
+    if unsure := cannot_tell(dataset.classes):
+        cautions.append(
+            f"{', '.join(map(repr, unsure))} may mean that the rater could not tell; it counts as a class until you "
+            "say that it is no answer."
+        )
     cautions.extend(cautions_about(dataset, mapping.layout == "wide"))
-    report = Report(raw.n_rows, n_kept, dropped, missing, n_repeats, raw.notes, tuple(cautions), mapping)
+    tell(1.0)
+    report = Report(raw.n_rows, n_kept, dropped, missing, n_repeats, tuple(notes), tuple(cautions), mapping)
     return dataset, report
 
 
 def _kind_of(rows: Rows, mapping: Mapping, decimal_comma: bool) -> Kind:
-    if mapping.rank is not None:
+    if mapping.ranked:
         return "ranking"
     if len(rows.answer.values) == 0:
         return "class"
@@ -175,61 +215,10 @@ def _declared(answer: Coded, code: np.ndarray, classes: Sequence[str]) -> tuple[
     return Coded(recode[code], tuple(classes), answer.missing), recode[code] < 0
 
 
-def _treat_repeats(rows: Rows, raw: RawTable, repeats: Repeats, first: np.ndarray) -> int:
-    """Count the annotations beyond the first of a rater on a case; ``first`` is the first row of each row's one."""
-    heads = np.flatnonzero(first == np.arange(first.size))
-    pair = rows.case_code[heads].astype(np.int64) * len(rows.rater.values) + rows.rater_code[heads]
-    is_repeat = np.zeros(first.size, bool)
-    is_repeat[heads] = pd.Series(pair).duplicated().to_numpy()
-    count = int(is_repeat.sum())
-    repeated = is_repeat[first]
-    if count and repeats == "refuse":
-        place = int(np.flatnonzero(repeated)[0])
-        raise InputError(
-            f"Rater {rows.rater.values[rows.rater_code[place]]!r} answers case "
-            f"{rows.case.values[rows.case_code[place]]!r} more than once ({plural(count, 'such answer')} in the file).",
-            "Keep them, or use only the first answer.",
-            line=int(raw.line[rows.row[place]]),
-        )
-    if count and repeats == "first":
-        drop(rows, raw, repeated, "a repeated answer of the same rater on the same case")
-    return count
-
-
-def _ranking_entries(rows: Rows, raw: RawTable) -> tuple[np.ndarray, np.ndarray]:
-    """Sort rows by annotation (case, rater, time); the first row and the entry range of each annotation."""
-    keys = {"case": rows.case_code, "rater": rows.rater_code}
-    if rows.time is not None:
-        keys["time"] = rows.time
-    annotation = pd.DataFrame(keys).groupby(list(keys), sort=False, dropna=False).ngroup().to_numpy()
-    best_first = np.lexsort((rows.rank, annotation))
-    rows.keep(best_first)
-    annotation = annotation[best_first]
-    entry = annotation * len(rows.answer.values) + rows.answer_code
-    twice = pd.Series(entry).duplicated().to_numpy()
-    rows.dropped += [
-        Dropped(
-            int(raw.line[rows.row[place]]),
-            f"{rows.answer.values[rows.answer_code[place]]!r} is already in the ranking of rater "
-            f"{rows.rater.values[rows.rater_code[place]]!r} on case {rows.case.values[rows.case_code[place]]!r}",
-        )
-        for place in np.flatnonzero(twice)
-    ]
-    rows.keep(~twice)
-    annotation = annotation[~twice]
-    first = np.flatnonzero(np.diff(annotation, prepend=-1))
-    return first, np.append(first, annotation.size).astype(np.int64)
-
-
-def _compact(code: np.ndarray, values: tuple[str, ...]) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Only the values that still occur; their order stays."""
-    used = np.zeros(len(values), bool)
-    used[code] = True
-    if used.all():
-        return code, values
-    return (np.cumsum(used, dtype=np.int32) - 1)[code], tuple(
-        value for value, kept in zip(values, used, strict=True) if kept
-    )
+def _n_rows_used(rows: Rows, raw: RawTable) -> int:
+    used = np.zeros(raw.table.num_rows, bool)
+    used[rows.row] = True
+    return int(used.sum())
 
 
 def _groups(raw: RawTable, mapping: Mapping, rows: Rows, case_code: np.ndarray, n_cases: int) -> tuple[str, ...] | None:
@@ -240,3 +229,18 @@ def _groups(raw: RawTable, mapping: Mapping, rows: Rows, case_code: np.ndarray, 
     of_case = np.full(n_cases, len(group.values), np.int32)
     of_case[case_code[::-1]] = group.code[rows.row[::-1]]
     return tuple(names[of_case])
+
+
+def _gold(
+    raw: RawTable, column: str, rows: Rows, case_code: np.ndarray, cases: tuple[str, ...], cautions: list[str]
+) -> dict[str, str]:
+    """The known class of each case, the first that is given; cases whose rows differ are told."""
+    gold = encode(raw.table[column])
+    code = gold.code[rows.row]
+    given = np.flatnonzero(code >= 0)
+    of_case = np.full(len(cases), -1, np.int32)
+    of_case[case_code[given[::-1]]] = code[given[::-1]]
+    n_differ = len(np.unique(case_code[given[code[given] != of_case[case_code[given]]]]))
+    if n_differ:
+        cautions.append(f"Column {column!r} gives {plural(n_differ, 'case')} several known classes; the first counts.")
+    return {cases[case]: gold.values[of_case[case]] for case in np.flatnonzero(of_case >= 0)}

@@ -35,9 +35,11 @@ class Coded:
 
 def encode(column: pa.ChunkedArray) -> Coded:
     """Codes of a column of strings; only distinct values are looked at one by one."""
-    encoded = column.combine_chunks().dictionary_encode()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.unify_dictionaries().combine_chunks()
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    encoded = column.unify_dictionaries().combine_chunks()
+    if isinstance(encoded, pa.ChunkedArray):  # of no chunks
+        encoded = pa.concat_arrays(encoded.chunks) if encoded.chunks else pa.array([], pa.string()).dictionary_encode()
     raw_code = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
     trimmed = pc.utf8_trim(encoded.dictionary, characters=_BLANKS)
     is_missing = pc.is_in(pc.utf8_lower(trimmed), pa.array(sorted(MISSING_TOKENS))).to_numpy(zero_copy_only=False)
@@ -56,16 +58,33 @@ def encode(column: pa.ChunkedArray) -> Coded:
     return Coded(code, tuple(values.to_pylist()), missing)
 
 
+def compact(code: np.ndarray, values: tuple[str, ...]) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Only the values that still occur; their order stays."""
+    used = np.zeros(len(values), bool)
+    used[code] = True
+    if used.all():
+        return code, values
+    return (np.cumsum(used, dtype=np.int32) - 1)[code], tuple(
+        value for value, kept in zip(values, used, strict=True) if kept
+    )
+
+
 def natural_order(values: pa.Array) -> pa.Array:
     """Order of distinct strings by the text before the first number, then that number, then the rest."""
     parts = pc.extract_regex(values, r"^(?s)(?P<prefix>\D*)(?P<number>\d{0,18})(?P<rest>.*)$")
     number = pc.struct_field(parts, "number")
     number = pc.if_else(pc.equal(number, ""), "-1", number).cast(pa.int64())
+    prefix, rest = pc.struct_field(parts, "prefix"), pc.struct_field(parts, "rest")
+    if len(values) and pc.all(pc.equal(prefix, prefix[0])).as_py() and pc.all(pc.equal(rest, rest[0])).as_py():
+        numbers = number.to_numpy(zero_copy_only=False)
+        order = np.argsort(numbers, kind="stable")
+        if (np.diff(numbers[order]) > 0).all():  # no 1 beside 01
+            return pa.array(order)
     keys = pa.table(
         {
-            "prefix": pc.struct_field(parts, "prefix"),
+            "prefix": prefix,
             "number": number,
-            "rest": pc.struct_field(parts, "rest"),
+            "rest": rest,
             "whole": values,  # 1 and 01 are equal up to here, and the order must not depend on the file's
         }
     )

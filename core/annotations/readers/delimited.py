@@ -211,9 +211,8 @@ def _lines_above_header(
 
 def _refuse_markup(content: bytes) -> None:
     start = content.lstrip()[:1]
-    if start in (b"[", b"{", b"<"):
-        what = "a web page or XML" if start == b"<" else "JSON"
-        raise InputError(f"This looks like {what}, not like a table.", "Save the table as CSV, TSV or Parquet.")
+    if start == b"<":
+        raise InputError("This looks like a web page or XML, not like a table.", "Save the table as CSV or Parquet.")
 
 
 def _parse(content: bytes, dialect: Dialect, names: list[str], records: _Records, kept: np.ndarray) -> pa.Table:

@@ -52,15 +52,8 @@ def test_one_column_is_refused_and_named(content):
     assert "semicolon" in error.remedy
 
 
-@pytest.mark.parametrize(
-    ("content", "what"),
-    [
-        ('[{"case": 1, "rater": "a"},\n {"case": 2, "rater": "b"}]', "JSON"),
-        ("<html>\n<body>\n<p>hello</p>\n</body>\n</html>\n", "web page"),
-    ],
-)
-def test_markup_is_recognised_for_what_it_is(content, what):
-    assert what in refusal(content).message
+def test_markup_is_recognised_for_what_it_is():
+    assert "web page" in refusal("<html>\n<body>\n<p>hello</p>\n</body>\n</html>\n").message
 
 
 def test_a_header_that_names_a_column_twice_is_refused_with_the_places():

@@ -5,7 +5,7 @@ import io
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
@@ -22,14 +22,16 @@ NAME = (
     .map(str.strip)
     .filter(lambda text: text and text.lower() not in MISSING_TOKENS)
 )
-NAMES = st.lists(NAME, min_size=1, max_size=4, unique=True)
+# Text that a spreadsheet takes for text.
+SAFE_NAME = NAME.map(lambda text: text.lstrip("=+-@ \t\n") or "x").filter(lambda t: t.lower() not in MISSING_TOKENS)
 DATES = st.sampled_from(["2024-01-02T03:04:05", "1969-12-31T23:59:59", "2024-02-29", ""])
 
 
 @st.composite
-def tables(draw, last: st.SearchStrategy, *, ranked: bool = False) -> pd.DataFrame:
+def tables(draw, last: st.SearchStrategy, *, ranked: bool = False, name: st.SearchStrategy = NAME) -> pd.DataFrame:
     """A long table whose first case and rater are plain, so that its delimiter is never in doubt."""
-    cases, raters = draw(NAMES), draw(NAMES)
+    names = st.lists(name, min_size=1, max_size=4, unique=True)
+    cases, raters = draw(names), draw(names)
     rows = draw(st.lists(st.tuples(st.sampled_from(cases), st.sampled_from(raters), last), min_size=1, max_size=12))
     table = pd.DataFrame(rows, columns=["case", "rater", "class"])
     if ranked:
@@ -37,7 +39,7 @@ def tables(draw, last: st.SearchStrategy, *, ranked: bool = False) -> pd.DataFra
     if draw(st.booleans()):
         table["time"] = draw(st.lists(DATES, min_size=len(rows), max_size=len(rows)))
     if draw(st.booleans()):
-        table["group"] = draw(st.lists(NAME, min_size=len(rows), max_size=len(rows)))
+        table["group"] = draw(st.lists(name, min_size=len(rows), max_size=len(rows)))
     return table
 
 
@@ -86,10 +88,8 @@ def test_every_dialect_of_a_table_gives_the_same_digest(table, delimiter, end):
 
 
 @settings(max_examples=60, deadline=None)
-@given(tables(NAME))
+@given(tables(SAFE_NAME, name=SAFE_NAME))
 def test_a_table_for_spreadsheets_reads_back_where_no_text_looks_like_a_formula(table):
-    text = table.select_dtypes(exclude="number").to_numpy().ravel()
-    assume(not any(str(value).startswith(("=", "+", "-", "@")) for value in text))
     dataset = read(csv_bytes(table), kind="class").dataset
     assert read(to_csv(long_table(dataset)), kind="class").dataset.digest == dataset.digest
 

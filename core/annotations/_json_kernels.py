@@ -1,0 +1,87 @@
+"""Where the records of JSON text begin and end, found byte by byte (RFC 8259). No bounds are checked here."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def scan_records_of_json(data, wanted, deepest):
+    """The values at nesting depth ``wanted``: 1 for the elements of one array, 0 for values one after another.
+
+    Only strings and brackets are looked at; whether a value is sound is for the parser to say.
+
+    Returns start, stop and physical line of each value; then a byte where something is wrong (-1: nothing), its line,
+    and what: 1 nested deeper than ``deepest``, 2 a bracket too many, 3 the end inside a value, 4 text after the array.
+    """
+    capacity = 1024
+    starts = np.empty(capacity, np.int64)
+    stops = np.empty(capacity, np.int64)
+    lines = np.empty(capacity, np.int64)
+    n_records = 0
+    depth = 0
+    line = 1
+    record = False
+    done = False
+    i = 0
+    while i < data.size:
+        c = data[i]
+        if c == 10:
+            line += 1
+        if c == 32 or c == 9 or c == 10 or c == 13:
+            # A bare word at the top ends with its line: JSON Lines.
+            if record and depth == wanted and wanted == 0 and c == 10:
+                stops[n_records] = i
+                n_records += 1
+                record = False
+            i += 1
+            continue
+        if done:
+            return starts[:n_records], stops[:n_records], lines[:n_records], i, line, 4
+        if depth == wanted and not record and c != 44 and not (wanted == 1 and c == 93):
+            if n_records == capacity:
+                capacity *= 2
+                starts = np.concatenate((starts, np.empty(capacity - starts.size, np.int64)))
+                stops = np.concatenate((stops, np.empty(capacity - stops.size, np.int64)))
+                lines = np.concatenate((lines, np.empty(capacity - lines.size, np.int64)))
+            starts[n_records] = i
+            lines[n_records] = line
+            record = True
+        if c == 34:
+            i += 1
+            while i < data.size and data[i] != 34:
+                if data[i] == 92:
+                    i += 1
+                elif data[i] == 10:
+                    line += 1
+                i += 1
+            if i >= data.size:
+                return starts[:n_records], stops[:n_records], lines[:n_records], data.size, line, 3
+        elif c == 91 or c == 123:
+            depth += 1
+            if depth > deepest:
+                return starts[:n_records], stops[:n_records], lines[:n_records], i, line, 1
+        elif c == 93 or c == 125:
+            if record and depth == wanted:  # the array ends after a bare word
+                stops[n_records] = i
+                n_records += 1
+                record = False
+            depth -= 1
+            if depth < 0:
+                return starts[:n_records], stops[:n_records], lines[:n_records], i, line, 2
+            # In an array what follows up to the comma belongs to the value, for the parser to refuse.
+            if depth == 0 and wanted == 0 and record:
+                stops[n_records] = i + 1
+                n_records += 1
+                record = False
+            done = wanted == 1 and depth == 0
+        elif c == 44 and depth == wanted and record:
+            stops[n_records] = i
+            n_records += 1
+            record = False
+        i += 1
+    if depth > 0:
+        return starts[:n_records], stops[:n_records], lines[:n_records], data.size, line, 3
+    if record:
+        stops[n_records] = data.size
+        n_records += 1
+    return starts[:n_records], stops[:n_records], lines[:n_records], -1, line, 0

@@ -1,0 +1,114 @@
+"""Zip archives: the files inside, within limits, and nothing ever written to the disk."""
+
+import io
+import posixpath
+import stat
+import zipfile
+import zlib
+
+from core.errors import InputError
+from core.settings import MEGABYTE, current_settings
+from core.text import shorten
+
+MAGIC = b"PK\x03\x04"
+_EMPTY_MAGIC = b"PK\x05\x06"
+_MOST_FILES = 10_000
+_LARGEST_RATIO = 200
+_SMALL = 20 * MEGABYTE  # below it a high ratio harms nobody
+_ARCHIVES = (b"PK\x03\x04", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf", b"Rar!")
+_REMEDY = "Unpack it yourself, look at what is in it, and open the files that hold annotations."
+
+
+def is_archive(content: bytes) -> bool:
+    """Whether the bytes begin as a zip archive does."""
+    return content.startswith((MAGIC, _EMPTY_MAGIC))
+
+
+def is_workbook(content: bytes) -> bool:
+    """Whether an archive is an Excel workbook."""
+    if not content.startswith(MAGIC):
+        return False
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return any(name.startswith("xl/") for name in archive.namelist())
+    except (zipfile.BadZipFile, *_BROKEN):
+        return False
+
+
+def unpack(name: str, content: bytes, *, nested: bool = False) -> list[tuple[str, bytes]]:
+    """Name and bytes of every file in a zip archive; hidden files of operating systems are passed over.
+
+    Parameters
+    ----------
+    nested : bool
+        Whether archives inside are let through, as pictures in a workbook may be.
+
+    Raises
+    ------
+    InputError
+        Broken or encrypted; a path that leads out of the archive, a link, an archive inside; too many files; or larger
+        unpacked than the limit, or than 200 times what it is packed.
+    """
+    check_archive(name, content)
+    limit = current_settings().max_upload_mb * MEGABYTE
+    found, total = [], 0
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        for entry in archive.infolist():
+            base = posixpath.basename(entry.filename)
+            if entry.is_dir() or base.startswith(".") or entry.filename.startswith("__MACOSX/"):
+                continue
+            data = _read(name, archive, entry, limit - total)
+            total += len(data)
+            if not nested and data.startswith(_ARCHIVES) and not is_workbook(data):
+                raise InputError(f"{name} holds another archive ({shorten(entry.filename)}).", _REMEDY)
+            found.append((entry.filename, data))
+    if not found:
+        raise InputError(f"{name} is an archive without files.", "Choose one with the files of annotations.")
+    return found
+
+
+def check_archive(name: str, content: bytes) -> None:
+    """Refuse an archive by its list of files, before anything is unpacked; see `unpack`."""
+    limit = current_settings().max_upload_mb * MEGABYTE
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            entries = archive.infolist()
+    except (zipfile.BadZipFile, *_BROKEN) as error:
+        raise InputError(f"{name} cannot be read as a zip archive ({error}).", "Pack or export it again.") from None
+    if len(entries) > _MOST_FILES:
+        raise InputError(f"{name} holds {len(entries):,} files, the limit is {_MOST_FILES:,}.", _REMEDY)
+    for entry in entries:
+        path = entry.filename.replace("\\", "/")
+        shown = f"{name}: {shorten(entry.filename, 60)!r}"
+        if path.startswith("/") or path[1:3] == ":/" or ".." in path.split("/"):
+            raise InputError(f"{shown} leads out of the archive.", _REMEDY)
+        if stat.S_ISLNK(entry.external_attr >> 16):
+            raise InputError(f"{shown} is a link and not a file.", _REMEDY)
+        if entry.flag_bits & 0x1:
+            raise InputError(f"{shown} is encrypted.", "Unpack it with its password and open the files.")
+    size = sum(entry.file_size for entry in entries)
+    if size > limit:
+        raise InputError(
+            f"{name} unpacks to {size / MEGABYTE:,.0f} MB, the limit is {limit // MEGABYTE:,} MB.",
+            f"{_REMEDY} Or set PLURALITY_MAX_UPLOAD_MB higher.",
+        )
+    if size > _SMALL and size > _LARGEST_RATIO * len(content):
+        raise InputError(f"{name} unpacks to {size // max(1, len(content)):,} times its size.", _REMEDY)
+
+
+def _read(name: str, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, room: int) -> bytes:
+    """The bytes of one file; what its header says of its size is not trusted."""
+    most = min(room, entry.file_size)
+    try:
+        with archive.open(entry) as file:
+            data = file.read(most + 1)
+    except (zipfile.BadZipFile, *_BROKEN) as error:
+        raise InputError(
+            f"{name}: {shorten(entry.filename, 60)!r} cannot be unpacked ({error}).", "Pack or export it again."
+        ) from None
+    if len(data) > most:
+        raise InputError(f"{name}: {shorten(entry.filename, 60)!r} is larger than it says.", _REMEDY)
+    return data
+
+
+_BROKEN = (OSError, ValueError, RuntimeError, NotImplementedError, EOFError, LookupError, zlib.error, MemoryError)
