@@ -96,7 +96,7 @@ def _disagreements(counts: ClassCounts, weighting: str) -> _Disagreements:
     _, total = class_shares(counts.ptr, counts.class_code, counts.count, n, 1, counts.n_classes)
     weight = case_weights(counts, n, weighting)
     sums, n_cases, m = disagreement_sums(n, pairs, weight)
-    above, all_weight, size, squares, in_pairs = sums
+    above, all_weight, size, squares, in_pairs = sums.tolist()
     alike, every = float(total @ total) - in_pairs - size, size**2 - squares
     x, y = above / all_weight, 1 - alike / every
     if n_cases < 3 or m < 2:
@@ -104,7 +104,7 @@ def _disagreements(counts: ClassCounts, weighting: str) -> _Disagreements:
     csr = counts.ptr, counts.class_code, counts.count
     dx, dy, xx, xy, yy = jackknife_sums(*csr, n, pairs, weight, total, x, y, alike, every, size, all_weight)
     v = np.array([[xx - dx * dx / n_cases, xy - dx * dy / n_cases], [xy - dx * dy / n_cases, yy - dy * dy / n_cases]])
-    return _Disagreements(float(x), float(y), (n_cases - 1) / n_cases * v, n_cases)
+    return _Disagreements(x, y, (n_cases - 1) / n_cases * v, n_cases)
 
 
 def _standard_error(found: _Disagreements) -> float:
@@ -118,7 +118,7 @@ def _fieller(found: _Disagreements, level: float) -> tuple[float, float] | tuple
 
     x, y, v = found.x, found.y, found.v
     t2 = float(stdtrit(found.n_cases - 1, (1 + level) / 2)) ** 2
-    a, b, c = y * y - t2 * v[1, 1], x * y - t2 * v[0, 1], x * x - t2 * v[0, 0]
+    a, b, c = (float(end) for end in (y * y - t2 * v[1, 1], x * y - t2 * v[0, 1], x * x - t2 * v[0, 0]))
     if a <= 0:
         return None, None
     root = float(np.sqrt(max(0.0, b * b - a * c)))

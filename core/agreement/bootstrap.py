@@ -1,0 +1,150 @@
+"""Bootstrap over cases of all agreement coefficients at once: they share their resamples.
+
+Efron & Tibshirani, An Introduction to the Bootstrap (1993), chapters 6 and 13. A resample is as many cases as there are
+with an annotation, drawn with replacement, each with all its annotations.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.agreement.intervals import Coefficient, few_cases
+from core.agreement.linearised import as_counts
+from core.agreement.probability import SPA_WEIGHTINGS
+from core.agreement.replicated_sides import Side, chosen
+from core.agreement.replicates import How
+from core.agreement.resampling import pool_of, resample, vector_numbers
+from core.agreement.weights import Weights
+from core.annotations.counts import ClassCounts
+from core.annotations.dataset import Dataset
+from core.chunks import CancelToken
+
+_AT_1 = 1 - 1e-12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BootstrapResult:
+    """Coefficients with the errors that resampling the cases gives them.
+
+    Attributes
+    ----------
+    coefficients : tuple of Coefficient
+        The value is that of the data; the error is the standard deviation of the replicates and the interval their
+        percentiles.
+    replicates : ndarray of float64, shape (n_replicates, n_coefficients)
+        One row for each resample; NaN where a coefficient is undefined on it.
+    n_undefined, n_at_1 : ndarray of int64, shape (n_coefficients,)
+        How many replicates are undefined, and how many are 1.
+    level : float
+        Of the intervals.
+    """
+
+    coefficients: tuple[Coefficient, ...]
+    replicates: np.ndarray
+    n_undefined: np.ndarray
+    n_at_1: np.ndarray
+    level: float
+
+    def position(self, name: str, weights: str | None = None) -> int:
+        """Which of the coefficients it is; the first of that name where no weights are given."""
+        for place, one in enumerate(self.coefficients):
+            if one.name == name and weights in (None, one.weights):
+                return place
+        raise ValueError(f"there is no {name!r}{f' of {weights!r}' if weights else ''} among the coefficients")
+
+
+def bootstrap(
+    data: ClassCounts | Dataset,
+    *,
+    n_replicates: int = 1000,
+    seed: int = 0,
+    level: float = 0.95,
+    names: Sequence[str] | None = None,
+    spa_weightings: Sequence[str] = SPA_WEIGHTINGS[:1],
+    weights: Weights = None,
+    labels: Sequence[float] | None = None,
+    metric: str | None = None,
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> BootstrapResult:
+    """Every coefficient of `core.agreement.coefficients.agreement_table` on the same resamples of the cases.
+
+    Parameters
+    ----------
+    data : ClassCounts or Dataset
+        Of single classes. Cohen's, Scott's and Conger's coefficients need a dataset with raters who are identified.
+    n_replicates : int
+        How many resamples.
+    seed : int
+        A replicate depends on it and on the replicate's number alone, whichever coefficients are asked for.
+    level : float
+        Of the intervals, 0 to 1.
+    names : sequence of str, optional
+        Which of `core.agreement.replicated_sides.COEFFICIENTS`; all that the data allow where none are given.
+    spa_weightings, weights, labels, metric
+        As of `core.agreement.coefficients.agreement_table`.
+    token, progress
+        See `core.chunks.map_chunks`.
+
+    Returns
+    -------
+    BootstrapResult
+        In the order of `agreement_table`.
+
+    Raises
+    ------
+    NotApplicableError
+        A coefficient that the data do not allow.
+    InputError
+        Weights or labels that cannot be used.
+    LimitError
+        Weights or a metric that would not fit.
+
+    Notes
+    -----
+    Chance-corrected SPA takes two annotations of different cases as chance; two copies of a case in a resample count as
+    different cases there, as they do for the ordinary function on the resampled data.
+    """
+    if n_replicates < 2:
+        raise ValueError(f"n_replicates must be at least 2, not {n_replicates}")
+    how = How(tuple(spa_weightings), weights, labels, metric)
+    counts = as_counts(data)
+    pool = pool_of(vector_numbers(counts))
+    side = Side(data, counts, chosen(data, names), how, pool, np.arange(counts.n_cases))
+    found = resample(pool, side.statistics, n_replicates, seed, "agreement", token, progress)
+    replicates = side.in_order(found)
+    replicates.flags.writeable = False
+    n_at_1 = (replicates >= _AT_1).sum(axis=0)
+    why = side.why_undefined() if np.isnan(side.observed).any() else {}
+    coefficients = tuple(
+        why[label] if label in why else _with_percentiles(side, place, replicates[:, place], int(n_at_1[place]), level)
+        for place, label in enumerate(side.labels)
+    )
+    return BootstrapResult(coefficients, replicates, np.isnan(replicates).sum(axis=0), n_at_1, level)
+
+
+def _with_percentiles(side: Side, place: int, replicates: np.ndarray, n_at_1: int, level: float) -> Coefficient:
+    se, low, high, note = percentiles(replicates, side.n_cases, level)
+    if n_at_1:
+        note = "; ".join(filter(None, (note, f"{n_at_1:,} of {len(replicates):,} resamples are 1")))
+    value = float(side.observed[place])
+    return Coefficient(*side.labels[place], value, se, low, high, side.n_cases, side.n_annotations, note)
+
+
+def percentiles(
+    replicates: np.ndarray, n_cases: int, level: float
+) -> tuple[float | None, float | None, float | None, str]:
+    """Error, both ends of the percentile interval, and what to mind; None where resampling does not tell."""
+    known = replicates[~np.isnan(replicates)]
+    missing = replicates.size - known.size
+    note = f"{missing:,} of {replicates.size:,} resamples have no value" if missing else ""
+    if n_cases < 2:
+        return None, None, None, "undetermined interval: only one case"
+    if missing > (1 - level) * replicates.size or known.size < 2:
+        return None, None, None, f"undetermined interval: {note}"
+    se = float(known.std(ddof=1))
+    if se < 1e-12:
+        return se, None, None, "undetermined interval: all cases are alike, so that resampling shows no error"
+    low, high = (float(end) for end in np.quantile(known, ((1 - level) / 2, (1 + level) / 2)))
+    return se, low, high, "; ".join(filter(None, (few_cases(n_cases), note)))

@@ -1,0 +1,216 @@
+"""The difference of two agreement coefficients with its interval, by bootstrap over cases.
+
+Of two coefficients on the same data the replicates are paired. Of two sets of data the cases that both have are drawn
+together, since their errors go together; sets that share no case are drawn independently.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.agreement.bootstrap import BootstrapResult, percentiles
+from core.agreement.linearised import as_counts
+from core.agreement.probability import SPA_WEIGHTINGS
+from core.agreement.replicated_sides import Side, chosen
+from core.agreement.replicates import How
+from core.agreement.resampling import pool_of, resample, vector_numbers
+from core.agreement.weights import Weights
+from core.annotations.counts import ClassCounts
+from core.annotations.dataset import Dataset
+from core.chunks import CancelToken
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One coefficient less another, with its uncertainty. What is undefined is None, with the reason in ``note``.
+
+    Attributes
+    ----------
+    first, second : tuple of (str, str)
+        Name and weights of either coefficient.
+    first_value, second_value : float or None
+    value, se, ci_low, ci_high : float or None
+        Of the first less the second.
+    n_first, n_second : int
+        Cases with two annotations or more on either side.
+    p_first_larger : float or None
+        Share of the resamples in which the first is larger, ties counted half.
+    paired : bool
+        Whether cases that both sides have were drawn together.
+    note : str
+        Why something is undefined, or what to mind; empty otherwise.
+    """
+
+    first: tuple[str, str]
+    second: tuple[str, str]
+    first_value: float | None
+    second_value: float | None
+    value: float | None
+    se: float | None
+    ci_low: float | None
+    ci_high: float | None
+    n_first: int
+    n_second: int
+    p_first_larger: float | None
+    paired: bool
+    note: str = ""
+
+
+def difference(result: BootstrapResult, first: int, second: int, level: float = 0.95) -> Difference:
+    """Of two coefficients on the same data.
+
+    Parameters
+    ----------
+    result : BootstrapResult
+    first, second : int
+        Which coefficients: see `BootstrapResult.position`.
+    level : float
+        Of the interval, 0 to 1.
+    """
+    a, b = result.coefficients[first], result.coefficients[second]
+    replicates = result.replicates[:, [first, second]]
+    return _difference(
+        (a.name, a.weights), (b.name, b.weights), a.value, b.value, a.n_cases, b.n_cases, replicates, True, level
+    )
+
+
+def compare(
+    first: ClassCounts | Dataset,
+    second: ClassCounts | Dataset,
+    *,
+    n_replicates: int = 1000,
+    seed: int = 0,
+    level: float = 0.95,
+    names: Sequence[str] | None = None,
+    spa_weightings: Sequence[str] = SPA_WEIGHTINGS[:1],
+    weights: Weights = None,
+    labels: Sequence[float] | None = None,
+    metric: str | None = None,
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> tuple[Difference, ...]:
+    """Each coefficient on one set of data less the same on another.
+
+    Cases are the same where two datasets have the same case id; counts have no ids, and share no case.
+
+    Parameters
+    ----------
+    first, second : ClassCounts or Dataset
+        Two selections of raters, cases, groups or dates from one dataset, or two datasets.
+    n_replicates, seed, level, spa_weightings, weights, labels, metric, token, progress
+        As of `core.agreement.bootstrap.bootstrap`.
+    names : sequence of str, optional
+        Which coefficients; all that both sets of data allow where none are given.
+
+    Returns
+    -------
+    tuple of Difference
+        In the order of `core.agreement.coefficients.agreement_table`.
+
+    Raises
+    ------
+    NotApplicableError
+        A coefficient that one of the sets of data does not allow.
+    InputError
+        Weights or labels that cannot be used.
+
+    Notes
+    -----
+    Where some cases are shared, the cases of both sides together are resampled, so that a side has as many of its own
+    as the draw gives it. Where none is, either side is resampled by itself.
+    """
+    if n_replicates < 2:
+        raise ValueError(f"n_replicates must be at least 2, not {n_replicates}")
+    how = How(tuple(spa_weightings), weights, labels, metric)
+    data = first, second
+    counts = as_counts(first), as_counts(second)
+    names = [chosen(one, names) for one in data]
+    names = [name for name in names[0] if name in names[1]]
+    case_of = _union(*data, *counts)
+    if case_of is not None:
+        numbers = [_numbers(one, cases) for one, cases in zip(counts, case_of, strict=True)]
+        joint = numbers[0] * (numbers[1].max(initial=0) + 1) + numbers[1]
+        joint[(numbers[0] == 0) & (numbers[1] == 0)] = -1
+        _, joint[joint >= 0] = np.unique(joint[joint >= 0], return_inverse=True)
+        pool = pool_of(joint)
+        sides = [Side(one, n, names, how, pool, cases) for one, n, cases in zip(data, counts, case_of, strict=True)]
+        both = [*sides[0].statistics, *sides[1].statistics]
+        found = resample(pool, both, n_replicates, seed, "agreement", token, progress)
+        found = [found[: len(sides[0].statistics)], found[len(sides[0].statistics) :]]
+    else:
+        sides, found = [], []
+        for number, (one, n) in enumerate(zip(data, counts, strict=True)):
+            pool = pool_of(vector_numbers(n))
+            side = Side(one, n, names, how, pool, np.arange(n.n_cases))
+            share = None if progress is None else lambda done, before=number: progress((before + done) / 2)
+            stream = f"agreement of {('the first', 'the second')[number]}"
+            found.append(resample(pool, side.statistics, n_replicates, seed, stream, token, share))
+            sides.append(side)
+    replicates = [side.in_order(one) for side, one in zip(sides, found, strict=True)]
+    values = [[None if np.isnan(value) else float(value) for value in side.observed] for side in sides]
+    return tuple(
+        _difference(
+            sides[0].labels[place],
+            sides[1].labels[place],
+            values[0][place],
+            values[1][place],
+            sides[0].n_cases,
+            sides[1].n_cases,
+            np.column_stack([one[:, place] for one in replicates]),
+            case_of is not None,
+            level,
+        )
+        for place in range(len(sides[0].labels))
+    )
+
+
+def _difference(
+    first: tuple[str, str],
+    second: tuple[str, str],
+    first_value: float | None,
+    second_value: float | None,
+    n_first: int,
+    n_second: int,
+    replicates: np.ndarray,
+    paired: bool,
+    level: float,
+) -> Difference:
+    known = first, second, first_value, second_value
+    if first_value is None or second_value is None:
+        which = "both" if first_value is second_value else "the first" if first_value is None else "the second"
+        why = f"undefined: {which} of the coefficients {'are' if which == 'both' else 'is'} undefined"
+        return Difference(*known, None, None, None, None, n_first, n_second, None, paired, why)
+    apart = replicates[:, 0] - replicates[:, 1]
+    value = first_value - second_value
+    se, low, high, note = percentiles(apart, min(n_first, n_second), level)
+    if paired and value == 0 and not apart.any():
+        se, low, high, note = 0.0, 0.0, 0.0, "the same on every resample"
+    seen = apart[~np.isnan(apart)]
+    larger = float(np.mean((seen > 0) + 0.5 * (seen == 0))) if seen.size else None
+    return Difference(*known, value, se, low, high, n_first, n_second, larger, paired, note)
+
+
+def _union(
+    first: ClassCounts | Dataset, second: ClassCounts | Dataset, first_counts: ClassCounts, second_counts: ClassCounts
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """For every case of either, which case it is on both sides (−1 none); None where no annotated case is shared."""
+    if not (isinstance(first, Dataset) and isinstance(second, Dataset)):
+        return None
+    place = {case_id: case for case, case_id in enumerate(first.cases)}
+    shared = np.array([place.get(case_id, -1) for case_id in second.cases], np.int64)
+    met = shared >= 0
+    annotated = (first_counts.per_case()[shared] > 0) & (second_counts.per_case() > 0)
+    if not (met & annotated).any():
+        return None
+    on_second = np.full(first.n_cases, -1)
+    on_second[shared[met]] = np.flatnonzero(met)
+    alone = np.flatnonzero(~met)
+    return np.append(np.arange(first.n_cases), np.full(alone.size, -1)), np.append(on_second, alone)
+
+
+def _numbers(counts: ClassCounts, cases: np.ndarray) -> np.ndarray:
+    """Which count vector each of some cases has, from 1; 0 where it has no answer or is not there."""
+    numbers = vector_numbers(counts)[cases] + 1
+    numbers[cases < 0] = 0
+    return numbers

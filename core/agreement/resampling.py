@@ -1,0 +1,129 @@
+"""Resamples of cases, with replacement: each has a seed of its own, so that none depends on how the work is cut up."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from core.agreement._bootstrap_kernels import distinct_vectors, draw_resamples
+from core.annotations.counts import ClassCounts
+from core.chunks import CancelToken, chunk_ranges, map_chunks
+from core.seeds import case_seeds
+
+_CELLS = 1 << 21
+_MOST_AT_ONCE = 128
+_DRAWS_PER_BINOMIAL = 8  # what a binomial costs, in draws of one case
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pool:
+    """The cases to draw from, sorted by what distinguishes them.
+
+    Attributes
+    ----------
+    order : ndarray of int64, shape (n_cases,)
+        Cases, those of one vector side by side.
+    start : ndarray of int64, shape (n_vectors + 1,)
+        Where in ``order`` the cases of each distinct vector stand.
+    """
+
+    order: np.ndarray
+    start: np.ndarray
+
+    @property
+    def n_cases(self) -> int:
+        """Cases of a resample."""
+        return len(self.order)
+
+    @property
+    def vector_of(self) -> np.ndarray:
+        """Vector of each case of ``order``."""
+        return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+
+
+class Statistic(Protocol):
+    """What is computed of every resample."""
+
+    needs_cases: bool
+    """Whether it wants weights of single cases, not only of vectors."""
+    n_sums: int
+    """How many numbers it holds of one resample."""
+    n_values: int
+
+    def __call__(self, vector_weight: np.ndarray, case_weight: np.ndarray) -> np.ndarray:
+        """Values of shape (n_values, n_resamples) from weights of shape (n_vectors or n_cases, n_resamples)."""
+
+
+def pool_of(number: np.ndarray) -> Pool:
+    """Cases to draw from, by the number of what they are; a negative number leaves a case out."""
+    order = np.argsort(number, kind="stable")
+    order = order[np.count_nonzero(number < 0) :]
+    start = np.append(0, np.cumsum(np.bincount(number[order]) if order.size else []))
+    return Pool(order, start.astype(np.int64))
+
+
+def vector_numbers(counts: ClassCounts) -> np.ndarray:
+    """Which of the distinct count vectors each case has; −1 where it has no answer."""
+    number, _ = distinct_vectors(counts.ptr, counts.class_code, counts.count)
+    number[np.diff(counts.ptr) == 0] = -1
+    _, number[number >= 0] = np.unique(number[number >= 0], return_inverse=True)
+    return number
+
+
+def resample(
+    pool: Pool,
+    statistics: Sequence[Statistic],
+    n_replicates: int,
+    seed: int,
+    stream: str,
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> list[np.ndarray]:
+    """Each statistic on the same resamples.
+
+    Parameters
+    ----------
+    pool : Pool
+    statistics : sequence of Statistic
+    n_replicates : int
+        How many resamples.
+    seed : int
+    stream : str
+        Names what is drawn: two pools of one seed and different streams are independent.
+    token, progress
+        See `core.chunks.map_chunks`.
+
+    Returns
+    -------
+    list of ndarray of float64, shape (n_replicates, n_values)
+        One for each statistic.
+    """
+    n_vectors = len(pool.start) - 1
+    needs_cases = any(one.needs_cases for one in statistics)
+    one_by_one = pool.n_cases < _DRAWS_PER_BINOMIAL * n_vectors
+    vector_of = pool.vector_of if one_by_one else np.zeros(0, np.int64)
+    seeds = case_seeds(seed, [str(number) for number in range(n_replicates)], stream)
+    held = max(n_vectors, *(one.n_sums for one in statistics), (pool.n_cases // 4) * needs_cases)
+    size = int(np.clip(_CELLS // max(1, held), 2, _MOST_AT_ONCE))
+
+    def one(chunk: tuple[int, int]) -> list[np.ndarray]:
+        mine = np.resize(seeds[slice(*chunk)], max(2, chunk[1] - chunk[0]))  # sums of one column round differently
+        vector_weight = np.empty((n_vectors, mine.size), np.int32)
+        case_weight = np.empty((pool.n_cases if needs_cases else 0, mine.size), np.uint8)
+        draw_resamples(mine, pool.start, vector_of, one_by_one, vector_weight, case_weight)
+        return [statistic(vector_weight, case_weight) for statistic in statistics]
+
+    found = [np.empty((n_replicates, one.n_values)) for one in statistics]
+    chunks = chunk_ranges(n_replicates, size)
+    for (first, last), values in zip(chunks, map_chunks(one, chunks, token=token, progress=progress), strict=True):
+        for kept, new in zip(found, values, strict=True):
+            kept[first:last] = new.T[: last - first]
+    return found
+
+
+def pick(ptr: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Row pointers of some rows of a CSR, and where their entries stand in it; a negative row is an empty one."""
+    size = np.where(rows >= 0, ptr[rows + 1] - ptr[rows], 0)
+    picked = np.append(0, np.cumsum(size)).astype(np.int64)
+    return picked, np.arange(picked[-1]) + np.repeat(ptr[rows] - picked[:-1], size)
