@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 
-from core.commands import plausibilities, raters, reports
+from core.commands import data, fits, plausibilities, reports
 from core.errors import PluralityError
 from core.report.build import SECTIONS
 from core.version import __version__
@@ -97,19 +97,28 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument("--ties", choices=("split", "full"), default="split", help="weight of tied classes (prirn)")
         sub.add_argument("--epsilon", type=float, default=0.01, metavar="E", help="pseudo-count of a class (prirn)")
 
-    add("samples", raters.samples, "List the samples.")
-    takes_file(add("describe", raters.describe, "What a file holds, as understood."))
-    sub = add("agreement", raters.agreement, "Coefficients of agreement with intervals.")
+    add("samples", data.samples, "List the samples.")
+    takes_file(add("describe", data.describe, "What a file holds, as understood."))
+    sub = add("agreement", data.agreement, "Coefficients of agreement with intervals.")
     takes_file(sub)
     sub.add_argument("--level", type=float, default=0.95, metavar="L", help="of the intervals, 0 to 1")
     sub.add_argument("--weights", metavar="W", help="of the classes: identity, linear, quadratic, ordinal, ...")
+    sub.add_argument("--ordinal", action="store_true", help="the order of --classes means something")
     sub.add_argument("--spa-weights", default="annotations_m1", metavar="S", help="weighting of SPA")
-    sub = add("fit", raters.fit, "Fit a model of raters and truth.")
-    sub.add_argument("model", choices=("majority", "dawid-skene"))
+    sub = add("fit", fits.fit, "Fit a model of raters and truth.")
+    sub.add_argument("model", choices=fits.MODELS)
     takes_file(sub)
-    sub.add_argument("--method", choices=("em",), default="em")
-    sub.add_argument("--smoothing", choices=("none", "diagonal", "pooled"))
-    sub.add_argument("--restarts", type=int, default=0, metavar="N", help="random starts beside the vote start")
+    sub.add_argument("--method", choices=("em", "map", "nuts"), help="the quickest where not given")
+    sub.add_argument("--smoothing", choices=("none", "diagonal", "pooled"), help="pseudo-counts (em)")
+    sub.add_argument("--restarts", type=int, default=0, metavar="N", help="random starts beside the vote start (em)")
+    sub.add_argument("--intervals", action="store_true", help="standard errors and intervals (em)")
+    sub.add_argument("--raters", choices=("own", "common"), default="own", help="parameters of t-a-p")
+    sub.add_argument("--gold", metavar="FILE", help="case,class of known cases, held fixed (em)")
+    sub.add_argument("--model", dest="difficulty", metavar="AB", help="which of the eighteen difficulty models")
+    sub.add_argument("--positive", metavar="CLASS", help="the class that a difficulty model tells from the rest")
+    sub.add_argument("--draws", type=int, default=1000, metavar="M", help="of each chain (nuts)")
+    sub.add_argument("--tune", type=int, default=1000, metavar="M", help="warm-up draws of each chain (nuts)")
+    sub.add_argument("--chains", type=int, default=4, metavar="N")
     sub.add_argument("--cases-out", metavar="FILE", help="write class probabilities per case as CSV")
     sub = add("certainty", plausibilities.certainty, "Annotation certainty of every case.")
     takes_model(sub)

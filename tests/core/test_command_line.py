@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from core.agreement.coefficients import agreement_table
+from core.agreement.suitable import coefficients_for
 from core.annotations.counts import class_counts
 from core.annotations.reading import read
 from core.annotations.samples import load_sample
@@ -107,12 +108,30 @@ def test_a_layout_can_be_said(answer, tmp_path):
 def test_agreement_gives_the_numbers_of_the_library(answer, name):
     told = answer("agreement", name, "--level", "0.9", "--spa-weights", "edges")
     dataset = load_sample(name)
-    single, left_out = dataset.as_classes()
-    expected = agreement_table(class_counts(single), level=0.9, spa_weightings=["edges"], dataset=single, every=True)
-    assert told["left_out"] == left_out
-    assert_stamped(told, dataset.as_classes()[0].digest)
-    assert [row["name"] for row in told["coefficients"]] == [coefficient.name for coefficient in expected]
-    for row, coefficient in zip(told["coefficients"], expected, strict=True):
+    expected = coefficients_for(dataset, 0.9, spa_weightings=["edges"]).coefficients
+    assert told["left_out"] == dataset.as_classes()[1]
+    assert_stamped(told, dataset.digest)
+    assert_rows(told["coefficients"], expected)
+
+
+def test_weighted_agreement_gives_the_numbers_of_the_library(answer):
+    told = answer("agreement", "anaesthesia", "--weights", "quadratic")
+    dataset = load_sample("anaesthesia")
+    assert_rows(told["coefficients"], agreement_table(class_counts(dataset), weights="quadratic", dataset=dataset))
+
+
+def test_ordered_classes_get_weighted_coefficients_and_ordinal_alpha(answer):
+    rows = answer("agreement", "anaesthesia", "--ordinal", "--classes", "1,2,3,4")["coefficients"]
+    assert {"quadratic", "ordinal", "ordinal metric"} <= {row["weights"] for row in rows}
+    nominal = answer("agreement", "anaesthesia")
+    assert {row["weights"] for row in nominal["coefficients"]} == {"identity", "nominal", "annotations_m1"}
+    assert any("order" in row["why"] for row in nominal["not_given"])
+
+
+def assert_rows(rows, expected):
+    """The coefficients told are those of the library, field by field."""
+    assert [row["name"] for row in rows] == [coefficient.name for coefficient in expected]
+    for row, coefficient in zip(rows, expected, strict=True):
         assert {"name", "weights", "value", "se", "ci_low", "ci_high", "n_cases", "note"} <= row.keys()
         for key in ("value", "se", "ci_low", "ci_high", "n_cases", "note"):
             assert row[key] == getattr(coefficient, key)
@@ -143,6 +162,42 @@ def test_options_may_stand_before_the_file(answer):
     before = answer("fit", "--smoothing", "none", "dawid-skene", "anaesthesia")
     after = answer("fit", "dawid-skene", "anaesthesia", "--smoothing", "none")
     assert before["log_likelihood"] == after["log_likelihood"]
+
+
+@pytest.mark.parametrize(
+    "model", ["one-coin", "class-conditional", "tap", "hierarchical", "bayesian-dawid-skene", "difficulty"]
+)
+def test_every_model_is_fitted_by_its_quickest_method(answer, model):
+    arguments = ("--positive", "2") if model == "difficulty" else ()
+    told = answer("fit", model, "anaesthesia", *arguments)
+    assert told["converged"]
+    assert sum(told["prevalence"].values()) == pytest.approx(1)
+    for rater in told["raters"]:
+        np.testing.assert_allclose(np.sum(rater["confusion"], axis=1), 1)
+
+
+def test_draws_tell_prevalence_convergence_checks_and_leave_one_out(answer):
+    arguments = ("--model", "ABC", "--method", "nuts", "--draws", "150", "--tune", "150", "--chains", "2")
+    told = answer("fit", "difficulty", "caries", *arguments)
+    assert told["pi"]["ci_low"] < told["pi"]["mean"] < told["pi"]["ci_high"]
+    assert told["elpd_loo"] == pytest.approx(-7476.6, abs=2)
+    assert told["votes_check"]["fails"] and not told["raters_check"]["fails"]
+    assert {"elpd_se", "rhat_max", "ess_min", "p_raters", "p_votes"} <= told.keys()
+
+
+def test_intervals_of_a_fit_are_asked_for(answer):
+    told = answer("fit", "dawid-skene", "caries", "--smoothing", "none", "--intervals")
+    low, high = (told["prevalence_interval"]["1"][end] for end in ("ci_low", "ci_high"))
+    assert low < told["prevalence"]["1"] < high
+    assert all(rater["ci_low"] <= rater["accuracy"] <= rater["ci_high"] for rater in told["raters"])
+
+
+def test_known_cases_are_held_fixed(answer, tmp_path):
+    path, out = tmp_path / "gold.csv", tmp_path / "cases.csv"
+    path.write_text("case,class\n2,1\n")
+    answer("fit", "dawid-skene", "anaesthesia", "--gold", path, "--cases-out", out)
+    table = pd.read_csv(out, encoding="utf-8-sig", dtype={"case": str}).set_index("case")
+    assert table.loc["2", "1"] == 1
 
 
 def test_restarts_say_whether_they_found_something_else(answer):
@@ -203,10 +258,14 @@ def test_sweep_gives_the_numbers_of_the_library(answer, file):
     assert_stamped(told, dataset.digest)
 
 
-def test_scores_need_a_threshold(answer, run, tmp_path):
+def test_scores_have_their_own_coefficients_and_become_classes_by_a_threshold_only(answer, run, tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("case,rater,score\n1,ann,1.5\n1,bob,2.5\n2,ann,0.5\n2,bob,1\n")
-    assert "threshold" in run("agreement", path, status=2)[1]
+    names = [row["name"] for row in answer("agreement", path)["coefficients"]]
+    assert "icc_2" in names and "fleiss_kappa" not in names
+    names = [row["name"] for row in answer("agreement", path, "--threshold", "2")["coefficients"]]
+    assert "fleiss_kappa" in names and "icc_2" not in names
+    assert "threshold" in run("fit", "majority", path, status=2)[1]
     told = answer("fit", "majority", path, "--threshold", "2")
     assert told["classes"] == ["≤ 2", "> 2"]
 

@@ -1,0 +1,77 @@
+"""Samples, files and agreement: each a tree for JSON and a table for CSV."""
+
+import pandas as pd
+
+from core.annotations.ordering import with_class_order
+from core.annotations.samples import SAMPLES
+from core.commands.inputs import read_file, stamp
+from core.errors import InputError
+
+
+def samples(options) -> tuple[dict, pd.DataFrame]:
+    """The samples that come with the project."""
+    rows = [
+        {"name": sample.name, "size": sample.size, "answers": sample.answers, "shows": sample.shows}
+        for sample in SAMPLES
+    ]
+    return {"samples": rows}, pd.DataFrame(rows)
+
+
+def describe(options) -> tuple[dict, pd.DataFrame]:
+    """What a file holds, and what became of its rows; the table is of the dropped ones."""
+    reading = read_file(options)
+    dataset, report = reading.dataset, reading.report
+    answer = {
+        "name": dataset.name,
+        "kind": dataset.kind,
+        "n_cases": dataset.n_cases,
+        "n_raters": dataset.n_raters,
+        "n_classes": dataset.n_classes,
+        "n_annotations": dataset.n_annotations,
+        "classes": list(dataset.classes),
+        "missing": sum(report.missing.values()),
+        "missing_tokens": report.missing,
+        "n_rows": report.n_rows,
+        "n_kept": report.n_kept,
+        "repeats": report.n_repeats,
+        "dropped": [drop._asdict() for drop in report.dropped],
+        "notes": list(report.notes),
+        "warnings": list(report.warnings),
+        **stamp(options, dataset),
+    }
+    return answer, pd.DataFrame(report.dropped, columns=["line", "reason"])
+
+
+def agreement(options) -> tuple[dict, pd.DataFrame]:
+    """The coefficients of agreement that suit the answers, or weighted ones of classes."""
+    from core.agreement.coefficients import agreement_table
+    from core.agreement.probability import SPA_WEIGHTINGS
+    from core.agreement.suitable import coefficients_for
+    from core.agreement.weights import WEIGHT_FAMILIES
+    from core.annotations.counts import class_counts
+
+    if not 0 < options.level < 1:
+        raise InputError(f"The level is {options.level}.", "Give a number between 0 and 1, for example 0.95.")
+    if options.spa_weights not in SPA_WEIGHTINGS:
+        raise InputError(f"There is no weighting {options.spa_weights!r}.", f"Use {', '.join(SPA_WEIGHTINGS)}.")
+    if options.weights not in (None, *WEIGHT_FAMILIES):
+        raise InputError(f"There are no weights {options.weights!r}.", f"Use {', '.join(WEIGHT_FAMILIES)}.")
+    reading = read_file(options)
+    options.cautions.extend(reading.report.warnings)
+    dataset = reading.dataset
+    more: dict = {"left_out": 0}
+    if options.weights is not None or (dataset.kind == "score" and options.threshold is not None):
+        dataset, more["left_out"] = dataset.as_classes(options.threshold)
+        how = {"level": options.level, "spa_weightings": [options.spa_weights]}
+        table = agreement_table(class_counts(dataset), weights=options.weights, dataset=dataset, **how)
+    else:
+        if dataset.kind == "ranking":
+            more["left_out"] = dataset.as_classes()[1]
+        if options.ordinal and dataset.kind == "class":
+            dataset = with_class_order(dataset, dataset.classes)
+        found = coefficients_for(dataset, options.level, spa_weightings=[options.spa_weights])
+        table = found.coefficients
+        more |= {"kind": found.kind, "not_given": [{"what": one.what, "why": one.why} for one in found.left_out]}
+    rows = [{name: getattr(coefficient, name) for name in coefficient.__slots__} for coefficient in table]
+    answer = {"coefficients": rows, "level": options.level, **more, **stamp(options, dataset)}
+    return answer, pd.DataFrame(rows)
