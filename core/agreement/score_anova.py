@@ -1,14 +1,21 @@
 """Intraclass correlations of complete tables of scores, with intervals from the F distribution.
 
 Shrout & Fleiss (1979), DOI 10.1037/0033-2909.86.2.420; McGraw & Wong (1996), DOI 10.1037/1082-989X.1.1.30. The
-intervals of ICC(2) take Satterthwaite's degrees of freedom.
+intervals of ICC(2) take Satterthwaite's degrees of freedom; with few raters who differ much they cover too little: of
+3 or 4 raters with one to four times the spread of the cases 88 to 92 % instead of 95 % (30 cases, 2,000 simulations).
 """
+
+from dataclasses import replace
 
 import numpy as np
 
 from core.agreement.intervals import Coefficient, few_cases, undefined
 
-EXACT = 1e-13
+EXACT = 1e-13  # of the other mean squares: rounding
+FEW_RATERS = 6
+SAME = "all scores are the same"
+ALIKE = "the cases do not differ, or less than they would by chance"
+EXACTLY = "the scores of a case differ by nothing but raters"
 
 
 def one_way_anova(table: np.ndarray, level: float, what: str) -> list[Coefficient]:
@@ -46,22 +53,6 @@ def _mean_square(residual: np.ndarray, df: int) -> float:
     return float((residual * residual).sum()) / df
 
 
-def _pair(name: str, table: np.ndarray, k: int, what: str, single: tuple, mean: tuple, note: str) -> list[Coefficient]:
-    n, size = len(table), table.size
-    return [
-        Coefficient(name, what, single[0], None, single[1], single[2], n, size, note),
-        Coefficient(f"{name}k", f"{what}, mean of {k}", mean[0], None, mean[1], mean[2], n, size, note),
-    ]
-
-
-def _nothing_varies(name: str, table: np.ndarray, k: int, what: str) -> list[Coefficient]:
-    why = "all scores are the same"
-    return [
-        undefined(name, what, why, len(table), table.size),
-        undefined(f"{name}k", f"{what}, mean of {k}", why, len(table), table.size),
-    ]
-
-
 def _from_f(
     name: str, table: np.ndarray, between: float, error: float, df: int, level: float, what: str
 ) -> list[Coefficient]:
@@ -70,17 +61,23 @@ def _from_f(
 
     n, k = table.shape
     if between + error <= 0:
-        return _nothing_varies(name, table, k, what)
-    value, mean = (between - error) / (between + (k - 1) * error), None if between <= 0 else 1 - error / between
-    if error <= EXACT * between or mean is None:
-        note = "undetermined interval: the scores of a case differ by nothing but raters"
-        if mean is None:
-            note = "undetermined interval: the means of all cases are the same"
-        return _pair(name, table, k, what, (value, None, None), (mean, None, None), note)
+        return [_none(name, table, what, SAME), _none(name, table, what, SAME, k)]
+    value = (between - error) / (between + (k - 1) * error)
+    if between <= EXACT * error:
+        return [_one(name, table, what, (value, None, None), ALIKE), _none(name, table, what, ALIKE, k)]
+    mean = 1 - error / between
+    if error <= EXACT * between:
+        return [
+            _one(name, table, what, (value, None, None), EXACTLY),
+            _one(name, table, what, (mean, None, None), EXACTLY, k),
+        ]
     upper = (1 + level) / 2
     low, high = between / error / fdtri(n - 1, df, upper), between / error * fdtri(df, n - 1, upper)
-    ends = [float((f - 1) / (f + k - 1)) for f in (low, high)], [float(1 - 1 / f) for f in (low, high)]
-    return _pair(name, table, k, what, (value, *ends[0]), (mean, *ends[1]), few_cases(n))
+    single = value, float((low - 1) / (low + k - 1)), float((high - 1) / (high + k - 1))
+    return [
+        _one(name, table, what, single),
+        _one(name, table, what, (mean, float(1 - 1 / low), float(1 - 1 / high)), k=k),
+    ]
 
 
 def _absolute(
@@ -89,22 +86,52 @@ def _absolute(
     from scipy.special import fdtri
 
     n, k = table.shape
-    if between + by_rater + error <= 0:
-        return _nothing_varies("icc_2", table, k, what)
+    total = between + by_rater + error
+    if total <= 0:
+        return [_none("icc_2", table, what, SAME), _none("icc_2", table, what, SAME, k)]
     raters = k * by_rater + (k * n - k - n) * error
-    value = n * (between - error) / (n * between + raters)
-    below = between + (by_rater - error) / n
-    mean = (between - error) / below if below > 0 else None
-    if error <= EXACT * (between + by_rater) or mean is None:
-        note = "undetermined interval: the scores of a case differ by nothing but raters"
-        return _pair("icc_2", table, k, what, (value, None, None), (mean, None, None), note)
+    whole, below = n * between + raters, between + (by_rater - error) / n
+    if whole <= EXACT * total:
+        return [_none("icc_2", table, what, ALIKE), _none("icc_2", table, what, ALIKE, k)]
+    value = n * (between - error) / whole
+    if below <= EXACT * total:
+        return [_one("icc_2", table, what, (value, None, None), ALIKE), _none("icc_2", table, what, ALIKE, k)]
+    mean = (between - error) / below
+    if error <= EXACT * total:
+        return [
+            _one("icc_2", table, what, (value, None, None), EXACTLY),
+            _one("icc_2", table, what, (mean, None, None), EXACTLY, k),
+        ]
     ratio = by_rater / error
-    rest = n * (1 + (k - 1) * value) - k * value
-    spread = (n - 1) * (k * value * ratio) ** 2 + rest**2
-    df = (k - 1) * (n - 1) * (k * value * ratio + rest) ** 2 / spread
+    at = max(value, 0.0)  # below 0 the mean squares would be subtracted, and the degrees of freedom vanish
+    rest = n * (1 + (k - 1) * at) - k * at
+    spread = (n - 1) * (k * at * ratio) ** 2 + rest**2
+    df = (k - 1) * (n - 1) * (k * at * ratio + rest) ** 2 / spread
     upper = (1 + level) / 2
     f_low, f_high = float(fdtri(n - 1, df, upper)), float(fdtri(df, n - 1, upper))
     low = n * (between - f_low * error) / (f_low * raters + n * between)
     high = n * (f_high * between - error) / (raters + n * f_high * between)
-    ends = [spearman_brown(end, k) if 1 + (k - 1) * end > 0 else None for end in (low, high)]
-    return _pair("icc_2", table, k, what, (value, low, high), (mean, *ends), few_cases(n))
+    single = _few_raters(_one("icc_2", table, what, (value, low, high)), k)
+    if 1 + (k - 1) * low <= 0:
+        return [single, _one("icc_2", table, what, (mean, None, None), "its lower end has no bound", k)]
+    ends = mean, spearman_brown(low, k), spearman_brown(high, k)
+    return [single, _few_raters(_one("icc_2", table, what, ends, k=k), k)]
+
+
+def _few_raters(coefficient: Coefficient, k: int) -> Coefficient:
+    if k >= FEW_RATERS:
+        return coefficient
+    note = "few raters: where they differ much the interval covers less than it says"
+    return replace(coefficient, note="; ".join(filter(None, (coefficient.note, note))))
+
+
+def _one(name: str, table: np.ndarray, what: str, ends: tuple, why: str = "", k: int = 0) -> Coefficient:
+    """One coefficient, of the mean of k where k is given; ``why`` it has no interval."""
+    note = f"undetermined interval: {why}" if why else few_cases(len(table))
+    name, what = (f"{name}k", f"{what}, mean of {k}") if k else (name, what)
+    return Coefficient(name, what, ends[0], None, ends[1], ends[2], len(table), table.size, note)
+
+
+def _none(name: str, table: np.ndarray, what: str, why: str, k: int = 0) -> Coefficient:
+    name, what = (f"{name}k", f"{what}, mean of {k}") if k else (name, what)
+    return undefined(name, what, why, len(table), table.size)

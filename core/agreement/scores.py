@@ -101,7 +101,8 @@ def intraclass(dataset: Dataset, level: float = 0.95) -> list[Coefficient]:
     if not paired.any():
         return [undefined(name, "ANOVA", NO_PAIR) for name in ("icc_1", "icc_2", "icc_3")]
     found = _by_anova(dataset, scored, n, level)
-    if any(one.value is None or one.n_annotations < scored.score.size for one in found):
+    asked = found if dataset.raters_identified else [one for one in found if one.name.startswith("icc_1")]
+    if any(one.n_annotations < scored.score.size for one in asked):
         found += _by_components(dataset, scored, n, level)
     if not scored.n_repeats:
         return found

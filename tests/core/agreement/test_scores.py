@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.agreement.score_anova import two_way_anova
 from core.agreement.scores import intraclass, score_table
 from core.annotations.dataset import Dataset
 from core.errors import NotApplicableError
@@ -106,7 +107,9 @@ def test_anonymous_scores_have_the_one_way_correlation_only():
     named = by_name(found)
     assert named["icc_1"].value == pytest.approx(0.1657, abs=1e-4)
     assert "anonymous" in named["icc_2"].note and "anonymous" in named["icc_3"].note
-    assert set(by_name(found, "REML")) == {"icc_1", "icc_1k"}
+    assert by_name(found, "REML") == {}
+    gaps = intraclass(replace(scored(rows_of(with_gaps(2))), raters_identified=False))
+    assert set(by_name(gaps, "REML")) == {"icc_1", "icc_1k"}
 
 
 def test_repeated_scores_of_a_rater_are_joined_into_their_mean():
@@ -179,3 +182,33 @@ def test_a_single_case_gives_no_correlation_at_all():
     found = intraclass(scored([(0, 0, 1.0), (0, 1, 2.0), (0, 2, 2.5)]))
     assert all(one.value is None for one in found)
     assert "there is only one case" in by_name(found, "REML")["icc_1"].note
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_intervals_hold_their_own_estimate_also_below_0(seed):
+    """Cases that vary less than chance: subtracting mean squares would leave no degrees of freedom."""
+    table = np.random.default_rng(seed).integers(1, 4, (4, 3)).astype(float)
+    table -= 0.9 * table.mean(axis=1, keepdims=True)
+    for one in intraclass(scored(rows_of(table))):
+        if one.ci_low is not None:
+            assert one.ci_low < one.value < one.ci_high <= 1
+
+
+def test_analysis_of_variance_covers_what_is_true_as_often_as_it_says():
+    """600 tables of 12 cases by 10 raters as different as the cases: .95 give or take 4 · √(.95 · .05/600)."""
+    rng = np.random.default_rng(7)
+    truth = {"icc_2": 1 / 3, "icc_3": 1 / 2}
+    held = dict.fromkeys(truth, 0)
+    for _ in range(600):
+        table = rng.normal(size=(12, 1)) + rng.normal(size=10) + rng.normal(size=(12, 10))
+        for one in two_way_anova(table, 0.95, "")[::2]:
+            held[one.name] += one.ci_low <= truth[one.name] <= one.ci_high
+    for name, times in held.items():
+        assert times / 600 == pytest.approx(0.95, abs=0.036), name
+
+
+def test_few_raters_are_remarked_on_where_the_interval_of_absolute_agreement_is_too_narrow():
+    named = by_name(intraclass(scored(rows_of(SHROUT_FLEISS))))
+    assert {name for name, one in named.items() if "few raters" in one.note} == {"icc_2", "icc_2k"}
+    many = by_name(intraclass(scored(rows_of(with_gaps(0, n_raters=6, gaps=0.0)))))
+    assert not any("few raters" in one.note for one in many.values())
