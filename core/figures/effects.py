@@ -1,0 +1,125 @@
+"""The picture of a difficulty model: which effects are switched on, and the tag that they spell."""
+
+import plotly.graph_objects as go
+
+from core.figures.theme import Theme, blank, with_opacity
+from core.models.difficulty.names import Switches
+from core.text import plotly
+
+# Field of `Switches`, letter that takes it away, what it is when on and when off, why.
+_RATER_EFFECTS = (
+    ("bias", "D", "Bias: α<sup>sens</sup> ≠ α<sup>spec</sup>", "No bias", "a rater may lean towards one class"),
+    ("ability", "E", "Ability: α differs", "Raters alike", "some raters are better than others"),
+)
+_CASE_EFFECTS = (
+    ("difficulty", "C", "Difficulty β", "No difficulty", "on hard cases everybody errs more"),
+    (
+        "discrimination",
+        "B",
+        "Discrimination δ",
+        "No discrimination",
+        "good raters stand out more on some cases",
+    ),
+    ("guessing", "A", "Guessing λ", "No guessing", "some cases are answered rightly whatever the rater's ability"),
+)
+
+
+def effects_diagram(on: Switches, tag: str, theme: Theme, title: str) -> go.Figure:
+    """Which effects a difficulty model has, as boxes that feed an answer, and the tag that they spell.
+
+    After figure 1 of Han et al. Filled is on; dashed is off and gives its letter to the tag.
+    """
+    figure = blank(theme, title, height=400)
+    hover = []
+    _plate(figure, theme, (0.0, 0.48), "each rater")
+    _plate(figure, theme, (0.52, 1.0), "each case")
+    _box(figure, theme, (0.55, 0.97), 0.845, "Truth z ~ π", "", True)
+    hover.append((0.76, 0.845, "Truth z: the class of the case, unknown; prevalence π is how often it is positive"))
+    for effects, span, top in ((_RATER_EFFECTS, (0.03, 0.45), 0.765), (_CASE_EFFECTS, (0.55, 0.97), 0.725)):
+        for row, (name, letter, present, absent, why) in enumerate(effects):
+            switched = getattr(on, name)
+            height = top - row * (0.16 if effects is _RATER_EFFECTS else 0.12)
+            _box(figure, theme, span, height, present if switched else absent, "" if switched else letter, switched)
+            state = "on" if switched else f"off, letter {letter}"
+            hover.append((sum(span) / 2, height, f"{name.capitalize()}, {state}: {why}"))
+    for x in (0.24, 0.76):
+        figure.add_annotation(
+            x=0.5 + (x - 0.5) * 0.35, y=0.27, ax=x, ay=0.415, xref="x", yref="y", axref="x", ayref="y", text="",
+            arrowhead=2, arrowwidth=2, arrowcolor=theme.quiet,
+        )  # fmt: skip
+    figure.add_shape(
+        type="rect", x0=0.08, x1=0.92, y0=0.135, y1=0.265, line={"color": theme.ink, "width": 1.6}, layer="below"
+    )
+    _text(figure, 0.5, 0.2, f"P(right) = {formula(on)}", theme.ink, 14)
+    hover.append((0.5, 0.2, "Probability that an answer is right, given the effects that are switched on"))
+    spelled = "nothing is taken away" if tag == "Full" else f"without {_listed(on)}"
+    _text(figure, 0.5, 0.055, f"<b>{plotly(tag)}</b>", theme.accent, 22)
+    _text(figure, 0.5, -0.02, spelled, theme.quiet, 12)
+    figure.add_scatter(
+        x=[point[0] for point in hover],
+        y=[point[1] for point in hover],
+        mode="markers",
+        marker={"size": 34, "opacity": 0},
+        customdata=[point[2] for point in hover],
+        hovertemplate="%{customdata}<extra></extra>",
+        showlegend=False,
+    )
+    figure.update_xaxes(visible=False, range=[0, 1])
+    figure.update_yaxes(visible=False, range=[-0.06, 1.0])
+    return figure
+
+
+def formula(on: Switches) -> str:
+    """The probability of a right answer with only the effects that are on."""
+    alpha = "α" + ("<sub>j</sub>" if on.ability else "") + ("<sup>z</sup>" if on.bias else "")
+    if on.difficulty and not (on.bias or on.ability):  # raters without any parameter of their own
+        alpha = ""
+    inside = (f"{alpha} − β<sub>i</sub>" if alpha else "−β<sub>i</sub>") if on.difficulty else alpha
+    if on.discrimination:
+        inside = f"δ<sub>i</sub> ({inside})" if on.difficulty else f"δ<sub>i</sub> {inside}"
+    right = f"logit<sup>−1</sup>({inside})"
+    return f"λ<sub>i</sub> + (1 − λ<sub>i</sub>) {right}" if on.guessing else right
+
+
+def _listed(on: Switches) -> str:
+    names = [name for name, *_ in (*reversed(_CASE_EFFECTS), *_RATER_EFFECTS) if not getattr(on, name)]
+    names = ["differences between raters" if name == "ability" else name for name in names]
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def _plate(figure: go.Figure, theme: Theme, span: tuple[float, float], text: str) -> None:
+    figure.add_shape(
+        type="rect", x0=span[0], x1=span[1], y0=0.42, y1=1.0, line={"color": theme.rest, "width": 1.2}, layer="below"
+    )
+    figure.add_annotation(
+        x=span[0], y=1.0, text=text, showarrow=False, xanchor="left", yanchor="top", xshift=6, yshift=-3,
+        font={"size": 12, "color": theme.quiet},
+    )  # fmt: skip
+
+
+def _box(
+    figure: go.Figure, theme: Theme, span: tuple[float, float], y: float, text: str, letter: str, filled: bool
+) -> None:
+    figure.add_shape(
+        type="rect",
+        x0=span[0],
+        x1=span[1],
+        y0=y - 0.047,
+        y1=y + 0.047,
+        fillcolor=with_opacity(theme.accent, 0.22) if filled else "rgba(0,0,0,0)",
+        line={"color": theme.accent if filled else theme.rest, "width": 1.6, "dash": "solid" if filled else "dash"},
+        layer="below",
+    )
+    figure.add_annotation(
+        x=span[0], y=y, text=text, showarrow=False, xanchor="left", xshift=6,
+        font={"size": 13, "color": theme.ink if filled else theme.quiet},
+    )  # fmt: skip
+    if letter:
+        figure.add_annotation(
+            x=span[1], y=y, text=f"<b>{letter}</b>", showarrow=False, xanchor="right", xshift=-6,
+            font={"size": 14, "color": theme.mean},
+        )  # fmt: skip
+
+
+def _text(figure: go.Figure, x: float, y: float, text: str, colour: str, size: int) -> None:
+    figure.add_annotation(x=x, y=y, text=text, showarrow=False, font={"size": size, "color": colour})
