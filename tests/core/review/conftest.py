@@ -1,6 +1,5 @@
 """Stores of reviews: SQLite always, Postgres where a server can be started."""
 
-import itertools
 import os
 import shutil
 import subprocess
@@ -17,6 +16,13 @@ from core.review.rules import admit
 from core.review.states import CaseReview, review_of
 from core.review.store import ReviewStore, close_stores
 
+EMPTY = (
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'postgres' AND pid <> pg_backend_pid()",
+    "SET default_transaction_read_only = off",
+    "ALTER DATABASE postgres RESET ALL",
+    "DROP SCHEMA public CASCADE",
+    "CREATE SCHEMA public",
+)
 BINARIES = [*sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)]
 
 
@@ -26,7 +32,6 @@ class Server:
     def __init__(self, binaries: Path):
         self.binaries = binaries
         self.folder = Path(tempfile.mkdtemp(prefix="pg-"))
-        self.names = (f"reviews_{number}" for number in itertools.count())
         self.rights = {}
         if os.name == "posix" and os.getuid() == 0:  # Postgres refuses to run as root
             shutil.chown(self.folder, "nobody")
@@ -54,16 +59,15 @@ class Server:
         """Mode "immediate" leaves the data as a crash would."""
         self.run("pg_ctl", "-D", "data", "-w", "-m", mode, "stop")
 
-    def url(self, name: str) -> str:
-        return f"postgresql://postgres@/{name}?host={self.folder}"
-
     def new_database(self) -> str:
-        name = next(self.names)
-        engine = sa.create_engine(parse_url(self.url("postgres")), isolation_level="AUTOCOMMIT")
+        """The address of the one database, emptied; a new one for each test would take a second each."""
+        url = f"postgresql://postgres@/postgres?host={self.folder}"
+        engine = sa.create_engine(parse_url(url), isolation_level="AUTOCOMMIT")
         with engine.connect() as connection:
-            connection.exec_driver_sql(f"CREATE DATABASE {name}")
+            for statement in EMPTY:
+                connection.exec_driver_sql(statement)
         engine.dispose()
-        return self.url(name)
+        return url
 
 
 @pytest.fixture(scope="session")
