@@ -1,5 +1,7 @@
 """Tables that hold how often something was answered, as one row per answer: counts, contingency, patterns."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from core.annotations.mapping import Mapping
@@ -12,7 +14,7 @@ MOST_ANSWERS = 10_000_000
 MOST_CASES = 1_000_000
 
 
-def count_rows(raw: RawTable, mapping: Mapping) -> tuple[Rows, dict[str, int]]:
+def count_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
     """Answers of a table of cases by classes; raters are anonymous.
 
     Raises
@@ -23,6 +25,7 @@ def count_rows(raw: RawTable, mapping: Mapping) -> tuple[Rows, dict[str, int]]:
     n_rows = raw.table.num_rows
     case = encode(raw.table[mapping.case]) if mapping.case is not None else _numbered(n_rows)
     counts = np.stack([_counts(raw, column) for column in mapping.across], 1)
+    tell(0.2)
     _refuse_more(int(counts.sum()), MOST_ANSWERS, "answers")
     classes = names_as_codes(mapping.across)
     row, column = np.divmod(np.repeat(np.arange(counts.size), counts.ravel()), len(mapping.across))
@@ -36,7 +39,7 @@ def count_rows(raw: RawTable, mapping: Mapping) -> tuple[Rows, dict[str, int]]:
     return rows, {}
 
 
-def contingency_rows(raw: RawTable, mapping: Mapping) -> tuple[Rows, dict[str, int]]:
+def contingency_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
     """Answers of two raters from how many cases fell in each pair of classes: one rater's in rows, one's in columns.
 
     A last row or column of sums, whose class is not among the other raters', is left out.
@@ -45,6 +48,7 @@ def contingency_rows(raw: RawTable, mapping: Mapping) -> tuple[Rows, dict[str, i
         raise InputError("No column names the classes of the rows.", "Choose the column that does.")
     label = encode(raw.table[mapping.case])
     counts = np.stack([_counts(raw, column) for column in mapping.across], 1)
+    tell(0.2)
     known = np.isin(np.array([*label.values, ""], object)[label.code], np.array(mapping.across, object))
     _refuse_more(int(counts[known].sum()), MOST_CASES, "cases")
     classes = names_as_codes([*mapping.across])
@@ -63,9 +67,10 @@ def contingency_rows(raw: RawTable, mapping: Mapping) -> tuple[Rows, dict[str, i
     return rows, {}
 
 
-def pattern_rows(raw: RawTable, mapping: Mapping) -> tuple[Rows, dict[str, int]]:
+def pattern_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
     """Answers of a table with a column for each rater and one of how many cases have these answers."""
     count = _counts(raw, mapping.count)
+    tell(0.1)
     _refuse_more(int(count.sum()), MOST_CASES, "cases")
     _refuse_more(int(count.sum()) * len(mapping.raters), MOST_ANSWERS, "answers")
     n_cases = int(count.sum())

@@ -1,6 +1,6 @@
 """Rows of a table as one row per answer, while they are sifted."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -44,9 +44,12 @@ class Rows:
                 setattr(self, name, array[mask])
 
 
-def long_rows(raw: RawTable, mapping: Mapping) -> tuple[Rows, dict[str, int]]:
+def long_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
     """Rows of a long table, and its missing answers by token."""
-    case, answer = encode(raw.table[mapping.case]), encode(raw.table[mapping.answer])
+    case = encode(raw.table[mapping.case])
+    tell(0.2)
+    answer = encode(raw.table[mapping.answer])
+    tell(0.3)
     if mapping.rater is not None:
         rater = encode(raw.table[mapping.rater])
     else:
@@ -74,10 +77,11 @@ def long_rows(raw: RawTable, mapping: Mapping) -> tuple[Rows, dict[str, int]]:
     return rows, answer.missing
 
 
-def wide_rows(raw: RawTable, mapping: Mapping) -> tuple[Rows, dict[str, int]]:
+def wide_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
     """Rows of a table with a column per rater, and its missing answers by token."""
     n_rows = raw.table.num_rows
     case = _cases_or_numbers(raw, mapping.case)
+    tell(0.1)
     answer = encode(stacked(raw, mapping.raters))
     raters = names_as_codes(mapping.raters)
     row = np.tile(np.arange(n_rows), len(mapping.raters))
@@ -88,10 +92,11 @@ def wide_rows(raw: RawTable, mapping: Mapping) -> tuple[Rows, dict[str, int]]:
     return rows, answer.missing
 
 
-def transposed_rows(raw: RawTable, mapping: Mapping) -> tuple[Rows, dict[str, int]]:
+def transposed_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
     """Rows of a table with a row per rater and a column per case, and its missing answers by token."""
     n_rows = raw.table.num_rows
     rater = encode(raw.table[mapping.rater]) if mapping.rater is not None else _numbered(n_rows, "rater ")
+    tell(0.1)
     answer = encode(stacked(raw, mapping.across))
     cases = names_as_codes(mapping.across)
     row = np.tile(np.arange(n_rows), len(mapping.across))

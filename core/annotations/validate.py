@@ -105,7 +105,7 @@ def build_dataset(
     if kind == "ranking" and not mapping.ranked:
         raise InputError("A ranking needs a column of ranks.", "Choose the column that holds 1, 2, 3, ... (1 = first).")
     tell = progress or (lambda share: None)
-    rows, missing = _ROWS_OF[mapping.layout](raw, mapping)
+    rows, missing = _ROWS_OF[mapping.layout](raw, mapping, tell)
     tell(0.5)
     rows.dropped.extend(raw.dropped)
     cautions, notes = [], list(raw.notes)

@@ -45,10 +45,15 @@ def encode(column: pa.ChunkedArray) -> Coded:
     is_missing = pc.is_in(pc.utf8_lower(trimmed), pa.array(sorted(MISSING_TOKENS))).to_numpy(zero_copy_only=False)
 
     distinct = trimmed.filter(pa.array(~is_missing)).unique()
-    values = distinct.take(natural_order(distinct))
-    recode = pc.fill_null(pc.index_in(trimmed, values), -1).to_numpy(zero_copy_only=False).astype(np.int32)
-    recode[is_missing] = -1
-    code = recode[raw_code] if raw_code.size else raw_code
+    order = natural_order(distinct)
+    values = distinct.take(order)
+    if len(distinct) == len(trimmed):
+        recode = np.empty(len(distinct), np.int32)
+        recode[order.to_numpy()] = np.arange(len(distinct), dtype=np.int32)
+    else:
+        recode = pc.fill_null(pc.index_in(trimmed, values), -1).to_numpy(zero_copy_only=False).astype(np.int32)
+        recode[is_missing] = -1
+    code = recode.take(raw_code, mode="clip") if raw_code.size else raw_code
     missing: dict[str, int] = {}
     if is_missing.any():
         counts = np.bincount(raw_code, minlength=len(trimmed))
@@ -71,15 +76,15 @@ def compact(code: np.ndarray, values: tuple[str, ...]) -> tuple[np.ndarray, tupl
 
 def natural_order(values: pa.Array) -> pa.Array:
     """Order of distinct strings by the text before the first number, then that number, then the rest."""
-    parts = pc.extract_regex(values, r"^(?s)(?P<prefix>\D*)(?P<number>\d{0,18})(?P<rest>.*)$")
-    number = pc.struct_field(parts, "number")
-    number = pc.if_else(pc.equal(number, ""), "-1", number).cast(pa.int64())
-    prefix, rest = pc.struct_field(parts, "prefix"), pc.struct_field(parts, "rest")
-    if len(values) and pc.all(pc.equal(prefix, prefix[0])).as_py() and pc.all(pc.equal(rest, rest[0])).as_py():
-        numbers = number.to_numpy(zero_copy_only=False)
+    if len(values) and pc.all(pc.ascii_is_decimal(values)).as_py() and pc.max(pc.binary_length(values)).as_py() <= 18:
+        numbers = values.cast(pa.int64()).to_numpy()
         order = np.argsort(numbers, kind="stable")
         if (np.diff(numbers[order]) > 0).all():  # no 1 beside 01
             return pa.array(order)
+    parts = pc.extract_regex(values, r"^(?s)(?P<prefix>\D*)(?P<number>\d{0,18})(?P<rest>.*)$")
+    prefix, rest = pc.struct_field(parts, "prefix"), pc.struct_field(parts, "rest")
+    number = pc.struct_field(parts, "number")
+    number = pc.if_else(pc.equal(number, ""), "-1", number).cast(pa.int64())
     keys = pa.table(
         {
             "prefix": prefix,

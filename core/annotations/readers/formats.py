@@ -67,6 +67,8 @@ def open_source(
         raise InputError(f"There is no format {format!r}.", f"Use one of {', '.join(FORMATS)}.")
     if not files:
         raise InputError("No file was given.", "Choose at least one.")
+    if progress is not None:
+        progress(0.0)
     flat = _unpacked(files)
     several = len(flat) > 1
     notes: list[str] = []
@@ -96,7 +98,7 @@ def open_source(
     if jsons:
         tables.append((jsons[0].name, read_records(jsons, progress)))
     for name, content in rest:
-        tables_here, side = _tables_of(name, content, several, has_header, side, notes)
+        tables_here, side = _tables_of(name, content, several, has_header, side, notes, progress)
         tables += tables_here
     if not tables:
         raise InputError(
@@ -142,7 +144,7 @@ def _from_json(
             source = reader.read(fitting, progress)
         side = SideFiles()
         for name, content in rest:
-            tables, side = _tables_of(name, content, True, None, side, notes)
+            tables, side = _tables_of(name, content, True, None, side, notes, None)
             notes += [f"{shorten(name, 60)} is neither {reader.TITLE} nor a side file and was passed over."] * bool(
                 tables
             )
@@ -177,14 +179,20 @@ def _from_parquet(name: str, content: bytes) -> Source | None:
 
 
 def _tables_of(
-    name: str, content: bytes, several: bool, has_header: bool | None, side: SideFiles, notes: list[str]
+    name: str,
+    content: bytes,
+    several: bool,
+    has_header: bool | None,
+    side: SideFiles,
+    notes: list[str],
+    progress: Progress | None,
 ) -> tuple[list[tuple[str, RawTable]], SideFiles]:
     """Tables of answers in a file; what is a side file joins ``side``, what is neither is told in ``notes``."""
     if several and content.startswith(_PICTURES):
         notes.append(f"{shorten(name, 60)} is a picture and was passed over.")
         return [], side
     try:
-        tables = open_tables(name, content, has_header=has_header)
+        tables = open_tables(name, content, has_header=has_header, progress=progress)
     except InputError as error:
         if not several:
             raise

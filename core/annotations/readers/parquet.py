@@ -1,5 +1,7 @@
 """Parquet tables, every column as text; lists of equal length in a row are taken apart into rows."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -35,7 +37,7 @@ def open_parquet(content: bytes) -> pa.Table:
         raise InputError(f"This Parquet file cannot be read ({error}).", "Write it again and open that.") from None
 
 
-def read_parquet(content: bytes) -> RawTable:
+def read_parquet(content: bytes, progress: Callable[[float], None] | None = None) -> RawTable:
     """A table of text from a Parquet file; whole numbers stay without a decimal point.
 
     Raises
@@ -43,10 +45,10 @@ def read_parquet(content: bytes) -> RawTable:
     InputError
         The file is broken, has fewer than two columns of plain values, or no rows.
     """
-    return as_text(open_parquet(content))
+    return as_text(open_parquet(content), progress)
 
 
-def as_text(table: pa.Table) -> RawTable:
+def as_text(table: pa.Table, progress: Callable[[float], None] | None = None) -> RawTable:
     """A table of any types as one of text; lists are taken apart where answers stand in them. See `read_parquet`."""
     if len(set(table.column_names)) < table.num_columns:
         raise InputError("Two columns have the same name.", "Give each column a name of its own.")
@@ -55,7 +57,9 @@ def as_text(table: pa.Table) -> RawTable:
     line = np.arange(1, table.num_rows + 1, dtype=np.int64)
     table, line, places, dropped, notes = _without_lists(table, line)
     names, columns = [], []
-    for name, column in zip(table.column_names, table.columns, strict=True):
+    for place, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True), 1):
+        if progress is not None:
+            progress(place / (table.num_columns + 1))
         if pa.types.is_nested(column.type):
             notes.append(f"Column {name!r} holds nested values and was passed over.")
             continue
@@ -66,7 +70,7 @@ def as_text(table: pa.Table) -> RawTable:
             continue
         names.append(name)
         columns.append(text)
-    del table
+    del table, column
     pa.default_memory_pool().release_unused()  # what decoding took, for the next steps
     if len(names) < 2:
         raise InputError("There are fewer than two columns of plain values.", "A table needs a case and an answer.")

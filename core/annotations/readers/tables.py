@@ -1,5 +1,7 @@
 """Tables of any kind of file as text: CSV and its like, Parquet, workbooks."""
 
+from collections.abc import Callable
+
 from core.annotations.readers.archive import is_workbook
 from core.annotations.readers.delimited import read_delimited
 from core.annotations.readers.parquet import MAGIC as PARQUET
@@ -27,7 +29,9 @@ def check_size(name: str, n_bytes: int) -> None:
         )
 
 
-def open_tables(name: str, content: bytes, *, has_header: bool | None = None) -> list[tuple[str, RawTable]]:
+def open_tables(
+    name: str, content: bytes, *, has_header: bool | None = None, progress: Callable[[float], None] | None = None
+) -> list[tuple[str, RawTable]]:
     """Every table of a file with its title: one, but for the sheets of a workbook.
 
     Raises
@@ -36,7 +40,7 @@ def open_tables(name: str, content: bytes, *, has_header: bool | None = None) ->
         The file is no table; the message says where and what to do.
     """
     if content.startswith(PARQUET):
-        return [(name, read_parquet(content))]
+        return [(name, read_parquet(content, progress))]
     if is_workbook(content):
         return read_workbook(name, content, has_header=has_header)
     for magic, what in _NO_TABLES.items():
