@@ -48,25 +48,39 @@ class Family(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prior:
-    """Pseudo-counts: ``cases`` of each class, and answers of each rater by answered and true class."""
+    """Pseudo-counts.
 
-    cases: float
+    Attributes
+    ----------
+    cases : ndarray, shape (n_classes,)
+    answers : ndarray, shape (n_classes, n_classes) or (n_raters, n_classes, n_classes)
+        Answered class, true class; of every rater or of each.
+    """
+
+    cases: np.ndarray
     answers: np.ndarray
 
     def log_density(self, log_prevalence: np.ndarray, log_theta: np.ndarray) -> float:
         """Log prior up to a constant; 0 · ln 0 = 0."""
-        value = self.cases * float(log_prevalence.sum()) if self.cases else 0.0
+        some = self.cases > 0
+        value = float((self.cases[some] * log_prevalence[some]).sum())
         used = self.answers > 0
         if used.any():
             n_classes = log_prevalence.size
             by_rater = log_theta.reshape(-1, n_classes, n_classes)
-            value += float((self.answers[used] * by_rater[:, used]).sum())
+            one = self.answers.ndim == 2
+            value += float((self.answers[used] * (by_rater[:, used] if one else by_rater[used])).sum())
         return value
+
+    def drawn(self, rng: np.random.Generator, n_raters: int) -> "Prior":
+        """Random pseudo-counts around these: what weights from Exp(1) make of single pseudo-annotations."""
+        every = np.broadcast_to(self.answers, (n_raters, *self.answers.shape[-2:]))
+        return Prior(rng.standard_gamma(self.cases), rng.standard_gamma(every))
 
 
 def no_prior(n_classes: int) -> Prior:
     """Maximum likelihood."""
-    return Prior(0.0, np.zeros((n_classes, n_classes)))
+    return Prior(np.zeros(n_classes), np.zeros((n_classes, n_classes)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,6 +19,10 @@ from core.models.result import RaterModelFit, Spread, Uncertainty
 Method = Literal["observed information", "case bootstrap"]
 MOST_PARAMETERS = 600
 MOST_KEPT = 20_000_000
+_SMOOTHED = (
+    "Pseudo-annotations of the smoothing count as evidence here: the intervals of raters with few annotations who are "
+    "unlike the pool hold less often than they say."
+)
 
 
 def precision_of(
@@ -63,6 +67,8 @@ def precision_of(
     problem = model.problem(dataset, token)
     at = Coordinates(problem, fit)
     notes = () if fit.converged else ("The fit has not converged, so its precision is not known either.",)
+    if problem.prior.answers.any():
+        notes = (*notes, _SMOOTHED)
     keep = fit.class_probability.size * n_replicates <= MOST_KEPT
     errors = None
     if method == "observed information" or (method is None and at.start.size <= MOST_PARAMETERS):

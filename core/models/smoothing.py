@@ -23,7 +23,7 @@ def default_smoothing(dataset: Dataset) -> Smoothing:
 
 def diagonal_prior(n_classes: int) -> Prior:
     """The mode under Dirichlet(3) on the prevalence and rows with 2.5 K on the diagonal and 1 off it."""
-    return Prior(2.0, np.eye(n_classes) * (2.5 * n_classes - 1))
+    return Prior(np.full(n_classes, 2.0), np.eye(n_classes) * (2.5 * n_classes - 1))
 
 
 def pooled_prior(data: Design, family: Family, token: CancelToken | None, *, per_row: bool) -> Prior:
@@ -41,7 +41,8 @@ def pooled_prior(data: Design, family: Family, token: CancelToken | None, *, per
     n_classes = data.dataset.n_classes
     pool = np.exp(top.point.log_theta).reshape(n_classes, n_classes)
     pool[pool < _NEVER] = 0.0  # dying cells of the pool would underflow to 0 · ln 0 in the penalty
-    return Prior(0.0, POOL_STRENGTH * (pool if per_row else pool * np.exp(top.point.log_prevalence)))
+    spread = pool if per_row else pool * np.exp(top.point.log_prevalence)
+    return Prior(np.zeros(n_classes), POOL_STRENGTH * spread)
 
 
 def pooled_summit(data: Design, family: Family, token: CancelToken | None) -> Summit:

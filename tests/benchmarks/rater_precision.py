@@ -45,6 +45,7 @@ BINARY = np.array(
     [[[s, 1 - s], [1 - r, r]] for s, r in ((0.9, 0.7), (0.85, 0.8), (0.95, 0.6), (0.8, 0.9), (0.7, 0.75))]
 )
 THREE = knowing([0.6, 0.7, 0.65, 0.8, 0.55, 0.75], [0.5, 0.3, 0.2])
+FEW = knowing(list(np.linspace(0.3, 0.9, 30)), [0.5, 0.5])
 SETTINGS = (
     Setting("two classes, 5 raters on all of 500 cases", DawidSkene("none"), (0.7, 0.3), BINARY, 500, 5),
     Setting("three classes, 4 of 6 raters on 600 cases", DawidSkene("none"), (0.5, 0.3, 0.2), THREE, 600, 4),
@@ -62,6 +63,7 @@ SETTINGS = (
     ),
     Setting("t-a-p", TAP("none"), (0.5, 0.3, 0.2), THREE, 400, 4),
     Setting("common t-a-p", TAP(raters="common"), (0.5, 0.3, 0.2), THREE[:1].repeat(6, axis=0), 300, 3),
+    Setting("30 unlike raters with 16 annotations each, pooled", DawidSkene("pooled"), (0.6, 0.4), FEW, 120, 4),
     Setting("two classes", DawidSkene("none"), (0.7, 0.3), BINARY, 500, 5, "case bootstrap"),
     Setting("t-a-p", TAP("none"), (0.5, 0.3, 0.2), THREE, 400, 4, "case bootstrap"),
 )

@@ -101,6 +101,21 @@ def test_the_bootstrap_agrees_with_the_information_where_the_model_holds(model, 
     assert other.accuracy.sd == pytest.approx(one.accuracy.sd, rel=0.3)
 
 
+@pytest.mark.parametrize("smoothing", ["pooled", "diagonal"])
+def test_under_smoothing_both_are_the_spread_of_a_posterior_and_say_so(smoothing, build):
+    """30 raters × 16 annotations: a bootstrap of cases alone would make the prior look like knowledge."""
+    rng = np.random.default_rng(2)
+    skill = rng.uniform(0.3, 0.9, 30)[:, None, None]
+    dataset = build(simulated(5, 120, skill * np.eye(2) + (1 - skill) / 2, (0.6, 0.4), 4)[0], 2)
+    model = DawidSkene(smoothing)
+    fit = model.fit(dataset)
+    one = precision_of(model, dataset, fit, method="observed information")
+    other = precision_of(model, dataset, fit, method="case bootstrap")
+    assert other.accuracy.sd.mean() == pytest.approx(one.accuracy.sd.mean(), rel=0.15)
+    for found in (one, other):
+        assert any("Pseudo-annotations" in note for note in found.notes)
+
+
 @pytest.mark.parametrize("place", [0, 2, 3, 6], ids=lambda place: SETTINGS[place].title)
 def test_intervals_hold_as_often_as_they_say(place):
     """95 ± 3 % and three standard errors of the simulation, with the intervals of one data set taken as one."""
@@ -170,6 +185,14 @@ def test_many_parameters_go_to_the_bootstrap_and_a_fit_that_is_no_maximum_too(bu
     assert any("no maximum" in note for note in found.notes) and any("not converged" in note for note in found.notes)
     with pytest.raises(NotApplicableError, match="no maximum"):
         precision_of(unfinished, caries, turned, method="observed information")
+
+
+def test_probabilities_of_too_many_cases_get_no_interval(binary, monkeypatch):
+    model = DawidSkene("none")
+    fit = model.fit(binary)
+    assert precision_of(model, binary, fit).class_probability.sd.shape == (300, 2)
+    monkeypatch.setattr("core.models.precision.MOST_KEPT", 100_000)
+    assert precision_of(model, binary, fit).class_probability is None
 
 
 def test_one_seed_gives_one_answer_and_requests_are_checked(binary):
