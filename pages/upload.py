@@ -67,7 +67,7 @@ def _open(uploads) -> tuple[tuple, Source] | None:
 
 
 def _recognised(source: Source) -> None:
-    st.markdown(f":material/check_circle: Recognised: **{markdown(source.title)}**. {markdown(source.why)}")
+    st.markdown(f":material/check_circle: Recognised: **{markdown(source.title)}**, by {markdown(source.why)}.")
     for note in source.notes:
         st.caption(markdown(note))
     with st.popover("It is something else", type="tertiary", key="format_popover"):

@@ -5,7 +5,7 @@ import streamlit as st
 
 from core.annotations.answers import Treatment, cannot_tell
 from core.annotations.dataset import Dataset
-from core.text import plural
+from core.text import markdown, plural
 
 _MOST = 400
 
@@ -29,6 +29,11 @@ def treatment_of(dataset: Dataset, key: str) -> tuple[Treatment | None, list[str
     """
     if dataset.kind == "score" or not dataset.n_classes:
         return None, None, False
+    unsure = cannot_tell(dataset.classes)
+    if unsure:
+        names = ", ".join(f"“{markdown(name)}”" for name in unsure)
+        blank = st.toggle(f"Count {names} as no answer, not as a class of its own", key=f"unsure-{key}")
+        unsure = unsure if blank else ()
     with st.expander(f"Classes: {plural(dataset.n_classes, 'class', 'classes')} · rename, merge, order, leave out"):
         ordinal = st.toggle(
             "Their order means something (from low to high)", value=dataset.ordinal, key=f"ordinal-{key}"
@@ -40,8 +45,8 @@ def treatment_of(dataset: Dataset, key: str) -> tuple[Treatment | None, list[str
         if dataset.n_classes > _MOST:
             st.caption(f"More than {_MOST} classes: bring a class table instead (name, order, risk).")
             classes = [*dataset.classes, *(name for name in extra if name not in dataset.classes)]
-            return None, classes if extra else None, ordinal
-        unsure = cannot_tell(dataset.classes)
+            missing = Treatment({}, frozenset(unsure)) if unsure else None
+            return missing, classes if extra else None, ordinal
         frame = pd.DataFrame(
             {
                 "in the file": dataset.classes,
@@ -50,10 +55,6 @@ def treatment_of(dataset: Dataset, key: str) -> tuple[Treatment | None, list[str
                 "no answer": [name in unsure for name in dataset.classes],
             }
         )
-        if unsure:
-            st.caption(
-                "Marked as no answer: words that say the rater could not tell. Take the mark off to keep a class."
-            )
         st.caption("Two classes with one name are merged. Change the places to change the order.")
         edited = st.data_editor(
             frame,
@@ -64,7 +65,7 @@ def treatment_of(dataset: Dataset, key: str) -> tuple[Treatment | None, list[str
                 "place": st.column_config.NumberColumn(min_value=1, step=1, required=True),
             },
             height=min(420, 36 * (len(frame) + 1) + 2),
-            key=f"class_editor-{key}",
+            key=f"class_editor-{key}-{len(unsure)}",
         )
     kept = edited[~edited["no answer"]]
     renamed = {
