@@ -1,9 +1,11 @@
-"""Annotations as understood, as a long table that reads back to the same dataset."""
+"""Annotations as understood, as a long table that reads back to the same dataset, or a wide one."""
 
 import numpy as np
 import pandas as pd
 
 from core.annotations.dataset import MISSING_TIME, Dataset
+from core.errors import NotApplicableError
+from core.text import plural
 
 
 def long_table(dataset: Dataset, cases: range | None = None) -> pd.DataFrame:
@@ -36,6 +38,65 @@ def long_table(dataset: Dataset, cases: range | None = None) -> pd.DataFrame:
     if dataset.case_group is not None:
         columns["group"] = _named(dataset.case_group, case_of)
     return pd.DataFrame(columns)
+
+
+WIDE_SIGNS = (">", "=")
+
+
+def wide_table(dataset: Dataset, signs: tuple[str, str] = WIDE_SIGNS) -> pd.DataFrame:
+    """One row per case: case, (group,) and a column for each rater; an empty cell is no answer.
+
+    Rankings are written as ``A > B = C`` with the given signs between places and between tied classes. Dates are left
+    out, as they belong to single answers, and answers of a case come in the order of the raters.
+
+    Raises
+    ------
+    NotApplicableError
+        A rater answers a case more than once, a class holds one of the signs, a rater bears the name of another
+        column, or raters carry no identity.
+    """
+    if not dataset.raters_identified:
+        raise NotApplicableError(
+            "Raters carry no identity here, so a column for each says nothing; use the long table."
+        )
+    case, rater = dataset.case_of_annotation, dataset.rater
+    pair = case.astype(np.int64) * max(1, dataset.n_raters) + rater
+    n_repeats = pair.size - len(np.unique(pair))
+    if n_repeats:
+        raise NotApplicableError(
+            f"{plural(n_repeats, 'answer')} came from a rater who had answered the case before, and a cell holds only "
+            "one; use the long table."
+        )
+    columns = {"case": np.array(dataset.cases, dtype=object)}
+    if dataset.case_group is not None:
+        columns["group"] = np.array(dataset.case_group, dtype=object)
+    if twice := [name for name in dataset.raters if name in columns]:
+        raise NotApplicableError(f"A rater is called {twice[0]!r} as another column is; use the long table.")
+    texts = _texts(dataset, signs)
+    for code, name in enumerate(dataset.raters):
+        cells = np.full(dataset.n_cases, "", dtype=object)
+        cells[case[rater == code]] = texts[rater == code]
+        columns[name] = cells
+    return pd.DataFrame(columns)
+
+
+def _texts(dataset: Dataset, signs: tuple[str, str]) -> np.ndarray:
+    """Every annotation as the text of a cell, ndarray of object, shape (n_annotations,)."""
+    if dataset.kind == "class":
+        return _named(dataset.classes, dataset.answer)
+    if dataset.kind == "score":
+        return np.array([repr(float(score)) for score in dataset.score], dtype=object)
+    for name in dataset.classes:
+        if any(sign.strip() in name for sign in signs):
+            raise NotApplicableError(f"Class {name!r} holds a sign of rankings; use the long table or other signs.")
+    after, tied = (f" {sign.strip()} " for sign in signs)
+    return np.array(
+        [
+            after.join(tied.join(dataset.classes[code] for code in block) for block in dataset.blocks_of(annotation))
+            for annotation in range(dataset.n_annotations)
+        ],
+        dtype=object,
+    )
 
 
 def _named(names: tuple[str, ...], code: np.ndarray) -> np.ndarray:
