@@ -175,6 +175,11 @@ GLOSSARY: dict[str, Term] = {
         "First choices weigh 1, second choices half, third a third, and so on; the raters' weights are added up.",
         "λ ~ Dirichlet(γ·IRN + ε), IRN the normalised sum of inverse ranks, ε = .01 (Stutz et al., B.2-B.3).",
     ),
+    "review queue": Term(
+        "Cases in the order in which another opinion matters most, by what you choose.",
+        "Lowest certainty; gain C1 − max Σ A of one more opinion; nearly equal votes; expected risk × (1 − certainty); "
+        "classifier against certainty ≥ .9; one rater only.",
+    ),
     "risk": Term(
         "How sure it is that the case is of low, medium or high risk, whatever the exact diagnosis.",
         "P(level with most summed plausibility) and P(level of the top-1 class); expected risk = Σ level·plausibility.",

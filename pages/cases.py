@@ -7,10 +7,10 @@ import pandas as pd
 import streamlit as st
 
 from core.annotations.dataset import Dataset
-from core.certainty.top_sets import CertaintyResult, annotation_certainty
+from core.certainty.top_sets import CertaintyResult
 from core.plausibility.protocol import PlausibilityModel
 from core.text import markdown, number, plural, shorten, small
-from pages.shared import case_view, jobs_ui, menu, plausibility, predictions, widgets
+from pages.shared import case_view, menu, plausibility, predictions, widgets
 
 UNCERTAIN_BELOW = 0.9
 MOST_ROWS = 400
@@ -39,22 +39,6 @@ def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, str]:
         st.toggle("Hide rater names", key="hide_names", persist_state="session")
         st.caption(f"{plausibility.N_DRAWS:,} draws a case · seed {plausibility.SEED}")
     return model, reliability, find
-
-
-def _certainty(view: Dataset, model: PlausibilityModel, reliability: float) -> CertaintyResult | None:
-    return jobs_ui.result_of(
-        plausibility.job_key(view, model, "certainty", reliability),
-        "Certainty of all cases",
-        lambda job: annotation_certainty(
-            model,
-            view,
-            reliability=reliability,
-            n_draws=plausibility.N_DRAWS,
-            seed=plausibility.SEED,
-            token=job.token,
-            progress=lambda share: job.report(share),
-        ),
-    )
 
 
 def _order(view: Dataset, dataset: Dataset, result: CertaintyResult, find: str) -> np.ndarray:
@@ -191,7 +175,7 @@ def _page() -> None:
         case = dataset.case_index(chosen)
         heading = show(case)
     with narrow:
-        result = _certainty(view, model, reliability)
+        result = plausibility.certainty(view, model, reliability)
     order = None
     if result is not None:
         n_uncertain = result.n_below(UNCERTAIN_BELOW)

@@ -50,6 +50,21 @@ def show(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, r
         _table(view, quantiles, by_mean)
 
 
+def panel(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, reliability: float) -> None:
+    """What the raters said and how plausible each class is, without the rest."""
+    theme = look.theme()
+    draws, quantiles, result, risk, point = _draws(view, model, case, reliability)
+    by_mean = np.argsort(-quantiles.mean[:-1], kind="stable")
+    colours = class_colours([int(draws.classes[place]) for place in by_mean], view.n_classes, theme)
+    st.markdown(markdown(why(dataset, case, len(view.annotations_of(case)))))
+    _summary(result, risk)
+    with st.container(border=True):
+        st.markdown("**What the raters said**")
+        widgets.chips(dataset, dataset.annotations_of(case), colours, st.session_state.get("hide_names", False))
+    with st.container(border=True):
+        _bars(view, draws, quantiles, point, by_mean, colours, theme)
+
+
 def certainty_of_case(view: Dataset, model: PlausibilityModel, case: int, reliability: float):
     """Certainty of one case, for the heading."""
     return _draws(view, model, case, reliability)[2]

@@ -14,7 +14,10 @@ def pages() -> dict[str, list]:
             st.Page("pages/agreement.py", title="Agreement", icon=":material/handshake:"),
             st.Page("pages/models.py", title="Models", icon=":material/network_node:"),
         ],
-        "Cases": [st.Page("pages/cases.py", title="Cases", icon=":material/view_list:")],
+        "Cases": [
+            st.Page("pages/cases.py", title="Cases", icon=":material/view_list:"),
+            st.Page("pages/review.py", title="Review", icon=":material/rate_review:"),
+        ],
         "Classifiers": [st.Page("pages/reliability.py", title="Reliability", icon=":material/trending_up:")],
         "Take away": [st.Page("pages/report.py", title="Report", icon=":material/description:")],
         "Plurality": [st.Page("pages/settings.py", title="Settings", icon=":material/settings:")],

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 import streamlit as st
 
 from core.annotations.dataset import Dataset
+from core.certainty.top_sets import annotation_certainty
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.plackett_luce.gibbs import PlackettLuce
 from core.plausibility.prirn import PrIRN
 from core.plausibility.protocol import PlausibilityModel
-from pages.shared import cached, widgets
+from pages.shared import cached, jobs_ui, widgets
 
 N_DRAWS = 1000
 SEED = 0
@@ -101,6 +102,23 @@ def data_for(name: str, dataset: Dataset, *, quietly: bool = False) -> Dataset:
     if quietly:
         return cached.class_view(dataset, st.session_state.get("threshold"))[0]
     return widgets.class_view(dataset, "dirichlet")
+
+
+def certainty(view: Dataset, model: PlausibilityModel, reliability: float):
+    """Annotation certainty of all cases, or None while it is worked out."""
+    return jobs_ui.result_of(
+        job_key(view, model, "certainty", reliability),
+        "Certainty of all cases",
+        lambda job: annotation_certainty(
+            model,
+            view,
+            reliability=reliability,
+            n_draws=N_DRAWS,
+            seed=SEED,
+            token=job.token,
+            progress=job.report,
+        ),
+    )
 
 
 def job_key(dataset: Dataset, model: PlausibilityModel, *more) -> tuple:

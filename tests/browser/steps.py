@@ -10,6 +10,7 @@ PAGES = {
     "Agreement": r"Raters agree on",
     "Models": r"Weighing raters by accuracy|Only a majority vote is possible",
     "Cases": r"stay uncertain at this trust level",
+    "Review": r"Which cases need another opinion",
     "Reliability": r"Certainty rises from",
     "Report": r"A report to take away",
     "Settings": r"Settings",
