@@ -2,14 +2,20 @@
 
 import numpy as np
 
+from core.agreement.by_rater import by_rater
 from core.agreement.coefficients import agreement_table
+from core.agreement.ordered import ranking_agreement
 from core.agreement.pairs import pair_matrix
+from core.agreement.precision import precision_curve
 from core.agreement.probability import SPA_WEIGHTINGS
+from core.agreement.specific import specific_agreement
 from core.annotations.counts import class_counts
 from core.annotations.reading import read
 from core.evaluation.predictions import match_predictions
 from core.models.dawid_skene import DawidSkene
+from core.models.joint import pair_table
 from core.models.majority import MajorityVote
+from core.models.tap import TAP
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.plackett_luce.gibbs import PlackettLuce
 from core.plausibility.prirn import PrIRN
@@ -28,9 +34,15 @@ def warm_up() -> None:
     rankings = read(_TABLE).dataset
     dataset, _ = rankings.as_classes()
     agreement_table(class_counts(dataset), spa_weightings=SPA_WEIGHTINGS, dataset=dataset, every=True)
-    pair_matrix(dataset)
+    for coefficient in ("percent", "cohen_kappa"):
+        pair_matrix(dataset, coefficient)
+    by_rater(dataset)
+    specific_agreement(dataset)
+    precision_curve(dataset)
+    ranking_agreement(rankings)
     MajorityVote().fit(dataset)
     DawidSkene("none").fit(dataset)
+    pair_table(dataset, TAP("none").fit(dataset))
     leave_one_out(rankings)
     class_risk = np.zeros(dataset.n_classes, np.int8)
     classifier = match_predictions(rankings, ["1", "1"], ["x", "y"], np.array([0.7, 0.2]), "none")

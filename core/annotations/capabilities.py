@@ -35,11 +35,14 @@ class Capability:
 
 _ONE_CLASS: dict[Kind, str] = {"class": AS_IS, "ranking": FIRST_BLOCK, "score": THRESHOLD}
 _RANKED: dict[Kind, str] = {"class": AS_IS, "ranking": AS_IS}
+_EVERY: dict[Kind, str] = {"class": AS_IS, "ranking": AS_IS, "score": AS_IS}
 CAPABILITIES: dict[str, Capability] = {
-    "agreement": Capability("Agreement of single classes", _ONE_CLASS, needs_overlap=True),
+    "agreement": Capability("Agreement", _EVERY, needs_overlap=True),
     "pairs": Capability("Agreement of raters two by two", _ONE_CLASS, needs_raters=True, needs_overlap=True),
     "majority": Capability("Majority vote", _ONE_CLASS),
-    "dawid-skene": Capability("Dawid-Skene", _ONE_CLASS, needs_raters=True, needs_overlap=True),
+    "dawid-skene": Capability(
+        "Rater models: Dawid-Skene, t-a-p, hierarchical, difficulty", _ONE_CLASS, needs_raters=True, needs_overlap=True
+    ),
     "dirichlet": Capability("Dirichlet counts", _ONE_CLASS),
     "plackett-luce": Capability("Plackett-Luce", _RANKED),
     "prirn": Capability("PrIRN", _RANKED),
