@@ -17,9 +17,14 @@ def test_classes_of_several_raters_allow_every_method():
 def test_rankings_enter_by_their_first_choice_and_scores_by_a_threshold():
     ranking = read(b"case,rater,rank,class\n1,ann,1,x\n1,bob,1,y\n").dataset
     score = read(b"case,rater,score\n1,ann,1.5\n1,bob,2\n").dataset
-    whole = {"plackett-luce", "prirn"}
+    whole = {"agreement", "plackett-luce", "prirn"}
     assert {verdict.reason for verdict in verdicts(ranking) if verdict.method not in whole} == {FIRST_BLOCK}
     assert {verdict.reason for verdict in verdicts(score) if verdict.method not in whole} == {THRESHOLD}
+
+
+def test_agreement_has_coefficients_for_every_kind():
+    for table in (b"rank,class\n1,ann,1,x\n1,bob,1,y\n", b"class\n1,ann,x\n1,bob,y\n", b"score\n1,ann,1.5\n1,bob,2\n"):
+        assert can_use("agreement", read(b"case,rater," + table).dataset).reason == "as they are"
 
 
 def test_plackett_luce_and_prirn_take_rankings_whole_and_no_scores():
