@@ -66,10 +66,18 @@ class ConfusionDensity:
 
     def starts(self, n_chains: int, seed: int) -> np.ndarray:
         """The posterior mode nearest to the vote, plus noise of sd 0.3 on every coordinate."""
-        if self._mode is None:
-            self._mode = posterior_mode(self, self._from_vote())
+        mode = self.mode()
         rng = np.random.default_rng([seed & 0xFFFFFFFF, 1])
-        return self._mode + rng.normal(scale=START_SPREAD, size=(n_chains, self._mode.size))
+        return mode + rng.normal(scale=START_SPREAD, size=(n_chains, mode.size))
+
+    def mode(self) -> np.ndarray:
+        """Where the posterior is highest near the vote, shape (ndim,)."""
+        if self._mode is None:
+            self._mode = self._climb(self._from_vote())
+        return self._mode
+
+    def _climb(self, start: np.ndarray) -> np.ndarray:
+        return posterior_mode(self, start)
 
     def _from_vote(self) -> np.ndarray:
         own, n_classes = self.patterns, self.n_classes
@@ -105,6 +113,15 @@ class ConfusionDensity:
         return map_chunks(
             lambda block: pattern_posteriors(own.ptr, own.cell, own.times, log_prevalence, log_theta, *block), blocks
         )
+
+    def expected_answers(self, theta: np.ndarray) -> np.ndarray:
+        """Answers of each rater on cases of each true class, as one point expects them, shape (n_raters, n_classes)."""
+        own = self.patterns
+        posterior = np.concatenate([part[0] for part, _ in self.posteriors(theta[None])])
+        expected = np.zeros((self.n_raters, self.n_classes))
+        case = np.repeat(np.arange(own.case_ptr.size - 1), np.diff(own.case_ptr))
+        np.add.at(expected, own.rater, posterior[own.pattern_of_case[case]])
+        return expected
 
     def likelihood_at(self, log_prevalence: np.ndarray, log_confusion: np.ndarray) -> float:
         """Log likelihood of all the data at one value of prevalence and confusion matrices."""

@@ -57,7 +57,7 @@ class ConfusionModel:
             raise InputError(f"There is no method {method!r}.", 'Use "map" or "nuts".')
         density = self.density(dataset)
         if method == "map":
-            return fit_by_map(density, dataset, level=level, seed=seed, token=token)
+            return fit_by_map(density, dataset, mode=density.mode(), level=level, seed=seed, token=token)
         return fit_by_nuts(
             density,
             dataset,

@@ -77,9 +77,8 @@ def _verdict(
     settled = rhat <= MAX_RHAT and worst_bulk[2] >= MIN_ESS
     worst = describe(name, index, dataset)
     if rhat > MAX_RHAT:
-        words = f"Not converged: R-hat {rhat:.2f} for {worst}; run longer chains."
-        if rhat < 1.015:
-            words = f"Not converged: R-hat {rhat:.3f} for {worst}; run longer chains."
+        shown = "above 10" if rhat > 10 else f"{rhat:.2f}" if rhat >= 1.015 else f"{rhat:.3f}"
+        words = f"Not converged: R-hat {shown} for {worst}; run longer chains."
     elif not settled:
         least = describe(*worst_bulk[:2], dataset)
         words = f"Not converged: {worst_bulk[2]:,.0f} effective draws for {least}, fewer than 400; run longer chains."

@@ -23,11 +23,29 @@ _NOT_SAMPLED = "This is the most probable point alone (the mode): it has no inte
 
 
 def fit_by_map(
-    density: Density, dataset: Dataset, *, level: float = 0.95, seed: int = 0, token: CancelToken | None = None
+    density: Density,
+    dataset: Dataset,
+    *,
+    mode: np.ndarray | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+    token: CancelToken | None = None,
 ) -> BayesianFit:
-    """The first answer: the mode of the posterior on its free coordinates.
+    """The first answer: one point of the posterior, its mode on its free coordinates unless another is given.
 
     On these coordinates the mode of a Dirichlet posterior is its mean, not the mode on the simplex.
+
+    Parameters
+    ----------
+    density : Density
+    dataset : Dataset
+        What the density was made of.
+    mode : ndarray, shape (ndim,), optional
+        Looked for from the density's start where it is not given.
+    level : float
+        Of intervals of raters not seen; a point has no others.
+    seed : int
+    token : CancelToken, optional
 
     Raises
     ------
@@ -38,7 +56,8 @@ def fit_by_map(
     if token is not None:
         token.check()
     began, used = time.perf_counter(), time.process_time()
-    mode = posterior_mode(density, density.starts(1, seed)[0]) if density.ndim else np.zeros(0)
+    if mode is None:
+        mode = posterior_mode(density, density.starts(1, seed)[0]) if density.ndim else np.zeros(0)
     seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - used
     draws = mode[None]
     fit = density.fit_of(draws, "map", level)

@@ -67,6 +67,8 @@ def _ess(draws: np.ndarray) -> np.ndarray:
     last = positive.sum(axis=0)
     after = np.take_along_axis(correlation, 2 * last[None], axis=0)[0]
     tau = -1.0 + 2.0 * total + np.maximum(after, 0.0)
+    # What is the same in every draw, such as being below the largest value of a few, is known as well as can be.
+    tau = np.where(np.ptp(draws, axis=(0, 1)) > 0, tau, 1.0)
     return n_chains * n_draws / np.maximum(tau, 1.0 / np.log10(n_chains * n_draws))
 
 

@@ -13,8 +13,8 @@ class NoModeError(PluralityError):
     """The posterior overflows where its mode was looked for."""
 
 
-def posterior_mode(density: Density, start: np.ndarray) -> np.ndarray:
-    """Where the density is highest near ``start``, shape (ndim,), by L-BFGS.
+def posterior_mode(density: Density, start: np.ndarray, max_steps: int = MAX_STEPS) -> np.ndarray:
+    """Where the density is highest near ``start``, shape (ndim,), by at most ``max_steps`` steps of L-BFGS.
 
     Raises
     ------
@@ -34,5 +34,5 @@ def posterior_mode(density: Density, start: np.ndarray) -> np.ndarray:
             "The model cannot be fitted: its posterior density overflows at the start. Look for a rater or a class "
             "with very many answers of one kind, or use a simpler model."
         )
-    options = {"maxiter": MAX_STEPS, "maxfun": 2 * MAX_STEPS, "gtol": 1e-6, "ftol": 1e-13, "maxcor": 20}
+    options = {"maxiter": max_steps, "maxfun": 2 * max_steps, "gtol": 1e-6, "ftol": 1e-13, "maxcor": 20}
     return minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x

@@ -1,0 +1,95 @@
+import numpy as np
+import pytest
+
+from core.models.nuts.diagnostics import describe, estimates
+
+
+@pytest.fixture
+def dataset(build):
+    return build([(0, 0, 0), (0, 1, 1), (1, 0, 2)], 3)
+
+
+def verdict(draws, dataset, divergent=None, name="accuracy"):
+    n_chains, n_draws = draws.shape[:2]
+    divergent = np.zeros((n_chains, n_draws), bool) if divergent is None else divergent
+    return estimates({name: draws.reshape(n_chains * n_draws, *draws.shape[2:])}, divergent, dataset, 0.9)
+
+
+def test_independent_draws_converge_and_give_means_and_intervals(dataset):
+    draws = np.random.default_rng(0).normal([5.0, 6.0], [1.0, 2.0], (4, 1000, 2))
+    found, diagnostics = verdict(draws, dataset)
+    assert diagnostics.converged and diagnostics.rhat_max < 1.01 and diagnostics.ess_bulk_min > 2000
+    assert diagnostics.words.startswith("Converged: R-hat at most 1.00")
+    assert (diagnostics.n_chains, diagnostics.n_draws, diagnostics.n_divergent) == (4, 1000, 0)
+    one = found["accuracy"]
+    np.testing.assert_allclose(one.mean, [5, 6], atol=0.15)
+    np.testing.assert_allclose(one.sd, [1, 2], atol=0.15)
+    np.testing.assert_allclose(one.high - one.low, [2 * 1.645, 4 * 1.645], rtol=0.08)
+    assert one.ess.shape == one.rhat.shape == (2,)
+
+
+def test_chains_at_different_places_have_not_converged_and_the_worst_rater_is_named(dataset):
+    draws = np.random.default_rng(0).normal(size=(4, 1000, 2))
+    draws[0, :, 1] += 1
+    _, diagnostics = verdict(draws, dataset)
+    assert not diagnostics.converged
+    assert diagnostics.worst == "the accuracy of rater rater 1"
+    assert (
+        diagnostics.words
+        == f"Not converged: R-hat {diagnostics.rhat_max:.2f} for {diagnostics.worst}; run longer chains."
+    )
+
+
+def test_short_chains_have_not_converged_even_where_they_agree(dataset):
+    draws = np.random.default_rng(3).normal(size=(4, 80, 1))
+    _, diagnostics = verdict(draws, dataset)
+    assert not diagnostics.converged and diagnostics.ess_bulk_min < 400
+    assert diagnostics.words.startswith("Not converged")
+
+
+def test_chains_that_stand_still_at_different_places_have_not_converged(dataset):
+    draws = np.repeat(np.arange(4.0)[:, None, None], 500, axis=1)
+    _, diagnostics = verdict(draws, dataset)
+    assert not diagnostics.converged and "R-hat above 10 for" in diagnostics.words
+
+
+def test_too_few_draws_to_tell_and_nothing_to_draw_are_told_apart(dataset):
+    _, short = verdict(np.random.default_rng(0).normal(size=(2, 5, 1)), dataset)
+    assert not short.converged and "too short to tell" in short.words and short.rhat_max is None
+    _, empty = estimates({}, np.zeros((4, 100), bool), dataset, 0.95)
+    assert empty.converged and "Nothing to sample" in empty.words
+
+
+def test_what_never_varies_says_nothing_of_the_chains(dataset):
+    draws = np.random.default_rng(0).normal(size=(4, 1000, 3))
+    draws[..., 1] = 0.25
+    draws[..., 2] = 1 / 3 + 1e-17 * draws[..., 0]
+    found, diagnostics = verdict(draws, dataset, name="something")
+    assert diagnostics.converged
+    assert np.isnan(found["something"].rhat[1:]).all() and np.isnan(found["something"].ess[1:]).all()
+
+
+def test_divergences_are_counted_in_the_sentence(dataset):
+    draws = np.random.default_rng(0).normal(size=(4, 1000, 1))
+    divergent = np.zeros((4, 1000), bool)
+    divergent[1, :20] = True
+    _, diagnostics = verdict(draws, dataset, divergent)
+    assert diagnostics.n_divergent == 20
+    assert "20 of 4,000 draws diverged (0.5%)" in diagnostics.words
+
+
+@pytest.mark.parametrize(
+    ("name", "index", "words"),
+    [
+        ("prevalence", (), "the prevalence"),
+        ("prevalence", (2,), "the prevalence of class 2"),
+        ("accuracy", (1,), "the accuracy of rater rater 1"),
+        ("confusion", (0, 1, 1), "how often rater rater 0 answers class 1 rightly"),
+        ("confusion", (0, 1, 2), "how often rater rater 0 answers class 1 as class 2"),
+        ("tau", (0, 2), "the raters' spread (class 0 answered as class 2)"),
+        ("alpha_sens", (1,), "the sensitivity (log-odds) of rater rater 1"),
+        ("new_thing", (7,), "new thing"),
+    ],
+)
+def test_quantities_have_words(dataset, name, index, words):
+    assert describe(name, index, dataset) == words
