@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 
+from core.annotations.readers import FORMATS
 from core.commands import data, fits, plausibilities, reports
 from core.errors import PluralityError
 from core.report.build import SECTIONS
@@ -20,7 +21,7 @@ _EXAMPLES = {
     "fit": "python -m core fit dawid-skene caries --smoothing none --cases-out truth.csv",
     "certainty": "python -m core certainty plackett-luce skin --reliability 3",
     "sweep": "python -m core sweep plackett-luce skin --reliabilities 1,3,10",
-    "report": "python -m core report skin --out report.html",
+    "report": 'python -m core report skin --select \'{"raters":["R01","R02"]}\' --out report.html',
 }
 
 
@@ -71,8 +72,12 @@ def _parser() -> argparse.ArgumentParser:
         return sub
 
     def takes_file(sub: argparse.ArgumentParser) -> None:
-        sub.add_argument("file", metavar="FILE", help="CSV, TSV or Parquet, or the name of a sample")
-        sub.add_argument("--format", choices=("long", "wide"), help="layout of the table; guessed where not given")
+        sub.add_argument("file", metavar="FILE", help="any known format, the name of a sample, or - for a pipe")
+        sub.add_argument(
+            "--format", choices=tuple(FORMATS), metavar="F", help=f"found out where not given: {', '.join(FORMATS)}"
+        )
+        sub.add_argument("--question", metavar="NAME", help="where the file holds several questions or sheets")
+        sub.add_argument("--select", metavar="JSON", help="only some annotations, as an address or a report writes it")
         sub.add_argument("--case", metavar="COLUMN", help="column of case ids")
         sub.add_argument("--rater", metavar="COLUMN", help="column of rater ids, or 'none' for anonymous answers")
         sub.add_argument("--class", metavar="COLUMN", dest="answer", help="column of classes or scores")

@@ -22,7 +22,8 @@ def _order(reading, model, reliability: float, sweep: tuple[float, ...], thresho
         reliability=reliability,
         reliabilities=sweep,
         report=reading.report,
-        selection="" if chosen.everything else chosen.words(whole.dataset),
+        selection=chosen,
+        selected="" if chosen.everything else chosen.words(whole.dataset),
         threshold=threshold,
         classifiers=predictions.classifiers(view),
         n_draws=plausibility.N_DRAWS,
@@ -69,7 +70,7 @@ def _page() -> None:
         return
     model = plausibility.MODELS[name]()
     order = _order(reading, model, float(reliability), offer.sweep, threshold)
-    key = (dataset.digest, "report", name, reliability, threshold, tuple(sections), order.selection)
+    key = (dataset.digest, "report", name, reliability, threshold, tuple(sections), order.selected)
     key = (*key, tuple((one.name, one.ptr.size, one.class_code.size) for one in order.classifiers))
     content = jobs_ui.result_of(
         key,

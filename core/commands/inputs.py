@@ -1,30 +1,42 @@
 """What the commands share: reading FILE, writing tables, and what every answer carries."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
+from core.annotations.chosen import Selection
 from core.annotations.dataset import Dataset, Kind
 from core.annotations.reading import Reading, read
 from core.annotations.samples import SAMPLES, read_sample
 from core.errors import InputError
 
+PIPE = "-"
+
 
 def read_file(options, kind: Kind | None = None) -> Reading:
-    """The file, or the sample of that name, as understood; ``kind`` says what an answer is where that is known."""
+    """The file, what comes through a pipe, or the sample of that name, with only the selected annotations.
+
+    ``kind`` says what an answer is where that is known.
+    """
     if any(sample.name == options.file for sample in SAMPLES) and not Path(options.file).is_file():
-        return read_sample(options.file)
-    return read(
-        options.file,
-        layout=options.format,
-        case=options.case,
-        rater=options.rater,
-        answer=options.answer,
-        rank=options.rank,
-        kind=kind,
-        classes=[name.strip() for name in options.classes.split(",")] if options.classes else None,
-    )
+        reading = read_sample(options.file)
+    else:
+        reading = read(
+            sys.stdin.buffer.read() if options.file == PIPE else options.file,
+            name="standard input" if options.file == PIPE else None,
+            format=options.format,
+            question=options.question,
+            case=options.case,
+            rater=options.rater,
+            answer=options.answer,
+            rank=options.rank,
+            kind=kind,
+            classes=[name.strip() for name in options.classes.split(",")] if options.classes else None,
+        )
+    chosen = Selection.from_text(options.select or "")
+    return replace(reading, dataset=chosen.apply(reading.dataset))
 
 
 def as_classes(options) -> tuple[Dataset, int]:

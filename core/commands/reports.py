@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from core.annotations.chosen import Selection
 from core.commands.inputs import progress, read_file, stamp
 from core.commands.plausibilities import chosen_model, read_classifiers
 from core.errors import InputError
@@ -29,6 +30,8 @@ def report(options) -> tuple[dict, pd.DataFrame]:
         model=model,
         reliability=options.reliability or model.default_reliability,
         report=reading.report,
+        selection=Selection.from_text(options.select or ""),
+        selected=options.select or "",
         threshold=options.threshold,
         classifiers=read_classifiers(options, view),
         n_draws=options.draws,

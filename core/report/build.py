@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from core.annotations.chosen import Selection
 from core.annotations.dataset import Dataset
 from core.annotations.validate import Report
 from core.chunks import CancelToken
@@ -24,6 +25,7 @@ _SECTIONS: dict[str, tuple[str, Callable]] = {
     "methods": ("Methods", truth_sections.methods),
     "data": ("The data, and how to get these numbers again", data_sections.provenance),
 }
+_EVERYTHING = Selection()
 SECTIONS = {key: title for key, (title, _) in _SECTIONS.items()}
 
 
@@ -39,8 +41,10 @@ class Order:
         File or sample, as it stands on the command line.
     report : Report or None
         What became of the rows of the file.
-    selection : str
-        In words; empty where everything counts.
+    selection : Selection
+        What counts; ``dataset`` holds only that.
+    selected : str
+        The same in words; empty where everything counts.
     threshold : float or None
         That scores become classes by.
     model : PlausibilityModel
@@ -59,7 +63,8 @@ class Order:
     reliability: float
     reliabilities: tuple[float, ...] = (1.0, 2.0, 3.0, 5.0, 10.0)
     report: Report | None = None
-    selection: str = ""
+    selection: Selection = _EVERYTHING
+    selected: str = ""
     threshold: float | None = None
     classifiers: tuple[Predictions, ...] = ()
     n_draws: int = 1000

@@ -1,6 +1,7 @@
 """Sections on the data themselves: agreement, raters, and where all came from."""
 
 import json
+from shlex import quote
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from core.figures import models as model_figures
 from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
 from core.report.blocks import Grid, Picture, Words
-from core.text import number, plotly, plural, shorten, with_interval
+from core.text import plotly, plural, shorten, with_interval
 from core.version import __version__
 
 _OPTIONS = ("alpha", "ties", "epsilon")
@@ -43,8 +44,7 @@ def agreement(order, sections, token, progress) -> list:
     fields = ("value", "se", "ci_low", "ci_high", "n_cases", "note")
     frame = pd.DataFrame(
         [
-            {"coefficient": agreement_figures.title_of(row)}
-            | {name: getattr(row, name) for name in fields}
+            {"coefficient": agreement_figures.title_of(row)} | {name: getattr(row, name) for name in fields}
             for row in table
         ]
     )
@@ -112,7 +112,7 @@ def provenance(order, sections, token, progress) -> list:
         ("name", dataset.name),
         ("digest of the content", dataset.digest),
         ("cases, raters, annotations", f"{dataset.n_cases:,}, {dataset.n_raters:,}, {dataset.n_annotations:,}"),
-        ("selection", order.selection or "all annotations"),
+        ("selection", order.selected or "all annotations"),
         ("version", __version__),
         ("seed", str(order.seed)),
     ]
@@ -132,6 +132,7 @@ def provenance(order, sections, token, progress) -> list:
         "draws": order.n_draws,
         "seed": order.seed,
         "threshold": order.threshold,
+        "select": order.selection.to_text(),
         "sections": list(sections),
         "version": __version__,
     }
@@ -146,20 +147,16 @@ def provenance(order, sections, token, progress) -> list:
 
 
 def _commands(order) -> list[str]:
-    name = order.source if not any(c.isspace() or c in "'\"" for c in order.source) else json.dumps(order.source)
-    more = f" --threshold {number(order.threshold, 6)}" if order.threshold is not None else ""
-    if order.selection:
-        return ["# first select the annotations named above, then:", *_lines(order, name, more)]
-    return _lines(order, name, more)
-
-
-def _lines(order, name: str, more: str) -> list[str]:
+    source = quote(order.source)
+    more = f" --threshold {order.threshold:g}" if order.threshold is not None else ""
+    if not order.selection.everything:
+        more += f" --select {quote(order.selection.to_text())}"
     sweep = ",".join(f"{value:g}" for value in order.reliabilities)
     prior = "".join(f" --{key} {value}" for key, value in order.model.settings().items() if key in _OPTIONS)
-    model = f"{order.model.name} {name}{more}{prior} --draws {order.n_draws} --seed {order.seed}"
+    model = f"{order.model.name} {source}{more}{prior} --draws {order.n_draws} --seed {order.seed}"
     return [
-        f"python -m core agreement {name}{more}",
-        f"python -m core fit dawid-skene {name}{more}",
+        f"python -m core agreement {source}{more}",
+        f"python -m core fit dawid-skene {source}{more}",
         f"python -m core certainty {model} --reliability {order.reliability:g}",
         f"python -m core sweep {model} --reliabilities {sweep}",
     ]

@@ -13,6 +13,7 @@ import pytest
 
 from core.agreement.coefficients import agreement_table
 from core.agreement.suitable import coefficients_for
+from core.annotations.chosen import Selection
 from core.annotations.counts import class_counts
 from core.annotations.reading import read
 from core.annotations.samples import load_sample
@@ -198,6 +199,47 @@ def test_known_cases_are_held_fixed(answer, tmp_path):
     answer("fit", "dawid-skene", "anaesthesia", "--gold", path, "--cases-out", out)
     table = pd.read_csv(out, encoding="utf-8-sig", dtype={"case": str}).set_index("case")
     assert table.loc["2", "1"] == 1
+
+
+def test_a_pipe_is_a_file(answer, monkeypatch):
+    content = io.BytesIO(b"case,rater,class\n1,ann,x\n1,bob,y\n2,ann,x\n2,bob,x\n")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(content))
+    assert answer("describe", "-")["n_annotations"] == 4
+
+
+def test_a_selection_counts_for_every_command(answer):
+    chosen = Selection(raters=("R01", "R02", "R03"))
+    dataset = chosen.apply(load_sample("skin"))
+    told = answer("agreement", "skin", "--select", chosen.to_text())
+    assert told["digest"] == dataset.digest
+    assert_rows(told["coefficients"], coefficients_for(dataset, spa_weightings=["annotations_m1"]).coefficients)
+
+
+def test_a_report_is_written(answer, tmp_path):
+    out = tmp_path / "report.html"
+    told = answer("report", "anaesthesia", "--out", out, "--sections", "agreement,data", "--draws", "50")
+    assert told["bytes"] == out.stat().st_size
+    assert [row["section"] for row in told["sections"]] == ["agreement", "data"]
+    assert out.read_bytes().startswith(b"<!DOCTYPE html>")
+
+
+def test_one_of_several_questions_is_named(answer, run, tmp_path):
+    path = tmp_path / "export.json"
+    results = [
+        {"from_name": name, "type": "choices", "value": {"choices": [choice]}}
+        for name, choice in (("finding", "lesion"), ("quality", "good"))
+    ]
+    tasks = [
+        {
+            "id": case,
+            "data": {},
+            "annotations": [{"id": 10 * case + r, "completed_by": r, "result": results} for r in (1, 2)],
+        }
+        for case in (1, 2)
+    ]
+    path.write_text(json.dumps(tasks))
+    assert answer("describe", path, "--question", "quality")["classes"] == ["good"]
+    assert "Choose one (--question NAME)" in run("describe", path, status=2)[1]
 
 
 def test_restarts_say_whether_they_found_something_else(answer):

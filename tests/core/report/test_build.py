@@ -8,6 +8,7 @@ import pytest
 
 from core import load_sample, read
 from core.agreement.coefficients import agreement_table
+from core.annotations.chosen import Selection
 from core.annotations.counts import class_counts
 from core.annotations.readers import open_table
 from core.annotations.samples import SAMPLES, sample_predictions
@@ -93,7 +94,7 @@ def test_nothing_that_stands_in_the_data_is_run_or_loaded():
 def test_scores_are_reported_by_their_threshold():
     rows = b"".join(b"%d,%d,%.2f\n" % (i // 4, i % 4, i * 0.37 % 5) for i in range(80))
     text = " ".join(parsed(build_report(order_of(read(b"case,rater,score\n" + rows).dataset, threshold=2.5))).text)
-    assert "at most 2.5, or above" in text and "--threshold 2.500000" in text
+    assert "at most 2.5, or above" in text and "--threshold 2.5" in text
 
 
 def test_what_the_data_do_not_allow_is_said():
@@ -108,6 +109,16 @@ def test_the_settings_give_the_same_numbers_on_the_command_line():
     assert "certainty plackett-luce skin --alpha 1.0 --draws 100 --seed 0 --reliability 3" in text
     settings = json.loads(re.search(r"\{.*?\n\}", text, re.S).group())
     assert settings["digest"] == dataset.digest and settings["reliabilities"] == [1.0, 3.0]
+
+
+def test_a_selection_is_said_and_stands_in_the_commands():
+    chosen = Selection(raters=("R01", "R02"))
+    dataset = chosen.apply(load_sample("skin"))
+    text = " ".join(
+        parsed(build_report(order_of(dataset, "skin", selection=chosen, selected="two raters"), ["data"])).text
+    )
+    assert "two raters" in text
+    assert """--select '{"raters":["R01","R02"]}'""" in text
 
 
 @pytest.mark.parametrize("sections", [[], ["agreement", "what"]])
