@@ -96,7 +96,7 @@ def _counts(raw: RawTable, column: str) -> np.ndarray:
             "Counts are whole numbers from 0 on; choose another layout or leave the column out.",
             line=int(raw.line[row]),
         )
-    _refuse_more(float(numbers.sum()), MOST_ANSWERS, "answers")
+    _refuse_more(float(numbers.max(initial=0)), MOST_ANSWERS, "answers")
     return numbers.astype(np.int64)
 
 

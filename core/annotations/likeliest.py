@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow.compute as pc
 
+from core.annotations.counted import MOST_ANSWERS
 from core.annotations.mapping import Layout, Mapping, guess_mapping, likeness, rater_columns
 from core.annotations.readers.raw import RawTable
 from core.annotations.vocabulary import encode, to_numbers
@@ -64,6 +65,7 @@ def mapping_as(raw: RawTable, layout: Layout) -> Mapping:
         count = next((column for column in columns if likeness(column, "count") == 2), columns[-1])
         return Mapping("patterns", raters=tuple(column for column in columns if column != count), count=count)
     across = tuple(column for column in columns[1:] if _whole_numbers(raw, [column]) is not None)
+    across = across if len(across) > 1 else tuple(columns[1:])
     if layout == "contingency":
         return Mapping("contingency", case=columns[0], across=across, why={"case": "it is the first column"})
     case = named.case or columns[0]
@@ -81,7 +83,7 @@ def _whole_numbers(raw: RawTable, columns: Sequence[str]) -> np.ndarray | None:
     for place, column in enumerate(columns):
         coded = encode(raw.table[column].slice(0, _LOOKED_AT))
         known = to_numbers(coded.values)
-        if not (np.isfinite(known).all() and (known >= 0).all() and (known == np.floor(known)).all()):
+        if not ((known >= 0) & (known <= MOST_ANSWERS) & (known == np.floor(known))).all():
             return None
         numbers[:, place] = np.append(known, 0.0)[coded.code]
     return numbers

@@ -154,7 +154,8 @@ def guess_mapping(columns: Sequence[str]) -> Mapping:
         return Mapping("long", **found, why=why)
     raters = rater_columns(columns, found.get("case"), found.get("group"), found.get("gold"))
     single_answer = "answer" in found and found["answer"] not in numbered_raters
-    if "case" not in found and len(raters) > 2 and not any(likeness(column, "rater") for column in columns[:1]):
+    first_is_free = bool(columns) and columns[0] not in found.values() and not likeness(columns[0], "rater")
+    if "case" not in found and len(raters) > 2 and first_is_free:
         found["case"], raters = columns[0], raters[1:]
         why["case"] = "it is the first column"
     if len(raters) < 2 or single_answer:

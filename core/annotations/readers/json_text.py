@@ -13,7 +13,8 @@ from core.annotations.readers.encoding import to_utf8
 from core.errors import InputError
 
 DEEPEST = 64
-LARGEST_SINGLE_VALUE = 256 << 20
+LARGEST_SINGLE_VALUE = 128 << 20
+MOST_RECORDS = 20_000_000
 _HEAD = 25
 _TOLD_EVERY = 0.2  # seconds
 Progress = Callable[[float], None]
@@ -83,6 +84,8 @@ def open_json(name: str, content: bytes) -> JsonFile:
     start, stop, lines = found
     if len(start) == 0:
         raise InputError(f"{name} holds JSON without any record.", "Export again with the answers in it.")
+    if len(start) > MOST_RECORDS:
+        raise InputError(f"{name} holds {len(start):,} records, the limit is {MOST_RECORDS:,}.", "Use Parquet.")
     if shape == "lines" and len(start) == 1:
         shape = "object"
     largest = int(np.argmax(stop - start))

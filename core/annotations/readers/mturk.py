@@ -1,6 +1,7 @@
 """Mechanical Turk, CSV of a batch: one row per assignment, what was shown in `Input.*` and said in `Answer.*`."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 
 from core.annotations.readers.questionnaire import Questionnaire, text_of
@@ -13,6 +14,11 @@ from core.errors import InputError
 NAME, TITLE = "mturk", "Mechanical Turk (batch CSV)"
 _TRUE, _FALSE = ("true", "on", "1"), ("false", "off", "0", "")
 _WHOLE = "Answer.taskAnswers"
+_MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"
+_ZONES = {"PST": "-08:00", "PDT": "-07:00", "UTC": "Z", "GMT": "Z"}
+_DATE = re.compile(
+    r"\w{3} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) (\d\d) (\d\d:\d\d:\d\d) (PST|PDT|UTC|GMT) (\d{4})"
+)
 
 
 def recognise(columns: Sequence[str]) -> str | None:
@@ -38,9 +44,7 @@ def read(raw: RawTable, *, with_rejected: bool = False) -> Source:
     boxes = _boxes({field: cells[field] for field in fields if field != _WHOLE})
     asked, shown, known = Questionnaire(("row",)), CaseTexts(), set()
     for row in range(raw.table.num_rows):
-        asked.begin(
-            int(raw.line[row]), (row + 1,), hit[row], worker[row], time[row].replace(" PDT", "").replace(" PST", "")
-        )
+        asked.begin(int(raw.line[row]), (row + 1,), hit[row], worker[row], _iso(time[row]))
         shown.add(hit[row], {name: cells[name][row] for name in inputs})
         if assignment[row] and assignment[row] in known:
             asked.drop(f"assignment {assignment[row][:40]} stands in the file twice")
@@ -62,6 +66,15 @@ def read(raw: RawTable, *, with_rejected: bool = False) -> Source:
     return Source(
         NAME, TITLE, recognise(raw.columns) or "said so", asked.questions(raw.notes), SideFiles(shown.table())
     )
+
+
+def _iso(text: str) -> str:
+    """A date as "Mon Jan 08 10:00:00 PST 2024" in ISO; anything else as it is."""
+    found = _DATE.fullmatch(text.strip())
+    if found is None:
+        return text
+    month, day, clock, zone, year = found.groups()
+    return f"{year}-{_MONTHS.index(month) // 3 + 1:02d}-{day}T{clock}{_ZONES[zone]}"
 
 
 def _boxes(columns: dict[str, list[str]]) -> dict[str, list[tuple[str, str]]]:

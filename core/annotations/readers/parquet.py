@@ -12,7 +12,8 @@ from core.annotations.readers.raw import Dropped, Places, RawTable
 from core.errors import InputError
 
 MAGIC = b"PAR1"
-_MOST_BYTES = 4 << 30
+_MOST_BYTES, _MOST_CELLS = 4 << 30, 1_000_000_000
+_SMALL_CELLS, _LARGEST_RATIO = 50_000_000, 100
 
 
 def open_parquet(content: bytes) -> pa.Table:
@@ -27,8 +28,15 @@ def open_parquet(content: bytes) -> pa.Table:
         file = parquet.ParquetFile(pa.BufferReader(content))
         schema = file.schema_arrow
         groups = (file.metadata.row_group(group) for group in range(file.metadata.num_row_groups))
-        if sum(max(0, group.total_byte_size) for group in groups) > _MOST_BYTES or file.metadata.num_rows > 2**31 - 2:
-            raise InputError("This Parquet file unpacks to more than 4 GB.", "Leave out columns that are not needed.")
+        n_cells = file.metadata.num_rows * file.metadata.num_columns
+        # Repeats take hardly any room in the file, and all of it in memory.
+        swollen = n_cells > _SMALL_CELLS and n_cells > _LARGEST_RATIO * len(content)
+        if swollen or n_cells > _MOST_CELLS or sum(max(0, group.total_byte_size) for group in groups) > _MOST_BYTES:
+            size = f"{file.metadata.num_rows:,} rows of {file.metadata.num_columns:,} columns"
+            raise InputError(
+                f"This Parquet file unpacks to {size}.",
+                "Leave out columns that are not needed, or open a part of it.",
+            )
         texts = [
             field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
         ]

@@ -1,11 +1,12 @@
 """Plain records in JSON: an array or lines of objects as a table of text."""
 
+from array import array
 from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
 
-from core.annotations.readers.json_text import JsonFile, Progress, all_records
+from core.annotations.readers.json_text import JsonFile, Progress, all_heads, all_records
 from core.annotations.readers.questionnaire import Texts, text_of
 from core.annotations.readers.raw import Dropped, Places, RawTable
 from core.errors import InputError
@@ -23,10 +24,10 @@ def read_records(files: Sequence[JsonFile], progress: Progress | None = None) ->
         The values are no objects, or have too many different keys.
     """
     columns: dict[str, Texts] = {}
-    lines: list[int] = []
-    numbers: list[int] = []
-    of_file: list[int] = []
+    lines, numbers, of_file = array("q"), array("q"), array("i")
     dropped = []
+    if not any(isinstance(record, dict) and record for record in all_heads(files)):
+        raise InputError("This JSON holds no records that could be read as a table.", _REMEDY)
     for file, number, line, record in all_records(files, progress):
         if not isinstance(record, dict) or not record:
             dropped.append(Dropped(line, f"record {number:,}: no object of names and values"))
@@ -45,8 +46,6 @@ def read_records(files: Sequence[JsonFile], progress: Progress | None = None) ->
         lines.append(line)
         numbers.append(number)
         of_file.append(file)
-    if not lines:
-        raise InputError("This JSON holds no records that could be read as a table.", _REMEDY)
     for column in columns.values():
         while len(column.codes) < len(lines):
             column.add("")

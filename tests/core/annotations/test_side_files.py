@@ -135,3 +135,12 @@ def test_what_may_mean_that_nobody_could_tell():
         "don’t know",
         "?",
     )
+
+
+def test_a_parquet_file_that_swells_is_refused():
+    """Columns of nothing take hardly any room in the file."""
+    column = pa.nulls(2_000_000, pa.string())
+    sink = io.BytesIO()
+    parquet.write_table(pa.table({f"c{n}": column for n in range(30)}), sink)
+    with pytest.raises(InputError, match="unpacks to 2,000,000 rows of 30 columns"):
+        read(sink.getvalue())

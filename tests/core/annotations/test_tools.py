@@ -100,6 +100,7 @@ MTURK = (
 def test_a_batch_of_mechanical_turk():
     reading = opened(("batch.csv", MTURK))
     assert answers(reading.dataset) == [("h1", "w1", "happy"), ("h2", "w2", "sad")]
+    assert reading.dataset.time.tolist() == [1704736800, 1704736800]
     assert [reason for _, reason in reasons(reading)] == [
         "row 2: the work was rejected",
         "row 3: no answer to this question",
