@@ -184,7 +184,10 @@ def connect(url: sa.URL, patience: float = PATIENCE) -> sa.Engine:
                 f"The folder {Path(url.database).parent} cannot be made ({error.strerror}). "
                 "Set PLURALITY_HOME to a folder that can be written.",
             ) from None
-        engine = sa.create_engine(url, connect_args={"timeout": patience}, pool_timeout=patience)
+        # Without a level, transactions begin where `_begin_sqlite` says and not where the driver guesses.
+        engine = sa.create_engine(
+            url, connect_args={"timeout": patience, "isolation_level": None}, pool_timeout=patience
+        )
         sa.event.listen(engine, "connect", _prepare_sqlite)
         sa.event.listen(engine, "begin", _begin_sqlite)
         return engine
@@ -203,7 +206,6 @@ def connect(url: sa.URL, patience: float = PATIENCE) -> sa.Engine:
 
 
 def _prepare_sqlite(connection, record) -> None:
-    connection.isolation_level = None  # transactions begin where `_begin_sqlite` says, not where the driver guesses
     for pragma in ("foreign_keys=ON", "synchronous=FULL", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}")
     if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":

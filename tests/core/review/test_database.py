@@ -1,6 +1,7 @@
 """Where reviews are kept, how an older database is brought up, and what is said when it fails."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import sqlalchemy as sa
@@ -180,3 +181,12 @@ def test_forgetting_a_kept_dataset_erases_its_reviews_first(dataset, monkeypatch
 
 def _fails(store, digest):
     raise StoreError("locked", "held")
+
+
+def test_many_may_open_a_new_database_at_once(url, open_at):
+    """Each makes its own connections; one makes the tables and the others wait for it."""
+    with ThreadPoolExecutor(8) as pool:
+        stores = list(pool.map(open_at, [url] * 8))
+    for number, store in enumerate(stores):
+        store.record(SKIP, seen=number, token=str(number))
+    assert stores[0].count(DATASET) == 8

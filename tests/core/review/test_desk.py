@@ -148,7 +148,8 @@ def test_arbitration_shows_all_opinions_and_ends(page):
     assert cem.desk.case("case 1").reads == ()
     cem.do("reveal", "case 1", X, model="m", settings={})
     assert [read.opinion for read in cem.desk.case("case 1").reads] == [Y]
-    cem.do("adjudicate", "case 1", UNDETERMINED, reason="missing_information", note="no second image")
+    seen = cem.desk.case("case 1").version
+    cem.desk.adjudicate("case 1", UNDETERMINED, seen=seen, token=new_token(), note="no second image")
     assert cem.desk.case("case 1").state == "adjudicated"
     cem.do("reopen", "case 1", note="an image has come")
     assert cem.desk.store.case(cem.desk.dataset.digest, "case 1").state == "open"
@@ -157,7 +158,8 @@ def test_arbitration_shows_all_opinions_and_ends(page):
 def test_a_case_may_be_referred_though_all_agree(page):
     ann = page("Ann")
     ann.review("case 0")
-    ann.do("refer", "case 0", reason="truly_ambiguous")
+    seen = ann.desk.case("case 0").version
+    ann.desk.refer("case 0", seen=seen, token=new_token(), reason="truly_ambiguous")
     assert ann.desk.case("case 0").state == "arbitration"
 
 
