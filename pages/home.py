@@ -7,6 +7,7 @@ from core import library
 from core.annotations.capabilities import can_use, verdicts
 from core.annotations.samples import SAMPLES
 from core.errors import PluralityError
+from core.review.store import n_reviews
 from core.text import markdown, plural, shorten
 from pages.shared import cached, cached_agreement, menu, state
 
@@ -121,8 +122,10 @@ def _kept() -> None:
                     _reopen_if_open(entry.digest)
                     st.rerun()
             with st.popover("Forget", key=f"forgetting-{entry.digest}"):
+                reviews = n_reviews(entry.digest)
+                erased = f" with {plural(reviews, 'step')} of its reviews" if reviews else ""
                 st.write(
-                    "This erases the dataset from the disk of this computer. "
+                    f"This erases the dataset{erased} from the disk of this computer. "
                     "What was computed from it is gone when the server stops."
                 )
                 st.button(

@@ -6,11 +6,12 @@ from importlib.metadata import version
 
 import streamlit as st
 
+from core.review.database import store_url
 from core.settings import current_settings
 from core.version import __version__
 from pages.shared import menu
 
-PACKAGES = ("streamlit", "plotly", "numpy", "scipy", "pandas", "pyarrow", "numba")
+PACKAGES = ("streamlit", "plotly", "numpy", "scipy", "pandas", "pyarrow", "numba", "nutpie", "sqlalchemy")
 
 menu.through_app()
 st.title("Settings")
@@ -18,6 +19,7 @@ settings = current_settings()
 st.markdown(f"**Plurality {__version__}** · nothing leaves this computer, no usage statistics are sent.")
 rows = {
     "Folder of kept datasets (PLURALITY_HOME)": str(settings.home),
+    "Reviews (PLURALITY_DATABASE_URL)": store_url().render_as_string(hide_password=True),
     "Folder of compiled kernels (NUMBA_CACHE_DIR)": os.environ["NUMBA_CACHE_DIR"],
     "Largest file (PLURALITY_MAX_UPLOAD_MB)": f"{settings.max_upload_mb:,} MB",
     "Largest model (PLURALITY_MAX_MODEL_CELLS)": f"{settings.max_model_cells:,} numbers",
