@@ -28,6 +28,12 @@ def _softmax(x, log_p, p):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def _softplus(v):
+    """The logarithm of 1 + e^v, without overflow."""
+    return max(v, 0.0) + np.log1p(np.exp(-abs(v)))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def _spread(basis, u, first, x):
     """Fill x = V u for the K - 1 coordinates from ``first``."""
     n = basis.shape[0]
@@ -133,11 +139,12 @@ def dirichlet_density(u, basis, ptr, cell, times, count, prevalence_prior, row_p
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def hierarchical_density(u, basis, ptr, cell, times, count, prevalence_prior, centre, scale):
+def hierarchical_density(u, basis, ptr, cell, times, count, prevalence_prior, centre, scale, cooperative):
     """Log posterior of rows softmax(mu_k + tau_k * eps_jk), with its gradient.
 
     eps ~ N(0, 1), mu_kl ~ N(centre_kl, scale), tau ~ half-normal(1) by its log, prevalence ~ Dirichlet. ``u``: K - 1
     coordinates of the prevalence, mu and ln tau by true and answered class, eps by rater, true and answered class.
+    Where ``cooperative`` the prior of mu is cut at mu_kl < mu_kk: v stands for mu_kl = mu_kk - ln(1 + e^v).
     """
     n = basis.shape[0]
     square = n * n
@@ -154,16 +161,22 @@ def hierarchical_density(u, basis, ptr, cell, times, count, prevalence_prior, ce
     value = 0.0
     for k in range(n):
         value += prevalence_prior[k] * log_pi[k]
+    mu = u[at_mu:at_tau].copy()
+    by_mu = np.empty(square)
     for c in range(square):
-        off = (u[at_mu + c] - centre[c // n, c % n]) / scale
+        k, m = c // n, c % n
+        if cooperative and k != m:
+            mu[c] = u[at_mu + k * n + k] - _softplus(u[at_mu + c])
+            value -= _softplus(-u[at_mu + c])
+        off = (mu[c] - centre[k, m]) / scale
         value += -0.5 * off * off - 0.5 * tau[c] * tau[c] + u[at_tau + c]
-        gradient[at_mu + c] = -off / scale
+        by_mu[c] = -off / scale
         gradient[at_tau + c] = 1.0 - tau[c] * tau[c]
     for j in range(n_raters):
         for k in range(n):
             for m in range(n):
                 eps = u[at_eps + j * square + k * n + m]
-                x[m] = u[at_mu + k * n + m] + tau[k * n + m] * eps
+                x[m] = mu[k * n + m] + tau[k * n + m] * eps
                 value -= 0.5 * eps * eps
             _softmax(x, row, theta[j, k])
             for m in range(n):
@@ -182,9 +195,17 @@ def hierarchical_density(u, basis, ptr, cell, times, count, prevalence_prior, ce
                 c = k * n + m
                 at = at_eps + j * square + c
                 by_logit = by_theta[j * n + m, k] - theta[j, k, m] * total
-                gradient[at_mu + c] += by_logit
+                by_mu[c] += by_logit
                 gradient[at_tau + c] += by_logit * tau[c] * u[at]
                 gradient[at] = by_logit * tau[c] - u[at]
+    for c in range(square):
+        k, m = c // n, c % n
+        if cooperative and k != m:
+            gradient[at_mu + k * n + k] += by_mu[c]
+            share = np.exp(-_softplus(-u[at_mu + c]))  # the derivative of ln(1 + e^v)
+            gradient[at_mu + c] = 1.0 - share - by_mu[c] * share
+        else:
+            gradient[at_mu + c] += by_mu[c]
     return value, gradient
 
 

@@ -48,6 +48,11 @@ class ConfusionDensity:
         self.case_count = patterns.count
         self._mode: np.ndarray | None = None
 
+    @property
+    def settings(self) -> dict:
+        """What was chosen for the model, as a fit tells it."""
+        raise NotImplementedError
+
     def logs(self, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Log prevalence, (n_draws, n_classes), and log confusion, (n_draws, n_raters, n_classes, n_classes)."""
         raise NotImplementedError

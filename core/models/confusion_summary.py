@@ -37,7 +37,7 @@ def summarise(
         class_probability=of_case,
         n_annotations=np.bincount(dataset.rater, minlength=dataset.n_raters),
         log_likelihood=density.likelihood_at(np.log(prevalence), np.log(confusion)),
-        settings={"level": level, "n_draws": len(draws)},
+        settings={**density.settings, "level": level, "n_draws": len(draws)},
         notes=_remarks(dataset, prevalence, confusion),
         uncertainty=Uncertainty(
             method="posterior",

@@ -34,6 +34,13 @@ class DawidSkeneDensity(ConfusionDensity):
         self.row_prior = np.ascontiguousarray(row_prior, np.float64)
         self.ndim = (self.n_classes - 1) * (1 + self.n_raters * self.n_classes)
 
+    @property
+    def settings(self) -> dict:
+        """The Dirichlet parameters."""
+        prior = self.row_prior
+        parameters = (self.prevalence_prior[0], prior[0, 0], prior[0, -1])
+        return dict(zip(("prevalence_prior", "diagonal", "off_diagonal"), map(float, parameters), strict=True))
+
     def job(self) -> tuple[dict, dict[str, np.ndarray]]:
         """Sizes, and answers and priors."""
         arrays = {"prevalence_prior": self.prevalence_prior, "row_prior": self.row_prior}

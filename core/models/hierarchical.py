@@ -18,9 +18,18 @@ from core.models.hierarchical_density import HierarchicalDensity
 class HierarchicalDawidSkene(ConfusionModel):
     """The posterior of prevalence, confusion matrices, and of the raters they come from.
 
+    Parameters
+    ----------
+    cooperative : bool
+        For every true class the raters' centre favours the right answer, μ_kl < μ_kk; the prior is cut there, not
+        renormalised. Single raters may still be adversarial. Without it chains visit places where two classes have
+        changed names, and seldom converge.
+
     Its fit has ``parameters``: ``mu`` and ``tau``, axes true class and answered class, and ``new_rater``,
     ``new_rater_low``, ``new_rater_high``: the confusion matrix of a rater not seen, with its interval.
     """
+
+    cooperative: bool = True
 
     # The spreads make a funnel: shorter steps get further into it.
     target_accept: ClassVar[float] = 0.9
@@ -36,4 +45,4 @@ class HierarchicalDawidSkene(ConfusionModel):
             The tables would not fit.
         """
         check_answers("Hierarchical Dawid-Skene", dataset)
-        return HierarchicalDensity(AnswerPatterns.of(dataset), dataset)
+        return HierarchicalDensity(AnswerPatterns.of(dataset), self.cooperative, dataset)

@@ -49,32 +49,42 @@ class HierarchicalDensity(ConfusionDensity):
     Parameters
     ----------
     patterns : AnswerPatterns
+    cooperative : bool
+        mu_kl < mu_kk: for every true class the raters' centre favours the right answer. The prior is cut there.
     dataset : Dataset, optional
     """
 
     name = "hierarchical"
 
-    def __init__(self, patterns: AnswerPatterns, dataset: Dataset | None = None):
+    def __init__(self, patterns: AnswerPatterns, cooperative: bool = True, dataset: Dataset | None = None):
         super().__init__(patterns, dataset)
+        self.cooperative = cooperative
         n = self.n_classes
         self.ndim = n - 1 + n * n * (2 + self.n_raters)
         self.centre = 2.0 * np.eye(n)
         self.prevalence_prior = np.full(n, PREVALENCE_PRIOR)
 
+    @property
+    def settings(self) -> dict:
+        """Whether the raters' centre favours right answers."""
+        return {"cooperative": self.cooperative}
+
     def job(self) -> tuple[dict, dict[str, np.ndarray]]:
         """Sizes and answers."""
-        return {"n_raters": self.n_raters, "n_classes": self.n_classes}, self.patterns.arrays
+        sizes = {"n_raters": self.n_raters, "n_classes": self.n_classes}
+        return sizes | self.settings, self.patterns.arrays
 
     @classmethod
     def from_job(cls, settings: dict, arrays: dict[str, np.ndarray]) -> "HierarchicalDensity":
         """The same posterior, without the names of cases and raters."""
         answers = (arrays[name] for name in ("case_ptr", "rater", "answer"))
-        return cls(AnswerPatterns.from_arrays(settings["n_raters"], settings["n_classes"], *answers))
+        patterns = AnswerPatterns.from_arrays(settings["n_raters"], settings["n_classes"], *answers)
+        return cls(patterns, settings["cooperative"])
 
     def value_and_gradient(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         """Log posterior density up to a constant, with its gradient."""
         return hierarchical_density(
-            theta, self.basis, *self.patterns.design, self.prevalence_prior, self.centre, ROW_SCALE
+            theta, self.basis, *self.patterns.design, self.prevalence_prior, self.centre, ROW_SCALE, self.cooperative
         )
 
     def logs(self, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -87,14 +97,21 @@ class HierarchicalDensity(ConfusionDensity):
         n = self.n_classes
         free, mu, log_tau, eps = np.split(draws, [n - 1, n - 1 + n * n, n - 1 + 2 * n * n], axis=1)
         shape = (len(draws), n, n)
-        return free, mu.reshape(shape), np.exp(log_tau).reshape(shape), eps.reshape(len(draws), self.n_raters, n, n)
+        mu = mu.reshape(shape)
+        if self.cooperative:
+            right = np.diagonal(mu, axis1=1, axis2=2)[:, :, None]
+            mu = np.where(np.eye(n, dtype=bool), mu, right - np.logaddexp(0.0, mu))
+        return free, mu, np.exp(log_tau).reshape(shape), eps.reshape(len(draws), self.n_raters, n, n)
 
     def vote_start(self, log_prevalence: np.ndarray, log_confusion: np.ndarray) -> np.ndarray:
         """Coordinates near given parameters: mu in the middle of the raters, tau of their spread."""
         centred = log_confusion - log_confusion.mean(axis=2, keepdims=True)
         mu = centred.mean(axis=0)
         tau = np.full(mu.shape, 0.5)
-        eps = np.clip((centred - mu) / tau, -2.0, 2.0)
+        if self.cooperative:
+            ahead = np.maximum(np.diagonal(mu)[:, None] - mu, 0.1)
+            mu = np.where(np.eye(len(mu), dtype=bool), mu, np.log(np.expm1(ahead)))
+        eps = np.clip((centred - centred.mean(axis=0)) / tau, -2.0, 2.0)
         return np.concatenate((log_prevalence @ self.basis, mu.ravel(), np.log(tau).ravel(), eps.ravel()))
 
     def _climb(self, start: np.ndarray) -> np.ndarray:

@@ -9,8 +9,13 @@ from core.models.hierarchical import HierarchicalDawidSkene
 from core.models.nuts.densities import density_from
 from tests.core.models.confusion_examples import answers_of_cases, case_probabilities, log_likelihood, softmax
 
-MODELS = [BayesianDawidSkene(), BayesianDawidSkene(1.3, 4.0, 0.7), HierarchicalDawidSkene()]
-IDS = ["dawid-skene", "dawid-skene, other priors", "hierarchical"]
+MODELS = [
+    BayesianDawidSkene(),
+    BayesianDawidSkene(1.3, 4.0, 0.7),
+    HierarchicalDawidSkene(),
+    HierarchicalDawidSkene(cooperative=False),
+]
+IDS = ["dawid-skene", "dawid-skene, other priors", "hierarchical", "hierarchical, names free"]
 
 
 @pytest.fixture(params=[2, 3, 4])
@@ -55,19 +60,26 @@ def reference_dirichlet(density, dataset, theta):
 
 
 def reference_hierarchical(density, dataset, theta):
-    """Log likelihood, the normal and half-normal densities, ln τ's Jacobian, and the Dirichlet of the prevalence."""
+    """Log likelihood, normals, half-normals, Jacobians of ln τ and of the cut μ, Dirichlet of the prevalence."""
     n = dataset.n_classes
     free, mu, log_tau, eps = np.split(theta, np.cumsum([n - 1, n * n, n * n]))
     mu, tau, eps = mu.reshape(n, n), np.exp(log_tau).reshape(n, n), eps.reshape(-1, n, n)
+    jacobian = 0.0
+    if density.cooperative:
+        right, off = np.diagonal(mu)[:, None], ~np.eye(n, dtype=bool)
+        jacobian = -np.log1p(np.exp(-mu[off])).sum()
+        mu = np.where(off, right - np.log1p(np.exp(mu)), mu)
     prevalence = softmax(free @ contrasts(n).T)
-    value = log_likelihood(dataset, prevalence, softmax(mu + tau * eps))
+    value = jacobian + log_likelihood(dataset, prevalence, softmax(mu + tau * eps))
     value += norm.logpdf(mu, 2 * np.eye(n), 1.5).sum() + norm.logpdf(eps).sum()
     value += (norm.logpdf(tau) + np.log(2) + log_tau.reshape(n, n)).sum()
     return value + dirichlet.logpdf(prevalence, np.full(n, 2.0)) + np.log(prevalence).sum()
 
 
 @pytest.mark.parametrize(
-    ("model", "reference"), [*((m, reference_dirichlet) for m in MODELS[:2]), (MODELS[2], reference_hierarchical)]
+    ("model", "reference"),
+    [*zip(MODELS, 2 * [reference_dirichlet] + 2 * [reference_hierarchical], strict=True)],
+    ids=IDS,
 )
 def test_the_density_is_likelihood_times_priors_times_jacobian(model, reference, dataset):
     """Up to one constant: differences between points are compared."""

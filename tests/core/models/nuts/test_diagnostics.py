@@ -19,6 +19,7 @@ def test_independent_draws_converge_and_give_means_and_intervals(dataset):
     draws = np.random.default_rng(0).normal([5.0, 6.0], [1.0, 2.0], (4, 1000, 2))
     found, diagnostics = verdict(draws, dataset)
     assert diagnostics.converged and diagnostics.rhat_max < 1.01 and diagnostics.ess_bulk_min > 2000
+    assert diagnostics.ess_tail_min > 2000
     assert diagnostics.words.startswith("Converged: R-hat at most 1.00")
     assert (diagnostics.n_chains, diagnostics.n_draws, diagnostics.n_divergent) == (4, 1000, 0)
     one = found["accuracy"]

@@ -26,7 +26,11 @@ def test_a_fit_has_means_intervals_diagnostics_checks_and_leave_one_out(whole):
     assert found.diagnostics.converged and found.fit.converged
     assert found.diagnostics.rhat_max <= 1.01 and found.diagnostics.ess_bulk_min >= 400
     assert (found.fit.method, found.fit.model, found.level) == ("nuts", "dawid-skene", 0.95)
-    assert found.fit.settings["n_chains"] == 4 and found.fit.settings["seed"] == 0
+    assert (
+        found.fit.settings["diagonal"] == 10.0
+        and found.fit.settings["n_chains"] == 4
+        and found.fit.settings["seed"] == 0
+    )
     for name, of_fit in (("prevalence", found.fit.prevalence), ("confusion", found.fit.confusion)):
         one = found.quantities[name]
         np.testing.assert_allclose(one.mean, of_fit)
