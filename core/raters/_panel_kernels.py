@@ -1,0 +1,112 @@
+"""The truth of a case as all raters but one see it.
+
+P(z = k | answers of all but rater j) is proportional to pi_k times the product over annotations a of the case that are
+not rater j's of theta[rater_a, k, answer_a] (Dawid & Skene 1979, eq. 2.5, with the answers of one rater taken out).
+"""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def _left_out(case_ptr, rater, cell, log_theta, log_prevalence, known, case, a, total, p):
+    """Fill ``p`` with the class probabilities of a case without the rater of annotation ``a``; answers of others."""
+    n_classes = log_prevalence.size
+    others = 0
+    for k in range(n_classes):
+        p[k] = total[k]
+    for b in range(case_ptr[case], case_ptr[case + 1]):
+        if rater[b] == rater[a]:
+            for k in range(n_classes):
+                p[k] -= log_theta[cell[b], k]
+        else:
+            others += 1
+    if known.size and known[case] >= 0:
+        for k in range(n_classes):
+            p[k] = 1.0 if k == known[case] else 0.0
+        return max(others, 1)
+    best = p[0]
+    for k in range(1, n_classes):
+        best = max(best, p[k])
+    mass = 0.0
+    for k in range(n_classes):
+        p[k] = np.exp(p[k] - best)
+        mass += p[k]
+    for k in range(n_classes):
+        p[k] /= mass
+    return others
+
+
+@njit(cache=True, nogil=True)
+def _all_answers(case_ptr, cell, log_theta, log_prevalence, case, total):
+    for k in range(log_prevalence.size):
+        total[k] = log_prevalence[k]
+    for b in range(case_ptr[case], case_ptr[case + 1]):
+        for k in range(log_prevalence.size):
+            total[k] += log_theta[cell[b], k]
+
+
+@njit(cache=True, nogil=True)
+def without_own(
+    case_ptr, rater, answer, cell, log_theta, log_prevalence, known, first_case, last_case, right, top, sure, judged
+):
+    """Judge every annotation of a run of cases by the answers of the others on it.
+
+    ``log_theta[rater * K + answer, k]`` must be finite. Fills, by annotation, ``right`` (P that the answer is the true
+    class), ``top`` and ``sure`` (most probable class and its probability), and ``judged`` (whether there are others, or
+    the class is known). Returns expected answers by (true, answered class).
+    """
+    n_classes = log_prevalence.size
+    pool = np.zeros((n_classes, n_classes))
+    total, p = np.empty(n_classes), np.empty(n_classes)
+    for case in range(first_case, last_case):
+        _all_answers(case_ptr, cell, log_theta, log_prevalence, case, total)
+        for a in range(case_ptr[case], case_ptr[case + 1]):
+            others = _left_out(case_ptr, rater, cell, log_theta, log_prevalence, known, case, a, total, p)
+            best = 0
+            for k in range(1, n_classes):
+                if p[k] > p[best]:
+                    best = k
+            right[a] = p[answer[a]]
+            top[a] = best
+            sure[a] = p[best]
+            judged[a] = others > 0
+            if others:
+                for k in range(n_classes):
+                    pool[k, answer[a]] += p[k]
+    return pool
+
+
+@njit(cache=True, nogil=True)
+def chance_of_mistake(
+    case_ptr, rater, answer, cell, log_theta, log_prevalence, known, spread, first_case, last_case, wrong
+):
+    """Fill ``wrong`` with P(this answer | the rater is mistaken): sum over k of p_k spread[k, answer], 0 at k = answer.
+
+    ``spread[k]`` says how mistakes on class k fall over the other classes.
+    """
+    n_classes = log_prevalence.size
+    total, p = np.empty(n_classes), np.empty(n_classes)
+    for case in range(first_case, last_case):
+        _all_answers(case_ptr, cell, log_theta, log_prevalence, case, total)
+        for a in range(case_ptr[case], case_ptr[case + 1]):
+            _left_out(case_ptr, rater, cell, log_theta, log_prevalence, known, case, a, total, p)
+            chance = 0.0
+            for k in range(n_classes):
+                chance += p[k] * spread[k, answer[a]]
+            wrong[a] = chance
+
+
+@njit(cache=True, nogil=True)
+def answers_by_class(case_ptr, rater, answer, cell, log_theta, log_prevalence, known, rows, cases):
+    """Expected answers of some annotations, with their cases, by (class by the others, answered class)."""
+    n_classes = log_prevalence.size
+    table = np.zeros((n_classes, n_classes))
+    total, p = np.empty(n_classes), np.empty(n_classes)
+    for i in range(rows.size):
+        a = rows[i]
+        _all_answers(case_ptr, cell, log_theta, log_prevalence, cases[i], total)
+        if _left_out(case_ptr, rater, cell, log_theta, log_prevalence, known, cases[i], a, total, p):
+            for k in range(n_classes):
+                table[k, answer[a]] += p[k]
+    return table

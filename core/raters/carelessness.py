@@ -1,0 +1,177 @@
+"""Signs of answers given without looking, other than accuracy.
+
+All are counted on *clear* answers: those on cases where the other raters together are nearly certain of a class. Few
+mistakes are made there by raters who look. What a careless rater answers does not depend on the case, so classes that
+they favour turn up on cases of many other classes; a rater who merely confuses two classes, or draws a line elsewhere,
+names the wrong one on cases of one class. With two classes the two cannot be told apart, and nobody is called careless.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.raters.panel import Panel
+
+CERTAIN = 0.9
+FAR = 0.05
+_FEW = 10  # clear answers of others on a class, below which nothing is far off
+_WEIGHT = 2.0  # pseudo-answers behind each row of a rater's table
+SPAM_PRIOR = 0.01
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Carelessness:
+    """One entry for each rater; arrays of shape (n_raters,).
+
+    An answer is *far off* where the others are certain of another class, and less than `FAR` of the others' answers on
+    clear cases of that class are this one.
+
+    Attributes
+    ----------
+    n_clear : ndarray of int64
+        Answers on cases that the others are certain of.
+    n_far : ndarray of int64
+        Those far off.
+    favourite : ndarray of int32
+        Class that stands out most among the far-off answers; -1 where there is none.
+    n_favourite : ndarray of int64
+        Far-off answers that name it.
+    n_over : ndarray of int64
+        On how many classes of the others.
+    n_regardless : ndarray of int64
+        ``n_favourite`` less those on the one class that it is most often given for: what confusing two classes does not
+        explain.
+    expected : ndarray
+        How many of the rater's ``n_far`` would name the favourite if they fell over classes as those of the others.
+    p_favourite : ndarray
+        P(as many as ``n_regardless`` or more | far-off answers fall over classes as those of the others), times the
+        number of classes; 1 where there is nothing to judge.
+    spam : ndarray
+        P(the answers do not depend on the case), from `SPAM_PRIOR` and ``log_factor``; NaN without clear answers on two
+        classes.
+    log_factor : ndarray
+        Log Bayes factor of that against answers spread on each class as those of the others.
+    """
+
+    n_clear: np.ndarray
+    n_far: np.ndarray
+    favourite: np.ndarray
+    n_favourite: np.ndarray
+    n_over: np.ndarray
+    n_regardless: np.ndarray
+    expected: np.ndarray
+    p_favourite: np.ndarray
+    spam: np.ndarray
+    log_factor: np.ndarray
+
+    @property
+    def p_spam(self) -> np.ndarray:
+        """Largest probability that honest answers give so large a Bayes factor (Markov's inequality); 1 where NaN."""
+        return np.minimum(1.0, np.exp(-np.maximum(np.nan_to_num(self.log_factor), 0)))
+
+
+def carelessness(panel: Panel, certain: float = CERTAIN) -> Carelessness:
+    """Far-off answers, favourites, and the probability that answers do not depend on the case."""
+    dataset = panel.dataset
+    n_raters, n_classes = dataset.n_raters, dataset.n_classes
+    clear = np.flatnonzero(panel.judged & (panel.sure >= certain))
+    cell = (dataset.rater[clear].astype(np.int64) * n_classes + panel.top[clear]) * n_classes + dataset.answer[clear]
+    cell, count = np.unique(cell, return_counts=True)
+    row, answer = np.divmod(cell, n_classes)
+    rater, top = np.divmod(row, n_classes)
+    tables = _Tables(rater, top, answer, count, n_raters, n_classes)
+    n_clear = np.bincount(rater, count, n_raters).astype(np.int64)
+    log_factor = tables.log_factor()
+    spam = SPAM_PRIOR / (SPAM_PRIOR + (1 - SPAM_PRIOR) * np.exp(-np.clip(log_factor, -700, 700)))
+    return Carelessness(n_clear, *tables.favourites(), spam, log_factor)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tables:
+    """Sparse tables of clear answers: rater, class of the others, answer, count; ascending."""
+
+    rater: np.ndarray
+    top: np.ndarray
+    answer: np.ndarray
+    count: np.ndarray
+    n_raters: int
+    n_classes: int
+
+    def pool(self) -> np.ndarray:
+        pool = np.zeros((self.n_classes, self.n_classes))
+        np.add.at(pool, (self.top, self.answer), self.count)
+        return pool
+
+    def in_row(self) -> tuple[np.ndarray, np.ndarray]:
+        """Which row (rater, class of the others) each entry is of, and the answers of each row."""
+        key = self.rater * self.n_classes + self.top
+        _, place = np.unique(key, return_inverse=True)
+        return place, np.bincount(place, self.count)
+
+    def favourites(self) -> tuple[np.ndarray, ...]:
+        pool = self.pool()
+        place, size = self.in_row()
+        others = pool.sum(axis=1)[self.top] - size[place]
+        same = pool[self.top, self.answer] - self.count
+        far = (self.answer != self.top) & (others >= _FEW) & (same < FAR * others)
+        rater, answer, count = self.rater[far], self.answer[far], self.count[far]
+        key, of = np.unique(rater * self.n_classes + answer, return_inverse=True)
+        named = np.bincount(of, count, len(key)).astype(np.int64)
+        over = np.bincount(of, minlength=len(key))
+        largest = np.zeros(len(key), np.int64)
+        np.maximum.at(largest, of, count)
+        by, k = np.divmod(key, self.n_classes)
+        n_far = np.bincount(rater, count, self.n_raters).astype(np.int64)
+        of_class = np.bincount(answer, count, self.n_classes)
+        rest_named, rest = of_class[k] - named, count.sum() - n_far[by]
+        regardless = named - largest
+        one, two = rest_named + 1, rest - rest_named + self.n_classes - 1
+        p = np.ones(len(key))
+        p[regardless > 1] = beta_binomial_tail(*(x[regardless > 1] for x in (regardless, n_far[by], one, two)))
+        best = np.lexsort((p, by))
+        first = best[np.unique(by[best], return_index=True)[1]] if len(key) else best
+        columns = []
+        for value, none in ((k, -1), (named, 0), (over, 0), (regardless, 0)):
+            column = np.full(self.n_raters, none, np.int64)
+            column[by[first]] = value[first]
+            columns.append(column)
+        expected, chance = np.zeros(self.n_raters), np.ones(self.n_raters)
+        expected[by[first]] = (n_far[by] * one / (one + two))[first]
+        chance[by[first]] = np.minimum(1.0, p[first] * self.n_classes)
+        return n_far, *columns, expected, chance
+
+    def log_factor(self) -> np.ndarray:
+        """Dirichlet-multinomial evidence of one row for all classes against a row for each, by rater."""
+        from scipy.special import gammaln
+
+        pool = self.pool()
+        place, size = self.in_row()
+        usual = (pool.sum(axis=0) + 1) / (pool.sum() + self.n_classes)
+        others = pool.sum(axis=1)[self.top] - size[place]
+        # Where the others gave no answer on a class, half of this rater's are expected to be that class.
+        spread = 0.5 * (self.answer == self.top) + 0.5 * usual[self.answer]
+        expected = (pool[self.top, self.answer] - self.count + 2 * spread) / (others + 2)
+        each = gammaln(self.count + _WEIGHT * expected) - gammaln(_WEIGHT * expected)
+        honest = np.bincount(self.rater, each, self.n_raters)
+        row_rater = self.rater[np.unique(place, return_index=True)[1]]
+        honest += np.bincount(row_rater, gammaln(_WEIGHT) - gammaln(size + _WEIGHT), self.n_raters)
+        key, of = np.unique(self.rater * self.n_classes + self.answer, return_inverse=True)
+        total, prior = np.bincount(of, self.count), _WEIGHT * usual[key % self.n_classes]
+        by = key // self.n_classes
+        spam = np.bincount(by, gammaln(total + prior) - gammaln(prior), self.n_raters)
+        spam += gammaln(_WEIGHT) - gammaln(np.bincount(self.rater, self.count, self.n_raters) + _WEIGHT)
+        met = np.bincount(row_rater, minlength=self.n_raters)
+        return np.where(met > 1, spam - honest, np.nan)
+
+
+def beta_binomial_tail(x: np.ndarray, n: np.ndarray, one: np.ndarray, two: np.ndarray) -> np.ndarray:
+    """P(X ≥ x) of X ~ Beta-binomial(n, one, two), elementwise."""
+    from scipy.special import betaln, gammaln
+
+    found = np.empty(len(x))
+    for i in range(len(x)):
+        k = np.arange(x[i], n[i] + 1)
+        log_p = gammaln(n[i] + 1) - gammaln(k + 1) - gammaln(n[i] - k + 1)
+        log_p += betaln(k + one[i], n[i] - k + two[i]) - betaln(one[i], two[i])
+        found[i] = min(1.0, float(np.exp(log_p).sum()))
+    return found

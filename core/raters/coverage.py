@@ -1,0 +1,160 @@
+"""Who overlaps with whom, what is missing, and whether the design can identify the models."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.agreement.pairs import pair_matrix
+from core.annotations.dataset import Dataset
+from core.errors import NotApplicableError
+from core.models.identifiability import most_per_case, tap_identifiability, two_per_case, unidentified_raters
+from core.models.result import RaterModelFit
+from core.text import plural
+
+FEW = 10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Coverage:
+    """The design of the data.
+
+    Attributes
+    ----------
+    raters, classes : tuple of str
+    shared : ndarray of int64, shape (n_raters, n_raters)
+        Pairs of answers on the same case; 0 on the diagonal.
+    few : int
+        Below which an overlap counts as lacking.
+    lacking : ndarray of int64, shape (n_pairs, 2)
+        Pairs of raters with fewer, fewest first.
+    component : ndarray of int64, shape (n_raters,)
+        Raters who are joined by cases, directly or through others, have the same number; the largest group has 0.
+    n_components : int
+    answers_per_case : ndarray of int64, shape (most + 1,)
+        Cases by their number of answers.
+    class_cases : ndarray, shape (n_classes,)
+        Expected cases of each class.
+    class_shared : ndarray, shape (n_classes,)
+        Of these, expected cases with two raters or more.
+    class_met : ndarray, shape (n_raters, n_classes)
+        Expected answers of a rater on cases of a class.
+    lacking_classes : ndarray of int64
+        Classes with fewer than ``few`` expected cases that two raters share, fewest first.
+    not_met : ndarray of int64, shape (n_raters,)
+        Classes on which a rater has less than one expected answer.
+    odd_cycle : ndarray of bool, shape (n_raters,)
+        Whether the pairs around a rater form an odd cycle: what models need where no case has three answers.
+    identified : dict
+        For "dawid-skene", "tap" and "tap-common" the note on what the design cannot tell; empty where it can.
+    notes : tuple of str
+    """
+
+    raters: tuple[str, ...]
+    classes: tuple[str, ...]
+    shared: np.ndarray
+    few: int
+    lacking: np.ndarray
+    component: np.ndarray
+    n_components: int
+    answers_per_case: np.ndarray
+    class_cases: np.ndarray
+    class_shared: np.ndarray
+    class_met: np.ndarray
+    lacking_classes: np.ndarray
+    not_met: np.ndarray
+    odd_cycle: np.ndarray
+    identified: dict[str, str]
+    notes: tuple[str, ...]
+
+
+def coverage(dataset: Dataset, fit: RaterModelFit, few: int = FEW) -> Coverage:
+    """Overlap of raters and of classes, connected groups, and identifiability.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of single classes, with raters who are identified.
+    fit : RaterModelFit
+        Of these data: which classes cases are of.
+    few : int
+        1 or more.
+
+    Raises
+    ------
+    NotApplicableError
+        The answers are not single classes, or are anonymous.
+    LimitError
+        The matrix of raters × raters would not fit.
+    """
+    if few < 1:
+        raise ValueError(f"few must be 1 or more, not {few}")
+    if dataset.kind != "class" or not dataset.raters_identified:
+        raise NotApplicableError("Overlap is counted for single classes of raters who are identified.")
+    shared = pair_matrix(dataset).n.copy()
+    np.fill_diagonal(shared, 0)
+    first, second = np.triu_indices(dataset.n_raters, 1)
+    scarce = np.flatnonzero(shared[first, second] < few)
+    scarce = scarce[np.argsort(shared[first, second][scarce], kind="stable")]
+    component, n_components = _components(shared)
+    size = np.diff(dataset.case_ptr)
+    key = np.unique(dataset.case_of_annotation.astype(np.int64) * dataset.n_raters + dataset.rater)
+    two = np.bincount(key // max(dataset.n_raters, 1), minlength=dataset.n_cases) > 1
+    class_shared = fit.class_probability[two].sum(axis=0)
+    met = np.empty((dataset.n_raters, dataset.n_classes))
+    for k in range(dataset.n_classes):
+        met[:, k] = np.bincount(dataset.rater, fit.class_probability[dataset.case_of_annotation, k], dataset.n_raters)
+    lacking_classes = np.flatnonzero(class_shared < few)
+    identified = {
+        "dawid-skene": " ".join(two_per_case(dataset)),
+        "tap": " ".join(tap_identifiability(dataset, common=False)),
+        "tap-common": " ".join(tap_identifiability(dataset, common=True)),
+    }
+    odd = np.ones(dataset.n_raters, bool)
+    odd[unidentified_raters(dataset)] = False
+    return Coverage(
+        dataset.raters,
+        dataset.classes,
+        shared,
+        few,
+        np.stack([first[scarce], second[scarce]], axis=1),
+        component,
+        n_components,
+        np.bincount(size),
+        fit.class_probability[size > 0].sum(axis=0),
+        class_shared,
+        met,
+        lacking_classes[np.argsort(class_shared[lacking_classes], kind="stable")],
+        (met < 1).sum(axis=1),
+        odd,
+        identified,
+        _notes(dataset, n_components, len(scarce), first.size, few),
+    )
+
+
+def _components(shared: np.ndarray) -> tuple[np.ndarray, int]:
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    n, label = connected_components(csr_array(shared > 0), directed=False)
+    order = np.argsort(-np.bincount(label, minlength=n), kind="stable")
+    rank = np.empty(n, np.int64)
+    rank[order] = np.arange(n)
+    return rank[label], int(n)
+
+
+def _notes(dataset: Dataset, n_components: int, n_scarce: int, n_pairs: int, few: int) -> tuple[str, ...]:
+    notes = []
+    if n_components > 1:
+        notes.append(
+            f"Raters fall into {n_components:,} groups that share no case: what is said across groups rests on cases "
+            "being alike."
+        )
+    if n_scarce:
+        notes.append(f"{n_scarce:,} of {plural(n_pairs, 'pair')} of raters share fewer than {few:,} cases.")
+    most = most_per_case(dataset)
+    if most < 3:
+        notes.append(
+            f"No case has more than {plural(most, 'answer')}; three on some cases let rater models tell truth from "
+            "error."
+        )
+    return tuple(notes)

@@ -1,0 +1,247 @@
+"""Whether a rater got worse: windowed accuracy, a control chart with a limit, and when the change came.
+
+The truth is that of the panel without the rater (`Panel`), so an answer on a case that the others are unsure of moves
+the chart little. The limit is set so that a stable rater's chart crosses it with the probability that the user states,
+anywhere along the rater's own answers: the answers are put into random order again and again, which keeps their number,
+the rater's accuracy and how sure the panel was. For a stable rater every order is as likely as the one seen, so this
+holds for any number of answers and any accuracy; constants of the literature are for long runs and a known accuracy.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from core.annotations.dataset import MISSING_TIME
+from core.chunks import CancelToken, map_chunks
+from core.errors import InputError, NotApplicableError
+from core.raters._chart_kernels import change_points, chart_of, shuffled_highest
+from core.raters.panel import Panel
+from core.raters.windows import FEWEST, POINTS, Windows, mean_accuracy, windows_of
+from core.seeds import case_seeds
+
+Chart = Literal["cusum", "ewma"]
+FALL = 0.5  # a drop of this share of the odds of being right is what the CUSUM is tuned to
+EWMA_WEIGHT = 0.1
+N_ORDERS = 2000
+_ENOUGH = 10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drift:
+    """One rater over time; arrays of shape (n_judged,) in order of time.
+
+    Attributes
+    ----------
+    rater : str
+    kind : {"cusum", "ewma"}
+    annotation : ndarray of int64
+        Positions in the dataset.
+    time : ndarray of int64
+    chart : ndarray
+        Rises where answers get worse.
+    limit : float
+    false_alarm : float
+        P(the chart of a stable rater crosses the limit anywhere).
+    alarm : int or None
+        First place at which the chart stands above the limit.
+    p : float
+        P(a stable rater's chart reaches as high).
+    accuracy : float
+        Of all answers together, at which the chart expects no change.
+    change : int or None
+        Answers before the change, the median of its posterior; None without an alarm.
+    change_low, change_high : int or None
+        Ends of its interval.
+    before, after : float or None
+        Accuracy before and after ``change``.
+    windows : Windows
+    level : float
+    n_undated : int
+        Answers left out because their time is unknown.
+    """
+
+    rater: str
+    kind: str
+    annotation: np.ndarray
+    time: np.ndarray
+    chart: np.ndarray
+    limit: float
+    false_alarm: float
+    alarm: int | None
+    p: float
+    accuracy: float
+    change: int | None
+    change_low: int | None
+    change_high: int | None
+    before: float | None
+    after: float | None
+    windows: Windows
+    level: float
+    n_undated: int
+
+    def time_of(self, place: int | None) -> int | None:
+        """Time of the first answer after a change."""
+        return None if place is None else int(self.time[min(place, len(self.time) - 1)])
+
+
+def drift_of(
+    panel: Panel,
+    rater: int,
+    *,
+    kind: Chart = "cusum",
+    false_alarm: float = 0.05,
+    n_windows: int = 8,
+    level: float = 0.95,
+    n_orders: int = N_ORDERS,
+    seed: int = 0,
+) -> Drift:
+    """One rater over time.
+
+    Parameters
+    ----------
+    kind : {"cusum", "ewma"}
+        CUSUM for a fall of the odds of being right to `FALL`; EWMA with weight `EWMA_WEIGHT`.
+    false_alarm : float
+        P(a stable rater's chart crosses the limit), over all their answers together; 0.0005 to 0.5.
+    n_orders : int
+        Random orders that the limit is found from.
+
+    Raises
+    ------
+    NotApplicableError
+        There are no times, or fewer than `FEWEST` judged answers have one.
+    InputError
+        A parameter is out of range.
+    """
+    if kind not in ("cusum", "ewma"):
+        raise InputError(f"There is no chart {kind!r}.", "Use cusum or ewma.")
+    if not 0.0005 <= false_alarm <= 0.5:
+        raise InputError(f"The false-alarm rate is {false_alarm}.", "Give a number from 0.0005 to 0.5.")
+    if n_windows < 1 or n_orders * false_alarm < 1 or not 0 < level < 1:
+        raise InputError("Windows, orders or level are out of range.", "Ask for one window or more, and more orders.")
+    name = panel.dataset.raters[rater]
+    rows, n_undated = _rows(panel, rater)
+    if panel.dataset.time is None:
+        raise NotApplicableError("These annotations have no times, so nothing can be followed over time.")
+    if rows.size < FEWEST:
+        raise NotApplicableError(f"{name} has {rows.size} dated answers that others judge; {FEWEST} are needed.")
+    answers = _answers(panel, rows)
+    right, wrong, _, accuracy = answers
+    settings = (FALL, EWMA_WEIGHT if kind == "ewma" else 0.0)
+    chart = np.empty(rows.size)
+    chart_of(right, wrong, answers[2], np.arange(rows.size), accuracy, *settings, chart)
+    highest = np.empty(n_orders)
+    shuffled_highest(_seed(seed, name), *answers, *settings, np.inf, n_orders + 1, highest)
+    limit = float(np.sort(highest)[max(n_orders - int(np.floor(false_alarm * (n_orders + 1))), 0)])
+    above = np.flatnonzero(chart > limit * (1 + 1e-9) + 1e-12)
+    alarm = int(above[0]) if above.size else None
+    change = before = after = low = high = None
+    if alarm is not None:
+        change, low, high = change_point(right, wrong, level)
+        before, after = (mean_accuracy(right[part], wrong[part]) for part in (slice(change), slice(change, None)))
+    return Drift(
+        name,
+        kind,
+        rows,
+        panel.dataset.time[rows],
+        chart,
+        limit,
+        false_alarm,
+        alarm,
+        _tail(highest, n_orders, float(chart.max())),
+        accuracy,
+        change,
+        low,
+        high,
+        before,
+        after,
+        windows_of(panel, rows, n_windows, level),
+        level,
+        n_undated,
+    )
+
+
+def drift_chances(
+    panel: Panel,
+    *,
+    seed: int = 0,
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> np.ndarray:
+    """P(a stable rater's CUSUM reaches as high as the rater's does), shape (n_raters,); NaN where it cannot be charted.
+
+    Random orders are drawn until `_ENOUGH` of them reach as high, at most `N_ORDERS` (Besag & Clifford 1991, DOI
+    10.1093/biomet/78.2.301). Below that, the tail of the chart's maximum is taken as exponential beyond its tenth
+    highest per cent, as Siegmund's approximation has it.
+    """
+    dataset = panel.dataset
+    if dataset.time is None:
+        return np.full(dataset.n_raters, np.nan)
+    size = 32
+    chunks = [(start, min(start + size, dataset.n_raters)) for start in range(0, dataset.n_raters, size)]
+
+    def one(chunk: tuple[int, int]) -> np.ndarray:
+        found = np.full(chunk[1] - chunk[0], np.nan)
+        highest = np.empty(N_ORDERS)
+        for rater in range(*chunk):
+            rows, _ = _rows(panel, rater)
+            if rows.size < FEWEST:
+                continue
+            answers = _answers(panel, rows)
+            settings = (FALL, 0.0)
+            reached = chart_of(*answers[:3], np.arange(rows.size), answers[3], *settings, np.empty(rows.size))
+            seed_of = _seed(seed, dataset.raters[rater])
+            n = shuffled_highest(seed_of, *answers, *settings, reached * (1 - 1e-12), _ENOUGH, highest)
+            found[rater - chunk[0]] = _tail(highest, n, reached)
+        return found
+
+    return np.concatenate([*map_chunks(one, chunks, token=token, progress=progress), np.empty(0)])
+
+
+def change_point(right: np.ndarray, wrong: np.ndarray, level: float = 0.95) -> tuple[int, int, int]:
+    """Answers before the change: median and equal-tailed interval of its posterior.
+
+    One change at an unknown place, every place as likely before seeing the answers, and accuracies before and after
+    from an even prior.
+    """
+    log_prior = np.full(POINTS.size, -np.log(POINTS.size))
+    evidence = change_points(right, wrong, POINTS, log_prior)
+    mass = np.exp(evidence - evidence.max())
+    reached = np.cumsum(mass / mass.sum())
+    places = np.searchsorted(reached, [0.5, (1 - level) / 2, (1 + level) / 2]) + 1
+    return tuple(int(min(place, right.size - 1)) for place in places)
+
+
+def _rows(panel: Panel, rater: int) -> tuple[np.ndarray, int]:
+    """Judged answers of known time, in order of time, and how many have none."""
+    rows = panel.of(rater)
+    rows = rows[panel.judged[rows]]
+    if panel.dataset.time is None:
+        return rows[:0], rows.size
+    known = panel.dataset.time[rows] != MISSING_TIME
+    return rows[known], int((~known).sum())
+
+
+def _answers(panel: Panel, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    """What the charts take: right, wrong, P(right) of each answer at the accuracy of all of them, and that accuracy."""
+    right, wrong = np.ascontiguousarray(panel.right[rows]), np.ascontiguousarray(panel.wrong[rows])
+    accuracy = mean_accuracy(right, wrong)
+    return right, wrong, accuracy * right / (accuracy * right + (1 - accuracy) * wrong), accuracy
+
+
+def _tail(highest: np.ndarray, n: int, reached: float) -> float:
+    above = int((highest[:n] >= reached * (1 - 1e-12)).sum())
+    if above >= _ENOUGH or n < highest.size:
+        return above / n if n < highest.size else (above + 1) / (n + 1)
+    start = float(np.quantile(highest, 0.9))
+    over = highest[highest > start]
+    mean = float((over - start).mean()) if over.size else 0.0
+    if mean <= 0 or reached <= start:
+        return (above + 1) / (n + 1)
+    return over.size / n * float(np.exp(-(reached - start) / mean))
+
+
+def _seed(seed: int, name: str) -> np.uint32:
+    return case_seeds(seed, [name], "drift")[0]

@@ -1,0 +1,162 @@
+"""Rules that flag a rater, each with its evidence in words, and how often they flag an honest one.
+
+The chance that honest raters raise any flag at all is at most ``false_alarms``: it is divided evenly over the rules
+that can be judged, and within a rule over raters by Holm (1979), Scandinavian Journal of Statistics 6(2), 65-70. That
+is the family-wise rate, not the false discovery rate: a flag is a word about a person.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.raters.carelessness import FAR, Carelessness
+from core.raters.tempo import Tempo
+from core.text import number
+
+FALSE_ALARMS = 0.05
+LEAST_SHARE = 0.05  # of the clear answers, below which favouring a class is a habit and not carelessness
+RULES = {
+    "below_others": "Accuracy far below that of the other raters",
+    "adversarial": "Right less often than answers that ignore the case",
+    "spam": "Answers do not depend on the case",
+    "careless": "Favours a class whatever the case shows",
+    "streaks": "Repeats the previous answer",
+    "fast": "Much faster than the other raters",
+    "drift": "Got worse over time",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """One flag.
+
+    Attributes
+    ----------
+    rater : int
+        Position in the table.
+    rule : str
+        One of `RULES`.
+    p : float
+        Chance of evidence as strong from an honest rater, before the number of raters and rules is allowed for.
+    words : str
+        The evidence. Holds the name of a class where there is one, not escaped, and no rater's name.
+    """
+
+    rater: int
+    rule: str
+    p: float
+    words: str
+
+    @property
+    def title(self) -> str:
+        """The rule in words."""
+        return RULES[self.rule]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """What one rule has found: ``p``, shape (n_raters,), NaN where not judged, the words, and who may be flagged."""
+
+    p: np.ndarray
+    words: Callable[[int], str]
+    may: np.ndarray | None = None
+
+
+def raise_flags(evidence: dict[str, Evidence], false_alarms: float) -> tuple[Flag, ...]:
+    """Flags by rater, then by rule; rules that judge nobody take no share of the false alarms."""
+    judging = {rule: found for rule, found in evidence.items() if np.isfinite(found.p).any()}
+    flags = []
+    for rule, found in judging.items():
+        flags += [
+            Flag(int(rater), rule, float(found.p[rater]), found.words(int(rater)))
+            for rater in holm(found.p, false_alarms / len(judging))
+            if found.may is None or found.may[rater]
+        ]
+    return tuple(sorted(flags, key=lambda flag: (flag.rater, list(RULES).index(flag.rule))))
+
+
+def holm(p: np.ndarray, level: float) -> np.ndarray:
+    """Positions rejected by Holm's step-down at a family-wise ``level``, ascending; NaN are no tests."""
+    tested = np.flatnonzero(np.isfinite(p))
+    order = tested[np.argsort(p[tested], kind="stable")]
+    passed = p[order] <= level / (tested.size - np.arange(tested.size))
+    n = int(np.argmin(passed)) if not passed.all() else tested.size
+    return np.sort(order[:n])
+
+
+def careless_evidence(found: Carelessness, classes: tuple[str, ...]) -> Evidence:
+    """Of favourites."""
+
+    def words(rater: int) -> str:
+        return (
+            f"Named {classes[found.favourite[rater]]} {found.n_favourite[rater]} times on cases that the others take "
+            f"for one of {found.n_over[rater]} other classes and seldom (under {100 * FAR:.0f} %) answer so; "
+            f"{number(found.expected[rater], 1)} would be expected of {found.n_far[rater]} such answers."
+        )
+
+    enough = found.n_regardless >= LEAST_SHARE * np.maximum(found.n_clear, 1)
+    return Evidence(_judged(found.p_favourite, found.n_clear > 0), words, enough)
+
+
+def spam_evidence(found: Carelessness) -> Evidence:
+    """Of answers that do not depend on the case."""
+
+    def words(rater: int) -> str:
+        return (
+            f"On {found.n_clear[rater]:,} cases that the others are certain of, answers are better explained by fixed "
+            f"shares of the classes than by the case, by a factor of e^{found.log_factor[rater]:.0f}."
+        )
+
+    return Evidence(_judged(found.p_spam, np.isfinite(found.log_factor)), words)
+
+
+def streak_evidence(found: Tempo) -> Evidence:
+    """Of repeating the previous answer."""
+
+    def words(rater: int) -> str:
+        share = 100 * found.n_kept[rater] / max(found.n_turns[rater], 1)
+        return (
+            f"Gave the previous answer again {found.n_kept[rater]:,} times ({share:.0f} %) when the next case was of "
+            "another class; answers in another order would repeat less often."
+        )
+
+    return Evidence(_judged(found.p_kept, found.n_turns > 0), words)
+
+
+def speed_evidence(found: Tempo) -> Evidence:
+    """Of speed."""
+    usual = np.nanmedian(found.seconds) if np.isfinite(found.seconds).any() else np.nan
+
+    def words(rater: int) -> str:
+        return f"{number(found.seconds[rater], 1)} seconds between answers; the median rater takes {number(usual, 1)}."
+
+    return Evidence(_judged(found.p_fast, found.n_gaps > 0), words)
+
+
+def accuracy_evidence(p: np.ndarray, accuracy: np.ndarray, low: np.ndarray, high: np.ndarray, pool: float) -> Evidence:
+    """Of accuracy below the pool."""
+
+    def words(rater: int) -> str:
+        return (
+            f"Right in {number(accuracy[rater])} of answers ({number(low[rater])} to {number(high[rater])}); the mean "
+            f"of all raters is {number(pool)}."
+        )
+
+    return Evidence(p, words)
+
+
+def adversarial_evidence(p: np.ndarray, accuracy: np.ndarray, chance: np.ndarray) -> Evidence:
+    """Of accuracy below chance."""
+
+    def words(rater: int) -> str:
+        return (
+            f"Right in {number(accuracy[rater])} of answers, where the same shares of classes given blindly are right "
+            f"in {number(chance[rater])}: the classes may be mixed up."
+        )
+
+    return Evidence(p, words)
+
+
+def _judged(p: np.ndarray, some: np.ndarray) -> np.ndarray:
+    return np.where(some, p, np.nan)

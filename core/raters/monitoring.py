@@ -1,0 +1,290 @@
+"""One row for each rater: how much they did, how fast, how well, and what stands out."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.agreement.by_rater import by_rater
+from core.agreement.intra_rater import intra_rater
+from core.annotations.dataset import Dataset
+from core.chunks import CancelToken
+from core.errors import InputError, NotApplicableError
+from core.models._kernels import first_answers
+from core.models.dawid_skene import DawidSkene, default_smoothing
+from core.models.em_model import EmModel
+from core.models.majority import MajorityVote
+from core.models.one_coin import OneCoin
+from core.models.rater_summary import rater_summary
+from core.models.result import RaterModelFit
+from core.raters.accuracy import Accuracies, accuracies_of
+from core.raters.blind import BlindReads, agreement_with_blind
+from core.raters.carelessness import CERTAIN, Carelessness, carelessness
+from core.raters.drift import drift_chances, drift_of
+from core.raters.flags import (
+    FALSE_ALARMS,
+    Evidence,
+    Flag,
+    accuracy_evidence,
+    adversarial_evidence,
+    careless_evidence,
+    raise_flags,
+    spam_evidence,
+    speed_evidence,
+    streak_evidence,
+)
+from core.raters.panel import Panel, panel_of
+from core.raters.rates import Rates, entropy_of, rates_of
+from core.raters.tempo import SITTING, Tempo, tempo
+from core.text import number
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RaterTable:
+    """Monitoring of raters; arrays of shape (n_raters,), NaN where undefined.
+
+    Attributes
+    ----------
+    raters, classes : tuple of str
+    n_annotations, n_cases : ndarray of int64
+    agreement : Rates
+        Pairs of one answer of the rater and one of another on the same case that agree; ``n`` are cases.
+    accuracy : Rates
+        By the rater model: posterior or bootstrap where the fit has one (``accuracy_source``), else from the likelihood
+        of the rater's answers given those of the others; ``n`` are answers that others judge.
+    accuracy_source : str
+    shrunk : Rates
+        The accuracy drawn towards the pool of raters by the hierarchical model of `core.raters.accuracy`.
+    accuracies : Accuracies
+    bias : ndarray, shape (n_raters, n_classes)
+        Share of a class among the rater's answers, less its expected share among the true classes of their cases.
+    spam : ndarray
+        P(the answers do not depend on the case).
+    adversarial : ndarray
+        P(the accuracy is below ``chance``), shrunk.
+    chance : ndarray
+        Accuracy of the rater's shares of classes given blindly.
+    blind : Rates
+        Blind reads by others that agree with the rater's answer on the case; ``n`` are cases.
+    repeats : ndarray
+        Share of the rater's answers that repeat an earlier one of theirs on the same case.
+    with_self : Rates
+        Pairs of the rater's answers on one case that agree; ``n`` are cases.
+    tempo : Tempo
+        Speed and streaks.
+    signs : Carelessness
+    entropy, entropy_of_cases : ndarray
+        Bits of the classes that the rater used, and of the classes that the others give the same cases.
+    p_drift : ndarray
+        P(a stable rater's chart reaches as high); NaN where there is nothing to chart.
+    flags : tuple of Flag
+    false_alarms : float
+        P(honest raters raise any flag), at most.
+    level : float
+        Of the intervals.
+    model : str
+    notes : tuple of str
+    panel : Panel
+        For `drift_of` and `report_card`.
+    """
+
+    raters: tuple[str, ...]
+    classes: tuple[str, ...]
+    n_annotations: np.ndarray
+    n_cases: np.ndarray
+    agreement: Rates
+    accuracy: Rates
+    accuracy_source: str
+    shrunk: Rates
+    accuracies: Accuracies
+    bias: np.ndarray
+    spam: np.ndarray
+    adversarial: np.ndarray
+    chance: np.ndarray
+    blind: Rates
+    repeats: np.ndarray
+    with_self: Rates
+    tempo: Tempo
+    signs: Carelessness
+    entropy: np.ndarray
+    entropy_of_cases: np.ndarray
+    p_drift: np.ndarray
+    flags: tuple[Flag, ...]
+    false_alarms: float
+    level: float
+    model: str
+    notes: tuple[str, ...]
+    panel: Panel
+
+    def flags_of(self, rater: int) -> tuple[Flag, ...]:
+        """Flags of one rater."""
+        return tuple(flag for flag in self.flags if flag.rater == rater)
+
+
+def monitor(
+    dataset: Dataset,
+    *,
+    model: EmModel | RaterModelFit | None = None,
+    blind_reads: BlindReads | None = None,
+    level: float = 0.95,
+    false_alarms: float = FALSE_ALARMS,
+    certain: float = CERTAIN,
+    sitting: int = SITTING,
+    seed: int = 0,
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> RaterTable:
+    """Everything that is known of each rater.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of single classes; of rankings pass the first choices (`Dataset.as_classes`).
+    model : EmModel or RaterModelFit, optional
+        A model to fit, or a fit of these data. Not given: `usual_model`, or majority vote where that cannot be fitted.
+    blind_reads : BlindReads, optional
+    level : float
+        Of the intervals, 0 to 1.
+    false_alarms : float
+        P(honest raters raise any flag at all), at most.
+    certain : float
+        Probability from which the others count as certain of a case, ½ to 1.
+    sitting : int
+        Seconds without an answer that end a sitting.
+    seed : int
+        Of the random orders that drift is judged by.
+
+    Raises
+    ------
+    NotApplicableError
+        The answers are not single classes, are anonymous, or there is none.
+    InputError
+        A parameter is out of range, or the fit is of other data.
+    LimitError
+        The tables would not fit.
+    """
+    for name, value, low in (("level", level, 0), ("false-alarm rate", false_alarms, 0), ("certainty", certain, 0.5)):
+        if not low < value < 1:
+            raise InputError(f"The {name} is {value}.", f"Give a number between {low} and 1.")
+    if sitting < 1:
+        raise InputError(f"A sitting ends after {sitting} seconds.", "Give one second or more.")
+    if dataset.n_annotations == 0:
+        raise NotApplicableError("There is no answer, so there is no rater to monitor.")
+
+    def share(start: float, stop: float) -> Callable[[float], None] | None:
+        return progress and (lambda done: progress(start + (stop - start) * done))
+
+    fit, notes = _fit(dataset, model, token, share(0.0, 0.3))
+    panel = panel_of(dataset, fit, token=token, progress=share(0.3, 0.4))
+    accuracies = accuracies_of(panel, level, token=token, progress=share(0.4, 0.6))
+    p_drift = drift_chances(panel, seed=seed, token=token, progress=share(0.6, 0.9))
+    summary, signs, pace = rater_summary(dataset, fit), carelessness(panel, certain), tempo(panel, sitting)
+    shrunk = Rates(accuracies.shrunk, accuracies.low, accuracies.high, accuracies.n_judged)
+    accuracy, source = _accuracy(fit, accuracies, level)
+    evidence = _evidence(panel, accuracies, summary.chance, p_drift, signs, pace, false_alarms)
+    n = np.bincount(dataset.rater, minlength=dataset.n_raters)
+    n_cases = _cases_of(dataset)
+    table = RaterTable(
+        dataset.raters,
+        dataset.classes,
+        n,
+        n_cases,
+        rates_of(by_rater(dataset, "percent", level).each, dataset.n_raters),
+        accuracy,
+        source,
+        shrunk,
+        accuracies,
+        summary.bias,
+        signs.spam,
+        accuracies.chance_below(summary.chance),
+        summary.chance,
+        agreement_with_blind(dataset, blind_reads, level),
+        np.divide(n - n_cases, n, out=np.full(dataset.n_raters, np.nan), where=n > 0),
+        _with_self(dataset, n_cases, n, level),
+        pace,
+        signs,
+        entropy_of(dataset.rater, dataset.answer, dataset),
+        entropy_of(dataset.rater[panel.judged], panel.top[panel.judged], dataset),
+        p_drift,
+        raise_flags(evidence, false_alarms),
+        false_alarms,
+        level,
+        fit.model,
+        (*fit.notes, *notes),
+        panel,
+    )
+    if progress is not None:
+        progress(1.0)
+    return table
+
+
+def usual_model(dataset: Dataset) -> EmModel:
+    """Dawid-Skene where the median rater has ten answers for each class, else one accuracy for each rater.
+
+    With many classes and few answers, confusion matrices follow each rater's own mistakes and find them right.
+    """
+    return DawidSkene("none") if default_smoothing(dataset) == "none" else OneCoin("pooled")
+
+
+def _fit(dataset, model, token, progress) -> tuple[RaterModelFit, tuple[str, ...]]:
+    if isinstance(model, RaterModelFit):
+        return model, ()
+    try:
+        return (model or usual_model(dataset)).fit(dataset, token=token, progress=progress), ()
+    except NotApplicableError as error:
+        if model is not None or dataset.kind != "class" or not dataset.raters_identified:
+            raise
+        return MajorityVote().fit(dataset), (f"{error} Raters are judged by majority vote.",)
+
+
+def _accuracy(fit: RaterModelFit, found: Accuracies, level: float) -> tuple[Rates, str]:
+    if fit.uncertainty is None or fit.uncertainty.level != level:
+        return Rates(found.alone, found.alone_low, found.alone_high, found.n_judged), "answers of the others"
+    spread, judged = fit.uncertainty.accuracy, found.n_judged > 0
+    columns = (np.where(judged, x, np.nan) for x in (fit.accuracy(), spread.low, spread.high))
+    return Rates(*columns, found.n_judged), fit.uncertainty.method
+
+
+def _evidence(
+    panel: Panel,
+    found: Accuracies,
+    chance: np.ndarray,
+    p_drift: np.ndarray,
+    signs: Carelessness,
+    pace: Tempo,
+    false_alarms: float,
+) -> dict[str, Evidence]:
+    def drifted(rater: int) -> str:
+        drift = drift_of(panel, rater, false_alarm=float(np.clip(false_alarms, 0.0005, 0.5)), n_windows=1)
+        if drift.change is None:
+            return "The chart of accuracy rose higher than a stable rater's would."
+        day = np.datetime64(drift.time_of(drift.change), "s").astype("datetime64[D]")
+        return (
+            f"Right in {number(drift.before)} of answers before about {day}, in {number(drift.after)} since; a stable "
+            f"rater's chart would rise as high with probability {p_drift[rater]:.1g}."
+        )
+
+    below = np.where(found.n_judged > 0, 1 - found.chance_below(chance, shrunk=False), np.nan)
+    return {
+        "below_others": accuracy_evidence(
+            found.below_others, found.alone, found.alone_low, found.alone_high, found.pool_mean or np.nan
+        ),
+        "adversarial": adversarial_evidence(below, found.alone, chance),
+        "spam": spam_evidence(signs),
+        "careless": careless_evidence(signs, panel.dataset.classes),
+        "streaks": streak_evidence(pace),
+        "fast": speed_evidence(pace),
+        "drift": Evidence(p_drift, drifted),
+    }
+
+
+def _cases_of(dataset: Dataset) -> np.ndarray:
+    first = first_answers(dataset.case_ptr, dataset.rater, dataset.n_raters)
+    return np.bincount(dataset.rater[first], minlength=dataset.n_raters)
+
+
+def _with_self(dataset: Dataset, n_cases: np.ndarray, n: np.ndarray, level: float) -> Rates:
+    if (n == n_cases).all():
+        nothing = np.full(dataset.n_raters, np.nan)
+        return Rates(nothing, nothing, nothing, np.zeros(dataset.n_raters, np.int64))
+    return rates_of(intra_rater(dataset, level).each, dataset.n_raters)

@@ -1,0 +1,225 @@
+"""The data of a page about one rater, to hand to them: nobody else is named."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.annotations.dataset import MISSING_TIME
+from core.errors import NotApplicableError, NotFoundError
+from core.raters.carelessness import CERTAIN
+from core.raters.drift import Chart, Drift, drift_of
+from core.raters.monitoring import RaterTable
+from core.raters.panel import Panel
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answers:
+    """How a rater, or the pool of all others, answers cases of each class; axes: class by the panel, answered class.
+
+    Attributes
+    ----------
+    share, low, high : ndarray, shape (n_classes, n_classes)
+        Share of the answers on cases of a class, with its interval; NaN where there is none.
+    n : ndarray, shape (n_classes,)
+        Expected answers on cases of each class.
+    """
+
+    share: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    n: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A case where the rater differs from the others, who are certain.
+
+    Attributes
+    ----------
+    case, answer, others : str
+        Case, the rater's class, and the class of the others.
+    sure : float
+        Probability of that class by the others.
+    n_others, n_agree : int
+        Answers of others, and how many of them name that class.
+    time : int or None
+        Of the rater's answer, seconds since 1970-01-01 UTC.
+    """
+
+    case: str
+    answer: str
+    others: str
+    sure: float
+    n_others: int
+    n_agree: int
+    time: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReportCard:
+    """One rater. No other rater's name is anywhere in it.
+
+    Attributes
+    ----------
+    rater : str
+    classes : tuple of str
+    n_annotations, n_cases, n_judged, n_clear : int
+        Answers; cases; answers that others judge; of these, those on cases that the others are certain of.
+    n_raters : int
+        In the pool, this one included.
+    accuracy, pool_accuracy : tuple of (float, float, float), or None
+        Shrunk accuracy with its interval; median over all raters with the middle half.
+    agreement : tuple of (float, float, float), or None
+        With others.
+    seconds, pool_seconds : float or None
+        Median time between answers, and its median over raters.
+    bias : ndarray, shape (n_classes,)
+    own, pool : Answers
+    differences : tuple of Difference
+        Surest first.
+    n_differences : int
+        Of which ``differences`` are the first.
+    over_time : Drift or None
+    why_not_over_time : str
+    flags : tuple of (str, str)
+        Titles and evidence.
+    level : float
+    """
+
+    rater: str
+    classes: tuple[str, ...]
+    n_annotations: int
+    n_cases: int
+    n_judged: int
+    n_clear: int
+    n_raters: int
+    accuracy: tuple[float, float, float] | None
+    pool_accuracy: tuple[float, float, float] | None
+    agreement: tuple[float, float, float] | None
+    seconds: float | None
+    pool_seconds: float | None
+    bias: np.ndarray
+    own: Answers
+    pool: Answers
+    differences: tuple[Difference, ...]
+    n_differences: int
+    over_time: Drift | None
+    why_not_over_time: str
+    flags: tuple[tuple[str, str], ...]
+    level: float
+
+
+def report_card(
+    table: RaterTable,
+    rater: str,
+    *,
+    certain: float = CERTAIN,
+    most: int = 50,
+    chart: Chart = "cusum",
+    false_alarm: float = 0.05,
+    n_windows: int = 8,
+    seed: int = 0,
+) -> ReportCard:
+    """The data of one rater's page.
+
+    Parameters
+    ----------
+    table : RaterTable
+        Of `monitor`.
+    rater : str
+    certain : float
+        Probability from which the others count as certain of a case.
+    most : int
+        Differences that are listed.
+    chart, false_alarm, n_windows, seed
+        See `core.raters.drift.drift_of`.
+
+    Raises
+    ------
+    NotFoundError
+        There is no rater of that name.
+    """
+    if rater not in table.raters:
+        raise NotFoundError(f"There is no rater {rater!r} in these data.")
+    place, panel = table.raters.index(rater), table.panel
+    rows = panel.of(place)
+    clear = rows[panel.judged[rows] & (panel.sure[rows] >= certain)]
+    wrong = clear[panel.top[clear] != panel.dataset.answer[clear]]
+    wrong = wrong[np.argsort(-panel.sure[wrong], kind="stable")]
+    drift, why = None, ""
+    try:
+        drift = drift_of(
+            panel, place, kind=chart, false_alarm=false_alarm, n_windows=n_windows, level=table.level, seed=seed
+        )
+    except NotApplicableError as error:
+        why = str(error)
+    own = panel.expected_answers(place)
+    seconds = table.tempo.seconds
+    return ReportCard(
+        rater,
+        table.classes,
+        int(table.n_annotations[place]),
+        int(table.n_cases[place]),
+        int(panel.judged[rows].sum()),
+        int(clear.size),
+        len(table.raters),
+        _triple(table.shrunk, place),
+        _middle(table.shrunk.value),
+        _triple(table.agreement, place),
+        _known(seconds[place]),
+        _known(np.nanmedian(seconds)) if np.isfinite(seconds).any() else None,
+        table.bias[place],
+        _answers(own, table.level),
+        _answers(np.maximum(panel.pool - own, 0), table.level),
+        tuple(_difference(panel, int(a)) for a in wrong[:most]),
+        int(wrong.size),
+        drift,
+        why,
+        tuple((flag.title, flag.words) for flag in table.flags_of(place)),
+        table.level,
+    )
+
+
+def _answers(table: np.ndarray, level: float) -> Answers:
+    """Shares with Wilson's intervals on the expected answers of their row."""
+    from scipy.special import ndtri
+
+    z = float(ndtri((1 + level) / 2))
+    n = table.sum(axis=1)
+    size = np.where(n > 1e-6, n, np.nan)[:, None]
+    share = table / size
+    centre = (share + z * z / (2 * size)) / (1 + z * z / size)
+    half = z * np.sqrt(np.maximum(share * (1 - share), 0) / size + z * z / (4 * size * size)) / (1 + z * z / size)
+    return Answers(share, np.maximum(centre - half, 0), np.minimum(centre + half, 1), n)
+
+
+def _difference(panel: Panel, annotation: int) -> Difference:
+    dataset = panel.dataset
+    case = int(dataset.case_of_annotation[annotation])
+    given = dataset.annotations_of(case)
+    others = [int(dataset.answer[a]) for a in given if dataset.rater[a] != dataset.rater[annotation]]
+    top = int(panel.top[annotation])
+    time = None if dataset.time is None else int(dataset.time[annotation])
+    return Difference(
+        dataset.cases[case],
+        dataset.classes[dataset.answer[annotation]],
+        dataset.classes[top],
+        float(panel.sure[annotation]),
+        len(others),
+        others.count(top),
+        None if time == MISSING_TIME else time,
+    )
+
+
+def _triple(rates, place: int) -> tuple[float, float, float] | None:
+    found = tuple(float(column[place]) for column in (rates.value, rates.low, rates.high))
+    return found if np.isfinite(found).all() else None
+
+
+def _middle(values: np.ndarray) -> tuple[float, float, float] | None:
+    known = values[np.isfinite(values)]
+    return tuple(float(q) for q in np.quantile(known, (0.5, 0.25, 0.75))) if known.size else None
+
+
+def _known(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

@@ -1,0 +1,152 @@
+"""How raters work through their cases: how fast, and whether they repeat the previous answer."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.annotations.dataset import MISSING_TIME
+from core.raters.panel import Panel
+
+SITTING = 1800  # seconds without an answer that end a sitting
+_DAY = 86_400
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tempo:
+    """One entry for each rater; arrays of shape (n_raters,), NaN where undefined.
+
+    Attributes
+    ----------
+    seconds : ndarray
+        Median time between successive answers of a sitting.
+    n_gaps : ndarray of int64
+        Such times.
+    n_sittings : ndarray of int64
+        Runs of answers without a longer pause; 0 where no time is known.
+    why_no_speed, why_no_streaks : str
+        Why they are undefined for all raters; empty otherwise.
+    p_fast : ndarray
+        P(a rater this fast or faster | log medians of raters are normal): Student's t of this rater against the others.
+    repeated : ndarray
+        Share of answers that equal the rater's previous one.
+    expected : ndarray
+        The same for the rater's answers in any other order of the same panel classes.
+    n_turns : ndarray of int64
+        Successive answers on cases that the others take for different classes.
+    n_kept : ndarray of int64
+        How many of them are the same answer nevertheless.
+    p_kept : ndarray
+        P(as many or more | as often as in any two of the rater's answers on cases of different classes); 1 where there
+        is nothing to judge.
+    """
+
+    seconds: np.ndarray
+    n_gaps: np.ndarray
+    n_sittings: np.ndarray
+    why_no_speed: str
+    why_no_streaks: str
+    p_fast: np.ndarray
+    repeated: np.ndarray
+    expected: np.ndarray
+    n_turns: np.ndarray
+    n_kept: np.ndarray
+    p_kept: np.ndarray
+
+
+def tempo(panel: Panel, sitting: int = SITTING) -> Tempo:
+    """Speed and streaks of every rater."""
+    speed = _speed(panel, sitting)
+    return Tempo(*speed[:3], speed[3], _no_order(panel), speed[4], *_streaks(panel))
+
+
+def _no_order(panel: Panel) -> str:
+    time = panel.dataset.time
+    if time is None or not (time != MISSING_TIME).any():
+        return "undefined: no answer has a time, so their order is not known"
+    return ""
+
+
+def _speed(panel: Panel, sitting: int):
+    n_raters = panel.dataset.n_raters
+    nothing, none = np.full(n_raters, np.nan), np.zeros(n_raters, np.int64)
+    if why := _no_order(panel):
+        return nothing, none, none, why.replace(", so their order is not known", ""), np.ones(n_raters)
+    rater, time = panel.dataset.rater[panel.order], panel.dataset.time[panel.order]
+    known = time != MISSING_TIME
+    rater, time = rater[known], time[known]
+    same, gap = np.diff(rater) == 0, np.diff(time)
+    n_sittings = np.bincount(rater[np.concatenate([[True], ~same | (gap > sitting)])], minlength=n_raters)
+    if (time % _DAY == 0).all():
+        return nothing, none, none, "undefined: times are days, without hours", np.ones(n_raters)
+    within = same & (gap <= sitting)
+    by, gap = rater[1:][within], gap[within]
+    order = np.lexsort((gap, by))
+    by, gap = by[order], gap[order]
+    n_gaps = np.bincount(by, minlength=n_raters)
+    start = np.cumsum(n_gaps) - n_gaps
+    some = n_gaps > 0
+    seconds = nothing.copy()
+    low, high = start + np.maximum(n_gaps - 1, 0) // 2, start + n_gaps // 2
+    seconds[some] = (gap[low[some]] + gap[high[some]]) / 2
+    return seconds, n_gaps, n_sittings, "", _p_fast(seconds, n_gaps)
+
+
+def _p_fast(seconds: np.ndarray, n_gaps: np.ndarray, least: int = 10) -> np.ndarray:
+    """Student's t of one log median against all others; 1 for medians of 0 or from few times, or with few raters."""
+    from scipy.special import stdtr
+
+    p = np.ones(len(seconds))
+    judged = (n_gaps >= least) & (np.nan_to_num(seconds) > 0)
+    m = int(judged.sum()) - 1
+    if m < 3:
+        return p
+    x = np.log(seconds[judged])
+    mean = (x.sum() - x) / m
+    squares = np.maximum(((x**2).sum() - x**2) - m * mean**2, 1e-12)
+    error = np.sqrt(squares / (m - 1) * (1 + 1 / m))
+    p[judged] = stdtr(m - 1, (x - mean) / error)
+    return p
+
+
+def _streaks(panel: Panel):
+    """Successive answers against pairs of the rater's answers in any order, apart for equal and for different classes.
+
+    Data that come sorted by class make honest raters repeat themselves; on cases of different classes they do not.
+    """
+    from scipy.special import betainc
+
+    n_raters, n_classes = panel.dataset.n_raters, panel.dataset.n_classes
+    nothing, none = np.full(n_raters, np.nan), np.zeros(n_raters, np.int64)
+    if _no_order(panel):
+        return nothing, nothing, none, none, np.ones(n_raters)
+    known = panel.judged[panel.order] & (panel.dataset.time[panel.order] != MISSING_TIME)
+    rows = panel.order[known]
+    rater, top, answer = panel.dataset.rater[rows].astype(np.int64), panel.top[rows], panel.dataset.answer[rows]
+    next_to = np.diff(rater) == 0
+    by, equal = rater[1:][next_to], (answer[1:] == answer[:-1])[next_to]
+    turn = (top[1:] != top[:-1])[next_to]
+    n = np.bincount(by, minlength=n_raters)
+    n_turns, n_kept = (np.bincount(by, x, n_raters).astype(np.int64) for x in (turn, turn & equal))
+    size = np.bincount(rater, minlength=n_raters).astype(float)
+    answers, tops, cells = (
+        _pairs(rater, key, n_raters) for key in (answer, top, top.astype(np.int64) * n_classes + answer)
+    )
+    different = size * (size - 1) - tops
+    rate_same = np.divide(cells, tops, out=np.zeros(n_raters), where=tops > 0)
+    rate_turn = np.divide(answers - cells, different, out=np.zeros(n_raters), where=different > 0)
+    expected = np.divide((n - n_turns) * rate_same + n_turns * rate_turn, n, out=nothing.copy(), where=n > 0)
+    repeated = np.divide(np.bincount(by, equal, n_raters), n, out=nothing.copy(), where=n > 0)
+    p = np.ones(n_raters)
+    some = n_kept > 0
+    # P(X ≥ x) of a binomial; a rate of 0 cannot be, for the pair in hand is one of those counted.
+    p[some] = betainc(n_kept[some], n_turns[some] - n_kept[some] + 1, np.minimum(rate_turn[some], 1.0))
+    return repeated, expected, n_turns, n_kept, p
+
+
+def _pairs(rater: np.ndarray, key: np.ndarray, n_raters: int) -> np.ndarray:
+    """Ordered pairs of different answers of a rater that have the same key, shape (n_raters,)."""
+    both = np.stack([rater, key.astype(np.int64)])
+    code = both[0] * (int(both[1].max(initial=0)) + 1) + both[1]
+    unique, count = np.unique(code, return_counts=True)
+    by = unique // (int(both[1].max(initial=0)) + 1)
+    return np.bincount(by, count * (count - 1.0), n_raters)
