@@ -10,7 +10,8 @@ from core.annotations.rows import Rows, drop, names_as_codes, stacked
 from core.annotations.vocabulary import Coded, encode, to_numbers
 from core.errors import InputError
 
-MOST_ANSWERS = 10_000_000
+MOST_ANSWERS = 5_000_000
+MOST_OF_ONE_CASE = 100_000
 MOST_CASES = 1_000_000
 
 
@@ -27,6 +28,7 @@ def count_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -
     counts = np.stack([_counts(raw, column) for column in mapping.across], 1)
     tell(0.2)
     _refuse_more(int(counts.sum()), MOST_ANSWERS, "answers")
+    _refuse_more(int(counts.sum(1).max(initial=0)), MOST_OF_ONE_CASE, "answers on one case")
     classes = names_as_codes(mapping.across)
     row, column = np.divmod(np.repeat(np.arange(counts.size), counts.ravel()), len(mapping.across))
     per_row = counts.sum(1)

@@ -12,6 +12,7 @@ from core.annotations.readers.raw import RawTable
 from core.annotations.vocabulary import encode, to_numbers
 
 _LOOKED_AT = 5_000
+_FEW = 10
 _SIGNS = ((">", "="), ("≻", "~"), ("≻", "="))
 _MOST_COLUMNS = 500  # tables of more columns are not looked into
 
@@ -121,7 +122,7 @@ def _transposed(raw: RawTable, guess: Mapping) -> Mapping | None:
 
 def _patterns(raw: RawTable, guess: Mapping) -> Mapping | None:
     count = next((column for column in raw.columns if likeness(column, "count") == 2), None)
-    others = tuple(column for column in raw.columns if column != count)
+    others = tuple(c for c in raw.columns if c != count and c.strip().casefold() not in ("id", "row", "pattern"))
     if count is None or len(others) < 2 or (guess.layout == "long" and guess.rater and guess.answer):
         return None
     numbers = _whole_numbers(raw, [count])
@@ -150,7 +151,9 @@ def _counts(raw: RawTable, guess: Mapping) -> Mapping | None:
     if numbers is None or not (numbers == 0).any():
         return None
     sums = numbers.sum(1)
-    if sums[0] < 2 or (sums != sums[0]).any() or (numbers.max(0) == 0).any():
+    if sums[0] < 2 or (sums != sums[0]).any() or (numbers.max(0) == 0).any() or numbers.max() < 2:
+        return None
+    if len(sums) < _FEW and any(column[-1:].isdigit() for column in across):  # a few ratings of r1, r2 may agree in sum
         return None
     why = {key: guess.why.get(key, "it is the first column") for key in ("case", "group") if getattr(guess, key, None)}
     why["across"] = f"whole numbers that add up to {int(sums[0])} in every row"

@@ -142,6 +142,9 @@ def guess_mapping(columns: Sequence[str]) -> Mapping:
                 if column not in found.values() and likeness(column, role) >= wanted:
                     found[role] = column
                     break
+    rater = found.get("rater")
+    if "answer" not in found and rater is not None and likeness(rater, "rater") == likeness(rater, "answer") == 1:
+        found["answer"] = found.pop("rater")  # "annotator labels" are labels
     for role in ("confidence", "count"):  # what they are for, only the rows below can say
         found.pop(role, None)
     why = {role: f"the column is called {column!r}" for role, column in found.items()}

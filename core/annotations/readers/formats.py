@@ -20,7 +20,7 @@ from core.annotations.readers.json_text import JsonFile, looks_like_json, open_j
 from core.annotations.readers.parquet import MAGIC as PARQUET
 from core.annotations.readers.parquet import open_parquet
 from core.annotations.readers.raw import RawTable
-from core.annotations.readers.records import read_records
+from core.annotations.readers.records import read_lists, read_records
 from core.annotations.readers.side_tables import recognise_side
 from core.annotations.readers.source import Source
 from core.annotations.readers.tables import check_size, open_tables
@@ -96,7 +96,7 @@ def open_source(
     tables: list[tuple[str, RawTable]] = []
     side = SideFiles()
     if jsons:
-        tables.append((jsons[0].name, read_records(jsons, progress)))
+        tables.append((jsons[0].name, read_lists(jsons) or read_records(jsons, progress)))
     for name, content in rest:
         tables_here, side = _tables_of(name, content, several, has_header, side, notes, progress)
         tables += tables_here

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from core.annotations.readers.json_text import JsonFile, Progress, all_heads, all_records
+from core.annotations.readers.parquet import as_text
 from core.annotations.readers.questionnaire import Texts, text_of
 from core.annotations.readers.raw import Dropped, Places, RawTable
 from core.errors import InputError
@@ -58,6 +59,21 @@ def read_records(files: Sequence[JsonFile], progress: Progress | None = None) ->
 
 
 _REMEDY = "Write an array of objects, or one object a line, with the case, the rater and the answer by name."
+
+
+def read_lists(files: Sequence[JsonFile], progress: Progress | None = None) -> RawTable | None:
+    """Records whose raters or answers stand in lists of equal length, a row for each entry; None where they do not."""
+    first = next((record for record in all_heads(files) if isinstance(record, dict)), {})
+    if not any(isinstance(value, list) for value in first.values()):
+        return None
+    records = [record for *_, record in all_records(files, progress)]
+    if not all(isinstance(record, dict) for record in records):
+        return None
+    try:
+        raw = as_text(pa.Table.from_pylist(records))
+    except (pa.ArrowException, OverflowError, UnicodeError, TypeError, AttributeError, InputError):
+        return None
+    return raw if raw.places is not None else None
 
 
 def _distinct(columns: dict[str, Texts]) -> list[str]:

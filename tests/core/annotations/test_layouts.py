@@ -38,6 +38,11 @@ def test_counts_with_other_sums_can_be_declared():
     assert reasons(reading) == [(4, "nobody answered")]
 
 
+@pytest.mark.parametrize("rows", [b"1,1,1,0\n2,0,1,1\n3,1,0,1\n", b"1,2,0,1\n2,0,2,1\n3,1,1,1\n"])
+def test_a_few_ratings_with_equal_sums_are_not_taken_for_counts(rows):
+    assert read(b"case,r1,r2,r3\n" + rows).report.mapping.layout == "wide"
+
+
 def test_wide_scores_are_not_taken_for_counts():
     assert read(b"case,r1,r2,r3\n1,5,4,5\n2,1,0,2\n3,3,3,3\n").report.mapping.layout == "wide"
 
@@ -56,6 +61,8 @@ def test_a_cell_that_is_no_count_is_named(cell):
 def test_counts_beyond_reason_are_refused():
     with pytest.raises(InputError, match="the limit is"):
         read(b"case,a,b\n1,1000000000000,1\n2,1,1\n", layout="counts")
+    with pytest.raises(InputError, match="100,002 answers on one case"):
+        read(b"case,a,b\n1,100001,1\n2,1,1\n", layout="counts")
 
 
 def test_a_contingency_table_is_recognised_by_its_names():
@@ -89,6 +96,10 @@ def test_grouped_patterns_become_cases():
     assert reasons(reading) == [(5, "no case has these answers")]
     by_rater = {rater: [a for _, r, a in answers(dataset) if r == rater] for rater in dataset.raters}
     assert by_rater == {"ann": ["0", "0", "1", "0", "0", "0"], "bob": ["0", "0", "1", "1", "1", "1"], "carl": ["1"] * 3}
+
+
+def test_a_running_number_of_patterns_is_no_rater():
+    assert read(b"id,d1,d2,count\n1,0,1,3\n2,1,1,2\n").report.mapping.raters == ("d1", "d2")
 
 
 WIDE = "case,Anna,Bob\nc1,x,y\nc2,,x\nc3,y,\n"

@@ -1,6 +1,7 @@
 """Classes, cases and gold beside the answers, lists in Parquet, one file per rater, and classes merged."""
 
 import io
+import json
 
 import pyarrow as pa
 import pytest
@@ -98,6 +99,14 @@ def test_lists_of_equal_length_are_taken_apart():
     assert answers(reading.dataset) == [("c1", "a", "1"), ("c1", "b", "0")]
     assert reasons(reading) == [(2, "no answer"), (3, "its lists differ in length")]
     assert any("'words'" in note for note in reading.report.notes)
+
+
+def test_lists_in_json_are_taken_apart_too():
+    records = [{"pairID": f"p{n}", "annotator_labels": ["a", "b"], "gold_label": "a"} for n in (1, 2)]
+    reading = read(json.dumps(records).encode(), rater="none")
+    assert [answer for *_, answer in answers(reading.dataset)] == ["a", "b", "a", "b"]
+    assert reading.dataset.gold.tolist() == [0, 0]
+    assert not reading.dataset.raters_identified
 
 
 def test_lists_that_never_fit_are_refused():
