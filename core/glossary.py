@@ -129,6 +129,16 @@ GLOSSARY: dict[str, Term] = {
         "How sure the panel is of each class, for training: better than the winner alone.",
         "Class probabilities, log-odds and weights; training on log-odds does best (Han et al., section 5).",
     ),
+    "signs": Term(
+        "What stands out about a rater, with its evidence. Honest raters are seldom flagged: how seldom, you set.",
+        "Family-wise false-alarm rate over raters and rules, Holm within a rule; a rater is judged by the answers of "
+        "the others on the same cases.",
+    ),
+    "control chart": Term(
+        "Rises while a rater answers worse than usual; above the dashed line it is no longer chance.",
+        "CUSUM of log-likelihood ratios, or EWMA, against the panel without the rater; limit from random orders "
+        "of the rater's own answers.",
+    ),
     "majority vote": Term(
         "The answer most raters gave; every rater counts the same.",
         "Mode of the answers of a case; tied winners share the case.",

@@ -13,6 +13,7 @@ def pages() -> dict[str, list]:
         "Raters": [
             st.Page("pages/agreement.py", title="Agreement", icon=":material/handshake:"),
             st.Page("pages/models.py", title="Models", icon=":material/network_node:"),
+            st.Page("pages/raters.py", title="Raters", icon=":material/groups:"),
         ],
         "Cases": [
             st.Page("pages/cases.py", title="Cases", icon=":material/view_list:"),

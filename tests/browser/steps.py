@@ -9,6 +9,7 @@ PAGES = {
     "Upload": r"Open a file",
     "Agreement": r"Raters agree on",
     "Models": r"Weighing raters by accuracy|Only a majority vote is possible",
+    "Raters": r"to talk to|Nothing stands out|How are the raters doing",
     "Cases": r"stay uncertain at this trust level",
     "Review": r"Which cases need another opinion",
     "Reliability": r"Certainty rises from",

@@ -10,7 +10,7 @@ from core.annotations.samples import SAMPLES
 from core.library import keep
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
-PAGES = ("home", "upload", "agreement", "models", "cases", "review", "reliability", "report", "settings")
+PAGES = ("home", "upload", "agreement", "models", "raters", "cases", "review", "reliability", "report", "settings")
 MOST_RUNS = 60
 
 ODD_DATA = {

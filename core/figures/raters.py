@@ -1,0 +1,121 @@
+"""Figures of the Raters page: accuracy against the pool, and one rater's answers over time."""
+
+import numpy as np
+import plotly.graph_objects as go
+
+from core.figures.theme import Theme, blank, legend_below, with_opacity
+from core.raters.drift import Drift
+from core.raters.monitoring import RaterTable
+from core.text import plotly, shorten
+
+MOST_LINES = 60
+
+
+def accuracy_against_pool(table: RaterTable, theme: Theme, title: str) -> go.Figure:
+    """Accuracy of each rater with its interval, the least on top; flagged raters are crosses in another colour.
+
+    At most `MOST_LINES` raters: the flagged ones, then the least accurate.
+    """
+    value, low, high = table.shrunk.value, table.shrunk.low, table.shrunk.high
+    flagged = np.zeros(len(table.raters), bool)
+    flagged[[flag.rater for flag in table.flags]] = True
+    known = np.flatnonzero(np.isfinite(value))
+    known = known[np.lexsort((value[known], ~flagged[known]))][:MOST_LINES]
+    known = known[np.argsort(value[known], kind="stable")]
+    figure = legend_below(blank(theme, title, height=130 + 22 * max(4, len(known))))
+    places = np.arange(len(known))
+    for mark, name, symbol, colour in (
+        (False, "raters", "circle", theme.accent),
+        (True, "flagged", "x", theme.mean),
+    ):
+        shown = np.flatnonzero(flagged[known] == mark)
+        raters = known[shown]
+        figure.add_scatter(
+            x=value[raters],
+            y=places[shown],
+            mode="markers",
+            name=name,
+            marker={"color": colour, "symbol": symbol, "size": 9},
+            error_x={
+                "type": "data",
+                "array": high[raters] - value[raters],
+                "arrayminus": value[raters] - low[raters],
+                "color": with_opacity(colour, 0.7),
+                "thickness": 1.6,
+                "width": 3,
+            },
+            customdata=[
+                [plotly(table.raters[r]), f"{low[r]:.2f} to {high[r]:.2f}", f"{table.n_annotations[r]:,}"]
+                for r in raters
+            ],
+            hovertemplate="%{customdata[0]}: %{x:.2f} (%{customdata[1]})<br>%{customdata[2]} answers<extra></extra>",
+        )
+    pool = float(np.average(value[np.isfinite(value)], weights=table.n_annotations[np.isfinite(value)]))
+    figure.add_vline(x=pool, line={"color": theme.quiet, "dash": "dot", "width": 1.5})
+    figure.update_xaxes(title_text="accuracy, drawn towards the pool (dotted: mean)")
+    figure.update_yaxes(
+        tickmode="array",
+        tickvals=places,
+        ticktext=[plotly(shorten(table.raters[r], 24)) for r in known],
+        autorange="reversed",
+        showgrid=False,
+        tickfont={"color": theme.ink},
+    )
+    return figure
+
+
+def rater_over_time(drift: Drift, theme: Theme, title: str) -> go.Figure:
+    """Above the accuracy in windows with intervals, below the control chart with its limit; both over dates."""
+    figure = legend_below(blank(theme, title, height=480))
+    windows = drift.windows
+    middle = (windows.start + windows.stop) // 2
+    figure.add_scatter(
+        x=_dates(middle),
+        y=windows.accuracy,
+        mode="lines+markers",
+        name="accuracy in windows",
+        line={"color": theme.accent, "width": 2},
+        error_y={
+            "type": "data",
+            "array": windows.high - windows.accuracy,
+            "arrayminus": windows.accuracy - windows.low,
+            "color": with_opacity(theme.accent, 0.6),
+            "thickness": 1.5,
+            "width": 3,
+        },
+        customdata=np.column_stack([windows.low, windows.high, windows.n]),
+        hovertemplate="%{x|%Y-%m-%d}: %{y:.2f} (%{customdata[0]:.2f} to %{customdata[1]:.2f}), "
+        "%{customdata[2]:,} answers<extra></extra>",
+    )
+    figure.add_scatter(
+        x=_dates(drift.time),
+        y=drift.chart,
+        yaxis="y2",
+        mode="lines",
+        name=f"{drift.kind.upper()} chart",
+        line={"color": theme.ink, "width": 1.4},
+        hovertemplate="%{x|%Y-%m-%d}: %{y:.2f}<extra></extra>",
+    )
+    figure.add_shape(
+        type="line", xref="paper", x0=0, x1=1, yref="y2", y0=drift.limit, y1=drift.limit,
+        line={"color": theme.mean, "dash": "dash", "width": 1.6},
+    )  # fmt: skip
+    if drift.alarm is not None:
+        figure.add_vline(x=_dates(drift.time[[drift.alarm]])[0], line={"color": theme.mean, "width": 1.5})
+    if drift.change is not None:
+        figure.add_vrect(
+            x0=_dates(drift.time[[drift.change_low]])[0],
+            x1=_dates(drift.time[[drift.change_high]])[0],
+            fillcolor=with_opacity(theme.mean, 0.12),
+            line_width=0,
+        )
+    figure.update_layout(
+        yaxis={"domain": [0.55, 1], "title_text": "accuracy", "range": [0, 1.02]},
+        yaxis2={**figure.layout.yaxis.to_plotly_json(), "domain": [0, 0.45], "title_text": "chart", "range": None},
+        xaxis={"anchor": "y2"},
+    )
+    return figure
+
+
+def _dates(seconds: np.ndarray) -> list[str]:
+    return np.asarray(seconds, np.int64).astype("datetime64[s]").astype(str).tolist()

@@ -1,0 +1,85 @@
+"""One rater's report as an HTML file to hand to them; the others stay without names."""
+
+import pandas as pd
+
+from core.figures.raters import rater_over_time
+from core.raters.report_card import ReportCard
+from core.report.blocks import Block, Grid, Picture, Section, Words
+from core.report.page import to_html
+from core.text import number, plural, with_interval
+
+
+def rater_report(card: ReportCard, dataset_name: str) -> bytes:
+    """The file."""
+    sections = [
+        Section("summary", "In short", tuple(_summary(card))),
+        Section("answers", "Answers by class", tuple(_answers(card))),
+        Section("differences", "Cases to look at again", tuple(_differences(card))),
+        Section("time", "Over time", tuple(_over_time(card))),
+    ]
+    footer = f"Made with Plurality from {dataset_name}. Other raters are pooled and not named."
+    return to_html(f"Rater {card.rater}", sections, footer)
+
+
+def _summary(card: ReportCard) -> list[Block]:
+    rows = [
+        ("answers", f"{card.n_annotations:,} on {plural(card.n_cases, 'case')}"),
+        ("answers that others judge", f"{card.n_judged:,}, of them {card.n_clear:,} on cases they are certain of"),
+        ("accuracy", _triple(card.accuracy)),
+        ("accuracy of the pool, median and middle half", _triple(card.pool_accuracy)),
+        ("agreement with others", _triple(card.agreement)),
+        ("median seconds between answers", number(card.seconds, 0)),
+        ("the same in the pool", number(card.pool_seconds, 0)),
+    ]
+    flags = [Words(f"{title}: {words}") for title, words in card.flags]
+    lead = "Nothing stands out." if not flags else f"{plural(len(flags), 'sign')} to talk about."
+    return [Words(lead, "lead"), *flags, Grid(pd.DataFrame(rows, columns=["what", "value"]), "In numbers.")]
+
+
+def _answers(card: ReportCard) -> list[Block]:
+    rows = [
+        {
+            "class by the others": name,
+            "answered the same": float(card.own.share[code, code]),
+            "ci_low": float(card.own.low[code, code]),
+            "ci_high": float(card.own.high[code, code]),
+            "expected answers": float(card.own.n[code]),
+            "pool answers the same": float(card.pool.share[code, code]),
+            "bias": float(card.bias[code]),
+        }
+        for code, name in enumerate(card.classes)
+    ]
+    caption = "Where the other raters find a class: how often this rater does, and how often the pool does."
+    return [Grid(pd.DataFrame(rows), caption)]
+
+
+def _differences(card: ReportCard) -> list[Block]:
+    if not card.differences:
+        return [Words("On no case are the others certain and this rater of another opinion.")]
+    rows = [
+        {
+            "case": one.case,
+            "answered": one.answer,
+            "the others": one.others,
+            "how sure": one.sure,
+            "of them agree": f"{one.n_agree} of {one.n_others}",
+        }
+        for one in card.differences
+    ]
+    return [Grid(pd.DataFrame(rows), f"{plural(card.n_differences, 'case')} in all, the surest first.", 40)]
+
+
+def _over_time(card: ReportCard) -> list[Block]:
+    drift = card.over_time
+    if drift is None:
+        return [Words(card.why_not_over_time)]
+    title = "Accuracy in windows, and the control chart with its limit"
+    picture = Picture(lambda theme: rater_over_time(drift, theme, title), "Accuracy over time")
+    told = f"A stable rater's chart crosses the limit with probability {drift.false_alarm:.0%}."
+    if drift.alarm is not None:
+        told += f" This one does: accuracy {number(drift.before)} before, {number(drift.after)} after."
+    return [picture, Words(told, "note")]
+
+
+def _triple(value: tuple[float, float, float] | None) -> str:
+    return "–" if value is None else with_interval(*value)

@@ -1,0 +1,249 @@
+"""Raters: whom to train and when quality slips; one rater in detail; who overlaps with whom."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.annotations.capabilities import can_use
+from core.annotations.dataset import Dataset
+from core.errors import PluralityError
+from core.figures import raters as figures
+from core.models.dawid_skene import DawidSkene
+from core.raters.coverage import coverage
+from core.raters.drift import drift_of
+from core.raters.flags import FALSE_ALARMS
+from core.raters.monitoring import RaterTable, monitor
+from core.raters.report_card import report_card
+from core.report.rater_card import rater_report
+from core.text import markdown, number, plotly, plural, shorten
+from pages.shared import jobs_ui, look, menu, state, widgets
+
+SEED = 0
+MOST_ROWS = 2000
+_RATES = (0.01, 0.05, 0.1, 0.2)
+
+
+def _sentence(table: RaterTable) -> str:
+    flagged = sorted({flag.rater for flag in table.flags})
+    if not flagged:
+        return f"Nothing stands out among {plural(len(table.raters), 'rater')}"
+    names = ", ".join(shorten(table.raters[rater], 24) for rater in flagged[:4])
+    more = f" and {len(flagged) - 4} more" if len(flagged) > 4 else ""
+    return f"{names}{more}: {plural(len(flagged), 'rater')} of {len(table.raters):,} to talk to"
+
+
+def _monitored(view: Dataset, false_alarms: float) -> RaterTable | None:
+    return jobs_ui.result_of(
+        (view.digest, "monitor", false_alarms, SEED),
+        "Looking at the raters",
+        lambda job: monitor(view, false_alarms=false_alarms, seed=SEED, token=job.token, progress=job.report),
+    )
+
+
+def _frame(table: RaterTable) -> pd.DataFrame:
+    most = np.argmax(np.abs(np.nan_to_num(table.bias)), axis=1)
+    return pd.DataFrame(
+        {
+            "rater": table.raters,
+            "signs": ["; ".join(flag.title for flag in table.flags_of(r)) for r in range(len(table.raters))],
+            "answers": table.n_annotations,
+            "cases": table.n_cases,
+            "accuracy": table.shrunk.value,
+            "ci_low": table.shrunk.low,
+            "ci_high": table.shrunk.high,
+            "with others": table.agreement.value,
+            "leans to": [table.classes[code] for code in most],
+            "bias": table.bias[np.arange(len(most)), most],
+            "P(spam)": table.spam,
+            "P(adversarial)": table.adversarial,
+            "seconds": table.tempo.seconds,
+            "repeats answers": table.repeats,
+            "with themselves": table.with_self.value,
+            "p of drift": table.p_drift,
+        }
+    ).dropna(axis=1, how="all")
+
+
+def _all(table: RaterTable, theme) -> None:
+    for flag in table.flags:
+        st.markdown(f":material/flag: **{markdown(table.raters[flag.rater])}** · {flag.title}: {markdown(flag.words)}")
+    known = np.isfinite(table.shrunk.value)
+    if known.any():
+        least = int(np.nanargmin(np.where(known, table.shrunk.value, np.inf)))
+        title = (
+            f"Least accurate: {plotly(shorten(table.raters[least], 20))}, {number(float(table.shrunk.value[least]))}"
+        )
+        widgets.plot(figures.accuracy_against_pool(table, theme, title), "pool", "Accuracy of raters against the pool")
+        if known.sum() > figures.MOST_LINES:
+            st.caption(f"The {figures.MOST_LINES} raters flagged or least accurate, of {int(known.sum()):,}.")
+    frame = _frame(table)
+    share = st.column_config.ProgressColumn(format="%.2f", min_value=0, max_value=1)
+    numbers = dict.fromkeys(
+        ("ci_low", "ci_high", "bias", "P(spam)", "P(adversarial)", "p of drift", "repeats answers"),
+        st.column_config.NumberColumn(format="%.2f"),
+    )
+    st.caption("Choose a row to see that rater.")
+    chosen = st.dataframe(
+        frame.head(MOST_ROWS),
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config=numbers | {"accuracy": share, "with others": share, "with themselves": share},
+        key="raters_table",
+    )
+    if chosen.selection.rows:
+        st.session_state["rater"] = table.raters[chosen.selection.rows[0]]
+    widgets.download(frame, "Raters", "raters", "raters_monitor")
+    st.caption(
+        f"Honest raters raise any sign at all with probability {table.false_alarms:.0%} at most. Accuracy is judged by "
+        f"the other raters of each case ({markdown(table.accuracy_source)}), and drawn towards the pool.",
+        help=widgets.explained("signs"),
+    )
+    for note in table.notes:
+        st.caption(markdown(note))
+
+
+def _one(view: Dataset, table: RaterTable, theme) -> None:
+    wanted = st.session_state.get("rater")
+    first = table.flags[0].rater if table.flags else 0
+    index = table.raters.index(wanted) if wanted in table.raters else first
+    left, middle, right = st.columns([3, 2, 2], vertical_alignment="bottom")
+    rater = left.selectbox("Rater", table.raters, index=index)
+    kind = middle.segmented_control(
+        "Control chart", ["cusum", "ewma"], default="cusum", required=True, format_func=str.upper, key="chart_kind",
+        help=widgets.explained("control chart"),
+    )  # fmt: skip
+    rate = right.select_slider("False alarms of the chart", _RATES, value=0.05, format_func=lambda v: f"{v:.0%}",
+                               key="chart_alarms")  # fmt: skip
+    place = table.raters.index(rater)
+    for flag in table.flags_of(place):
+        st.warning(f"{flag.title}: {markdown(flag.words)}", icon=":material/flag:")
+    if view.time is None:
+        st.info("These answers have no dates, so nothing can be said over time.", icon=":material/block:")
+    else:
+        _over_time(table, place, kind, rate, theme)
+    card = report_card(table, rater)
+    widgets.heading("Cases where the others are certain of another class")
+    if card.differences:
+        frame = pd.DataFrame(
+            {
+                "case": [one.case for one in card.differences],
+                "answered": [one.answer for one in card.differences],
+                "the others": [one.others for one in card.differences],
+                "how sure": [one.sure for one in card.differences],
+                "of them agree": [f"{one.n_agree} of {one.n_others}" for one in card.differences],
+            }
+        )
+        st.caption(f"{plural(card.n_differences, 'case')}, the surest first. Choose a row to open the case.")
+        widgets.open_case_table(frame, f"differences-{rater}", shares=("how sure",))
+    else:
+        st.write("There is none.")
+    st.download_button(
+        "Report to hand to this rater",
+        lambda: rater_report(card, state.whole().dataset.name),
+        file_name="rater_report.html",
+        mime="text/html",
+        icon=":material/description:",
+        on_click="ignore",
+        key="rater_report",
+    )
+    st.caption("One page; the other raters are pooled and not named.")
+
+
+def _over_time(table: RaterTable, place: int, kind: str, rate: float, theme) -> None:
+    try:
+        drift = drift_of(table.panel, place, kind=kind, false_alarm=rate)
+    except PluralityError as error:
+        st.info(markdown(error), icon=":material/block:")
+        return
+    rater = table.raters[place]
+    if drift.alarm is None:
+        title = f"{plotly(shorten(rater, 24))} is stable: accuracy {number(drift.accuracy)}"
+    else:
+        title = f"{plotly(shorten(rater, 24))} got worse: {number(drift.before)} before, {number(drift.after)} after"
+    widgets.plot(figures.rater_over_time(drift, theme, title), "drift", "Accuracy over time and the control chart")
+    if drift.n_undated:
+        st.caption(f"{plural(drift.n_undated, 'answer')} without a date left out.")
+
+
+def _coverage(view: Dataset) -> None:
+    fit = jobs_ui.result_of(
+        (view.digest, "coverage fit"), "Classes of the cases", lambda job: DawidSkene().fit(view, token=job.token)
+    )
+    if fit is None:
+        return
+    found = coverage(view, fit)
+    columns = st.columns(3)
+    columns[0].metric("Groups of raters without a case in common", f"{found.n_components:,}", border=True)
+    columns[1].metric(
+        f"Pairs of raters with fewer than {found.few} shared cases", f"{len(found.lacking):,}", border=True
+    )
+    columns[2].metric("Classes that few raters share", f"{len(found.lacking_classes):,}", border=True)
+    for note in dict.fromkeys([*found.notes, *found.identified.values()]):
+        if note:
+            st.markdown(f":material/info: {markdown(note)}")
+    pairs = pd.DataFrame(
+        [(found.raters[a], found.raters[b], int(found.shared[a, b])) for a, b in found.lacking[:MOST_ROWS]],
+        columns=["rater", "other rater", "shared cases"],
+    )
+    if len(pairs):
+        widgets.heading("Pairs that lack overlap")
+        st.dataframe(pairs, hide_index=True, key="lacking_pairs", height=min(360, 36 * (len(pairs) + 1) + 2))
+    classes = pd.DataFrame(
+        {
+            "class": found.classes,
+            "expected cases": found.class_cases,
+            "of them with two raters or more": found.class_shared,
+        }
+    ).sort_values("of them with two raters or more", kind="stable")
+    widgets.heading("Classes")
+    st.dataframe(
+        classes,
+        hide_index=True,
+        column_config={name: st.column_config.NumberColumn(format="%.1f") for name in classes.columns[1:]},
+        key="class_coverage",
+        height=min(360, 36 * (len(classes) + 1) + 2),
+    )
+    widgets.download(classes, "Classes", "class_coverage", "class_coverage_table")
+
+
+def _page() -> None:
+    dataset = widgets.require_data().dataset
+    theme = look.theme()
+    title = st.empty()
+    title.title("How are the raters doing?")
+    verdict = can_use("pairs", dataset)
+    if not verdict.possible:
+        st.info(f"Raters cannot be compared with these data: {verdict.reason}.", icon=":material/block:")
+        return
+    view = widgets.class_view(dataset, "pairs")
+    rate = st.select_slider(
+        "False alarms over all raters",
+        _RATES,
+        value=FALSE_ALARMS,
+        format_func=lambda value: f"{value:.0%}",
+        key="false_alarms",
+        help=widgets.explained("signs"),
+        persist_state="session",
+        width=420,
+    )
+    table = _monitored(view, rate)
+    if table is None:
+        return
+    title.title(markdown(_sentence(table)))
+    every, one, overlap = st.tabs(
+        ["All raters", "One rater", "Who overlaps with whom"], key="rater_tabs", on_change="rerun"
+    )
+    if every.open:
+        with every:
+            _all(table, theme)
+    if one.open:
+        with one:
+            _one(view, table, theme)
+    if overlap.open:
+        with overlap:
+            _coverage(view)
+
+
+menu.through_app()
+_page()
