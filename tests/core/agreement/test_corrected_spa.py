@@ -7,9 +7,10 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import t as student
 
-from core.agreement.coefficients import fleiss_kappa
-from core.agreement.corrected_spa import spa_corrected
+from core.agreement.coefficients import agreement_table, fleiss_kappa
+from core.agreement.corrected_spa import _disagreements, _fieller, spa_corrected
 from core.agreement.probability import SPA_WEIGHTINGS, spa
+from core.agreement.tables import from_count_table
 from tests.core.agreement.examples import counts_of, jackknife, random_cases
 
 
@@ -178,3 +179,31 @@ def test_pairs_of_one_case_are_no_chance_so_that_random_answers_have_a_mean_near
 def test_an_unknown_weighting_is_refused_by_name():
     with pytest.raises(ValueError, match="'heavy'"):
         spa_corrected(counts_of([[0, 0], [1, 0]], 2), "heavy")
+
+
+def test_the_interval_holds_the_truth_where_fiellers_alone_does_so_in_seven_of_ten_data_sets():
+    """20 cases, one in twenty of the second class, five raters who are wrong in 10 %: κ = .2525.
+
+    The study found .999 and, of Fieller's alone, .69, with an error of .02 for 500 data sets.
+    """
+    rng = np.random.default_rng(0)
+    share = np.array([[0.9, 0.1], [0.1, 0.9]])
+    every = np.array([0.95, 0.05]) @ share
+    truth = 1 - (1 - 0.82) / (1 - every @ every)
+    held = alone = 0
+    for _ in range(500):
+        counts = from_count_table(rng.multinomial(5, share[(rng.random(20) < 0.05).astype(int)]))
+        found = spa_corrected(counts)
+        held += found.ci_low is None or found.ci_low <= truth <= found.ci_high
+        low, high = _fieller(_disagreements(counts, "annotations_m1"), 0.95)
+        alone += low is None or low <= truth <= high
+    assert held / 500 >= 0.93
+    assert alone / 500 < 0.8
+
+
+def test_intervals_narrow_like_one_over_the_square_root_of_the_cases():
+    """Nine copies of 300 cases: a third of the width, but for terms of order 1/300 and Student's t."""
+    cases = random_cases(3, n_cases=300)
+    once, nine = (agreement_table(counts_of(cases * times, 4)) for times in (1, 9))
+    for one, more in zip(once, nine, strict=True):
+        assert (more.ci_high - more.ci_low) / (one.ci_high - one.ci_low) == pytest.approx(1 / 3, rel=0.05), one.name
