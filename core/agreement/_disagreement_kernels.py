@@ -52,3 +52,21 @@ def jackknife_sums(ptr, class_code, count, n, pairs, weight, total, x, y, alike,
         dx_dy += dx * dy
         dy_dy += dy * dy
     return dx_sum, dy_sum, dx_dx, dx_dy, dy_dy
+
+
+@njit(cache=True, nogil=True)
+def class_majorities(ptr, class_code, count, n_classes):
+    """Per class its answers, and the cases of two answers or more of which at least half are its; all such cases."""
+    total = np.zeros(n_classes)
+    half = np.zeros(n_classes, np.int64)
+    usable = 0
+    for case in range(ptr.size - 1):
+        n = 0
+        for e in range(ptr[case], ptr[case + 1]):
+            n += count[e]
+            total[class_code[e]] += count[e]
+        if n >= 2:
+            usable += 1
+            for e in range(ptr[case], ptr[case + 1]):
+                half[class_code[e]] += 2 * count[e] >= n
+    return total, half, usable

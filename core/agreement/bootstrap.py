@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.agreement.intervals import Coefficient, few_cases
-from core.agreement.linearised import as_counts
+from core.agreement.linearised import as_counts, mind_rare_classes
 from core.agreement.probability import SPA_WEIGHTINGS
 from core.agreement.replicated_sides import Side, chosen
 from core.agreement.replicates import How
@@ -21,6 +21,7 @@ from core.annotations.dataset import Dataset
 from core.chunks import CancelToken
 
 _AT_1 = 1 - 1e-12
+_BEYOND_CHANCE = ("spa_corrected", "cohen_kappa", "scott_pi", "conger_kappa", "fleiss_kappa", "krippendorff_alpha")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,8 +129,10 @@ def _with_percentiles(side: Side, place: int, replicates: np.ndarray, n_at_1: in
     se, low, high, note = percentiles(replicates, side.n_cases, level)
     if n_at_1:
         note = "; ".join(filter(None, (note, f"{n_at_1:,} of {len(replicates):,} resamples are 1")))
+    name, weights = side.labels[place]
     value = float(side.observed[place])
-    return Coefficient(*side.labels[place], value, se, low, high, side.n_cases, side.n_annotations, note)
+    found = Coefficient(name, weights, value, se, low, high, side.n_cases, side.n_annotations, note)
+    return mind_rare_classes(found, side.counts) if name in _BEYOND_CHANCE else found
 
 
 def percentiles(

@@ -12,7 +12,15 @@ from core.agreement._kernels import class_shares, weighted_answers
 from core.agreement.corrected_spa import spa_corrected
 from core.agreement.intervals import Coefficient, undefined
 from core.agreement.krippendorff import krippendorff_alpha
-from core.agreement.linearised import NO_PAIR, Observed, as_counts, corrected, observed, why_certain
+from core.agreement.linearised import (
+    NO_PAIR,
+    Observed,
+    as_counts,
+    corrected,
+    mind_rare_classes,
+    observed,
+    why_certain,
+)
 from core.agreement.probability import SPA_WEIGHTINGS, spa
 from core.agreement.raters import REPEATS, check_raters, cohen_kappa, conger_kappa, raters_used, repeats_of
 from core.agreement.weights import Weights, resolve_weights
@@ -21,6 +29,7 @@ from core.annotations.dataset import Dataset
 from core.errors import LimitError, NotApplicableError
 
 Labels = Sequence[float] | None
+_FEW_FOR_AC = 5
 
 
 def percent_agreement(
@@ -59,7 +68,8 @@ def fleiss_kappa(
     drawn = pi if matrix is None else matrix @ pi
     used = np.count_nonzero(pi)
     p_e = 1.0 if used < 2 else float(pi @ drawn)
-    return corrected("fleiss_kappa", name, seen, level, p_e, _per_case(counts, seen, drawn), why_certain(used))
+    found = corrected("fleiss_kappa", name, seen, level, p_e, _per_case(counts, seen, drawn), why_certain(used))
+    return mind_rare_classes(found, counts)
 
 
 def scott_pi(
@@ -102,7 +112,8 @@ def gwet_ac(
     pi = _mean_shares(counts, seen)
     drawn = (1 - pi) * ((q if matrix is None else float(matrix.sum())) / (q * (q - 1)))
     p_ei = _per_case(counts, seen, drawn)
-    return corrected("gwet_ac", name, seen, level, float(pi @ drawn), p_ei, why_certain(q))
+    found = corrected("gwet_ac", name, seen, level, float(pi @ drawn), p_ei, why_certain(q))
+    return mind_rare_classes(found, counts, _FEW_FOR_AC)
 
 
 def brennan_prediger(

@@ -19,7 +19,7 @@ from core.agreement._kernels import (
     weighted_answers,
 )
 from core.agreement.intervals import Coefficient, undefined, with_t_interval
-from core.agreement.linearised import NO_PAIR, as_counts
+from core.agreement.linearised import NO_PAIR, as_counts, mind_rare_classes
 from core.agreement.weights import Weights, class_labels, resolve_weights
 from core.annotations._kernels import count_classes
 from core.annotations.counts import ClassCounts
@@ -129,7 +129,9 @@ def krippendorff_alpha(
         why = "the weights make all classes that were used agree"
         return undefined("krippendorff_alpha", how, why, m, n_total)
     value, variance = _linearised(n[usable], found.within[usable], found.across[usable], found.expected)
-    return with_t_interval("krippendorff_alpha", how, value, variance, m - 1, m, n_total, level)
+    alpha = with_t_interval("krippendorff_alpha", how, value, variance, m - 1, m, n_total, level)
+    of_scores = isinstance(data, Dataset) and data.kind == "score"
+    return alpha if of_scores else mind_rare_classes(alpha, counts)
 
 
 def _linearised(n: np.ndarray, within: np.ndarray, across: np.ndarray, expected: float) -> tuple[float, float]:

@@ -3,10 +3,11 @@
 Gwet, Handbook of Inter-Rater Reliability (2014), chapters 5 and 6.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from core.agreement._disagreement_kernels import class_majorities
 from core.agreement._kernels import agreeing_pairs, paired
 from core.agreement.intervals import Coefficient, undefined, with_t_interval
 from core.annotations.counts import ClassCounts, class_counts
@@ -15,6 +16,9 @@ from core.annotations.dataset import Dataset
 NO_PAIR = "no case has two annotations"
 ONE_CLASS = "only one class was used; raw agreement is 1"
 _ALL = 1 - 1e-12
+FEW_OF_OTHERS = 8
+"""Where fewer cases are mostly of other classes than the commonest, 95 % intervals of kappa and alpha, linearised or by
+percentiles of resamples, hold the truth in less than 93 % of data sets (``tests/benchmarks/coverage.py``). AC1: 5."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,3 +111,26 @@ def corrected(
 def why_certain(n_used: int) -> str:
     """Why chance alone makes all agree, by how many classes were used."""
     return ONE_CLASS if n_used < 2 else "the weights make all classes that were used agree"
+
+
+def mostly_of_others(counts: ClassCounts) -> tuple[int, int]:
+    """Cases with two annotations or more, and how many of them are for more than half of other classes than one.
+
+    That one is the commonest class; of two as common as each other, the one that leaves fewer cases.
+    """
+    total, half, usable = class_majorities(counts.ptr, counts.class_code, counts.count, counts.n_classes)
+    return usable, usable - int(half[total == total.max()].max())
+
+
+def mind_rare_classes(found: Coefficient, counts: ClassCounts, least: int = FEW_OF_OTHERS) -> Coefficient:
+    """The coefficient with a remark on its interval where the agreement beyond chance hangs on few cases."""
+    if found.ci_low is None:
+        return found
+    usable, others = mostly_of_others(counts)
+    if others >= least:
+        return found
+    note = (
+        f"{others:,} of {usable:,} cases are mostly of other classes than the commonest, too few: the interval tends "
+        "to be too narrow"
+    )
+    return replace(found, note="; ".join(filter(None, (found.note, note))))

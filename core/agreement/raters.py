@@ -11,7 +11,7 @@ import numpy as np
 
 from core.agreement._kernels import rater_answers, repeated_answers
 from core.agreement.intervals import Coefficient, few_cases, undefined
-from core.agreement.linearised import NO_PAIR, corrected, observed, why_certain
+from core.agreement.linearised import NO_PAIR, corrected, mind_rare_classes, observed, why_certain
 from core.agreement.weights import Weights, resolve_weights
 from core.annotations.counts import class_counts
 from core.annotations.dataset import Dataset
@@ -160,4 +160,4 @@ def _own_margins(
     p_e = 1.0 if n_classes_used < 2 else float(own[used].sum())
     value = (others - own[:, None]) * (seen.n.size / np.maximum(n_g, 1))[:, None]
     p_ei = p_e + rater_answers(dataset.case_ptr, dataset.rater, dataset.answer, value)[seen.rated]
-    return corrected(name, of, seen, level, p_e, p_ei, why_certain(n_classes_used))
+    return mind_rare_classes(corrected(name, of, seen, level, p_e, p_ei, why_certain(n_classes_used)), counts)

@@ -134,6 +134,7 @@ def test_resamples_without_a_value_are_counted_and_too_many_leave_the_interval_u
     assert 0 < more.n_undefined[place] < 50
     assert more.coefficients[place].ci_low is not None
     assert f"{more.n_undefined[place]} of 1,000 resamples have no value" in more.coefficients[place].note
+    assert "3 of 40 cases" in more.coefficients[place].note
 
 
 def test_one_case_has_a_value_and_no_interval():
