@@ -1,0 +1,63 @@
+"""What draws of the parameters say of cases: probability of their answers, true class, effects; and of new cases.
+
+The posterior of a node g of the grid, given the answers of a case, is Σ_z π_z w_g Π_a p_zg(a) over its sum; averaged
+over draws it is that of the effects. P(right) on a case not seen is Σ_g w_g (λ_g + (1 - λ_g) logit⁻¹(δ_g (α - β_g))).
+"""
+
+import numpy as np
+from numba import njit
+
+from core.models.difficulty._kernels import both_ways, fill_table, mix, odds_against, weigh
+from core.models.difficulty.nodes import MOST_EXPONENT
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def pattern_probabilities(logit, alpha, ptr, cell, delta, nodes, first, last, log_p, positive):
+    """Per draw and pattern from ``first`` to ``last``: log probability of the answers and P(z = 1 | answers).
+
+    ``logit[draw]``, ``alpha[draw, rater, z]``; fills ``log_p`` and ``positive``, both [draw, pattern - first].
+    """
+    n_nodes = nodes.shape[1]
+    table = np.empty((2, 2 * alpha.shape[1], n_nodes))
+    work = np.empty(n_nodes)
+    for draw in range(logit.size):
+        fill_table(odds_against(alpha[draw], delta), nodes, table)
+        prevalence = both_ways(logit[draw])
+        for p in range(first, last):
+            shift_0, total_0 = weigh(table[0], cell, ptr[p], ptr[p + 1], nodes[2], work)
+            shift_1, total_1 = weigh(table[1], cell, ptr[p], ptr[p + 1], nodes[2], work)
+            log_p[draw, p - first], positive[draw, p - first] = mix(prevalence, shift_0, total_0, shift_1, total_1)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def node_posterior(logit, alpha, ptr, cell, delta, nodes, first, last, share):
+    """Posterior of the nodes given the answers, averaged over draws and true classes; adds to ``share[pattern, g]``."""
+    n_nodes = nodes.shape[1]
+    table = np.empty((2, 2 * alpha.shape[1], n_nodes))
+    work = np.empty((2, n_nodes))
+    for draw in range(logit.size):
+        fill_table(odds_against(alpha[draw], delta), nodes, table)
+        prevalence = both_ways(logit[draw])
+        for p in range(first, last):
+            shift_0, total_0 = weigh(table[0], cell, ptr[p], ptr[p + 1], nodes[2], work[0])
+            shift_1, total_1 = weigh(table[1], cell, ptr[p], ptr[p + 1], nodes[2], work[1])
+            _, positive = mix(prevalence, shift_0, total_0, shift_1, total_1)
+            row = share[p - first]
+            factor_0 = (1.0 - positive) / (total_0 * logit.size)
+            factor_1 = positive / (total_1 * logit.size)
+            for g in range(n_nodes):
+                row[g] += factor_0 * work[0, g] + factor_1 * work[1, g]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def right_for_a_new_case(alpha, delta, nodes):
+    """P(right) on a case not seen, effects integrated, for each α of a flat array."""
+    found = np.zeros(alpha.size)
+    block = nodes.shape[1] // delta.size
+    for i in range(alpha.size):
+        for d in range(delta.size):
+            exponent = -delta[d] * alpha[i]
+            factor = np.exp(min(max(exponent, -MOST_EXPONENT), MOST_EXPONENT))
+            for g in range(d * block, (d + 1) * block):
+                found[i] += nodes[2, g] * (nodes[1, g] + (1.0 - nodes[1, g]) / (1.0 + factor * nodes[0, g]))
+    return found

@@ -1,0 +1,128 @@
+"""Where the posterior is highest, by ascent from several starts, and the grid that is fine enough there."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from core.chunks import CancelToken
+from core.models.difficulty.ascent import ascend
+from core.models.difficulty.density import DifficultyDensity
+from core.models.difficulty.nodes import finer
+
+TOLERANCE = 1e-6
+MOST_WHITENED = 500
+_SAME_MODE = 0.1
+_STEP = 1e-4
+_WIDEST_SD = 3.0
+
+
+def at_its_mode(density: DifficultyDensity, token: CancelToken | None = None) -> DifficultyDensity:
+    """The density with its mode, nodes doubled until no pattern's log probability moves by more than 1e-6 there.
+
+    Raises
+    ------
+    LimitError
+        The data need a finer grid than memory allows.
+    Cancelled
+    """
+    token = token or CancelToken()
+    mode, arrived = climb(density, starting_points(density), token)
+    while True:
+        here = density.probabilities(mode[None], token=token)[0]
+        counts = density.node_counts
+        for refined in finer(counts, density.patterns.longest):
+            there = replace(density, node_counts=refined).probabilities(mode[None], token=token)[0]
+            if np.abs(there - here).max() > TOLERANCE:
+                changed = {
+                    name: value
+                    for name in ("difficulty", "discrimination", "guessing")
+                    if (value := getattr(refined, name)) != getattr(density.node_counts, name)
+                }
+                counts = replace(counts, **changed)
+        if counts == density.node_counts:
+            return replace(density, mode=mode, arrived=arrived)
+        density = replace(density, node_counts=counts)
+        mode, arrived = climb(density, [mode], token)
+
+
+def whitened(density: DifficultyDensity, token: CancelToken | None = None) -> DifficultyDensity:
+    """The same density on coordinates in which its curvature at the mode is that of a standard normal.
+
+    The curvature comes from differences of gradients. Above 500 parameters that takes longer than it saves.
+    """
+    if not 0 < density.ndim <= MOST_WHITENED:
+        return density
+    token = token or CancelToken()
+    curvature = np.empty((density.ndim, density.ndim))
+    for d in range(density.ndim):
+        token.check()
+        step = np.zeros(density.ndim)
+        step[d] = _STEP
+        above, below = (density.value_and_gradient(density.mode + sign * step)[1] for sign in (1, -1))
+        curvature[d] = (below - above) / (2 * _STEP)
+    value, vector = np.linalg.eigh((curvature + curvature.T) / 2)
+    sd = 1 / np.sqrt(np.maximum(value, 1 / _WIDEST_SD**2))
+    return replace(density, scale=np.ascontiguousarray((vector * sd) @ vector.T))
+
+
+def climb(density: DifficultyDensity, starts: list[np.ndarray], token: CancelToken) -> tuple[np.ndarray, bool]:
+    """The best of the tops reached from ``starts``, and whether it is a top; a later one must be higher by .1."""
+    if density.ndim == 0:
+        return np.zeros(0), True
+
+    def watched(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        token.check()
+        return density.value_and_gradient(theta)
+
+    best, height, arrived = starts[0], -np.inf, False
+    for start in starts:
+        place, value, done = ascend(watched, start)
+        if value > height + _SAME_MODE:
+            best, height, arrived = place, value, done
+    return best, arrived
+
+
+def starting_points(density: DifficultyDensity) -> list[np.ndarray]:
+    """Raters as the vote judges them, raters as the prior expects them, and the latter with a rare positive class."""
+    share, right = vote_accuracy(density)
+    expected = np.broadcast_to([2.0, 1.0], right.shape)
+    return [
+        coordinates(density, share, np.log(right) - np.log1p(-right)),
+        coordinates(density, 0.5, expected),
+        coordinates(density, share / 3, expected),
+    ]
+
+
+def vote_accuracy(density: DifficultyDensity) -> tuple[float, np.ndarray]:
+    """Share of positive answers per case, averaged; specificity and sensitivity against these shares, (n_alpha, 2).
+
+    Four pseudo-answers for each, three of them right, keep all strictly between 0 and 1.
+    """
+    dataset = density.dataset
+    positive = dataset.answer == density.specification.positive
+    size = np.diff(dataset.case_ptr)
+    share = np.bincount(dataset.case_of_annotation, positive, dataset.n_cases)[size > 0] / size[size > 0]
+    of_answer = np.repeat(share, size[size > 0])
+    rater = dataset.rater if density.on.ability else np.zeros_like(dataset.rater)
+    right = np.empty((density.n_alpha, 2))
+    for z, (truth, agrees) in enumerate(((1 - of_answer, ~positive), (of_answer, positive))):
+        total = np.bincount(rater, truth, density.n_alpha)
+        right[:, z] = (np.bincount(rater, truth * agrees, density.n_alpha) + 3) / (total + 4)
+    return float(np.clip(share.mean() if share.size else 0.5, 0.01, 0.99)), right
+
+
+def coordinates(density: DifficultyDensity, prevalence: float, alpha: np.ndarray) -> np.ndarray:
+    """The point of this prevalence and these α, moved into the range of cooperative raters where they must be."""
+    if density.ndim == 0:
+        return np.zeros(0)
+    logit = np.log(prevalence) - np.log1p(-prevalence)
+    cooperative = density.specification.cooperative
+    if not density.on.bias:
+        own = alpha.mean(axis=1)
+        return np.concatenate(([logit], _inverse_softplus(own) if cooperative else own))
+    own = _inverse_softplus(alpha.sum(axis=1)) if cooperative else alpha[:, 1]
+    return np.concatenate(([logit], alpha[:, 0], own))
+
+
+def _inverse_softplus(own: np.ndarray) -> np.ndarray:
+    return np.log(np.expm1(np.maximum(own, 0.1)))

@@ -1,0 +1,138 @@
+"""Han, Adıgüzel & Carpenter, "Crowdsourcing with Difficulty": raters, and cases that differ in difficulty.
+
+``z_i ~ Bernoulli(π)``, P(right) = λ_i + (1 - λ_i) logit⁻¹(δ_i (α_j - β_i)), α_j the sensitivity of the rater where
+z_i = 1 and the specificity where z_i = 0. Priors: π Beta(2, 2), α^spec N(2, 2), α^sens N(1, 2), cut to α^sens >
+-α^spec; tied α N(1, 2), cut to α > 0; β N(0, 1), ln δ N(0, .25), λ Beta(2, 2).
+"""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from core.annotations.dataset import Dataset
+from core.chunks import CancelToken
+from core.errors import InputError, NotApplicableError
+from core.models.difficulty.binary import one_against_rest
+from core.models.difficulty.density import DifficultyDensity, Specification
+from core.models.difficulty.mode import at_its_mode, whitened
+from core.models.difficulty.names import canonical, switches
+from core.models.sizes import check_size
+
+if TYPE_CHECKING:
+    from core.models.nuts.result import BayesianFit
+    from core.models.nuts.sampler import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class DifficultyModel:
+    """One of the eighteen models of two classes.
+
+    Parameters
+    ----------
+    tag : str
+        What is left out: see `core.models.difficulty.names`.
+    cooperative : bool
+        No rater does worse than chance. Without it the classes may change places.
+    as_published : bool
+        The priors of the authors' programs where two models (AC and ABCE) depart from their paper.
+    positive : str, optional
+        The class z = 1. Not given: the second of two declared classes. Needed for more classes: it is then told apart
+        from all others.
+    """
+
+    tag: str = "ABC"
+    cooperative: bool = True
+    as_published: bool = False
+    positive: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tag", canonical(self.tag))
+
+    def density(self, dataset: Dataset, *, token: CancelToken | None = None) -> DifficultyDensity:
+        """The posterior of the data, ready to be sampled: whitened at its mode, on a grid that is fine enough there.
+
+        Its ``dataset`` has two classes: "not ..." and the positive one, where the data have more.
+
+        Raises
+        ------
+        NotApplicableError
+            The answers are not single classes, there is none, the raters are anonymous and the model tells them apart,
+            or there are more than two classes and no positive one.
+        NotFoundError
+            There is no class of the name ``positive``.
+        LimitError
+            The tables would not fit.
+        """
+        return whitened(self._at_its_mode(dataset, token), token)
+
+    def _at_its_mode(self, dataset: Dataset, token: CancelToken | None) -> DifficultyDensity:
+        two, code = one_against_rest(dataset, self.positive)
+        check_size("A difficulty model", two)
+        if two.n_annotations == 0:
+            raise NotApplicableError("A difficulty model needs at least one answer; there is none.")
+        if switches(self.tag).ability and not two.raters_identified:
+            raise NotApplicableError(
+                f"The answers are anonymous, and model {self.tag} tells raters apart. Use ABCE or ABCDE."
+            )
+        return at_its_mode(
+            DifficultyDensity(two, Specification(self.tag, self.cooperative, self.as_published, code)), token
+        )
+
+    def fit(
+        self,
+        dataset: Dataset,
+        *,
+        method: Literal["map", "nuts"] = "map",
+        n_draws: int = 1000,
+        n_tune: int = 1000,
+        n_chains: int = 4,
+        seed: int = 0,
+        token: CancelToken | None = None,
+        progress: "Progress | None" = None,
+    ) -> "BayesianFit":
+        """The mode at once, or draws by NUTS.
+
+        ABDE has nothing to sample: it answers at once by either method.
+
+        Raises
+        ------
+        InputError
+            There is no such method.
+        NotApplicableError, NotFoundError, LimitError
+            As for `density`.
+        Cancelled
+        """
+        if method not in ("map", "nuts"):
+            raise InputError(f"There is no method {method!r}.", 'Use "map" or "nuts".')
+        from core.models.nuts.fitting import fit_by_map, fit_by_nuts
+
+        density = self._at_its_mode(dataset, token)
+        if method == "map" or density.ndim == 0:
+            found = fit_by_map(density, density.dataset, mode=density.mode, seed=seed, token=token)
+            return _checked(found, density, seed, token) if method == "nuts" else found
+        return fit_by_nuts(
+            whitened(density, token),
+            density.dataset,
+            n_draws=n_draws,
+            n_tune=n_tune,
+            n_chains=n_chains,
+            seed=seed,
+            token=token,
+            progress=progress,
+        )
+
+
+def _checked(found: "BayesianFit", density: DifficultyDensity, seed: int, token: CancelToken | None) -> "BayesianFit":
+    """A model without parameters beside the others: its predictive checks, and leave-one-out, which leaves as it is."""
+    from core.models.checks import predictive_checks
+    from core.models.loo import LEAST_DRAWS, psis_loo
+
+    answered = np.diff(density.patterns.ptr) > 0
+    number = np.where(answered, np.cumsum(answered) - 1, -1)[density.patterns.pattern_of_case]
+    log_p = density.log_likelihood(np.zeros((LEAST_DRAWS, 0)))[:, answered]
+    return replace(
+        found,
+        checks=predictive_checks(density, np.zeros((1, 0)), density.dataset, seed=seed, token=token),
+        loo=psis_loo(log_p, density.case_count[answered], number),
+    )

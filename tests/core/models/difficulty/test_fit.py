@@ -1,0 +1,167 @@
+import time
+
+import numpy as np
+import pytest
+
+from core import load_sample
+from core.annotations.dataset import Dataset
+from core.errors import InputError, NotApplicableError, NotFoundError
+from core.models.difficulty.binary import one_against_rest
+from core.models.difficulty.mode import at_its_mode, whitened
+from core.models.difficulty.model import DifficultyModel
+from core.models.difficulty.names import TAGS
+from tests.core.models.difficulty.reference import density_of, logistic, small_data
+
+
+@pytest.mark.parametrize("tag", TAGS)
+def test_every_model_answers_at_once_with_rows_that_sum_to_one(tag):
+    caries = load_sample("caries")
+    density_of(small_data(), tag).value_and_gradient(np.zeros(density_of(small_data(), tag).ndim))  # compile
+    started = time.process_time()
+    found = DifficultyModel(tag).fit(caries)
+    assert time.process_time() - started < 6  # 2 seconds on a machine of its own
+    fit = found.fit
+    assert fit.model == f"difficulty-{tag}" and fit.method == "map" and fit.converged and fit.uncertainty is None
+    assert fit.confusion.sum(axis=2) == pytest.approx(np.ones((5, 2)))
+    assert fit.class_probability.sum(axis=1) == pytest.approx(np.ones(3869))
+    assert fit.evidence.sum(axis=1) == pytest.approx(fit.n_annotations)
+    letters = tag.replace("Full", "")
+    names = [
+        n for n, letter in (("difficulty", "C"), ("discrimination", "B"), ("guessing", "A")) if letter not in letters
+    ]
+    assert [effect.name for effect in fit.effects] == names
+    for effect in fit.effects:
+        assert (effect.spread.low < effect.mean).all() and (effect.mean < effect.spread.high).all()
+
+
+@pytest.mark.parametrize("tag", ["Full", "ABC", "ABCE", "D"])
+def test_confusion_matrices_are_rates_of_simulated_answers(tag):
+    """Of new cases, effects and all: 40 simulated datasets, all cases of one true class."""
+    data = load_sample("caries").select(cases=load_sample("caries").cases[:500])
+    density = at_its_mode(density_of(data, tag))
+    for logit, truth in ((-60.0, 0), (60.0, 1)):
+        theta = density.mode.copy()
+        theta[0] = logit
+        answers = np.array([density.simulate(theta, seed) for seed in range(40)])
+        rate = np.array([(answers[:, data.rater == rater] == truth).mean() for rater in range(5)])
+        exact = np.diagonal(density.fit_of(theta[None], "map", 0.95).confusion, axis1=1, axis2=2)[:, truth]
+        # five answers of a case share its effects, those of a rater do not
+        assert rate == pytest.approx(exact, abs=4.5 * 0.5 / np.sqrt(40 * 500))
+
+
+def test_effects_of_a_case_are_moments_of_its_posterior():
+    """Mean, sd and interval of β by brute force on one rater's answers; model AB at one point."""
+    data = small_data()
+    density = density_of(data, "AB")
+    theta = np.random.default_rng(2).normal(1.0, 0.3, density.ndim)
+    fit = density.fit_of(theta[None], "map", 0.9)
+    prevalence, alpha = 1 / (1 + np.exp(-theta[0])), density.coefficients(theta[None])[1][0]
+    beta = np.linspace(-8, 8, 20_001)
+    for case in range(data.n_cases):
+        own = slice(data.case_ptr[case], data.case_ptr[case + 1])
+        joint = np.zeros((2, beta.size))
+        for z in (0, 1):
+            joint[z] = (prevalence if z else 1 - prevalence) * np.exp(-0.5 * beta**2)
+            for rater, answer in zip(data.rater[own], data.answer[own], strict=True):
+                right = logistic(alpha[rater, z] - beta)
+                joint[z] *= right if answer == z else 1 - right
+        assert fit.class_probability[case, 1] == pytest.approx(joint[1].sum() / joint.sum(), abs=1e-5)
+        weight = joint.sum(axis=0) / joint.sum()
+        effect = fit.effects[0]
+        assert effect.mean[case] == pytest.approx(weight @ beta, abs=1e-4)
+        assert effect.spread.sd[case] == pytest.approx(np.sqrt(weight @ beta**2 - (weight @ beta) ** 2), abs=1e-4)
+        ends = np.interp([0.05, 0.95], np.cumsum(weight), beta)
+        assert [effect.spread.low[case], effect.spread.high[case]] == pytest.approx(ends, abs=0.005)
+
+
+def test_effects_of_a_case_without_answers_are_their_priors():
+    density = density_of(small_data(), "Full")
+    fit = density.fit_of(np.zeros((1, density.ndim)), "map", 0.95)
+    assert fit.class_probability[-1] == pytest.approx([0.5, 0.5])
+    beta, delta, guess = fit.effects
+    assert [effect.mean[-1] for effect in fit.effects] == pytest.approx([0, np.exp(0.25**2 / 2), 0.5], abs=1e-4)
+    assert [beta.spread.low[-1], beta.spread.high[-1]] == pytest.approx([-1.96, 1.96], abs=0.002)
+    assert [delta.spread.low[-1], delta.spread.high[-1]] == pytest.approx(np.exp([-0.49, 0.49]), abs=0.002)
+    assert [guess.spread.low[-1], guess.spread.high[-1]] == pytest.approx([0.0943, 0.9057], abs=0.001)
+    assert any("1 cases have no answer" in note for note in fit.notes)
+
+
+def test_intervals_hold_the_mean_and_keep_the_order_of_classes():
+    data = load_sample("caries")
+    density = whitened(at_its_mode(density_of(data, "AB")))
+    draws = 0.3 * np.random.default_rng(1).standard_normal((600, density.ndim))
+    fit = density.fit_of(draws, "nuts", 0.95)
+    of, rates = fit.uncertainty, fit.confusion
+    for spread, mean in (
+        (of.prevalence, fit.prevalence),
+        (of.confusion, rates),
+        (of.accuracy, fit.accuracy()),
+        (of.class_probability, fit.class_probability),
+    ):
+        assert spread.low.shape == mean.shape == spread.sd.shape
+        assert (spread.low <= mean + 1e-3).all() and (mean <= spread.high + 1e-3).all() and (spread.sd >= 0).all()
+    assert of.confusion.sd[:, 0, 0] == pytest.approx(of.confusion.sd[:, 0, 1])
+    assert of.confusion.low[:, 1, 0] == pytest.approx(1 - of.confusion.high[:, 1, 1])
+    assert any("400 of 600 draws" in note for note in fit.notes)
+    assert fit.settings["n_draws_of_truth"] == 400 and fit.settings["n_draws_of_effects"] == 200
+
+
+def test_the_first_class_as_positive_gives_the_mirrored_fit():
+    data = load_sample("caries").select(cases=load_sample("caries").cases[1500:2500])
+    swapped = Dataset.from_classes(
+        "swapped", data.cases, data.raters, ["1", "0"], data.case_of_annotation, data.rater, 1 - data.answer
+    )
+    one, two = DifficultyModel("AB").fit(data).fit, DifficultyModel("AB", positive="1").fit(swapped).fit
+    assert one.prevalence == pytest.approx(two.prevalence[::-1], abs=1e-4)
+    assert one.confusion == pytest.approx(two.confusion[:, ::-1, ::-1], abs=1e-4)
+    assert one.class_probability == pytest.approx(two.class_probability[:, ::-1], abs=1e-4)
+
+
+def test_the_baseline_says_that_it_is_no_truth_and_still_has_its_checks():
+    found = DifficultyModel("ABDE").fit(small_data(), method="nuts")
+    assert "must not be used as truth" in found.fit.notes[0]
+    assert found.fit.prevalence.tolist() == [0.0, 1.0]
+    assert found.fit.confusion == pytest.approx(np.full((4, 2, 2), 0.5), abs=1e-9)
+    assert found.loo.elpd == pytest.approx(found.fit.log_likelihood) and found.loo.n_cases == 11
+    assert len(found.checks) == 2
+
+
+def test_more_classes_need_one_to_be_chosen(build):
+    data = build([(0, 0, 0), (0, 1, 2), (1, 0, 1), (1, 1, 1), (2, 0, 2), (2, 1, 2)], n_classes=3)
+    with pytest.raises(NotApplicableError, match="Choose the class"):
+        DifficultyModel("AB").fit(data)
+    with pytest.raises(NotFoundError, match="class 7"):
+        DifficultyModel("AB", positive="class 7").fit(data)
+    fit = DifficultyModel("AB", positive="class 2").fit(data).fit
+    assert fit.classes == ("not class 2", "class 2")
+    two, code = one_against_rest(data, "class 2")
+    assert code == 1 and two.answer.tolist() == [0, 1, 0, 0, 1, 1]
+
+
+def test_what_cannot_be_fitted_is_said(build):
+    data = build([(0, 0, 0), (1, 0, 1)], n_classes=2)
+    assert any("prior alone" in note for note in DifficultyModel("ABC").fit(data).fit.notes)
+    assert any("second top" in note for note in DifficultyModel("ABC", cooperative=False).fit(data).fit.notes)
+    with pytest.raises(InputError, match="map"):
+        DifficultyModel("ABC").fit(data, method="em")
+    with pytest.raises(InputError, match="eighteen"):
+        DifficultyModel("ABE")
+    from dataclasses import replace
+
+    with pytest.raises(NotApplicableError, match="anonymous"):
+        DifficultyModel("ABC").fit(replace(data, raters_identified=False))
+    assert DifficultyModel("ABCE").fit(replace(data, raters_identified=False)).fit.converged
+    with pytest.raises(NotApplicableError, match="scores"):
+        one_against_rest(replace(data, kind="score"))
+
+
+def test_chains_agree_with_the_mode_where_data_are_many():
+    data = load_sample("caries")
+    found = DifficultyModel("ABC").fit(data, method="nuts", n_draws=400, n_tune=300, n_chains=2, seed=3)
+    mode = DifficultyModel("ABC").fit(data).fit
+    assert found.diagnostics.rhat_max < 1.02 and found.diagnostics.n_divergent == 0
+    assert found.fit.class_probability == pytest.approx(mode.class_probability, abs=0.02)
+    assert found.fit.prevalence[1] == pytest.approx(0.1957, abs=0.003)
+    assert found.loo.elpd == pytest.approx(-7476.6, abs=2)
+    raters, votes = found.checks
+    assert not raters.fails and votes.fails
