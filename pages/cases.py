@@ -10,7 +10,7 @@ from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
 from core.plausibility.protocol import PlausibilityModel
 from core.text import markdown, number, plural, shorten, small
-from pages.shared import case_view, menu, plausibility, predictions, widgets
+from pages.shared import case_view, menu, plausibility, predictions, provenance, widgets
 
 UNCERTAIN_BELOW = 0.9
 MOST_ROWS = 400
@@ -65,7 +65,7 @@ def _opened_elsewhere(case_id: str) -> str:
     return st.session_state.setdefault(_ANCHOR, case_id)
 
 
-def _worklist(dataset: Dataset, result: CertaintyResult, order: np.ndarray, case: int) -> None:
+def _worklist(dataset: Dataset, result: CertaintyResult, order: np.ndarray, case: int, model, reliability) -> None:
     shown = order[:MOST_ROWS]
     top = result.top_class()
     frame = pd.DataFrame(
@@ -105,7 +105,15 @@ def _worklist(dataset: Dataset, result: CertaintyResult, order: np.ndarray, case
     table = pd.DataFrame({"case": [dataset.cases[place] for place in order]})
     for top_j in range(result.certainty.shape[1]):
         table[f"top{top_j + 1}"], table[f"top{top_j + 1}_se"] = result.certainty[order, top_j], result.se[order, top_j]
-    widgets.download(table, "Worklist", "certainty", "certainty")
+    with st.container(horizontal=True):
+        widgets.download(table, "Worklist", "certainty", "certainty")
+        provenance.show(
+            dataset,
+            [model.name, "certainty"],
+            f"certainty {model.name} FILE{plausibility.options_of(model)} --reliability {reliability:g}",
+            {"model": model.name, **model.settings(), "reliability": reliability, **plausibility.SAMPLING},
+            "cases",
+        )
 
 
 def _go(case_id: str) -> None:
@@ -194,7 +202,7 @@ def _page() -> None:
             _header(dataset, order, case, case_view.certainty_of_case(view, model, case, reliability))
     if order is not None:
         with narrow:
-            _worklist(dataset, result, order, case)
+            _worklist(dataset, result, order, case, model, reliability)
 
 
 menu.through_app()

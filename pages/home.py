@@ -1,15 +1,18 @@
 """Home: without data what this is, samples and a way in; with data four figures, each a door to its page."""
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
 from core import library
 from core.annotations.capabilities import can_use, verdicts
 from core.annotations.samples import SAMPLES
+from core.annotations.write import long_table, wide_table
 from core.errors import PluralityError
 from core.review.store import n_reviews
 from core.text import markdown, plural, shorten
-from pages.shared import cached, cached_agreement, menu, state
+from pages.shared import cached, cached_agreement, menu, state, widgets
 
 
 def _welcome() -> None:
@@ -57,6 +60,13 @@ def _dashboard(reading) -> None:
     for (possible, reason), titles in by_reason.items():
         icon, word = (":material/check_circle:", "Possible") if possible else (":material/block:", "Not possible")
         st.markdown(f"{icon} **{word}**, {reason}: {', '.join(titles)}")
+    with st.container(horizontal=True):
+        rows = max(dataset.n_annotations, len(dataset.entry_class))
+        widgets.download(partial(long_table, dataset), "Annotations, one row each", "annotations", "long", rows)
+        if cached.can_be_wide(dataset):
+            widgets.download(
+                partial(wide_table, dataset), "A column per rater", "annotations_wide", "wide", dataset.n_cases
+            )
     _keep(state.whole().dataset)
 
 

@@ -16,7 +16,7 @@ from core.raters.monitoring import RaterTable, monitor
 from core.raters.report_card import report_card
 from core.report.rater_card import rater_report
 from core.text import markdown, number, plotly, plural, shorten
-from pages.shared import jobs_ui, look, menu, state, widgets
+from pages.shared import jobs_ui, look, menu, provenance, state, widgets
 
 SEED = 0
 MOST_ROWS = 2000
@@ -231,6 +231,9 @@ def _page() -> None:
     if table is None:
         return
     title.title(markdown(_sentence(table)))
+    provenance.show(
+        dataset, ["monitoring"], "fit dawid-skene FILE --intervals", {"false_alarms": rate, "seed": SEED}, "raters"
+    )
     every, one, overlap = st.tabs(
         ["All raters", "One rater", "Who overlaps with whom"], key="rater_tabs", on_change="rerun"
     )

@@ -9,7 +9,17 @@ from core.annotations.dataset import Dataset
 from core.evaluation.sweep_table import SweepTable, reliability_sweep
 from core.figures import reliability as figures
 from core.text import number, plural
-from pages.shared import classifier_view, jobs_ui, look, menu, plausibility, predictions, relation_view, widgets
+from pages.shared import (
+    classifier_view,
+    jobs_ui,
+    look,
+    menu,
+    plausibility,
+    predictions,
+    provenance,
+    relation_view,
+    widgets,
+)
 
 LEVEL = 0.9
 
@@ -130,6 +140,14 @@ def _page() -> None:
     if sweep is None:
         return
     title.title(_sentence(sweep))
+    provenance.show(
+        dataset,
+        [model.name, "certainty", *(["classifiers"] if classifiers else [])],
+        f"sweep {model.name} FILE{plausibility.options_of(model)} "
+        f"--reliabilities {','.join(f'{value:g}' for value in reliabilities)}",
+        {"model": model.name, **model.settings(), "reliabilities": list(reliabilities), **plausibility.SAMPLING},
+        "reliability",
+    )
     names = ["Certainty"] + (["Classifiers"] if classifiers else []) + (["Risk"] if sweep.risk else []) + ["Relations"]
     tabs = dict(zip(names, st.tabs(names, key="reliability_tabs", on_change="rerun"), strict=True))
     # Only the open tab is worked out: another model on many cases takes a while, and other pages wait for it.

@@ -7,6 +7,8 @@ _SOURCES = {
     "gwet": "Gwet, Handbook of Inter-Rater Reliability (2014)",
     "krippendorff": "Krippendorff, Content Analysis (2004)",
     "dawid-skene": "Dawid & Skene, Applied Statistics 28 (1979), 20-28",
+    "difficulty": "Han, Adıgüzel & Carpenter, Crowdsourcing with Difficulty (2024)",
+    "loo": "Vehtari, Gelman & Gabry, Statistics and Computing 27 (2017), 1413-1432",
     "ugt": "Stutz et al., Evaluating AI systems under uncertain ground truth (2023)",
 }
 
@@ -21,6 +23,18 @@ SENTENCES = {
         "The accuracy of raters and the probability of each class on each case were estimated by the Dawid-Skene "
         "model, by expectation-maximisation from the shares of votes; it supposes that raters err independently given "
         "the true class.",
+        ("dawid-skene",),
+    ),
+    "rater models": (
+        "Rater models with the true class of each case summed out were fitted by expectation-maximisation from the "
+        "shares of votes, or as posteriors by the no-U-turn sampler; chains count as converged with R-hat at most 1.01 "
+        "and a bulk effective sample size of at least 400; models were checked by posterior predictive checks and "
+        "compared by leave-one-case-out with Pareto-smoothed importance sampling.",
+        ("dawid-skene", "difficulty", "loo"),
+    ),
+    "monitoring": (
+        "Each rater was judged by the other raters of the same cases; signs were raised at a family-wise false-alarm "
+        "rate, and accuracy was drawn towards the pool.",
         ("dawid-skene",),
     ),
     "plackett-luce": (

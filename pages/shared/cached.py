@@ -17,11 +17,12 @@ from core.annotations import samples
 from core.annotations.chosen import Selection
 from core.annotations.dataset import Dataset
 from core.annotations.reading import Reading
-from core.errors import NotFoundError
+from core.errors import NotFoundError, PluralityError
 from core.jobs import Job, JobRunner
 from core.version import __version__
 
 MOST_OPEN_DATASETS = 8
+MOST_WIDE_CELLS = 2_000_000
 LANES = ("pages", "samplers")
 _WARM_UP_DELAY = 1.0
 _LOADING = 4.0
@@ -178,6 +179,24 @@ def _class_view(digest: str, threshold: float | None, version: str, _dataset: Da
 def class_view(dataset: Dataset, threshold: float | None) -> tuple[Dataset, int]:
     """The dataset with one class per annotation, and how many were left out."""
     return _class_view(dataset.digest, threshold, __version__, dataset)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _can_be_wide(digest: str, version: str, _dataset: Dataset) -> bool:
+    from core.annotations.write import wide_table
+
+    if not _dataset.raters_identified or _dataset.n_cases * _dataset.n_raters > MOST_WIDE_CELLS:
+        return False
+    try:
+        wide_table(_dataset)
+    except PluralityError:  # a rater answered a case twice, say: a cell holds only one answer
+        return False
+    return True
+
+
+def can_be_wide(dataset: Dataset) -> bool:
+    """Whether the annotations fit into a table with a column for each rater."""
+    return _can_be_wide(dataset.digest, __version__, dataset)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

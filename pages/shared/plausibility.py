@@ -14,6 +14,8 @@ from pages.shared import cached, jobs_ui, widgets
 
 N_DRAWS = 1000
 SEED = 0
+SAMPLING = {"draws": N_DRAWS, "seed": SEED}
+_OPTIONS = ("alpha", "ties", "epsilon")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,11 @@ def certainty(view: Dataset, model: PlausibilityModel, reliability: float):
             progress=job.report,
         ),
     )
+
+
+def options_of(model: PlausibilityModel) -> str:
+    """The prior of a model as options of the command line."""
+    return "".join(f" --{name} {value}" for name, value in model.settings().items() if name in _OPTIONS)
 
 
 def job_key(dataset: Dataset, model: PlausibilityModel, *more) -> tuple:

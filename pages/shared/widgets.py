@@ -1,6 +1,6 @@
 """Pieces that more than one page shows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from html import escape as _escape
 
@@ -17,6 +17,7 @@ from core.glossary import explained
 from core.text import html_text, plural
 from pages.shared import cached, look, state
 
+Table = pd.DataFrame | Callable[[], pd.DataFrame]
 _FORMATS = (
     ("csv", "CSV", tables.to_csv, "text/csv"),
     ("xlsx", "Excel", tables.to_xlsx, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
@@ -76,21 +77,33 @@ def plot(figure: go.Figure, key: str, alt: str, **options):
     return st.plotly_chart(figure, theme=None, config=_PLOT, key=key, alt=alt, **options)
 
 
-def download(table: pd.DataFrame, label: str, name: str, key: str) -> None:
-    """The table behind a picture, to take away as CSV, Excel or Parquet; written only when it is asked for."""
+def download(table: Table, label: str, name: str, key: str, n_rows: int | None = None) -> None:
+    """The table behind a picture, to take away as CSV, Excel or Parquet; written only when it is asked for.
+
+    Parameters
+    ----------
+    table : DataFrame, or callable without arguments that makes it
+    n_rows : int, optional
+        Of a table that is yet to be made.
+    """
+    rows = len(table) if isinstance(table, pd.DataFrame) else n_rows
     with st.popover(label, icon=":material/download:", type="tertiary", key=f"{key}_formats"):
         for ending, title, write, mime in _FORMATS:
-            if ending == "xlsx" and len(table) > tables.MOST_ROWS_XLSX:
+            if ending == "xlsx" and rows > tables.MOST_ROWS_XLSX:
                 continue
             st.download_button(
                 title,
-                data=partial(write, table),
+                data=partial(_written, write, table),
                 file_name=f"{name}.{ending}",
                 mime=mime,
                 type="tertiary",
                 on_click="ignore",
                 key=f"{key}_{ending}",
             )
+
+
+def _written(write: Callable[[pd.DataFrame], bytes], table: Table) -> bytes:
+    return write(table if isinstance(table, pd.DataFrame) else table())
 
 
 def open_case_table(frame: pd.DataFrame, key: str, shares: Sequence[str] = (), height: int = 420) -> None:
