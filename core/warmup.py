@@ -28,10 +28,13 @@ from core.reducers.sets import TopSets
 
 _TABLE = b"case,rater,rank,class\n1,a,1,x\n1,a,1,y\n1,b,1,x\n1,c,1,y\n2,a,1,y\n2,b,1,y\n2,c,1,z\n"
 
+_RECORDS = b'[{"case": 1, "rater": "a", "label": "x"}, {"case": 1, "rater": "b", "label": "y"}]'
+
 
 def warm_up() -> None:
     """Read, compare, fit and draw once on seven rows."""
     rankings = read(_TABLE).dataset
+    read(_RECORDS)
     dataset, _ = rankings.as_classes()
     agreement_table(class_counts(dataset), spa_weightings=SPA_WEIGHTINGS, dataset=dataset, every=True)
     for coefficient in ("percent", "cohen_kappa"):
