@@ -134,6 +134,10 @@ GLOSSARY: dict[str, Term] = {
         "Family-wise false-alarm rate over raters and rules, Holm within a rule; a rater is judged by the answers of "
         "the others on the same cases.",
     ),
+    "planning": Term(
+        "Tries the plan out many times on simulated answers like these, and says where it ends, and how surely.",
+        "Worlds drawn from the fitted Dawid-Skene model; median and interval over worlds after each step.",
+    ),
     "control chart": Term(
         "Rises while a rater answers worse than usual; above the dashed line it is no longer chance.",
         "CUSUM of log-likelihood ratios, or EWMA, against the panel without the rater; limit from random orders "

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from core.agreement.bootstrap import bootstrap
 from core.agreement.by_rater import by_rater
 from core.agreement.coefficients import agreement_table
 from core.agreement.ordered import ranking_agreement
@@ -40,6 +41,8 @@ def warm_up() -> None:
     for coefficient in ("percent", "cohen_kappa"):
         pair_matrix(dataset, coefficient)
     by_rater(dataset)
+    for metric in (None, "ordinal"):
+        bootstrap(dataset, n_replicates=2, metric=metric)
     specific_agreement(dataset)
     precision_curve(dataset)
     ranking_agreement(rankings)

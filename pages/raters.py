@@ -16,7 +16,7 @@ from core.raters.monitoring import RaterTable, monitor
 from core.raters.report_card import report_card
 from core.report.rater_card import rater_report
 from core.text import markdown, number, plotly, plural, shorten
-from pages.shared import jobs_ui, look, menu, provenance, state, widgets
+from pages.shared import jobs_ui, look, menu, provenance, raters_plan, state, widgets
 
 SEED = 0
 MOST_ROWS = 2000
@@ -234,9 +234,8 @@ def _page() -> None:
     provenance.show(
         dataset, ["monitoring"], "fit dawid-skene FILE --intervals", {"false_alarms": rate, "seed": SEED}, "raters"
     )
-    every, one, overlap = st.tabs(
-        ["All raters", "One rater", "Who overlaps with whom"], key="rater_tabs", on_change="rerun"
-    )
+    names = ["All raters", "One rater", "Who overlaps with whom", "Planning"]
+    every, one, overlap, plan = st.tabs(names, key="rater_tabs", on_change="rerun")
     if every.open:
         with every:
             _all(table, theme)
@@ -246,6 +245,9 @@ def _page() -> None:
     if overlap.open:
         with overlap:
             _coverage(view)
+    if plan.open:
+        with plan:
+            raters_plan.show(view, theme)
 
 
 menu.through_app()

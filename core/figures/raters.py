@@ -6,6 +6,7 @@ import plotly.graph_objects as go
 from core.figures.theme import Theme, blank, legend_below, with_opacity
 from core.raters.drift import Drift
 from core.raters.monitoring import RaterTable
+from core.raters.planning import Forecast
 from core.text import plotly, shorten
 
 MOST_LINES = 60
@@ -119,3 +120,30 @@ def rater_over_time(drift: Drift, theme: Theme, title: str) -> go.Figure:
 
 def _dates(seconds: np.ndarray) -> list[str]:
     return np.asarray(seconds, np.int64).astype("datetime64[s]").astype(str).tolist()
+
+
+def plan_forecast(found: Forecast, theme: Theme, title: str) -> go.Figure:
+    """Where further annotations lead: the median over simulated worlds with its band, and the target as a line."""
+    figure = legend_below(blank(theme, title, height=340))
+    x = found.extra.tolist()
+    figure.add_scatter(
+        x=x + x[::-1],
+        y=found.high.tolist() + found.low.tolist()[::-1],
+        fill="toself",
+        fillcolor=with_opacity(theme.accent, 0.15),
+        line={"width": 0},
+        hoverinfo="skip",
+        name=f"{found.level:.0%} of simulated plans",
+    )
+    figure.add_scatter(
+        x=x,
+        y=found.value,
+        mode="lines+markers",
+        name="median",
+        line={"color": theme.accent, "width": 2.5},
+        customdata=np.column_stack([found.low, found.high]),
+        hovertemplate="%{x:,} more: %{y:.3f} (%{customdata[0]:.3f} to %{customdata[1]:.3f})<extra></extra>",
+    )
+    figure.add_hline(y=found.goal.target, line={"color": theme.mean, "dash": "dash", "width": 1.5})
+    figure.update_xaxes(title_text="annotations added", rangemode="tozero")
+    return figure

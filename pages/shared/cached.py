@@ -117,7 +117,7 @@ def _matched(name: str, content: bytes, dataset: Dataset):
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
-def _own_predictions(name: str, content_hash: str, digest: str, version: str, _content: bytes, _dataset: Dataset):
+def _own_predictions(name: str, key: str, digest: str, version: str, _content: bytes, _dataset: Dataset):
     return _matched(name, _content, _dataset)
 
 
