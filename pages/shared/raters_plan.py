@@ -51,8 +51,8 @@ def show(view: Dataset, theme) -> None:
         (view.digest, "plan", goal, policy, budget, SEED),
         "Simulating the plan",
         lambda job: forecast(
-            view, DawidSkene().fit(view, token=job.token), goal, policy=policy, budget=budget, n_worlds=N_WORLDS, seed=SEED,
-            token=job.token, progress=job.report,
+            view, DawidSkene().fit(view, token=job.token), goal, policy=policy, budget=budget, n_worlds=N_WORLDS,
+            seed=SEED, token=job.token, progress=job.report,
         ),
         "samplers",
     )  # fmt: skip
