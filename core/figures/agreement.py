@@ -1,5 +1,6 @@
 """Figures of the Agreement page."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -7,9 +8,13 @@ import plotly.graph_objects as go
 
 from core.agreement.intervals import Coefficient
 from core.agreement.pairs import PairMatrix
-from core.figures.theme import Theme, blank, with_opacity
-from core.text import plotly, shorten
+from core.figures.labels import short_names, slant, titled
+from core.figures.theme import Theme, with_opacity
+from core.text import number, plotly
 
+FEW_PAIRS = 5
+MOST_WITH_TEXT = 16
+MOST_OPAQUE = 0.5  # so that text in the ink of the theme can be read on any cell
 COEFFICIENT_TITLES = {
     "percent": "Percent agreement",
     "spa": "Sparse probability of agreement",
@@ -43,64 +48,112 @@ def title_of(coefficient: Coefficient) -> str:
     return f"{title}, {how}"
 
 
-def forest(table: list[Coefficient], theme: Theme, title: str) -> go.Figure:
-    """Coefficients as points with their intervals, one line each, the first on top."""
-    shown = [coefficient for coefficient in table if coefficient.value is not None]
-    labels = [title_of(coefficient) for coefficient in shown]
-    figure = blank(theme, title, height=90 + (46 if len(shown) <= 12 else 30) * max(1, len(shown)))
+def forest(
+    table: Sequence[Coefficient],
+    theme: Theme,
+    title: str,
+    labels: Sequence[str] | None = None,
+    headings: dict[int, str] | None = None,
+) -> go.Figure:
+    """Coefficients as points with their intervals, one line each, the first on top; the undefined are left out.
+
+    Parameters
+    ----------
+    labels : sequence of str, optional
+        Names on the axis, in place of those of `title_of`.
+    headings : dict of int to str, optional
+        By the place in ``table`` before which it stands; a heading whose coefficients are all undefined is left out.
+    """
+    labels = [title_of(one) for one in table] if labels is None else labels
+    shown, ticks, lines, heading = [], [], [], None
+    for place, (one, label) in enumerate(zip(table, labels, strict=True)):
+        heading = (headings or {}).get(place, heading)
+        if one.value is None:
+            continue
+        if heading is not None:
+            ticks.append(f"<b>{plotly(heading)}</b>")
+            heading = None
+        lines.append(len(ticks))
+        ticks.append(plotly(label))
+        shown.append(one)
+    figure = titled(theme, title, height=90 + (46 if len(ticks) <= 6 else 36 if len(ticks) <= 12 else 26) * len(ticks))
     low = [0.0 if c.ci_low is None else c.value - c.ci_low for c in shown]
     high = [0.0 if c.ci_high is None else c.ci_high - c.value for c in shown]
     figure.add_scatter(
         x=[c.value for c in shown],
-        y=labels,
+        y=lines,
         mode="markers",
         marker={"color": theme.accent, "size": 11, "symbol": "cross-thin", "line": {"width": 3, "color": theme.accent}},
         error_x={"type": "data", "array": high, "arrayminus": low, "color": theme.accent, "thickness": 2, "width": 5},
-        customdata=[[_interval(c), c.n_cases, c.n_annotations] for c in shown],
-        hovertemplate="%{y}: %{x:.3f}<br>%{customdata[0]}<br>%{customdata[1]:,} cases, %{customdata[2]:,} annotations"
-        "<extra></extra>",
+        customdata=[[ticks[y], _interval(c), c.n_cases, c.n_annotations] for y, c in zip(lines, shown, strict=True)],
+        hovertemplate="%{customdata[0]}: %{x:.3f}<br>%{customdata[1]}<br>%{customdata[2]:,} cases, "
+        "%{customdata[3]:,} annotations<extra></extra>",
         showlegend=False,
     )
     lowest = min([0.0, *(c.ci_low if c.ci_low is not None else c.value for c in shown)])
-    figure.update_xaxes(range=[max(-1.0, lowest) - 0.02, 1.02], title_text="0 = chance (κ, α) or never; 1 = always")
-    figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"size": 13, "color": theme.ink})
+    figure.update_xaxes(range=[max(-1.0, lowest) - 0.02, 1.02], nticks=6, title_text="0 = chance or never; 1 = always")
+    figure.update_yaxes(
+        range=[len(ticks) - 0.4, -0.6],
+        showgrid=False,
+        tickmode="array",
+        tickvals=list(range(len(ticks))),
+        ticktext=ticks,
+        tickfont={"size": 13, "color": theme.ink},
+    )
     return figure
 
 
 def pair_heatmap(matrix: PairMatrix, order: np.ndarray, theme: Theme, title: str) -> go.Figure:
     """Raters against raters in a given order; colour and number are the coefficient, n stands in every cell.
 
-    ``customdata`` of a cell holds the positions of its two raters, for a click.
+    Two raters with fewer than `FEW_PAIRS` pairs of answers have no colour: one answer more would turn it. Above
+    `MOST_WITH_TEXT` raters numbers stand in the hover, and a scale says what a colour means. ``customdata`` of a point
+    holds the positions of its two raters, for a click.
     """
     value = matrix.value[np.ix_(order, order)]
-    names = [plotly(shorten(matrix.raters[code], 16)) for code in order]
-    n_raters = len(names)
-    few = n_raters <= 16
+    n_raters = len(order)
+    names = [plotly(name) for name in short_names([matrix.raters[code] for code in order], 16)]
+    few = n_raters <= MOST_WITH_TEXT
     # A rater's own column would say nothing: it is left empty.
     text = [["" if i == j else _cell(matrix, i, j) for j in order] for i in order] if few else None
     hover = [["" if i == j else _pair_hover(matrix, i, j) for j in order] for i in order]
-    figure = blank(theme, title, height=max(300, 110 + min(44, 700 // n_raters) * n_raters))
-    known = value[np.isfinite(value)]
+    figure = titled(theme, title, height=max(300, 110 + min(44, 700 // n_raters) * n_raters))
+    coloured = np.where(matrix.n[np.ix_(order, order)] >= FEW_PAIRS, value, np.nan)
+    known = coloured[np.isfinite(coloured)]
     figure.add_heatmap(
-        z=value,
+        z=coloured,
         x=list(range(n_raters)),
         y=list(range(n_raters)),
         text=text,
         texttemplate="%{text}" if few else None,
-        textfont={"size": 10},
-        hovertext=hover,
-        customdata=[[[int(i), int(j)] for j in order] for i in order],
-        hovertemplate="%{hovertext}<extra></extra>",
-        colorscale=[[0, with_opacity(theme.accent, 0.04)], [1, with_opacity(theme.accent, 0.75)]],
+        textfont={"size": 11, "color": theme.ink},
+        hoverinfo="skip",
+        colorscale=[[0, with_opacity(theme.accent, 0.04)], [1, with_opacity(theme.accent, MOST_OPAQUE)]],
         zmin=float(known.min()) if known.size else 0,
         zmax=float(known.max()) if known.size else 1,
         xgap=2,
         ygap=2,
-        showscale=False,
+        showscale=not few and known.size > 0,
+        colorbar={"thickness": 10, "outlinewidth": 0, "tickfont": {"color": theme.quiet}, "nticks": 5},
     )
-    ticks = {"tickmode": "array", "tickvals": list(range(n_raters)), "ticktext": names, "showgrid": False}
-    figure.update_xaxes(**ticks, tickangle=-45 if n_raters > 8 else 0)
-    figure.update_yaxes(**ticks, autorange="reversed")
+    # A heatmap cannot be selected from: unseen points in the middle of its cells take hover and click.
+    cells = [(x, y) for y in range(n_raters) for x in range(n_raters) if x != y]
+    figure.add_scatter(
+        x=[x for x, _ in cells],
+        y=[y for _, y in cells],
+        mode="markers",
+        marker={"size": 8, "opacity": 0},
+        selected={"marker": {"opacity": 0}},
+        unselected={"marker": {"opacity": 0}},
+        customdata=[[int(order[y]), int(order[x])] for x, y in cells],
+        hovertext=[hover[y][x] for x, y in cells],
+        hovertemplate="%{hovertext}<extra></extra>",
+        showlegend=False,
+    )
+    figure.update_layout(hoverdistance=-1, hovermode="closest")
+    ends = {"range": [-0.5, n_raters - 0.5], "tickmode": "array", "tickvals": list(range(n_raters)), "showgrid": False}
+    figure.update_xaxes(**ends, ticktext=names, tickangle=slant(names))
+    figure.update_yaxes(**ends | {"range": [n_raters - 0.5, -0.5]}, ticktext=names)
     return figure
 
 
@@ -108,7 +161,7 @@ def case_agreement_histogram(agreement: np.ndarray, theme: Theme, title: str) ->
     """How many cases have which agreement."""
     values = agreement[np.isfinite(agreement)]
     count, edges = np.histogram(values, bins=np.linspace(0, 1, 11))
-    figure = blank(theme, title, height=260)
+    figure = titled(theme, title, height=260)
     figure.add_bar(
         x=(edges[:-1] + edges[1:]) / 2,
         y=count,
@@ -125,7 +178,7 @@ def case_agreement_histogram(agreement: np.ndarray, theme: Theme, title: str) ->
 def annotations_per_case(per_case: np.ndarray, theme: Theme, title: str) -> go.Figure:
     """How many cases have how many annotations."""
     values, count = np.unique(per_case, return_counts=True)
-    figure = blank(theme, title, height=260)
+    figure = titled(theme, title, height=260)
     figure.add_bar(
         x=values,
         y=count,
@@ -133,7 +186,7 @@ def annotations_per_case(per_case: np.ndarray, theme: Theme, title: str) -> go.F
         marker={"color": with_opacity(theme.accent, 0.25), "line": {"color": theme.ink, "width": 1}},
         hovertemplate="%{x} annotations: %{y:,} cases<extra></extra>",
     )
-    figure.update_xaxes(title_text="annotations of a case", dtick=1 if len(values) <= 20 else None)
+    figure.update_xaxes(title_text="annotations of a case", dtick=1 if values[-1] - values[0] <= 20 else None)
     figure.update_yaxes(title_text="cases")
     return figure
 
@@ -147,7 +200,8 @@ def _interval(coefficient: Coefficient) -> str:
 def _cell(matrix: PairMatrix, i: int, j: int) -> str:
     if matrix.n[i, j] == 0:
         return "no case<br>shared"
-    return f"{matrix.value[i, j]:.2f}<br>n {matrix.n[i, j]}" if np.isfinite(matrix.value[i, j]) else "undefined"
+    value = matrix.value[i, j]
+    return f"{number(value) if np.isfinite(value) else 'undefined'}<br>n {matrix.n[i, j]:,}"
 
 
 def _pair_hover(matrix: PairMatrix, i: int, j: int) -> str:
@@ -155,6 +209,6 @@ def _pair_hover(matrix: PairMatrix, i: int, j: int) -> str:
     if why := matrix.why(i, j):
         return f"{who}<br>{why}"
     interval = matrix.interval(i, j)
-    ends = f" ({interval[0]:.2f} to {interval[1]:.2f})" if interval else ""
+    ends = f" ({number(interval[0])} to {number(interval[1])})" if interval else ""
     name = COEFFICIENT_TITLES[matrix.coefficient]
-    return f"{who}<br>{name} {matrix.value[i, j]:.2f}{ends}<br>{matrix.n[i, j]:,} pairs of answers"
+    return f"{who}<br>{name} {number(matrix.value[i, j])}{ends}<br>{matrix.n[i, j]:,} pairs of answers"

@@ -10,10 +10,14 @@ from core.agreement.intervals import Coefficient
 from core.agreement.over_time import OverTime
 from core.agreement.precision import PrecisionCurve
 from core.figures.agreement import COEFFICIENT_TITLES
-from core.figures.theme import Theme, blank, legend_below, with_opacity
-from core.text import plotly, shorten
+from core.figures.labels import short_names, titled
+from core.figures.theme import Theme, legend_below, with_opacity
+from core.text import number as decimal
+from core.text import plotly
 
 MOST_LINES = 40
+MOST_WINDOWS_NAMED = 14
+APART = 0.12  # between two coefficients of a window
 
 
 def named_forest(
@@ -36,7 +40,7 @@ def named_forest(
     shown = [(name, one) for name, one in zip(names, coefficients, strict=True) if one.value is not None]
     shown.sort(key=lambda pair: pair[1].value)
     shown = shown[:MOST_LINES]
-    figure = blank(theme, title, height=100 + 24 * max(3, len(shown)))
+    figure = titled(theme, title, height=100 + 24 * max(3, len(shown)))
     values = [one.value for _, one in shown]
     low = [0.0 if one.ci_low is None else one.value - one.ci_low for _, one in shown]
     high = [0.0 if one.ci_high is None else one.ci_high - one.value for _, one in shown]
@@ -64,26 +68,26 @@ def named_forest(
         showgrid=False,
         tickmode="array",
         tickvals=list(range(len(shown))),
-        ticktext=[plotly(shorten(name, 28)) for name, _ in shown],
+        ticktext=[plotly(name) for name in short_names([name for name, _ in shown], 26)],
         tickfont={"color": theme.ink},
     )
     return figure
 
 
 def agreement_over_time(found: OverTime, theme: Theme, title: str) -> go.Figure:
-    """A line with its intervals for each coefficient, window by window."""
-    figure = legend_below(blank(theme, title, height=360))
-    labels = [window.label for window in found.windows]
-    for number in range(len(found.windows[0].coefficients) if found.windows else 0):
-        ones = [window.coefficients[number] for window in found.windows]
+    """A line with its intervals for each coefficient, window by window; n of the first stands under each window."""
+    figure = legend_below(titled(theme, title, height=380))
+    n_lines = len(found.windows[0].coefficients) if found.windows else 0
+    for line in range(n_lines):
+        ones = [window.coefficients[line] for window in found.windows]
         known = [place for place, one in enumerate(ones) if one.value is not None]
-        colour = theme.classes[number]
+        colour = theme.classes[line]
         figure.add_scatter(
-            x=[labels[place] for place in known],
+            x=[place + (line - (n_lines - 1) / 2) * APART for place in known],
             y=[ones[place].value for place in known],
             mode="lines+markers",
             name=COEFFICIENT_TITLES[ones[0].name],
-            line={"color": colour, "width": 2, "dash": ("solid", "dash")[number % 2]},
+            line={"color": colour, "width": 2, "dash": ("solid", "dash")[line % 2]},
             error_y={
                 "type": "data",
                 "array": [_above(ones[place]) for place in known],
@@ -92,18 +96,28 @@ def agreement_over_time(found: OverTime, theme: Theme, title: str) -> go.Figure:
                 "thickness": 1.5,
                 "width": 3,
             },
-            customdata=[[_ends(ones[place]), ones[place].n_cases] for place in known],
-            hovertemplate="%{x}: %{y:.3f}<br>%{customdata[0]}<br>%{customdata[1]:,} cases<extra></extra>",
+            customdata=[
+                [plotly(found.windows[place].label), _ends(ones[place]), ones[place].n_cases] for place in known
+            ],
+            hovertemplate="%{customdata[0]}: %{y:.3f}<br>%{customdata[1]}<br>%{customdata[2]:,} cases<extra></extra>",
         )
+    places = list(range(len(found.windows)))
+    step = max(1, -(-len(places) // MOST_WINDOWS_NAMED))
     figure.update_xaxes(
-        type="category", categoryorder="array", categoryarray=labels, title_text="cases by first answer"
+        tickmode="array",
+        tickvals=places[::step],
+        ticktext=[
+            f"{plotly(window.label)}<br>n {window.coefficients[0].n_cases:,}" for window in found.windows[::step]
+        ],
+        range=[-0.5, len(places) - 0.5],
+        title_text="cases by first answer",
     )
     return figure
 
 
 def precision_figure(curves: Sequence[PrecisionCurve], theme: Theme, title: str) -> go.Figure:
     """Width of the interval against annotations added: a line, or a band where the data leave a range."""
-    figure = legend_below(blank(theme, title, height=360))
+    figure = legend_below(titled(theme, title, height=360))
     names = {"new_cases": "on new cases", "present_cases": "on the present cases"}
     for number, curve in enumerate(curves):
         colour, x = theme.classes[number], [point.extra for point in curve.points]
@@ -112,6 +126,7 @@ def precision_figure(curves: Sequence[PrecisionCurve], theme: Theme, title: str)
             figure.add_scatter(
                 x=x + x[::-1],
                 y=high + low[::-1],
+                mode="lines",
                 fill="toself",
                 fillcolor=with_opacity(colour, 0.15),
                 line={"width": 0},
@@ -129,13 +144,13 @@ def precision_figure(curves: Sequence[PrecisionCurve], theme: Theme, title: str)
             "annotations<extra></extra>",
         )
     figure.update_xaxes(title_text="annotations added", rangemode="tozero")
-    figure.update_yaxes(title_text="width of the 95 % interval of SPA", rangemode="tozero")
+    figure.update_yaxes(title_text="width of the 95 % interval", rangemode="tozero")
     return figure
 
 
 def band_bar(found: Sequence[Band], theme: Theme, title: str) -> go.Figure:
     """How probable each word of a scale is, as one bar cut into parts."""
-    figure = blank(theme, title, height=128)
+    figure = titled(theme, title, height=128)
     shades = np.linspace(0.08, 0.85, len(found))
     for band, shade in zip(found, shades, strict=True):
         probability = band.probability or 0.0
@@ -143,7 +158,7 @@ def band_bar(found: Sequence[Band], theme: Theme, title: str) -> go.Figure:
             x=[probability],
             y=[""],
             orientation="h",
-            text=[f"{band.name} {probability:.2f}" if probability >= 0.14 else ""],
+            text=[f"{band.name} {decimal(probability)}" if probability >= 0.14 else ""],
             insidetextanchor="middle",
             textangle=0,
             textfont={"color": theme.ink if shade < 0.5 else theme.paper},

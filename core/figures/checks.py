@@ -3,8 +3,9 @@
 import numpy as np
 import plotly.graph_objects as go
 
+from core.figures.labels import model_name, short_names, slant, titled
 from core.figures.reliability import SYMBOLS
-from core.figures.theme import Theme, blank, legend_below, with_opacity
+from core.figures.theme import Theme, legend_below, with_opacity
 from core.models.checks import PredictiveCheck
 from core.models.loo import LooRow
 from core.text import plotly, shorten
@@ -26,7 +27,7 @@ def vote_bands(
     first = next(iter(checks.values()))
     mine = _of_class(first, class_code)
     votes, observed = first.place[mine], first.observed[mine]
-    figure = blank(theme, title, height=500)
+    figure = titled(theme, title, height=500)
     figure.add_bar(
         x=votes,
         y=observed,
@@ -40,7 +41,7 @@ def vote_bands(
     width = float(np.clip(60 / (len(votes) * len(checks)), 1.5, 5))
     for number, (name, check) in enumerate(checks.items()):
         mine = _of_class(check, class_code)
-        colour, label = theme.classes[number % len(theme.classes)], plotly(shorten(name, 24))
+        colour, label = theme.classes[number % len(theme.classes)], plotly(shorten(name, 42))
         low, median, high = check.low[mine], check.median[mine], check.high[mine]
         hover = (
             "%{customdata[0]} votes: %{customdata[2]:,.0f} to %{customdata[4]:,.0f} cases replicated (median "
@@ -95,10 +96,10 @@ def rater_bands(check: PredictiveCheck, theme: Theme, title: str, class_code: in
     mine, share = mine[order], share[order]
     low, high, total = check.low[mine], check.high[mine], check.total[mine]
     outside = (check.observed[mine] < low) | (check.observed[mine] > high)
-    names = [plotly(shorten(check.labels[entry], 24)) for entry in mine]
+    names = [plotly(name) for name in short_names([check.labels[entry] for entry in mine], 20)]
     place = np.arange(len(mine))
     few = len(mine) <= NAMED_RATERS
-    figure = blank(theme, title, height=380)
+    figure = titled(theme, title, height=380)
     x, y = _segments(place, low / total, high / total)
     figure.add_scatter(
         x=x,
@@ -164,7 +165,7 @@ def loo_forest(rows: tuple[LooRow, ...], theme: Theme, title: str) -> go.Figure:
         else _signed(row.difference) + ("" if row.difference_se is None else f" ± {row.difference_se:,.1f}")
         for i, row in enumerate(rows)
     ]
-    figure = blank(theme, title, height=110 + 28 * len(rows))
+    figure = titled(theme, title, height=110 + 32 * len(rows))
     figure.add_scatter(
         x=np.maximum(difference, edge),
         y=place,
@@ -205,7 +206,7 @@ def loo_forest(rows: tuple[LooRow, ...], theme: Theme, title: str) -> go.Figure:
             font={"size": 12, "color": theme.quiet},
         )
     figure.add_vline(x=0, line={"color": theme.rest, "width": 1})
-    names = [plotly(shorten(row.name, 24)) for row in rows]
+    names = [model_name(row.name) for row in rows]
     figure.update_yaxes(
         tickmode="array",
         tickvals=place,
@@ -217,11 +218,6 @@ def loo_forest(rows: tuple[LooRow, ...], theme: Theme, title: str) -> go.Figure:
     figure.update_xaxes(title_text="elpd less the best model's, ± SE", nticks=6)
     figure.update_layout(margin_r=110)
     return figure
-
-
-def slant(names: list[str]) -> int:
-    """Angle of tick labels: level where all of them fit on a narrow screen."""
-    return -45 if sum(len(name) + 2 for name in names) > 40 else 0
 
 
 def _of_class(check: PredictiveCheck, class_code: int | None) -> np.ndarray:

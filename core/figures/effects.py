@@ -2,7 +2,8 @@
 
 import plotly.graph_objects as go
 
-from core.figures.theme import Theme, blank, with_opacity
+from core.figures.labels import titled
+from core.figures.theme import Theme, with_opacity
 from core.models.difficulty.names import Switches
 from core.text import plotly
 
@@ -29,7 +30,7 @@ def effects_diagram(on: Switches, tag: str, theme: Theme, title: str) -> go.Figu
 
     After figure 1 of Han et al. Filled is on; dashed is off and gives its letter to the tag.
     """
-    figure = blank(theme, title, height=400)
+    figure = titled(theme, title, height=400)
     hover = []
     _plate(figure, theme, (0.0, 0.48), "each rater")
     _plate(figure, theme, (0.52, 1.0), "each case")

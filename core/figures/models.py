@@ -3,20 +3,23 @@
 import numpy as np
 import plotly.graph_objects as go
 
+from core.figures.labels import model_name, short_names, slant, titled
 from core.figures.reliability import SYMBOLS
-from core.figures.theme import Theme, blank, legend_below, with_opacity
+from core.figures.theme import Theme, legend_below, with_opacity
 from core.models.result import RaterModelFit
-from core.text import plotly, shorten
+from core.text import number, plotly, shorten
 
 MOST_CLASSES = 12
+MOST_WITH_INTERVALS = 5
+MOST_OPAQUE = 0.5  # so that text in the ink of the theme can be read on any cell
 MODEL_TITLES = {"majority": "Majority vote", "dawid-skene": "Dawid-Skene"}
 
 
 def prevalence_bars(fits: list[RaterModelFit], theme: Theme, title: str) -> go.Figure:
     """Prevalence of each class by vote and by model, the commonest first; at most `MOST_CLASSES` are drawn."""
     order = np.argsort(-fits[-1].prevalence, kind="stable")[:MOST_CLASSES]
-    names = [plotly(shorten(fits[0].classes[code], 24)) for code in order]
-    figure = blank(theme, title, height=130 + 26 * len(order))
+    names = [plotly(name) for name in short_names([fits[0].classes[code] for code in order], 24)]
+    figure = titled(theme, title, height=130 + 26 * len(order))
     for place, fit in enumerate(fits):
         colour = theme.classes[1 - place]
         figure.add_bar(
@@ -47,7 +50,7 @@ def prevalence_by_model(
     first = next(iter(fits.values()))
     span = len(fits) + 1
     one_class = len(codes) == 1
-    figure = blank(theme, title, height=int(130 + 24 * len(codes) * span))
+    figure = titled(theme, title, height=int(130 + (28 if one_class else 24) * len(codes) * span))
     n_annotations = int(first.n_annotations.sum())
     for group, code in enumerate(codes):
         figure.add_scatter(
@@ -60,9 +63,9 @@ def prevalence_by_model(
             line={"color": theme.ink, "width": 2},
             hovertemplate=f"{_class_name(first, code)}: %{{x:.3f}} of {n_annotations:,} annotations<extra></extra>",
         )
-    for number, (name, fit) in enumerate(fits.items()):
-        label = plotly(shorten(name, 24))
-        colour = theme.accent if one_class else theme.classes[number % len(theme.classes)]
+    for place, (name, fit) in enumerate(fits.items()):
+        label = plotly(shorten(name, 42))
+        colour = theme.accent if one_class else theme.classes[place % len(theme.classes)]
         spread = None if fit.uncertainty is None else fit.uncertainty.prevalence
         known = np.zeros(len(codes), bool) if spread is None else np.isfinite(spread.low[codes])
         value = fit.prevalence[codes]
@@ -70,14 +73,14 @@ def prevalence_by_model(
         interval = [f"{a:.3f} to {b:.3f}" if k else "no interval" for a, b, k in zip(low, high, known, strict=True)]
         figure.add_scatter(
             x=value,
-            y=np.arange(len(codes)) * span + number,
+            y=np.arange(len(codes)) * span + place,
             mode="markers",
             name=label,
             showlegend=not one_class,
             marker={
                 "color": colour,
                 "size": 9,
-                "symbol": [SYMBOLS[number % len(SYMBOLS) * (not one_class)] if k else "x-thin" for k in known],
+                "symbol": [SYMBOLS[place % len(SYMBOLS) * (not one_class)] if k else "x-thin" for k in known],
                 "line": {"width": 2, "color": colour},
             },
             error_x={
@@ -92,7 +95,7 @@ def prevalence_by_model(
             hovertemplate="%{customdata[0]}: %{x:.3f} (%{customdata[1]}), "
             f"{len(fit.cases):,} cases<extra>{label}</extra>",
         )
-    names = [plotly(shorten(name, 24)) for name in fits] if one_class else [_class_name(first, code) for code in codes]
+    names = [model_name(name) for name in fits] if one_class else _class_names(first, codes)
     middle = np.arange(len(fits)) if one_class else np.arange(len(codes)) * span + (len(fits) - 1) / 2
     figure.update_yaxes(
         tickmode="array",
@@ -112,43 +115,60 @@ def prevalence_by_model(
 def confusion_heatmap(fit: RaterModelFit, rater: int, theme: Theme, title: str) -> go.Figure:
     """One rater's confusion matrix; at most `MOST_CLASSES` classes, those the rater met most."""
     order = np.sort(np.argsort(-fit.evidence[rater], kind="stable")[:MOST_CLASSES])
-    names = [plotly(shorten(fit.classes[code], 18)) for code in order]
+    names = [plotly(name) for name in short_names([fit.classes[code] for code in order], 18)]
     matrix = fit.confusion[rater][np.ix_(order, order)]
     evidence = fit.evidence[rater][order]
     n_shown = len(order)
-    text = [[f"{value:.2f}" for value in row] for row in matrix]
+    interval = _intervals_of_confusion(fit, rater, order)
+    roomy = n_shown <= MOST_WITH_INTERVALS
+    text = [
+        [
+            number(value) + (f"<br>{ends}" if roomy and ends else "")
+            for value, ends in zip(values, row_of_ends, strict=True)
+        ]
+        for values, row_of_ends in zip(matrix, interval, strict=True)
+    ]
     hover = [
         [
-            f"true {names[k]}, answered {names[m]}: {matrix[k, m]:.3f}<br>about {evidence[k]:,.1f} annotations"
+            f"true {names[k]}, answered {names[m]}: {number(matrix[k, m])} {interval[k][m]}".rstrip()
+            + f"<br>about {evidence[k]:,.1f} annotations"
             for m in range(n_shown)
         ]
         for k in range(n_shown)
     ]
-    figure = blank(theme, title, height=max(300, 130 + 30 * n_shown))
+    figure = titled(theme, title, height=max(300, 130 + (44 if roomy else 30) * n_shown))
     figure.add_heatmap(
         z=matrix,
         x=list(range(n_shown)),
         y=list(range(n_shown)),
         text=text if n_shown <= 12 else None,
         texttemplate="%{text}" if n_shown <= 12 else None,
+        textfont={"size": 11, "color": theme.ink},
         hovertext=hover,
         hovertemplate="%{hovertext}<extra></extra>",
-        colorscale=[[0, with_opacity(theme.accent, 0.03)], [1, with_opacity(theme.accent, 0.85)]],
+        colorscale=[[0, with_opacity(theme.accent, 0.03)], [1, with_opacity(theme.accent, MOST_OPAQUE)]],
         zmin=0,
         zmax=1,
         xgap=2,
         ygap=2,
         showscale=False,
     )
-    ticks = {"tickmode": "array", "tickvals": list(range(n_shown)), "ticktext": names, "showgrid": False}
-    figure.update_xaxes(**ticks, title_text="answered class", tickangle=-45 if n_shown > 5 else 0)
-    figure.update_yaxes(**ticks, title_text="true class", autorange="reversed")
+    ticks = {"tickmode": "array", "tickvals": list(range(n_shown)), "showgrid": False}
+    figure.update_xaxes(**ticks, ticktext=names, title_text="answered class", tickangle=slant(names))
+    figure.update_yaxes(
+        **ticks,
+        ticktext=[
+            f"{name}<br>n ≈ {n:,.0f}" if n_shown <= 12 else name for name, n in zip(names, evidence, strict=True)
+        ],
+        title_text="true class",
+        autorange="reversed",
+    )
     return figure
 
 
 def objective_path(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure:
     """What was maximised against the iteration: it must never fall."""
-    figure = blank(theme, title, height=240)
+    figure = titled(theme, title, height=240)
     figure.add_scatter(
         x=list(range(1, len(fit.objective) + 1)),
         y=list(fit.objective),
@@ -177,7 +197,7 @@ def calibration_curve(
     """
     kept = np.flatnonzero(count > 0)
     predicted, observed, low, high, count = (values[kept] for values in (predicted, observed, low, high, count))
-    figure = blank(theme, title, height=420)
+    figure = titled(theme, title, height=420)
     figure.add_scatter(
         x=[0, 1],
         y=[0, 1],
@@ -221,6 +241,21 @@ def calibration_curve(
     )
     figure.update_layout(yaxis2_title={"text": "cases", "font": {"color": theme.quiet, "size": 12}})
     return legend_below(figure)
+
+
+def _intervals_of_confusion(fit: RaterModelFit, rater: int, order: np.ndarray) -> list[list[str]]:
+    """Text of the interval of each cell; empty where there is none."""
+    if fit.uncertainty is None:
+        return [[""] * len(order) for _ in order]
+    low, high = (getattr(fit.uncertainty.confusion, end)[rater][np.ix_(order, order)] for end in ("low", "high"))
+    return [
+        [f"({number(a)} to {number(b)})" if np.isfinite(a) else "" for a, b in zip(*ends, strict=True)]
+        for ends in zip(low, high, strict=True)
+    ]
+
+
+def _class_names(fit: RaterModelFit, codes: list[int]) -> list[str]:
+    return [plotly(name) for name in short_names([fit.classes[code] for code in codes], 24)]
 
 
 def _class_name(fit: RaterModelFit, code: int) -> str:

@@ -3,8 +3,8 @@
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.checks import slant
-from core.figures.theme import Theme, blank, legend_below, with_opacity
+from core.figures.labels import short_names, slant, titled
+from core.figures.theme import Theme, legend_below, with_opacity
 from core.models.result import CaseEffect, RaterModelFit
 from core.text import plotly, shorten
 
@@ -25,7 +25,7 @@ def sensitivity_specificity(fit: RaterModelFit, theme: Theme, title: str) -> go.
     told = (fit.evidence[chosen] > 0).all(axis=1)
     spam = told & (specificity + sensitivity < 1)
     told_well = told & ~spam
-    figure = blank(theme, title, height=460)
+    figure = titled(theme, title, height=460)
     figure.add_scatter(
         x=[0, 1],
         y=[1, 0],
@@ -81,7 +81,7 @@ def accuracy_by_rater(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure
     chosen = chosen[np.argsort(accuracy[chosen], kind="stable")]
     place = np.arange(len(chosen))
     few = len(chosen) <= NAMED_RATERS
-    figure = blank(theme, title, height=400)
+    figure = titled(theme, title, height=400)
     if fit.uncertainty is not None:
         low, high = fit.uncertainty.accuracy.low[chosen], fit.uncertainty.accuracy.high[chosen]
         figure.add_scatter(
@@ -117,7 +117,7 @@ def accuracy_by_rater(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure
         hovertemplate="always the commonest class: %{y:.3f}<extra></extra>",
     )
     if few:
-        names = [plotly(shorten(fit.raters[j], 18)) for j in chosen]
+        names = [plotly(name) for name in short_names([fit.raters[j] for j in chosen], 18)]
         figure.update_xaxes(tickmode="array", tickvals=place, ticktext=names, tickangle=slant(names))
     else:
         figure.update_xaxes(showticklabels=False, title_text=f"{len(chosen):,} raters by accuracy")
@@ -141,7 +141,7 @@ def effect_against_probability(
     by_effect = np.argsort(effect.mean, kind="stable")
     chosen = by_effect[np.unique(np.linspace(0, len(by_effect) - 1, min(len(by_effect), MOST_CASES)).astype(int))]
     name = _named_class(fit, class_code)
-    figure = blank(theme, title, height=420)
+    figure = titled(theme, title, height=420)
     figure.add_scatter(
         x=fit.class_probability[chosen, class_code],
         y=effect.mean[chosen],

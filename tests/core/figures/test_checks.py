@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.figures.checks import MOST_MODELS, MOST_RATERS, loo_forest, rater_bands, slant, vote_bands
+from core.figures.checks import MOST_MODELS, MOST_RATERS, loo_forest, rater_bands, vote_bands
 from core.figures.theme import DARK, LIGHT
 from core.models.checks import PredictiveCheck
 from core.models.loo import LooRow
@@ -114,8 +114,3 @@ def test_names_of_models_and_raters_are_shown_letter_for_letter():
     ):
         text = str(figure.to_dict())
         assert "<b>x" not in text and "x</b>%{y}" not in text and "&lt;b&gt;x" in text
-
-
-def test_tick_labels_slant_where_they_would_overlap():
-    assert slant(["1", "2", "3"]) == 0
-    assert slant(["a long name"] * 5) == -45

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.figures.models import calibration_curve, prevalence_by_model
-from core.figures.theme import LIGHT
+from core.figures.models import calibration_curve, confusion_heatmap, prevalence_by_model
+from core.figures.theme import DARK, LIGHT
 from tests.core.figures.fits import fit
 
 
@@ -49,3 +49,24 @@ def test_names_are_shown_letter_for_letter():
     model = replace(fit(), classes=("<b>n</b>", "<b>p</b>"))
     text = str(prevalence_by_model({"<i>m</i>": model}, np.array([0.5, 0.5]), LIGHT, "", [0, 1]).to_dict())
     assert "<b>" not in text and "<i>" not in text and "&lt;b&gt;p" in text and "&lt;i&gt;m" in text
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_a_confusion_matrix_shows_numbers_intervals_and_how_many_they_rest_on(theme):
+    model = fit(n_classes=3)
+    heat = confusion_heatmap(model, 1, theme, "").data[0]
+    assert np.array_equal(heat.z, model.confusion[1])
+    assert heat.text[0][0].split("<br>")[0] == f"{model.confusion[1, 0, 0]:.2f}".replace("0.", ".")
+    assert " to " in heat.text[0][0] and heat.textfont.color == theme.ink
+    figure = confusion_heatmap(model, 1, theme, "")
+    assert list(figure.layout.yaxis.ticktext) == [f"class {k}<br>n ≈ 9" for k in range(3)]
+
+
+def test_a_confusion_matrix_without_intervals_shows_numbers_alone():
+    text = confusion_heatmap(fit(interval=False), 0, LIGHT, "").data[0].text
+    assert not any("to" in cell for row in text for cell in row)
+
+
+def test_a_model_that_has_not_converged_is_marked_on_the_axis():
+    figure = prevalence_by_model({"AB, not converged": fit()}, np.array([0.7, 0.3]), LIGHT, "", [1])
+    assert list(figure.layout.yaxis.ticktext) == ["AB<br>not converged"]

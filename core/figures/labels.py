@@ -1,0 +1,78 @@
+"""Titles and names that fit their figure: titles in lines, and names that stay apart when they are cut."""
+
+from collections import Counter
+from collections.abc import Sequence
+from html import unescape
+
+import plotly.graph_objects as go
+
+from core.figures.theme import Theme, blank
+from core.text import plotly, shorten
+
+TITLE_WIDTH = 46  # characters of a title that stand side by side where a screen is 390 pixels wide
+AXIS_WIDTH = 40
+LINE_HEIGHT = 21
+NOT_CONVERGED = ", not converged"
+ELLIPSIS = "…"
+
+
+def titled(theme: Theme, title: str, height: int) -> go.Figure:
+    """An empty figure whose title is broken into lines that fit a narrow screen; each line more makes it higher."""
+    lines = in_lines(title)
+    more = LINE_HEIGHT * (len(lines) - 1)
+    figure = blank(theme, "<br>".join(lines), height + more)
+    if more:
+        figure.update_layout(margin_t=44 + more)
+    return figure
+
+
+def in_lines(text: str, width: int = TITLE_WIDTH) -> list[str]:
+    """Escaped text in lines of at most ``width`` characters as shown; a longer word has a line of its own."""
+    lines: list[str] = []
+    for word in text.split():
+        if lines and len(unescape(f"{lines[-1]} {word}")) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
+
+
+def short_names(names: Sequence[str], length: int) -> list[str]:
+    """Names of at most ``length`` characters; those that begin alike are cut elsewhere, so that they stay apart.
+
+    They are cut in the middle, or on both sides of the place where they begin to differ. They are not escaped.
+    """
+    cuts = [[shorten(name, length), _without_middle(name, length)] for name in names]
+    short = _distinct(names, [cut[0] for cut in cuts], [cut[1] for cut in cuts])
+    for alike in {text for text, times in Counter(short).items() if times > 1}:
+        places = [place for place, text in enumerate(short) if text == alike]
+        letters = zip(*(names[place] for place in places), strict=False)
+        differ = next((place for place, found in enumerate(letters) if len(set(found)) > 1), 0)
+        for place in places:
+            if len(names[place]) > length:
+                start = max(0, min(differ - length // 3, len(names[place]) - length + 2))
+                short[place] = ELLIPSIS + names[place][start : start + length - 2].strip() + ELLIPSIS
+    return short
+
+
+def _distinct(names: Sequence[str], first: list[str], second: list[str]) -> list[str]:
+    times = Counter(first)
+    return [b if times[a] > 1 and a != name else a for name, a, b in zip(names, first, second, strict=True)]
+
+
+def _without_middle(name: str, length: int) -> str:
+    if len(name) <= length:
+        return name
+    head = (length - 1) // 2
+    return name[:head].rstrip() + ELLIPSIS + name[-(length - 1 - head) :].lstrip()
+
+
+def model_name(name: str) -> str:
+    """The escaped name of a model for the tick of an axis: that it has not converged stands in a line below."""
+    title, found, _ = name.partition(NOT_CONVERGED)
+    return plotly(shorten(title, 26)) + (f"<br>{NOT_CONVERGED.removeprefix(', ')}" if found else "")
+
+
+def slant(names: Sequence[str]) -> int:
+    """Angle of tick labels: level where all of them fit on a narrow screen."""
+    return -45 if sum(len(unescape(name)) + 2 for name in names) > AXIS_WIDTH else 0

@@ -1,0 +1,115 @@
+"""Figures of coefficients and of raters two by two: what is drawn is what was given."""
+
+import numpy as np
+import pytest
+
+from core.agreement.intervals import Coefficient, undefined
+from core.agreement.pairs import pair_matrix
+from core.annotations.reading import read
+from core.figures.agreement import (
+    FEW_PAIRS,
+    MOST_WITH_TEXT,
+    annotations_per_case,
+    case_agreement_histogram,
+    forest,
+    pair_heatmap,
+    title_of,
+)
+from core.figures.theme import DARK, LIGHT
+
+BAD = "<b>x</b>%{y}"
+
+
+def coefficient(name, value, low=None, high=None, weights="identity", n_cases=40):
+    return Coefficient(name, weights, value, None, low, high, n_cases, 3 * n_cases)
+
+
+TABLE = [
+    coefficient("percent", 0.8, 0.7, 0.9),
+    undefined("fleiss_kappa", "identity", "only one class was used"),
+    coefficient("gwet_ac", 0.6),
+    coefficient("krippendorff_alpha", -0.3, -0.5, 0.1, "nominal"),
+]
+
+
+def dataset(n_cases, raters):
+    rows = [
+        f"{case},{rater},{(case * (place + 1)) % 2}" for case in range(n_cases) for place, rater in enumerate(raters)
+    ]
+    return read(("case,rater,class\n" + "\n".join(rows)).encode(), name="made").dataset
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_a_forest_draws_values_and_ends_and_leaves_the_undefined_out(theme):
+    figure = forest(TABLE, theme, "title")
+    points = figure.data[0]
+    assert list(points.x) == [0.8, 0.6, -0.3] and list(points.y) == [0, 1, 2]
+    assert np.array(points.x) - points.error_x.arrayminus == pytest.approx([0.7, 0.6, -0.5])
+    assert np.array(points.x) + points.error_x.array == pytest.approx([0.9, 0.6, 0.1])
+    assert list(figure.layout.yaxis.ticktext) == ["Percent agreement", "Gwet AC1", "Krippendorff α, nominal"]
+    assert points.customdata[1][1] == "interval undetermined" and points.customdata[0][2:] == [40, 120]
+    assert figure.layout.xaxis.range[0] < -0.5
+
+
+def test_headings_stand_before_their_coefficients_and_an_empty_group_has_none():
+    figure = forest(TABLE[1:], LIGHT, "", labels=["a", "b", "c"], headings={0: "empty", 1: "one", 2: "two"})
+    assert list(figure.layout.yaxis.ticktext) == ["<b>one</b>", "b", "<b>two</b>", "c"]
+    assert list(figure.data[0].y) == [1, 3] and figure.data[0].customdata[1][0] == "c"
+
+
+def test_two_lines_of_one_name_stay_two():
+    """The same coefficient by two methods under two headings."""
+    figure = forest([TABLE[0], TABLE[0]], LIGHT, "", labels=["same", "same"], headings={0: "a", 1: "b"})
+    assert list(figure.data[0].y) == [1, 3]
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_every_cell_of_the_pair_matrix_has_its_value_its_n_and_a_point_to_click(theme):
+    matrix = pair_matrix(dataset(12, ["a", "b", "c"]))
+    order = np.array([2, 0, 1])
+    figure = pair_heatmap(matrix, order, theme, "title")
+    heat, points = figure.data
+    assert heat.z[0][1] == matrix.value[2, 0] and np.isnan(heat.z[0][0])
+    assert heat.text[0][1].endswith("n 12") and heat.text[1][1] == ""
+    assert heat.textfont.color == theme.ink
+    where = dict(zip(zip(points.x, points.y, strict=True), points.customdata, strict=True))
+    assert len(where) == 6 and list(where[1, 0]) == [2, 0]
+    assert all(matrix.raters[order[y]] in text for y, text in zip(points.y, points.hovertext, strict=True))
+    assert points.selected.marker.opacity == points.unselected.marker.opacity == 0
+
+
+def test_two_raters_who_hardly_met_have_no_colour():
+    few = pair_matrix(dataset(FEW_PAIRS - 1, ["a", "b"]))
+    enough = pair_matrix(dataset(FEW_PAIRS, ["a", "b"]))
+    assert np.isnan(pair_heatmap(few, np.arange(2), LIGHT, "").data[0].z).all()
+    assert np.isfinite(pair_heatmap(enough, np.arange(2), LIGHT, "").data[0].z).any()
+    assert pair_heatmap(few, np.arange(2), LIGHT, "").data[0].text[0][1].endswith(f"n {FEW_PAIRS - 1}")
+
+
+def test_where_cells_are_too_small_for_numbers_a_scale_says_what_a_colour_means():
+    raters = [f"r{place}" for place in range(MOST_WITH_TEXT + 1)]
+    many = pair_heatmap(pair_matrix(dataset(6, raters)), np.arange(len(raters)), LIGHT, "")
+    few = pair_heatmap(pair_matrix(dataset(6, raters[:-1])), np.arange(len(raters) - 1), LIGHT, "")
+    assert many.data[0].text is None and many.data[0].showscale
+    assert few.data[0].text is not None and not few.data[0].showscale
+
+
+def test_names_are_shown_letter_for_letter():
+    figure = pair_heatmap(pair_matrix(dataset(6, [BAD, "b"])), np.arange(2), LIGHT, "")
+    text = str(figure.to_dict())
+    assert "<b>x" not in text and "x</b>%{y}" not in text and "&lt;b&gt;x" in text
+    text = str(forest(TABLE, LIGHT, "", labels=[BAD] * 4, headings={0: BAD}).to_dict())
+    assert "<b>x" not in text and "&lt;b&gt;x" in text
+
+
+def test_histograms_count_every_case_once():
+    agreement = np.array([1, 1, 0.5, 0, np.nan])
+    assert sum(case_agreement_histogram(agreement, LIGHT, "").data[0].y) == 4
+    bars = annotations_per_case(np.array([2, 2, 5]), LIGHT, "").data[0]
+    assert list(bars.x) == [2, 5] and list(bars.y) == [2, 1]
+
+
+def test_names_say_which_weights():
+    assert title_of(coefficient("gwet_ac", 0.5)) == "Gwet AC1"
+    assert title_of(coefficient("gwet_ac", 0.5, weights="quadratic")) == "Gwet AC2, quadratic"
+    assert title_of(coefficient("fleiss_kappa", 0.5, weights="linear")) == "Fleiss κ, linear"

@@ -1,0 +1,68 @@
+"""Titles and names that fit their figure."""
+
+from html import unescape
+
+import pytest
+
+from core.figures.labels import NOT_CONVERGED, TITLE_WIDTH, in_lines, model_name, short_names, slant, titled
+from core.figures.theme import DARK, LIGHT, blank
+from core.text import plotly
+
+LONG = "Least accurate by Hierarchical Dawid-Skene: a rater of a rather long name, .78 (.62 to .88)"
+
+
+@pytest.mark.parametrize("text", [LONG, "short", plotly(LONG.replace("a", "<b>")), "a " * 200])
+def test_lines_of_a_title_fit_and_lose_nothing(text):
+    lines = in_lines(text)
+    assert max(len(unescape(line)) for line in lines) <= TITLE_WIDTH
+    assert " ".join(lines) == " ".join(text.split())
+
+
+def test_escaped_letters_count_once():
+    """Twenty letters that are written as four each stay in one line."""
+    assert in_lines("&lt;" * 20) == ["&lt;" * 20]
+
+
+def test_a_word_too_long_has_a_line_of_its_own():
+    assert in_lines("a " + "x" * 60 + " b") == ["a", "x" * 60, "b"]
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_a_title_of_more_lines_takes_its_room_from_nothing_else(theme):
+    """The plot keeps its height: the figure grows by as much as the margin."""
+    one, three = titled(theme, "short", 300), titled(theme, LONG, 300)
+    assert one.layout.height == 300 == blank(theme, "short", 300).layout.height
+    assert three.layout.title.text.count("<br>") == len(in_lines(LONG)) - 1 >= 1
+    assert three.layout.height - three.layout.margin.t == one.layout.height - one.layout.margin.t
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [f"Professor Doctor Somebody von Long {place}" for place in range(4)],
+        [f"A rather long name with number {place} of the list" for place in range(25)],
+        [f"{place} is where these long names begin to differ" for place in range(12)],
+        ["R01", "R02"],
+    ],
+)
+def test_names_that_differ_still_differ_when_they_are_cut(names):
+    short = short_names(names, 18)
+    assert len(set(short)) == len(names)
+    assert max(map(len, short)) <= 18
+
+
+def test_short_names_are_left_alone_and_equal_ones_stay_equal():
+    assert short_names(["a", "b", "a"], 18) == ["a", "b", "a"]
+    assert short_names(["x" * 30] * 2, 10) == [short_names(["x" * 30] * 2, 10)[0]] * 2
+
+
+def test_a_model_that_has_not_converged_says_so_in_a_line_of_its_own():
+    assert model_name("Difficulty AB") == "Difficulty AB"
+    assert model_name(f"Difficulty AB{NOT_CONVERGED}") == "Difficulty AB<br>not converged"
+    assert model_name("<b>" + NOT_CONVERGED) == "&lt;b&gt;<br>not converged"
+
+
+def test_tick_labels_slant_where_they_would_overlap():
+    assert slant(["1", "2", "3"]) == 0
+    assert slant(["a long name"] * 5) == -45
+    assert slant([plotly("<<<<")] * 5) == 0  # as shown, not as written
