@@ -9,6 +9,7 @@ from scipy.stats import chi2
 from core.annotations.dataset import Dataset
 from core.models.bayesian_dawid_skene import BayesianDawidSkene
 from core.models.difficulty.density import DifficultyDensity, Specification
+from core.models.hierarchical import HierarchicalDawidSkene
 from core.models.nuts.sampler import sample_many
 
 RANKED = 20  # draws that a truth is ranked among, far enough apart to be nearly independent
@@ -28,6 +29,23 @@ def dawid_skene(rng, n_cases=30, n_raters=5, n_classes=3):
     blank = model.density(complete(n_cases, n_raters, n_classes, np.zeros(n_cases * n_raters, int)))
     rows = [rng.dirichlet(prior, n_raters) for prior in blank.row_prior]
     truth = blank.vote_start(np.log(rng.dirichlet(blank.prevalence_prior)), np.log(np.stack(rows, axis=1)))
+    answer = blank.simulate(truth, int(rng.integers(2**31)))
+    return model.density(complete(n_cases, n_raters, n_classes, answer)), truth
+
+
+def hierarchical(rng, n_cases=30, n_raters=5, n_classes=3):
+    """The same of the hierarchical model; the prior of the raters' centre is cut where it favours wrong answers."""
+    model, square = HierarchicalDawidSkene(), (n_classes, n_classes)
+    blank = model.density(complete(n_cases, n_raters, n_classes, np.zeros(n_cases * n_raters, int)))
+    right = np.eye(n_classes, dtype=bool)
+    mu = np.full(square, np.inf)
+    while (mu > np.diagonal(mu)[:, None]).any() or np.isinf(mu).any():
+        mu = rng.normal(2.0 * right, 1.5)
+    place = np.where(right, mu, np.log(np.expm1(np.where(right, 1.0, np.diagonal(mu)[:, None] - mu))))
+    prevalence = np.log(rng.dirichlet(blank.prevalence_prior)) @ blank.basis
+    log_tau = np.log(np.abs(rng.normal(size=square)))
+    truth = np.concatenate((prevalence, place.ravel(), log_tau.ravel(), rng.normal(size=n_raters * n_classes**2)))
+    np.testing.assert_allclose(blank.parts(truth[None])[1][0], mu, atol=1e-8)
     answer = blank.simulate(truth, int(rng.integers(2**31)))
     return model.density(complete(n_cases, n_raters, n_classes, answer)), truth
 
