@@ -5,10 +5,11 @@ from dataclasses import replace
 import streamlit as st
 
 from core import library
+from core.annotations import remembered
+from core.annotations.answers import Treatment
 from core.annotations.mapping import check_mapping
-from core.annotations.readers import FORMATS, Source, open_source, read_side_file
+from core.annotations.readers import FORMATS, Question, Source, open_source
 from core.annotations.reading import Reading, build_question
-from core.annotations.side_files import SideFiles
 from core.errors import PluralityError
 from core.text import markdown, plural
 from pages.shared import (
@@ -18,16 +19,13 @@ from pages.shared import (
     predictions,
     state,
     upload_classes,
+    upload_last,
     upload_mapping,
     upload_report,
+    upload_side,
 )
 
 _HEADER = {"Found out by itself": None, "Yes": True, "No": False}
-_SIDES = {
-    "gold": ("Known classes (gold)", "A table with the case and its known class."),
-    "classes": ("Class table", "A table with the class and its display name, order or risk (low, medium, high)."),
-    "cases": ("Case table", "A table with the case and its text, image, group or date."),
-}
 
 
 def _files():
@@ -48,82 +46,66 @@ def _files():
     return uploads
 
 
-def _open(uploads) -> tuple[tuple, Source] | None:
-    """What the files hold; large ones with progress."""
-    header = _HEADER[st.session_state.get("header_choice", "Found out by itself")]
-    wanted = st.session_state.get("format_choice")
-    key = ("open", tuple(upload.file_id for upload in uploads), header, wanted)
-    source = jobs_ui.result_of(
-        key,
-        "Reading the file",
-        lambda job: open_source(
-            [(upload.name, upload.getvalue()) for upload in uploads],
-            has_header=header,
-            format=wanted,
-            progress=job.report,
-        ),
-    )
-    return None if source is None else (key, source)
-
-
-def _recognised(source: Source) -> None:
-    st.markdown(f":material/check_circle: Recognised: **{markdown(source.title)}**, by {markdown(source.why)}.")
-    for note in source.notes:
-        st.caption(markdown(note))
-    with st.popover("It is something else", type="tertiary", key="format_popover"):
-        st.selectbox(
+def _overruled(files: tuple[str, ...]) -> tuple[str | None, bool | None]:
+    """Format and header as the user says for these files; None leaves it to the reader."""
+    stamp = "-".join(files)
+    with st.popover("Read it as something else", type="tertiary", key="format_popover"):
+        wanted = st.selectbox(
             "Take the files for",
             [None, *FORMATS],
             format_func=lambda name: "Found out by itself" if name is None else FORMATS[name],
-            key="format_choice",
+            key=f"format-{stamp}",
         )
-
-
-def _side_files(source: Source) -> Source:
-    """Gold, classes, cases and predictions on cards of their own."""
-    found = source.side
-    with st.expander("Beside the answers: known classes, class table, case table, predictions"):
-        for name, present in (("gold", found.gold), ("classes", found.classes), ("cases", found.cases)):
-            title, what = _SIDES[name]
-            if present is not None:
-                st.markdown(f":material/check_circle: {title}: found among the files.")
-            upload = st.file_uploader(f"{title}. {what}", key=f"side-{name}-{st.session_state.get('n_uploads', 0)}")
-            if upload is not None:
-                try:
-                    found = found.joined(read_side_file(upload.name, upload.getvalue(), name))
-                except PluralityError as error:
-                    st.error(markdown(error), icon=":material/error:")
-        uploads = st.file_uploader(
-            "Predictions of classifiers. One row per case and class (case, class, score or rank, perhaps classifier)",
-            accept_multiple_files=True,
-            key=f"side-predictions-{st.session_state.get('n_uploads', 0)}",
+        header = st.radio(
+            "Tables: does the first row hold column names?", list(_HEADER), key=f"header-{stamp}", horizontal=True
         )
-        own = tuple((upload.name, upload.getvalue()) for upload in uploads or ())
-        found = found.joined(SideFiles(predictions=own))
-        for name, _ in found.predictions:
-            st.markdown(f":material/check_circle: Predictions: {markdown(name)}")
-    return replace(source, side=found)
+    return wanted, _HEADER[header]
 
 
-def _build(key: tuple, source: Source, question, name: str, **choices) -> Reading | None:
-    told = (question.name, question.mapping, source.side.gold is not None, repr(choices), _sizes(source.side))
+def _open(uploads) -> tuple[tuple, Source] | None:
+    """What the files hold; large ones with progress. It can be overruled before and after it was read."""
+    files = tuple(upload.file_id for upload in uploads)
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        said = st.container(width="content")
+        wanted, header = _overruled(files)
+    key = ("open", files, header, wanted)
+    source = jobs_ui.result_of(
+        key,
+        "Reading the file",
+        lambda job: upload_mapping.as_layout(
+            open_source(
+                [(upload.name, upload.getvalue()) for upload in uploads],
+                has_header=header,
+                format=wanted,
+                progress=job.report,
+            ),
+            wanted,
+        ),
+    )
+    if source is None:
+        return None
+    why = "" if source.format == "table" else f", by {markdown(source.why)}"
+    said.markdown(f":material/check_circle: Recognised: **{markdown(source.title)}**{why}.")
+    for note in source.notes:
+        st.caption(markdown(note))
+    return key, source
+
+
+def _build(key: tuple, title: str, source: Source, question: Question, name: str, **choices) -> Reading | None:
+    told = (question.name, question.mapping, question.ordinal, repr(choices))
     return jobs_ui.result_of(
-        ("build", key, *told),
-        "Understanding the answers",
+        ("build", *key, *told),
+        title,
         lambda job: build_question(source, question, name, progress=job.report, **choices),
     )
 
 
-def _sizes(side: SideFiles) -> tuple:
-    """Tells one set of side files from another."""
-    return (hash(tuple((side.gold or {}).items())), side.classes, side.cases)
-
-
-def _use(reading: Reading, side: SideFiles) -> None:
+def _use(reading: Reading, source: Source, question: Question, choices: remembered.Choices) -> None:
     address = cached.registry().add(reading)
     state.use(address)
-    for name, content in side.predictions:
+    for name, content in source.side.predictions:
         predictions.add(name.rsplit(".", 1)[0], content)
+    upload_last.remember(source, question, choices)
     st.session_state["upload_done"] = reading.dataset.digest
     st.session_state["n_uploads"] = st.session_state.get("n_uploads", 0) + 1  # another key empties the drop zone
 
@@ -133,8 +115,7 @@ def _done(digest: str) -> None:
     if reading is None:
         return
     st.success(f"{markdown(reading.dataset.name)} is in use.", icon=":material/check_circle:")
-    upload_report.counts(reading)
-    upload_report.card(reading.dataset)
+    upload_report.counts(reading.dataset)
     left, right, third = st.columns(3)
     left.page_link("pages/agreement.py", label="How much do the raters agree?", icon=":material/handshake:")
     right.page_link("pages/cases.py", label="Which cases are uncertain?", icon=":material/view_list:")
@@ -143,7 +124,12 @@ def _done(digest: str) -> None:
     elif third.button("Keep on this computer", icon=":material/save:", key="keep"):
         library.keep(reading.dataset)
         st.rerun()
-    upload_report.left_out(reading)
+    upload_last.said()
+    if reading.report is not None:
+        upload_report.facts(reading)
+        upload_report.warnings(reading)
+        upload_report.left_out(reading)
+    upload_report.allowed(reading.dataset)
     st.subheader("Open another file", anchor=False)
 
 
@@ -159,55 +145,95 @@ def _page() -> None:
     if opened is None:
         return
     key, source = opened
-    _recognised(source)
-    name = uploads[0].name.rsplit(".", 1)[0] or uploads[0].name
+    offer = st.container()
     left, right = st.columns([2, 3], gap="large")
     with left:
         st.subheader("What the columns mean", anchor=False)
         question = upload_mapping.choose_question(source)
-        question = replace(question, mapping=upload_mapping.choose_mapping(source, question))
-        choices = upload_mapping.choices(question)
-        source = _side_files(source)
+        stamp = f"{'-'.join(key[1])}-{question.name}-{key[2]}-{key[3]}"
+        guess = question
+        with offer:
+            start = upload_last.offered(source, question, stamp)
+        stamp += "-last" if start.mapping is not question.mapping else "-own"
+        question = replace(question, mapping=upload_mapping.choose_mapping(source, question, start.mapping, stamp))
+        about_classes = st.container()
+        choices = upload_mapping.choices(start, stamp)
+        source, beside = upload_side.side_files(source, st.session_state.get("n_uploads", 0))
+    name = _name(uploads, source, question)
     with right:
+        if (lacking := upload_mapping.lacking(question)) is not None:
+            with offer:
+                st.info(lacking, icon=":material/arrow_downward:")
+            upload_report.as_it_stands(question)
+            return
         try:
             check_mapping(question.mapping, question.raw.columns)
         except PluralityError as error:
             st.error(markdown(error), icon=":material/error:")
-            _raw(question)
+            upload_report.as_it_stands(question)
             return
-        as_is = _build(key, source, question, name, **choices)
+        # Names of the file are what the editor of classes starts from; a class table may show others.
+        plain = replace(source, side=replace(source.side, classes=None))
+        as_is = _build((*key, beside, "plain"), "Understanding the answers", plain, question, name, **choices)
         if as_is is None:
-            _raw(question)
+            upload_report.as_it_stands(question)
             return
-        with left:
-            treatment, classes, ordinal = upload_classes.treatment_of(
-                as_is.dataset, f"{key[1][0]}-{question.name}-{as_is.dataset.digest[:8]}"
-            )
+        with about_classes:
+            treatment, classes, ordinal = upload_classes.treatment_of(as_is.dataset, start, stamp)
         reading = as_is
-        if treatment is not None or classes is not None or ordinal:
-            choices |= {"treatment": treatment, "classes": classes, "ordinal": ordinal}
-            reading = _build(key, source, question, name, **choices)
+        changed = treatment is not None or classes is not None or ordinal != as_is.dataset.ordinal
+        asked = replace(question, ordinal=ordinal) if changed else question
+        more = {"treatment": treatment, "classes": classes, "ordinal": ordinal} if changed else {}
+        if changed or source.side.classes is not None:
+            reading = _build(
+                (*key, beside), "Applying what is known of classes", source, asked, name, **choices, **more
+            )
             if reading is None:
                 return
-        _offer(reading, source, name)
-
-
-def _raw(question) -> None:
-    st.markdown("**The first rows of the file, as they stand**")
-    st.dataframe(question.raw.table.slice(0, 8).to_pandas(), hide_index=True, key="raw")
-
-
-def _offer(reading: Reading, source: Source, name: str) -> None:
-    st.subheader("What will be used", anchor=False)
-    upload_report.counts(reading)
-    reading = Reading(reading.dataset.renamed(st.text_input("Name", value=name, key=f"name-{name}")), reading.report)
-    dropped = len(reading.report.dropped)
-    label = f"Use {plural(reading.dataset.n_annotations, 'answer')}"
-    label += f", leave out {plural(dropped, 'row')}" if dropped else ""
-    st.button(label, type="primary", icon=":material/check:", on_click=_use, args=(reading, source.side), key="use")
-    upload_report.card(reading.dataset)
-    upload_report.as_understood(reading)
+        upload_report.as_understood(reading)
+        upload_report.as_it_stands(question, folded=True)
+    chosen = remembered.Choices(
+        question.mapping,
+        choices["kind"],
+        tuple(classes) if classes is not None else None,
+        ordinal,
+        choices["repeats"],
+        treatment or Treatment(),
+    )
+    with offer:
+        _offer(reading, name, stamp, source, guess, chosen)
     upload_report.left_out(reading)
+    upload_report.allowed(reading.dataset)
+
+
+def _name(uploads, source: Source, question: Question) -> str:
+    """What the dataset is called until the user says otherwise."""
+    first = uploads[0].name.rsplit(".", 1)[0] or uploads[0].name
+    if len(uploads) == 1:
+        return first if len(source.questions) == 1 else f"{first} · {question.name}"
+    own = [upload.name for upload in uploads if upload.name == question.name]
+    return own[0].rsplit(".", 1)[0] if own else f"{first} and {plural(len(uploads) - 1, 'other file')}"
+
+
+def _offer(
+    reading: Reading, name: str, stamp: str, source: Source, guess: Question, chosen: remembered.Choices
+) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        called = st.text_input("Name", value=name, key=f"name-{stamp}", width=280)
+        reading = Reading(reading.dataset.renamed(called or name), reading.report)
+        dropped = len(reading.report.dropped)
+        label = f"Use {plural(reading.dataset.n_annotations, 'answer')}"
+        label += f", leave out {plural(dropped, 'row')}" if dropped else ""
+        st.button(
+            label,
+            type="primary",
+            icon=":material/check:",
+            on_click=_use,
+            args=(reading, source, guess, chosen),
+            key="use",
+        )
+    upload_report.in_words(reading)
+    upload_report.warnings(reading)
 
 
 menu.through_app()

@@ -7,6 +7,7 @@ import streamlit as st
 from core.annotations.likeliest import mapping_as
 from core.annotations.mapping import LAYOUTS, Mapping
 from core.annotations.readers import Question, Source
+from core.annotations.remembered import Choices
 from core.text import markdown, plural, shorten
 
 NOBODY = "(none)"
@@ -22,8 +23,29 @@ TITLES = {
     "contingency": "Two raters, cross table",
     "patterns": "Answer patterns with counts",
 }
+ROLES = {
+    "case": "case",
+    "rater": "rater",
+    "answer": "answer",
+    "rank": "rank",
+    "confidence": "confidence",
+    "time": "date",
+    "group": "group",
+    "gold": "known class",
+    "count": "count",
+}
+_NEEDED = {"case": "case", "answer": "answer"}
+_FEW = 3
 _PLAIN = ("table", *LAYOUTS)
 _MOST_COLUMNS = 300
+
+
+def as_layout(source: Source, layout: str | None) -> Source:
+    """A plain table taken for what the user says it is; any other source as it was."""
+    if layout not in LAYOUTS or source.format not in _PLAIN:
+        return source
+    questions = tuple(replace(question, mapping=mapping_as(question.raw, layout)) for question in source.questions)
+    return replace(source, title=f"Table: {LAYOUTS[layout]}", questions=questions)
 
 
 def choose_question(source: Source) -> Question:
@@ -37,30 +59,51 @@ def choose_question(source: Source) -> Question:
     return source.questions[names.index(chosen)]
 
 
-def choose_mapping(source: Source, question: Question) -> Mapping:
-    """The mapping as the format says, or as the user puts it right."""
+def choose_mapping(source: Source, question: Question, start: Mapping, stamp: str) -> Mapping:
+    """The mapping as the format says, or as the user puts it right; ``start`` is what the choices begin with."""
     if source.format not in _PLAIN:
-        with st.expander("What the columns of this format were taken for"):
+        with st.expander("What the columns of this format were taken for", key=f"taken_for-{stamp}"):
             _said(question.mapping)
-            own = st.toggle("Let me choose the columns myself", key="own_mapping")
+            own = st.toggle(
+                "Let me choose the columns myself", value=start is not question.mapping, key=f"own_mapping-{stamp}"
+            )
         if not own:
             return question.mapping
     layout = st.selectbox(
         "Layout",
         list(LAYOUTS),
-        index=list(LAYOUTS).index(question.mapping.layout),
+        index=list(LAYOUTS).index(start.layout),
         format_func=lambda name: TITLES[name],
         help="; ".join(f"**{TITLES[name]}**: {what}" for name, what in LAYOUTS.items()),
-        key=f"layout-{question.name}",
+        key=f"layout-{stamp}",
     )
-    guess = question.mapping if layout == question.mapping.layout else mapping_as(question.raw, layout)
-    columns = list(question.raw.columns)
-    pick = _Picker(columns, f"{question.name}-{layout}")
+    guess = start if layout == start.layout else mapping_as(question.raw, layout)
+    pick = _Picker(list(question.raw.columns), f"{stamp}-{layout}")
     if layout == "long":
         return _long(pick, guess)
     if layout in ("wide", "patterns"):
         return _raters_across(pick, guess, layout)
     return _across(pick, guess, layout)
+
+
+def lacking(question: Question) -> str | None:
+    """What is still to be chosen before anything can be read, in words; None where nothing is."""
+    mapping = question.mapping
+    if mapping.layout != "long":
+        return None
+    found = [title for role, title in _NEEDED.items() if getattr(mapping, role) is None]
+    if mapping.rater is None and "anonymous" not in mapping.why:
+        found.insert(min(1, len(found)), "rater")
+    if not found:
+        return None
+    words = f"No column was recognised as the {' and the '.join(found)}. Choose {'it' if len(found) == 1 else 'them'}"
+    if "rater" in found:
+        words += ", or say that the answers are anonymous"
+    taken = {getattr(mapping, role) for role in ROLES}
+    free = [column for column in question.raw.columns if column not in taken]
+    if 0 < len(free) <= _FEW:
+        words += f". Perhaps {' or '.join(f'“{markdown(shorten(column))}”' for column in free)}"
+    return words + "."
 
 
 class _Picker:
@@ -73,7 +116,7 @@ class _Picker:
         options = ([none] if none else []) + self.columns
         index = options.index(guessed) if guessed in options else (0 if none else None)
         chosen = st.selectbox(
-            label, options, index=index, key=f"{key}-{self.key}", format_func=lambda o: shorten(o, 60),
+            label, options, index=index, key=f"{key}-{self.key}", format_func=_short,
             placeholder="Choose",
         )  # fmt: skip
         return None if chosen == none else chosen
@@ -93,36 +136,57 @@ class _Picker:
 
 def _long(pick: _Picker, guess: Mapping) -> Mapping:
     case = pick.one("Case", guess.case, None, "case_column")
-    rater = pick.one("Rater", guess.rater, ANONYMOUS, "rater_column")
-    why = dict(guess.why)
-    if rater is None:
+    why = {role: reason for role, reason in guess.why.items() if role != "anonymous"}
+    options = [ANONYMOUS, *pick.columns]
+    unsaid = guess.rater is None and "anonymous" not in guess.why
+    rater = st.selectbox(
+        "Rater",
+        options,
+        index=None if unsaid else options.index(guess.rater or ANONYMOUS),
+        key=f"rater_column-{pick.key}",
+        format_func=_short,
+        placeholder="Choose",
+    )
+    if rater == ANONYMOUS:
         why["anonymous"] = "chosen on screen"
-        if guess.rater is None:
-            st.warning("No column was recognised as the rater. Choose it, or leave the answers anonymous.")
+        rater = None
     answer = pick.one("Answer (class or score)", guess.answer, None, "answer_column")
-    with st.expander("More columns", expanded=guess.ranked):
+    with st.expander("More columns: ranks, date, group, known class", expanded=guess.ranked, key=f"more-{pick.key}"):
         rank = pick.one("Rank in a differential diagnosis", guess.rank, NOBODY, "rank_column")
         confidence = pick.one("Confidence in each class", guess.confidence, NOBODY, "confidence_column")
-        separators = _separators(guess) if rank is None and confidence is None else None
+        separators = _separators(guess, pick.key) if rank is None and confidence is None else None
         time = pick.one("Date of the answer", guess.time, NOBODY, "time_column")
         group = pick.one("Group of the case", guess.group, NOBODY, "group_column")
         gold = pick.one("Known class of the case", guess.gold, NOBODY, "gold_column")
+    _reasons(guess)
     return Mapping(
         "long", case=case, rater=rater, answer=answer, rank=rank, confidence=confidence if rank is None else None,
         separators=separators, time=time, group=group, gold=gold, why=why,
     )  # fmt: skip
 
 
-def _separators(guess: Mapping) -> tuple[str, str] | None:
+def _reasons(guess: Mapping) -> None:
+    """Why columns were taken for what they are."""
+    if guess.why:
+        st.caption(markdown("Guessed. " + " · ".join(f"{role}: {why}" for role, why in guess.why.items())))
+
+
+def _short(name: str) -> str:
+    return shorten(name, 60)
+
+
+def _separators(guess: Mapping, key: str) -> tuple[str, str] | None:
     whole = st.toggle(
-        "An answer is a whole ranking, such as A > B = C", value=guess.separators is not None, key="whole_ranking"
+        "An answer is a whole ranking, such as A > B = C",
+        value=guess.separators is not None,
+        key=f"whole_ranking-{key}",
     )
     if not whole:
         return None
     left, right = st.columns(2)
     first, tied = guess.separators or (">", "=")
-    between = left.text_input("Sign between places", first, key="sign_between", max_chars=5)
-    ties = right.text_input("Sign between tied classes", tied, key="sign_ties", max_chars=5)
+    between = left.text_input("Sign between places", first, key=f"sign_between-{key}", max_chars=5)
+    ties = right.text_input("Sign between tied classes", tied, key=f"sign_ties-{key}", max_chars=5)
     return (between, ties) if between and ties and between != ties else guess.separators
 
 
@@ -133,11 +197,12 @@ def _raters_across(pick: _Picker, guess: Mapping, layout: str) -> Mapping:
     )
     raters = pick.several("Raters (one column each)", guess.raters, (case, count, guess.group, guess.gold), "raters")
     separators = None
-    with st.expander("More columns", expanded=guess.ranked):
+    with st.expander("More columns: group, known class", expanded=guess.ranked, key=f"more-{pick.key}"):
         group = pick.one("Group of the case", guess.group, NOBODY, "group_column") if layout == "wide" else None
         gold = pick.one("Known class of the case", guess.gold, NOBODY, "gold_column") if layout == "wide" else None
         if layout == "wide":
-            separators = _separators(guess)
+            separators = _separators(guess, pick.key)
+    _reasons(guess)
     return replace(guess, case=case, raters=raters, count=count, group=group, gold=gold, separators=separators)
 
 
@@ -150,25 +215,28 @@ def _across(pick: _Picker, guess: Mapping, layout: str) -> Mapping:
         case = pick.one(label, guess.case, ROW_NUMBER if layout == "counts" else None, "case_column")
     what = "Cases (one column each)" if layout == "transposed" else "Classes (one column each)"
     across = pick.several(what, guess.across, (rater, case, guess.group), "across")
+    _reasons(guess)
     return replace(guess, rater=rater, case=case, across=across)
 
 
 def _said(mapping: Mapping) -> None:
-    for role in ("case", "rater", "answer", "rank", "time", "group"):
+    for role, title in ROLES.items():
         column = getattr(mapping, role)
         if column is not None:
-            st.markdown(f"{role.capitalize()}: **{markdown(column)}**")
+            st.markdown(f"{title.capitalize()}: **{markdown(column)}**")
 
 
-def choices(question: Question) -> dict:
-    """Kind of answer, order and closed list of classes, repeats."""
-    with st.expander("Kind of answer and repeats"):
-        kind = KINDS[st.selectbox("An answer is", list(KINDS), key="kind_choice")]
-        repeats = REPEATS[
-            st.selectbox("Repeated answers of one rater on one case", list(REPEATS), key="repeats_choice")
-        ]
-        st.radio(
-            "Does the first row hold column names?", ["Found out by itself", "Yes", "No"], key="header_choice",
-            horizontal=True,
-        )  # fmt: skip
-    return {"kind": kind or question.kind, "repeats": repeats}
+def choices(start: Choices, stamp: str) -> dict:
+    """Kind of answer and repeats; None leaves the kind to the format or the answers."""
+    with st.expander("Kind of answer and repeats", key=f"kind_and_repeats-{stamp}"):
+        kinds, ways = list(KINDS), list(REPEATS)
+        kind = st.selectbox(
+            "An answer is", kinds, index=list(KINDS.values()).index(start.kind), key=f"kind_choice-{stamp}"
+        )
+        repeats = st.selectbox(
+            "Repeated answers of one rater on one case",
+            ways,
+            index=list(REPEATS.values()).index(start.repeats),
+            key=f"repeats_choice-{stamp}",
+        )
+    return {"kind": KINDS[kind], "repeats": REPEATS[repeats]}

@@ -6,65 +6,107 @@ import streamlit as st
 
 from core.annotations.capabilities import verdicts
 from core.annotations.dataset import Dataset
+from core.annotations.readers import Question
 from core.annotations.reading import Reading
 from core.annotations.write import long_table
 from core.text import markdown, plural
 from pages.shared import widgets
 
+_SHOWN = 20
+
 
 def as_understood(reading: Reading) -> None:
-    """The first answers, and why the columns were taken for what they are."""
-    report = reading.report
-    reasons = [f"{role}: {why}" for role, why in report.mapping.why.items()]
-    if notes := [*report.notes, *reasons]:
-        st.caption(markdown(" · ".join(notes)))
+    """The first answers, and what was found out on the way."""
     first = reading.dataset
-    table = long_table(first, range(min(first.n_cases, 20))).head(20)
-    st.markdown("**The first twenty answers, as understood**")
+    table = long_table(first, range(min(first.n_cases, _SHOWN))).head(_SHOWN)
+    st.subheader("The first twenty answers, as understood", anchor=False)
     st.dataframe(table, hide_index=True, height=36 * min(11, len(table) + 1) + 2, key="understood")
+    if reading.report.notes:
+        st.caption(markdown(" · ".join(reading.report.notes)))
 
 
-def counts(reading: Reading) -> None:
-    """Sizes, rows used and left out, missing tokens, warnings."""
+def as_it_stands(question: Question, folded: bool = False) -> None:
+    """The first rows of the file, untouched."""
+    title = "The first rows of the file, as they stand"
+    if folded:
+        place = st.expander(title, key="as_it_stands")
+    else:
+        place = st.container()
+        place.subheader(title, anchor=False)
+    place.dataframe(question.raw.table.slice(0, 8).to_pandas(), hide_index=True, key="raw")
+
+
+def in_words(reading: Reading) -> None:
+    """Sizes in one line, and what became of the rows."""
+    dataset = reading.dataset
+    parts = [
+        plural(dataset.n_cases, "case"),
+        plural(dataset.n_raters, "rater") if dataset.raters_identified else "raters not named",
+        plural(dataset.n_annotations, "answer"),
+        "scores" if dataset.kind == "score" else plural(dataset.n_classes, "class", "classes"),
+    ]
+    parts += ["rankings"] * (dataset.kind == "ranking")
+    st.markdown(f"**{' · '.join(parts)}**")
+    facts(reading)
+
+
+def facts(reading: Reading) -> None:
+    """Rows used and left out, answers per case, density, and what is known beside the answers."""
     dataset, report = reading.dataset, reading.report
-    columns = st.columns(4)
-    columns[0].metric("Cases", f"{dataset.n_cases:,}", border=True)
-    columns[1].metric("Raters", f"{dataset.n_raters:,}" if dataset.raters_identified else "not named", border=True)
-    columns[2].metric("Answers", f"{dataset.n_annotations:,}", border=True)
-    columns[3].metric("Classes", f"{dataset.n_classes:,}" if dataset.kind != "score" else "scores", border=True)
-    st.markdown(
-        f"The file has {plural(report.n_rows, 'row')}: **{report.n_kept:,} used, {len(report.dropped):,} left out**."
-    )
+    words = [f"{plural(report.n_rows, 'row')}: {report.n_kept:,} used, {len(report.dropped):,} left out"]
     if report.missing:
         tokens = ", ".join(f"{count:,} × {token or 'empty'}" for token, count in sorted(report.missing.items()))
-        st.markdown(f"Treated as no answer: {markdown(tokens)}.")
-    for warning in report.warnings:
-        st.warning(markdown(warning), icon=":material/warning:")
-
-
-def card(dataset: Dataset) -> None:
-    """Answers per case, density, repeats, and whether raters are connected through their cases."""
+        words.append(f"no answer: {markdown(tokens)}")
     per_case = np.diff(dataset.case_ptr)
-    density = dataset.n_annotations / max(1, dataset.n_cases * dataset.n_raters)
-    parts = [
-        f"{per_case.mean():.1f} answers a case (from {per_case.min():,} to {per_case.max():,})",
-        f"{min(1.0, density):.0%} of all pairs of a case and a rater are answered" if dataset.raters_identified else "",
-        f"{int((dataset.gold >= 0).sum()):,} cases of known class" if dataset.gold is not None else "",
-        f"{len(set(dataset.case_group)):,} groups of cases" if dataset.case_group is not None else "",
-        "risk levels known" if dataset.class_risk is not None else "",
-        "with dates" if dataset.time is not None else "",
-    ]
-    st.caption(" · ".join(part for part in parts if part))
+    low, high = int(per_case.min()), int(per_case.max())
+    words.append(
+        f"{plural(high, 'answer')} a case"
+        if low == high
+        else f"{per_case.mean():.1f} answers a case ({low:,} to {high:,})"
+    )
+    if dataset.raters_identified:
+        density = dataset.n_annotations / max(1, dataset.n_cases * dataset.n_raters)
+        words.append(f"{min(1.0, density):.0%} of all pairs of a case and a rater are answered")
+    if dataset.gold is not None:
+        words.append(f"{plural(int((dataset.gold >= 0).sum()), 'case')} of known class")
+    if dataset.case_group is not None:
+        words.append(f"{plural(len(set(dataset.case_group)), 'group')} of cases")
+    words += ["risk levels known"] * (dataset.class_risk is not None) + ["with dates"] * (dataset.time is not None)
+    st.caption(" · ".join(words))
+
+
+def warnings(reading: Reading) -> None:
+    """What the user should look at, in one box."""
+    found = reading.report.warnings
+    if found:
+        lines = found if len(found) == 1 else [f"- {markdown(line)}" for line in found]
+        st.warning(markdown(found[0]) if len(found) == 1 else "\n".join(lines), icon=":material/warning:")
+
+
+def counts(dataset: Dataset) -> None:
+    """Sizes, large."""
+    shown = {
+        "Cases": f"{dataset.n_cases:,}",
+        "Raters": f"{dataset.n_raters:,}" if dataset.raters_identified else "–",
+        "Answers": f"{dataset.n_annotations:,}",
+        "Classes": f"{dataset.n_classes:,}" if dataset.kind != "score" else "–",
+    }
+    for column, (title, value) in zip(st.columns(4), shown.items(), strict=True):
+        column.metric(title, value, border=True)
 
 
 def left_out(reading: Reading) -> None:
-    """Rows with their reasons, and what is impossible with these data."""
-    dataset, report = reading.dataset, reading.report
-    if report.dropped:
-        with st.expander(f"The {plural(len(report.dropped), 'row')} left out, with their reasons"):
-            table = pd.DataFrame(report.dropped, columns=["line", "reason"])
+    """Rows with their line and their reason."""
+    dropped = reading.report.dropped
+    if dropped:
+        with st.expander(f"The {plural(len(dropped), 'row')} left out, with their reasons", key="left_out"):
+            table = pd.DataFrame(dropped, columns=["line", "reason"])
             st.dataframe(table.head(200), hide_index=True, key="dropped")
             widgets.download(table, "All of them", "left_out", "dropped_table")
+
+
+def allowed(dataset: Dataset) -> None:
+    """What is impossible with these data, and why."""
     for verdict in verdicts(dataset):
         if not verdict.possible:
             st.markdown(f":material/block: **{verdict.title}** is not possible: {verdict.reason}.")

@@ -1,32 +1,55 @@
 """Files made badly on purpose: each has its clear message on screen, and nothing half-read is shown."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.steps import go_to, settled, upload
+from tests.pages.export_files import archive
 
 pytestmark = pytest.mark.browser
 
+LONG = b"case,rater,class\n1,a,x\n1,b,y\n2,a,x\n"
 BAD_FILES = {
-    "empty": (b"", "The file is empty."),
-    "header only": (b"case,rater,class\n", "The file has a header but no rows."),
-    "binary": (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" * 40, "This is a binary file"),
-    "one column": (b"answers\nyes\nno\n", "Only one column was found"),
-    "duplicate header": (b"case,rater,class,class\n1,a,x,y\n", "The header names 'class' 2 times"),
-    "open quote": (b'case,rater,class\n1,a,x\n2,a,"y\n3,a,z\n', "Line 3: A quotation mark"),
-    "no rater": (b"case,class\n1,x\n2,y\n", "No column was recognised as the rater"),
+    "empty.csv": (b"", "The file is empty."),
+    "header only.csv": (b"case,rater,class\n", "The file has a header but no rows."),
+    "photo.png": (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" * 40, "This is a binary file"),
+    "paper.pdf": (b"%PDF-1.7\n%\xe2\xe3\n1 0 obj\n<< /Type /Catalog >>\n" * 20, "This is a PDF document."),
+    "one column.csv": (b"answers\nyes\nno\n", "Only one column was found"),
+    "two columns of one name.csv": (b"case,rater,class,class\n1,a,x,y\n", "The header names 'class' 2 times"),
+    "open quote.csv": (b'case,rater,class\n1,a,x\n2,a,"y\n3,a,z\n', "Line 3: A quotation mark"),
+    "cut off.json": (b'[{"id": 1, "annotations": [{"id": 2', "the JSON breaks off"),
+    "out of the archive.zip": (archive({"../x.csv": LONG}), "leads out of the archive"),
+    "bomb.zip": (archive({"zeros.csv": b"0" * 300_000_000}), "unpacks to"),
 }
 
 
-@pytest.mark.parametrize("name", BAD_FILES)
-def test_a_bad_file_has_its_message(open_page, dashboard, name):
-    """The message says what was found; no table of answers stands beside it."""
-    content, message = BAD_FILES[name]
+def test_a_bad_file_has_its_message_and_the_page_goes_on(open_page, dashboard):
+    """Each message says what was found; no table of answers stands beside it; a good file is read after all."""
     page = open_page(f"{dashboard.url}/upload")
-    upload(page, f"{name}.csv", content)
-    expect(page.get_by_text(message).first).to_be_visible()
-    if name != "no rater":
-        expect(page.get_by_role("button", name="Use")).to_have_count(0)
+    for name, (content, message) in BAD_FILES.items():
+        upload(page, name, content)
+        expect(page.get_by_text(message).first).to_be_visible()
+        settled(page)
+        expect(page.get_by_role("button", name=re.compile("^Use "))).to_have_count(0)
+        expect(page.get_by_test_id("stDataFrame")).to_have_count(0)
+        page.get_by_role("button", name="Remove").first.click()
+        expect(page.get_by_text("All formats that are recognised")).to_be_visible()
+    upload(page, "two headers.csv", b"case,rater,class\n1,a,x\n2,a,y\ncase,rater,class\n2,b,z\n")
+    expect(page.get_by_role("button", name="Use 3 answers, leave out 1 row")).to_be_visible()
+
+
+def test_a_file_without_a_rater_is_asked_about(open_page, dashboard):
+    """Nothing can be used before the user says who answered."""
+    page = open_page(f"{dashboard.url}/upload")
+    upload(page, "no rater.csv", b"case,class\n1,x\n2,y\n")
+    expect(page.get_by_text("No column was recognised as the rater")).to_be_visible()
+    settled(page)
+    expect(page.get_by_role("button", name=re.compile("^Use "))).to_have_count(0)
+    page.get_by_role("combobox", name=re.compile("Rater")).click()
+    page.get_by_role("option", name="(none: answers are anonymous)").click()
+    expect(page.get_by_role("button", name="Use 2 answers")).to_be_visible()
 
 
 def test_text_from_a_file_is_shown_letter_for_letter_and_loads_nothing(open_page, dashboard):

@@ -1,0 +1,63 @@
+"""What stands beside the answers, on cards of its own: known classes, class table, case table, predictions."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from core.annotations.readers import Source, read_side_file
+from core.annotations.side_files import SideFiles
+from core.errors import PluralityError
+from core.text import markdown, plural
+
+_CARDS = {
+    "gold": ("Known classes (gold)", "A table with the case and its known class."),
+    "classes": ("Class table", "A table with the class and its display name, order or risk (low, medium, high)."),
+    "cases": ("Case table", "A table with the case and its text, image, group or date."),
+}
+_PREDICTIONS = "One row per case and class: case, class, score or rank, perhaps classifier."
+
+
+def side_files(source: Source, n_uploads: int) -> tuple[Source, tuple[str, ...]]:
+    """The source with what the user put beside it, and what tells these side files from others."""
+    side, told = source.side, []
+    with st.expander("Beside the answers: known classes, class table, case table, predictions", key="beside"):
+        for kind, (title, what) in _CARDS.items():
+            with st.container(border=True):
+                st.markdown(f"**{title}**")
+                card = st.container()
+                upload = st.file_uploader(what, key=f"side-{kind}-{n_uploads}")
+                if upload is not None:
+                    told.append(upload.file_id)
+                    try:
+                        side = side.joined(read_side_file(upload.name, upload.getvalue(), kind))
+                    except PluralityError as error:
+                        st.error(markdown(error), icon=":material/error:")
+                if found := _found(side, kind):
+                    card.markdown(f":material/check_circle: {found}")
+        with st.container(border=True):
+            st.markdown("**Predictions of classifiers**")
+            card = st.container()
+            uploads = st.file_uploader(
+                _PREDICTIONS, accept_multiple_files=True, key=f"side-predictions-{n_uploads}"
+            )  # fmt: skip
+            side = side.joined(SideFiles(predictions=tuple((upload.name, upload.getvalue()) for upload in uploads)))
+            for name, _ in side.predictions:
+                card.markdown(f":material/check_circle: {markdown(name)}")
+    present = [title for kind, (title, _) in _CARDS.items() if _found(side, kind)]
+    present += ["predictions"] * bool(side.predictions)
+    if present:
+        st.caption(f":material/check_circle: Beside the answers: {', '.join(present)}.")
+    return replace(source, side=side), tuple(told)
+
+
+def _found(side: SideFiles, kind: str) -> str:
+    part = getattr(side, kind)
+    if part is None:
+        return ""
+    if kind == "gold":
+        return f"{plural(len(part), 'case')} of known class"
+    if kind == "classes":
+        beside = [word for word, known in (("names", part.display), ("risk", part.risk)) if known]
+        return plural(len(part.names), "class", "classes") + (f" with {' and '.join(beside)}" if beside else "")
+    beside = [word for word in ("text", "address", "group", "time") if getattr(part, word)]
+    return f"{plural(len(part.ids), 'case')} with {' and '.join(beside)}"

@@ -1,0 +1,163 @@
+"""The Upload page, without a browser: every kind of export, the mapping, the classes, and what is remembered."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.annotations.readers import open_source
+from core.annotations.remembered import recall
+from tests.pages.export_files import EXPORTS, HOLDS, label_studio
+from tests.pages.test_pages import APP, MOST_RUNS
+
+ODD = b"lesion,dermatologist,finding\n" + b"".join(
+    b"L%d,dr %d,%s\n" % (case, rater, (b"benign", b"Benign", b"malignant", b"cannot tell")[(case * rater + case) % 4])
+    for case in range(1, 9)
+    for rater in range(1, 4)
+)
+
+
+def settled(app: AppTest) -> AppTest:
+    """The page when its background work is done."""
+    for _ in range(MOST_RUNS):
+        assert not app.exception, [entry.value for entry in app.exception]
+        if not any(button.key and button.key.startswith("cancel-") for button in app.button):
+            return app
+        app.run()
+    raise AssertionError("still at work")
+
+
+def dropped(*files: tuple[str, bytes], app: AppTest | None = None) -> AppTest:
+    """The Upload page after these files were dropped."""
+    if app is None:
+        app = AppTest.from_file(APP, default_timeout=60).run()
+        app.switch_page("pages/upload.py").run()
+    app.file_uploader[0].set_value([(name, content, "") for name, content in files]).run()
+    return settled(app)
+
+
+def use(app: AppTest) -> AppTest:
+    """Click the button that says what will be used."""
+    return settled(app.button(key="use").click().run())
+
+
+def widget(app: AppTest, kind: str, prefix: str):
+    """The one widget whose key begins so."""
+    (found,) = [one for one in getattr(app, kind) if (one.key or "").startswith(prefix)]
+    return found
+
+
+def texts(app: AppTest) -> str:
+    """What the page says in running text."""
+    kinds = (app.markdown, app.caption, app.info, app.error, app.warning, app.success)
+    return "\n".join(entry.value.replace("\\", "") for kind in kinds for entry in kind)
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_an_export_is_understood_as_it_is_dropped_and_used_by_one_click(name):
+    n_cases, n_raters, n_answers = HOLDS[name]
+    app = dropped(*EXPORTS[name])
+    assert not app.error
+    assert app.button(key="use").label == f"Use {n_answers} answers"
+    assert f"{n_cases} cases · {f'{n_raters} raters' if n_raters else 'raters not named'}" in texts(app)
+    use(app)
+    assert "is in use." in app.success[0].value
+    assert app.metric[2].value == str(n_answers)
+    assert not app.file_uploader[0].value
+
+
+def test_a_rater_that_is_not_recognised_is_asked_for_before_anything_is_shown_as_read():
+    app = dropped(("odd.csv", ODD))
+    assert "No column was recognised as the rater" in app.info[0].value
+    assert "dermatologist" in app.info[0].value
+    assert not [button for button in app.button if button.key == "use"]
+    widget(app, "selectbox", "rater_column").set_value("dermatologist").run()
+    assert settled(app).button(key="use").label == "Use 24 answers"
+    assert "8 cases · 3 raters" in texts(app)
+
+
+def test_answers_may_be_said_to_be_anonymous():
+    app = dropped(("few.csv", b"case,class\n1,x\n1,y\n2,x\n"))
+    widget(app, "selectbox", "rater_column").set_value("(none: answers are anonymous)").run()
+    assert "raters not named" in texts(settled(app))
+    assert "2 cases" in texts(use(app)) or app.metric[0].value == "2"
+
+
+def test_what_was_said_of_a_file_is_offered_for_the_next_of_its_shape():
+    app = dropped(("odd.csv", ODD))
+    widget(app, "selectbox", "rater_column").set_value("dermatologist").run()
+    settled(app)
+    widget(app, "toggle", "unsure").set_value(True).run()
+    settled(app)
+    widget(app, "toggle", "alike").set_value(True).run()
+    label = settled(app).button(key="use").label
+    use(app)
+    again = dropped(("later.csv", ODD.replace(b"L1,", b"L99,")))
+    assert "rater: **dermatologist**" in texts(again)
+    assert "“cannot tell” is no answer" in texts(again)
+    assert not [button for button in again.button if button.key == "use"]
+    widget(again, "toggle", "as_last_time").set_value(True).run()
+    assert settled(again).button(key="use").label == label
+    assert "2 classes" in texts(again)
+
+
+def test_a_file_that_was_guessed_right_is_not_remembered():
+    use(dropped(*EXPORTS["long"]))
+    source = open_source(EXPORTS["long"])
+    assert recall(source, source.questions[0]) is None
+
+
+def test_classes_alike_are_merged_into_the_commonest_spelling():
+    rows = b"".join(
+        b"%d,%s,%s\n" % (case, rater, b"Yes" if case == 1 else b"yes") for case in (1, 2) for rater in (b"a", b"b")
+    )
+    app = dropped(("few.csv", b"case,rater,class\n" + rows + b"3,a,yes\n3,b,no\n"))
+    assert "3 classes" in texts(app)
+    widget(app, "toggle", "alike").set_value(True).run()
+    assert "2 classes" in texts(settled(app))
+    assert "'Yes' is now 'yes' (2 answers)." in texts(app)
+
+
+def test_a_question_is_chosen_and_names_the_data():
+    app = dropped(("project.json", label_studio(questions=("mood", "tone"))))
+    app.selectbox(key="question").set_value("tone").run()
+    assert "project · tone" in [field.value for field in settled(app).text_input]
+
+
+def test_a_class_table_with_display_names_leaves_the_answers_where_they_are():
+    """Renaming goes by the names of the file, whatever the class table shows."""
+    table = b"class,display name,risk\ncalm,Calm (no alarm),low\nangry,Angry,high\n"
+    app = dropped(EXPORTS["long"][0], ("classes.csv", table))
+    assert app.button(key="use").label == "Use 24 answers"
+    assert "risk levels known" in texts(app)
+    widget(app, "toggle", "ordinal").set_value(True).run()
+    assert settled(app).button(key="use").label == "Use 24 answers"
+
+
+def test_a_wrong_recognition_is_overruled_and_a_wrong_overruling_taken_back():
+    app = dropped(*EXPORTS["wide"])
+    widget(app, "selectbox", "format-").set_value("prodigy").run()
+    assert "does not look like" in settled(app).error[0].value
+    widget(app, "selectbox", "format-").set_value("transposed").run()
+    assert "3 cases" in texts(settled(app))
+    widget(app, "selectbox", "format-").set_value(None).run()
+    assert settled(app).button(key="use").label == "Use 24 answers"
+
+
+def test_a_change_of_layout_shows_at_once():
+    app = dropped(*EXPORTS["wide"])
+    widget(app, "selectbox", "layout").set_value("transposed").run()
+    assert "3 cases" in texts(settled(app))
+
+
+def test_rows_left_out_stand_with_their_line_and_reason():
+    app = dropped(("few.csv", b"case,rater,class\n1,a,x\n1,b,\n2,a,y\n2,b,x\n"))
+    assert app.button(key="use").label == "Use 3 answers, leave out 1 row"
+    table = next(frame.value for frame in app.dataframe if list(frame.value.columns) == ["line", "reason"])
+    assert table.to_numpy().tolist() == [[3, "no answer"]]
+
+
+def test_a_bad_file_is_followed_by_a_good_one():
+    app = dropped(("cut.json", b'[{"id": 1, "annotations": ['))
+    assert "breaks off" in app.error[0].value
+    dropped(*EXPORTS["long"], app=app)
+    assert not app.error
+    assert app.button(key="use").label == "Use 24 answers"
