@@ -13,6 +13,7 @@ from core.text import markdown, plural
 from pages.shared import widgets
 
 _SHOWN = 20
+_ROWS = 8
 
 
 def as_understood(reading: Reading) -> None:
@@ -33,7 +34,10 @@ def as_it_stands(question: Question, folded: bool = False) -> None:
     else:
         place = st.container()
         place.subheader(title, anchor=False)
-    place.dataframe(question.raw.table.slice(0, 8).to_pandas(), hide_index=True, key="raw")
+    rows = question.raw.table.slice(0, _ROWS)
+    # As text: columns by code would take all their different values with them to the browser.
+    table = pd.DataFrame({name: rows[name].cast("string").to_pandas() for name in rows.column_names})
+    place.dataframe(table, hide_index=True, key="raw")
 
 
 def in_words(reading: Reading) -> None:

@@ -1,0 +1,99 @@
+"""From drop to agreement in a real browser, and what only a browser shows of the Upload page."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.steps import settled
+from tests.pages.export_files import EXPORTS, HOLDS, label_studio
+
+pytestmark = pytest.mark.browser
+
+FAMILIES = ("wide", "workbook", "ordered", "label studio", "doccano")
+SPELLED = b"item,grader,finding\n" + b"".join(
+    b"s%d,%s,%s\n" % (spot, grader, (b"lesion", b"Laesion", b"clear")[(spot * place + spot) % 3])
+    for spot in range(1, 10)
+    for place, grader in enumerate((b"ann", b"bob", b"cem"), 1)
+)
+
+
+def drop(page: Page, files: list[tuple[str, bytes]]) -> None:
+    """Drop several files at once on the page."""
+    page.get_by_test_id("stFileUploader").first.locator("input[type=file]").set_input_files(
+        [{"name": name, "mimeType": "application/octet-stream", "buffer": content} for name, content in files]
+    )
+
+
+def rename(page: Page, row: int, name: str) -> None:
+    """Type another name in the class editor."""
+    table = page.locator("[class*=st-key-class_editor]").get_by_test_id("stDataFrame")
+    expect(table.locator("canvas").first).to_be_visible()
+    table.scroll_into_view_if_needed()
+    page.wait_for_timeout(500)  # the grid measures itself after it has appeared
+    box = table.bounding_box()
+    page.mouse.dblclick(box["x"] + 0.4 * box["width"], box["y"] + 35 * row + 17)
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type(name)
+    page.keyboard.press("Enter")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_from_drop_to_the_agreement_of_raters(open_page, dashboard, family):
+    """The button says what will happen and is in sight; one click later the raters' agreement can be read."""
+    page = open_page(f"{dashboard.url}/upload")
+    drop(page, EXPORTS[family])
+    button = page.get_by_role("button", name=f"Use {HOLDS[family][2]} answers", exact=False)
+    expect(button).to_be_visible()
+    assert button.bounding_box()["y"] < 600
+    button.click()
+    expect(page.get_by_text("is in use.")).to_be_visible()
+    page.get_by_role("link", name="How much do the raters agree?").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Raters agree on")
+    page.get_by_text("All coefficients as a table").click()
+    expect(page.get_by_test_id("stDataFrame").first).to_be_visible()
+
+
+def test_two_classes_are_renamed_into_one_and_stay_so(open_page, dashboard):
+    """The edit outlives a rerun, and is offered for the next file of these columns."""
+    page = open_page(f"{dashboard.url}/upload")
+    drop(page, [("spots.csv", SPELLED)])
+    expect(page.get_by_text("3 classes").first).to_be_visible()
+    page.get_by_text("Classes: 3 classes").click()
+    rename(page, 1, "lesion")
+    expect(page.get_by_text("27 answers · 2 classes")).to_be_visible()
+    name = page.get_by_label("Name", exact=True)
+    name.fill("renamed")
+    name.press("Enter")
+    settled(page)
+    expect(page.get_by_text("27 answers · 2 classes")).to_be_visible()
+    page.get_by_role("button", name="Use 27 answers").click()
+    expect(page.get_by_text("renamed is in use.")).to_be_visible()
+    expect(page.get_by_text("All formats that are recognised")).to_be_visible()
+    settled(page)
+    drop(page, [("spots.csv", SPELLED)])
+    expect(page.get_by_text("27 answers · 3 classes")).to_be_visible()
+    expect(page.get_by_text("“Laesion” is “lesion”")).to_be_visible()
+    page.get_by_text("As last time").click()
+    expect(page.get_by_text("27 answers · 2 classes")).to_be_visible()
+
+
+def test_one_of_several_questions_is_chosen_on_a_telephone(open_page, dashboard):
+    """Names of questions with markup stand letter for letter; nothing is wider than the screen."""
+    page = open_page(f"{dashboard.url}/upload", width=390, height=844, theme="dark")
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    odd = "![](http://evil.invalid/x.png) <b>tone</b>"
+    drop(page, [("project.json", label_studio(questions=("mood", odd)))])
+    box = page.get_by_role("combobox", name=re.compile("which one"))
+    expect(page.get_by_role("button", name="Use 24 answers")).to_be_visible()
+    assert page.get_by_role("button", name="Use 24 answers").bounding_box()["y"] < 700
+    box.click()
+    page.get_by_role("option", name=re.compile("evil")).click()
+    settled(page)
+    expect(page.get_by_label("Name", exact=True)).to_have_value(f"project · {odd}")
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
+    page.get_by_role("button", name="Use 24 answers").click()
+    expect(page.get_by_text("is in use.")).to_be_visible()
+    assert page.locator("main b, a[href*=evil], img[src*=evil]").count() == 0
+    assert not [url for url in asked if "evil" in url]
