@@ -2,11 +2,16 @@
 
 import streamlit as st
 
-from core.errors import PluralityError
+from core.annotations.dataset import Dataset
+from core.errors import NotFoundError
+from core.plausibility.dirichlet import DirichletCounts
+from core.plausibility.prirn import PrIRN
+from core.plausibility.protocol import PlausibilityModel
 from core.review.desk import Desk
-from core.review.store import open_store
-from core.text import markdown, plural
-from pages.shared import menu, plausibility, review_after, review_case, review_start, state, widgets
+from core.review.sessions import Session
+from core.review.store import ReviewStore, open_store
+from core.text import markdown
+from pages.shared import menu, plausibility, review_after, review_session, review_start, state, widgets
 
 
 def _page() -> None:
@@ -19,24 +24,24 @@ def _page() -> None:
     if dataset.kind == "score":
         st.info("A review chooses among classes, and scores have none.", icon=":material/block:")
         return
+    if not state.selection().everything:
+        st.caption("A review is of all annotations, whatever is selected.")
     store = open_store()
-    name = review_start.reviewer()
+    name = review_start.reviewer(store, dataset)
     if name is None:
-        st.caption("Write your name to begin. It stands beside every opinion that you record.")
         return
     desk = Desk(store, dataset, name)
-    names = plausibility.offered(dataset)
-    wanted = st.session_state.get("model")
-    model = plausibility.MODELS[wanted if wanted in names else names[0]]()
+    model = _model(dataset)
     reliability = float(st.session_state.get("reliability") or model.default_reliability)
     session = _session(store, dataset, name)
     if session is not None:
-        title.title(markdown(f"{session.title}: {plural(len(session.cases), 'case')}"))
-        review_case.show(desk, session, dataset, model, reliability)
+        review_session.show(title, desk, session, model, reliability)
         return
+    review_start.named(name)
     review, shown, away = st.tabs(["Review", "What reviews show", "Take away"], key="review_tabs", on_change="rerun")
-    with review:
-        review_start.begin(desk, dataset, model, reliability)
+    if review.open:
+        with review:
+            review_start.begin(desk, dataset, model, reliability)
     if shown.open:
         with shown:
             review_after.figures(store, dataset)
@@ -45,14 +50,25 @@ def _page() -> None:
             review_after.take_away(store, dataset)
 
 
-def _session(store, dataset, name: str):
+def _model(dataset: Dataset) -> PlausibilityModel:
+    """The model with its prior as chosen on the Cases page, else the usual one."""
+    names, wanted = plausibility.offered(dataset), st.session_state.get("model")
+    name = wanted if wanted in names else names[0]
+    if name == "dirichlet":
+        return DirichletCounts(alpha=st.session_state.get("alpha", 1.0))
+    if name == "prirn":
+        return PrIRN(ties=st.session_state.get("prirn_ties", "split"))
+    return plausibility.MODELS[name]()
+
+
+def _session(store: ReviewStore, dataset: Dataset, name: str) -> Session | None:
     """The session in hand, where it is this reviewer's and of this dataset."""
     chosen = st.session_state.get("review_session")
     if chosen is None:
         return None
     try:
         session = store.session(chosen)
-    except PluralityError:
+    except NotFoundError:  # its dataset was forgotten
         session = None
     if session is None or session.reviewer != name or session.dataset != dataset.digest:
         st.session_state.pop("review_session")

@@ -1,95 +1,217 @@
-"""One's own opinion: a class, or a ranking with ties, from the closed list with search; confidence, note, reason."""
+"""One's own opinion: a class, or a ranking with ties, from the closed list; confidence, reason, note.
+
+What is chosen and typed is kept in the session under the form's key until it is recorded, so that an error, a look at
+another case or another page loses nothing. Callbacks read it from there, not from what the last run saw.
+"""
+
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
 from core.annotations.dataset import Dataset
-from core.errors import InputError
-from core.review.opinions import REASONS, Opinion
-from core.text import markdown, shorten
+from core.review.opinions import REASONS, UNDETERMINED, Opinion
+from core.text import markdown, number, shorten
 
 MOST_BUTTONS = 9
-UNDETERMINED = Opinion()
+CONFIDENCES = (0.25, 0.5, 0.75, 0.9, 1.0)
+DISTRIBUTION = "a distribution"
+_PARTS = ("confidence", "reason", "note")
+
+# "/" goes to the search, Escape leaves it or the note, so that the keys of the buttons work again.
+_KEYS = """
+<script>
+if (!window.reviewKeys) {
+  window.reviewKeys = true;
+  document.addEventListener("keydown", (event) => {
+    const field = event.target.closest("input, textarea");
+    if (event.key === "/" && !field) {
+      const search = document.querySelector("[class*='st-key-find-'] input");
+      if (search) { event.preventDefault(); search.focus(); }
+    } else if (event.key === "Escape" && field && field.closest("[class*='st-key-find-'], [class*='st-key-note-']")) {
+      field.blur();
+    }
+  });
+}
+</script>
+"""
 
 
 def ask(dataset: Dataset, key: str, *, now: Opinion | None = None) -> Opinion | None:
     """The opinion as it stands on screen; None while nothing is chosen.
 
-    Classes are buttons with the keys 1 to 9 where there are few, else a search field; a choice adds to the ranking.
+    Few classes are buttons with the keys 1 to 9, many are found in a search field.
     """
-    places = f"places-{key}"
-    if places not in st.session_state:
-        st.session_state[places] = [list(block) for block in now.blocks] if now is not None else []
-    blocks: list[list[str]] = st.session_state[places]
-    cannot = st.toggle("It cannot be determined", key=f"cannot-{key}")
-    if cannot:
-        return UNDETERMINED
-    tie = st.segmented_control(
-        "The next class is", ["next", "tied"], default="next", required=True, key=f"tie-{key}",
-        format_func={"next": "the next choice", "tied": "tied with the last one"}.get, disabled=not blocks,
-    )  # fmt: skip
-    named = {name for block in blocks for name in block}
-    left = [name for name in dataset.classes if name not in named]
+    state = _state(key, now)
+    several = dataset.kind == "ranking"
+    if not several and dataset.n_classes > 2:
+        several = st.toggle("Name more than one class, in order", key="review_several", persist_state="session")
     if dataset.n_classes <= MOST_BUTTONS:
-        with st.container(horizontal=True):
-            for number, name in enumerate(dataset.classes, 1):
-                st.button(
-                    f"{number} · {markdown(shorten(name, 40))}", disabled=name in named, shortcut=str(number),
-                    on_click=_add, args=(places, name, tie), key=f"class-{number}-{key}",
-                )  # fmt: skip
+        _buttons(dataset, state, key, several)
     else:
         st.selectbox(
-            "Find a class", left, index=None, placeholder="Type a part of its name", key=f"find-{key}-{len(named)}",
-            on_change=_add_found, args=(places, f"find-{key}-{len(named)}", tie),
+            "Find a class (key /)", dataset.classes, index=None, placeholder="Type a part of its name",
+            key=f"find-{key}", on_change=_add_found, args=(key, several),
         )  # fmt: skip
-    if not blocks:
-        st.caption("First choice first. One class is enough.")
-        return None
-    _chosen(blocks, places, key)
-    try:
-        return Opinion.of_class(blocks[0][0]) if blocks == [[blocks[0][0]]] else Opinion.of_ranking(blocks)
-    except InputError as error:
-        st.error(markdown(error))
-        return None
+    st.html(_KEYS, unsafe_allow_javascript=True)
+    if dataset.n_classes > MOST_BUTTONS:
+        _cannot(state, key)
+    _chosen(state, key)
+    return standing(key)
 
 
-def remarks(key: str) -> dict:
-    """Confidence, reason and note."""
-    left, right = st.columns(2)
-    confidence = left.select_slider(
-        "How sure are you?", [None, 0.25, 0.5, 0.75, 0.9, 1.0], key=f"confidence-{key}",
-        format_func=lambda value: "not said" if value is None else f"{value:.0%}",
-    )  # fmt: skip
-    reason = right.selectbox(
-        "Reason", ["", *REASONS], format_func=lambda name: REASONS.get(name, "none"), key=f"reason-{key}"
+def ask_distribution(dataset: Dataset, key: str, named: Sequence[str]) -> Opinion | None:
+    """Shares of classes, those that somebody named first; None while none has any."""
+    classes = st.multiselect(
+        "Classes", dataset.classes, default=list(named), key=f"shared-{key}", persist_state="session"
     )
-    note = st.text_area("Note", key=f"note-{key}", height=68, max_chars=10_000)
-    return {"confidence": confidence, "reason": reason, "note": note}
+    for name in classes:
+        st.number_input(
+            f"Share of {markdown(name)}", 0.0, 1.0, 1 / len(classes), 0.05, key=f"share-{name}-{key}",
+            persist_state="session",
+        )  # fmt: skip
+    total = sum(_shares(key).values())
+    if not total:
+        st.caption("No class has a share yet.")
+    elif abs(total - 1) > 1e-6:
+        st.caption(f"The shares sum to {number(total)} and will be scaled to 1.")
+    return standing(key)
 
 
-def _chosen(blocks: list[list[str]], places: str, key: str) -> None:
+def remarks(key: str) -> None:
+    """Confidence, reason and note."""
+    with st.container(horizontal=True):
+        st.segmented_control(
+            "How sure are you?", CONFIDENCES, key=f"confidence-{key}", format_func="{:.0%}".format,
+            persist_state="session",
+        )  # fmt: skip
+        st.selectbox(
+            "Reason for doubt", list(REASONS), index=None, format_func=REASONS.get, placeholder="None", width=260,
+            key=f"reason-{key}", persist_state="session",
+        )  # fmt: skip
+    st.text_area("Note", key=f"note-{key}", height=68, max_chars=10_000, persist_state="session")
+
+
+def standing(key: str) -> Opinion | None:
+    """The opinion of a form now; None while nothing is chosen."""
+    if st.session_state.get(f"ends-{key}") == DISTRIBUTION:
+        shares = _shares(key)
+        total = sum(shares.values())
+        return Opinion.of_distribution({name: share / total for name, share in shares.items()}) if total else None
+    state = st.session_state.get(f"chosen-{key}")
+    if state is None or not (state["cannot"] or state["blocks"]):
+        return None
+    return UNDETERMINED if state["cannot"] else Opinion.of_ranking(state["blocks"])
+
+
+def said(key: str) -> Mapping[str, object]:
+    """Confidence, reason and note of a form now."""
+    values = {part: st.session_state.get(f"{part}-{key}") for part in _PARTS}
+    return {**values, "reason": values["reason"] or "", "note": values["note"] or ""}
+
+
+def clear(key: str) -> None:
+    """Forget a form once it is recorded."""
+    for part in ("chosen", "find", "ends", "shared", *_PARTS):
+        st.session_state.pop(f"{part}-{key}", None)
+
+
+def _shares(key: str) -> dict[str, float]:
+    names = st.session_state.get(f"shared-{key}") or ()
+    return {name: st.session_state.get(f"share-{name}-{key}") or 0.0 for name in names}
+
+
+def _state(key: str, now: Opinion | None) -> dict:
+    blocks = [list(block) for block in now.blocks] if now is not None else []
+    return st.session_state.setdefault(f"chosen-{key}", {"blocks": blocks, "cannot": now == UNDETERMINED})
+
+
+def _buttons(dataset: Dataset, state: dict, key: str, several: bool) -> None:
+    ranks = {name: rank for rank, block in enumerate(state["blocks"], 1) for name in block}
+    with st.container(horizontal=True, key=f"classes-{key}"):
+        for digit, name in enumerate(dataset.classes, 1):
+            _choice(
+                f"{markdown(shorten(name, 60))}{f' · {ranks[name]}' if several and name in ranks else ''}",
+                name in ranks, several, shortcut=str(digit), on_click=_press, args=(key, name, several),
+                key=f"class-{digit}-{key}",
+            )  # fmt: skip
+        _cannot(state, key)
+
+
+def _cannot(state: dict, key: str) -> None:
+    _choice(
+        "Cannot be determined", state["cannot"], False, shortcut="0", on_click=_press_cannot, args=(key,),
+        key=f"cannot-{key}",
+    )  # fmt: skip
+
+
+def _choice(label: str, chosen: bool, several: bool, **options) -> None:
+    """A button that looks like a radio button, or like a check box where several may be chosen."""
+    icons = ("check_box_outline_blank", "check_box") if several else ("radio_button_unchecked", "radio_button_checked")
+    st.button(label, icon=f":material/{icons[chosen]}:", **options)
+
+
+def _chosen(state: dict, key: str) -> None:
+    blocks = state["blocks"]
+    if state["cannot"]:
+        st.markdown("Your opinion: **it cannot be determined**")
+        return
+    if not blocks:
+        st.caption("Nothing is chosen yet. The likeliest class comes first; one is enough.")
+        return
+    words = " › ".join(" = ".join(markdown(name) for name in block) for block in blocks)
     with st.container(horizontal=True, vertical_alignment="center"):
-        words = " › ".join(" = ".join(markdown(name) for name in block) for block in blocks)
-        st.markdown(f"**{words}**", width="content")
-        st.button("Take the last one out", type="tertiary", icon=":material/backspace:", shortcut="Backspace",
-                  on_click=_take_out, args=(places,), key=f"out-{key}")  # fmt: skip
+        st.markdown(f"Your opinion: **{words}**")
+        st.button(
+            "Take the last out", icon=":material/backspace:", shortcut="Backspace", on_click=_take_out, args=(key,),
+            key=f"out-{key}",
+        )  # fmt: skip
+        if len(blocks[-1]) > 1 or len(blocks) > 1:
+            tied = len(blocks[-1]) > 1
+            st.button(
+                "Untie the last" if tied else "Tie the last two", icon=":material/link_off:" if tied else
+                ":material/link:", shortcut="T", on_click=_tie, args=(key,), key=f"tie-{key}",
+            )  # fmt: skip
 
 
-def _add(places: str, name: str, tie: str) -> None:
-    blocks = st.session_state[places]
-    if tie == "tied" and blocks:
-        blocks[-1].append(name)
-    else:
+def _press(key: str, name: str, several: bool) -> None:
+    """Choose a class; one that is chosen already is let go."""
+    state = st.session_state[f"chosen-{key}"]
+    state["cannot"] = False
+    blocks: list[list[str]] = state["blocks"]
+    if any(name in block for block in blocks):
+        kept = [[other for other in block if other != name] for block in blocks]
+        blocks[:] = [block for block in kept if block]
+    elif several:
         blocks.append([name])
+    else:
+        blocks[:] = [[name]]
 
 
-def _add_found(places: str, find: str, tie: str) -> None:
-    if name := st.session_state.get(find):
-        _add(places, name, tie)
+def _press_cannot(key: str) -> None:
+    state = st.session_state[f"chosen-{key}"]
+    state["cannot"], state["blocks"] = not state["cannot"], []
 
 
-def _take_out(places: str) -> None:
-    blocks = st.session_state[places]
+def _add_found(key: str, several: bool) -> None:
+    name = st.session_state.get(f"find-{key}")
+    st.session_state[f"find-{key}"] = None
+    if name and not any(name in block for block in st.session_state[f"chosen-{key}"]["blocks"]):
+        _press(key, name, several)
+
+
+def _take_out(key: str) -> None:
+    blocks = st.session_state[f"chosen-{key}"]["blocks"]
     if blocks:
         blocks[-1].pop()
         if not blocks[-1]:
             blocks.pop()
+
+
+def _tie(key: str) -> None:
+    """Put the last class into the block before it, or out of its block into one of its own."""
+    blocks = st.session_state[f"chosen-{key}"]["blocks"]
+    if len(blocks[-1]) > 1:
+        blocks.append([blocks[-1].pop()])
+    elif len(blocks) > 1:
+        last = blocks.pop()
+        blocks[-1] += last
