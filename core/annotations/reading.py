@@ -150,6 +150,9 @@ def build_question(
         progress=progress,
     )
     side = source.side.joined(SideFiles(gold=question.gold))
+    if side.gold and treatment is not None:
+        gold = {case: treatment.renamed.get(known, known) for case, known in side.gold.items()}
+        side = replace(side, gold=gold)
     dataset, remarks = with_side_files(dataset, side)
     report = replace(
         report,

@@ -182,6 +182,8 @@ def build_dataset(
         raise AssertionError(f"{n_kept} rows kept and {len(dropped)} dropped do not make {raw.n_rows}.")
     if mapping.gold is not None:
         gold = _gold(raw, mapping.gold, rows, case_code, case_names, cautions)
+        if treatment is not None:
+            gold = {case: treatment.renamed.get(known, known) for case, known in gold.items()}
         dataset, remarks = with_side_files(dataset, SideFiles(gold=gold))
         cautions += remarks
     if unsure := cannot_tell(dataset.classes):

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from core.errors import PluralityError
+from core.errors import InputError, PluralityError
 from core.jobs import Job
 from core.text import markdown
 from pages.shared import cached
@@ -32,6 +32,8 @@ def result_of(key: tuple, title: str, work: Callable[[Job], object], lane: str =
         st.info(f"{title}: stopped on request.", icon=":material/cancel:")
     elif isinstance(job.error, PluralityError):
         st.error(markdown(job.error), icon=":material/error:")
+        if isinstance(job.error, InputError):  # the same again would fail the same
+            return None
     else:
         st.error(
             f"{title} failed with {type(job.error).__name__}: {markdown(job.error)}. This is a mistake in Plurality; "

@@ -9,7 +9,7 @@ from pyarrow import parquet
 
 from core.annotations.answers import Treatment, cannot_tell
 from core.annotations.readers import open_source, read_side_file
-from core.annotations.reading import read
+from core.annotations.reading import build_question, read
 from core.annotations.side_files import CaseTable, ClassTable, SideFiles, with_side_files
 from core.errors import InputError
 from tests.core.annotations.as_read import answers, opened, reasons
@@ -153,3 +153,15 @@ def test_a_parquet_file_that_swells_is_refused():
     parquet.write_table(pa.table({f"c{n}": column for n in range(30)}), sink)
     with pytest.raises(InputError, match="unpacks to 2,000,000 rows of 30 columns"):
         read(sink.getvalue())
+
+
+def test_known_classes_go_with_a_merge_of_names():
+    """In a file of their own and in a column."""
+    answers = b"case,rater,class\n1,a,Lesion\n1,b,lesion\n2,a,clear\n2,b,clear\n"
+    treatment = Treatment({"Lesion": "lesion"})
+    source = open_source([("answers.csv", answers), ("gold.csv", b"case,truth\n1,Lesion\n2,clear\n")])
+    dataset = build_question(source, source.questions[0], "x", treatment=treatment).dataset
+    assert [dataset.classes[code] for code in dataset.gold] == ["lesion", "clear"]
+    column = b"case,rater,class,gold\n1,a,Lesion,Lesion\n1,b,lesion,Lesion\n2,a,clear,clear\n2,b,clear,clear\n"
+    dataset = read(column, treatment=treatment).dataset
+    assert [dataset.classes[code] for code in dataset.gold] == ["lesion", "clear"]
