@@ -59,6 +59,8 @@ def _frame(table: RaterTable) -> pd.DataFrame:
             "seconds": table.tempo.seconds,
             "repeats answers": table.repeats,
             "with themselves": table.with_self.value,
+            "bits of classes used": table.entropy,
+            "bits of the cases": table.entropy_of_cases,
             "p of drift": table.p_drift,
         }
     ).dropna(axis=1, how="all")
@@ -79,7 +81,17 @@ def _all(table: RaterTable, theme) -> None:
     frame = _frame(table)
     share = st.column_config.ProgressColumn(format="%.2f", min_value=0, max_value=1)
     numbers = dict.fromkeys(
-        ("ci_low", "ci_high", "bias", "P(spam)", "P(adversarial)", "p of drift", "repeats answers"),
+        (
+            "ci_low",
+            "ci_high",
+            "bias",
+            "P(spam)",
+            "P(adversarial)",
+            "p of drift",
+            "repeats answers",
+            "bits of classes used",
+            "bits of the cases",
+        ),
         st.column_config.NumberColumn(format="%.2f"),
     )
     st.caption("Choose a row to see that rater.")
@@ -196,6 +208,26 @@ def _coverage(view: Dataset) -> None:
             "of them with two raters or more": found.class_shared,
         }
     ).sort_values("of them with two raters or more", kind="stable")
+    widgets.heading("Raters")
+    raters = pd.DataFrame(
+        {
+            "rater": found.raters,
+            "group": found.component + 1,
+            "classes hardly met": found.not_met,
+            "in an odd cycle": found.odd_cycle,
+        }
+    )
+    st.caption(
+        "Raters of one group are joined by cases. Where no case has three answers, models need raters to form odd cycles."
+    )
+    st.dataframe(raters, hide_index=True, key="rater_coverage", height=min(360, 36 * (len(raters) + 1) + 2))
+    with st.container(horizontal=True):
+        widgets.download(raters, "Raters", "rater_coverage", "rater_coverage_table")
+        met = pd.DataFrame(found.class_met, columns=list(found.classes))
+        met.insert(0, "rater", list(found.raters), allow_duplicates=True)
+        widgets.download(met, "Expected answers by rater and class", "class_met", "class_met")
+    sizes = [f"{count:,} with {n}" for n, count in enumerate(found.answers_per_case) if count]
+    st.caption(f"Cases by their number of answers: {', '.join(sizes[:12])}{' …' if len(sizes) > 12 else ''}.")
     widgets.heading("Classes")
     st.dataframe(
         classes,
