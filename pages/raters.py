@@ -218,7 +218,7 @@ def _coverage(view: Dataset) -> None:
         }
     )
     st.caption(
-        "Raters of one group are joined by cases. Where no case has three answers, models need raters to form odd cycles."
+        "Raters of one group are joined by cases. Where no case has three answers, models need raters in odd cycles."
     )
     st.dataframe(raters, hide_index=True, key="rater_coverage", height=min(360, 36 * (len(raters) + 1) + 2))
     with st.container(horizontal=True):
