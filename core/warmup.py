@@ -13,7 +13,10 @@ from core.agreement.specific import specific_agreement
 from core.annotations.counts import class_counts
 from core.annotations.reading import read
 from core.evaluation.predictions import match_predictions
+from core.models.bayesian_dawid_skene import BayesianDawidSkene
 from core.models.dawid_skene import DawidSkene
+from core.models.difficulty.model import DifficultyModel
+from core.models.hierarchical import HierarchicalDawidSkene
 from core.models.joint import pair_table
 from core.models.majority import MajorityVote
 from core.models.tap import TAP
@@ -49,6 +52,9 @@ def warm_up() -> None:
     MajorityVote().fit(dataset)
     DawidSkene("none").fit(dataset)
     pair_table(dataset, TAP("none").fit(dataset))
+    BayesianDawidSkene().fit(dataset, method="map")
+    HierarchicalDawidSkene().fit(dataset, method="map")
+    DifficultyModel("AB", positive="x").fit(dataset, method="map")
     leave_one_out(rankings)
     class_risk = np.zeros(dataset.n_classes, np.int8)
     classifier = match_predictions(rankings, ["1", "1"], ["x", "y"], np.array([0.7, 0.2]), "none")
