@@ -19,21 +19,31 @@ from pages.shared import (
 
 def _sentence(found) -> str:
     """The most important thing, from the coefficients that suit the answers."""
-    by_name = {one.name: one for one in reversed(found.coefficients)}
+    quoted = agreement_top.quoted(found)
     if found.kind == "score":
-        icc = by_name["icc_2"] if "icc_2" in by_name and by_name["icc_2"].value is not None else by_name["icc_1"]
-        if icc.value is None:
-            return f"Agreement of the scores cannot be computed: {icc.note.removeprefix('undefined: ')}"
-        words = with_interval(icc.value, icc.ci_low, icc.ci_high)
-        return f"Of what varies in a score, {words} is the case and not the rater; n = {plural(icc.n_cases, 'case')}"
-    percent = by_name["percent"]
-    alpha = next(one for one in found.coefficients if one.name == "krippendorff_alpha")
+        if quoted.value is None:
+            return f"Agreement of the scores cannot be computed: {_reason(quoted)}"
+        words = with_interval(quoted.value, quoted.ci_low, quoted.ci_high)
+        return f"Of what varies in a score, {words} is the case and not the rater; n = {plural(quoted.n_cases, 'case')}"
+    percent = next(one for one in found.coefficients if one.name == "percent")
     if percent.value is None:
-        return f"Agreement cannot be computed: {percent.note.removeprefix('undefined: ')}"
-    if alpha.value is None:
-        return f"Raters agree on {percent.value:.0%} of pairs; beyond chance it is {alpha.note}"
-    beyond = with_interval(alpha.value, alpha.ci_low, alpha.ci_high)
-    return f"Raters agree on {percent.value:.0%} of pairs; beyond chance {beyond}, n = {plural(alpha.n_cases, 'case')}"
+        return f"Agreement cannot be computed: {_reason(percent)}"
+    pairs = "pairs of first choices" if found.kind == "ranking" else "pairs"
+    words = f"Raters agree on {_percent(percent)} of {pairs}"
+    if quoted.value is None:
+        return f"{words}; beyond chance nothing can be said, because {_reason(quoted)}"
+    beyond = with_interval(quoted.value, quoted.ci_low, quoted.ci_high)
+    return f"{words}; beyond chance α = {beyond}; {plural(quoted.n_cases, 'case')}"
+
+
+def _reason(coefficient) -> str:
+    return coefficient.note.removeprefix("undefined: ").split(";")[0]
+
+
+def _percent(coefficient) -> str:
+    """``73% (66 to 80)``; without ends where the interval has no width, as where all agree."""
+    value, low, high = coefficient.value, coefficient.ci_low, coefficient.ci_high
+    return f"{value:.0%}" if low is None or low == high else f"{value:.0%} ({100 * low:.0f} to {100 * high:.0f})"
 
 
 def _order(dataset: Dataset) -> Dataset:
@@ -65,6 +75,17 @@ def _order(dataset: Dataset) -> Dataset:
     return cached_agreement.ordered(dataset, order)
 
 
+def _repeats(dataset: Dataset) -> None:
+    """What a rater's second answer on the same case counts as."""
+    n_repeats = cached_agreement.n_repeats(dataset)
+    if n_repeats and dataset.kind != "score":
+        st.caption(
+            f":material/repeat: {plural(n_repeats, 'answer')} of {dataset.n_annotations:,} repeat an earlier one of "
+            "the same rater on the same case. Here they count as answers of another rater; “By rater” shows how far "
+            "raters agree with themselves."
+        )
+
+
 def _page() -> None:
     dataset = widgets.require_data().dataset
     theme = look.theme()
@@ -77,7 +98,9 @@ def _page() -> None:
     dataset = _order(dataset)
     found = cached_agreement.suitable(dataset)
     title.title(_sentence(found))
-    agreement_top.show(found, theme)
+    shares = None if dataset.kind == "score" else cached_agreement.class_shares(dataset)
+    agreement_top.show(found, theme, shares)
+    _repeats(dataset)
     if dataset.kind == "score":
         widgets.heading("As two classes")
     view = widgets.class_view(dataset, "agreement")

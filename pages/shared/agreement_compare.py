@@ -13,7 +13,7 @@ from core.errors import NotApplicableError, PluralityError
 from core.figures import agreement as titles
 from core.figures import agreement_parts as figures
 from core.text import markdown, number, plural, with_interval
-from pages.shared import cached, cached_agreement, jobs_ui, selection_view, state, widgets
+from pages.shared import cached, cached_agreement, columns, jobs_ui, selection_view, state, widgets
 
 _BUYS = 500
 _REPLICATES = 1000
@@ -43,15 +43,19 @@ def selections(view: Dataset, threshold: float | None) -> None:
     whole = state.whole().dataset
     offered = _offered(whole)
     names = list(offered)
-    left, right = st.columns(2)
-    first = left.selectbox("First", names, index=min(1, len(names) - 1), key="compare_first")
-    second = right.selectbox("Second", names, index=min(2, len(names) - 1), key="compare_second")
     if len(names) == 1:
-        st.info("Give a selection a name in the sidebar, to compare it with everything.", icon=":material/filter_alt:")
-    elif first == second:
-        st.info("Choose two different selections.")
+        st.info(
+            "There is nothing to compare yet. Choose raters or dates in the sidebar and give the selection a name.",
+            icon=":material/filter_alt:",
+        )
     else:
-        _side_by_side(whole, offered[first], offered[second], (first, second), threshold)
+        left, right = st.columns(2)
+        first = left.selectbox("First selection", names, index=1, key="compare_first")
+        second = right.selectbox("Second selection", names, index=2 if len(names) > 2 else 0, key="compare_second")
+        if first == second:
+            st.info("Choose two different selections.")
+        else:
+            _side_by_side(whole, offered[first], offered[second], (first, second), threshold)
     widgets.heading("Two coefficients on the same cases", "bootstrap")
     result = _bootstrapped(view)
     if result is not None:
@@ -96,7 +100,12 @@ def _side_by_side(whole: Dataset, first: Selection, second: Selection, names: tu
     how = "Cases in both are resampled together" if found[0].paired else "The two share no case"
     st.caption(f"{how}. {_REPLICATES:,} resamples of the cases, seed {_SEED}.")
     frame = pd.DataFrame([_row(one, names) for one in found])
-    st.dataframe(frame, hide_index=True, key="selections_table")
+    st.dataframe(
+        frame,
+        hide_index=True,
+        column_config=columns.numbers(names[0], f"{names[1]} ", "difference", "se", "P(first larger)") | columns.ends(),
+        key="selections_table",
+    )
     widgets.download(frame, "Differences", "differences", "differences")
 
 
@@ -131,9 +140,9 @@ def _coefficients(result: BootstrapResult) -> None:
         return
     names = [titles.title_of(one) for one in result.coefficients]
     left, right = st.columns(2)
-    first = left.selectbox("First", able, format_func=names.__getitem__, key="coefficient_first")
+    first = left.selectbox("First coefficient", able, format_func=names.__getitem__, key="coefficient_first")
     second = right.selectbox(
-        "Second", able, index=len(able) - 1, format_func=names.__getitem__, key="coefficient_second"
+        "Second coefficient", able, index=len(able) - 1, format_func=names.__getitem__, key="coefficient_second"
     )
     if first != second:
         found = difference(result, first, second)
@@ -153,8 +162,18 @@ def _coefficients(result: BootstrapResult) -> None:
         }
     )
     st.caption("Percentile intervals, beside those of the formulas above.")
-    st.dataframe(frame, hide_index=True, key="bootstrap_table")
+    st.dataframe(
+        frame,
+        hide_index=True,
+        column_config=columns.numbers("value", "bootstrap se") | columns.ends(),
+        key="bootstrap_table",
+    )
     widgets.download(frame, "Bootstrap", "bootstrap", "bootstrap_download")
+
+
+def _range(low: float, high: float) -> str:
+    ends = number(low, 3), number(high, 3)
+    return ends[0] if ends[0] == ends[1] else f"between {ends[0]} and {ends[1]}"
 
 
 def precision(view: Dataset, theme) -> None:
@@ -167,14 +186,13 @@ def precision(view: Dataset, theme) -> None:
         return
     now = curves[0].points[0]
     bought = {curve.how: point for curve in curves for point in curve.points if point.extra == _BUYS}
-    words = {how: number(point.width_range[1], 3) for how, point in bought.items()}
+    words = {how: _range(*point.width_range) for how, point in bought.items()}
+    st.markdown(
+        f"The 95 % interval of SPA is **{number(now.width_range[1], 3)}** wide. {_BUYS} more answers make it "
+        f"**{words['new_cases']}** on new cases, **{words['present_cases']}** on the present ones."
+    )
     widgets.plot(
-        figures.precision_figure(
-            curves,
-            theme,
-            f"The interval of SPA is {number(now.width_range[1], 3)} wide; {_BUYS} more answers make it "
-            f"{words['new_cases']} on new cases, {words['present_cases']} on the present ones",
-        ),
+        figures.precision_figure(curves, theme, "Width of the interval of SPA"),
         "precision",
         "Width of the interval against annotations added",
     )

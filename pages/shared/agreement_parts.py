@@ -9,7 +9,7 @@ from core.annotations.dataset import Dataset
 from core.errors import InputError
 from core.figures import agreement as figures
 from core.figures import agreement_parts as more_figures
-from core.text import number, plotly, plural, shorten
+from core.text import plotly, plural, shorten, with_interval
 from pages.shared import cached_agreement, widgets
 
 MOST_ROWS = 500
@@ -29,8 +29,8 @@ def by_class(view: Dataset, theme) -> None:
             view.classes,
             found,
             theme,
-            f"Least agreed on: {plotly(shorten(name, 28))}, {number(least.value)}",
-            "given one answer of the class, probability that a second one is of it",
+            f"Least agreed on: {plotly(shorten(name, 40))}, {with_interval(least.value, least.ci_low, least.ci_high)}",
+            "P(second answer is of it, given the first)",
         ),
         "by_class",
         "Specific agreement of each class with its interval",
@@ -115,11 +115,14 @@ def over_time(view: Dataset, theme) -> None:
     known = [w for w in found.windows if w.coefficients[0].value is not None]
     title = "Agreement over time"
     if len(known) > 1:
-        first, last = (number(window.coefficients[0].value) for window in (known[0], known[-1]))
-        title = f"SPA was {first} in {known[0].label} and is {last} in {known[-1].label}"
+        ends = (window.coefficients[0] for window in (known[0], known[-1]))
+        first, last = (with_interval(one.value, one.ci_low, one.ci_high) for one in ends)
+        title = f"SPA was {first} in {plotly(known[0].label)} and is {last} in {plotly(known[-1].label)}"
     widgets.plot(more_figures.agreement_over_time(found, theme, title), "over_time", "Agreement by window of time")
-    if found.n_undated:
-        st.caption(f"{plural(found.n_undated, 'case')} without a date left out.")
+    if not found.n_undated:
+        st.caption("n: cases with two answers or more.")
+    else:
+        st.caption(f"{plural(found.n_undated, 'case')} without a date left out. n: cases with two answers or more.")
     rows = [
         {
             "window": window.label,

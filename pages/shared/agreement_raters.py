@@ -11,8 +11,8 @@ from core.annotations.dataset import Dataset
 from core.errors import LimitError
 from core.figures import agreement as figures
 from core.figures import agreement_parts as more_figures
-from core.text import markdown, plural, with_interval
-from pages.shared import cached_agreement, widgets
+from core.text import markdown, plotly, plural, shorten, with_interval
+from pages.shared import cached_agreement, columns, widgets
 
 MOST_RATERS = 40
 MOST_ROWS = 500
@@ -44,18 +44,10 @@ def pairs(view: Dataset, theme) -> None:
     except LimitError as error:
         st.info(markdown(error), icon=":material/block:")
         return
-    clicked = widgets.plot(
-        figures.pair_heatmap(matrix, order, theme, "Raters who agree stand side by side; choose a cell"),
-        f"pairs-{coefficient}-{shown.digest}",
-        "Matrix of agreement between every two raters",
-        on_select="rerun",
-        selection_mode="points",
-    )
-    points = clicked.selection.points
-    if points:
-        x, y = int(points[0]["x"]), int(points[0]["y"])
-        if x != y:
-            st.session_state["pair"] = (matrix.raters[order[y]], matrix.raters[order[x]])
+    if (matrix.n[np.triu_indices(len(matrix.raters), 1)] >= figures.FEW_PAIRS).any():
+        _heatmap(matrix, order, f"pairs-{coefficient}-{shown.digest}", theme)
+    else:
+        st.info(f"No two raters share {figures.FEW_PAIRS} answers or more: two raters alone cannot be compared here.")
     _two(shown, matrix)
     rows = [
         (
@@ -72,15 +64,46 @@ def pairs(view: Dataset, theme) -> None:
     widgets.download(frame, "Pairs", "pairs", "pairs")
 
 
+def _heatmap(matrix, order: np.ndarray, key: str, theme) -> None:
+    """The matrix; a click on a cell chooses the two raters below."""
+    clicked = widgets.plot(
+        figures.pair_heatmap(matrix, order, theme, "Raters who agree stand side by side"),
+        key,
+        "Matrix of agreement between every two raters",
+        on_select="rerun",
+        selection_mode="points",
+    )
+    _say_what_is_shown(matrix)
+    points = clicked.selection.points
+    now = tuple(points[0]["customdata"]) if points else None
+    # A click counts once: the boxes below can be changed afterwards.
+    if now is not None and st.session_state.get("pair_clicked") != (key, now):
+        st.session_state["pair_first"], st.session_state["pair_second"] = (matrix.raters[code] for code in now)
+    st.session_state["pair_clicked"] = (key, now)
+
+
+def _say_what_is_shown(matrix) -> None:
+    """What a cell holds, and how many pairs of raters met too seldom to be compared."""
+    n = matrix.n[np.triu_indices(len(matrix.raters), 1)]
+    seldom = int((n < figures.FEW_PAIRS).sum())
+    words = "Choose a cell to see the cases where two raters differ; the interval stands in the hover."
+    if seldom:
+        words += (
+            f" {seldom:,} of {plural(len(n), 'pair')} of raters share fewer than {figures.FEW_PAIRS} answers "
+            "and have no colour."
+        )
+    st.caption(words)
+
+
 def _two(view: Dataset, matrix) -> None:
     """Two raters by name, and the cases where they differ."""
-    now = st.session_state.get("pair", (None, None))
-    places = [matrix.raters.index(name) if name in matrix.raters else None for name in now]
-    if places[0] is None and len(matrix.raters) == 2:
-        places = [0, 1]
+    for key, place in (("pair_first", 0), ("pair_second", 1)):
+        if st.session_state.get(key) not in matrix.raters:
+            st.session_state[key] = matrix.raters[place] if len(matrix.raters) == 2 else None
     left, right, _ = st.columns([2, 2, 3])
-    first = left.selectbox("Rater", matrix.raters, index=places[0], placeholder="Choose a cell or a rater")
-    second = right.selectbox("and rater", matrix.raters, index=places[1], placeholder="Choose")
+    chosen = {"placeholder": "Choose a cell or a rater", "persist_state": "session"}
+    first = left.selectbox("Rater", matrix.raters, key="pair_first", **chosen)
+    second = right.selectbox("and rater", matrix.raters, key="pair_second", **chosen)
     if first is None or second is None or first == second:
         return
     found = cases_of_disagreement(view, first, second)
@@ -95,8 +118,8 @@ def _two(view: Dataset, matrix) -> None:
     frame = pd.DataFrame(
         {
             "case": [view.cases[case] for case in found.case[:MOST_ROWS]],
-            first: [view.classes[code] for code in found.answer_a[:MOST_ROWS]],
-            f"{second} ": [view.classes[code] for code in found.answer_b[:MOST_ROWS]],
+            f"{first} ": [view.classes[code] for code in found.answer_a[:MOST_ROWS]],  # a rater may be named "case"
+            f"{second}  ": [view.classes[code] for code in found.answer_b[:MOST_ROWS]],
         }
     )
     widgets.open_case_table(frame, "disagreements")
@@ -109,7 +132,7 @@ def each(view: Dataset, theme) -> None:
         st.info(f"Not possible: {verdict.reason}.", icon=":material/block:")
         return
     coefficient = st.selectbox(
-        "Left out of",
+        "Coefficient, with and without each rater",
         list(OVERALL),
         index=list(OVERALL).index("krippendorff_alpha"),
         format_func=figures.COEFFICIENT_TITLES.get,
@@ -127,8 +150,8 @@ def each(view: Dataset, theme) -> None:
                 found.raters,
                 found.each,
                 theme,
-                f"{figures.plotly(figures.shorten(lowest[0], 24))} agrees least with the others",
-                "share of pairs with other raters that agree",
+                f"{plotly(shorten(lowest[0], 40))} agrees least with the others",
+                "share of pairs with others that agree",
             ),
             "by_rater",
             "Agreement of each rater with the others",
@@ -148,15 +171,17 @@ def each(view: Dataset, theme) -> None:
             "with themselves": [one.value for one in own.each],
             "cases repeated": [one.n_cases for one in own.each],
         }
-    ).astype({"with the others": float, "without this rater": float, "difference": float, "with themselves": float})
+    )
+    frame = columns.as_numbers(
+        frame,
+        ("with the others", "ci_low", "ci_high", "without this rater", "difference", "with themselves"),
+    )
     overall = found.overall
     st.caption(
         f"{figures.COEFFICIENT_TITLES[coefficient]} of all raters is "
         f"{with_interval(overall.value, overall.ci_low, overall.ci_high)}. A positive difference: the others agree "
         "better among themselves."
     )
-    share = st.column_config.ProgressColumn(format="%.2f", min_value=0, max_value=1)
-    numbers = st.column_config.NumberColumn(format="%.3f")
     if own.overall.value is None:
         frame = frame.drop(columns=["with themselves", "cases repeated"])
     else:
@@ -167,11 +192,9 @@ def each(view: Dataset, theme) -> None:
     st.dataframe(
         frame.sort_values("with the others").head(MOST_LISTED),
         hide_index=True,
-        column_config={
-            "with the others": share,
-            "with themselves": share,
-            **dict.fromkeys(("ci_low", "ci_high", "without this rater", "difference"), numbers),
-        },
+        column_config=columns.shares("with the others", "with themselves")
+        | columns.ends()
+        | columns.numbers("without this rater", "difference"),
         key="by_rater_table",
     )
     widgets.download(frame, "Raters", "agreement_by_rater", "by_rater_table")

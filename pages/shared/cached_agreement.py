@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import streamlit as st
 
 from core.annotations.dataset import Dataset
@@ -19,6 +20,29 @@ def _suitable(digest: str, level: float, version: str, _dataset: Dataset):
 def suitable(dataset: Dataset, level: float = 0.95):
     """The coefficients that make sense for these answers, and why others are left out."""
     return _suitable(dataset.digest, level, __version__, dataset)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _class_shares(digest: str, version: str, _dataset: Dataset) -> dict[str, float]:
+    view, _ = _dataset.as_classes()
+    count = np.bincount(view.answer, minlength=view.n_classes)
+    return dict(zip(view.classes, (count / max(1, count.sum())).tolist(), strict=True))
+
+
+def class_shares(dataset: Dataset) -> dict[str, float]:
+    """Share of each class among the answers, first choices of rankings."""
+    return _class_shares(dataset.digest, __version__, dataset)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _n_repeats(digest: str, version: str, _dataset: Dataset) -> int:
+    case = np.repeat(np.arange(_dataset.n_cases), np.diff(_dataset.case_ptr))
+    return int(_dataset.n_annotations - len(np.unique(case * _dataset.n_raters + _dataset.rater)))
+
+
+def n_repeats(dataset: Dataset) -> int:
+    """Answers that repeat an earlier one of the same rater on the same case; none where raters are not known."""
+    return _n_repeats(dataset.digest, __version__, dataset) if dataset.raters_identified else 0
 
 
 @st.cache_data(max_entries=32, show_spinner=False)

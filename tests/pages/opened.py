@@ -1,0 +1,42 @@
+"""A page as an address opens it, when its background work is done."""
+
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+from core import read
+from core.library import keep
+
+APP = str(Path(__file__).resolve().parents[2] / "app.py")
+MOST_RUNS = 200
+
+
+def settle(app: AppTest) -> AppTest:
+    """Run until nothing is at work any more."""
+    for _ in range(MOST_RUNS):
+        if not any(button.key and button.key.startswith("cancel-") for button in app.button):
+            assert not app.exception, [entry.value for entry in app.exception]
+            return app
+        app.run()
+    raise AssertionError("still at work")
+
+
+def opened(page: str, data: str) -> AppTest:
+    """The page on a sample or a kept dataset."""
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.session_state["data"] = data
+    app.run()
+    return settle(app.switch_page(f"pages/{page}.py").run())
+
+
+def kept(content: str, name: str = "made") -> str:
+    """The address of a dataset made of this table."""
+    dataset = read(content.encode(), name=name).dataset
+    keep(dataset)
+    return dataset.digest
+
+
+def words(app: AppTest) -> str:
+    """Everything that is said on the page."""
+    kinds = (app.title, app.subheader, app.markdown, app.caption, app.info, app.warning, app.error)
+    return "\n".join(str(entry.value) for kind in kinds for entry in kind).replace("\\", "")

@@ -1,0 +1,97 @@
+"""What the Agreement page says, without a browser."""
+
+import re
+
+from core.agreement.suitable import coefficients_for
+from core.annotations.ordering import with_class_order
+from core.annotations.samples import read_sample
+from pages.shared.agreement_top import quoted
+from tests.pages.opened import kept, opened, settle, words
+
+
+def table(rows) -> str:
+    return "\n".join(["case,rater,class", *rows])
+
+
+def test_the_first_sentence_has_both_numbers_with_their_intervals_and_n():
+    title = opened("agreement", "anaesthesia").title[0].value
+    assert re.fullmatch(
+        r"Raters agree on 73% \(66 to 80\) of pairs; beyond chance α = \.58 \(\.48 to \.68\); 45 cases", title
+    )
+
+
+def test_the_one_to_quote_is_alpha_by_the_declared_order():
+    dataset = read_sample("anaesthesia").dataset
+    assert quoted(coefficients_for(dataset)).weights == "nominal"
+    assert quoted(coefficients_for(with_class_order(dataset, dataset.classes))).weights == "ordinal metric"
+
+
+def test_of_two_intraclass_correlations_the_one_that_rests_on_all_cases_is_quoted():
+    """Scores with gaps: the analysis of variance has only the cases that everybody scored."""
+    rows = [
+        f"{case},{rater},{case % 7 + rater + 0.1 * (case * rater % 5)}"
+        for case in range(30)
+        for rater in range(3)
+        if (case + rater) % 4
+    ]
+    app = opened("agreement", kept("\n".join(["case,rater,score", *rows])))
+    assert "n = 30 cases" in app.title[0].value
+    assert "**To quote:** ICC(2,1)" in words(app) and "30 cases" in words(app)
+
+
+def test_rankings_say_which_numbers_are_of_first_choices():
+    app = opened("agreement", "skin")
+    assert "of pairs of first choices" in app.title[0].value
+    assert [entry.label for entry in app.expander[:2]] == ["Whole rankings", "First choices"]
+    assert "Both are of first choices" in words(app)
+
+
+def test_declaring_an_order_gives_the_coefficients_that_need_one_and_taking_it_back_gives_the_first_again():
+    app = opened("agreement", "anaesthesia")
+    before = app.title[0].value
+    switch = next(toggle for toggle in app.toggle if toggle.label == "Their order means something")
+    settle(switch.set_value(True).run())
+    assert app.title[0].value != before and "ordinal metric" in words(app)
+    switch = next(toggle for toggle in app.toggle if toggle.label == "Their order means something")
+    settle(switch.set_value(False).run())
+    assert app.title[0].value == before
+
+
+def test_where_only_one_class_was_used_the_page_says_so_and_repeats_nothing():
+    app = opened("agreement", kept(table(f"{case},{rater},x" for case in range(6) for rater in "abc")))
+    assert app.title[0].value == (
+        "Raters agree on 100% of pairs; beyond chance nothing can be said, because only one class was used"
+    )
+    assert "undefined undefined" not in words(app)
+
+
+def test_where_kappa_and_ac1_differ_the_page_names_the_common_class():
+    answers = {0: "sick", 1: "well"}
+    rows = [f"{case},{rater},{answers[int(case % 20 != rater)]}" for case in range(80) for rater in range(4)]
+    said = words(opened("agreement", kept(table(rows))))
+    assert "differ because 95% of the answers are “well”" in said and "Quote both" in said
+
+
+def test_few_cases_are_no_ground_to_explain_a_difference():
+    assert "differ because" not in words(opened("agreement", "dermatology"))
+
+
+def test_repeated_answers_are_counted_and_said():
+    assert "90 answers of 315 repeat an earlier one of the same rater" in words(opened("agreement", "anaesthesia"))
+    assert "repeat an earlier one" not in words(opened("agreement", "caries"))
+
+
+def test_raters_who_hardly_met_are_not_compared_two_by_two():
+    rows = [f"{case},{2 * case + rater},{(case + rater) % 2}" for case in range(12) for rater in range(2)]
+    assert "No two raters share 5 answers" in words(opened("agreement", kept(table(rows))))
+
+
+def test_two_raters_are_compared_without_a_click():
+    rows = [f"{case},{rater},{int(case % 3 == 0 and rater == 'b')}" for case in range(12) for rater in "ab"]
+    assert "differ on 4 of 12 pairs of answers (4 cases)" in words(opened("agreement", kept(table(rows))))
+
+
+def test_a_rater_named_like_a_column_of_the_table_breaks_nothing():
+    rows = [f"{case},{rater},{int(case % 3 == 0 and rater == 'b')}" for case in range(12) for rater in ("case", "b")]
+    app = opened("agreement", kept(table(rows)))
+    assert "differ on 4 of 12" in words(app)
