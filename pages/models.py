@@ -7,17 +7,31 @@ import pandas as pd
 import streamlit as st
 
 from core.annotations.capabilities import can_use
-from core.models.catalogue import Fitted
-from core.text import markdown, plural
-from pages.shared import cached, look, menu, models_choose, models_compare, models_parts, widgets
+from core.models.catalogue import NOT_TRUTH, Fitted
+from core.models.rater_summary import rater_summary
+from core.text import markdown, number, plural, shorten, with_interval
+from pages.shared import (
+    cached,
+    look,
+    menu,
+    models_checks,
+    models_choose,
+    models_compare,
+    models_fit,
+    models_jobs,
+    models_parts,
+    widgets,
+)
+
+MOST_SIDE_BY_SIDE = 6
 
 
 def _restarts(shown: Fitted, n_restarts: int) -> Fitted:
     """The vote start, or the best restart where that is another one and the user wants it."""
-    found = models_choose.restarted(shown, n_restarts)
+    found = models_jobs.restarted(shown, n_restarts)
     if found is None:
         return shown
-    models_parts.explain_restarts(shown.fit, found)
+    models_fit.explain_restarts(shown.fit, found)
     if not found.differs:
         return shown
     which = st.segmented_control(
@@ -31,15 +45,61 @@ def _shown(fitted: list[Fitted], n_restarts: int) -> Fitted:
     titles = [one.title for one in fitted]
     place = 0
     if len(fitted) > 1:
-        title = st.segmented_control(
-            "In detail", titles, default=titles[0], required=True, key="model_shown", help="Which model the tabs show"
-        )
+        options = {"key": "model_shown", "help": "The model that the tabs are about", "persist_state": "session"}
+        if st.session_state.get("model_shown") not in titles:
+            st.session_state["model_shown"] = titles[0]
+        if len(titles) > MOST_SIDE_BY_SIDE:
+            title = st.selectbox("In detail", titles, width=420, **options)
+        else:
+            title = st.segmented_control("In detail", titles, required=True, **options)
         place = titles.index(title) if title in titles else 0
     shown = _restarts(fitted[place], n_restarts)
+    if shown.request.model in NOT_TRUTH:
+        st.info(
+            f"{shown.title} is a baseline without parameters that others are compared with. Its answers are not taken "
+            "for the truth.",
+            icon=":material/info:",
+        )
+    diagnostics = None if shown.bayes is None else shown.bayes.diagnostics
     for note in dict.fromkeys(shown.fit.notes):
-        place_for = st.caption if shown.fit.method == "map" else st.warning
-        place_for(markdown(note))
-    return models_choose.with_precision(shown)
+        grave = shown.bayes is None or (diagnostics is not None and note == diagnostics.words)
+        (st.warning if grave else st.caption)(markdown(note))
+    return models_jobs.with_precision(shown)
+
+
+def _sentence(shown: Fitted, vote) -> str:
+    """What weighing raters changes, by which model, and whether that has converged."""
+    answered = np.diff(shown.dataset.case_ptr) > 0
+    by_vote, by_model = vote.top_class(), shown.fit.top_class()
+    tied = int(((by_vote < 0) & (by_model >= 0) & answered).sum())
+    changed = int(((by_vote >= 0) & (by_vote != by_model) & answered).sum())
+    words = f"Weighing raters by accuracy changes the answer of {changed:,} of {plural(int(answered.sum()), 'case')}"
+    if tied:
+        words += f" and decides {plural(tied, 'tie')}"
+    return f"{words} ({models_jobs.label(shown)})"
+
+
+def _who_is_accurate(shown: Fitted) -> None:
+    """The other half of the page's question, in a line."""
+    found = rater_summary(shown.dataset, shown.fit)
+    ends = models_parts.extremes(found)
+    if ends is None or shown.request.model in NOT_TRUTH:
+        return
+    least, most = ends
+    if found.accuracy[least] == found.accuracy[most]:
+        st.markdown(f"All raters are right on {number(float(found.accuracy[most]))} of their answers.")
+        return
+
+    def said(rater: int) -> str:
+        words = with_interval(float(found.accuracy[rater]), float(found.low[rater]), float(found.high[rater]))
+        return f"**{markdown(shorten(shown.fit.raters[rater], 40))}**, right on {words} of answers"
+
+    words = f"Most accurate: {said(most)}. Least: {said(least)}."
+    if found.low[most] <= found.high[least]:
+        words += " Their intervals overlap."
+    if not found.from_uncertainty:
+        words += " Intervals take the true classes as known."
+    st.markdown(words, help=widgets.explained("confusion matrix"))
 
 
 def _page() -> None:
@@ -57,29 +117,25 @@ def _page() -> None:
         st.dataframe(frame, hide_index=True, key="vote_only")
         return
     requests, n_restarts = models_choose.choose(view)
-    fitted = models_choose.fits(view, requests)
+    fitted = models_jobs.fits(view, requests)
     if not fitted:
         if not requests:
             st.info("Choose at least one model.")
         return
     shown = _shown(fitted, n_restarts)
-    fitted = [shown if one.request == shown.request else one for one in fitted]
-    vote = models_choose.vote_of(shown)
-    answered = np.diff(shown.dataset.case_ptr) > 0
-    n_differ = int(((vote.top_class() != shown.fit.top_class()) & answered).sum())
-    title.title(
-        f"Weighing raters by accuracy changes the answer of {n_differ:,} of {plural(int(answered.sum()), 'case')}"
-    )
-    code = int(np.abs(shown.fit.prevalence - vote.prevalence).argmax()) if len(shown.fit.classes) > 2 else 1
-    models_compare.table(fitted, min(code, len(shown.fit.classes) - 1))
+    fitted = [shown if one.request == shown.request else models_jobs.with_precision(one) for one in fitted]
+    vote = models_jobs.vote_of(shown)
+    title.title(_sentence(shown, vote))
+    _who_is_accurate(shown)
+    models_compare.table(fitted, shown, vote)
     parts = {
         "Cases": lambda: models_parts.cases(shown, vote, theme),
         "Raters": lambda: models_parts.raters(shown, theme),
         "Prevalence": lambda: models_parts.prevalence(fitted, shown, vote, theme),
-        "Checks": lambda: models_compare.checks(fitted, shown, theme),
-        "Soft labels": lambda: models_parts.soft(shown),
-        "Agreement": lambda: models_compare.agreement(fitted, shown, theme),
-        "How the fit came about": lambda: models_parts.came_about(shown, theme),
+        "Checks": lambda: models_checks.checks(fitted, shown, theme),
+        "Soft labels": lambda: models_fit.soft(shown),
+        "Models compared": lambda: models_compare.agreement(fitted, shown, theme),
+        "How the fit came about": lambda: models_fit.came_about(shown, theme),
     }
     for (_, show), tab in zip(parts.items(), st.tabs(list(parts), key="model_tabs", on_change="rerun"), strict=True):
         if tab.open:

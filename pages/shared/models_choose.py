@@ -1,19 +1,16 @@
-"""Which rater models to fit, and the fits: quick ones at once, samplers in the background beside their first answer."""
-
-from dataclasses import replace
+"""Which rater models to fit, and how: a list, five switches that spell a tag, and the rarer settings behind More."""
 
 import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.errors import InputError
 from core.figures import effects as figures
-from core.models.catalogue import BAYESIAN, EM, TITLES, Fitted, Request, em_model, fit_request, usual_method
+from core.models.catalogue import BAYESIAN, EM, TITLES, Request
 from core.models.dawid_skene import default_smoothing
 from core.models.difficulty.names import TAGS, Switches, switches, tag_of
 from core.models.gold import gold_cases
-from core.models.precision import precision_of
 from core.text import markdown, plural
-from pages.shared import cached, jobs_ui, widgets
+from pages.shared import widgets
 
 SMOOTHING = {"none": "None (maximum likelihood)", "diagonal": "Diagonal prior", "pooled": "Pooled raters"}
 REPEATS = {"independent": "Count as independent", "first": "Only the first counts"}
@@ -27,7 +24,6 @@ _SWITCHES = {
     "discrimination": "Discrimination: some cases tell raters apart better",
     "guessing": "Guessing: some cases can be got right by luck",
 }
-_WORK, _SAMPLE = "Fitting ", "Sampling "
 
 
 def choose(view: Dataset) -> tuple[list[Request], int]:
@@ -157,62 +153,3 @@ def _switches(view: Dataset) -> None:
                 "effects",
                 "Which effects the model has",
             )
-
-
-def fits(view: Dataset, requests: list[Request]) -> list[Fitted]:
-    """What is fitted by now, in the order asked for; a sampler's first answer stands in until it is done."""
-    found: dict[Request, Fitted] = {}
-    titles = {_WORK + TITLES[request.model] for request in requests}
-    titles |= {_SAMPLE + TITLES[request.model] for request in requests if request.method == "nuts"}
-    for prefix in (_WORK, _SAMPLE):
-        jobs_ui.leave_others(prefix, titles)
-    with st.container():
-        for request in requests:
-            first = request if request.method != "nuts" else replace(request, method=usual_method(request.model))
-            done = _fit(view, first, _WORK, "pages")
-            if done is not None:
-                found[request] = done
-        for request in [one for one in requests if one.method == "nuts" and one in found]:
-            if (sampled := _fit(view, request, _SAMPLE, "samplers")) is not None:
-                found[request] = sampled
-    return [found[request] for request in requests if request in found]
-
-
-def _fit(view: Dataset, request: Request, prefix: str, lane: str) -> Fitted | None:
-    return jobs_ui.result_of(
-        (view.digest, "model", request),
-        prefix + TITLES[request.model],
-        lambda job: fit_request(request, view, token=job.token, progress=job.report),
-        lane,
-    )
-
-
-def with_precision(shown: Fitted) -> Fitted:
-    """An expectation-maximisation fit with its intervals, once they are worked out."""
-    if shown.request.model not in EM or shown.fit.uncertainty is not None:
-        return shown
-    model = em_model(shown.request)
-    start = shown.fit.settings.get("start", "")
-    found = jobs_ui.result_of(
-        (shown.dataset.digest, "precision", shown.request, start),
-        "Intervals",
-        lambda job: precision_of(model, shown.dataset, shown.fit, token=job.token, progress=job.report),
-    )
-    return shown if found is None else replace(shown, fit=replace(shown.fit, uncertainty=found))
-
-
-def restarted(shown: Fitted, n_restarts: int):
-    """What random starts found, or None."""
-    if not n_restarts or shown.request.model not in EM:
-        return None
-    model = em_model(shown.request)
-    return jobs_ui.result_of(
-        (shown.dataset.digest, "restarts", shown.request, n_restarts),
-        f"{n_restarts} restarts",
-        lambda job: model.restarts(shown.dataset, shown.fit, n_restarts, token=job.token, progress=job.report),
-    )
-
-
-def vote_of(shown: Fitted):
-    """Majority vote of the classes that a fit has."""
-    return cached.majority(shown.dataset)

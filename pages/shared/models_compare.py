@@ -5,53 +5,98 @@ import pandas as pd
 import streamlit as st
 
 from core.errors import PluralityError
-from core.figures import checks as figures
 from core.figures import models as model_figures
+from core.glossary import explained
 from core.models.catalogue import Fitted
 from core.models.comparison import against_gold, compare_fits
 from core.models.joint import kappa_check
 from core.models.loo import compare_loo
+from core.models.result import RaterModelFit
 from core.text import markdown, number, plotly, plural, shorten, with_interval
-from pages.shared import widgets
+from pages.shared import columns, models_checks, models_jobs, widgets
+
+_METHODS = {"em": "EM", "map": "first answer", "nuts": "full posterior", "vote": "votes"}
+_HELP = {
+    "elpd less the best": st.column_config.TextColumn(help=explained("leave-one-case-out")),
+    "check of raters": st.column_config.TextColumn(help=explained("predictive check")),
+    "check of votes": st.column_config.TextColumn(help=explained("predictive check")),
+    "by": st.column_config.TextColumn(help=explained("full posterior")),
+}
 
 
-def table(fitted: list[Fitted], code: int) -> None:
+def table(fitted: list[Fitted], shown: Fitted, vote: RaterModelFit) -> None:
     """One line a model: what it says of one class, whether its checks pass, how well it predicts, what it took."""
     loo = _compared(fitted)
-    rows = []
+    name = _class_of_interest(fitted, shown, vote)
+    rows, plain = [], []
     for one in fitted:
         fit, bayes = one.fit, one.bayes
-        place = min(code, len(fit.classes) - 1) if len(fit.classes) != len(fitted[0].fit.classes) else code
-        spread = fit.uncertainty.prevalence if fit.uncertainty is not None else None
-        row = {
-            "model": one.title,
-            "by": {"em": "EM", "map": "mode", "nuts": "NUTS", "vote": "votes"}[one.fit.method],
-            f"prevalence of {shorten(fit.classes[place], 24)}": with_interval(
-                float(fit.prevalence[place]),
-                None if spread is None else float(spread.low[place]),
-                None if spread is None else float(spread.high[place]),
-            ).removesuffix(" (no interval)"),
-            "log-likelihood": fit.log_likelihood,
-        }
-        row |= {
+        row = {"model": one.title, "by": _METHODS[fit.method]}
+        checked = {
             "elpd less the best": _difference(loo.get(id(one))),
-            "raters check": _check(bayes, "raters"),
-            "votes check": _check(bayes, "votes"),
-            "converged": _converged(one),
-            "seconds": round(one.seconds, 2),
+            "check of raters": _check(bayes, "raters"),
+            "check of votes": _check(bayes, "votes"),
         }
-        rows.append(row)
+        rows.append(
+            row
+            | {f"share that is {shorten(name, 24)}": _prevalence(fit, name)}
+            | checked
+            | {"converged": _converged(one), "seconds": "<.1" if one.seconds < 0.05 else f"{one.seconds:,.1f}"}
+        )
+        place = fit.classes.index(name) if name in fit.classes else None
+        spread = None if fit.uncertainty is None else fit.uncertainty.prevalence
+        diagnostics = None if bayes is None else bayes.diagnostics
+        plain.append(
+            row
+            | {
+                "class": name,
+                "prevalence": None if place is None else fit.prevalence[place],
+                "ci_low": None if place is None or spread is None else spread.low[place],
+                "ci_high": None if place is None or spread is None else spread.high[place],
+                "log_likelihood": fit.log_likelihood,
+            }
+            | checked
+            | {
+                "converged": fit.converged,
+                "r_hat": None if diagnostics is None else diagnostics.rhat_max,
+                "ess": None if diagnostics is None else diagnostics.ess_bulk_min,
+                "seconds": one.seconds,
+            }
+        )
     frame = pd.DataFrame(rows)
     if not any(one.bayes is not None and one.bayes.diagnostics for one in fitted):
-        frame = frame.drop(columns=["elpd less the best", "raters check", "votes check"])
-    st.dataframe(frame, hide_index=True, key="model_comparison")
+        frame = frame.drop(columns=["elpd less the best", "check of raters", "check of votes"])
+    st.dataframe(frame, hide_index=True, column_config=_HELP, key="model_comparison")
+    with st.container(horizontal=True):
+        for one in fitted:
+            if not one.fit.converged:
+                st.badge(f"{markdown(one.title)} has not converged", icon=":material/warning:", color="orange")
+            for check in one.bayes.checks if one.bayes else ():
+                if check.fails:
+                    st.badge(
+                        f"{markdown(one.title)} fails its check of {check.kind}: {models_checks.least(check)}",
+                        icon=":material/close:",
+                        color="red",
+                    )
+    widgets.download(pd.DataFrame(plain), "Models", "models", "model_comparison_table")
+
+
+def _class_of_interest(fitted: list[Fitted], shown: Fitted, vote: RaterModelFit) -> str:
+    """The class whose share stands in the table: the one that difficulty models tell apart, else the most moved."""
     for one in fitted:
-        for check in one.bayes.checks if one.bayes else ():
-            if check.fails:
-                st.badge(
-                    f"{markdown(one.title)} fails its check of {check.kind}", icon=":material/close:", color="orange"
-                )
-    widgets.download(frame, "Models", "models", "model_comparison_table")
+        if len(one.fit.classes) == 2:
+            return one.fit.classes[1]
+    return shown.fit.classes[int(np.abs(shown.fit.prevalence - vote.prevalence).argmax())]
+
+
+def _prevalence(fit: RaterModelFit, name: str) -> str:
+    if name not in fit.classes:
+        return "–"
+    place = fit.classes.index(name)
+    spread = None if fit.uncertainty is None else fit.uncertainty.prevalence
+    known = spread is not None and np.isfinite(spread.low[place])
+    ends = (float(spread.low[place]), float(spread.high[place])) if known else (None, None)
+    return with_interval(float(fit.prevalence[place]), *ends)
 
 
 def _compared(fitted: list[Fitted]) -> dict[int, object]:
@@ -62,6 +107,8 @@ def _compared(fitted: list[Fitted]) -> dict[int, object]:
             groups.setdefault(one.dataset.digest, {})[one.title] = one
     found = {}
     for group in groups.values():
+        if len(group) == 1:  # best of one says nothing
+            continue
         for row in compare_loo({title: one.bayes.loo for title, one in group.items()}):
             found[id(group[row.name])] = row
     return found
@@ -81,11 +128,7 @@ def _difference(row) -> str:
 
 def _check(bayes, kind: str) -> str:
     check = next((one for one in bayes.checks if one.kind == kind), None) if bayes is not None else None
-    if check is None:
-        return "–"
-    word = "fails" if check.fails else "undecided" if check.fails is None else "passes"
-    least = number(check.headline, 3) if check.headline > 0 else f"<{1 / check.n_replicates:.4f}".replace("0.", ".", 1)
-    return f"{word}: {least} of S = {check.n_statistics:,}"
+    return "–" if check is None else f"{models_checks.verdict(check)}: {models_checks.least(check)}"
 
 
 def _converged(one: Fitted) -> str:
@@ -93,84 +136,22 @@ def _converged(one: Fitted) -> str:
         return "yes" if one.fit.converged else "no"
     found = one.bayes.diagnostics
     if found is None:
-        return "mode only"
+        return "no chains"
     if found.rhat_max is None:
         return "yes" if found.converged else "no"
     return f"{'yes' if found.converged else 'NO'}: R-hat {found.rhat_max:.3f}, ESS {found.ess_bulk_min:,.0f}"
 
 
-def checks(fitted: list[Fitted], shown: Fitted, theme) -> None:
-    """Observed votes against the bands of the models, raters against theirs, and leave-one-out."""
-    able = [one for one in fitted if one.bayes is not None and one.bayes.checks]
-    if not able:
-        st.info(
-            "Checks need draws from a posterior. Choose a Bayesian model above (the difficulty models, or Dawid-Skene "
-            "as a full posterior) and “Full posterior”.",
-            icon=":material/fact_check:",
-        )
-        return
-    mine = [one for one in able if one.dataset.digest == (shown if shown in able else able[0]).dataset.digest]
-    code = None
-    classes = mine[0].fit.classes
-    if len(classes) > 2:
-        name = st.selectbox("Class", classes, key="check_class", persist_state="session", width=320)
-        code = classes.index(name)
-    votes = {one.title: next(c for c in one.bayes.checks if c.kind == "votes") for one in mine}
-    failing = [title for title, check in votes.items() if check.fails]
-    passing = [title for title, check in votes.items() if check.fails is False]
-    words = f"{', '.join(failing)} cannot reproduce the votes" if failing else "All models shown reproduce the votes"
-    if failing and passing:
-        words += f"; {', '.join(passing)} can"
-    widgets.heading("Votes of a case, observed and replicated", "predictive check")
-    widgets.plot(
-        figures.vote_bands(votes, theme, plotly(words), code), "vote_bands", "Observed votes against model bands"
-    )
-    if len(votes) > figures.MOST_MODELS:
-        st.caption(f"The first {figures.MOST_MODELS} of {len(votes)} models.")
-    which = shown if shown in mine else mine[0]
-    raters = next(c for c in which.bayes.checks if c.kind == "raters")
-    verdict = "fails" if raters.fails else "passes"
-    widgets.heading("Raters, observed and replicated", "predictive check")
-    widgets.plot(
-        figures.rater_bands(raters, theme, f"{which.title} {verdict} the check of raters", code),
-        "rater_bands",
-        "Observed answers of raters against the model's bands",
-    )
-    rows = compare_loo({one.title: one.bayes.loo for one in mine if one.bayes.loo is not None})
-    if rows:
-        widgets.heading("Predicting a new case", "leave-one-case-out")
-        high = sum(row.n_high_k for row in rows)
-        widgets.plot(
-            figures.loo_forest(rows, theme, f"{plotly(rows[0].name)} predicts the answers of a new case best"),
-            "loo",
-            "Expected log predictive density of each model less the best",
-        )
-        if high:
-            st.caption(f"Open symbols: for {plural(high, 'case')} the importance weights are not to be trusted (k).")
-        frame = pd.DataFrame([{name: getattr(row, name) for name in row.__slots__} for row in rows])
-        widgets.download(frame, "Leave-one-out", "leave_one_out", "loo_table")
-    for one in mine:
-        if one.bayes.diagnostics is not None:
-            st.caption(f"**{markdown(one.title)}**: {markdown(one.bayes.diagnostics.words)}")
-
-
 def agreement(fitted: list[Fitted], shown: Fitted, theme) -> None:
     """How far the models agree with each other, and with known classes."""
     same = [one for one in fitted if one.fit.classes == shown.fit.classes]
-    from pages.shared import models_choose
-
-    fits = {"Majority vote": models_choose.vote_of(shown)} | {one.title: one.fit for one in same}
+    fits = {"Majority vote": models_jobs.vote_of(shown)} | {models_jobs.label(one): one.fit for one in same}
     found = compare_fits(shown.dataset, list(fits.values()))
     widgets.heading("Models with each other", "model agreement")
     st.caption(f"Share of the {plural(found.n_cases, 'case')} with the same most probable class.")
     frame = pd.DataFrame(found.same_top, columns=list(fits))
     frame.insert(0, "model", list(fits))
-    st.dataframe(
-        frame,
-        hide_index=True,
-        column_config={name: st.column_config.NumberColumn(format="%.3f") for name in fits},
-        key="model_agreement",
-    )
+    st.dataframe(frame, hide_index=True, column_config=columns.numbers(*fits), key="model_agreement")
     distance = pd.DataFrame(found.distance, columns=list(fits))
     distance.insert(0, "model", list(fits))
     widgets.download(distance, "Mean distance of the class probabilities", "model_distance", "model_distance_table")
@@ -210,12 +191,19 @@ def _gold(shown: Fitted, fits: dict, theme) -> None:
         if fit is shown.fit:
             curve = score.calibration
     if rows:
-        st.dataframe(pd.DataFrame(rows), hide_index=True, key="gold_table")
+        frame = pd.DataFrame(rows)
+        st.dataframe(
+            frame,
+            hide_index=True,
+            column_config=columns.numbers("accuracy", "log-loss") | columns.ends(),
+            key="gold_table",
+        )
+        widgets.download(frame, "Against the known classes", "known_classes", "gold_download")
     if curve is not None:
         widgets.plot(
             model_figures.calibration_curve(
                 curve.mean, curve.share, curve.low, curve.high, curve.n, theme,
-                f"{plotly(shown.title)}: what it gives the most probable class, and how often that is right",
+                f"How sure {plotly(models_jobs.label(shown))} is, and how often it is right",
             ),
             "calibration",
             "Calibration against known classes",

@@ -9,15 +9,45 @@ from core.figures import models as figures
 from core.figures import rater_models as rater_figures
 from core.models.catalogue import NOT_TRUTH, Fitted
 from core.models.explain import explain
-from core.models.rater_summary import rater_summary
+from core.models.rater_summary import RaterSummary, rater_summary
 from core.models.result import RaterModelFit
-from core.models.soft_labels import soft_labels
 from core.text import markdown, number, plotly, plural, shorten, with_interval
-from pages.shared import widgets
+from pages.shared import columns, models_jobs, widgets
 
 MOST_ROWS = 500
 MOST_CODES = 6
-_SHARE = {"format": "%.2f", "min_value": 0, "max_value": 1}
+SPAM = 0.1
+ENOUGH = 10
+_RATER_HELP = {
+    "dependence": st.column_config.ProgressColumn(
+        "follows the truth",
+        help="0: the answers have nothing to do with the truth, as of somebody who guesses; 1: they are settled by it. "
+        "Root of the score of Raykar and Yu (2012); with two classes |sensitivity + specificity - 1|.",
+        format="%.2f",
+        min_value=0,
+        max_value=1,
+    ),
+    "leans to": st.column_config.TextColumn(
+        help="The class whose share among the rater's answers is furthest from what the cases they saw deserve, given "
+        "the other raters."
+    ),
+    "bias": st.column_config.NumberColumn(
+        help="Share of that class among the rater's answers, less its share among the true classes of the same cases. "
+        "Positive: named too often.",
+        format="%+.3f",
+    ),
+    "sign": st.column_config.TextColumn(help="What to look into before this rater's answers are used."),
+}
+
+
+def extremes(summary: RaterSummary) -> tuple[int, int] | None:
+    """The least and the most accurate rater; of those with `ENOUGH` answers, where two have as many."""
+    known = np.isfinite(summary.accuracy)
+    enough = known & (summary.n_annotations >= ENOUGH)
+    chosen = np.flatnonzero(enough if enough.sum() >= 2 else known)
+    if len(chosen) < 2:
+        return None
+    return int(chosen[summary.accuracy[chosen].argmin()]), int(chosen[summary.accuracy[chosen].argmax()])
 
 
 def raters(shown: Fitted, theme) -> None:
@@ -25,9 +55,9 @@ def raters(shown: Fitted, theme) -> None:
     fit = shown.fit
     summary = rater_summary(shown.dataset, fit)
     widgets.heading("Raters", "confusion matrix")
-    least = int(np.nanargmin(np.where(np.isnan(summary.accuracy), np.inf, summary.accuracy)))
+    least = (extremes(summary) or (0, 0))[0]
     title = (
-        f"Least accurate: {plotly(shorten(fit.raters[least], 24))}, "
+        f"Least accurate by {plotly(models_jobs.label(shown))}: {plotly(shorten(fit.raters[least], 40))}, "
         f"{with_interval(float(summary.accuracy[least]), float(summary.low[least]), float(summary.high[least]))}"
     )
     draw = rater_figures.sensitivity_specificity if len(fit.classes) == 2 else rater_figures.accuracy_by_rater
@@ -38,22 +68,20 @@ def raters(shown: Fitted, theme) -> None:
     if not summary.from_uncertainty:
         st.caption("Intervals take the true classes as known, and so are too short; those of the fit follow.")
     st.caption("Choose a row to see that rater's confusion matrix.")
-    bars = {name: st.column_config.ProgressColumn(**_SHARE) for name in ("accuracy", "answers depend on the truth")}
-    two = {f"right on {name}": st.column_config.NumberColumn(format="%.3f") for name in fit.classes[:2]}
-    ends = {name: st.column_config.NumberColumn(format="%.3f") for name in ("ci_low", "ci_high", "bias")}
+    config = columns.shares("accuracy") | columns.ends() | columns.numbers(*(f"right on {c}" for c in fit.classes[:2]))
     chosen = st.dataframe(
         frame,
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row",
         selection_default={"selection": {"rows": [0]}},
-        column_config=bars | two | ends,
+        column_config=config | _RATER_HELP,
         key="rater_table",
     )
     widgets.download(frame, "Raters", "raters", "raters")
     rater = chosen.selection.rows[0] if chosen.selection.rows else 0
     with right:
-        title = f"{plotly(shorten(fit.raters[rater], 28))}: answers given the class inferred"
+        title = f"Answers of {plotly(shorten(fit.raters[rater], 40))}, given the true class"
         widgets.plot(
             figures.confusion_heatmap(fit, rater, theme, title), "confusion", "Confusion matrix of the chosen rater"
         )
@@ -68,7 +96,7 @@ def _rater_frame(fit: RaterModelFit, summary) -> pd.DataFrame:
     flags = np.where(
         summary.adversarial,
         "worse than chance",
-        np.where(summary.dependence < 0.1, "answers hardly depend on truth", ""),
+        np.where(summary.dependence < SPAM, "answers hardly follow the truth", ""),
     )
     frame = pd.DataFrame(
         {
@@ -82,7 +110,7 @@ def _rater_frame(fit: RaterModelFit, summary) -> pd.DataFrame:
     if len(fit.classes) == 2:
         for code, name in enumerate(fit.classes):
             frame[f"right on {name}"] = fit.confusion[:, code, code]
-    frame["answers depend on the truth"] = summary.dependence
+    frame["dependence"] = summary.dependence
     frame["leans to"] = [fit.classes[code] for code in most]
     frame["bias"] = summary.bias[np.arange(len(most)), most]
     frame["sign"] = flags
@@ -110,7 +138,8 @@ def cases(shown: Fitted, vote: RaterModelFit, theme) -> None:
     answered = np.diff(shown.dataset.case_ptr) > 0
     differ = (by_vote != by_model) & answered
     every = st.toggle("All cases", key="all_cases", persist_state="session")
-    widgets.heading("Cases" if every else "Cases where the two differ")
+    name = models_jobs.label(shown)
+    widgets.heading("Cases" if every else f"Cases where {name} and the vote differ")
     top = fit.class_probability.max(axis=1)
     chosen = np.flatnonzero(answered if every else differ)
     order = chosen[np.argsort(top[chosen] if every else -top[chosen], kind="stable")]
@@ -120,14 +149,13 @@ def cases(shown: Fitted, vote: RaterModelFit, theme) -> None:
     said = "least certain first" if every else "the surest first"
     st.caption(f"{plural(len(order), 'case')}, {said}. Choose a row to see why, and to open the case.")
     frame = _case_frame(shown, vote, order[:MOST_ROWS], by_vote, by_model)
-    share = st.column_config.ProgressColumn(**_SHARE)
     found = st.dataframe(
         frame,
         hide_index=True,
-        height=min(420, 38 * (len(frame) + 1)),
+        height=min(420, 35 * (len(frame) + 1) + 3),
         on_select="rerun",
         selection_mode="single-row",
-        column_config={"share of votes": share, "probability": share},
+        column_config=columns.shares("share of votes", "probability") | _effect_columns(fit),
         key="differ",
     )
     if found.selection.rows:
@@ -141,11 +169,21 @@ def cases(shown: Fitted, vote: RaterModelFit, theme) -> None:
                     effect,
                     np.diff(shown.dataset.case_ptr),
                     theme,
-                    f"{effect.name.capitalize()} of cases against their probability",
+                    f"{effect.name.capitalize()} of cases by {plotly(name)}",
                 ),
                 f"effect-{effect.name}",
                 f"{effect.name} of every case against its probability",
             )
+
+
+def _effect_columns(fit: RaterModelFit) -> dict:
+    """Each effect beside the ends of its interval."""
+    config = {}
+    for effect in fit.effects:
+        config[effect.name] = st.column_config.NumberColumn(format="%.2f")
+        for end, words in (("low", "95 % from"), ("high", "to")):
+            config[f"{effect.name} {end}"] = st.column_config.NumberColumn(words, format="%.2f")
+    return config
 
 
 def _case_frame(shown: Fitted, vote: RaterModelFit, order: np.ndarray, by_vote, by_model) -> pd.DataFrame:
@@ -189,23 +227,28 @@ def _why(shown: Fitted, case: int) -> None:
 def prevalence(fitted: list[Fitted], shown: Fitted, vote: RaterModelFit, theme) -> None:
     """How common each class is, by model with its interval, and by raw shares."""
     widgets.heading("Prevalence", "prevalence")
-    fits = {one.title: one.fit for one in fitted if one.fit.classes == shown.fit.classes}
-    fits[shown.title] = shown.fit
+    same = [one for one in fitted if one.fit.classes == shown.fit.classes]
+    kept = [one for one in same if one.request.model not in NOT_TRUTH]
+    fits = {models_jobs.label(one): one.fit for one in kept}
     raw = _raw_share(shown.dataset)
     gap = np.abs(shown.fit.prevalence - vote.prevalence)
     codes = np.sort(np.argsort(-gap, kind="stable")[:MOST_CODES]).tolist()
     if len(shown.fit.classes) == 2:
         codes = [1]
-    code = int(gap.argmax())
+    code = int(gap.argmax()) if len(codes) > 1 else codes[0]
+    spread = None if shown.fit.uncertainty is None else shown.fit.uncertainty.prevalence
+    ends = f" ({spread.low[code]:.1%} to {spread.high[code]:.1%})" if spread is not None else ""
     title = (
-        f"Most moved: {plotly(shorten(shown.fit.classes[code], 24))}, "
-        f"{vote.prevalence[code]:.1%} by vote, {shown.fit.prevalence[code]:.1%} by {plotly(shown.title)}"
+        f"“{plotly(shorten(shown.fit.classes[code], 40))}”: {vote.prevalence[code]:.1%} of cases by vote, "
+        f"{shown.fit.prevalence[code]:.1%}{ends} by {plotly(models_jobs.label(shown))}"
     )
     widgets.plot(
         figures.prevalence_by_model({"Majority vote": vote, **fits}, raw, theme, title, codes),
         "prevalence",
         "Prevalence by vote and by model",
     )
+    if len(kept) < len(same):
+        st.caption("Difficulty ABDE, the baseline without parameters, is left out.")
     if len(codes) < len(shown.fit.classes) > 2:
         st.caption(f"The {len(codes)} classes most moved, of {len(shown.fit.classes)}.")
     frame = pd.DataFrame({"class": shown.fit.classes, "share of annotations": raw, "Majority vote": vote.prevalence})
@@ -215,78 +258,6 @@ def prevalence(fitted: list[Fitted], shown: Fitted, vote: RaterModelFit, theme) 
             frame[f"{title} ci_low"] = fit.uncertainty.prevalence.low
             frame[f"{title} ci_high"] = fit.uncertainty.prevalence.high
     widgets.download(frame, "Prevalence", "prevalence", "prevalence_table")
-
-
-def soft(shown: Fitted) -> None:
-    """Class probabilities, log-odds and weights; never only the best class."""
-    widgets.heading("Soft labels to train on", "soft labels")
-    if shown.request.model in NOT_TRUTH:
-        st.info("This model is a baseline without parameters: its probabilities are not offered as labels.")
-        return
-    if not shown.fit.converged:
-        st.warning("The fit has not converged: labels from it may still change.", icon=":material/warning:")
-    found = soft_labels(shown.dataset, shown.fit)
-    st.write(
-        "For training a classifier, probabilities or log-odds do better than the most probable class alone: they say "
-        "how sure the panel is."
-    )
-    for array, label, name in (
-        (found.probability, "Class probabilities of all cases", "class_probabilities"),
-        (found.log_odds, "Log-odds", "log_odds"),
-        (found.weight, "Weights of examples", "weights"),
-    ):
-        frame = pd.DataFrame(array, columns=list(found.classes))
-        frame.insert(0, "case", list(found.cases), allow_duplicates=True)  # a class may be named "case"
-        widgets.download(frame, label, name, name)
-    shown_rows = pd.DataFrame(found.probability[:20], columns=list(found.classes))
-    shown_rows.insert(0, "case", list(found.cases[:20]), allow_duplicates=True)
-    if shown_rows.columns.is_unique:
-        st.caption("The first twenty cases")
-        st.dataframe(shown_rows, hide_index=True, key="soft_rows")
-
-
-def came_about(shown: Fitted, theme) -> None:
-    """What was maximised by iteration, or how the chains went; and all remarks."""
-    fit = shown.fit
-    if fit.objective:
-        st.caption(
-            f"{'Converged' if fit.converged else 'Stopped'} after {len(fit.objective)} iterations from the votes; "
-            f"log-likelihood {fit.log_likelihood:,.3f}; smoothing {fit.settings.get('smoothing', 'none')}."
-        )
-        widgets.plot(
-            figures.objective_path(fit, theme, "What is maximised never falls"), "path", "Objective by iteration"
-        )
-    if fit.uncertainty is not None:
-        st.caption(f"Intervals by {fit.uncertainty.method}, level {fit.uncertainty.level:.0%}.")
-    if shown.bayes is not None:
-        rows = [
-            {"quantity": name, "mean": float(value.mean), "sd": _one(value.sd), "ci_low": _one(value.low),
-             "ci_high": _one(value.high), "R-hat": _one(value.rhat), "ESS": _one(value.ess)}
-            for name, value in shown.bayes.quantities.items()
-            if np.size(value.mean) == 1
-        ]  # fmt: skip
-        if rows:
-            st.dataframe(pd.DataFrame(rows), hide_index=True, key="quantities")
-        st.caption(f"Settings: {markdown(', '.join(f'{k} {v}' for k, v in fit.settings.items()))}")
-
-
-def explain_restarts(fit: RaterModelFit, found) -> None:
-    """Whether other starting points lead elsewhere."""
-    n_best = sum(abs(value - max(found.objectives)) < 1e-4 * (1 + abs(value)) for value in found.objectives)
-    if found.differs:
-        st.warning(
-            f"The likelihood has more than one mode. The best of {len(found.objectives)} restarts (reached "
-            f"{plural(n_best, 'time')}) has log-likelihood {found.best.log_likelihood:,.3f} against "
-            f"{fit.log_likelihood:,.3f} from the votes, and changes the most probable class of "
-            f"{plural(found.n_changed, 'case')}. Below, the start from the votes is shown unless you choose the other.",
-            icon=":material/alt_route:",
-        )
-    else:
-        st.caption(f"None of {len(found.objectives)} restarts found a better fit than the start from the votes.")
-
-
-def _one(array) -> float | None:
-    return None if array is None else float(array)
 
 
 def _named(classes: tuple[str, ...], code: int) -> str:

@@ -1,0 +1,111 @@
+"""Rater models in a real browser: chosen, sampled, cancelled, checked and taken away."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.steps import go_to, settled
+from tests.browser.test_agreement import outside, overflow
+
+pytestmark = pytest.mark.browser
+
+
+def choose(page: Page, *names: str) -> None:
+    """Add models to the list."""
+    box = page.get_by_role("combobox", name="Models").first
+    for name in names:
+        box.click()
+        box.fill(name)
+        page.get_by_role("option", name=name, exact=True).click()
+    page.keyboard.press("Escape")
+    settled(page)
+
+
+def few_draws(page: Page) -> None:
+    """100 draws after 100 for warm-up: quick, and not enough to converge."""
+    page.get_by_role("button", name="More").click()
+    for name in ("Draws a chain", "Warm-up draws"):
+        field = page.get_by_label(name).first
+        field.fill("100")
+        field.press("Enter")
+        settled(page)
+    page.keyboard.press("Escape")
+
+
+def test_switches_spell_a_model_and_add_it(open_page, dashboard):
+    page = open_page(f"{dashboard.url}/models?data=caries", height=1600)
+    settled(page)
+    page.get_by_text("Models with difficulty").click()
+    expect(page.get_by_role("button", name="Add model AB", exact=True)).to_be_visible()
+    page.get_by_text("Difficulty: some cases are harder").click()
+    add = page.get_by_role("button", name="Add model ABC", exact=True)
+    expect(add).to_be_visible()
+    expect(page.get_by_text("These switches spell ABC")).to_be_visible()
+    add.click()
+    settled(page)
+    page.get_by_role("radio", name="Difficulty ABC").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("(Difficulty ABC)")
+    page.get_by_role("tab", name="Checks").click()
+    expect(page.get_by_text("Checks need draws from a posterior")).to_be_visible()
+
+
+def test_a_full_posterior_can_be_cancelled_tried_again_and_says_that_it_fails_its_check(open_page, dashboard):
+    page = open_page(f"{dashboard.url}/models?data=caries", height=1600)
+    settled(page)
+    choose(page, "Difficulty ABC")
+    page.get_by_role("radio", name="Full posterior").click()
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_text(re.compile("stopped on request: Difficulty ABC"))).to_be_visible()
+    few_draws(page)
+    expect(page.get_by_text(re.compile("stopped on request"))).to_have_count(0, timeout=60_000)
+    settled(page)
+    expect(page.get_by_text(re.compile("Difficulty ABC fails its check of votes"))).to_be_visible()
+    page.get_by_role("radio", name="Difficulty ABC").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("(Difficulty ABC, not converged)")
+    settled(page)
+    for name, said in (
+        ("Prevalence", "by Difficulty ABC, not converged"),
+        ("Checks", "Difficulty ABC, not converged cannot reproduce the votes"),
+        ("Soft labels", "Difficulty ABC, not converged: labels from it may still change."),
+        ("Raters", "Least accurate by Difficulty ABC, not converged"),
+    ):
+        page.get_by_role("tab", name=name).click()
+        expect(page.get_by_test_id("stMain")).to_contain_text(re.compile(" ?".join(said.split())))
+
+
+def test_other_pages_are_usable_while_a_sampler_is_at_work(open_page, dashboard):
+    page = open_page(f"{dashboard.url}/models?data=anaesthesia", height=1600)
+    settled(page)
+    choose(page, "Hierarchical Dawid-Skene")
+    page.get_by_role("radio", name="Full posterior").click()
+    expect(page.get_by_role("button", name="Cancel")).to_be_visible()
+    go_to(page, "Agreement")
+    go_to(page, "Cases")
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Models", exact=True).click()
+    expect(page.get_by_role("button", name="Cancel").or_(page.get_by_text("full posterior").first)).to_be_visible()
+    page.get_by_role("radio", name="First answer").click()  # nobody wants the chains any more
+    expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
+
+
+def test_soft_labels_are_taken_away_for_every_case_and_class(open_page, dashboard):
+    page = open_page(f"{dashboard.url}/models?data=anaesthesia", height=1600)
+    settled(page)
+    page.get_by_role("tab", name="Soft labels").click()
+    page.get_by_role("button", name="Class probabilities of all cases").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV", exact=True).click()
+    assert download.value.suggested_filename == "class_probabilities.csv"
+    lines = download.value.path().read_text(encoding="utf-8-sig").splitlines()
+    assert lines[0] == "case,1,2,3,4" and len(lines) == 46
+
+
+def test_on_a_narrow_dark_screen_nothing_is_cut_and_nothing_moves_sideways(open_page, dashboard):
+    page = open_page(f"{dashboard.url}/models?data=anaesthesia", width=390, height=1600, theme="dark")
+    settled(page)
+    for name in ("Cases", "Raters", "Prevalence"):
+        page.get_by_role("tab", name=name).click()
+        settled(page)
+        page.wait_for_timeout(400)
+        assert overflow(page) <= 1
+        assert outside(page) == []

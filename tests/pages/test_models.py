@@ -1,0 +1,115 @@
+"""What the Models page says, without a browser."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.models.catalogue import Fitted, Request
+from core.models.rater_summary import RaterSummary
+from pages.shared.models_checks import _who_reproduces
+from pages.shared.models_jobs import label
+from pages.shared.models_parts import extremes
+from tests.core.figures.fits import fit
+from tests.pages.opened import kept, opened, settle, words
+
+
+def choose(app, *names):
+    return settle(app.multiselect(key="models_chosen").set_value(list(names)).run())
+
+
+def comparison(app):
+    return next(frame.value for frame in app.dataframe if "converged" in frame.value.columns)
+
+
+def test_the_first_sentence_tells_changed_answers_from_decided_ties_and_names_the_model():
+    assert opened("models", "anaesthesia").title[0].value == (
+        "Weighing raters by accuracy changes the answer of 2 of 45 cases and decides 1 tie (Dawid-Skene)"
+    )
+
+
+def test_the_second_half_of_the_question_is_answered_with_intervals():
+    said = words(opened("models", "caries"))
+    assert "Most accurate: **dentist 3**, right on .91 (.90 to .92)" in said
+    assert "Least: **dentist 5**, right on .74" in said
+
+
+def test_every_model_by_expectation_maximisation_has_an_interval_whichever_is_in_detail():
+    app = choose(opened("models", "anaesthesia"), "dawid-skene", "one-coin", "tap")
+    shares = comparison(app).iloc[:, 2]
+    assert len(shares) == 3 and all(" to " in text for text in shares)
+
+
+def test_models_of_more_and_of_two_classes_are_compared_on_the_class_that_all_of_them_have():
+    app = choose(opened("models", "anaesthesia"), "dawid-skene", "difficulty-ABC")
+    frame = comparison(app)
+    assert frame.notna().all().all()
+    assert list(frame["by"]) == ["EM", "first answer"] and "share that is 1" in frame.columns
+    assert "(no interval)" in frame["share that is 1"][1]
+
+
+def test_the_baseline_without_parameters_is_not_taken_for_the_truth():
+    app = choose(opened("models", "caries"), "difficulty-ABDE")
+    assert "baseline without parameters" in words(app)
+    assert "Most accurate" not in words(app)
+
+
+def test_more_than_six_models_are_chosen_from_a_list():
+    tags = ("ABC", "ABD", "ABCDE", "C", "D", "ABCD")
+    app = choose(opened("models", "caries"), "dawid-skene", *(f"difficulty-{tag}" for tag in tags))
+    box = next(box for box in app.selectbox if box.label == "In detail")
+    settle(box.set_value("Difficulty ABC").run())
+    assert app.title[0].value.endswith("(Difficulty ABC)")
+
+
+def test_without_a_model_the_page_asks_for_one():
+    assert "Choose at least one model" in words(choose(opened("models", "caries")))
+
+
+def test_one_class_alone_names_nobody_best():
+    rows = [f"{case},{rater},x" for case in range(8) for rater in "abc"]
+    said = words(opened("models", kept("\n".join(["case,rater,class", *rows]))))
+    assert "Most accurate" not in said and "All raters are right on" in said
+
+
+def test_a_fit_that_has_not_converged_carries_it_in_its_name():
+    one = Fitted(Request("difficulty-AB", "nuts"), None, fit(), None, 1.0)
+    assert label(one) == "Difficulty AB"
+    assert label(replace(one, fit=replace(one.fit, converged=False))) == "Difficulty AB, not converged"
+
+
+class _Check:
+    def __init__(self, fails):
+        self.fails = fails
+
+
+@pytest.mark.parametrize(
+    ("fails", "said"),
+    [
+        ({"A": False}, "A can reproduce the votes"),
+        ({"A": True, "B": False}, "A cannot reproduce the votes; B can"),
+        ({"A": None}, "Too few replicates"),
+        ({"A": True, "B": None}, "A cannot reproduce the votes; 1 undecided"),
+        (dict.fromkeys("ABCDEF", True), "6 of 6 models cannot reproduce the votes"),
+    ],
+)
+def test_the_verdict_on_votes_takes_the_undecided_for_neither(fails, said):
+    assert said in _who_reproduces({name: _Check(value) for name, value in fails.items()})
+
+
+def summary(accuracy, n):
+    accuracy = np.asarray(accuracy, float)
+    rest = dict.fromkeys(("low", "high", "chance", "dependence"), accuracy)
+    names = tuple(map(str, range(len(n))))
+    return RaterSummary(
+        names, np.asarray(n), accuracy, **rest, bias=accuracy[:, None], adversarial=accuracy < 0, from_uncertainty=True
+    )
+
+
+def test_a_rater_of_one_answer_is_neither_the_best_nor_the_worst():
+    assert extremes(summary([1.0, 0.8, 0.7, 0.0], [1, 40, 40, 2])) == (2, 1)
+
+
+def test_where_nobody_has_many_answers_all_are_compared():
+    assert extremes(summary([0.9, 0.5, np.nan], [3, 3, 0])) == (1, 0)
+    assert extremes(summary([0.9], [40])) is None
