@@ -151,7 +151,7 @@ def precision_figure(curves: Sequence[PrecisionCurve], theme: Theme, title: str)
 def band_bar(found: Sequence[Band], theme: Theme, title: str) -> go.Figure:
     """How probable each word of a scale is, as one bar cut into parts."""
     figure = titled(theme, title, height=128)
-    shades = np.linspace(0.08, 0.85, len(found))
+    shades = np.linspace(0.05, 0.5, len(found))  # text in ink can be read on each
     for band, shade in zip(found, shades, strict=True):
         probability = band.probability or 0.0
         figure.add_bar(
@@ -161,7 +161,7 @@ def band_bar(found: Sequence[Band], theme: Theme, title: str) -> go.Figure:
             text=[f"{band.name} {decimal(probability)}" if probability >= 0.14 else ""],
             insidetextanchor="middle",
             textangle=0,
-            textfont={"color": theme.ink if shade < 0.5 else theme.paper},
+            textfont={"color": theme.ink},
             marker={"color": with_opacity(theme.accent, float(shade)), "line": {"color": theme.grid, "width": 1}},
             hovertemplate=f"{band.name} ({band.low:g} to {band.high:g}): {probability:.3f}<extra></extra>",
             showlegend=False,
