@@ -13,11 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.chunks import CancelToken, chunk_ranges, map_chunks
-from core.models.charts import expit
+from core.models.charts import expit, logit
 from core.raters._accuracy_kernels import likelihood_grids
 from core.raters.panel import Panel
 
-N_POINTS = 81
+N_POINTS = 121
+_CELLS = 400
+_EDGES = np.linspace(-8.0, 8.0, 801)  # logits, of the pool's own grid
 _N_MEAN, _N_SIZE = 21, 17
 _LEVELS = 3
 
@@ -39,8 +41,10 @@ class Accuracies:
         Posterior means of m and (on the log scale) s: what the pool is worth, in answers.
     below_others : ndarray
         P(a new rater of the pool of the others would do as badly or worse), by this rater's own number of answers.
-    points, log_likelihood, density : ndarray, shape (n_raters, n_points)
-        Accuracies, ln L there, and the posterior probability of each point under the pool.
+    edges : ndarray, shape (n_raters, n_cells + 1)
+        Accuracies that part each rater's own cells.
+    density_alone, density : ndarray, shape (n_raters, n_cells)
+        Posterior probability of each cell, under an even prior and under the pool.
     """
 
     n_judged: np.ndarray
@@ -54,14 +58,14 @@ class Accuracies:
     pool_mean: float | None
     pool_size: float | None
     below_others: np.ndarray
-    points: np.ndarray
-    log_likelihood: np.ndarray
+    edges: np.ndarray
+    density_alone: np.ndarray
     density: np.ndarray
 
     def chance_below(self, accuracy: np.ndarray, shrunk: bool = True) -> np.ndarray:
         """P(a rater's accuracy is below a bound of their own, shape (n_raters,)), under the pool or alone."""
-        mass = self.density if shrunk else even_mass(self.points, self.log_likelihood)
-        found = np.array([_below(x, p, at) for x, p, at in zip(self.points, mass, accuracy, strict=True)])
+        mass = self.density if shrunk else self.density_alone
+        found = np.array([_below(x, p, at) for x, p, at in zip(self.edges, mass, accuracy, strict=True)])
         return np.where(self.n_judged > 0, found, np.nan)
 
 
@@ -90,48 +94,61 @@ def shrink(points: np.ndarray, values: np.ndarray, n_judged: np.ndarray, level: 
     """Posteriors from likelihoods on grids of shape (n_raters, n_points), ``values`` being ln L less its largest."""
     n_raters = len(points)
     seen = n_judged > 0
-    alone = even_mass(points, values)
+    edges = _own_edges(points)
+    likelihood = _likelihood(points, values, edges)
+    alone = likelihood * np.diff(edges, axis=1)
+    alone /= alone.sum(axis=1, keepdims=True)
     density, pool_mean, pool_size = alone, None, None
     below = np.full(n_raters, np.nan)
     if seen.sum() > 1:
         pool = _pool(points[seen], values[seen])
         density = alone.copy()
-        density[seen] = pool.density
+        density[seen] = pool.masses(likelihood[seen], edges[seen])
         pool_mean, pool_size = pool.mean, pool.size
-        below[seen] = _as_badly(points[seen], alone[seen], pool)
+    centres = (edges[:, 1:] + edges[:, :-1]) / 2
+    if pool_mean is not None:
+        below[seen] = _as_badly(centres[seen], alone[seen], pool)
     ends = ((1 - level) / 2, (1 + level) / 2)
-    alone_low, alone_high = (np.where(seen, quantile(points, alone, q), np.nan) for q in ends)
-    low, high = (np.where(seen, quantile(points, density, q), np.nan) for q in ends)
+    alone_low, alone_high = (np.where(seen, quantile(edges, alone, q), np.nan) for q in ends)
+    low, high = (np.where(seen, quantile(edges, density, q), np.nan) for q in ends)
     return Accuracies(
         n_judged,
-        np.where(seen, (alone * points).sum(axis=1), np.nan),
+        np.where(seen, (alone * centres).sum(axis=1), np.nan),
         alone_low,
         alone_high,
-        np.where(seen, (density * points).sum(axis=1), np.nan),
+        np.where(seen, (density * centres).sum(axis=1), np.nan),
         low,
         high,
         level,
         pool_mean,
         pool_size,
         below,
-        points,
-        values,
+        edges,
+        alone,
         density,
     )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Pool:
-    """Posterior of the pool on points of (mean, size), and of raters under it.
+    """Posterior of the pool on points of (mean, size).
 
-    ``others`` has shape (n_raters, n_hyper): the weight of each point when the rater is left out.
+    ``others``, shape (n_raters, n_hyper), are the weights of the points with a rater left out. ``prior``, shape
+    (n_hyper, n_edges), holds the Beta distribution functions at `_EDGES`.
     """
 
     mean: float
     size: float
-    hyper: np.ndarray
     others: np.ndarray
-    density: np.ndarray
+    prior: np.ndarray
+
+    def masses(self, likelihood: np.ndarray, edges: np.ndarray) -> np.ndarray:
+        """Posterior probability of each rater's cells: for every rater the pool of the others is the prior."""
+        reached = self.others @ self.prior
+        at = logit(np.clip(edges, 1e-9, 1 - 1e-9))
+        mass = np.array([np.diff(np.interp(x, _EDGES, row)) for x, row in zip(at, reached, strict=True)])
+        mass = np.maximum(mass, 1e-300) * likelihood
+        return mass / mass.sum(axis=1, keepdims=True)
 
 
 def even_mass(points: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -140,56 +157,62 @@ def even_mass(points: np.ndarray, values: np.ndarray) -> np.ndarray:
     return mass / mass.sum(axis=1, keepdims=True)
 
 
+def _own_edges(points: np.ndarray) -> np.ndarray:
+    """Edges of equal cells on the logit scale, over the part where the rater's likelihood is not negligible."""
+    low, high = (np.clip(logit(points[:, end]), _EDGES[0], _EDGES[-1]) for end in (0, -1))
+    high = np.maximum(high, low + 1e-6)
+    return expit(low[:, None] + (high - low)[:, None] * np.linspace(0, 1, _CELLS + 1))
+
+
+def _likelihood(points: np.ndarray, values: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """L in the middle of each cell, by linear interpolation of ln L between logits."""
+    at = logit(points)
+    middle = logit(edges)
+    middle = (middle[:, 1:] + middle[:, :-1]) / 2
+    return np.exp(np.array([np.interp(x, xs, ys) for x, xs, ys in zip(middle, at, values, strict=True)]))
+
+
 def _pool(points: np.ndarray, values: np.ndarray) -> _Pool:
-    log_a, log_b = np.log(points), np.log1p(-points)
-    step = log_a[:, 1] - log_b[:, 1] - log_a[:, 0] + log_b[:, 0]
+    average = _averages(points, values)
     mean_range, size_range = (-6.0, 6.0), (-2.0, 9.0)
     for _ in range(_LEVELS):
         logit_mean, log_size = (np.linspace(*ends, n) for ends, n in ((mean_range, _N_MEAN), (size_range, _N_SIZE)))
-        marginal, prior = _marginals(log_a, log_b, values, step, logit_mean, log_size)
-        joint = prior + marginal.sum(axis=0)
+        means, sizes = np.repeat(expit(logit_mean), _N_SIZE), np.tile(log_size, _N_MEAN)
+        prior = _distribution(means, np.exp(sizes))
+        # The mass of the ends lies in the outermost cells.
+        cells = np.diff(prior, axis=1, prepend=0.0, append=1.0)
+        cells[:, 1] += cells[:, 0]
+        cells[:, -2] += cells[:, -1]
+        marginal = np.log(np.maximum(average @ cells[:, 1:-1].T, 1e-300))
+        # Uniform mean and s/(1 + s), in the coordinates logit m and ln s.
+        joint = marginal.sum(axis=0) + np.log(means * (1 - means)) + sizes - 2 * np.log1p(np.exp(sizes))
         weight = np.exp(joint - joint.max()).reshape(_N_MEAN, _N_SIZE)
         mean_range, size_range = _narrow(logit_mean, weight.sum(axis=1)), _narrow(log_size, weight.sum(axis=0))
     weight = weight.ravel() / weight.sum()
-    means, sizes = np.repeat(expit(logit_mean), _N_SIZE), np.tile(log_size, _N_MEAN)
     others = np.log(np.maximum(weight, 1e-300)) - marginal
-    others -= others.max(axis=1, keepdims=True)
-    log_mass = np.log(np.exp(others).sum(axis=1))
-    others = np.exp(others - log_mass[:, None])
-    density = np.zeros_like(points)
-    shapes = np.exp(sizes)
-    for h in np.flatnonzero(weight > 1e-6):
-        density += weight[h] * np.exp(
-            values + _log_beta(log_a, log_b, means[h], shapes[h]) + np.log(step)[:, None] - marginal[:, h, None]
-        )
-    density /= density.sum(axis=1, keepdims=True)
-    hyper = np.stack([means, shapes])
-    return _Pool(float(weight @ means), float(np.exp(weight @ sizes)), hyper, others, density)
+    others = np.exp(others - others.max(axis=1, keepdims=True))
+    others /= others.sum(axis=1, keepdims=True)
+    return _Pool(float(weight @ means), float(np.exp(weight @ sizes)), others, prior)
 
 
-def _log_beta(log_a: np.ndarray, log_b: np.ndarray, mean: float, size: float) -> np.ndarray:
-    """Log density of Beta(m s, (1 − m) s) on the logit scale."""
-    from scipy.special import betaln
+def _averages(points: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Mean of L over each cell of the pool's grid, shape (n_raters, n_edges − 1), also where L lies within one cell."""
+    edges = expit(_EDGES)
+    found = np.empty((len(points), edges.size - 1))
+    for rater, (x, y) in enumerate(zip(points, np.exp(values), strict=True)):
+        area = np.concatenate([[0.0], np.cumsum((y[1:] + y[:-1]) / 2 * np.diff(x))])
+        inside = np.interp(edges, x, area)
+        # Beyond its points the likelihood is negligible, or flat where they reach the ends of the scale.
+        before, after = (x[0] - np.minimum(edges, x[0])) * y[0], (np.maximum(edges, x[-1]) - x[-1]) * y[-1]
+        found[rater] = np.diff(inside - before + after) / np.diff(edges)
+    return found
 
-    one, two = mean * size, (1 - mean) * size
-    return one * log_a + two * log_b - betaln(one, two)
 
+def _distribution(mean: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Beta(m s, (1 − m) s) distribution functions at `_EDGES`, shape (n_hyper, n_edges)."""
+    from scipy.special import betainc
 
-def _marginals(log_a, log_b, values, step, logit_mean, log_size) -> tuple[np.ndarray, np.ndarray]:
-    """Ln ∫ L Beta at every (mean, size), shape (n_raters, n_hyper), and the log prior of those points."""
-    marginal = np.empty((len(values), logit_mean.size * log_size.size))
-    prior = np.empty(marginal.shape[1])
-    h = 0
-    for x in logit_mean:
-        mean = float(expit(x))
-        for y in log_size:
-            log_density = values + _log_beta(log_a, log_b, mean, float(np.exp(y)))
-            best = log_density.max(axis=1)
-            marginal[:, h] = best + np.log(np.exp(log_density - best[:, None]).sum(axis=1) * step)
-            # Uniform mean and s/(1 + s), in the coordinates logit m and ln s.
-            prior[h] = np.log(mean * (1 - mean)) + y - 2 * np.log1p(np.exp(y))
-            h += 1
-    return marginal, prior
+    return betainc((mean * size)[:, None], ((1 - mean) * size)[:, None], expit(_EDGES)[None])
 
 
 def _narrow(at: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
@@ -199,36 +222,38 @@ def _narrow(at: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
 
 
 def _as_badly(points: np.ndarray, alone: np.ndarray, pool: _Pool) -> np.ndarray:
-    """Beta-binomial tail at the rater's effective numbers of answers, over the pool of the others.
-
-    The share of right answers has the mean of the pool and the variance of a Beta-binomial share; its tail is that of
-    the Beta distribution with these two.
-    """
-    from scipy.special import betainc
-
+    """Beta-binomial tail at the rater's effective numbers of answers, over the pool of the others."""
     mean = (alone * points).sum(axis=1)
     variance = np.maximum((alone * points**2).sum(axis=1) - mean**2, 1e-12)
     # Beta(x + 1, n − x + 1) has this mean and variance: n and x as if the truth were known.
     n = np.maximum(mean * (1 - mean) / variance - 3, 1)
     x = np.clip(mean * (n + 2) - 1, 0, n)
-    keep = np.flatnonzero(pool.others.max(axis=0) > 1e-4)
-    weight = pool.others[:, keep] / pool.others[:, keep].sum(axis=1, keepdims=True)
-    centre, size = pool.hyper[:, keep]
-    size = np.maximum(n[:, None] * (size + 1) / (n[:, None] + size) - 1, 1e-3)
-    at = np.minimum((x + 0.5) / n, 1.0)[:, None]
-    return (weight * betainc(centre * size, (1 - centre) * size, at)).sum(axis=1)
+    reached = pool.others @ pool.prior[:, ::4]
+    mass = np.diff(reached, axis=1, prepend=0.0, append=1.0)
+    accuracy = expit(np.concatenate([_EDGES[:1], (_EDGES[4::4] + _EDGES[:-4:4]) / 2, _EDGES[-1:]]))
+    return binomial_mixture_tail(x, n, accuracy, mass)
 
 
-def _below(points: np.ndarray, mass: np.ndarray, bound: float) -> float:
-    """P(accuracy < bound), each point spread over its cell."""
-    edges = np.concatenate([[0.0], (points[1:] + points[:-1]) / 2, [1.0]])
+def binomial_mixture_tail(x: np.ndarray, n: np.ndarray, accuracy: np.ndarray, mass: np.ndarray) -> np.ndarray:
+    """P(X ≤ x) of n trials whose chance is one of ``accuracy``, by ``mass`` of shape (n_raters, n_accuracies)."""
+    from scipy.special import betainc
+
+    n = np.maximum(n, x + 1e-6)  # all right: the tail is everything
+    return (mass * (1 - betainc(x[:, None] + 1, (n - x)[:, None], accuracy))).sum(axis=1)
+
+
+def _below(edges: np.ndarray, mass: np.ndarray, bound: float) -> float:
+    """P(accuracy < bound), even within a cell."""
     return float(np.interp(bound, edges, np.concatenate([[0.0], np.cumsum(mass)]))) if np.isfinite(bound) else np.nan
 
 
-def quantile(points: np.ndarray, mass: np.ndarray, q: float) -> np.ndarray:
-    """Quantile of each row, each point spread over its cell."""
-    edges = np.concatenate(
-        [np.zeros((len(points), 1)), (points[:, 1:] + points[:, :-1]) / 2, np.ones((len(points), 1))], axis=1
-    )
-    reached = np.concatenate([np.zeros((len(points), 1)), np.cumsum(mass, axis=1)], axis=1)
+def quantile(edges: np.ndarray, mass: np.ndarray, q: float) -> np.ndarray:
+    """Quantile of each row of cells."""
+    reached = np.concatenate([np.zeros((len(mass), 1)), np.cumsum(mass, axis=1)], axis=1)
     return np.array([np.interp(q, share, edge) for share, edge in zip(reached, edges, strict=True)])
+
+
+def cell_edges(points: np.ndarray) -> np.ndarray:
+    """Edges of cells around ascending points, with 0 and 1 as the ends; shape (n_rows, n_points + 1)."""
+    ends = np.zeros((len(points), 1))
+    return np.concatenate([ends, (points[:, 1:] + points[:, :-1]) / 2, ends + 1], axis=1)

@@ -152,13 +152,13 @@ class _Tables:
         spread = 0.5 * (self.answer == self.top) + 0.5 * usual[self.answer]
         expected = (pool[self.top, self.answer] - self.count + 2 * spread) / (others + 2)
         each = gammaln(self.count + _WEIGHT * expected) - gammaln(_WEIGHT * expected)
-        honest = np.bincount(self.rater, each, self.n_raters)
+        honest = np.bincount(self.rater, each, self.n_raters).astype(float)  # of nothing, it counts in whole numbers
         row_rater = self.rater[np.unique(place, return_index=True)[1]]
         honest += np.bincount(row_rater, gammaln(_WEIGHT) - gammaln(size + _WEIGHT), self.n_raters)
         key, of = np.unique(self.rater * self.n_classes + self.answer, return_inverse=True)
         total, prior = np.bincount(of, self.count), _WEIGHT * usual[key % self.n_classes]
         by = key // self.n_classes
-        spam = np.bincount(by, gammaln(total + prior) - gammaln(prior), self.n_raters)
+        spam = np.bincount(by, gammaln(total + prior) - gammaln(prior), self.n_raters).astype(float)
         spam += gammaln(_WEIGHT) - gammaln(np.bincount(self.rater, self.count, self.n_raters) + _WEIGHT)
         met = np.bincount(row_rater, minlength=self.n_raters)
         return np.where(met > 1, spam - honest, np.nan)

@@ -168,6 +168,12 @@ def monitor(
             raise InputError(f"The {name} is {value}.", f"Give a number between {low} and 1.")
     if sitting < 1:
         raise InputError(f"A sitting ends after {sitting} seconds.", "Give one second or more.")
+    if dataset.kind != "class":
+        raise NotApplicableError(
+            f"Raters are monitored on single classes; these are {dataset.kind}s. Take first choices, or a threshold."
+        )
+    if not dataset.raters_identified:
+        raise NotApplicableError("The answers are anonymous, so no rater can be monitored.")
     if dataset.n_annotations == 0:
         raise NotApplicableError("There is no answer, so there is no rater to monitor.")
 
@@ -178,7 +184,7 @@ def monitor(
     panel = panel_of(dataset, fit, token=token, progress=share(0.3, 0.4))
     accuracies = accuracies_of(panel, level, token=token, progress=share(0.4, 0.6))
     p_drift = drift_chances(panel, seed=seed, token=token, progress=share(0.6, 0.9))
-    summary, signs, pace = rater_summary(dataset, fit), carelessness(panel, certain), tempo(panel, sitting)
+    summary, signs, pace = rater_summary(dataset, fit), carelessness(panel, certain), tempo(panel, sitting, certain)
     shrunk = Rates(accuracies.shrunk, accuracies.low, accuracies.high, accuracies.n_judged)
     accuracy, source = _accuracy(fit, accuracies, level)
     evidence = _evidence(panel, accuracies, summary.chance, p_drift, signs, pace, false_alarms)
@@ -232,7 +238,7 @@ def _fit(dataset, model, token, progress) -> tuple[RaterModelFit, tuple[str, ...
     try:
         return (model or usual_model(dataset)).fit(dataset, token=token, progress=progress), ()
     except NotApplicableError as error:
-        if model is not None or dataset.kind != "class" or not dataset.raters_identified:
+        if model is not None:
             raise
         return MajorityVote().fit(dataset), (f"{error} Raters are judged by majority vote.",)
 
@@ -264,7 +270,8 @@ def _evidence(
             f"rater's chart would rise as high with probability {p_drift[rater]:.1g}."
         )
 
-    below = np.where(found.n_judged > 0, 1 - found.chance_below(chance, shrunk=False), np.nan)
+    told_apart = (found.n_judged > 0) & (panel.dataset.n_classes > 1)
+    below = np.where(told_apart, 1 - found.chance_below(chance, shrunk=False), np.nan)
     return {
         "below_others": accuracy_evidence(
             found.below_others, found.alone, found.alone_low, found.alone_high, found.pool_mean or np.nan

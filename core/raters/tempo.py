@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.annotations.dataset import MISSING_TIME
+from core.raters.carelessness import CERTAIN
 from core.raters.panel import Panel
 
 SITTING = 1800  # seconds without an answer that end a sitting
@@ -28,9 +29,9 @@ class Tempo:
     p_fast : ndarray
         P(a rater this fast or faster | log medians of raters are normal): Student's t of this rater against the others.
     repeated : ndarray
-        Share of answers that equal the rater's previous one.
+        Share of answers that equal the rater's previous one, both on cases that the others are certain of.
     expected : ndarray
-        The same for the rater's answers in any other order of the same panel classes.
+        The same for answers of the rater on any two cases of the same classes.
     n_turns : ndarray of int64
         Successive answers on cases that the others take for different classes.
     n_kept : ndarray of int64
@@ -53,10 +54,10 @@ class Tempo:
     p_kept: np.ndarray
 
 
-def tempo(panel: Panel, sitting: int = SITTING) -> Tempo:
+def tempo(panel: Panel, sitting: int = SITTING, certain: float = CERTAIN) -> Tempo:
     """Speed and streaks of every rater."""
     speed = _speed(panel, sitting)
-    return Tempo(*speed[:3], speed[3], _no_order(panel), speed[4], *_streaks(panel))
+    return Tempo(*speed[:3], speed[3], _no_order(panel), speed[4], *_streaks(panel, certain))
 
 
 def _no_order(panel: Panel) -> str:
@@ -108,10 +109,11 @@ def _p_fast(seconds: np.ndarray, n_gaps: np.ndarray, least: int = 10) -> np.ndar
     return p
 
 
-def _streaks(panel: Panel):
+def _streaks(panel: Panel, certain: float):
     """Successive answers against pairs of the rater's answers in any order, apart for equal and for different classes.
 
-    Data that come sorted by class make honest raters repeat themselves; on cases of different classes they do not.
+    Data that come sorted by class make honest raters repeat themselves; on cases of different classes they do not. Only
+    answers on cases that the others are certain of tell which it is.
     """
     from scipy.special import betainc
 
@@ -119,12 +121,13 @@ def _streaks(panel: Panel):
     nothing, none = np.full(n_raters, np.nan), np.zeros(n_raters, np.int64)
     if _no_order(panel):
         return nothing, nothing, none, none, np.ones(n_raters)
-    known = panel.judged[panel.order] & (panel.dataset.time[panel.order] != MISSING_TIME)
-    rows = panel.order[known]
+    rows = panel.order[panel.dataset.time[panel.order] != MISSING_TIME]
+    clear = panel.judged[rows] & (panel.sure[rows] >= certain)
     rater, top, answer = panel.dataset.rater[rows].astype(np.int64), panel.top[rows], panel.dataset.answer[rows]
-    next_to = np.diff(rater) == 0
+    next_to = (np.diff(rater) == 0) & clear[1:] & clear[:-1]
     by, equal = rater[1:][next_to], (answer[1:] == answer[:-1])[next_to]
     turn = (top[1:] != top[:-1])[next_to]
+    rater, top, answer = rater[clear], top[clear], answer[clear]
     n = np.bincount(by, minlength=n_raters)
     n_turns, n_kept = (np.bincount(by, x, n_raters).astype(np.int64) for x in (turn, turn & equal))
     size = np.bincount(rater, minlength=n_raters).astype(float)

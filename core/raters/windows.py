@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.raters._accuracy_kernels import log_likelihood
-from core.raters.accuracy import even_mass, quantile
+from core.raters.accuracy import cell_edges, even_mass, quantile
 from core.raters.panel import Panel
 
 FEWEST = 10
@@ -46,7 +46,7 @@ def windows_of(panel: Panel, rows: np.ndarray, n_windows: int, level: float) -> 
         values[window] -= values[window].max()
     # The points are equally far apart as they stand, not on the logit scale.
     mass = even_mass(points, values - np.log(points * (1 - points)))
-    low, high = (quantile(points, mass, q) for q in ((1 - level) / 2, (1 + level) / 2))
+    low, high = (quantile(cell_edges(points), mass, q) for q in ((1 - level) / 2, (1 + level) / 2))
     time = panel.dataset.time
     return Windows(
         np.array([time[part[0]] for part in parts]),

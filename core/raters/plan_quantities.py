@@ -1,0 +1,94 @@
+"""What a plan is to reach, worked out from the data as they are at some stage."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.agreement.probability import spa
+from core.annotations.counts import ClassCounts
+from core.models.charts import expit, logit
+from core.raters._accuracy_kernels import likelihood_grids
+from core.raters.accuracy import N_POINTS, cell_edges, even_mass, quantile
+from core.raters.panel import spread_of
+from core.raters.plan_cases import Patterns
+from core.raters.plan_world import Progress, World, log_posterior
+
+QUANTITIES = ("certainty", "agreement", "accuracy", "prevalence")
+MORE_IS_BETTER = ("certainty",)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measure:
+    """A quantity of data and parameters.
+
+    Attributes
+    ----------
+    quantity : str
+    place : int
+        The rater or the class.
+    level : float
+        Of the interval whose width it is.
+    patterns : Patterns
+    """
+
+    quantity: str
+    place: int
+    level: float
+    patterns: Patterns
+
+    def of(self, progress: Progress, world: World) -> float:
+        """Its value; 1, the widest, for the width of an interval that cannot be estimated."""
+        if self.quantity == "certainty":
+            return float(self.patterns.certainty(progress.counts).mean())
+        if self.quantity == "agreement":
+            found = spa(_csr(progress.counts), level=self.level)
+            return 1.0 if found.ci_low is None else found.ci_high - found.ci_low
+        log_joint = log_posterior(progress, world)
+        if self.quantity == "prevalence":
+            return self._prevalence(_normalised(log_joint[progress.counts.sum(axis=1) > 0]))
+        return self._accuracy(progress, world, log_joint)
+
+    def _prevalence(self, posterior: np.ndarray) -> float:
+        """Width of the normal interval on the logit scale, from the information on one class against the rest."""
+        from scipy.special import ndtri
+
+        q = posterior[:, self.place]
+        p = float(np.clip(q.mean(), 1e-6, 1 - 1e-6))
+        information = float(((q - p) ** 2).sum())  # of the logit
+        if information < 1e-9:
+            return 1.0
+        half = float(ndtri((1 + self.level) / 2)) / np.sqrt(information)
+        return float(expit(logit(p) + half) - expit(logit(p) - half))
+
+    def _accuracy(self, progress: Progress, world: World, log_joint: np.ndarray) -> float:
+        """Width of the interval of a rater's accuracy alone (`core.raters.accuracy`)."""
+        data = progress.as_dataset()
+        rows = np.flatnonzero(data.rater == self.place)
+        cases, answer = data.case_of_annotation[rows], data.answer[rows]
+        own = np.zeros_like(log_joint)
+        log_theta = np.log(np.maximum(world.theta[self.place], 1e-300)).T
+        np.add.at(own, cases, log_theta[answer])
+        p = _normalised(log_joint[cases] - own[cases])
+        n_others = progress.counts[cases].sum(axis=1) - np.bincount(cases, minlength=len(own))[cases]
+        n = np.bincount(data.rater, minlength=data.n_raters)
+        pool = np.einsum("jkl,j,k->kl", world.theta, n.astype(float), world.prevalence)
+        spread = spread_of(pool)
+        right = p[np.arange(rows.size), answer]
+        wrong = np.einsum("ak,ka->a", p, spread[:, answer])
+        ptr = np.array([0, rows.size])
+        grid, values = likelihood_grids(right, wrong, n_others > 0, np.arange(rows.size), ptr, 0, 1, N_POINTS)
+        points = expit(grid)
+        mass = even_mass(points, values)
+        low, high = (quantile(cell_edges(points), mass, q)[0] for q in ((1 - self.level) / 2, (1 + self.level) / 2))
+        return float(high - low)
+
+
+def _csr(counts: np.ndarray) -> ClassCounts:
+    case, code = np.nonzero(counts)
+    ptr = np.concatenate([[0], np.cumsum((counts > 0).sum(axis=1))]).astype(np.int64)
+    return ClassCounts(ptr, code.astype(np.int32), counts[case, code].astype(np.int64), counts.shape[1])
+
+
+def _normalised(log_joint: np.ndarray) -> np.ndarray:
+    p = np.exp(log_joint - log_joint.max(axis=1, keepdims=True))
+    return p / p.sum(axis=1, keepdims=True)

@@ -1,0 +1,160 @@
+"""Further answers, simulated: where a plan leads in one world that the data could come from."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from core.annotations.dataset import Dataset
+from core.models.majority import cells
+from core.models.result import RaterModelFit
+from core.raters._planning_kernels import ask, draw_world
+from core.raters.plan_cases import Patterns, next_cases
+
+N_SWEEPS = 50
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class World:
+    """Parameters and truth; ``theta`` has axes rater, true class, answered class, ``truth`` is by case."""
+
+    theta: np.ndarray
+    prevalence: np.ndarray
+    truth: np.ndarray
+
+
+@dataclass(slots=True, eq=False)
+class Progress:
+    """The data with further answers. Cases beyond those of the dataset are new.
+
+    Attributes
+    ----------
+    dataset : Dataset
+    counts : ndarray of int64, shape (n_cases, n_classes)
+    case, rater, answer : ndarray
+        Of further answers, in the order in which they came.
+    """
+
+    dataset: Dataset
+    counts: np.ndarray
+    case: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+    rater: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32))
+    answer: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32))
+
+    def as_dataset(self) -> Dataset:
+        """Everything as one dataset, without times."""
+        old = self.dataset
+        new = [f"new case {i + 1}" for i in range(len(self.counts) - old.n_cases)]
+        return Dataset.from_classes(
+            old.name,
+            [*old.cases, *new],
+            old.raters,
+            old.classes,
+            np.concatenate([old.case_of_annotation, self.case]),
+            np.concatenate([old.rater, self.rater]),
+            np.concatenate([old.answer, self.answer]),
+        )
+
+
+def drawn_world(dataset: Dataset, fit: RaterModelFit, known: np.ndarray, seed: int) -> World:
+    """A draw from the posterior of Dawid & Skene's model with raters from a pool, by a Gibbs chain from the fit.
+
+    How alike raters are is drawn with the rest (`core.raters._planning_kernels`): a pool that was plugged in would make
+    forecasts surer than they are.
+    """
+    pool = np.einsum("jk,jkl->kl", fit.evidence, fit.confusion)
+    usual = pool.sum(axis=0) + 1
+    pool = (pool + usual / usual.sum()) / (pool.sum(axis=1, keepdims=True) + 1)
+    theta, prevalence = fit.confusion.copy(), fit.prevalence.copy()
+    truth = np.empty(dataset.n_cases, np.int64)
+    answers = dataset.case_ptr, dataset.rater, dataset.answer
+    draw_world(np.uint32(seed), *answers, known, pool, theta, prevalence, N_SWEEPS, truth)
+    return World(theta, prevalence, truth)
+
+
+def counts_of(dataset: Dataset) -> np.ndarray:
+    """How often each class was named on each case, int64, shape (n_cases, n_classes)."""
+    key = dataset.case_of_annotation.astype(np.int64) * dataset.n_classes + dataset.answer
+    counts = np.bincount(key, minlength=dataset.n_cases * dataset.n_classes)
+    return counts.reshape(dataset.n_cases, dataset.n_classes)
+
+
+def carried_out(
+    dataset: Dataset,
+    world: World,
+    policy: str,
+    extra: np.ndarray,
+    share: np.ndarray,
+    per_case: int,
+    patterns: Patterns,
+    seed: int,
+) -> Iterator[Progress]:
+    """The data after each number of further answers in ``extra``, ascending; the same object each time.
+
+    Cases are chosen anew at every step, and within a step each case comes once before any comes again. It ends early
+    where nobody can be asked any more.
+    """
+    rng = np.random.default_rng(seed)
+    n_new_cases = int(extra[-1]) // per_case if policy == "new_cases" else 0
+    n_cases, budget = dataset.n_cases + n_new_cases, int(extra[-1])
+    truth = np.concatenate([world.truth, rng.choice(dataset.n_classes, n_new_cases, p=world.prevalence)])
+    progress = Progress(dataset, counts_of(dataset))
+    head, link = np.full(n_cases, -1, np.int64), np.full(budget, -1, np.int64)
+    new_rater, new_answer = np.empty(budget, np.int32), np.empty(budget, np.int32)
+    new_case = np.empty(budget, np.int64)
+    room = _room(dataset, share)
+    n, opened = 0, dataset.n_cases
+    for wanted in extra:
+        while n < wanted:
+            if policy == "new_cases":
+                last = min(opened + max(1, (int(wanted) - n) // per_case), n_cases)
+                cases = np.repeat(np.arange(opened, last), per_case)[: int(wanted) - n]
+                opened = last
+                progress.counts = np.concatenate(
+                    [progress.counts, np.zeros((opened - len(progress.counts), dataset.n_classes), np.int64)]
+                )
+            else:
+                cases = next_cases(policy, progress.counts, np.flatnonzero(room > 0), int(wanted) - n, patterns, rng)
+            if cases.size == 0:
+                break
+            before = n
+            n, asked = ask(
+                np.uint32(rng.integers(2**32)),
+                cases,
+                truth,
+                world.theta,
+                share,
+                dataset.case_ptr,
+                dataset.rater,
+                head,
+                link,
+                new_rater,
+                new_answer,
+                n,
+            )
+            new_case[before:n] = cases[asked >= 0]
+            np.add.at(progress.counts, (new_case[before:n], new_answer[before:n]), 1)
+            if policy != "new_cases":
+                room[cases] -= 1
+            elif n == before:
+                break
+        progress.case, progress.rater, progress.answer = new_case[:n], new_rater[:n], new_answer[:n]
+        yield progress
+
+
+def _room(dataset: Dataset, share: np.ndarray) -> np.ndarray:
+    """How many raters could still be asked about each case."""
+    key = np.unique(dataset.case_of_annotation.astype(np.int64) * dataset.n_raters + dataset.rater)
+    case, rater = np.divmod(key, dataset.n_raters)
+    return int((share > 0).sum()) - np.bincount(case[share[rater] > 0], minlength=dataset.n_cases)
+
+
+def log_posterior(progress: Progress, world: World) -> np.ndarray:
+    """Log of P(true class and answers) of every case under the world's parameters, shape (n_cases, n_classes)."""
+    data = progress.as_dataset()
+    log_theta = np.log(np.maximum(world.theta, 1e-300)).transpose(0, 2, 1).reshape(-1, data.n_classes)
+    found = np.tile(np.log(np.maximum(world.prevalence, 1e-300)), (data.n_cases, 1))
+    cell = cells(data)
+    for k in range(data.n_classes):
+        found[:, k] += np.bincount(data.case_of_annotation, log_theta[cell, k], data.n_cases)
+    return found

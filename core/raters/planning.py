@@ -1,0 +1,257 @@
+"""How many more annotations, from whom and on which cases, until the data are as certain or as precise as wanted.
+
+Worlds that the data could come from are drawn from the posterior of the fitted model. In each the plan is carried out:
+cases are chosen, raters asked, their answers drawn, and the quantity is worked out from what there is by then. The
+spread over worlds is the uncertainty of the forecast: of parameters, of the truth of the cases, and of the answers.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.annotations.dataset import Dataset
+from core.chunks import CancelToken, map_chunks
+from core.errors import InputError, NotApplicableError, NotFoundError
+from core.models.gold import known_classes
+from core.models.result import RaterModelFit
+from core.models.sizes import check_size
+from core.raters.plan_cases import POLICIES, Patterns, next_cases
+from core.raters.plan_quantities import MORE_IS_BETTER, QUANTITIES, Measure
+from core.raters.plan_world import Progress, World, carried_out, counts_of, drawn_world
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What is to be reached.
+
+    Attributes
+    ----------
+    quantity : str
+        "certainty": mean annotation certainty of cases under Dirichlet counts. Widths of intervals: "agreement" (SPA),
+        "accuracy" (of ``rater``), "prevalence" (of ``name``, a class).
+    target : float
+        Least certainty, or largest width.
+    name : str
+        The rater or the class; else empty.
+    """
+
+    quantity: str
+    target: float
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forecast:
+    """Where a plan leads; arrays of shape (n_steps + 1,), the first without further annotations.
+
+    Attributes
+    ----------
+    goal : Goal
+    policy : str
+        One of `core.raters.plan_cases.POLICIES`.
+    extra : ndarray of int64
+        Further annotations.
+    value, low, high : ndarray
+        Median over worlds, and the interval that a carried-out plan should end in.
+    now : float
+        In the data.
+    needed, needed_low, needed_high : int or None
+        Further annotations until the target is met: median and interval. None where that many worlds do not meet it
+        within the budget.
+    share_met : float
+        Worlds that meet the target within the budget.
+    first_cases : tuple of str
+        Whom to ask about first, as many as the first step takes; empty for new cases.
+    by_rater : ndarray, shape (n_raters,)
+        Mean number of further annotations of each rater, of the whole budget.
+    level : float
+    n_worlds, seed : int
+    notes : tuple of str
+    """
+
+    goal: Goal
+    policy: str
+    extra: np.ndarray
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    now: float
+    needed: int | None
+    needed_low: int | None
+    needed_high: int | None
+    share_met: float
+    first_cases: tuple[str, ...]
+    by_rater: np.ndarray
+    level: float
+    n_worlds: int
+    seed: int
+    notes: tuple[str, ...]
+
+
+def forecast(
+    dataset: Dataset,
+    fit: RaterModelFit,
+    goal: Goal,
+    *,
+    policy: str = "random",
+    budget: int = 1000,
+    n_steps: int = 10,
+    raters: Sequence[str] | None = None,
+    per_case: int = 3,
+    reliability: float = 1.0,
+    interval_level: float = 0.95,
+    level: float = 0.9,
+    n_worlds: int = 200,
+    seed: int = 0,
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Forecast:
+    """Carry a plan out in simulated worlds.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of single classes.
+    fit : RaterModelFit
+        Of these data.
+    policy : str
+        "random" present cases, "least_certain" or "largest_gain" (`core.certainty.next_opinion`) first, or "new_cases"
+        of the same kind with ``per_case`` annotations each. Cases are chosen anew at every step.
+    budget, n_steps : int
+        Further annotations at most, in how many steps.
+    raters : sequence of str, optional
+        Who is asked, each as often as now in proportion; for a rater's accuracy that rater alone, else all.
+    reliability : float
+        γ of the certainty, and of the gain.
+    interval_level : float
+        Of the intervals whose width is forecast.
+    level : float
+        Of the forecast's own interval.
+    n_worlds, seed : int
+
+    Raises
+    ------
+    NotApplicableError
+        The answers are not single classes or anonymous, or nobody can be asked anything.
+    InputError
+        A parameter is out of range, or the fit is of other data.
+    NotFoundError
+        There is no such rater or class.
+    LimitError
+        The tables would not fit.
+    """
+    _check(dataset, fit, goal, policy, budget, n_steps, per_case, n_worlds, level, interval_level)
+    check_size("Planning", dataset)
+    share = _shares(dataset, goal, raters)
+    extra = np.unique(np.linspace(0, budget, n_steps + 1).astype(np.int64))
+    known = known_classes(dataset, bool(fit.settings.get("use_gold")))
+    patterns = Patterns(dataset.n_classes, reliability)
+    measure = Measure(goal.quantity, _place(dataset, goal), interval_level, patterns)
+
+    def one(number: int) -> tuple[np.ndarray, np.ndarray]:
+        own = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
+        world = drawn_world(dataset, fit, known, own)
+        values, at = np.empty(extra.size), None
+        for step, at in enumerate(carried_out(dataset, world, policy, extra, share, per_case, patterns, own + 1)):
+            if token is not None:
+                token.check()
+            values[step] = measure.of(at, world)
+        return values, np.bincount(at.rater, minlength=dataset.n_raters)
+
+    results = list(map_chunks(one, list(range(n_worlds)), token=token, progress=progress))
+    values = np.array([found for found, _ in results])
+    n_asked = np.array([asked for _, asked in results])
+    if not n_asked.any():
+        raise NotApplicableError("Everybody who may be asked has answered every case. Ask others, or take new cases.")
+    ends = np.quantile(values, [0.5, (1 - level) / 2, (1 + level) / 2], axis=0)
+    needed = np.array([_crossing(extra, row, goal) for row in values])
+    middle, soonest, latest = (_order_statistic(needed, q) for q in (0.5, (1 - level) / 2, (1 + level) / 2))
+    notes = ()
+    if n_asked.sum(axis=1).min() < budget and policy != "new_cases":
+        notes = ("Before the budget is spent, everybody who may be asked has answered every case.",)
+    counts = counts_of(dataset)
+    now = Progress(dataset, counts)
+    first = ()
+    if policy != "new_cases":
+        free = np.flatnonzero((dataset.n_raters - np.diff(dataset.case_ptr)) > 0)
+        order = next_cases(policy, counts, free, int(extra[1]), patterns, np.random.default_rng(seed))
+        first = tuple(dataset.cases[case] for case in order)
+    return Forecast(
+        goal,
+        policy,
+        extra,
+        *ends,
+        measure.of(now, World(fit.confusion, fit.prevalence, np.empty(0, np.int64))),
+        middle,
+        soonest,
+        latest,
+        float(np.isfinite(needed).mean()),
+        first,
+        n_asked.mean(axis=0),
+        level,
+        n_worlds,
+        seed,
+        notes,
+    )
+
+
+def _check(dataset, fit, goal, policy, budget, n_steps, per_case, n_worlds, level, interval_level) -> None:
+    if dataset.kind != "class" or not dataset.raters_identified:
+        raise NotApplicableError("Plans are made for single classes of raters who are identified.")
+    if (fit.raters, fit.classes, fit.cases) != (dataset.raters, dataset.classes, dataset.cases):
+        raise InputError("The fit is of other cases, raters or classes.", "Fit the model to these data.")
+    if goal.quantity not in QUANTITIES:
+        raise InputError(f"There is no quantity {goal.quantity!r}.", f"Use one of {', '.join(QUANTITIES)}.")
+    if policy not in POLICIES:
+        raise InputError(f"There is no policy {policy!r}.", f"Use one of {', '.join(POLICIES)}.")
+    if budget < 1 or n_steps < 1 or per_case < 1 or n_worlds < 20 or budget < per_case:
+        raise InputError(
+            "Budget, steps, annotations per case or worlds are out of range.",
+            "Ask for one or more of each, a budget of at least one case, and 20 worlds or more.",
+        )
+    if not (0 < level < 1 and 0 < interval_level < 1 and 0 < goal.target < 1):
+        raise InputError("A level or the target is out of range.", "Give numbers between 0 and 1.")
+
+
+def _shares(dataset: Dataset, goal: Goal, raters: Sequence[str] | None) -> np.ndarray:
+    """How the further answers fall over raters; sums to 1."""
+    if raters is None and goal.quantity == "accuracy":
+        raters = [goal.name]
+    unknown = [name for name in raters or () if name not in dataset.raters]
+    if unknown:
+        raise NotFoundError(f"There is no rater {unknown[0]!r} in {dataset.name}.")
+    n = np.bincount(dataset.rater, minlength=dataset.n_raters).astype(float)
+    if raters is not None:
+        chosen = np.isin(np.array(dataset.raters), list(raters))
+        n = np.where(chosen, np.maximum(n, 1), 0)
+    if n.sum() == 0:
+        raise NotApplicableError("Nobody is there to ask.")
+    return n / n.sum()
+
+
+def _place(dataset: Dataset, goal: Goal) -> int:
+    names = {"accuracy": dataset.raters, "prevalence": dataset.classes}.get(goal.quantity)
+    if names is None:
+        return -1
+    if goal.name not in names:
+        raise NotFoundError(f"There is no {'rater' if names is dataset.raters else 'class'} {goal.name!r}.")
+    return names.index(goal.name)
+
+
+def _crossing(extra: np.ndarray, values: np.ndarray, goal: Goal) -> float:
+    """Further annotations until the target is met, linear between steps; infinite where it is not."""
+    short = goal.target - values if goal.quantity in MORE_IS_BETTER else values - goal.target
+    met = np.flatnonzero(short <= 0)
+    if not met.size:
+        return np.inf
+    step = int(met[0])
+    if step == 0:
+        return 0.0
+    part = short[step - 1] / (short[step - 1] - short[step])
+    return float(extra[step - 1] + part * (extra[step] - extra[step - 1]))
+
+
+def _order_statistic(values: np.ndarray, q: float) -> int | None:
+    found = float(np.sort(values)[min(int(np.ceil(q * values.size)), values.size) - 1])
+    return int(np.ceil(found)) if np.isfinite(found) else None

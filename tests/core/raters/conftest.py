@@ -1,0 +1,15 @@
+import pytest
+
+from core.annotations.samples import load_sample
+from core.raters.monitoring import monitor
+
+
+@pytest.fixture(scope="session")
+def skin():
+    """First choices of the skin sample."""
+    return load_sample("skin").as_classes()[0]
+
+
+@pytest.fixture(scope="session")
+def skin_table(skin):
+    return monitor(skin)

@@ -1,0 +1,155 @@
+import numpy as np
+import pytest
+
+from core.annotations.dataset import MISSING_TIME
+from core.errors import InputError, NotApplicableError
+from core.models.dawid_skene import DawidSkene
+from core.models.majority import MajorityVote
+from core.raters._chart_kernels import WARM_UP, change_points, chart_of
+from core.raters.drift import change_point, drift_chances, drift_of
+from core.raters.panel import panel_of
+from core.raters.windows import POINTS
+from tests.core.raters.raters_simulated import rebuilt, simulated
+
+DAY = 86_400
+
+
+@pytest.fixture(scope="module")
+def stable():
+    data, _ = simulated(20, np.linspace(0.6, 0.9, 60), n_cases=1200, per_case=4)
+    return panel_of(data, DawidSkene("none").fit(data))
+
+
+def day(drift, place):
+    return np.datetime64(drift.time_of(place), "s").astype("datetime64[D]")
+
+
+@pytest.mark.parametrize("kind", ["cusum", "ewma"])
+def test_the_drifting_rater_of_skin_is_found_near_the_true_date_and_nobody_else(skin, skin_table, kind):
+    """R04 drifts from 2024-11-11: the interval holds the date, and the estimate is within a month of it."""
+    drifts = [drift_of(skin_table.panel, rater, kind=kind) for rater in range(skin.n_raters)]
+    assert [drift.rater for drift in drifts if drift.alarm is not None] == ["R04"]
+    found, true = drifts[3], np.datetime64("2024-11-11")
+    assert abs(day(found, found.change) - true) <= np.timedelta64(31, "D")
+    assert day(found, found.change_low) <= true <= day(found, found.change_high)
+    assert found.before > 0.75 and found.after < 0.5
+    assert found.p < 0.001 and found.windows.accuracy[0] > found.windows.high[-1]
+
+
+def test_charts_are_what_a_slow_count_says():
+    rng = np.random.default_rng(1)
+    right, wrong = rng.random(30), rng.random(30)
+    soft, accuracy, fall = rng.random(30), 0.7, 0.5
+    order, chart = rng.permutation(30), np.empty(30)
+    s, e, decay, known = 0.0, 0.0, 1.0, WARM_UP * accuracy
+    cusum, ewma = [], []
+    for t, n in enumerate(order):
+        a = known / (WARM_UP + t)
+        b = fall * a / (1 - a + fall * a)
+        s = max(0, s + np.log((b * right[n] + (1 - b) * wrong[n]) / (a * right[n] + (1 - a) * wrong[n])))
+        e, decay = 0.9 * e + 0.1 * (a - soft[n]), decay * 0.81
+        cusum.append(s)
+        ewma.append(e / np.sqrt(0.1 * (1 - decay) / 1.9))
+        known += soft[n]
+    assert chart_of(right, wrong, soft, order, accuracy, fall, 0.0, chart) == pytest.approx(max(cusum))
+    np.testing.assert_allclose(chart, cusum)
+    chart_of(right, wrong, soft, order, accuracy, fall, 0.1, chart)
+    np.testing.assert_allclose(chart, ewma)
+
+
+@pytest.mark.parametrize("kind", ["cusum", "ewma"])
+def test_stable_raters_raise_alarms_as_often_as_stated(stable, kind):
+    """At .1: 60 raters, three standard errors are 7; at .5 within 12."""
+    drifts = [drift_of(stable, rater, kind=kind, false_alarm=0.1, n_orders=199) for rater in range(60)]
+    assert sum(drift.alarm is not None for drift in drifts) <= 13
+    assert abs(sum(drift.p <= 0.5 for drift in drifts) - 30) <= 12
+
+
+def test_chances_of_all_raters_are_those_of_their_charts(stable):
+    """Sequential random orders and a fixed number of them agree within their Monte Carlo error."""
+    chances = drift_chances(stable)
+    each = np.array([drift_of(stable, rater, n_orders=999).p for rater in range(60)])
+    # The sequential chance rests on 10 hits: a relative error of about 1/√10.
+    assert (np.abs(chances - each) <= 4 * each / np.sqrt(10) + 0.01).all()
+    np.testing.assert_array_equal(chances, drift_chances(stable))
+
+
+@pytest.mark.parametrize("fall", [0.35, 0.5])
+def test_a_fall_is_found_after_it_came(fall):
+    """Three raters of ten fall; 200 answers each; a fall this deep is nearly always found."""
+    found, n = 0, 0
+    for seed in range(3):
+        since = {0: 300, 1: 400, 2: 500}
+        change = {rater: (case, 0.88 - fall) for rater, case in since.items()}
+        data, _ = simulated(30 + seed, [0.88] * 10, n_cases=700, per_case=4, change=change)
+        panel = panel_of(data, DawidSkene("none").fit(data))
+        for rater, case in since.items():
+            drift = drift_of(panel, rater)
+            n += 1
+            if drift.alarm is not None and drift.time[drift.alarm] >= 1_700_000_000 + 3600 * case:
+                found += 1
+                assert abs((drift.time_of(drift.change) - 1_700_000_000) / 3600 - case) < 150
+    assert found >= n - 1
+
+
+def test_the_change_point_posterior_is_what_a_slow_sum_says():
+    rng = np.random.default_rng(2)
+    right, wrong = rng.random(12), rng.random(12)
+    log_prior = np.full(POINTS.size, -np.log(POINTS.size))
+    each = POINTS * right[:, None] + (1 - POINTS) * wrong[:, None]
+    expected = [np.log(each[:t].prod(axis=0).mean()) + np.log(each[t:].prod(axis=0).mean()) for t in range(1, 12)]
+    np.testing.assert_allclose(change_points(right, wrong, POINTS, log_prior), expected, rtol=1e-9)
+
+
+def test_intervals_of_the_change_hold_it():
+    """Truth known, a place drawn evenly as the prior says: 95 % of 150, within three standard errors."""
+    rng = np.random.default_rng(3)
+    held = 0
+    for _ in range(150):
+        n, at = 80, int(rng.integers(1, 80))
+        before, after = rng.random(2)
+        right = (rng.random(n) < np.where(np.arange(n) < at, before, after)).astype(float)
+        _, low, high = change_point(right, 1 - right)
+        held += low <= at <= high
+    assert held / 150 > 0.95 - 3 * np.sqrt(0.95 * 0.05 / 150)
+
+
+def test_a_rater_does_not_raise_the_alarm_for_others(stable):
+    """When one falls, charts of the others stay under limits of one in a thousand."""
+    data, _ = simulated(40, [0.85] * 8, n_cases=600, per_case=4, change={0: (300, 0.3)})
+    panel = panel_of(data, DawidSkene("none").fit(data))
+    chances = drift_chances(panel)
+    assert chances[0] < 1e-4 and (chances[1:] > 1e-3).all()
+
+
+def test_answers_without_a_time_are_left_out_and_counted():
+    data, _ = simulated(41, [0.8] * 4, n_cases=60)
+    time = data.time.copy()
+    rows = np.flatnonzero(data.rater == 1)[:5]
+    time[rows] = MISSING_TIME
+    data = rebuilt(data, data.answer, time)
+    drift = drift_of(panel_of(data, MajorityVote().fit(data)), 1)
+    assert drift.n_undated == 5
+    assert (drift.time != MISSING_TIME).all() and (np.diff(drift.time) >= 0).all()
+    assert drift.windows.n.sum() == drift.time.size
+
+
+def test_what_cannot_be_charted_says_why():
+    data, _ = simulated(42, [0.8] * 4, n_cases=60, times=False)
+    panel = panel_of(data, MajorityVote().fit(data))
+    with pytest.raises(NotApplicableError, match="no times"):
+        drift_of(panel, 0)
+    assert np.isnan(drift_chances(panel)).all()
+    few, _ = simulated(43, [0.8] * 10, n_cases=12, per_case=3)
+    with pytest.raises(NotApplicableError, match="10 are needed"):
+        drift_of(panel_of(few, MajorityVote().fit(few)), 0)
+    for wrong in ({"kind": "shewhart"}, {"false_alarm": 0.9}, {"n_windows": 0}):
+        with pytest.raises(InputError):
+            drift_of(panel, 0, **wrong)
+
+
+def test_a_rater_who_is_always_right_has_a_flat_chart():
+    data, truth = simulated(44, [0.999] * 5, n_cases=100)
+    data = rebuilt(data, truth[data.case_of_annotation])
+    drift = drift_of(panel_of(data, MajorityVote().fit(data)), 0)
+    assert drift.alarm is None and drift.p > 0.5

@@ -1,0 +1,167 @@
+import csv
+
+import numpy as np
+import pytest
+
+from core.annotations.dataset import Dataset
+from core.annotations.samples import SAMPLE_FOLDER, load_sample
+from core.chunks import CancelToken
+from core.errors import Cancelled, InputError, NotApplicableError
+from core.models.dawid_skene import DawidSkene
+from core.models.majority import MajorityVote
+from core.models.one_coin import OneCoin
+from core.models.precision import precision_of
+from core.raters.blind import BlindReads
+from core.raters.monitoring import monitor, usual_model
+from tests.core.raters.raters_simulated import rebuilt, simulated
+
+
+def flagged(table):
+    return [(table.raters[flag.rater], flag.rule) for flag in table.flags]
+
+
+@pytest.mark.parametrize("model", [None, DawidSkene(), MajorityVote()], ids=["usual", "dawid-skene", "majority"])
+def test_exactly_the_drifting_and_the_careless_rater_of_skin_are_flagged(skin, model):
+    """Whichever model judges; R07 not by accuracy, as R05 is right no more often."""
+    fit = model.fit(skin) if model else None
+    table = monitor(skin, model=fit)
+    assert flagged(table) == [("R04", "drift"), ("R07", "careless")]
+    assert "2024-1" in table.flags_of(3)[0].words
+    assert "Dry vesperitis" in table.flags_of(6)[0].words
+    assert not table.flags_of(0)
+
+
+def test_the_accuracy_of_skin_raters_is_near_what_the_truth_says(skin, skin_table):
+    """All 12 shares of right first choices lie within their 95 % intervals, or at most one does not."""
+    with (SAMPLE_FOLDER / "skin" / "truth.csv").open(encoding="utf-8") as file:
+        truth = {row["case"]: row["class"] for row in csv.DictReader(file)}
+    code = np.array([skin.classes.index(truth[case]) for case in skin.cases])
+    right = np.bincount(skin.rater, code[skin.case_of_annotation] == skin.answer) / skin_table.n_annotations
+    assert ((skin_table.shrunk.low > right) | (right > skin_table.shrunk.high)).sum() <= 1
+    assert np.abs(skin_table.shrunk.value - right).max() < 0.08
+
+
+@pytest.mark.parametrize("sample", ["caries", "anaesthesia"])
+def test_nobody_is_flagged_in_samples_of_raters_who_are_merely_unlike(sample):
+    assert monitor(load_sample(sample).as_classes()[0]).flags == ()
+
+
+def test_counts_speed_repeats_and_entropy_are_what_a_hand_count_says():
+    """Two raters: r0 answers a, b, a again; r1 a and b. Times 10 and 20 seconds apart, then a pause."""
+    data = Dataset.from_classes(
+        "x",
+        ["a", "b"],
+        ["r0", "r1"],
+        ["k", "l"],
+        [0, 1, 0, 0, 1],
+        [0, 0, 0, 1, 1],
+        [0, 1, 1, 0, 1],
+        time=np.array([100, 110, 130, 100, 9000]),
+    )
+    table = monitor(data)
+    assert table.n_annotations.tolist() == [3, 2]
+    assert table.n_cases.tolist() == [2, 2]
+    assert table.repeats.tolist() == pytest.approx([1 / 3, 0])
+    assert table.with_self.value[0] == 0 and np.isnan(table.with_self.value[1])
+    assert table.tempo.seconds[0] == 15 and np.isnan(table.tempo.seconds[1])
+    assert table.tempo.n_gaps.tolist() == [2, 0]
+    assert table.tempo.n_sittings.tolist() == [1, 2]
+    assert table.entropy[1] == pytest.approx(1.0)
+    assert table.agreement.value[1] == pytest.approx(2 / 3)  # k-k, k-l on a; l-l on b
+
+
+def test_blind_reads_count_for_raters_of_their_cases_and_not_for_the_reader_themselves():
+    data = Dataset.from_classes("x", ["a", "b"], ["r", "s"], ["k", "l"], [0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 0, 0])
+    reads = BlindReads(("a", "a", "b", "elsewhere"), ("doctor", "r", "doctor", "doctor"), ("k", "k", "l", "k"))
+    blind = monitor(data, blind_reads=reads).blind
+    assert blind.n.tolist() == [2, 2]
+    assert blind.value.tolist() == pytest.approx([1 / 2, 0])  # s: half of nothing on a (l against k, k), l on b
+    assert (blind.low <= blind.value).all() and (blind.value <= blind.high).all()
+    with pytest.raises(InputError, match="equally many"):
+        BlindReads(("a",), (), ("k",))
+
+
+def test_the_interval_of_a_fit_stands_where_it_has_one():
+    data, _ = simulated(1, [0.7, 0.8, 0.9, 0.75], n_cases=120)
+    model = OneCoin("none")
+    fit = model.fit(data)
+    uncertainty = precision_of(model, data, fit)
+    from dataclasses import replace
+
+    table = monitor(data, model=replace(fit, uncertainty=uncertainty))
+    assert table.accuracy_source == uncertainty.method
+    np.testing.assert_allclose(table.accuracy.low, uncertainty.accuracy.low)
+    assert monitor(data, model=fit).accuracy_source == "answers of the others"
+
+
+def test_a_fit_without_overlap_falls_back_to_the_vote_and_says_so():
+    data, _ = simulated(2, [0.8, 0.8], n_cases=30, per_case=1)
+    table = monitor(data)
+    assert table.model == "majority"
+    assert "Not estimable" in table.notes[-1]
+    assert np.isnan(table.accuracy.value).all() and np.isnan(table.spam).all()
+    assert table.flags == ()
+
+
+def test_one_annotation_is_a_table_of_one_row():
+    data = Dataset.from_classes("x", ["a"], ["r"], ["k", "l"], [0], [0], [1])
+    table = monitor(data)
+    assert table.n_annotations.tolist() == [1]
+    assert np.isnan([table.agreement.value[0], table.shrunk.value[0], table.blind.value[0]]).all()
+
+
+def test_a_single_class_and_a_rater_without_answers_are_no_trouble():
+    data = Dataset.from_classes("x", ["a", "b"], ["r", "s", "t"], ["k"], [0, 0, 1, 1], [0, 1, 0, 1], [0, 0, 0, 0])
+    table = monitor(data)
+    assert table.flags == ()
+    assert table.n_annotations.tolist() == [2, 2, 0]
+    assert np.isnan(table.repeats[2])
+
+
+def test_without_times_there_is_no_speed_and_no_drift_and_the_reason_is_said():
+    data, _ = simulated(3, [0.8] * 5, times=False)
+    table = monitor(data)
+    assert np.isnan(table.p_drift).all() and np.isnan(table.tempo.seconds).all()
+    assert "no answer has a time" in table.tempo.why_no_streaks
+    assert "times are days" in monitor(rebuilt(data, data.answer, data.case_of_annotation * 86_400)).tempo.why_no_speed
+
+
+def test_what_cannot_be_monitored_is_refused_with_the_reason():
+    data, _ = simulated(4, [0.8] * 3, n_cases=20, per_case=2)
+    from dataclasses import replace
+
+    with pytest.raises(NotApplicableError, match="anonymous"):
+        monitor(replace(data, raters_identified=False))
+    with pytest.raises(NotApplicableError, match="single class"):
+        monitor(Dataset.from_scores("x", ["a"], ["r"], [0], [0], [1.0]))
+    for wrong in ({"level": 1.0}, {"false_alarms": 0.0}, {"certain": 0.4}, {"sitting": 0}):
+        with pytest.raises(InputError):
+            monitor(data, **wrong)
+    token = CancelToken()
+    token.cancel()
+    with pytest.raises(Cancelled):
+        monitor(data, token=token)
+
+
+def test_the_usual_model_has_confusion_matrices_only_where_answers_suffice(skin):
+    data, _ = simulated(5, [0.8] * 4, n_cases=200)
+    assert isinstance(usual_model(data), DawidSkene)
+    assert isinstance(usual_model(skin), OneCoin)
+
+
+def test_progress_never_falls_and_ends_at_one():
+    data, _ = simulated(6, [0.8] * 40, n_cases=200)
+    told = []
+    monitor(data, progress=told.append)
+    assert told == sorted(told) and told[-1] == 1.0
+
+
+def test_renaming_raters_changes_the_names_alone():
+    """Random orders of the charts hang on the name, so chances of drift may move within Monte Carlo error."""
+    from dataclasses import replace
+
+    data, _ = simulated(7, np.linspace(0.5, 0.9, 6), n_cases=150)
+    one, two = monitor(data), monitor(replace(data, raters=tuple(f"other {i}" for i in range(6))))
+    for name in ("spam", "adversarial", "chance", "entropy"):
+        np.testing.assert_allclose(getattr(one, name), getattr(two, name), rtol=1e-9)
+    np.testing.assert_allclose(one.shrunk.value, two.shrunk.value)
