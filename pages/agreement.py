@@ -1,5 +1,7 @@
 """Agreement: how much do the raters agree, beyond chance, two by two, by class, over time, and on which cases."""
 
+from shlex import quote
+
 import streamlit as st
 
 from core.annotations.capabilities import can_use
@@ -13,6 +15,7 @@ from pages.shared import (
     cached_agreement,
     look,
     menu,
+    provenance,
     widgets,
 )
 
@@ -100,6 +103,10 @@ def _page() -> None:
     title.title(_sentence(found))
     shares = None if dataset.kind == "score" else cached_agreement.class_shares(dataset)
     agreement_top.show(found, theme, shares)
+    ordinal = f" --ordinal --classes {quote(','.join(dataset.classes))}" if found.kind == "ordinal" else ""
+    provenance.show(
+        dataset, ["agreement"], f"agreement FILE{ordinal}", {"kind": found.kind, "level": 0.95}, "agreement"
+    )
     _repeats(dataset)
     if dataset.kind == "score":
         widgets.heading("As two classes")

@@ -1,13 +1,13 @@
 """Models: who is right, which raters are accurate, which cases are hard, and may the model be believed."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from core.annotations.capabilities import can_use
-from core.models.catalogue import NOT_TRUTH, Fitted
+from core.models.catalogue import NOT_TRUTH, Fitted, command_of
 from core.models.rater_summary import rater_summary
 from core.text import markdown, number, plural, shorten, with_interval
 from pages.shared import (
@@ -20,6 +20,7 @@ from pages.shared import (
     models_fit,
     models_jobs,
     models_parts,
+    provenance,
     widgets,
 )
 
@@ -128,6 +129,13 @@ def _page() -> None:
     title.title(_sentence(shown, vote))
     _who_is_accurate(shown)
     models_compare.table(fitted, shown, vote)
+    provenance.show(
+        dataset,
+        ["rater models"],
+        command_of(shown.request),
+        {name: value for name, value in asdict(shown.request).items() if value is not None},
+        "models",
+    )
     parts = {
         "Cases": lambda: models_parts.cases(shown, vote, theme),
         "Raters": lambda: models_parts.raters(shown, theme),

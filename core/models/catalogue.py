@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from shlex import quote
 from typing import Literal
 
 from core.annotations.dataset import Dataset
@@ -108,6 +109,25 @@ class Fitted:
 def usual_method(model: str) -> Method:
     """The quickest way to an answer."""
     return "vote" if model == "majority" else "em" if model in EM else "map"
+
+
+def command_of(request: Request) -> str:
+    """The request on the command line, with FILE in the place of the file."""
+    model, options = request.model, ""
+    if model.startswith("difficulty-"):
+        model, options = "difficulty", f" --model {request.model.removeprefix('difficulty-')}"
+        options += f" --positive {quote(request.positive)}" if request.positive else ""
+    elif model == "tap-common":
+        model, options = "tap", " --raters common"
+    if request.smoothing:
+        options += f" --smoothing {request.smoothing}"
+    if request.method in ("map", "nuts"):
+        options += f" --method {request.method}"
+    if request.method == "nuts":
+        options += (
+            f" --draws {request.n_draws} --tune {request.n_tune} --chains {request.n_chains} --seed {request.seed}"
+        )
+    return f"fit {model} FILE{options}"
 
 
 def em_model(request: Request) -> EmModel:

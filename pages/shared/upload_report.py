@@ -5,6 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from core.annotations.capabilities import verdicts
+from core.annotations.connection import classes_per_case, n_groups
 from core.annotations.dataset import Dataset
 from core.annotations.readers import Question
 from core.annotations.reading import Reading
@@ -71,6 +72,10 @@ def facts(reading: Reading) -> None:
     if dataset.raters_identified:
         density = dataset.n_annotations / max(1, dataset.n_cases * dataset.n_raters)
         words.append(f"{min(1.0, density):.0%} of all pairs of a case and a rater are answered")
+        groups = n_groups(dataset)
+        words.append("all joined by cases" if groups == 1 else f"{groups:,} groups that no case joins")
+    if dataset.kind != "score":
+        words.append(f"{classes_per_case(dataset).mean():.1f} classes named a case")
     if dataset.gold is not None:
         words.append(f"{plural(int((dataset.gold >= 0).sum()), 'case')} of known class")
     if dataset.case_group is not None:

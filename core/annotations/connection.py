@@ -1,0 +1,29 @@
+"""Whether raters and cases hang together: groups that share nothing cannot be compared."""
+
+import numpy as np
+
+from core.annotations.dataset import Dataset
+
+
+def n_groups(dataset: Dataset) -> int:
+    """Number of groups of cases and raters that no answer joins; 1 where everything hangs together."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    size = dataset.n_cases + dataset.n_raters
+    answers = np.ones(dataset.n_annotations, np.int8)
+    joined = coo_array((answers, (dataset.case_of_annotation, dataset.n_cases + dataset.rater)), shape=(size, size))
+    return int(connected_components(joined, directed=False, return_labels=False))
+
+
+def classes_per_case(dataset: Dataset) -> np.ndarray:
+    """How many different classes were named on each case, int64, shape (n_cases,); none of scores."""
+    if dataset.kind == "score":
+        return np.zeros(dataset.n_cases, np.int64)
+    if dataset.kind == "class":
+        case, code = dataset.case_of_annotation, dataset.answer
+    else:
+        case = np.repeat(dataset.case_of_annotation, np.diff(dataset.entry_ptr))
+        code = dataset.entry_class
+    pairs = np.unique(case.astype(np.int64) * dataset.n_classes + code)
+    return np.bincount(pairs // max(1, dataset.n_classes), minlength=dataset.n_cases)
