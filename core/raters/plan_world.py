@@ -6,12 +6,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from core.annotations.dataset import Dataset
+from core.models.climb import Prior, climb, no_prior
+from core.models.dawid_skene import FullRows
+from core.models.design import Design
 from core.models.majority import cells
 from core.models.result import RaterModelFit
-from core.raters._planning_kernels import ask, draw_world
+from core.models.smoothing import POOL_STRENGTH
+from core.models.stopping import StoppingRule
+from core.raters._planning_kernels import ask
 from core.raters.plan_cases import Patterns, next_cases
 
-N_SWEEPS = 50
+_REFIT = StoppingRule(100, 1e-7)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,20 +61,28 @@ class Progress:
         )
 
 
-def drawn_world(dataset: Dataset, fit: RaterModelFit, known: np.ndarray, seed: int) -> World:
-    """A draw from the posterior of Dawid & Skene's model with raters from a pool, by a Gibbs chain from the fit.
+def drawn_world(data: Design, fit: RaterModelFit, seed: int) -> World:
+    """Parameters and truth that the data could come from, by the weighted likelihood bootstrap.
 
-    How alike raters are is drawn with the rest (`core.raters._planning_kernels`): a pool that was plugged in would make
-    forecasts surer than they are.
+    Cases are weighted by Exp(1); all raters taken as one are fitted to them, and then each rater, with ten
+    pseudo-annotations of that pool for each class, which are weighted too. So the pool is drawn with the rest: forecasts
+    with one that was plugged in would be surer than they may be. The truth is drawn given these parameters. Newton &
+    Raftery (1994), DOI 10.1111/j.2517-6161.1994.tb01956.x.
     """
-    pool = np.einsum("jk,jkl->kl", fit.evidence, fit.confusion)
-    usual = pool.sum(axis=0) + 1
-    pool = (pool + usual / usual.sum()) / (pool.sum(axis=1, keepdims=True) + 1)
-    theta, prevalence = fit.confusion.copy(), fit.prevalence.copy()
-    truth = np.empty(dataset.n_cases, np.int64)
-    answers = dataset.case_ptr, dataset.rater, dataset.answer
-    draw_world(np.uint32(seed), *answers, known, pool, theta, prevalence, N_SWEEPS, truth)
-    return World(theta, prevalence, truth)
+    rng = np.random.default_rng(seed)
+    dataset = data.dataset
+    n_classes = dataset.n_classes
+    weight = rng.standard_exponential(dataset.n_cases)
+    weight /= weight.mean()
+    start, rows = fit.class_probability, FullRows()
+    one = climb(data.as_one_rater(), rows, no_prior(n_classes), start, _REFIT, weight=weight)
+    pool = np.exp(one.point.log_theta).reshape(n_classes, n_classes)
+    prior = Prior(np.zeros(n_classes), POOL_STRENGTH * pool).drawn(rng, dataset.n_raters)
+    top = climb(data, rows, prior, start, _REFIT, weight=weight)
+    theta = np.exp(top.point.log_theta).reshape(-1, n_classes, n_classes).transpose(0, 2, 1)
+    prevalence = np.exp(top.point.log_prevalence)
+    truth = (rng.random((dataset.n_cases, 1)) > top.posterior.cumsum(axis=1)[:, :-1]).sum(axis=1)
+    return World(np.ascontiguousarray(theta), prevalence / prevalence.sum(), truth)
 
 
 def counts_of(dataset: Dataset) -> np.ndarray:
@@ -91,8 +104,8 @@ def carried_out(
 ) -> Iterator[Progress]:
     """The data after each number of further answers in ``extra``, ascending; the same object each time.
 
-    Cases are chosen anew at every step, and within a step each case comes once before any comes again. It ends early
-    where nobody can be asked any more.
+    Cases are chosen anew at every step, and within a step each case comes once before any comes again; new cases are
+    whole ones. Where nobody can be asked any more, the rest of the steps find the data as they are.
     """
     rng = np.random.default_rng(seed)
     n_new_cases = int(extra[-1]) // per_case if policy == "new_cases" else 0
@@ -107,8 +120,8 @@ def carried_out(
     for wanted in extra:
         while n < wanted:
             if policy == "new_cases":
-                last = min(opened + max(1, (int(wanted) - n) // per_case), n_cases)
-                cases = np.repeat(np.arange(opened, last), per_case)[: int(wanted) - n]
+                last = min(opened + (int(wanted) - n) // per_case, n_cases)
+                cases = np.repeat(np.arange(opened, last), per_case)
                 opened = last
                 progress.counts = np.concatenate(
                     [progress.counts, np.zeros((opened - len(progress.counts), dataset.n_classes), np.int64)]

@@ -1,8 +1,10 @@
 """How many more annotations, from whom and on which cases, until the data are as certain or as precise as wanted.
 
-Worlds that the data could come from are drawn from the posterior of the fitted model. In each the plan is carried out:
-cases are chosen, raters asked, their answers drawn, and the quantity is worked out from what there is by then. The
-spread over worlds is the uncertainty of the forecast: of parameters, of the truth of the cases, and of the answers.
+Worlds that the data could come from are drawn around the fit: confusion matrices of every rater, and the truth. In each
+the plan is carried out: cases are chosen, raters asked, their answers drawn, and the quantity is worked out from what
+there is by then. The spread over worlds is the uncertainty of the forecast: of parameters, of the truth of the cases,
+and of the answers. Whatever the fit, raters have full confusion matrices here: the mistakes of models that spread them
+evenly are no forecast of answers.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,9 +15,8 @@ import numpy as np
 from core.annotations.dataset import Dataset
 from core.chunks import CancelToken, map_chunks
 from core.errors import InputError, NotApplicableError, NotFoundError
-from core.models.gold import known_classes
+from core.models.design import design
 from core.models.result import RaterModelFit
-from core.models.sizes import check_size
 from core.raters.plan_cases import POLICIES, Patterns, next_cases
 from core.raters.plan_quantities import MORE_IS_BETTER, QUANTITIES, Measure
 from core.raters.plan_world import Progress, World, carried_out, counts_of, drawn_world
@@ -133,7 +134,7 @@ def forecast(
     Raises
     ------
     NotApplicableError
-        The answers are not single classes or anonymous, or nobody can be asked anything.
+        The answers are not single classes or anonymous, no case has two, or nobody can be asked anything.
     InputError
         A parameter is out of range, or the fit is of other data.
     NotFoundError
@@ -142,16 +143,15 @@ def forecast(
         The tables would not fit.
     """
     _check(dataset, fit, goal, policy, budget, n_steps, per_case, n_worlds, level, interval_level)
-    check_size("Planning", dataset)
     share = _shares(dataset, goal, raters)
     extra = np.unique(np.linspace(0, budget, n_steps + 1).astype(np.int64))
-    known = known_classes(dataset, bool(fit.settings.get("use_gold")))
+    data = design("Planning", dataset, bool(fit.settings.get("use_gold")))
     patterns = Patterns(dataset.n_classes, reliability)
     measure = Measure(goal.quantity, _place(dataset, goal), interval_level, patterns)
 
     def one(number: int) -> tuple[np.ndarray, np.ndarray]:
         own = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
-        world = drawn_world(dataset, fit, known, own)
+        world = drawn_world(data, fit, own)
         values, at = np.empty(extra.size), None
         for step, at in enumerate(carried_out(dataset, world, policy, extra, share, per_case, patterns, own + 1)):
             if token is not None:

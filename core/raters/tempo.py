@@ -37,8 +37,8 @@ class Tempo:
     n_kept : ndarray of int64
         How many of them are the same answer nevertheless.
     p_kept : ndarray
-        P(as many or more | as often as in any two of the rater's answers on cases of different classes); 1 where there
-        is nothing to judge.
+        P(as many or more | as often as in any two of the rater's answers on cases of different classes or, if that is
+        more, as the others keep theirs); 1 where there is nothing to judge.
     """
 
     seconds: np.ndarray
@@ -139,10 +139,15 @@ def _streaks(panel: Panel, certain: float):
     rate_turn = np.divide(answers - cells, different, out=np.zeros(n_raters), where=different > 0)
     expected = np.divide((n - n_turns) * rate_same + n_turns * rate_turn, n, out=nothing.copy(), where=n > 0)
     repeated = np.divide(np.bincount(by, equal, n_raters), n, out=nothing.copy(), where=n > 0)
+    # Where the others are wrong about a turn, as they mostly are in data sorted by class, everybody keeps the answer.
+    usual = (n_kept.sum() - n_kept + 1) / (n_turns.sum() - n_turns + 2)
+    usual = np.where(n_turns.sum() > n_turns, usual, 0.0)
     p = np.ones(n_raters)
     some = n_kept > 0
     # P(X ≥ x) of a binomial; a rate of 0 cannot be, for the pair in hand is one of those counted.
-    p[some] = betainc(n_kept[some], n_turns[some] - n_kept[some] + 1, np.minimum(rate_turn[some], 1.0))
+    p[some] = betainc(
+        n_kept[some], n_turns[some] - n_kept[some] + 1, np.minimum(np.maximum(rate_turn, usual)[some], 1.0)
+    )
     return repeated, expected, n_turns, n_kept, p
 
 

@@ -1,0 +1,95 @@
+import numpy as np
+import pytest
+
+from core.raters.carelessness import beta_binomial_tail
+from core.raters.flags import Evidence, holm, raise_flags
+from core.raters.monitoring import monitor
+from tests.benchmarks.rater_monitoring import SETTINGS, flagged, simulate
+from tests.core.raters.raters_simulated import rebuilt, simulated
+
+
+def test_holm_rejects_what_a_hand_count_says():
+    """.01, .02 and .04 at .05: .01 ≤ .05/3, .02 ≤ .05/2, .04 ≤ .05; .03 in the middle stops it."""
+    assert holm(np.array([0.04, 0.01, np.nan, 0.02]), 0.05).tolist() == [0, 1, 3]
+    assert holm(np.array([0.04, 0.01, 0.03]), 0.05).tolist() == [1]
+    assert holm(np.array([np.nan]), 0.05).tolist() == []
+
+
+def test_the_rate_is_shared_by_the_rules_that_judge_somebody():
+    nobody, one = np.array([np.nan, np.nan]), np.array([0.02, 1.0])
+    words = "rater {}".format
+    assert len(raise_flags({"spam": Evidence(one, words), "drift": Evidence(nobody, words)}, 0.05)) == 1
+    assert not raise_flags({"spam": Evidence(one, words), "drift": Evidence(one[::-1] * 0 + 1, words)}, 0.05)
+    assert not raise_flags({"spam": Evidence(one, words, np.array([False, True]))}, 0.05)
+
+
+@pytest.mark.parametrize("setting", SETTINGS[1:4], ids=lambda setting: setting.title)
+def test_honest_raters_are_flagged_in_at_most_one_data_set_of_twenty(setting):
+    """Within three standard errors of 5 % of 12 data sets: at most 2."""
+    honest, _, rules = flagged(setting, 12, first=500)
+    assert honest <= 2, rules
+
+
+@pytest.mark.parametrize(
+    ("odd", "rule"), [("careless", "careless"), ("spam", "spam"), ("streaks", "streaks"), ("fast", "fast")]
+)
+def test_odd_raters_are_found_by_their_own_sign_and_others_left_alone(odd, rule):
+    """20 classes, 166 answers each: in at least three of 4 data sets."""
+    honest, own, rules = flagged(SETTINGS[3], 4, odd)
+    assert own >= 3 and honest <= 1
+    assert rules.get(f"{rule} of rater 0", 0) >= 3
+
+
+def test_a_careless_rater_is_found_among_four_classes_too():
+    """Somebody right in .8 of the answers who gives one class in a third of them without looking, 300 answers."""
+    found = 0
+    for seed in range(4):
+        data, _ = simulated(seed, [0.88] * 8, n_cases=600, n_classes=4)
+        rng = np.random.default_rng(seed)
+        answer = data.answer.copy()
+        answer[(data.rater == 3) & (rng.random(answer.size) < 0.33)] = 2
+        found += (3, "careless") in [(flag.rater, flag.rule) for flag in monitor(rebuilt(data, answer)).flags]
+    assert found >= 3
+
+
+def test_confusing_two_classes_is_not_careless():
+    """Half of the answers on class 1 are class 0: a habit on one class, however often."""
+    for seed in range(3):
+        data, truth = simulated(seed, [0.9] * 8, n_cases=600)
+        rng = np.random.default_rng(seed)
+        answer = data.answer.copy()
+        answer[(data.rater == 3) & (truth[data.case_of_annotation] == 1) & (rng.random(answer.size) < 0.5)] = 0
+        assert "careless" not in {flag.rule for flag in monitor(rebuilt(data, answer)).flags}
+
+
+def test_cases_sorted_by_class_make_no_streaks():
+    """Honest raters repeat themselves there, and the expected share says so."""
+    data, truth = simulated(8, [0.85] * 6, n_cases=400)
+    rank = np.argsort(np.argsort(truth, kind="stable"))
+    table = monitor(rebuilt(data, data.answer, rank[data.case_of_annotation] * 60 + 1))
+    assert (table.tempo.repeated > 0.5).all()
+    # Each rater has about 260 successive answers: four standard errors of a share near .7.
+    np.testing.assert_allclose(table.tempo.repeated, table.tempo.expected, atol=4 * np.sqrt(0.7 * 0.3 / 200))
+    assert not table.flags
+
+
+def test_a_rater_who_mixes_up_two_classes_of_two_is_adversarial():
+    data, _ = simulated(9, [0.85] * 6, n_cases=300, n_classes=2)
+    answer = np.where(data.rater == 2, 1 - data.answer, data.answer)
+    table = monitor(rebuilt(data, answer))
+    assert "adversarial" in {flag.rule for flag in table.flags_of(2)}
+    assert table.adversarial[2] > 0.99 and (np.delete(table.adversarial, 2) < 0.01).all()
+
+
+def test_spam_is_certain_for_a_spammer_and_out_of_the_question_for_the_others():
+    data, _ = simulate(SETTINGS[0], 3, "spam")
+    spam = monitor(data).spam
+    assert spam[0] > 0.9 and (spam[1:] < 0.1).all()
+
+
+def test_the_beta_binomial_tail_is_the_sum_of_its_probabilities():
+    from scipy.stats import betabinom
+
+    x, n, one, two = np.array([0, 2, 5]), np.array([4, 6, 5]), np.array([1.0, 2.5, 3]), np.array([4.0, 9, 1])
+    expected = betabinom.sf(x - 1, n, one, two)
+    np.testing.assert_allclose(beta_binomial_tail(x, n, one, two), expected, rtol=1e-9)

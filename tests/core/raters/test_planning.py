@@ -1,0 +1,175 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.certainty.top_sets import annotation_certainty
+from core.chunks import CancelToken
+from core.errors import Cancelled, InputError, NotApplicableError, NotFoundError
+from core.models.dawid_skene import DawidSkene
+from core.models.design import design
+from core.plausibility.dirichlet import DirichletCounts
+from core.raters.plan_cases import Patterns, next_cases
+from core.raters.plan_world import World, carried_out, counts_of, drawn_world, log_posterior
+from core.raters.planning import Goal, forecast
+from tests.benchmarks.planning import holds, simulate
+from tests.core.raters.raters_simulated import simulated
+
+
+@pytest.fixture(scope="module")
+def small():
+    data, truth = simulated(60, np.linspace(0.6, 0.9, 6), n_cases=60, per_case=3, n_classes=3)
+    return data, truth, DawidSkene("pooled").fit(data)
+
+
+def test_certainty_now_is_the_annotation_certainty_of_dirichlet_counts(small):
+    data, _, _ = small
+    drawn = annotation_certainty(DirichletCounts(), data, reliability=1.0, n_draws=20_000)
+    found = Patterns(3, 1.0).certainty(counts_of(data)).mean()
+    assert found == pytest.approx(drawn.mean(), abs=5 * drawn.mean_se() + 1e-3)
+
+
+def test_a_plan_asks_nobody_twice_about_a_case_and_spends_the_budget(small):
+    data, truth, fit = small
+    world = World(fit.confusion, fit.prevalence, truth)
+    patterns = Patterns(3, 1.0)
+    for policy in ("random", "least_certain", "largest_gain", "new_cases"):
+        extra = np.array([0, 40, 90])
+        *_, at = carried_out(data, world, policy, extra, np.full(6, 1 / 6), 3, patterns, 1)
+        every = at.as_dataset()
+        pairs = every.case_of_annotation.astype(np.int64) * 6 + every.rater
+        assert at.case.size == 90 and np.unique(pairs).size == pairs.size
+        np.testing.assert_array_equal(counts_of(every), at.counts)
+        assert (at.case >= data.n_cases).all() == (policy == "new_cases")
+
+
+def test_policies_put_first_what_they_say():
+    counts = np.array([[3, 0, 0], [1, 1, 1], [2, 1, 0], [9, 0, 0]])
+    patterns, rng = Patterns(3, 1.0), np.random.default_rng(0)
+    assert next_cases("least_certain", counts, np.arange(4), 2, patterns, rng).tolist() == [1, 2]
+    assert next_cases("least_certain", counts, np.array([0, 3]), 2, patterns, rng).tolist() == [0, 3]
+    gain = patterns.gain(counts)
+    order = next_cases("largest_gain", counts, np.arange(4), 4, patterns, rng)
+    assert (np.diff(gain[order]) <= 0).all() and sorted(order) == [0, 1, 2, 3]
+    assert gain[1] == gain.max() and gain[3] < 0.01
+
+
+def test_worlds_are_drawn_from_around_the_parameters_that_the_data_came_from():
+    """Mean accuracy over worlds within four of their standard deviations of the truth; the truth mostly found."""
+    data, world = simulate(5)
+    fit = DawidSkene("pooled").fit(data)
+    worlds = [drawn_world(design("test", data), fit, seed) for seed in range(20)]
+
+    def accuracy(one):
+        return np.einsum("jkk,k->j", one.theta, one.prevalence).mean()
+
+    drawn = np.array([accuracy(one) for one in worlds])
+    assert abs(drawn.mean() - accuracy(world)) < 4 * drawn.std()
+    assert np.mean([(one.truth == world.truth).mean() for one in worlds]) > 0.75
+    np.testing.assert_allclose(worlds[0].theta.sum(axis=2), 1)
+
+
+def test_known_classes_stay_what_they_are_in_every_world(small):
+    data, truth, _ = small
+    gold = replace(data, gold=truth.astype(np.int32))
+    fit = DawidSkene("pooled", use_gold=True).fit(gold)
+    np.testing.assert_array_equal(drawn_world(design("test", gold, use_gold=True), fit, 3).truth, truth)
+
+
+def test_log_posterior_is_the_log_of_the_product_of_its_answers(small):
+    data, truth, fit = small
+    world = World(fit.confusion, fit.prevalence, truth)
+    *_, at = carried_out(data, world, "random", np.array([0, 5]), np.full(6, 1 / 6), 3, Patterns(3, 1.0), 1)
+    found, every = log_posterior(at, world), at.as_dataset()
+    for case in (0, int(at.case[0])):
+        rows = list(every.annotations_of(case))
+        product = fit.prevalence * fit.confusion[every.rater[rows], :, every.answer[rows]].prod(axis=0)
+        np.testing.assert_allclose(np.exp(found[case]), product, rtol=1e-9)
+
+
+def test_a_forecast_is_the_same_whenever_it_is_made(small):
+    data, _, fit = small
+    one, two = (forecast(data, fit, Goal("certainty", 0.8), budget=60, n_worlds=20, seed=4) for _ in range(2))
+    np.testing.assert_array_equal(one.value, two.value)
+    assert (one.needed, one.first_cases) == (two.needed, two.first_cases)
+    other = forecast(data, fit, Goal("certainty", 0.8), budget=60, n_worlds=20, seed=5)
+    assert not np.array_equal(one.value, other.value)
+
+
+@pytest.mark.parametrize(
+    ("goal", "better"),
+    [
+        (Goal("certainty", 0.75), 1),
+        (Goal("agreement", 0.15), -1),
+        (Goal("accuracy", 0.3, "r2"), -1),
+        (Goal("prevalence", 0.24, "k1"), -1),
+    ],
+    ids=lambda value: getattr(value, "quantity", ""),
+)
+def test_more_annotations_bring_every_quantity_nearer_and_the_forecast_says_when(small, goal, better):
+    data, _, fit = small
+    found = forecast(data, fit, goal, budget=120, n_steps=4, n_worlds=24, seed=1)
+    assert (found.value[-1] - found.value[0]) * better > 0
+    assert (found.low <= found.value).all() and (found.value <= found.high).all()
+    assert found.by_rater.sum() <= 120 + 1e-9
+    if found.needed is not None:
+        reached = np.interp(found.needed, found.extra, found.value)
+        assert abs(reached - goal.target) < 0.03
+        assert found.needed_low <= found.needed
+    if goal.quantity == "accuracy":
+        assert np.flatnonzero(found.by_rater).tolist() == [2]
+
+
+def test_a_target_that_is_met_needs_nothing_and_one_out_of_reach_has_no_number(small):
+    data, _, fit = small
+    met = forecast(data, fit, Goal("certainty", 0.2), budget=20, n_steps=2, n_worlds=20)
+    assert (met.needed, met.needed_high, met.share_met) == (0, 0, 1.0)
+    never = forecast(data, fit, Goal("certainty", 0.999), budget=20, n_steps=2, n_worlds=20)
+    assert (never.needed, never.needed_low, never.share_met) == (None, None, 0.0)
+
+
+def test_raters_who_are_named_are_asked_and_run_out_of_cases(small):
+    data, _, fit = small
+    found = forecast(data, fit, Goal("certainty", 0.9), budget=100, raters=["r0", "r4"], n_worlds=20)
+    assert np.flatnonzero(found.by_rater).tolist() == [0, 4]
+    assert "everybody who may be asked" in found.notes[0]
+    assert len(found.first_cases) == 10
+
+
+@pytest.mark.parametrize(
+    ("goal", "policy"), [(Goal("agreement", 0.09), "random"), (Goal("certainty", 0.7), "new_cases")]
+)
+def test_forecasts_hold_what_comes(goal, policy):
+    """90 % of 12, within three standard errors: at least 7."""
+    held = holds(goal, policy, 12, n_worlds=30)
+    assert held["at the end"][0] >= 7
+
+
+def test_what_cannot_be_planned_is_refused(small):
+    data, _, fit = small
+    other, _ = simulated(61, [0.8] * 3, n_cases=20, per_case=2)
+    goal = Goal("certainty", 0.8)
+    with pytest.raises(NotApplicableError, match="identified"):
+        forecast(replace(data, raters_identified=False), fit, goal)
+    with pytest.raises(InputError, match="Fit the model"):
+        forecast(other, fit, goal)
+    with pytest.raises(NotFoundError, match="rater 'x'"):
+        forecast(data, fit, goal, raters=["x"])
+    with pytest.raises(NotFoundError, match="class 'x'"):
+        forecast(data, fit, Goal("prevalence", 0.1, "x"))
+    for wrong in ({"policy": "best"}, {"budget": 0}, {"n_worlds": 3}, {"level": 1.0}):
+        with pytest.raises(InputError):
+            forecast(data, fit, goal, **wrong)
+    with pytest.raises(InputError, match="quantity"):
+        forecast(data, fit, Goal("speed", 0.1))
+    token = CancelToken()
+    token.cancel()
+    with pytest.raises(Cancelled):
+        forecast(data, fit, goal, token=token)
+
+
+def test_when_everybody_has_answered_everything_there_is_nobody_to_ask():
+    data, _ = simulated(62, [0.8] * 3, n_cases=20, per_case=3)
+    fit = DawidSkene("pooled").fit(data)
+    with pytest.raises(NotApplicableError, match="new cases"):
+        forecast(data, fit, Goal("certainty", 0.9), budget=10, n_worlds=20)
