@@ -19,9 +19,9 @@ from core.raters.panel import Panel
 
 N_POINTS = 121
 _CELLS = 400
-_EDGES = np.linspace(-8.0, 8.0, 801)  # logits, of the pool's own grid
-_N_MEAN, _N_SIZE = 21, 17
-_LEVELS = 3
+_EDGES = np.linspace(-8.0, 8.0, 401)  # logits, of the pool's own grid
+_N_MEAN, _N_SIZE = 17, 13
+_STEPS = (4, 4, 1)  # of the pool's grid: coarse while the pool is being looked for
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,17 +173,17 @@ def _likelihood(points: np.ndarray, values: np.ndarray, edges: np.ndarray) -> np
 
 
 def _pool(points: np.ndarray, values: np.ndarray) -> _Pool:
-    average = _averages(points, values)
+    averages = {step: _averages(points, values, _EDGES[::step]) for step in (4, 1)}
     mean_range, size_range = (-6.0, 6.0), (-2.0, 9.0)
-    for _ in range(_LEVELS):
+    for step in _STEPS:
         logit_mean, log_size = (np.linspace(*ends, n) for ends, n in ((mean_range, _N_MEAN), (size_range, _N_SIZE)))
         means, sizes = np.repeat(expit(logit_mean), _N_SIZE), np.tile(log_size, _N_MEAN)
-        prior = _distribution(means, np.exp(sizes))
+        prior = _distribution(means, np.exp(sizes), _EDGES[::step])
         # The mass of the ends lies in the outermost cells.
         cells = np.diff(prior, axis=1, prepend=0.0, append=1.0)
         cells[:, 1] += cells[:, 0]
         cells[:, -2] += cells[:, -1]
-        marginal = np.log(np.maximum(average @ cells[:, 1:-1].T, 1e-300))
+        marginal = np.log(np.maximum(averages[step] @ cells[:, 1:-1].T, 1e-300))
         # Uniform mean and s/(1 + s), in the coordinates logit m and ln s.
         joint = marginal.sum(axis=0) + np.log(means * (1 - means)) + sizes - 2 * np.log1p(np.exp(sizes))
         weight = np.exp(joint - joint.max()).reshape(_N_MEAN, _N_SIZE)
@@ -195,9 +195,9 @@ def _pool(points: np.ndarray, values: np.ndarray) -> _Pool:
     return _Pool(float(weight @ means), float(np.exp(weight @ sizes)), others, prior)
 
 
-def _averages(points: np.ndarray, values: np.ndarray) -> np.ndarray:
+def _averages(points: np.ndarray, values: np.ndarray, logits: np.ndarray) -> np.ndarray:
     """Mean of L over each cell of the pool's grid, shape (n_raters, n_edges − 1), also where L lies within one cell."""
-    edges = expit(_EDGES)
+    edges = expit(logits)
     found = np.empty((len(points), edges.size - 1))
     for rater, (x, y) in enumerate(zip(points, np.exp(values), strict=True)):
         area = np.concatenate([[0.0], np.cumsum((y[1:] + y[:-1]) / 2 * np.diff(x))])
@@ -208,11 +208,11 @@ def _averages(points: np.ndarray, values: np.ndarray) -> np.ndarray:
     return found
 
 
-def _distribution(mean: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """Beta(m s, (1 − m) s) distribution functions at `_EDGES`, shape (n_hyper, n_edges)."""
+def _distribution(mean: np.ndarray, size: np.ndarray, logits: np.ndarray) -> np.ndarray:
+    """Beta(m s, (1 − m) s) distribution functions at some logits, shape (n_hyper, n_edges)."""
     from scipy.special import betainc
 
-    return betainc((mean * size)[:, None], ((1 - mean) * size)[:, None], expit(_EDGES)[None])
+    return betainc((mean * size)[:, None], ((1 - mean) * size)[:, None], expit(logits)[None])
 
 
 def _narrow(at: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
@@ -228,9 +228,9 @@ def _as_badly(points: np.ndarray, alone: np.ndarray, pool: _Pool) -> np.ndarray:
     # Beta(x + 1, n − x + 1) has this mean and variance: n and x as if the truth were known.
     n = np.maximum(mean * (1 - mean) / variance - 3, 1)
     x = np.clip(mean * (n + 2) - 1, 0, n)
-    reached = pool.others @ pool.prior[:, ::4]
+    reached = pool.others @ pool.prior[:, ::2]
     mass = np.diff(reached, axis=1, prepend=0.0, append=1.0)
-    accuracy = expit(np.concatenate([_EDGES[:1], (_EDGES[4::4] + _EDGES[:-4:4]) / 2, _EDGES[-1:]]))
+    accuracy = expit(np.concatenate([_EDGES[:1], (_EDGES[2::2] + _EDGES[:-2:2]) / 2, _EDGES[-1:]]))
     return binomial_mixture_tail(x, n, accuracy, mass)
 
 

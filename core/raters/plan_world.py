@@ -65,8 +65,8 @@ def drawn_world(data: Design, fit: RaterModelFit, seed: int) -> World:
     """Parameters and truth that the data could come from, by the weighted likelihood bootstrap.
 
     Cases are weighted by Exp(1); all raters taken as one are fitted to them, and then each rater, with ten
-    pseudo-annotations of that pool for each class, which are weighted too. So the pool is drawn with the rest: forecasts
-    with one that was plugged in would be surer than they may be. The truth is drawn given these parameters. Newton &
+    pseudo-annotations of that pool for each class, which are weighted too. So the pool is drawn with the rest: with one
+    that was plugged in, forecasts would be surer than they may be. The truth is drawn given these parameters. Newton &
     Raftery (1994), DOI 10.1111/j.2517-6161.1994.tb01956.x.
     """
     rng = np.random.default_rng(seed)
