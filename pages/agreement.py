@@ -103,10 +103,6 @@ def _page() -> None:
     title.title(_sentence(found))
     shares = None if dataset.kind == "score" else cached_agreement.class_shares(dataset)
     agreement_top.show(found, theme, shares)
-    ordinal = f" --ordinal --classes {quote(','.join(dataset.classes))}" if found.kind == "ordinal" else ""
-    provenance.show(
-        dataset, ["agreement"], f"agreement FILE{ordinal}", {"kind": found.kind, "level": 0.95}, "agreement"
-    )
     _repeats(dataset)
     if dataset.kind == "score":
         widgets.heading("As two classes")
@@ -127,6 +123,10 @@ def _page() -> None:
         if tab.open:
             with tab:
                 show()
+    ordinal = f" --ordinal --classes {quote(','.join(dataset.classes))}" if found.kind == "ordinal" else ""
+    provenance.show(
+        dataset, ["agreement"], f"agreement FILE{ordinal}", {"kind": found.kind, "level": 0.95}, "agreement"
+    )
 
 
 menu.through_app()

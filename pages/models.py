@@ -129,13 +129,6 @@ def _page() -> None:
     title.title(_sentence(shown, vote))
     _who_is_accurate(shown)
     models_compare.table(fitted, shown, vote)
-    provenance.show(
-        dataset,
-        ["rater models"],
-        command_of(shown.request),
-        {name: value for name, value in asdict(shown.request).items() if value is not None},
-        "models",
-    )
     parts = {
         "Cases": lambda: models_parts.cases(shown, vote, theme),
         "Raters": lambda: models_parts.raters(shown, theme),
@@ -149,6 +142,13 @@ def _page() -> None:
         if tab.open:
             with tab:
                 show()
+    provenance.show(
+        dataset,
+        ["rater models"],
+        command_of(shown.request),
+        {name: value for name, value in asdict(shown.request).items() if value is not None},
+        "models",
+    )
 
 
 menu.through_app()

@@ -21,14 +21,14 @@ PAGES = {
 def settled(page: Page) -> None:
     """Wait until the page's script has run and nothing is at work any more."""
     expect(page.locator("[data-testid=stApp][data-test-script-state=notRunning]")).to_be_attached()
-    expect(page.get_by_role("button", name="Cancel")).to_have_count(0, timeout=60_000)
+    expect(page.get_by_role("button", name="Cancel")).to_have_count(0, timeout=150_000)
     expect(page.locator("[data-testid=stSkeleton]")).to_have_count(0)
 
 
 def go_to(page: Page, title: str) -> None:
     """Walk to a page by the navigation, and see its sentence."""
     page.get_by_test_id("stSidebarNav").get_by_role("link", name=title, exact=True).click()
-    expect(page.get_by_role("heading", level=1)).to_contain_text(re.compile(PAGES[title]), timeout=60_000)
+    expect(page.get_by_role("heading", level=1)).to_contain_text(re.compile(PAGES[title]), timeout=120_000)
     settled(page)
 
 
