@@ -3,7 +3,7 @@
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.labels import model_name, short_names, slant, titled
+from core.figures.labels import model_name, row_height, short_names, slant, titled
 from core.figures.reliability import SYMBOLS
 from core.figures.theme import Theme, legend_below, with_opacity
 from core.models.checks import PredictiveCheck
@@ -165,7 +165,7 @@ def loo_forest(rows: tuple[LooRow, ...], theme: Theme, title: str) -> go.Figure:
         else _signed(row.difference) + ("" if row.difference_se is None else f" ± {row.difference_se:,.1f}")
         for i, row in enumerate(rows)
     ]
-    figure = titled(theme, title, height=110 + 32 * len(rows))
+    figure = titled(theme, title, height=110 + row_height([row.name for row in rows]) * len(rows))
     figure.add_scatter(
         x=np.maximum(difference, edge),
         y=place,

@@ -1,7 +1,7 @@
 """Titles and names that fit their figure: titles in lines, and names that stay apart when they are cut."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import unescape
 
 import plotly.graph_objects as go
@@ -71,6 +71,11 @@ def model_name(name: str) -> str:
     """The escaped name of a model for the tick of an axis: that it has not converged stands in a line below."""
     title, found, _ = name.partition(NOT_CONVERGED)
     return plotly(shorten(title, 26)) + (f"<br>{NOT_CONVERGED.removeprefix(', ')}" if found else "")
+
+
+def row_height(names: Iterable[str]) -> int:
+    """Pixels that a row for each model needs."""
+    return 38 if any(NOT_CONVERGED in name for name in names) else 28
 
 
 def slant(names: Sequence[str]) -> int:

@@ -3,7 +3,7 @@
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.labels import model_name, short_names, slant, titled
+from core.figures.labels import model_name, row_height, short_names, slant, titled
 from core.figures.reliability import SYMBOLS
 from core.figures.theme import Theme, legend_below, with_opacity
 from core.models.result import RaterModelFit
@@ -50,7 +50,7 @@ def prevalence_by_model(
     first = next(iter(fits.values()))
     span = len(fits) + 1
     one_class = len(codes) == 1
-    figure = titled(theme, title, height=int(130 + (28 if one_class else 24) * len(codes) * span))
+    figure = titled(theme, title, height=int(130 + (row_height(fits) if one_class else 24) * len(codes) * span))
     n_annotations = int(first.n_annotations.sum())
     for group, code in enumerate(codes):
         figure.add_scatter(

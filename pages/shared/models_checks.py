@@ -36,6 +36,8 @@ def checks(fitted: list[Fitted], shown: Fitted, theme) -> None:
         "a coloured bar is where 95 % of data lie that the model makes up. A model whose bars miss the outlines cannot "
         "have made these answers."
     )
+    rows = compare_loo({models_jobs.label(one): one.bayes.loo for one in mine if one.bayes.loo is not None})
+    votes = {row.name: votes[row.name] for row in rows} | votes  # those that predict best first
     drawn = _drawn(votes, models_jobs.label(which))
     widgets.plot(
         figures.vote_bands({name: votes[name] for name in drawn}, theme, plotly(_who_reproduces(votes)), code),
@@ -50,7 +52,6 @@ def checks(fitted: list[Fitted], shown: Fitted, theme) -> None:
         "rater_bands",
         "Observed answers of raters against the model's bands",
     )
-    rows = compare_loo({models_jobs.label(one): one.bayes.loo for one in mine if one.bayes.loo is not None})
     if len(rows) > 1:
         widgets.heading("Predicting a new case", "leave-one-case-out")
         high = sum(row.n_high_k for row in rows)
@@ -63,8 +64,8 @@ def checks(fitted: list[Fitted], shown: Fitted, theme) -> None:
             st.caption(f"Open symbols: for {plural(high, 'case')} the importance weights are not to be trusted (k).")
         frame = pd.DataFrame([{name: getattr(row, name) for name in row.__slots__} for row in rows])
         widgets.download(frame, "Leave-one-out", "leave_one_out", "loo_table")
-    for one in mine:
-        if one.bayes.diagnostics is not None:
+    with st.expander("How the chains went", expanded=len(mine) <= figures.MOST_MODELS):
+        for one in (one for one in mine if one.bayes.diagnostics is not None):
             st.caption(f"**{markdown(one.title)}**: {markdown(one.bayes.diagnostics.words)}")
 
 

@@ -15,6 +15,7 @@ from core.models.result import RaterModelFit
 from core.text import markdown, number, plotly, plural, shorten, with_interval
 from pages.shared import columns, models_checks, models_jobs, widgets
 
+MOST_BADGES = 6
 _METHODS = {"em": "EM", "map": "first answer", "nuts": "full posterior", "vote": "votes"}
 _HELP = {
     "elpd less the best": st.column_config.TextColumn(help=explained("leave-one-case-out")),
@@ -65,20 +66,34 @@ def table(fitted: list[Fitted], shown: Fitted, vote: RaterModelFit) -> None:
         )
     frame = pd.DataFrame(rows)
     if not any(one.bayes is not None and one.bayes.diagnostics for one in fitted):
-        frame = frame.drop(columns=["elpd less the best", "check of raters", "check of votes"])
-    st.dataframe(frame, hide_index=True, column_config=_HELP, key="model_comparison")
-    with st.container(horizontal=True):
-        for one in fitted:
-            if not one.fit.converged:
-                st.badge(f"{markdown(one.title)} has not converged", icon=":material/warning:", color="orange")
-            for check in one.bayes.checks if one.bayes else ():
-                if check.fails:
-                    st.badge(
-                        f"{markdown(one.title)} fails its check of {check.kind}: {models_checks.least(check)}",
-                        icon=":material/close:",
-                        color="red",
-                    )
+        frame = frame.drop(columns=["check of raters", "check of votes"])
+    if not loo:
+        frame = frame.drop(columns=["elpd less the best"])
+    st.dataframe(frame, hide_index=True, height=35 * (len(frame) + 1) + 3, column_config=_HELP, key="model_comparison")
+    _badges(fitted)
     widgets.download(pd.DataFrame(plain), "Models", "models", "model_comparison_table")
+
+
+def _badges(fitted: list[Fitted]) -> None:
+    """What must not be overlooked; counted where there are many models."""
+    unsettled = [one.title for one in fitted if not one.fit.converged]
+    failing = [
+        (one.title, check) for one in fitted if one.bayes is not None for check in one.bayes.checks if check.fails
+    ]
+    with st.container(horizontal=True):
+        if len(fitted) > MOST_BADGES:
+            if unsettled:
+                words = f"{len(unsettled)} of {len(fitted)} models have not converged"
+                st.badge(words, icon=":material/warning:", color="orange")
+            if failing:
+                words = f"{len({title for title, _ in failing})} of {len(fitted)} models fail a check"
+                st.badge(words, icon=":material/close:", color="red")
+            return
+        for title in unsettled:
+            st.badge(f"{markdown(title)} has not converged", icon=":material/warning:", color="orange")
+        for title, check in failing:
+            words = f"{markdown(title)} fails its check of {check.kind}: {models_checks.least(check)}"
+            st.badge(words, icon=":material/close:", color="red")
 
 
 def _class_of_interest(fitted: list[Fitted], shown: Fitted, vote: RaterModelFit) -> str:

@@ -62,7 +62,10 @@ def test_a_click_on_a_cell_lists_where_the_two_differ_and_the_boxes_can_be_chang
     other = next(name for name in (f"observer {place}" for place in range(1, 6)) if name not in now)
     page.get_by_role("option", name=other).click()
     expect(said).to_contain_text(other)
-    box = page.locator(".st-key-disagreements [data-testid=stDataFrame]").bounding_box()
+    table = page.locator(".st-key-disagreements [data-testid=stDataFrame]")
+    settled(page)
+    table.scroll_into_view_if_needed()
+    box = table.bounding_box()
     page.mouse.click(box["x"] + 20, box["y"] + 50)
     expect(page.get_by_role("heading", name=re.compile("^Case .* certainty"))).to_be_visible()
 

@@ -54,6 +54,15 @@ def test_the_baseline_without_parameters_is_not_taken_for_the_truth():
     assert "Most accurate" not in words(app)
 
 
+def test_the_baseline_has_checks_and_no_chains():
+    app = opened("models", "caries")
+    app.session_state["model_tabs"] = "Checks"
+    app.session_state["bayesian_how"] = "Full posterior"
+    app = choose(app, "difficulty-ABDE")
+    assert "Votes of a case, observed and replicated" in words(app)
+    assert "Difficulty ABDE fails its check of votes" in words(app)
+
+
 def test_more_than_six_models_are_chosen_from_a_list():
     tags = ("ABC", "ABD", "ABCDE", "C", "D", "ABCD")
     app = choose(opened("models", "caries"), "dawid-skene", *(f"difficulty-{tag}" for tag in tags))

@@ -4,7 +4,7 @@ from html import unescape
 
 import pytest
 
-from core.figures.labels import NOT_CONVERGED, TITLE_WIDTH, in_lines, model_name, short_names, slant, titled
+from core.figures.labels import NOT_CONVERGED, TITLE_WIDTH, in_lines, model_name, row_height, short_names, slant, titled
 from core.figures.theme import DARK, LIGHT, blank
 from core.text import plotly
 
@@ -66,3 +66,7 @@ def test_tick_labels_slant_where_they_would_overlap():
     assert slant(["1", "2", "3"]) == 0
     assert slant(["a long name"] * 5) == -45
     assert slant([plotly("<<<<")] * 5) == 0  # as shown, not as written
+
+
+def test_rows_of_models_have_room_for_a_second_line_where_one_has_it():
+    assert row_height(["A", f"B{NOT_CONVERGED}"]) > row_height(["A", "B"])
