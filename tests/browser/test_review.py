@@ -26,6 +26,7 @@ def test_a_class_named_like_a_column_of_a_table_breaks_no_page(open_page, dashbo
     upload(page, "named.csv", ("\n".join(["case,rater,class", *rows]) + "\n").encode())
     page.get_by_role("button", name="Use 27 answers").click()
     go_to(page, "Models")
+    page.get_by_role("tab", name="Soft labels").click()
     expect(page.get_by_role("button", name="Class probabilities of all cases")).to_be_visible()
     expect(page.get_by_test_id("stException")).to_have_count(0)
 
