@@ -14,6 +14,7 @@ from core.errors import PluralityError
 from core.text import markdown, plural
 from pages.shared import (
     cached,
+    home_drop,
     jobs_ui,
     menu,
     predictions,
@@ -34,6 +35,7 @@ def _files():
         accept_multiple_files=True,
         key=f"upload-{st.session_state.get('n_uploads', 0)}",
     )
+    uploads = uploads or home_drop.dropped()
     if not uploads:
         st.caption(
             "Tables (CSV, TSV, Excel, Parquet; any column names, one row per answer, a column or a row per rater, "
@@ -105,6 +107,7 @@ def _use(reading: Reading, source: Source, question: Question, choices: remember
     state.use(address)
     for name, content in source.side.predictions:
         predictions.add(name.rsplit(".", 1)[0], content)
+    home_drop.let_go()
     upload_last.remember(source, question, choices)
     st.session_state["upload_done"] = reading.dataset.digest
     st.session_state["n_uploads"] = st.session_state.get("n_uploads", 0) + 1  # another key empties the drop zone
