@@ -11,10 +11,12 @@ from core.review.desk import Desk
 from core.review.sessions import Session
 from core.review.store import ReviewStore, open_store
 from core.text import markdown
-from pages.shared import menu, plausibility, review_after, review_session, review_start, state, widgets
+from pages.shared import menu, plausibility, review_after, review_presses, review_session, review_start, state, widgets
 
 
 def _page() -> None:
+    review_session.style()
+    review_presses.catch_up()
     widgets.require_data()
     dataset = state.whole().dataset  # reviews belong to the whole dataset, whatever is selected
     title = st.empty()
@@ -78,3 +80,4 @@ def _session(store: ReviewStore, dataset: Dataset, name: str) -> Session | None:
 
 menu.through_app()
 _page()
+review_presses.drawn()

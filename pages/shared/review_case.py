@@ -10,6 +10,7 @@ from core.review.states import STATES, Read
 from core.text import markdown
 from pages.shared import case_view, plausibility, review_moves, review_opinion
 from pages.shared.review_moves import Place, Step
+from pages.shared.review_presses import noted
 
 ARBITRATION = "Arbitration"
 _DUE = "Your opinion comes first; the panel's answers are shown once yours is recorded."
@@ -66,9 +67,11 @@ def _blind(place: Place, standing: str, model: PlausibilityModel, reliability: f
         st.markdown(f"**{_DUE}**")
     if how == "open" or standing == "elsewhere" or place.session.title == ARBITRATION:
         st.button(
-            "Show the others' opinions first", icon=":material/visibility:", key=place.key("look"), on_click=_look,
-            args=(place, model, reliability),
-        )  # fmt: skip
+            "Show the others' opinions first",
+            icon=":material/visibility:",
+            key=place.key("look"),
+            **noted(_look, place, model, reliability),
+        )
     return _own(place)
 
 
@@ -81,17 +84,17 @@ def _own(place: Place) -> Step:
     opinion = review_opinion.ask(place.dataset, form)
     review_opinion.remarks(form)
     told = "Choose a class first." if opinion is None else place.told("opinion", opinion=opinion)
-    return Step("opinion", told, form, opinion=True, ready=opinion is not None)
+    return Step("opinion", told, form, opinion=True)
 
 
 def _open(place: Place, model: PlausibilityModel, reliability: float) -> Step | None:
     """The panel beside one's own opinion, and what can be done about it."""
     _sentence(place)
-    left, right = st.columns([3, 2], gap="large")
-    with right:
+    left, right = st.columns([2, 3], gap="large")  # on a narrow screen the decision stands over the figures
+    with left:
         _opinions(place)
         step = _decide(place)
-    with left:
+    with right:
         queued = next((one.why for one in place.session.cases if one.case_id == place.case_id), "")
         if queued:
             st.caption(f"Why it is here: {markdown(queued)}")
@@ -179,9 +182,12 @@ def _choose(place: Place, *kinds: str) -> Step | None:
         for kind in kinds:
             label, icon, shortcut = _CHOICES[kind]
             st.button(
-                label, icon=":material/expand_less:" if doing == kind else f":material/{icon}:", shortcut=shortcut,
-                on_click=_do, args=(place, kind), key=place.key(kind),
-            )  # fmt: skip
+                label,
+                icon=":material/expand_less:" if doing == kind else f":material/{icon}:",
+                shortcut=shortcut,
+                **noted(_do, place, kind),
+                key=place.key(kind),
+            )
     return _FIELDS[doing](place) if doing in kinds else None
 
 
@@ -198,18 +204,26 @@ def _change(place: Place) -> Step:
     told = "Choose something else, with a reason or a note."
     if not same:  # what follows does not depend on the reason, which may come last
         told = f"If you change it: {place.told('change', opinion=opinion, note='-')}"
-    return Step("change", told, form, opinion=True, ready=not same)
+    return Step("change", told, form, opinion=True)
 
 
 def _second_opinion(place: Place) -> Step:
     st.text_input(
-        "Whom to ask", key=place.key("whom"), max_chars=200, placeholder="The name under which they review",
+        "Whom to ask",
+        key=place.key("whom"),
+        max_chars=200,
+        placeholder="The name under which they review",
         persist_state="session",
-    )  # fmt: skip
+    )
     st.segmented_control(
-        "They read it", ["blind", "open"], default="blind", required=True, key=place.key("how"),
-        format_func={"blind": "blind", "open": "open, with all opinions"}.get, persist_state="session",
-    )  # fmt: skip
+        "They read it",
+        ["blind", "open"],
+        default="blind",
+        required=True,
+        key=place.key("how"),
+        format_func={"blind": "blind", "open": "open, with all opinions"}.get,
+        persist_state="session",
+    )
     return Step("second_opinion", "The case waits for their opinion; it stands on their Review page.")
 
 
@@ -233,9 +247,13 @@ def _arbitrate(place: Place) -> Step:
     if place.own is not None:
         st.caption("You are a party to this dispute. Better that somebody else decides; go on to the next case.")
     how = st.segmented_control(
-        "It ends with", ["a class or ranking", review_opinion.DISTRIBUTION], default="a class or ranking",
-        required=True, key=f"ends-{form}", persist_state="session",
-    )  # fmt: skip
+        "It ends with",
+        ["a class or ranking", review_opinion.DISTRIBUTION],
+        default="a class or ranking",
+        required=True,
+        key=f"ends-{form}",
+        persist_state="session",
+    )
     if how == review_opinion.DISTRIBUTION:
         named = dict.fromkeys(name for read in place.review.reads for name in read.opinion.classes)
         opinion = review_opinion.ask_distribution(place.dataset, form, list(named))
@@ -243,4 +261,4 @@ def _arbitrate(place: Place) -> Step:
         opinion = review_opinion.ask(place.dataset, form)
     review_opinion.remarks(form)
     told = "Choose how it ends." if opinion is None else place.told("adjudication", opinion=opinion)
-    return Step("adjudication", told, form, opinion=True, ready=opinion is not None)
+    return Step("adjudication", told, form, opinion=True)

@@ -53,19 +53,26 @@ class Place:
         except PluralityError as error:
             return str(error)
 
+    def allows(self, kind: str) -> bool:
+        """Whether a step that needs no more than its kind can be taken now."""
+        try:
+            self.desk.follows(self.desk.draft(self.case_id, kind))
+        except PluralityError:
+            return False
+        return True
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """The step that the reviewer is at: its kind, what follows from it, and the form that it takes.
 
-    ``opinion`` says whether the form holds an opinion beside remarks, ``ready`` whether it can be sent.
+    ``opinion`` says whether the form holds an opinion beside remarks.
     """
 
     kind: str
     told: str
     form: str | None = None
     opinion: bool = False
-    ready: bool = True
 
 
 def start_clock(place: Place) -> None:
@@ -136,28 +143,21 @@ def reveal(place: Place, panel, model: str, settings: dict) -> CaseReview:
         draft = place.desk.draft(place.case_id, "reveal", **said)
         # Somebody else's step in between does not change what is about to be shown.
         with suppress(ConflictError):
-            place.desk.send(draft, seen=review.version, token=_token(place, "reveal", review.version))
+            place.desk.send(draft, seen=review.version, token=new_token())
         review = place.desk.case(place.case_id)
     return review
 
 
-def undoable(place: Place) -> str | None:
+def undoable(place: Place) -> Place | None:
     """The case whose last step can be taken back: the one just left, else this one."""
     session, case_id, _ = st.session_state.get("review_last") or (None, None, None)
     for one in (case_id if session == place.session.id else None, place.case_id):
-        if one is None or not any(event.reviewer == place.desk.reviewer for event in place.desk.case(one).events):
+        if one is None:
             continue
-        try:
-            place.desk.follows(place.desk.draft(one, "undo"))
-        except PluralityError:
-            continue
-        return one
+        there = Place(place.desk, place.session, one, place.desk.case(one))
+        if any(event.reviewer == place.desk.reviewer for event in there.review.events) and there.allows("undo"):
+            return there
     return None
-
-
-def take_back(place: Place, case_id: str) -> None:
-    """Undo the last step on a case and show the case."""
-    send(Place(place.desk, place.session, case_id, place.desk.case(case_id)), Step("undo", ""))
 
 
 def neighbour(lines: tuple[SessionLine, ...], case_id: str, by: int) -> str | None:
@@ -196,28 +196,24 @@ def _record(place: Place, kind: str, said: dict) -> None:
     A blind reader sees nothing that another's step could change, so theirs is sent again on the new version. Everybody
     else is told and looks again.
     """
+    sent = st.session_state.setdefault("review_sent", {})
+    seen = place.review.version
+    token = sent.setdefault((place.session.id, place.case_id, kind, seen), [new_token(), False])
+    if token[1]:  # the second half of a double click
+        return
     at, began = st.session_state.get("review_began", (None, 0.0))
     here = (place.session.id, place.case_id)
     said |= {"session": place.session.id, "seconds": time.monotonic() - began if at == here else None}
     draft = place.desk.draft(place.case_id, kind, **said)
-    seen, token = place.review.version, _token(place, kind, place.review.version)
-    while True:
+    while not token[1]:
         try:
-            place.desk.send(draft, seen=seen, token=token)
+            place.desk.send(draft, seen=seen, token=token[0])
+            token[1] = True
         except ConflictError as error:
             now = place.desk.case(place.case_id)
             if place.revealed or kind not in ("opinion", "skip") or now.read_by(place.desk.reviewer) != place.own:
                 raise
             seen = error.version
-        else:
-            return
-
-
-def _token(place: Place, kind: str, seen: int) -> str:
-    """The same for the same step on the same state, so that a double click records once."""
-    return st.session_state.setdefault("review_tokens", {}).setdefault(
-        (place.session.id, place.case_id, kind, seen), new_token()
-    )
 
 
 def _onward(place: Place) -> None:

@@ -4,6 +4,7 @@ What is chosen and typed is kept in the session under the form's key until it is
 another case or another page loses nothing. Callbacks read it from there, not from what the last run saw.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 
 import streamlit as st
@@ -11,6 +12,7 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.review.opinions import REASONS, UNDETERMINED, Opinion
 from core.text import markdown, number, shorten
+from pages.shared.review_presses import noted
 
 MOST_BUTTONS = 9
 CONFIDENCES = (0.25, 0.5, 0.75, 0.9, 1.0)
@@ -39,7 +41,7 @@ if (!window.reviewKeys) {
 def ask(dataset: Dataset, key: str, *, now: Opinion | None = None) -> Opinion | None:
     """The opinion as it stands on screen; None while nothing is chosen.
 
-    Few classes are buttons with the keys 1 to 9, many are found in a search field.
+    Few classes are buttons with a digit each, many are found in a search field.
     """
     state = _state(key, now)
     several = dataset.kind == "ranking"
@@ -49,9 +51,14 @@ def ask(dataset: Dataset, key: str, *, now: Opinion | None = None) -> Opinion | 
         _buttons(dataset, state, key, several)
     else:
         st.selectbox(
-            "Find a class (key /)", dataset.classes, index=None, placeholder="Type a part of its name",
-            key=f"find-{key}", on_change=_add_found, args=(key, several),
-        )  # fmt: skip
+            "Find a class (key /)",
+            dataset.classes,
+            index=None,
+            placeholder="Type a part of its name",
+            key=f"find-{key}",
+            on_change=_add_found,
+            args=(key, several),
+        )
     st.html(_KEYS, unsafe_allow_javascript=True)
     if dataset.n_classes > MOST_BUTTONS:
         _cannot(state, key)
@@ -66,9 +73,14 @@ def ask_distribution(dataset: Dataset, key: str, named: Sequence[str]) -> Opinio
     )
     for name in classes:
         st.number_input(
-            f"Share of {markdown(name)}", 0.0, 1.0, 1 / len(classes), 0.05, key=f"share-{name}-{key}",
+            f"Share of {markdown(name)}",
+            0.0,
+            1.0,
+            1 / len(classes),
+            0.05,
+            key=f"share-{name}-{key}",
             persist_state="session",
-        )  # fmt: skip
+        )
     total = sum(_shares(key).values())
     if not total:
         st.caption("No class has a share yet.")
@@ -81,13 +93,22 @@ def remarks(key: str) -> None:
     """Confidence, reason and note."""
     with st.container(horizontal=True):
         st.segmented_control(
-            "How sure are you?", CONFIDENCES, key=f"confidence-{key}", format_func="{:.0%}".format,
+            "How sure are you?",
+            CONFIDENCES,
+            key=f"confidence-{key}",
+            format_func="{:.0%}".format,
             persist_state="session",
-        )  # fmt: skip
+        )
         st.selectbox(
-            "Reason for doubt", list(REASONS), index=None, format_func=REASONS.get, placeholder="None", width=260,
-            key=f"reason-{key}", persist_state="session",
-        )  # fmt: skip
+            "Reason for doubt",
+            list(REASONS),
+            index=None,
+            format_func=REASONS.get,
+            placeholder="None",
+            width=260,
+            key=f"reason-{key}",
+            persist_state="session",
+        )
     st.text_area("Note", key=f"note-{key}", height=68, max_chars=10_000, persist_state="session")
 
 
@@ -127,21 +148,40 @@ def _state(key: str, now: Opinion | None) -> dict:
 
 def _buttons(dataset: Dataset, state: dict, key: str, several: bool) -> None:
     ranks = {name: rank for rank, block in enumerate(state["blocks"], 1) for name in block}
+    digits = keys_of(dataset.classes)
     with st.container(horizontal=True, key=f"classes-{key}"):
-        for digit, name in enumerate(dataset.classes, 1):
+        for place, name in enumerate(dataset.classes):
             _choice(
                 f"{markdown(shorten(name, 60))}{f' · {ranks[name]}' if several and name in ranks else ''}",
-                name in ranks, several, shortcut=str(digit), on_click=_press, args=(key, name, several),
-                key=f"class-{digit}-{key}",
-            )  # fmt: skip
+                name in ranks,
+                several,
+                shortcut=digits[place],
+                **noted(_press, key, name, several, choice=True),
+                key=f"class-{place}-{key}",
+            )
         _cannot(state, key)
 
 
 def _cannot(state: dict, key: str) -> None:
     _choice(
-        "Cannot be determined", state["cannot"], False, shortcut="0", on_click=_press_cannot, args=(key,),
+        "Cannot be determined",
+        state["cannot"],
+        False,
+        shortcut="X",
+        **noted(_press_cannot, key, choice=True),
         key=f"cannot-{key}",
-    )  # fmt: skip
+    )
+
+
+def keys_of(classes: Sequence[str]) -> list[str]:
+    """A digit for each of at most nine classes: its own where its name has one, as in "grade 2", else the next free.
+
+    So that on classes named 0 and 1 the key 1 never means 0.
+    """
+    own = [found[0] if len(found := re.findall(r"\d+", name)) == 1 and len(found[0]) == 1 else "" for name in classes]
+    own = [digit if own.count(digit) == 1 else "" for digit in own]
+    free = iter(digit for digit in "1234567890" if digit not in own)
+    return [digit or next(free) for digit in own]
 
 
 def _choice(label: str, chosen: bool, several: bool, **options) -> None:
@@ -162,20 +202,28 @@ def _chosen(state: dict, key: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"Your opinion: **{words}**")
         st.button(
-            "Take the last out", icon=":material/backspace:", shortcut="Backspace", on_click=_take_out, args=(key,),
+            "Take the last out",
+            icon=":material/backspace:",
+            shortcut="Backspace",
+            **noted(_take_out, key, choice=True),
             key=f"out-{key}",
-        )  # fmt: skip
+        )
         if len(blocks[-1]) > 1 or len(blocks) > 1:
             tied = len(blocks[-1]) > 1
             st.button(
-                "Untie the last" if tied else "Tie the last two", icon=":material/link_off:" if tied else
-                ":material/link:", shortcut="T", on_click=_tie, args=(key,), key=f"tie-{key}",
-            )  # fmt: skip
+                "Untie the last" if tied else "Tie the last two",
+                icon=":material/link_off:" if tied else ":material/link:",
+                shortcut="T",
+                **noted(_tie, key, choice=True),
+                key=f"tie-{key}",
+            )
 
 
 def _press(key: str, name: str, several: bool) -> None:
     """Choose a class; one that is chosen already is let go."""
-    state = st.session_state[f"chosen-{key}"]
+    state = st.session_state.get(f"chosen-{key}")
+    if state is None:  # recorded in the meantime
+        return
     state["cannot"] = False
     blocks: list[list[str]] = state["blocks"]
     if any(name in block for block in blocks):
@@ -188,19 +236,24 @@ def _press(key: str, name: str, several: bool) -> None:
 
 
 def _press_cannot(key: str) -> None:
-    state = st.session_state[f"chosen-{key}"]
+    state = st.session_state.get(f"chosen-{key}", {"cannot": False})
     state["cannot"], state["blocks"] = not state["cannot"], []
 
 
 def _add_found(key: str, several: bool) -> None:
     name = st.session_state.get(f"find-{key}")
     st.session_state[f"find-{key}"] = None
-    if name and not any(name in block for block in st.session_state[f"chosen-{key}"]["blocks"]):
+    if name and not any(name in block for block in _blocks(key)):
         _press(key, name, several)
 
 
+def _blocks(key: str) -> list[list[str]]:
+    """Of a form; none where it was recorded in the meantime."""
+    return st.session_state.get(f"chosen-{key}", {}).get("blocks", [])
+
+
 def _take_out(key: str) -> None:
-    blocks = st.session_state[f"chosen-{key}"]["blocks"]
+    blocks = _blocks(key)
     if blocks:
         blocks[-1].pop()
         if not blocks[-1]:
@@ -209,8 +262,8 @@ def _take_out(key: str) -> None:
 
 def _tie(key: str) -> None:
     """Put the last class into the block before it, or out of its block into one of its own."""
-    blocks = st.session_state[f"chosen-{key}"]["blocks"]
-    if len(blocks[-1]) > 1:
+    blocks = _blocks(key)
+    if blocks and len(blocks[-1]) > 1:
         blocks.append([blocks[-1].pop()])
     elif len(blocks) > 1:
         last = blocks.pop()

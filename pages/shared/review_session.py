@@ -2,13 +2,15 @@
 
 import streamlit as st
 
+from core.figures.theme import DARK
 from core.plausibility.protocol import PlausibilityModel
 from core.review.desk import Desk
 from core.review.sessions import STANDINGS, Progress, Session, SessionLine, progress_of
 from core.review.states import STATES
 from core.text import markdown, plural, shorten
-from pages.shared import review_case, review_moves
+from pages.shared import look, review_case, review_moves, review_presses
 from pages.shared.review_moves import Place, Step
+from pages.shared.review_presses import noted
 
 # The bar: no gap to the edge, and on a narrow screen buttons as wide as the thumb needs and no room for key names.
 _STYLE = """
@@ -22,6 +24,14 @@ _STYLE = """
   .st-key-review_main, .st-key-review_main .stButton, .st-key-review_main button { width: 100%; }
   .st-key-review_steps button { padding-left: .5rem; padding-right: .5rem; }
 }
+[data-testid="stCaptionContainer"] { color: inherit; opacity: .78; }
+</style>
+"""
+# Streamlit writes white on its primary colour; on the light teal of the dark theme that cannot be read.
+_DARK = """
+<style>
+[data-testid^="stBaseButton-primary"]:not(:disabled), [data-testid="stMultiSelectTagsContainer"] [data-tag] * {
+  color: #0B1414; }
 </style>
 """
 _MAIN = {
@@ -35,18 +45,25 @@ _MAIN = {
 }
 
 
+def style() -> None:
+    """Styles of the Review page."""
+    st.html(_STYLE + (_DARK if look.theme() is DARK else ""))
+
+
 def show(title, desk: Desk, session: Session, model: PlausibilityModel, reliability: float) -> None:
     """The case in hand, or the list of the session. ``title`` is the place of the page's heading."""
-    st.html(_STYLE)
     lines = desk.lines(session)
     progress = progress_of(lines)
     chosen = st.session_state.get("review_case")
     case_id = chosen if chosen in {line.case_id for line in lines} else progress.current
     listed = case_id is None or st.session_state.get("review_list", False)
     title.title(
-        "The session is through" if listed and progress.current is None
-        else plural(len(lines), "case") if listed else f"Case {markdown(shorten(case_id, 60))}"
-    )  # fmt: skip
+        "The session is through"
+        if listed and progress.current is None
+        else plural(len(lines), "case")
+        if listed
+        else f"Case {markdown(shorten(case_id, 60))}"
+    )
     _progress(desk, progress, listed)
     if listed:
         _list(desk, lines, progress)
@@ -69,46 +86,73 @@ def _progress(desk: Desk, progress: Progress, listed: bool) -> None:
         )
         if not listed:
             st.button(
-                "All cases", icon=":material/list:", type="tertiary", shortcut="L", on_click=review_moves.go,
-                args=(None,), key="session_list",
-            )  # fmt: skip
-        st.button("Leave", icon=":material/logout:", type="tertiary", on_click=review_moves.leave, key="leave_session")
+                "All cases",
+                icon=":material/list:",
+                type="tertiary",
+                shortcut="L",
+                **noted(review_moves.go, None),
+                key="session_list",
+            )
+        st.button(
+            "Leave",
+            icon=":material/logout:",
+            type="tertiary",
+            **noted(review_moves.leave),
+            key="leave_session",
+        )
 
 
 def _bar(place: Place, lines: tuple[SessionLine, ...], step: Step | None) -> None:
-    """At the bottom edge: what happens next, the step that is due, and the way to other cases."""
+    """At the bottom edge: what happens next, the step that is due, and the way to other cases.
+
+    The step is never disabled: a quick hand confirms before the page has been drawn with the choice.
+    """
     with st.bottom, st.container(key="review_bar"):
-        if error := review_moves.trouble(place):
+        if error := review_presses.refused() or review_moves.trouble(place):
             st.error(markdown(error), icon=":material/error:")
         with st.container(horizontal=True, vertical_alignment="center", key="review_main"):
             if step is not None:
                 label, icon, shortcut = _MAIN[step.kind]
                 st.button(
-                    label, type="primary", icon=f":material/{icon}:", shortcut=shortcut, disabled=not step.ready,
-                    on_click=review_moves.send, args=(place, step), key=place.key(f"send-{step.kind}"),
-                )  # fmt: skip
+                    label,
+                    type="primary",
+                    icon=f":material/{icon}:",
+                    shortcut=shortcut,
+                    **noted(review_moves.send, place, step),
+                    key=place.key(f"send-{step.kind}"),
+                )
                 st.caption(markdown(step.told), width="content")
         with st.container(horizontal=True, vertical_alignment="center", key="review_steps"):
             _way(place, lines, -1, "Previous", "chevron_left", "P")
             _way(place, lines, 1, "Next", "chevron_right", "N")
             if place.own is None and place.review.adjudication is None:
                 st.button(
-                    "Skip", icon=":material/skip_next:", shortcut="S", on_click=review_moves.send,
-                    args=(place, Step("skip", "")), key=place.key("skip"),
-                )  # fmt: skip
+                    "Skip",
+                    icon=":material/skip_next:",
+                    shortcut="S",
+                    **noted(review_moves.send, place, Step("skip", "")),
+                    key=place.key("skip"),
+                )
             if (undo := review_moves.undoable(place)) is not None:
                 st.button(
-                    "Undo" if undo == place.case_id else f"Undo {markdown(shorten(undo, 16))}", icon=":material/undo:",
-                    shortcut="U", on_click=review_moves.take_back, args=(place, undo), key=place.key("undo"),
-                )  # fmt: skip
+                    "Undo" if undo.case_id == place.case_id else f"Undo {markdown(shorten(undo.case_id, 16))}",
+                    icon=":material/undo:",
+                    shortcut="U",
+                    **noted(review_moves.send, undo, Step("undo", "")),
+                    key=place.key("undo"),
+                )
 
 
 def _way(place: Place, lines: tuple[SessionLine, ...], by: int, label: str, icon: str, shortcut: str) -> None:
     to = review_moves.neighbour(lines, place.case_id, by)
     st.button(
-        label, icon=f":material/{icon}:", shortcut=shortcut, disabled=to is None and by < 0,
-        on_click=review_moves.go, args=(to,), key=place.key(label),
-    )  # fmt: skip
+        label,
+        icon=f":material/{icon}:",
+        shortcut=shortcut,
+        disabled=to is None and by < 0,
+        **noted(review_moves.go, to),
+        key=place.key(label),
+    )
 
 
 def _list(desk: Desk, lines: tuple[SessionLine, ...], progress: Progress) -> None:
@@ -119,11 +163,17 @@ def _list(desk: Desk, lines: tuple[SessionLine, ...], progress: Progress) -> Non
     )
     with st.container(horizontal=True):
         if left:
-            st.button("Go on", type="primary", icon=":material/play_arrow:", on_click=review_moves.go,
-                      args=(progress.current,), key="list_go_on")  # fmt: skip
+            st.button(
+                "Go on",
+                type="primary",
+                icon=":material/play_arrow:",
+                **noted(review_moves.go, progress.current),
+                key="list_go_on",
+            )
         else:
-            st.button("Another session", type="primary", icon=":material/add:", on_click=review_moves.leave,
-                      key="list_leave")  # fmt: skip
+            st.button(
+                "Another session", type="primary", icon=":material/add:", **noted(review_moves.leave), key="list_leave"
+            )
     for line in lines:
         own = line.review.read_by(desk.reviewer)
         shown = desk.reviewer in line.review.revealed
@@ -132,6 +182,7 @@ def _list(desk: Desk, lines: tuple[SessionLine, ...], progress: Progress) -> Non
         with st.container(horizontal=True, vertical_alignment="center", border=True):
             st.markdown(f"**{markdown(line.case_id)}** · {STANDINGS[line.standing]}{words}{state}", width="stretch")
             st.button(
-                f"Open {markdown(shorten(line.case_id, 30))}", key=f"back-{line.case_id}", on_click=review_moves.go,
-                args=(line.case_id,),
-            )  # fmt: skip
+                f"Open {markdown(shorten(line.case_id, 30))}",
+                key=f"back-{line.case_id}",
+                **noted(review_moves.go, line.case_id),
+            )

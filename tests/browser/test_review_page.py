@@ -1,88 +1,24 @@
-"""Reviewing cases in the browser: by mouse, by keyboard alone, blind, two at once, and with the thumb."""
+"""Reviewing cases alone in the browser: by mouse, by keyboard, and blind."""
 
 import re
 import struct
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from core.annotations.reading import read
 from core.certainty.top_sets import annotation_certainty
-from core.library import keep
 from core.plausibility.dirichlet import DirichletCounts
-from core.review.store import ReviewStore
+from tests.browser.reviewing import FRUIT, arrive, click, data_in, fruit_rows, kinds, panel_of, start
 from tests.browser.steps import settled
 
 pytestmark = pytest.mark.browser
 
-FRUIT = ("apple", "pear", "plum", "quince")
-
 
 @pytest.fixture
 def opened(dashboard, monkeypatch):
-    """Keeps a small dataset in the dashboard's home; gives it, its address, and the store of its reviews."""
-    monkeypatch.setenv("PLURALITY_HOME", str(dashboard.home))
-    stores = []
-
-    def opening(name: str, rows: list[str], header: str = "case,rater,class"):
-        dataset = read("\n".join([header, *rows]).encode(), name=name).dataset
-        keep(dataset)
-        stores.append(ReviewStore())
-        return dataset, f"{dashboard.url}/review?data={dataset.digest}", stores[-1]
-
-    yield opening
-    for store in stores:
-        store.close()
-
-
-def fruit_rows(prefix: str, n_cases: int = 3) -> list[str]:
-    """Three raters; the panel says apple on the first case, pear on the second, and so on, one rater dissenting."""
-    return [
-        f"{prefix}{case},{rater},{FRUIT[(case + (rater == 'Rhea')) % 4]}"
-        for case in range(n_cases)
-        for rater in ("Rhea", "Rolf", "Runa")
-    ]
-
-
-def click(page: Page, name: str | re.Pattern) -> None:
-    """Click a button by the beginning of its name; an icon stands before it."""
-    pattern = name if isinstance(name, re.Pattern) else re.compile(f"^(\\w+ )?{re.escape(name)}")
-    page.get_by_role("button", name=pattern).first.click()
-    settled(page)
-
-
-def arrive(page: Page, case_id: str | None = None, *, other_than: str = "") -> str:
-    """Wait until a case is on screen, a certain one or any other than one; gives it."""
-    expected = re.escape(case_id) if case_id else f"(?!{re.escape(other_than)}$).+"
-    expect(page.get_by_role("heading", level=1)).to_have_text(re.compile(f"^Case {expected}$"))
-    settled(page)
-    return page.get_by_role("heading", level=1).inner_text().removeprefix("Case ")
-
-
-def sign(page: Page, name: str) -> None:
-    """Give a name and wait for the start page."""
-    settled(page)
-    page.get_by_label("Your name, as it will stand in the record").fill(name)
-    page.keyboard.press("Enter")
-    expect(page.get_by_text("You review as")).to_be_visible()
-    settled(page)
-
-
-def start(page: Page, name: str) -> None:
-    """Sign and begin a session with all cases."""
-    sign(page, name)
-    click(page, "Start with")
-    expect(page.get_by_text(f"{name} · 0 of")).to_be_visible()
-
-
-def panel_of(case_id: str) -> str:
-    """What most raters said in `fruit_rows`."""
-    return FRUIT[int(case_id[-1]) % 4]
-
-
-def kinds(store: ReviewStore, dataset, case_id: str) -> list[str]:
-    """Kinds of the events of a case, with who made them."""
-    return [f"{event.reviewer}: {event.kind}" for event in store.trail(dataset.digest, case_id)]
+    """Opens small data in the dashboard."""
+    with data_in(dashboard, monkeypatch) as opening:
+        yield opening
 
 
 def test_a_whole_session_by_mouse(open_page, opened):
@@ -91,7 +27,8 @@ def test_a_whole_session_by_mouse(open_page, opened):
     page = open_page(url)
     start(page, "Ada")
     first = arrive(page)
-    expect(page.get_by_role("button", name=re.compile("Record my opinion"))).to_be_disabled()
+    click(page, "Record my opinion")
+    expect(page.get_by_text("There is no opinion. Choose a class")).to_be_visible()
     click(page, panel_of(first))
     page.get_by_label("Note").fill("typed and not left")
     click(page, "Record my opinion")
@@ -152,9 +89,8 @@ def test_a_whole_session_by_keyboard_alone(open_page, opened):
         page.keyboard.press("Enter")
 
     def cannot_tell() -> None:
-        page.keyboard.press("0")
-        expect(page.get_by_text("Your opinion: it cannot be determined")).to_be_visible()
-        page.keyboard.press("Control+Enter")
+        page.keyboard.press("x")
+        page.keyboard.press("Control+Enter")  # at once, before the page is drawn with the choice
         expect(page.get_by_role("button", name=re.compile("Keep my opinion"))).to_be_visible()
         page.keyboard.press("k")
 
@@ -205,6 +141,33 @@ def test_a_whole_session_by_keyboard_alone(open_page, opened):
     cannot_tell()
     expect(page.get_by_role("heading", name="The session is through")).to_be_visible()
     assert {len(review.reads) for review in store.cases(dataset.digest).values()} == {1}
+
+
+def test_quick_keys_never_record_what_was_not_seen(open_page, opened):
+    """A choice and its confirming count at once; of several choices the one on screen is recorded, when confirmed."""
+    dataset, url, store = opened("quick", fruit_rows("q"))
+    page = open_page(url)
+    start(page, "Ada")
+    keep = page.get_by_role("button", name=re.compile("Keep my opinion"))
+    refused = page.get_by_text("Several keys came at once")
+    expected = {}
+    for keys, name in (("3", "plum"), ("1", "apple"), ("132", "pear")):
+        case_id = arrive(page, other_than=list(expected)[-1] if expected else "")
+        for key in keys:
+            page.keyboard.press(key)
+        page.keyboard.press("Control+Enter")
+        expect(keep if len(keys) == 1 else keep.or_(refused)).to_be_visible()
+        settled(page)
+        if refused.is_visible():
+            name = page.get_by_text("Your opinion:").inner_text().removeprefix("Your opinion: ")
+            page.keyboard.press("Control+Enter")
+        expect(keep).to_be_visible()
+        settled(page)
+        expected[case_id] = name
+        page.keyboard.press("k")
+    expect(page.get_by_role("heading", name="The session is through")).to_be_visible()
+    said = {event.case_id: event.opinion.words() for event in store.trail(dataset.digest) if event.kind == "opinion"}
+    assert said == expected
 
 
 def test_nothing_that_the_browser_receives_tells_the_panels_opinion_before_ones_own(open_page, opened):
@@ -265,103 +228,3 @@ def test_nothing_that_the_browser_receives_tells_the_panels_opinion_before_ones_
     assert b"Quillon" in shown and b"Zenobia" not in shown
     for word in words:
         assert word in shown, word
-
-
-def test_two_reviewers_on_the_same_cases_lose_and_double_nothing(open_page, opened):
-    """Blind reads do not disturb each other; later steps on a changed case are said and sent again; a double click."""
-    dataset, url, store = opened("two at once", fruit_rows("t"))
-    ada, bo = open_page(url), open_page(url)
-    start(ada, "Ada")
-    start(bo, "Bo")
-    first = arrive(ada)
-    arrive(bo, first)
-    for page in (ada, bo):
-        click(page, "quince")
-    for page in (ada, bo):
-        click(page, "Record my opinion")
-        expect(page.get_by_text("You disagree.")).to_be_visible()
-    click(ada, "Keep my opinion")
-    expect(ada.get_by_text(f"Somebody else has worked on case '{first}' since it was shown to you.")).to_be_visible()
-    expect(ada.get_by_text("Bo: quince (blind)")).to_be_visible()
-    assert store.trail(dataset.digest)[-1].reviewer == "Bo"
-    click(ada, "Keep my opinion")
-    expect(ada.get_by_text(f"{first}: opinion kept")).to_be_visible()
-    bo.reload()
-    sign_again = bo.get_by_role("button", name="Bo", exact=True)
-    sign_again.click()
-    click(bo, "Go on")
-    arrive(bo, first)
-    bo.get_by_role("button", name=re.compile("Keep my opinion")).dblclick()
-    expect(bo.get_by_text(f"{first}: opinion kept")).to_be_visible()
-    expect(bo.get_by_role("alert")).to_have_count(0)
-    steps = [f"{who}: {what}" for what in ("opinion", "reveal") for who in ("Ada", "Bo")]
-    assert sorted(kinds(store, dataset, first)) == sorted([*steps, "Ada: keep", "Bo: keep"])
-
-
-def test_a_second_opinion_arbitration_and_reopening(open_page, opened):
-    """Asked blind, it is read blind; a third person ends the dispute with a distribution; a reason reopens it."""
-    dataset, url, store = opened("dispute", [*fruit_rows("d", 1), "d0,Rita,quince"])
-    page = open_page(url)
-    start(page, "Ada")
-    click(page, "quince")
-    click(page, "Record my opinion")
-    click(page, "Ask a second opinion")
-    click(page, "Ask for the second opinion")
-    expect(page.get_by_text("It is not said whom to ask.")).to_be_visible()
-    page.get_by_label("Whom to ask").fill("  Bo ")
-    click(page, "Ask for the second opinion")
-    expect(page.get_by_role("heading", name="The session is through")).to_be_visible()
-    for name in ("Bo", "Cleo"):
-        click(page, re.compile("Another session|^Leave|^logout"))
-        click(page, "Somebody else")
-        sign(page, name)
-        click(page, "Give it" if name == "Bo" else "Decide")
-        expect(page.get_by_text("What the raters said")).to_have_count(0)
-        if name == "Bo":
-            click(page, "pear")
-            click(page, "Record my opinion")
-            expect(page.get_by_text("Ada: quince (blind)")).to_be_visible()
-            click(page, "Keep my opinion")
-    click(page, "Show the others' opinions first")
-    page.get_by_text("a distribution").click()
-    expect(page.get_by_label("Share of quince")).to_be_visible()
-    page.get_by_label("Share of quince").fill("1")
-    click(page, "End the arbitration")
-    (review,) = store.cases(dataset.digest).values()
-    assert review.adjudication.opinion.words() == "quince 66.7 %, pear 33.3 %"
-    assert [read.visible for read in review.reads] == ["blind", "blind"]
-    click(page, "Open d0")
-    click(page, "Reopen the case")
-    page.get_by_label("Note").fill("a new picture came")
-    page.keyboard.press("Control+Enter")
-    expect(page.get_by_text("You have seen the panel's answers before")).to_be_visible()
-    assert store.trail(dataset.digest)[-1].note == "a new picture came"
-
-
-def test_on_a_narrow_screen_the_steps_stay_at_the_bottom_edge(open_page, opened):
-    """390 pixels: no part runs out of the screen, and every step is in reach of the thumb, also far up the page."""
-    _, url, _ = opened("narrow", fruit_rows("n"))
-    page = open_page(url, width=390, height=844)
-
-    def fits() -> None:
-        assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
-
-    def in_reach(*names: str) -> None:
-        for name in names:
-            box = page.get_by_role("button", name=re.compile(f"^(\\w+ )?{name}")).first.bounding_box()
-            assert box["y"] > 844 * 0.6 and box["y"] + box["height"] <= 844, (name, box)
-            assert box["height"] >= 36 and box["x"] >= 0 and box["x"] + box["width"] <= 390, (name, box)
-
-    start(page, "Ada")
-    fits()
-    in_reach("Record my opinion", "Next", "Skip")
-    click(page, "quince")
-    click(page, "Record my opinion")
-    fits()
-    in_reach("Keep my opinion", "Next")
-    click(page, "Change it")
-    fits()
-    in_reach("Change my opinion")
-    click(page, "All cases")
-    fits()

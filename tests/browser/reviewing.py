@@ -1,0 +1,81 @@
+"""What a reviewer does on the Review page, by name, and small data to review."""
+
+import re
+from contextlib import contextmanager
+
+from playwright.sync_api import Page, expect
+
+from core.annotations.reading import read
+from core.library import keep
+from core.review.store import ReviewStore
+from tests.browser.server import Dashboard
+from tests.browser.steps import settled
+
+FRUIT = ("apple", "pear", "plum", "quince")
+
+
+@contextmanager
+def data_in(dashboard: Dashboard, monkeypatch):
+    """Keeps small datasets in the dashboard's home; a function that gives one, its address and the store of reviews."""
+    monkeypatch.setenv("PLURALITY_HOME", str(dashboard.home))
+    stores = []
+
+    def opening(name: str, rows: list[str], header: str = "case,rater,class"):
+        dataset = read("\n".join([header, *rows]).encode(), name=name).dataset
+        keep(dataset)
+        stores.append(ReviewStore())
+        return dataset, f"{dashboard.url}/review?data={dataset.digest}", stores[-1]
+
+    yield opening
+    for store in stores:
+        store.close()
+
+
+def fruit_rows(prefix: str, n_cases: int = 3) -> list[str]:
+    """Three raters; the panel says apple on the first case, pear on the second, and so on, one rater dissenting."""
+    return [
+        f"{prefix}{case},{rater},{FRUIT[(case + (rater == 'Rhea')) % 4]}"
+        for case in range(n_cases)
+        for rater in ("Rhea", "Rolf", "Runa")
+    ]
+
+
+def click(page: Page, name: str | re.Pattern) -> None:
+    """Click a button by the beginning of its name; an icon stands before it."""
+    pattern = name if isinstance(name, re.Pattern) else re.compile(f"^(\\w+ )?{re.escape(name)}")
+    page.get_by_role("button", name=pattern).first.click()
+    settled(page)
+
+
+def arrive(page: Page, case_id: str | None = None, *, other_than: str = "") -> str:
+    """Wait until a case is on screen, a certain one or any other than one; gives it."""
+    expected = re.escape(case_id) if case_id else f"(?!{re.escape(other_than)}$).+"
+    expect(page.get_by_role("heading", level=1)).to_have_text(re.compile(f"^Case {expected}$"))
+    settled(page)
+    return page.get_by_role("heading", level=1).inner_text().removeprefix("Case ")
+
+
+def sign(page: Page, name: str) -> None:
+    """Give a name and wait for the start page."""
+    settled(page)
+    page.get_by_label("Your name, as it will stand in the record").fill(name)
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("You review as")).to_be_visible()
+    settled(page)
+
+
+def start(page: Page, name: str) -> None:
+    """Sign and begin a session with all cases."""
+    sign(page, name)
+    click(page, "Start with")
+    expect(page.get_by_text(f"{name} · 0 of")).to_be_visible()
+
+
+def panel_of(case_id: str) -> str:
+    """What most raters said in `fruit_rows`."""
+    return FRUIT[int(case_id[-1]) % 4]
+
+
+def kinds(store: ReviewStore, dataset, case_id: str) -> list[str]:
+    """Kinds of the events of a case, with who made them."""
+    return [f"{event.reviewer}: {event.kind}" for event in store.trail(dataset.digest, case_id)]

@@ -1,0 +1,123 @@
+"""Several reviewers on the same cases, disputes, and the Review page under the thumb."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.reviewing import arrive, click, data_in, fruit_rows, kinds, sign, start
+from tests.browser.steps import settled
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def opened(dashboard, monkeypatch):
+    """Opens small data in the dashboard."""
+    with data_in(dashboard, monkeypatch) as opening:
+        yield opening
+
+
+def test_two_reviewers_on_the_same_cases_lose_and_double_nothing(open_page, opened):
+    """Blind reads do not disturb each other; later steps on a changed case are said and sent again; a double click."""
+    dataset, url, store = opened("two at once", fruit_rows("t"))
+    ada, bo = open_page(url), open_page(url)
+    start(ada, "Ada")
+    start(bo, "Bo")
+    first = arrive(ada)
+    arrive(bo, first)
+    for page in (ada, bo):
+        click(page, "quince")
+    for page in (ada, bo):
+        page.get_by_role("button", name=re.compile("Record my opinion")).dblclick()
+        expect(page.get_by_text("You disagree.")).to_be_visible()
+    click(ada, "Keep my opinion")
+    expect(ada.get_by_text(f"Somebody else has worked on case '{first}' since it was shown to you.")).to_be_visible()
+    expect(ada.get_by_text("Bo: quince (blind)")).to_be_visible()
+    assert store.trail(dataset.digest)[-1].reviewer == "Bo"
+    click(ada, "Keep my opinion")
+    expect(ada.get_by_text(f"{first}: opinion kept")).to_be_visible()
+    bo.reload()
+    sign_again = bo.get_by_role("button", name="Bo", exact=True)
+    sign_again.click()
+    click(bo, "Go on")
+    arrive(bo, first)
+    bo.get_by_role("button", name=re.compile("Keep my opinion")).dblclick()
+    expect(bo.get_by_text(f"{first}: opinion kept")).to_be_visible()
+    expect(bo.get_by_role("alert")).to_have_count(0)
+    steps = [f"{who}: {what}" for what in ("opinion", "reveal") for who in ("Ada", "Bo")]
+    assert sorted(kinds(store, dataset, first)) == sorted([*steps, "Ada: keep", "Bo: keep"])
+
+
+def test_a_second_opinion_arbitration_and_reopening(open_page, opened):
+    """Asked blind, it is read blind; a third person ends the dispute with a distribution; a reason reopens it."""
+    dataset, url, store = opened("dispute", [*fruit_rows("d", 1), "d0,Rita,quince"])
+    page = open_page(url)
+    start(page, "Ada")
+    click(page, "quince")
+    click(page, "Record my opinion")
+    click(page, "Ask a second opinion")
+    click(page, "Ask for the second opinion")
+    expect(page.get_by_text("It is not said whom to ask.")).to_be_visible()
+    page.get_by_label("Whom to ask").fill("  Bo ")
+    click(page, "Ask for the second opinion")
+    expect(page.get_by_role("heading", name="The session is through")).to_be_visible()
+    for name in ("Bo", "Cleo"):
+        click(page, re.compile("Another session|^Leave|^logout"))
+        click(page, "Somebody else")
+        sign(page, name)
+        click(page, "Give it" if name == "Bo" else "Decide")
+        expect(page.get_by_text("What the raters said")).to_have_count(0)
+        if name == "Bo":
+            click(page, "pear")
+            click(page, "Record my opinion")
+            expect(page.get_by_text("Ada: quince (blind)")).to_be_visible()
+            click(page, "Keep my opinion")
+    click(page, "Show the others' opinions first")
+    page.get_by_text("a distribution").click()
+    expect(page.get_by_label("Share of quince")).to_be_visible()
+    page.get_by_label("Share of quince").fill("1")
+    page.keyboard.press("Tab")
+    expect(page.get_by_text("The shares sum to 1.50")).to_be_visible()
+    click(page, "End the arbitration")
+    expect(page.get_by_role("heading", name="The session is through")).to_be_visible()
+    (review,) = store.cases(dataset.digest).values()
+    assert review.adjudication.opinion.words() == "quince 66.7 %, pear 33.3 %"
+    assert [read.visible for read in review.reads] == ["blind", "blind"]
+    click(page, "Open d0")
+    click(page, "Reopen the case")
+    page.get_by_label("Note").fill("a new picture came")
+    expect(page.get_by_text("The case starts afresh")).to_be_visible()
+    settled(page)
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text("You have seen the panel's answers before")).to_be_visible()
+    assert store.trail(dataset.digest)[-1].note == "a new picture came"
+
+
+def test_on_a_narrow_screen_the_steps_stay_at_the_bottom_edge(open_page, opened):
+    """390 pixels: no part runs out of the screen, and every step is in reach of the thumb, also far up the page."""
+    _, url, _ = opened("narrow", fruit_rows("n"))
+    page = open_page(url, width=390, height=844)
+
+    def fits() -> None:
+        assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+    def in_reach(*names: str) -> None:
+        for name in names:
+            box = page.get_by_role("button", name=re.compile(f"^(\\w+ )?{name}")).first.bounding_box()
+            assert box["y"] > 844 * 0.6 and box["y"] + box["height"] <= 844, (name, box)
+            assert box["height"] >= 36 and box["x"] >= 0 and box["x"] + box["width"] <= 390, (name, box)
+
+    start(page, "Ada")
+    fits()
+    in_reach("Record my opinion", "Next", "Skip")
+    click(page, "quince")
+    click(page, "Record my opinion")
+    fits()
+    in_reach("Keep my opinion", "Next")
+    click(page, "Change it")
+    fits()
+    in_reach("Change my opinion")
+    click(page, "All cases")
+    fits()

@@ -1,0 +1,127 @@
+"""The Review page on odd data, without a browser."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import read
+from core.library import keep
+from core.review.store import ReviewStore, close_stores
+from pages.shared.review_opinion import keys_of
+from tests.pages.test_pages import APP, ODD_DATA, assert_sound, open_page
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    """Lets go of the store of each test's own home folder."""
+    yield
+    close_stores()
+
+
+def kept(name: str, content: bytes | None = None):
+    """A dataset that is kept on the disk."""
+    dataset = read(content or ODD_DATA[name], name=name).dataset
+    keep(dataset)
+    return dataset
+
+
+def signed(data: str, name: str = "Ada") -> AppTest:
+    """The start page of a reviewer."""
+    app = open_page("review", data)
+    app.text_input(key="reviewer_field").set_value(name).run()
+    assert_sound(app)
+    return app
+
+
+def press(app: AppTest, label: str) -> AppTest:
+    """Press the button of that label, and see that the page stands."""
+    next(button for button in app.button if button.label.startswith(label)).click().run()
+    assert_sound(app)
+    return app
+
+
+def words(app: AppTest) -> str:
+    """All text on the page."""
+    return "\n".join(entry.value for entry in [*app.markdown, *app.caption])
+
+
+def through_one_case(app: AppTest, label: str) -> AppTest:
+    """Start, choose, record and keep."""
+    for step in ("Start with", label, "Record my opinion", "Keep my opinion"):
+        press(app, step)
+    return app
+
+
+def test_scores_have_no_review():
+    """It is said why, and nobody is asked for a name."""
+    app = open_page("review", kept("scores").digest)
+    assert "scores have none" in app.info[0].value
+    assert not app.text_input
+
+
+def test_without_data_a_file_is_asked_for():
+    """The page opens without a dataset."""
+    app = AppTest.from_file(APP, default_timeout=60).run()
+    app.switch_page("pages/review.py").run()
+    assert app.title[0].value == "No data open yet"
+
+
+@pytest.mark.parametrize("name", [name for name in ODD_DATA if name not in ("scores", "markup")])
+def test_odd_data_can_be_reviewed(name):
+    """One class, one rater, one case, only ties: a case is read, revealed and kept."""
+    dataset = kept(name)
+    app = through_one_case(signed(dataset.digest), dataset.classes[0])
+    (review,) = ReviewStore().cases(dataset.digest).values()
+    assert [event.kind for event in review.events] == ["opinion", "reveal", "keep"]
+    assert not app.error
+
+
+def test_anonymous_raters_are_offered_in_no_filter():
+    """Where names carry no identity, neither a rater nor a pair can be asked for, and reviewing goes on."""
+    app = signed("dermatology")
+    assert not any(box.key in ("filter_rater", "filter_pair") for box in [*app.selectbox, *app.multiselect])
+    press(app, "Start with")
+    press(app, "Cannot be determined")
+    press(app, "Record my opinion")
+    assert "You disagree" in words(app)
+
+
+def test_names_are_text_and_blanks_do_not_tell_reviewers_apart():
+    """A name is shown letter for letter, and outer and double blanks are dropped."""
+    app = signed(kept("two classes").digest, "  Dr  <b>Ada</b> ")
+    assert app.session_state["reviewer"] == "Dr <b>Ada</b>"
+    assert r"\<b\>Ada\<\/b\>" in words(app) or r"\<b\>Ada\</b\>" in words(app)
+
+
+def test_figures_and_files_after_a_review():
+    """What reviews show, and a new dataset with the decision as a further rater."""
+    dataset = kept("two classes")
+    app = through_one_case(signed(dataset.digest), dataset.classes[0])
+    press(app, "Leave")
+    app.session_state["review_tabs"] = "What reviews show"
+    app.run()
+    assert_sound(app)
+    assert any(metric.value == "1 of 2" for metric in app.metric)
+    app.session_state["review_tabs"] = "Take away"
+    app.run()
+    assert_sound(app)
+    assert any(heading.value == "Decisions as a further rater" for heading in app.subheader)
+
+
+def test_a_reviewed_case_does_not_come_again_to_its_reviewer_but_to_another():
+    """The queue leaves out what one has read oneself; a closed case is left out for all."""
+    dataset = kept("split", b"case,rater,class\n1,a,x\n1,b,y\n1,c,x\n2,a,x\n2,b,x\n2,c,y\n")
+    app = press(signed(dataset.digest), "Start with 2")
+    press(press(app, "y"), "Record my opinion")
+    press(app, "Leave")
+    assert any(button.label == "Start with 1 case" for button in app.button)
+    press(app, "Somebody else")
+    app.text_input(key="reviewer_field").set_value("Bo").run()
+    assert any(button.label == "Start with 2 cases" for button in app.button)
+
+
+def test_the_key_of_a_class_is_the_digit_in_its_name():
+    """On classes named 0 and 1 the key 1 never means 0; others take what is free."""
+    assert keys_of(("0", "1")) == ["0", "1"]
+    assert keys_of(("grade 2", "grade 1", "unsure")) == ["2", "1", "3"]
+    assert keys_of(("a", "b", "2")) == ["1", "3", "2"]
+    assert keys_of(("x1", "y1", "T12")) == ["1", "2", "3"]

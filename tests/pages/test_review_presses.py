@@ -1,0 +1,70 @@
+"""Presses that come together: nothing is recorded in an order that was guessed."""
+
+import pytest
+
+from pages.shared import review_presses
+
+
+@pytest.fixture
+def done(monkeypatch):
+    """What was done, in order; the session's state is a plain dictionary."""
+    monkeypatch.setattr(review_presses.st, "session_state", {})
+    return []
+
+
+def press(done: list[str], *names: str) -> None:
+    """Press buttons within one run, choices in small letters and steps in capitals, and let the next run begin."""
+    for name in names:
+        options = review_presses.noted(done.append, name, choice=name.islower())
+        options["on_click"](*options["args"])
+    review_presses.catch_up()
+
+
+@pytest.mark.parametrize("order", ["aR", "Ra"])
+def test_one_choice_and_one_step_are_choice_and_step(done, order):
+    """Whichever of them the server names first."""
+    press(done, *order)
+    assert done == ["a", "R"]
+    assert review_presses.refused() is None
+
+
+@pytest.mark.parametrize(("presses", "left"), [("abR", ["a", "b"]), ("aRS", ["a"]), ("RS", [])])
+def test_of_more_only_the_choices_are_made(done, presses, left):
+    """No step is taken, and it is said."""
+    press(done, *presses)
+    assert done == left
+    assert "press again" in review_presses.refused()
+
+
+def test_a_step_after_guessed_choices_waits_until_they_were_seen(done):
+    """Confirmed before the page was drawn with the choices: refused; after that: taken, and nothing is said any more."""
+    press(done, "a", "b")
+    press(done, "R")
+    assert done == ["a", "b"]
+    assert review_presses.refused()
+    review_presses.drawn()
+    press(done, "R")
+    assert done == ["a", "b", "R"]
+    assert review_presses.refused() is None
+
+
+def test_a_run_cut_short_is_made_up_for_and_a_mistake_is_not_repeated(done):
+    """What cut the run comes again to the same press; an error comes once."""
+
+    class Cut(BaseException):
+        pass
+
+    def once(fault):
+        if fault not in done:
+            done.append(fault)
+            raise fault
+        done.append("done")
+
+    for fault, after in ((Cut(), ["done"]), (ValueError(), [])):
+        done.clear()
+        options = review_presses.noted(once, fault)
+        options["on_click"](*options["args"])
+        with pytest.raises(type(fault)):
+            review_presses.catch_up()
+        review_presses.catch_up()
+        assert done == [fault, *after]
