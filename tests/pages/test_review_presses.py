@@ -37,7 +37,7 @@ def test_of_more_only_the_choices_are_made(done, presses, left):
 
 
 def test_a_step_after_guessed_choices_waits_until_they_were_seen(done):
-    """Confirmed before the page was drawn with the choices: refused; after that: taken, and nothing is said any more."""
+    """Confirmed before the page was drawn with the choices: refused; after that: taken, and nothing more is said."""
     press(done, "a", "b")
     press(done, "R")
     assert done == ["a", "b"]
