@@ -186,7 +186,8 @@ def as_in_paper(blocks: Iterable[tuple[np.ndarray, np.ndarray]]) -> PaperScore:
     ----------
     blocks : iterable of (log_probability, count)
         Shapes (n_draws, m) and (m,): annotations with the same log probability in every draw may stand once, with
-        their number. Effects of a case are draws from its posterior; integrating them out gives another score.
+        their number. Given effects of the case drawn from its posterior; or, what this tends to with many draws,
+        -log E[1 / p], the expectation over the posterior of the effects. (log E[p] would be another score.)
 
     Raises
     ------

@@ -2,6 +2,7 @@
 
 The posterior of a node g of the grid, given the answers of a case, is Σ_z π_z w_g Π_a p_zg(a) over its sum; averaged
 over draws it is that of the effects. P(right) on a case not seen is Σ_g w_g (λ_g + (1 - λ_g) logit⁻¹(δ_g (α - β_g))).
+Leaving out one answer of probability p weighs a draw by 1 / p (Vehtari et al. 2017, eq. 8), here averaged over effects.
 """
 
 import numpy as np
@@ -61,3 +62,37 @@ def right_for_a_new_case(alpha, delta, nodes):
             for g in range(d * block, (d + 1) * block):
                 found[i] += nodes[2, g] * (nodes[1, g] + (1.0 - nodes[1, g]) / (1.0 + factor * nodes[0, g]))
     return found
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def harmonic_probabilities(logit, alpha, ptr, cell, delta, nodes, first, last, log_p):
+    """Per draw and answer of patterns ``first`` to ``last``: -ln E[1 / (π p_1 + (1 - π) p_0)].
+
+    p_z is the probability of that answer at a node where the truth is z, and the expectation is over the posterior of
+    the node given all answers of the case. Fills ``log_p[draw, answer - ptr[first]]``.
+    """
+    n_nodes = nodes.shape[1]
+    table = np.empty((2, 2 * alpha.shape[1], n_nodes))
+    inverse = np.empty(table.shape[1:])
+    work = np.empty((2, n_nodes))
+    share = np.empty(n_nodes)
+    for draw in range(logit.size):
+        fill_table(odds_against(alpha[draw], delta), nodes, table)
+        prevalence = both_ways(logit[draw])
+        for c in range(inverse.shape[0]):
+            for g in range(n_nodes):
+                inverse[c, g] = 1.0 / (prevalence[1] * table[1, c, g] + prevalence[0] * table[0, c, g])
+        for p in range(first, last):
+            shift_0, total_0 = weigh(table[0], cell, ptr[p], ptr[p + 1], nodes[2], work[0])
+            shift_1, total_1 = weigh(table[1], cell, ptr[p], ptr[p + 1], nodes[2], work[1])
+            _, positive = mix(prevalence, shift_0, total_0, shift_1, total_1)
+            factor_0 = (1.0 - positive) / total_0
+            factor_1 = positive / total_1
+            for g in range(n_nodes):
+                share[g] = factor_0 * work[0, g] + factor_1 * work[1, g]
+            for a in range(ptr[p], ptr[p + 1]):
+                row = inverse[cell[a]]
+                mean = 0.0
+                for g in range(n_nodes):
+                    mean += share[g] * row[g]
+                log_p[draw, a - ptr[first]] = -np.log(mean)

@@ -7,7 +7,7 @@ import numpy as np
 from core.chunks import CancelToken
 from core.models.difficulty.ascent import ascend
 from core.models.difficulty.density import DifficultyDensity
-from core.models.difficulty.nodes import finer
+from core.models.difficulty.nodes import NodeCounts, refined
 
 TOLERANCE = 1e-6
 MOST_WHITENED = 500
@@ -28,17 +28,11 @@ def at_its_mode(density: DifficultyDensity, token: CancelToken | None = None) ->
     token = token or CancelToken()
     mode, arrived = climb(density, starting_points(density), token)
     while True:
-        here = density.probabilities(mode[None], token=token)[0]
-        counts = density.node_counts
-        for refined in finer(counts, density.patterns.longest):
-            there = replace(density, node_counts=refined).probabilities(mode[None], token=token)[0]
-            if np.abs(there - here).max() > TOLERANCE:
-                changed = {
-                    name: value
-                    for name in ("difficulty", "discrimination", "guessing")
-                    if (value := getattr(refined, name)) != getattr(density.node_counts, name)
-                }
-                counts = replace(counts, **changed)
+
+        def at(counts: NodeCounts, density=density, mode=mode) -> np.ndarray:
+            return replace(density, node_counts=counts).probabilities(mode[None], token=token)[0]
+
+        counts = refined(density.node_counts, at, density.patterns.longest, TOLERANCE)
         if counts == density.node_counts:
             return replace(density, mode=mode, arrived=arrived)
         density = replace(density, node_counts=counts)

@@ -17,6 +17,7 @@ from core.models.difficulty.binary import one_against_rest
 from core.models.difficulty.density import DifficultyDensity, Specification
 from core.models.difficulty.mode import at_its_mode, whitened
 from core.models.difficulty.names import canonical, switches
+from core.models.difficulty.paper_score import paper_score
 from core.models.sizes import check_size
 
 if TYPE_CHECKING:
@@ -111,13 +112,15 @@ class DifficultyModel:
         if method == "map" or density.ndim == 0:
             found = fit_by_map(density, density.dataset, mode=density.mode, seed=seed, token=token)
             return _checked(found, density, seed, token) if method == "nuts" else found
+        density = whitened(density, token)
         return fit_by_nuts(
-            whitened(density, token),
+            density,
             density.dataset,
             n_draws=n_draws,
             n_tune=n_tune,
             n_chains=n_chains,
             seed=seed,
+            score=lambda draws: paper_score(density, draws, token),
             token=token,
             progress=progress,
         )
@@ -130,9 +133,11 @@ def _checked(found: "BayesianFit", density: DifficultyDensity, seed: int, token:
 
     answered = np.diff(density.patterns.ptr) > 0
     number = np.where(answered, np.cumsum(answered) - 1, -1)[density.patterns.pattern_of_case]
-    log_p = density.log_likelihood(np.zeros((LEAST_DRAWS, 0)))[:, answered]
+    draws = np.zeros((LEAST_DRAWS, 0))
+    log_p = density.log_likelihood(draws)[:, answered]
     return replace(
         found,
         checks=predictive_checks(density, np.zeros((1, 0)), density.dataset, seed=seed, token=token),
         loo=psis_loo(log_p, density.case_count[answered], number),
+        paper=paper_score(density, draws, token),
     )

@@ -6,6 +6,7 @@ vanishes at both ends, so hundreds of answers on a case are no obstacle. δ by G
 the likelihood of n answers is a polynomial of degree n in λ, for which (n + 1)/2 nodes are exact.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -64,6 +65,19 @@ def finer(counts: NodeCounts, longest: int) -> list[NodeCounts]:
     if 1 < counts.guessing < (longest + 1) / 2:
         refined.append(replace(counts, guessing=2 * counts.guessing))
     return refined
+
+
+def refined(
+    counts: NodeCounts, evaluate: Callable[[NodeCounts], np.ndarray], longest: int, tolerance: float
+) -> NodeCounts:
+    """More nodes in each direction in which that moves a value of ``evaluate`` by more than ``tolerance``."""
+    here, found = evaluate(counts), counts
+    for candidate in finer(counts, longest):
+        if np.abs(evaluate(candidate) - here).max(initial=0.0) > tolerance:
+            names = ("difficulty", "discrimination", "guessing")
+            changed = {name: getattr(candidate, name) for name in names}
+            found = replace(found, **{name: n for name, n in changed.items() if n != getattr(counts, name)})
+    return found
 
 
 def difficulty_rule(n_nodes: int) -> tuple[np.ndarray, np.ndarray]:

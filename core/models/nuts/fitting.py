@@ -1,6 +1,7 @@
 """From a density to a fit: by its mode at once, or by chains with their diagnostics and checks."""
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ from core.annotations.dataset import Dataset
 from core.chunks import CancelToken
 from core.errors import LimitError
 from core.models.checks import predictive_checks
-from core.models.loo import LEAST_DRAWS, LeaveOneOut, psis_loo
+from core.models.loo import LEAST_DRAWS, LeaveOneOut, PaperScore, psis_loo
 from core.models.nuts.density import Density
 from core.models.nuts.diagnostics import estimates
 from core.models.nuts.mode import posterior_mode
@@ -82,6 +83,7 @@ def fit_by_nuts(
     seed: int = 0,
     level: float = 0.95,
     target_accept: float = TARGET_ACCEPT,
+    score: Callable[[np.ndarray], PaperScore] | None = None,
     token: CancelToken | None = None,
     progress: Progress | None = None,
 ) -> BayesianFit:
@@ -101,6 +103,8 @@ def fit_by_nuts(
         Of intervals.
     target_accept : float
         See `core.models.nuts.sampler.sample`.
+    score : callable, optional
+        A further score of all draws, shape (n_draws, ndim), where there are enough of them for leave-one-out.
     token : CancelToken, optional
     progress : callable, optional
         Told the share done, 0 to 1, and what is being done in words.
@@ -148,6 +152,7 @@ def fit_by_nuts(
         draws=thinned(draws, KEPT_DRAWS),
         checks=checks,
         loo=_leave_one_out(density, draws, dataset),
+        paper=score(draws) if score is not None and len(draws) >= LEAST_DRAWS else None,
         seconds=chains.seconds,
         cpu_seconds=chains.cpu_seconds,
     )

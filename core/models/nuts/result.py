@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from core.models.checks import PredictiveCheck
-from core.models.loo import LeaveOneOut
+from core.models.loo import LeaveOneOut, PaperScore
 from core.models.result import RaterModelFit
 
 
@@ -82,6 +82,8 @@ class BayesianFit:
         Empty for the mode.
     loo : LeaveOneOut or None
         Per case; None for the mode, and where there are too few draws.
+    paper : PaperScore or None
+        Per annotation, as published for the difficulty models; None for others, and where ``loo`` is None.
     seconds, cpu_seconds : float
         Of the chains, summed; of the search for the mode.
     """
@@ -94,5 +96,6 @@ class BayesianFit:
     draws: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
     checks: tuple[PredictiveCheck, ...] = ()
     loo: LeaveOneOut | None = None
+    paper: PaperScore | None = None
     seconds: float = 0.0
     cpu_seconds: float = 0.0
