@@ -95,12 +95,12 @@ class JobRunner:
     Parameters
     ----------
     kept : int
-        Finished jobs whose results are kept; older ones are forgotten, oldest first.
+        Finished jobs whose results are kept; of more, those that nobody looked at for longest are forgotten.
     """
 
     def __init__(self, kept: int = KEPT_JOBS):
         self._kept = kept
-        self._jobs: OrderedDict[str, Job] = OrderedDict()
+        self._jobs: OrderedDict[str, Job] = OrderedDict()  # in the order in which they were last looked at
         self._queue: list[tuple[Job, Callable[[Job], Any]]] = []
         self._wake = threading.Condition()
         self._thread: threading.Thread | None = None
@@ -119,8 +119,10 @@ class JobRunner:
         return job
 
     def get(self, job_id: str) -> Job | None:
-        """The job of that id, or None where it was forgotten."""
+        """The job of that id, or None where it was forgotten; looking at it keeps it."""
         with self._wake:
+            if job_id in self._jobs:
+                self._jobs.move_to_end(job_id)
             return self._jobs.get(job_id)
 
     def position(self, job: Job) -> int:

@@ -164,6 +164,18 @@ def test_only_the_last_finished_jobs_are_kept(runner):
     assert runner.get("no such job") is None
 
 
+def test_looking_at_a_job_keeps_it(runner):
+    """Of a job that a screen polls and others that nobody asks for, the others go, though they are younger."""
+    watched = runner.submit("watched", lambda job: "kept")
+    ignored = runner.submit("ignored", lambda job: None)
+    assert ignored.wait(PATIENCE)
+    for number in range(10):
+        assert runner.get(watched.id) is watched
+        assert runner.submit(str(number), lambda job: None).wait(PATIENCE)
+    assert runner.get(watched.id).result == "kept"
+    assert runner.get(ignored.id) is None
+
+
 def test_waiting_and_running_jobs_are_never_forgotten(runner, gate):
     running = runner.submit("holds", holding(gate))
     waiting = [runner.submit(str(number), lambda job: None) for number in range(8)]
