@@ -1,65 +1,89 @@
-"""Home: without data what this is, samples and a way in; with data four figures, each a door to its page."""
+"""Home: without data what this is, samples and a way in; with data four figures and three pictures, doors to pages."""
 
 from functools import partial
 
-import numpy as np
 import streamlit as st
 
 from core import library
-from core.annotations.capabilities import can_use, verdicts
+from core.annotations.capabilities import can_use
 from core.annotations.samples import SAMPLES
 from core.annotations.write import long_table, wide_table
 from core.errors import PluralityError
 from core.review.store import n_reviews
 from core.text import markdown, plural, shorten
-from pages.shared import cached, cached_agreement, menu, state, widgets
+from pages.shared import (
+    cached,
+    home_doors,
+    home_drop,
+    home_known,
+    home_limits,
+    home_numbers,
+    look,
+    menu,
+    state,
+    widgets,
+)
+
+_ANSWERS = {"class": "single classes", "ranking": "differential diagnoses (rankings)", "score": "scores"}
 
 
 def _welcome() -> None:
     st.title("Ground truth that people disagree about")
     st.write(
-        "Several raters, one case, different answers. See how much they agree, whom to trust, which cases are truly "
-        "ambiguous, and what else the truth could plausibly be. Everything stays on this computer."
+        "Several raters, one case, different answers: how much they agree, whom to trust, which cases are ambiguous. "
+        "Nothing leaves this computer."
     )
-    st.page_link("pages/upload.py", label="Open a file of your own", icon=":material/upload_file:")
-    st.subheader("Or try a sample", anchor=False)
-    columns = st.columns(2)
-    for place, sample in enumerate(SAMPLES):
-        with columns[place % 2].container(border=True, height="stretch"):
+    st.subheader("Try a sample", anchor=False)
+    columns = st.columns(len(SAMPLES))
+    for column, sample in zip(columns, SAMPLES, strict=True):
+        with column.container(border=True, height="stretch"):
             st.markdown(f"**{sample.title}**")
             st.caption(f"{sample.size} · {sample.answers}")
             st.write(sample.shows)
             st.button(f"Open {sample.title}", key=f"sample-{sample.name}", on_click=state.use, args=(sample.name,))
+    st.subheader("Or open a file of your own", anchor=False)
+    home_drop.zone()
 
 
 def _dashboard(reading) -> None:
-    dataset = reading.dataset
-    st.title(markdown(dataset.name))
-    answers = {"class": "single classes", "ranking": "differential diagnoses (rankings)", "score": "scores"}
+    dataset, theme = reading.dataset, look.theme()
+    title = st.empty()
+    title.title(markdown(shorten(dataset.name, 44)))
     st.caption(
         f"{plural(dataset.n_cases, 'case')} · {plural(dataset.n_raters, 'rater')} · "
-        f"{plural(dataset.n_annotations, 'answer')} · {answers[dataset.kind]}"
+        f"{plural(dataset.n_annotations, 'answer')} · {_ANSWERS[dataset.kind]}"
     )
-    columns = st.columns(4)
-    with columns[0].container(border=True, height="stretch"):
-        st.metric("Cases", f"{dataset.n_cases:,}")
-        st.caption(f"{dataset.n_annotations / dataset.n_cases:.1f} answers a case")
-        st.page_link("pages/cases.py", label="See the cases", icon=":material/view_list:")
-    first_choices = dataset.kind != "ranking" or cached.class_view(dataset, None)[0].n_annotations
-    if not first_choices:
-        columns[1].info("In every ranking the first choice is tied, so single classes cannot be compared.")
-    elif dataset.kind == "score" and "threshold" not in st.session_state:
-        columns[1].info("Scores need a threshold before they can be compared: set it on the Agreement page.")
-    else:
-        view, _ = cached.class_view(dataset, st.session_state.get("threshold"))
-        _figures(columns, view)
-    st.subheader("What these data allow", anchor=False)
-    by_reason: dict[tuple[bool, str], list[str]] = {}
-    for verdict in verdicts(dataset):
-        by_reason.setdefault((verdict.possible, verdict.reason), []).append(verdict.title)
-    for (possible, reason), titles in by_reason.items():
-        icon, word = (":material/check_circle:", "Possible") if possible else (":material/block:", "Not possible")
-        st.markdown(f"{icon} **{word}**, {reason}: {', '.join(titles)}")
+    widgets.threshold(dataset)
+    views = home_known.views_of(dataset)
+    found = home_known.agreement(dataset)
+    why = "" if found else can_use("agreement", dataset).reason
+    figures = [column.container(border=True, height="stretch") for column in st.columns(4)]
+    doors = [column.container(border=True, height="stretch") for column in st.columns(3)]
+    with figures[0]:
+        home_numbers.cases(dataset)
+    with figures[1]:
+        home_numbers.agreement(found, why)
+    with doors[0]:
+        home_doors.agreement(found, why, theme)
+    with doors[1]:
+        certain = home_doors.cases(views, theme)
+    title.title(home_numbers.sentence(dataset, found, certain))
+    with figures[2]:
+        home_numbers.uncertain(views, certain)
+    sweep = None
+    with doors[2]:
+        if views.classifiers:
+            sweep = home_doors.classifiers(views, theme)
+        else:
+            home_doors.raters(views, theme)
+    with figures[3]:
+        if views.classifiers:
+            home_numbers.classifier(sweep, views.reliability)
+        elif dataset.kind == "score":
+            home_numbers.mean_score(dataset)
+        else:
+            home_numbers.prevalence(views)
+    home_limits.show(dataset, len(views.classifiers))
     with st.container(horizontal=True):
         rows = max(dataset.n_annotations, len(dataset.entry_class))
         widgets.download(partial(long_table, dataset), "Annotations, one row each", "annotations", "long", rows)
@@ -67,48 +91,17 @@ def _dashboard(reading) -> None:
             widgets.download(
                 partial(wide_table, dataset), "A column per rater", "annotations_wide", "wide", dataset.n_cases
             )
-    _keep(state.whole().dataset)
+    _keep(state.whole())
 
 
-def _figures(columns, view) -> None:
-    with columns[1].container(border=True, height="stretch"):
-        if can_use("agreement", view).possible:
-            table, _, _ = cached_agreement.agreement(view)
-            percent = table[0]
-            st.metric("Raters agree on", "–" if percent.value is None else f"{percent.value:.0%} of pairs")
-            low_high = (
-                "no interval"
-                if percent.ci_low is None
-                else f"{percent.ci_low:.0%} to {percent.ci_high:.0%}, n {percent.n_cases:,} cases"
-            )
-            st.caption(low_high)
-        else:
-            st.metric("Raters agree on", "–")
-            st.caption(can_use("agreement", view).reason)
-        st.page_link("pages/agreement.py", label="See agreement", icon=":material/handshake:")
-    with columns[2].container(border=True, height="stretch"):
-        fit = cached.majority(view)
-        answered = np.diff(view.case_ptr) > 0
-        tied, n_cases = int((fit.top_class() < 0)[answered].sum()), int(answered.sum())
-        st.metric("Cases with a tied vote", f"{tied / n_cases:.0%}")
-        st.caption(f"{tied:,} of {plural(n_cases, 'case')}")
-        st.page_link("pages/models.py", label="See rater models", icon=":material/network_node:")
-    with columns[3].container(border=True, height="stretch"):
-        fit = cached.majority(view)
-        code = int(fit.prevalence.argmax())
-        st.metric("Commonest class by vote", f"{fit.prevalence[code]:.0%}")
-        st.caption(markdown(shorten(view.classes[code], 40)))
-        st.page_link("pages/reliability.py", label="See certainty", icon=":material/trending_up:")
-
-
-def _keep(dataset) -> None:
+def _keep(reading) -> None:
     if any(sample.name == st.session_state.get("data") for sample in SAMPLES):
         return
-    if any(entry.digest == dataset.digest for entry in library.kept()):
+    if any(entry.digest == reading.dataset.digest for entry in library.kept()):
         st.caption("This dataset is kept on this computer; its address goes on working.")
         return
     if st.button("Keep on this computer", icon=":material/save:", key="keep_home"):
-        library.keep(dataset)
+        library.keep(reading.dataset)
         st.rerun()
 
 
@@ -157,6 +150,8 @@ def _forget(digest: str) -> None:
 
 
 menu.through_app()
+if "home_go" in st.session_state:
+    st.switch_page(st.session_state.pop("home_go"))
 reading = state.current()
 if reading is None:
     _welcome()

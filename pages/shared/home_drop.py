@@ -11,7 +11,7 @@ def zone() -> None:
         "Drop files of annotations here, or a zip of them",
         accept_multiple_files=True,
         key=f"home_drop-{st.session_state.get('n_drops', 0)}",
-        help="CSV, Excel, Parquet, JSON and what annotation tools write; any column names. Files stay on this computer.",
+        help="CSV, Excel, Parquet, JSON and what annotation tools write. Files stay on this computer.",
     )
     if uploads:
         st.session_state[_DROPPED] = uploads

@@ -1,0 +1,119 @@
+"""Figures of Home: small, still, one thing each; the words beside them say what is seen."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from core.agreement.intervals import Coefficient
+from core.evaluation.metrics import Evaluation
+from core.figures.agreement import forest
+from core.figures.classifiers import metric_against_reliability
+from core.figures.labels import short_names
+from core.figures.theme import Theme, blank, legend_below, with_opacity
+from core.text import plotly
+
+HEIGHT = 250
+MOST_COEFFICIENTS = 4
+MOST_LINES = 8
+_FIRST = (
+    "percent",
+    "leave_one_out_top1",
+    "krippendorff_alpha",
+    "mean_average_overlap",
+    "gwet_ac",
+    "fleiss_kappa",
+    "icc_2",
+    "icc_1",
+    "icc_3",
+)
+
+
+def agreement(table: Sequence[Coefficient], theme: Theme) -> go.Figure | None:
+    """A few coefficients with their intervals, each once; None where none is defined."""
+    chosen: dict[str, Coefficient] = {}
+    for one in sorted((one for one in table if one.name in _FIRST), key=lambda one: _FIRST.index(one.name)):
+        if one.value is not None and len(chosen) < MOST_COEFFICIENTS:
+            chosen.setdefault(one.name, one)
+    return _still(forest(list(chosen.values()), theme, "")) if chosen else None
+
+
+def certainties(certainty: np.ndarray, below: float, theme: Theme) -> go.Figure:
+    """How many cases have which certainty; the uncertain ones, left of ``below``, in another colour."""
+    figure = blank(theme, "", HEIGHT)
+    edges = np.linspace(0, 1, 21)
+    count, _ = np.histogram(certainty, bins=edges)
+    middle = (edges[:-1] + edges[1:]) / 2
+    for name, colour, here in (
+        ("uncertain", theme.mean, middle < below),
+        ("certain", theme.accent, middle >= below),
+    ):
+        figure.add_bar(
+            x=middle[here],
+            y=count[here],
+            width=0.044,
+            name=name,
+            marker={"color": with_opacity(colour, 0.6), "line": {"color": colour, "width": 1}},
+        )
+    figure.add_vline(x=below, line={"color": theme.quiet, "dash": "dot", "width": 1.5})
+    figure.update_xaxes(title_text="certainty of the case", range=[0, 1.02])
+    figure.update_yaxes(title_text="cases", rangemode="tozero", nticks=5)
+    return _still(legend_below(figure))
+
+
+def with_intervals(
+    names: Sequence[str],
+    value: Sequence[float],
+    low: Sequence[float],
+    high: Sequence[float],
+    theme: Theme,
+    axis: str,
+    marked: Sequence[bool] | None = None,
+) -> go.Figure:
+    """Shares with their intervals, one line each, the first on top; marked ones are crosses in another colour.
+
+    At most `MOST_LINES` are drawn.
+    """
+    n = min(len(names), MOST_LINES)
+    figure = blank(theme, "", HEIGHT)
+    value, low, high = (np.asarray(each[:n], float) for each in (value, low, high))
+    marked = np.zeros(n, bool) if marked is None else np.asarray(marked[:n], bool)
+    for here, colour, symbol in ((~marked, theme.accent, "circle"), (marked, theme.mean, "x")):
+        places = np.flatnonzero(here)
+        figure.add_scatter(
+            x=value[places],
+            y=places,
+            mode="markers",
+            marker={"color": colour, "size": 9, "symbol": symbol},
+            error_x={
+                "type": "data",
+                "array": high[places] - value[places],
+                "arrayminus": value[places] - low[places],
+                "color": with_opacity(colour, 0.7),
+                "thickness": 1.8,
+                "width": 3,
+            },
+            showlegend=False,
+        )
+    figure.update_xaxes(title_text=axis, rangemode="tozero", nticks=6)
+    figure.update_yaxes(
+        range=[n - 0.4, -0.6],
+        showgrid=False,
+        tickmode="array",
+        tickvals=list(range(n)),
+        ticktext=[plotly(name) for name in short_names(list(names[:n]), 18)],
+        tickfont={"color": theme.ink},
+    )
+    return _still(figure)
+
+
+def classifiers(
+    reliabilities: tuple[float, ...], evaluations: tuple[Evaluation, ...], metric: str, theme: Theme
+) -> go.Figure:
+    """The metric of each classifier against reliability, with bands."""
+    return _still(metric_against_reliability(reliabilities, evaluations, metric, theme, ""))
+
+
+def _still(figure: go.Figure) -> go.Figure:
+    figure.update_layout(height=HEIGHT, margin_t=8, hovermode=False)
+    return figure

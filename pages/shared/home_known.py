@@ -1,0 +1,156 @@
+"""What Home knows of the data in use: agreement, certainty of cases, classifiers, raters, each worked out once."""
+
+import hashlib
+from dataclasses import dataclass
+
+import streamlit as st
+
+from core.agreement.suitable import Suitable
+from core.annotations.capabilities import can_use
+from core.annotations.dataset import Dataset
+from core.certainty.top_sets import CertaintyResult
+from core.evaluation.sweep_table import SweepTable, reliability_sweep
+from core.models.precision import MOST_PARAMETERS, precision_of
+from core.plausibility.protocol import PlausibilityModel
+from core.raters.flags import FALSE_ALARMS
+from core.raters.monitoring import RaterTable, monitor, usual_model
+from pages.shared import cached, cached_agreement, cached_home, jobs_ui, plausibility, predictions
+
+SEED = 0
+TOP = 3
+# Cases up to which Home works something out by itself: about ten seconds of two cores at most.
+MOST_CASES = {"dirichlet": 30_000, "plackett-luce": 5_000, "prirn": 5_000}
+MOST_SWEPT = 2_000
+MOST_MONITORED = 300_000
+MOST_FITTED = 120_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Views:
+    """The data as methods take them.
+
+    Attributes
+    ----------
+    dataset : Dataset
+    classes : Dataset
+        Single classes: first choices of rankings, scores by the threshold.
+    plausible : Dataset
+        What ``model`` eats.
+    model : PlausibilityModel
+        The usual one for the kind of answers.
+    classifiers : tuple of Predictions
+    """
+
+    dataset: Dataset
+    classes: Dataset
+    plausible: Dataset
+    model: PlausibilityModel
+    classifiers: tuple
+
+    @property
+    def reliability(self) -> float:
+        """The usual trust in the raters."""
+        return self.model.default_reliability
+
+
+def views_of(dataset: Dataset) -> Views:
+    """Views of the data in use; scores need ``threshold`` in the session's state."""
+    name = plausibility.offered(dataset)[0]
+    model = plausibility.MODELS[name]()
+    classes, _ = cached.class_view(dataset, st.session_state.get("threshold"))
+    plausible = plausibility.data_for(name, dataset, quietly=True)
+    return Views(dataset, classes, plausible, model, predictions.classifiers(plausible))
+
+
+def agreement(dataset: Dataset) -> Suitable | None:
+    """The coefficients that suit the answers; None where nothing can be compared."""
+    return cached_agreement.suitable(dataset) if can_use("agreement", dataset).possible else None
+
+
+def certainty(views: Views) -> CertaintyResult | None:
+    """Certainty of every case, as the Cases page has it; None while it is worked out, or until it is asked for."""
+    if not views.plausible.n_annotations:
+        return None
+    if not _wanted(views.plausible, "certainty", views.plausible.n_cases, MOST_CASES[views.model.name]):
+        return None
+    return plausibility.certainty(views.plausible, views.model, views.reliability)
+
+
+def sweep(views: Views) -> SweepTable | None:
+    """Classifiers at every usual reliability, as the Reliability page has it; None as above."""
+    reliabilities = plausibility.OFFERS[views.model.name].sweep
+    if not _wanted(views.plausible, "classifiers", views.plausible.n_cases, MOST_SWEPT):
+        return None
+    who = tuple((one.name, _fingerprint(one)) for one in views.classifiers)
+    return jobs_ui.result_of(
+        plausibility.job_key(views.plausible, views.model, "sweep", reliabilities, who),
+        "Sweep over reliabilities",
+        lambda job: reliability_sweep(
+            views.model,
+            views.plausible,
+            reliabilities,
+            classifiers=views.classifiers,
+            n_draws=plausibility.N_DRAWS,
+            max_top=TOP,
+            seed=plausibility.SEED,
+            token=job.token,
+            progress=lambda share: job.report(share),
+        ),
+    )
+
+
+def raters(views: Views) -> RaterTable | None:
+    """The raters, as the Raters page has them; None as above."""
+    view = views.classes
+    if not _wanted(view, "raters", view.n_annotations, MOST_MONITORED):
+        return None
+    return jobs_ui.result_of(
+        (view.digest, "monitor", FALSE_ALARMS, SEED),
+        "Looking at the raters",
+        lambda job: monitor(view, false_alarms=FALSE_ALARMS, seed=SEED, token=job.token, progress=job.report),
+    )
+
+
+def prevalence(views: Views) -> tuple[tuple[cached_home.Share, ...], str]:
+    """Share of each class with its interval, and by what: a model of raters where that is quick, else the vote.
+
+    The vote stands there while the model is fitted.
+    """
+    view = views.classes
+    by_vote = cached_home.vote_shares(view), "majority vote"
+    n_parameters = view.n_raters * view.n_classes * (view.n_classes - 1)
+    if not can_use("dawid-skene", view).possible or view.n_classes < 2:
+        return by_vote
+    if view.n_annotations > MOST_FITTED or n_parameters > MOST_PARAMETERS:
+        return by_vote
+
+    def work(job):
+        model = usual_model(view)
+        fit = model.fit(view, token=job.token)
+        spread = precision_of(model, view, fit, seed=SEED, token=job.token, progress=job.report).prevalence
+        n = by_vote[0][0].n
+        rows = zip(fit.prevalence.tolist(), spread.low.tolist(), spread.high.tolist(), strict=True)
+        return tuple(cached_home.Share(*row, n) for row in rows), fit.converged
+
+    found = jobs_ui.result_of((view.digest, "prevalence", SEED), "Prevalence", work)
+    if found is None or not found[1] or any(share.low != share.low for share in found[0]):
+        return by_vote
+    return found[0], "a model of raters"
+
+
+def _wanted(dataset: Dataset, what: str, size: int, most: int) -> bool:
+    """Whether something is worked out: small by itself, large when somebody asks for it."""
+    key = f"home-{what}-{dataset.digest}"
+    if size <= most or st.session_state.get(key):
+        return True
+    st.caption("With data of this size this takes a while.")
+    st.button("Work it out", on_click=st.session_state.__setitem__, args=(key, True), key=f"ask-{key}")
+    return False
+
+
+def _fingerprint(one) -> str:
+    """Of predictions, by content: a corrected file has the same name and often the same length."""
+    found = hashlib.blake2b(digest_size=16)
+    for array in (one.ptr, one.class_code, one.group):
+        found.update(array.tobytes())
+    return found.hexdigest()

@@ -1,0 +1,42 @@
+"""What can and what cannot be done with the data in use, and why: compact, below everything else on Home."""
+
+import streamlit as st
+
+from core.annotations.capabilities import verdicts
+from core.annotations.dataset import MISSING_TIME, Dataset
+from core.text import plural
+
+
+def show(dataset: Dataset, n_classifiers: int) -> None:
+    """One line for each reason."""
+    st.subheader("What these data do not allow", anchor=False)
+    lacking = _lacking(dataset, n_classifiers)
+    if not lacking:
+        st.write("Nothing is left out: everything that Plurality does can be done with them.")
+    else:
+        st.markdown("  \n".join(f":material/block: **{titles}**: {why}" for titles, why in lacking))
+    possible: dict[str, list[str]] = {}
+    for verdict in verdicts(dataset):
+        if verdict.possible:
+            possible.setdefault(verdict.reason, []).append(verdict.title)
+    words = [f"{', '.join(titles)} ({reason})" for reason, titles in possible.items()]
+    if words:
+        st.caption(f":material/check_circle: Possible: {'; '.join(words)}.")
+
+
+def _lacking(dataset: Dataset, n_classifiers: int) -> list[tuple[str, str]]:
+    by_reason: dict[str, list[str]] = {}
+    for verdict in verdicts(dataset):
+        if not verdict.possible:
+            by_reason.setdefault(verdict.reason, []).append(verdict.title)
+    found = [(", ".join(titles), f"{reason}.") for reason, titles in by_reason.items()]
+    undated = dataset.n_annotations if dataset.time is None else int((dataset.time == MISSING_TIME).sum())
+    if undated == dataset.n_annotations:
+        found.append(("Drift, speed, agreement over time", "the answers have no dates."))
+    elif undated:
+        found.append(("Drift and speed in part", f"{plural(undated, 'answer')} without a date."))
+    if not n_classifiers:
+        found.append(("Classifiers under uncertain truth", "there are no predictions; add a file under Reliability."))
+    if dataset.class_risk is None or (dataset.class_risk < 0).any():
+        found.append(("Risk of cases", "the classes have no risk levels, or not all; add them with the file."))
+    return found

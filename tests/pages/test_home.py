@@ -1,0 +1,99 @@
+"""Home: the sentence, the four figures with intervals, the three doors, and what the data do not allow."""
+
+import re
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.annotations.samples import SAMPLES
+from pages.shared import home_known
+from tests.pages.opened import APP, kept, opened, settle, words
+
+SCORES = "case,rater,score\n" + "".join(f"{i // 3},{i % 3},{i * 0.7 % 5 + i // 3:.1f}\n" for i in range(60))
+
+
+def home(data: str) -> AppTest:
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.session_state["data"] = data
+    return settle(app.run())
+
+
+def figures(app: AppTest) -> dict[str, str]:
+    return {metric.label: metric.value for metric in app.metric}
+
+
+def test_without_data_home_offers_every_sample_and_a_drop_zone():
+    app = AppTest.from_file(APP, default_timeout=60).run()
+    labels = [button.label for button in app.button]
+    assert [f"Open {sample.title}" for sample in SAMPLES] == [label for label in labels if label.startswith("Open ")]
+    assert all(sample.shows in words(app) and sample.size in words(app) for sample in SAMPLES)
+    assert app.get("file_uploader")
+
+
+@pytest.mark.parametrize("sample", ["skin", "anaesthesia"])
+def test_home_counts_the_uncertain_cases_that_the_cases_page_counts(sample):
+    count = re.search(r"([\d,]+) of [\d,]+ cases stay uncertain", opened("cases", sample).title[0].value).group(1)
+    app = home(sample)
+    assert f"{count} of" in app.title[0].value
+    assert f"{count} of" in words(app).split("Uncertain cases")[-1]
+
+
+@pytest.mark.parametrize("sample", [sample.name for sample in SAMPLES])
+def test_three_figures_have_an_interval_and_the_first_its_range(sample):
+    app = home(sample)
+    assert len(app.metric) == 4 and "–" not in figures(app).values()
+    said = words(app)
+    assert len(re.findall(r"\d%? to \.?\d", said)) >= 3
+    assert "answers each" in said
+    assert len(app.get("plotly_chart")) == 3
+
+
+def test_with_predictions_the_best_classifier_stands_there_and_without_them_the_prevalence():
+    assert any(label.startswith("Best classifier") for label in figures(home("skin")))
+    app = home("anaesthesia")
+    assert "Cases of the commonest class" in figures(app)
+    assert "by a model of raters" in words(app)
+    assert "there are no predictions" in words(app)
+
+
+def test_of_two_classes_the_rarer_is_told():
+    assert figures(home("caries"))["Cases of the rarer class"] == "20%"
+
+
+def test_with_one_answer_a_case_home_says_that_nothing_can_be_compared():
+    app = home(kept("case,rater,class\n1,a,x\n2,b,y\n3,a,x\n"))
+    assert "no case was answered twice" in app.title[0].value
+    assert "only one annotation" in words(app)
+    assert "majority vote" in words(app)
+
+
+def test_one_rater_and_one_class_are_no_trouble():
+    one = home(kept("case,rater,class\n1,a,x\n2,a,y\n3,a,x\n"))
+    assert "Commonest by vote: x" in words(one)
+    same = home(kept("case,rater,class\n1,a,x\n1,b,x\n2,a,x\n2,b,x\n"))
+    assert "raters agree on everything" in same.title[0].value
+    assert "every case is certain" in same.title[0].value
+
+
+def test_scores_have_their_own_agreement_and_mean_and_ask_for_a_threshold():
+    app = home(kept(SCORES))
+    assert {"Reliability of one score", "Mean score"} <= set(figures(app))
+    assert app.number_input(key="threshold").value > 0
+    assert "of what varies in a score" in app.title[0].value
+
+
+def test_large_data_wait_until_somebody_asks(monkeypatch):
+    """Nothing heavy starts by itself; a button does it."""
+    monkeypatch.setattr(home_known, "MOST_CASES", {"dirichlet": 2})
+    rows = "".join(f"{case},{rater},{'xy'[(case + rater) % 2]}\n" for case in range(7) for rater in range(3))
+    app = home(kept("case,rater,class\n" + rows))
+    assert figures(app)["Uncertain cases"] == "–"
+    ask = next(button for button in app.button if button.label == "Work it out")
+    settle(ask.click().run())
+    assert figures(app)["Uncertain cases"] != "–"
+
+
+def test_the_most_ambiguous_case_opens_on_the_cases_page():
+    app = home("skin")
+    settle(app.button(key="home_case").click().run())
+    assert any(heading.value.startswith("Case ") for heading in app.subheader)
