@@ -13,7 +13,9 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
+from core.annotations import kept_facts
 from core.annotations.dataset import Dataset
+from core.annotations.facts import CaseFacts
 from core.errors import InputError, NotFoundError, PluralityError
 from core.settings import current_settings
 from core.version import __version__
@@ -37,10 +39,11 @@ class Kept:
     kept_at: str
 
 
-def keep(dataset: Dataset) -> Path:
+def keep(dataset: Dataset, facts: CaseFacts | None = None) -> Path:
     """Write a dataset under its digest; a second time changes only its name, or mends what was damaged since.
 
-    The folder appears whole or not at all: it is written beside its place and then moved.
+    The folder appears whole or not at all: it is written beside its place and then moved. Facts of cases, where any are
+    given, lie in it and take the place of those that were there.
 
     Raises
     ------
@@ -50,17 +53,18 @@ def keep(dataset: Dataset) -> Path:
     folder = current_settings().datasets / dataset.digest
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        if folder.exists():
-            try:
-                reopen(dataset.digest)
-            except PluralityError:
-                shutil.rmtree(folder)
-            else:
-                rename(dataset.digest, dataset.name)
-                return folder
+        if folder.exists() and _is_sound(dataset.digest):
+            rename(dataset.digest, dataset.name)
+            if facts is not None:
+                kept_facts.write(facts, folder)
+            return folder
         draft = Path(tempfile.mkdtemp(prefix=".keeping-", dir=folder.parent))
         try:
             _write(dataset, draft)
+            if facts is not None:
+                kept_facts.write(facts, draft)
+            if folder.exists():
+                shutil.rmtree(folder)
             draft.rename(folder)
         except BaseException:
             shutil.rmtree(draft, ignore_errors=True)
@@ -68,6 +72,17 @@ def keep(dataset: Dataset) -> Path:
     except OSError as error:
         raise _not_writable(error) from None
     return folder
+
+
+def facts_of(digest: str) -> CaseFacts | None:
+    """What is known of the cases of a kept dataset; None where nothing is, or where it cannot be read any more.
+
+    Raises
+    ------
+    NotFoundError
+        It was not kept, or has been forgotten.
+    """
+    return kept_facts.read(_folder(digest))
 
 
 def kept() -> list[Kept]:
@@ -150,6 +165,14 @@ def forget(digest: str) -> None:
         shutil.rmtree(folder)
     except OSError as error:
         raise _not_writable(error) from None
+
+
+def _is_sound(digest: str) -> bool:
+    try:
+        reopen(digest)
+    except PluralityError:
+        return False
+    return True
 
 
 def _folder(digest: str) -> Path:

@@ -27,12 +27,18 @@ class Settings:
     database_url : str
         Database of the reviews (``PLURALITY_DATABASE_URL``); empty for a file in the home folder. It may hold a
         password, so it is not to be shown.
+    images : Path or None
+        Folder of the images of cases (``PLURALITY_IMAGES``); nothing outside it is ever opened.
+    remote_images : bool
+        Whether the browser may load images from other computers (``PLURALITY_REMOTE_IMAGES``, off by default).
     """
 
     home: Path
     max_upload_mb: int = 1024
     max_model_cells: int = 50_000_000
     database_url: str = field(default="", repr=False)
+    images: Path | None = None
+    remote_images: bool = False
 
     @property
     def datasets(self) -> Path:
@@ -46,8 +52,9 @@ def current_settings() -> Settings:
     Raises
     ------
     InputError
-        A limit in the environment is not a positive whole number.
+        A limit in the environment is not a positive whole number, or a switch neither on nor off.
     """
+    images = os.environ.get("PLURALITY_IMAGES")
     home = os.environ.get("PLURALITY_HOME") or platformdirs.user_data_dir("plurality", appauthor=False)
     return Settings(
         home=Path(home).expanduser(),
@@ -56,6 +63,8 @@ def current_settings() -> Settings:
             "PLURALITY_MAX_MODEL_CELLS", Settings.__dataclass_fields__["max_model_cells"].default
         ),
         database_url=os.environ.get("PLURALITY_DATABASE_URL", ""),
+        images=Path(images).expanduser() if images else None,
+        remote_images=_yes("PLURALITY_REMOTE_IMAGES"),
     )
 
 
@@ -66,6 +75,13 @@ def _positive(variable: str, default: int) -> int:
     if not text.isdecimal() or int(text) == 0:
         raise InputError(f"{variable} is {text!r}.", "Set it to a positive whole number or leave it unset.")
     return int(text)
+
+
+def _yes(variable: str) -> bool:
+    text = os.environ.get(variable, "").strip().casefold()
+    if text not in ("", "0", "no", "off", "false", "1", "yes", "on", "true"):
+        raise InputError(f"{variable} is {text!r}.", "Set it to 1 or 0, or leave it unset.")
+    return text in ("1", "yes", "on", "true")
 
 
 def prepare_numba_cache() -> None:

@@ -29,6 +29,12 @@ def html_text(text: object) -> str:
     return html.escape(_CONTROL.sub(" ", str(text)), quote=True)
 
 
+def html_lines(text: object) -> str:
+    """The same with its line breaks and tabs, for an element that keeps them."""
+    lines = re.split(r"\r\n|[\r\n\x0b\x0c\x85\u2028\u2029]", str(text))
+    return "\n".join("\t".join(html_text(part) for part in line.split("\t")) for line in lines)
+
+
 def spreadsheet(value: object) -> object:
     """A cell that no spreadsheet program takes for a formula; numbers stay numbers."""
     if isinstance(value, str) and value.startswith(_SPREADSHEET_LEADERS):

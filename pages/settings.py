@@ -16,16 +16,26 @@ PACKAGES = ("streamlit", "plotly", "numpy", "scipy", "pandas", "pyarrow", "numba
 menu.through_app()
 st.title("Settings")
 settings = current_settings()
-st.markdown(f"**Plurality {__version__}** · nothing leaves this computer, no usage statistics are sent.")
+leaves = "nothing leaves this computer"
+if settings.remote_images:
+    leaves = "nothing leaves this computer but requests for the images of cases that stand elsewhere"
+st.markdown(f"**Plurality {__version__}** · {leaves}, no usage statistics are sent.")
 rows = {
     "Folder of kept datasets (PLURALITY_HOME)": str(settings.home),
     "Reviews (PLURALITY_DATABASE_URL)": store_url().render_as_string(hide_password=True),
+    "Folder of the images of cases (PLURALITY_IMAGES)": str(settings.images) if settings.images else "none",
+    "Images of other computers (PLURALITY_REMOTE_IMAGES)": "loaded" if settings.remote_images else "not loaded",
     "Folder of compiled kernels (NUMBA_CACHE_DIR)": os.environ["NUMBA_CACHE_DIR"],
     "Largest file (PLURALITY_MAX_UPLOAD_MB)": f"{settings.max_upload_mb:,} MB",
     "Largest model (PLURALITY_MAX_MODEL_CELLS)": f"{settings.max_model_cells:,} numbers",
     "Processors": str(os.cpu_count()),
 }
 st.dataframe({"setting": list(rows), "value": list(rows.values())}, hide_index=True, key="settings")
+if settings.images is not None and not settings.images.is_dir():
+    st.warning(
+        "The folder of images is not there: no image is shown. Set PLURALITY_IMAGES to a folder on this computer.",
+        icon=":material/folder_off:",
+    )
 st.subheader("Details for a bug report", anchor=False)
 details = [
     f"Plurality {__version__}",

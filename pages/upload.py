@@ -125,7 +125,7 @@ def _done(digest: str) -> None:
     if any(entry.digest == digest for entry in library.kept()):
         third.caption("Kept on this computer; its address goes on working.")
     elif third.button("Keep on this computer", icon=":material/save:", key="keep"):
-        library.keep(reading.dataset)
+        library.keep(reading.dataset, reading.facts)
         st.rerun()
     upload_last.said()
     if reading.report is not None:
@@ -223,7 +223,7 @@ def _offer(
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         called = st.text_input("Name", value=name, key=f"name-{stamp}", width=280)
-        reading = Reading(reading.dataset.renamed(called or name), reading.report)
+        reading = replace(reading, dataset=reading.dataset.renamed(called or name))
         dropped = len(reading.report.dropped)
         label = f"Use {plural(reading.dataset.n_annotations, 'answer')}"
         label += f", leave out {plural(dropped, 'row')}" if dropped else ""

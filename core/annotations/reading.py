@@ -6,6 +6,7 @@ from pathlib import Path
 
 from core.annotations.answers import Treatment
 from core.annotations.dataset import Dataset, Kind
+from core.annotations.facts import CaseFacts, case_facts
 from core.annotations.likeliest import likeliest_mapping, mapping_as
 from core.annotations.mapping import LAYOUTS, Mapping, Repeats
 from core.annotations.readers import RawTable, open_source
@@ -19,10 +20,20 @@ _OPENING = 0.6  # of the time, the rest is building
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A dataset and the account of how it came from its file."""
+    """A dataset, the account of how it came from its file, and what is known of its cases.
+
+    Attributes
+    ----------
+    dataset : Dataset
+    report : Report or None
+        None where a dataset was not read from a file just now.
+    facts : CaseFacts or None
+        Texts and pictures; they do not count for the digest.
+    """
 
     dataset: Dataset
-    report: Report
+    report: Report | None
+    facts: CaseFacts | None = None
 
 
 def read(
@@ -154,12 +165,14 @@ def build_question(
         gold = {case: treatment.renamed.get(known, known) for case, known in side.gold.items()}
         side = replace(side, gold=gold)
     dataset, remarks = with_side_files(dataset, side)
+    pictured: list[str] = []
+    facts = case_facts(dataset.cases, side.cases, side.images, pictured)
     report = replace(
         report,
-        notes=(*source.notes, *report.notes, *(note for note in question.notes if note not in report.notes)),
+        notes=(*source.notes, *report.notes, *(note for note in question.notes if note not in report.notes), *pictured),
         warnings=(*report.warnings, *remarks),
     )
-    return Reading(dataset, report)
+    return Reading(dataset, report, facts)
 
 
 def complete_mapping(

@@ -3,8 +3,10 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pyarrow as pa
 
-from core.annotations.dataset import RISK_LEVELS, Dataset
+from core.annotations.dataset import MISSING_TIME, RISK_LEVELS, Dataset
+from core.annotations.times import to_seconds
 from core.errors import InputError
 from core.text import plural
 
@@ -25,6 +27,16 @@ class CaseTable:
     address: tuple[str, ...] | None = None
     group: tuple[str, ...] | None = None
     time: tuple[str, ...] | None = None
+
+    def joined(self, other: "CaseTable") -> "CaseTable":
+        """Both together; a part that both have, such as text, is that of ``other`` for the cases that it has."""
+        ids = tuple(dict.fromkeys((*self.ids, *other.ids)))
+        parts = {}
+        for role in ("text", "address", "group", "time"):
+            tables = [table for table in (self, other) if getattr(table, role) is not None]
+            known = {case: cell for table in tables for case, cell in zip(table.ids, getattr(table, role), strict=True)}
+            parts[role] = tuple(known.get(case, "") for case in ids) if tables else None
+        return CaseTable(ids, **parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,23 +60,31 @@ class SideFiles:
         Known class by case id.
     predictions : tuple of (str, bytes)
         Files that look like predictions of classifiers, by name, unread.
+    images : tuple of (str, bytes)
+        Pictures of cases by their path.
     """
 
     cases: CaseTable | None = None
     classes: ClassTable | None = None
     gold: dict[str, str] | None = None
     predictions: tuple[tuple[str, bytes], ...] = ()
+    images: tuple[tuple[str, bytes], ...] = ()
 
     def joined(self, other: "SideFiles") -> "SideFiles":
-        """Both together; where both have a part that of ``other`` counts, and gold is united."""
+        """Both together; where both have a part that of ``other`` counts, and gold and tables of cases are united."""
         gold = {**(self.gold or {}), **(other.gold or {})} or None
+        cases = self.cases.joined(other.cases) if self.cases and other.cases else other.cases or self.cases
         return SideFiles(
-            other.cases or self.cases, other.classes or self.classes, gold, self.predictions + other.predictions
+            cases,
+            other.classes or self.classes,
+            gold,
+            self.predictions + other.predictions,
+            self.images + other.images,
         )
 
 
 def with_side_files(dataset: Dataset, side: SideFiles) -> tuple[Dataset, tuple[str, ...]]:
-    """The dataset with gold, risk, order and names of classes, and groups of cases, and notes on what did not match.
+    """The dataset with gold, risk, order and names of classes, groups and dates of cases; notes on what did not match.
 
     Classes that the class table lists and nobody answered join the closed list; answered classes that it does not list
     come last.
@@ -79,14 +99,32 @@ def with_side_files(dataset: Dataset, side: SideFiles) -> tuple[Dataset, tuple[s
         dataset = _with_gold(dataset, side.gold, notes)
     if side.classes is not None and dataset.kind != "score":
         dataset = _with_classes(dataset, side.classes, notes)
-    if side.cases is not None and side.cases.group is not None:
-        group = dict(zip(side.cases.ids, side.cases.group, strict=True))
-        n_unknown = sum(case not in group for case in dataset.cases)
-        if n_unknown < dataset.n_cases:
-            dataset = replace(dataset, case_group=tuple(group.get(case, "") for case in dataset.cases))
-        if n_unknown:
-            notes.append(f"The table of cases has no row for {plural(n_unknown, 'case')}.")
+    if side.cases is not None:
+        dataset = _with_cases(dataset, side.cases, notes)
     return dataset, tuple(notes)
+
+
+def _with_cases(dataset: Dataset, table: CaseTable, notes: list[str]) -> Dataset:
+    known = set(table.ids)
+    n_unknown = sum(case not in known for case in dataset.cases)
+    if n_unknown:
+        notes.append(
+            f"The table of cases has no row for {plural(n_unknown, 'case')}."
+            if n_unknown < dataset.n_cases
+            else "No row of the table of cases names a case of these data; it was passed over."
+        )
+    if n_unknown == dataset.n_cases:
+        return dataset
+    if table.group is not None:
+        group = dict(zip(table.ids, table.group, strict=True))
+        dataset = replace(dataset, case_group=tuple(group.get(case, "") for case in dataset.cases))
+    if table.time is not None and dataset.time is None:
+        seconds = dict(zip(table.ids, to_seconds(pa.chunked_array([pa.array(table.time, pa.string())])), strict=True))
+        of_case = np.array([seconds.get(case, MISSING_TIME) for case in dataset.cases], np.int64)
+        if (of_case != MISSING_TIME).any():
+            dataset = replace(dataset, time=of_case[dataset.case_of_annotation])
+            notes.append("Answers have no dates of their own; the dates in the table of cases stand for them.")
+    return dataset
 
 
 def _with_gold(dataset: Dataset, gold: dict[str, str], notes: list[str]) -> Dataset:

@@ -9,6 +9,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import replace
 
 import streamlit as st
 
@@ -16,6 +17,7 @@ from core import library
 from core.annotations import samples
 from core.annotations.chosen import Selection
 from core.annotations.dataset import Dataset
+from core.annotations.facts import joined
 from core.annotations.reading import Reading
 from core.errors import NotFoundError, PluralityError
 from core.jobs import Job, JobRunner
@@ -36,10 +38,12 @@ class Registry:
         self._readings: OrderedDict[str, Reading] = OrderedDict()
 
     def add(self, reading: Reading) -> str:
-        """Open a dataset; returns its digest."""
+        """Open a dataset; returns its digest. What an earlier file told of its cases stays known."""
         digest = reading.dataset.digest
         with self._lock:
-            self._readings[digest] = reading
+            known = self._readings.get(digest)
+            facts = joined(known.facts if known else None, reading.facts)
+            self._readings[digest] = replace(reading, facts=facts)
             self._readings.move_to_end(digest)
             while len(self._readings) > MOST_OPEN_DATASETS:
                 self._readings.popitem(last=False)
@@ -144,7 +148,7 @@ def open_dataset(address: str) -> Reading:
     reading = registry().get(address)
     if reading is None:
         try:
-            reading = Reading(library.reopen(address), None)
+            reading = Reading(library.reopen(address), None, library.facts_of(address))
         except NotFoundError:
             raise NotFoundError(
                 f"The dataset {address[:12]!r} is not on this computer any more. Open its file again on the "

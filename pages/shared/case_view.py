@@ -13,7 +13,7 @@ from core.plausibility.protocol import PlausibilityModel
 from core.reducers.metrics import score_case
 from core.reducers.risk import level_masses
 from core.text import html_text, markdown, number, plotly, shorten, small
-from pages.shared import cached, look, plausibility, widgets
+from pages.shared import cached, case_facts, look, plausibility, widgets
 
 MOST_LINES = 8
 TOP = 3
@@ -23,6 +23,7 @@ OTHERS = "any other class"
 def show(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, reliability: float, classifiers) -> None:
     """The whole case. ``view`` is what the model eats: the dataset itself, or single classes made from it."""
     theme = look.theme()
+    case_facts.show(dataset, dataset.cases[case])
     draws, quantiles, result, risk, point = _draws(view, model, case, reliability)
     by_mean = np.argsort(-quantiles.mean[:-1], kind="stable")
     ranked = [int(draws.classes[place]) for place in by_mean]

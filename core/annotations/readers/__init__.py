@@ -4,11 +4,21 @@ import pyarrow as pa
 
 from core.annotations.readers.formats import FORMATS, open_source
 from core.annotations.readers.raw import Dropped, RawTable
-from core.annotations.readers.side_tables import read_side_file
+from core.annotations.readers.side_tables import read_pictures, read_side_file
 from core.annotations.readers.source import Question, Source
 from core.annotations.readers.tables import check_size, open_tables
 
-__all__ = ["FORMATS", "Dropped", "Question", "RawTable", "Source", "open_source", "open_table", "read_side_file"]
+__all__ = [
+    "FORMATS",
+    "Dropped",
+    "Question",
+    "RawTable",
+    "Source",
+    "open_source",
+    "open_table",
+    "read_pictures",
+    "read_side_file",
+]
 
 
 def open_table(content: bytes, *, has_header: bool | None = None) -> RawTable:

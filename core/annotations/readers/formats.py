@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from core.annotations.mapping import LAYOUTS
+from core.annotations.pictures import is_picture
 from core.annotations.readers import (
     argilla,
     doccano,
@@ -26,7 +27,8 @@ from core.annotations.readers.source import Source
 from core.annotations.readers.tables import check_size, open_tables
 from core.annotations.side_files import SideFiles
 from core.errors import InputError
-from core.text import shorten
+from core.settings import MEGABYTE
+from core.text import plural, shorten
 
 _JSON_READERS = (label_studio, labelbox, argilla, prodigy, lewidi, nested, doccano)
 _TABLE_READERS = (mturk, label_studio_tables)
@@ -34,7 +36,7 @@ FORMATS = {
     **{name: f"Table: {what}" for name, what in LAYOUTS.items()},
     **{reader.NAME: reader.TITLE for reader in (*_JSON_READERS, *_TABLE_READERS, plain)},
 }
-_PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"II*\x00", b"MM\x00*", b"DICM")
+_MOST_PICTURES = 512 * MEGABYTE  # they stay in memory as long as their dataset is open
 Progress = Callable[[float], None]
 
 
@@ -70,8 +72,9 @@ def open_source(
     if progress is not None:
         progress(0.0)
     flat = _unpacked(files)
-    several = len(flat) > 1
     notes: list[str] = []
+    flat, side = _without_pictures(flat, notes)
+    several = len(flat) > 1
     jsons, rest = [], []
     for name, content in flat:
         if looks_like_json(content) and not content.startswith(PARQUET):
@@ -86,7 +89,7 @@ def open_source(
     wanted = None if format in LAYOUTS or format == plain.NAME else format
     plainly = format is not None and wanted is None
     if jsons and not plainly:
-        found = _from_json(jsons, rest, wanted, notes, progress)
+        found = _from_json(jsons, rest, side, wanted, notes, progress)
         if found is not None:
             return found
     if not several and rest and (wanted in (None, argilla.NAME)) and not plainly:
@@ -94,12 +97,17 @@ def open_source(
         if found is not None:
             return found
     tables: list[tuple[str, RawTable]] = []
-    side = SideFiles()
     if jsons:
         tables.append((jsons[0].name, read_lists(jsons) or read_records(jsons, progress)))
+    pictures = side
     for name, content in rest:
         tables_here, side = _tables_of(name, content, several, has_header, side, notes, progress)
         tables += tables_here
+    if not tables and side.cases is not None:  # texts and answers in one table
+        side, notes = pictures, []
+        for name, content in rest:
+            tables_here, side = _tables_of(name, content, several, has_header, side, notes, progress, cases=False)
+            tables += tables_here
     if not tables:
         raise InputError(
             "No file holds annotations." + (f" {notes[0]}" if notes else ""),
@@ -120,9 +128,30 @@ def _unpacked(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
     return flat
 
 
+def _without_pictures(files: list[tuple[str, bytes]], notes: list[str]) -> tuple[list[tuple[str, bytes]], SideFiles]:
+    """The files that may hold annotations, and the pictures of cases beside them."""
+    rest, pictures = [], []
+    room, n_left_out = _MOST_PICTURES, 0
+    for name, content in files:
+        if len(files) == 1 or not is_picture(content):
+            rest.append((name, content))
+        elif len(content) <= room:
+            room -= len(content)
+            pictures.append((name, content))
+        else:
+            n_left_out += 1
+    if n_left_out:
+        notes.append(
+            f"{plural(n_left_out, 'image')} beyond {_MOST_PICTURES // MEGABYTE} MB were passed over: put the images "
+            "in a folder and name it in PLURALITY_IMAGES."
+        )
+    return rest, SideFiles(images=tuple(pictures))
+
+
 def _from_json(
     jsons: list[JsonFile],
     rest: list[tuple[str, bytes]],
+    side: SideFiles,
     wanted: str | None,
     notes: list[str],
     progress: Progress | None,
@@ -142,7 +171,6 @@ def _from_json(
             source = nested.read(fitting, progress, claimed)
         else:
             source = reader.read(fitting, progress)
-        side = SideFiles()
         for name, content in rest:
             tables, side = _tables_of(name, content, True, None, side, notes, None)
             notes += [f"{shorten(name, 60)} is neither {reader.TITLE} nor a side file and was passed over."] * bool(
@@ -186,11 +214,13 @@ def _tables_of(
     side: SideFiles,
     notes: list[str],
     progress: Progress | None,
+    *,
+    cases: bool = True,
 ) -> tuple[list[tuple[str, RawTable]], SideFiles]:
-    """Tables of answers in a file; what is a side file joins ``side``, what is neither is told in ``notes``."""
-    if several and content.startswith(_PICTURES):
-        notes.append(f"{shorten(name, 60)} is a picture and was passed over.")
-        return [], side
+    """Tables of answers in a file; what is a side file joins ``side``, what is neither is told in ``notes``.
+
+    Without ``cases`` no table counts as one of cases.
+    """
     try:
         tables = open_tables(name, content, has_header=has_header, progress=progress)
     except InputError as error:
@@ -203,7 +233,7 @@ def _tables_of(
         beside = (
             recognise_side(title if len(tables) > 1 else name, raw, content) if several or len(tables) > 1 else None
         )
-        if beside is None:
+        if beside is None or (beside.cases is not None and not cases):
             kept.append((title, raw))
         else:
             side = side.joined(beside)

@@ -1,8 +1,10 @@
-"""What raters were shown, gathered by case: text, and the address of a picture or file."""
+"""What raters were shown, gathered by case: text, and the addresses of pictures or files."""
 
 import re
 from collections.abc import Mapping
 
+from core.annotations.mapping import likeness
+from core.annotations.pictures import is_embedded
 from core.annotations.side_files import CaseTable
 
 _ADDRESS = re.compile(
@@ -10,25 +12,52 @@ _ADDRESS = re.compile(
     r"|/data/\S+",
     re.IGNORECASE,
 )
-_LONGEST = 2_000
+_LONGEST = 20_000
+_LONGEST_ADDRESS = 2_000
+_MOST_LISTED = 12
+_PHRASE = 3  # words
+# Texts by these names are what raters read; others may be what is known of the case, and one word may be its class.
+_TEXTS = re.compile(
+    r"(?:text|sentence)[_ ]?\d?|premise|hypothesis|question|context|passage|document|body|title|post|reply|comment|"
+    r"tweet|message|utterance|data|row_data|description|html|snippet|paragraph|content|prompt|article|abstract|review"
+)
+_TELLING = ("answer", "gold", "confidence", "rank")
 
 
 class CaseTexts:
-    """Takes the data of cases one after another; the first of a case counts."""
+    """Takes the data of cases one after another; the first of a case counts.
+
+    What may be an answer is left out: who reads a case blind is not to see it.
+    """
 
     def __init__(self) -> None:
         self._text: dict[str, str] = {}
         self._address: dict[str, str] = {}
+        self._telling: dict[str, bool] = {}
 
     def add(self, case: str, data: object) -> None:
-        """Text and address among the values of an object, or of one string."""
+        """Texts and addresses among the values of an object, or of one string."""
         if case in self._text:
             return
-        values = data.values() if isinstance(data, Mapping) else [data]
-        texts = [value for value in values if isinstance(value, str) and value.strip()]
-        address = next((text for text in texts if len(text) < _LONGEST and _ADDRESS.fullmatch(text.strip())), "")
-        self._address[case] = address
-        self._text[case] = next((text[:_LONGEST] for text in texts if text != address), "")
+        texts: dict[str, str] = {}
+        found: list[str] = []
+        for name, value in data.items() if isinstance(data, Mapping) else [("", data)]:
+            listed = value[:_MOST_LISTED] if isinstance(value, list) else [value]
+            for one in listed:
+                if not isinstance(one, str) or not one.strip() or self._tells(name):
+                    continue
+                if is_embedded(one) or (len(one) < _LONGEST_ADDRESS and _ADDRESS.fullmatch(one.strip())):
+                    found.append(one.strip())
+                elif not isinstance(value, list) and (_is_shown(name) or len(one.split(None, _PHRASE)) >= _PHRASE):
+                    texts[name] = one[:_LONGEST]
+        self._address[case] = "\n".join(found)
+        only = len(texts) == 1
+        self._text[case] = "\n\n".join(text if only else f"{_title(name)}: {text}" for name, text in texts.items())
+
+    def _tells(self, name: str) -> bool:
+        if name not in self._telling:
+            self._telling[name] = not _is_shown(name) and any(likeness(name, role) for role in _TELLING)
+        return self._telling[name]
 
     def table(self) -> CaseTable | None:
         """All that was gathered; None where there is neither text nor address."""
@@ -40,3 +69,11 @@ class CaseTexts:
             text=texts if any(texts) else None,
             address=addresses if any(addresses) else None,
         )
+
+
+def _is_shown(name: str) -> bool:
+    return not name or _TEXTS.fullmatch(name.rpartition(".")[2].casefold()) is not None
+
+
+def _title(name: str) -> str:
+    return name.rpartition(".")[2].replace("_", " ")

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from core.annotations.mapping import guess_mapping, likeness
+from core.annotations.pictures import is_picture
+from core.annotations.readers.archive import is_archive, unpack
 from core.annotations.readers.raw import RawTable
 from core.annotations.readers.tables import open_tables
 from core.annotations.side_files import CaseTable, ClassTable, SideFiles
@@ -51,6 +53,21 @@ def read_side_file(name: str, content: bytes, kind: SideKind) -> SideFiles:
             f"{name} has no columns for this ({', '.join(map(repr, raw.columns[:8]))}).", f"It needs {needs}."
         )
     return side
+
+
+def read_pictures(name: str, content: bytes) -> SideFiles:
+    """The pictures of cases in a zip archive, or a picture by itself.
+
+    Raises
+    ------
+    InputError
+        See `core.annotations.readers.archive.unpack`; or there is no picture in it.
+    """
+    files = unpack(name, content) if is_archive(content) else [(name, content)]
+    pictures = tuple((path, data) for path, data in files if is_picture(data))
+    if not pictures:
+        raise InputError(f"{name} holds no PNG, JPEG, GIF or WebP image.", "Pack the images of the cases in a zip.")
+    return SideFiles(images=pictures)
 
 
 def recognise_side(name: str, raw: RawTable, content: bytes) -> SideFiles | None:
@@ -131,7 +148,7 @@ def _cases(raw: RawTable) -> SideFiles | None:
     roles = {"text": _named(raw, _TEXT), "address": _named(raw, _ADDRESS)}
     rest = [column for column in raw.columns if column not in roles.values()]
     case = guess_mapping(rest).case if rest else None
-    if case is None and rest and _plain(rest[0]) in ("id", "row"):
+    if case is None and rest and (_plain(rest[0]) in ("id", "row") or any(roles.values())):
         case = rest[0]
     for role in ("group", "time"):
         roles[role] = next((c for c in rest if c != case and likeness(c, role) == 2), None)

@@ -37,12 +37,14 @@ def test_a_table_in_an_archive_is_read_beside_what_systems_leave_there():
     assert opened(("a.zip", content)).dataset.n_annotations == 2
 
 
-def test_pictures_and_notes_are_passed_over_and_told():
+def test_pictures_join_their_cases_and_notes_are_passed_over():
     content = zipped(
         ("answers.csv", TABLE), ("1.png", b"\x89PNG\r\n\x1a\n" + bytes(30)), ("readme.md", "# About\nwords")
     )
-    notes = opened(("a.zip", content)).report.notes
-    assert any("1.png is a picture" in note for note in notes)
+    reading = opened(("a.zip", content))
+    notes = reading.report.notes
+    assert list(reading.facts.images) == ["1"]
+    assert "1 image of 1 case." in notes
     assert any("readme.md was passed over" in note for note in notes)
 
 

@@ -165,3 +165,15 @@ def test_known_classes_go_with_a_merge_of_names():
     column = b"case,rater,class,gold\n1,a,Lesion,Lesion\n1,b,lesion,Lesion\n2,a,clear,clear\n2,b,clear,clear\n"
     dataset = read(column, treatment=treatment).dataset
     assert [dataset.classes[code] for code in dataset.gold] == ["lesion", "clear"]
+
+
+def test_a_table_of_texts_and_answers_is_no_case_table_where_nothing_else_holds_answers():
+    answered = b"id,text,Ann,Bob\n1,hello,x,y\n2,bye,x,x\n"
+    source = open_source([("answers.csv", answered), ("classes.csv", b"class,risk\nx,low\ny,high\n")])
+    assert [question.name for question in source.questions] == ["answers.csv"]
+    assert source.side.cases is None and source.side.classes is not None
+
+
+def test_the_first_column_of_a_case_table_may_have_any_name():
+    files = [("answers.csv", b"thing,worker,label\n1,ann,x\n"), ("more.csv", b"thing,text\n1,hello\n2,bye\n")]
+    assert open_source(files).side.cases == CaseTable(("1", "2"), ("hello", "bye"))

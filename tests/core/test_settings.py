@@ -1,0 +1,33 @@
+"""Settings come from the environment, and what is wrong in it is said."""
+
+from pathlib import Path
+
+import pytest
+
+from core.errors import InputError
+from core.settings import current_settings
+
+
+def test_images_are_off_until_a_folder_is_named(monkeypatch):
+    monkeypatch.delenv("PLURALITY_IMAGES", raising=False)
+    monkeypatch.delenv("PLURALITY_REMOTE_IMAGES", raising=False)
+    settings = current_settings()
+    assert settings.images is None
+    assert settings.remote_images is False
+
+
+def test_the_folder_of_images_may_begin_at_home(monkeypatch):
+    monkeypatch.setenv("PLURALITY_IMAGES", "~/photos")
+    assert current_settings().images == Path.home() / "photos"
+
+
+@pytest.mark.parametrize(("text", "on"), [("1", True), ("Yes", True), ("off", False), ("0", False), ("", False)])
+def test_a_switch_is_on_or_off(monkeypatch, text, on):
+    monkeypatch.setenv("PLURALITY_REMOTE_IMAGES", text)
+    assert current_settings().remote_images is on
+
+
+def test_a_switch_that_is_neither_is_refused(monkeypatch):
+    monkeypatch.setenv("PLURALITY_REMOTE_IMAGES", "perhaps")
+    with pytest.raises(InputError, match="PLURALITY_REMOTE_IMAGES is 'perhaps'"):
+        current_settings()

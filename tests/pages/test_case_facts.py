@@ -1,0 +1,107 @@
+"""What raters were shown stands with the case: letter for letter, without their answers, and nothing where there is
+nothing."""
+
+import io
+from itertools import count
+
+import pytest
+from PIL import Image
+
+from core import library
+from core.annotations.facts import CaseFacts
+from tests.pages.opened import kept, opened, words
+from tests.pages.test_upload import dropped, settled, use
+
+_number = count()
+
+
+def answers() -> bytes:
+    """Answers to cases 1 and 2 of a dataset that no other test opens."""
+    prefix = b"%d-" % next(_number)
+    rows = (b"%d,%sr%d,%s\n" % (case, prefix, rater, (b"x", b"y")[rater % 2]) for case in (1, 2) for rater in (1, 2, 3))
+    return b"case,rater,class\n" + b"".join(rows)
+
+
+def picture(kind: str = "PNG", size: tuple[int, int] = (20, 10)) -> bytes:
+    content = io.BytesIO()
+    Image.new("RGB", size, "teal").save(content, kind)
+    return content.getvalue()
+
+
+def bodies(app) -> list[str]:
+    return [entry.proto.body for entry in app.get("html")]
+
+
+def images(app) -> list:
+    return [image for entry in app.get("image") for image in entry.proto.imgs]
+
+
+def cases_of(facts: CaseFacts):
+    return opened("cases", kept_with(facts))
+
+
+def kept_with(facts: CaseFacts) -> str:
+    address = kept(answers().decode())
+    library.keep(library.reopen(address), facts)
+    return address
+
+
+def test_a_text_is_shown_letter_for_letter():
+    app = cases_of(CaseFacts({"1": "**a** <b>b</b> :red[c]\n\n$d$", "2": "**a** <b>b</b> :red[c]\n\n$d$"}))
+    (body,) = [body for body in bodies(app) if "Text of the case" in body]
+    assert "**a** &lt;b&gt;b&lt;/b&gt; :red[c]\n\n$d$" in body
+
+
+def test_nothing_is_shown_where_nothing_is_known():
+    app = opened("cases", kept(answers().decode()))
+    assert not images(app)
+    assert not any("Text of the case" in body for body in bodies(app))
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "WEBP"])
+def test_images_that_came_with_the_data_are_shown(kind):
+    content = {"a": picture(kind), "b": picture(kind, (3000, 20))}
+    app = cases_of(CaseFacts(images={"1": content, "2": content}))
+    assert len(images(app)) == 2
+
+
+def test_a_broken_or_missing_image_is_said_in_one_line():
+    facts = CaseFacts(
+        address={"1": ("a/lost_one.png",)}, images={"1": {"b.png": picture()[:40]}, "2": {"b.png": b"\x89PNG"}}
+    )
+    app = opened("cases", kept_with(facts))
+    app.session_state["case"] = "1"
+    said = words(app.run())
+    assert "a/lost_one.png: no folder of images is set (PLURALITY_IMAGES)." in said
+    assert "b.png: the image is broken." in said
+
+
+def test_a_remote_image_is_only_its_address_unless_allowed(monkeypatch):
+    facts = CaseFacts(address=dict.fromkeys(("1", "2"), ("https://host.example/x.png",)))
+    app = cases_of(facts)
+    assert not images(app)
+    assert "images of other computers are not loaded" in words(app)
+    monkeypatch.setenv("PLURALITY_REMOTE_IMAGES", "1")
+    assert [image.url for image in images(app.run())] == ["https://host.example/x.png"]
+
+
+def test_the_folder_of_the_settings_is_looked_into(monkeypatch, tmp_path):
+    (tmp_path / "1.png").write_bytes(picture())
+    (tmp_path / "2.jpg").write_bytes(picture("JPEG"))
+    monkeypatch.setenv("PLURALITY_IMAGES", str(tmp_path))
+    assert len(images(opened("cases", kept(answers().decode())))) == 1
+
+
+def test_texts_and_images_of_a_drop_reach_the_case_and_stay_when_kept():
+    table = b"case,text,image,site\n1,one lesion,a.png,north\n2,another lesion,b.png,south\n"
+    app = dropped(("answers.csv", answers()), ("cases.csv", table), ("a.png", picture()), ("b.png", picture()))
+    use(app)
+    app.button(key="keep").click().run()
+    address = app.session_state["data"]
+    facts = library.facts_of(address)
+    assert facts.text == {"1": "one lesion", "2": "another lesion"}
+    assert {case: list(files) for case, files in facts.images.items()} == {"1": ["a.png"], "2": ["b.png"]}
+    settled(app.switch_page("pages/cases.py").run())
+    assert any("lesion</div>" in body for body in bodies(app))
+    assert len(images(app)) == 1
+    assert library.reopen(address).case_group == ("north", "south")
