@@ -29,15 +29,17 @@ def _words(text: str) -> frozenset[str]:
 _SYNONYMS: dict[Role, frozenset[str]] = {
     "case": _words(
         "case item task unit subject document doc image img patient sentence example sample record hit text "
-        "study stimulus object instance scan slide xray photo tweet comment post utterance pair question"
+        "study stimulus object instance scan slide xray photo tweet comment post utterance pair question lesion mole "
+        "nodule specimen biopsy exam examination spot film frame clip video recording"
     ),
     "rater": _words(
         "rater worker annotator coder reader observer performer labeler labeller judge reviewer user expert "
-        "participant evaluator assessor grader doctor physician clinician dentist radiologist pathologist nurse"
+        "participant evaluator assessor grader doctor physician clinician dentist nurse specialist surgeon psychiatrist "
+        "consultant scorer voter examiner"
     ),
     "answer": _words(
         "class label rating annotation answer response choice category diagnosis judgment judgement verdict "
-        "grade score value vote decision condition opinion finding"
+        "grade score value vote decision condition opinion finding read reading impression assessment tag"
     ),
     "rank": _words("rank ranking position place order priority preference"),
     "time": _words("time timestamp date datetime created submitted when"),
@@ -46,8 +48,17 @@ _SYNONYMS: dict[Role, frozenset[str]] = {
     "count": _words("count frequency freq times weight"),
     "gold": _words("gold golden truth groundtruth reference"),
 }
+_DONE = (
+    r"(?:read|seen|graded|rated|scored|labell?ed|coded|annotated|assessed|reviewed|diagnosed|judged|evaluated|classified|"
+    r"completed|answered|submitted)"
+)
+_DOING = r"(?:read|reading|annotation|label|rating|grading|assessment|review|evaluation|submission)"
 # A name of several words that says each of these only as a whole.
 _WHOLE = {
+    "rater": re.compile(rf"{_DONE}[\W_]*by|(?:[a-z]+[\W_]+)*[a-z]+ologists?(?:[\W_]*(?:id|name|no|nr|code|\d+))?"),
+    "time": re.compile(
+        rf"{_DONE}[\W_]*(?:on|at)|{_DOING}[\W_]*(?:date|timestamp|day)|date[\W_]*(?:of[\W_]*)?(?:{_DOING}|{_DONE})"
+    ),
     "gold": re.compile(
         r"(?:gold|golden|truth|ground[\W_]*truth|reference)(?:[\W_]*(?:label|class|answer|standard))?"
         r"|(?:true|correct)[\W_]*(?:label|class|answer)"
@@ -150,6 +161,10 @@ def guess_mapping(columns: Sequence[str]) -> Mapping:
     why = {role: f"the column is called {column!r}" for role, column in found.items()}
     if "rater" in found and "answer" in found and "case" in found:
         return Mapping("long", **found, why=why)
+    if "rater" in found and "answer" not in found:
+        left = [column for column in columns if column not in found.values() or column == found["rater"]]
+        if len(left) > 1 and all(likeness(column, "rater") == 2 for column in left):  # named by what they are
+            del found["rater"], why["rater"]
     numbered_raters = [column for column in columns if re.search(r"\d$", column.strip())]
     if "rater" in found and found["rater"] in numbered_raters:
         del found["rater"], why["rater"]
@@ -218,8 +233,11 @@ _FLAGS = {"case": "case", "answer": "class"}
 
 def likeness(name: str, role: Role) -> int:
     """2 where the whole name is a synonym of the role, 1 where a part of it is, else 0."""
-    if role in _WHOLE and _WHOLE[role].fullmatch(name.strip().casefold()):
+    plain = name.strip().casefold()
+    if role in _WHOLE and _WHOLE[role].fullmatch(plain):
         return 2
+    if any(other != role and _WHOLE[other].fullmatch(plain) for other in ("rater", "time")):
+        return 0  # "read on" is no answer
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
     tokens = [token for token in re.split(r"[^a-z]+", spaced.casefold()) if token]
     core = [token for token in tokens if token not in _SUFFIXES] or tokens

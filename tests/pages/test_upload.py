@@ -8,7 +8,7 @@ from core.annotations.remembered import recall
 from tests.pages.export_files import EXPORTS, HOLDS, label_studio
 from tests.pages.test_pages import APP, MOST_RUNS
 
-ODD = b"lesion,dermatologist,finding\n" + b"".join(
+ODD = b"lesion,who,finding\n" + b"".join(
     b"L%d,dr %d,%s\n" % (case, rater, (b"benign", b"Benign", b"malignant", b"cannot tell")[(case * rater + case) % 4])
     for case in range(1, 9)
     for rater in range(1, 4)
@@ -67,9 +67,9 @@ def test_an_export_is_understood_as_it_is_dropped_and_used_by_one_click(name):
 def test_a_rater_that_is_not_recognised_is_asked_for_before_anything_is_shown_as_read():
     app = dropped(("odd.csv", ODD))
     assert "No column was recognised as the rater" in app.info[0].value
-    assert "dermatologist" in app.info[0].value
+    assert "who" in app.info[0].value
     assert not [button for button in app.button if button.key == "use"]
-    widget(app, "selectbox", "rater_column").set_value("dermatologist").run()
+    widget(app, "selectbox", "rater_column").set_value("who").run()
     assert settled(app).button(key="use").label == "Use 24 answers"
     assert "8 cases · 3 raters" in texts(app)
 
@@ -83,7 +83,7 @@ def test_answers_may_be_said_to_be_anonymous():
 
 def test_what_was_said_of_a_file_is_offered_for_the_next_of_its_shape():
     app = dropped(("odd.csv", ODD))
-    widget(app, "selectbox", "rater_column").set_value("dermatologist").run()
+    widget(app, "selectbox", "rater_column").set_value("who").run()
     settled(app)
     widget(app, "toggle", "unsure").set_value(True).run()
     settled(app)
@@ -91,7 +91,7 @@ def test_what_was_said_of_a_file_is_offered_for_the_next_of_its_shape():
     label = settled(app).button(key="use").label
     use(app)
     again = dropped(("later.csv", ODD.replace(b"L1,", b"L99,")))
-    assert "rater: **dermatologist**" in texts(again)
+    assert "rater: **who**" in texts(again)
     assert "“cannot tell” is no answer" in texts(again)
     assert not [button for button in again.button if button.key == "use"]
     widget(again, "toggle", "as_last_time").set_value(True).run()

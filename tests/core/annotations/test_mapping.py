@@ -21,6 +21,7 @@ CASES = [
         "unit",
     ),
     *("Subject", "document", "doc_id", "image", "imageName", "img", "Patient-ID", "sentence", "sampleKey", "record nr"),
+    *("lesion", "Lesion ID", "spot", "biopsy no", "video"),
 ]
 RATERS = [
     *("rater", "Rater Name", "rater_id", "WorkerId", "worker", "annotator-id", "ANNOTATOR", "coder", "Reader No"),
@@ -36,10 +37,21 @@ RATERS = [
         "radiologist",
         "DoctorID",
     ),
+    *(
+        "dermatologist",
+        "Senior pathologist",
+        "neurologist_id",
+        "grader",
+        "labeller",
+        "read by",
+        "annotatedBy",
+        "scorer",
+    ),
 ]
 ANSWERS = [
     *("class", "Label", "labels", "rating", "Annotation", "Answer", "chosen label", "response", "Choice", "category"),
     *("Diagnosis", "final_diagnosis", "verdict", "grade", "Score", "value", "vote"),
+    *("finding", "findings", "read", "reading", "impression", "tag"),
 ]
 
 
@@ -66,6 +78,22 @@ def test_rank_date_and_group_need_their_whole_name():
     mapping = guess_mapping(["case", "rater", "rank", "class", "Created At", "hospital"])
     assert (mapping.rank, mapping.time, mapping.group) == ("rank", "Created At", "hospital")
     assert guess_mapping(["case", "rater", "class", "site of lesion"]).group is None
+
+
+@pytest.mark.parametrize("name", ["read on", "Read at", "graded_on", "readAt", "annotation date", "Date of reading"])
+def test_a_date_is_recognised_by_what_was_done_then(name):
+    mapping = guess_mapping(["case", "rater", name, "class"])
+    assert (mapping.answer, mapping.time) == ("class", name)
+
+
+def test_durations_are_no_dates():
+    for name in ("lead_time", "reading time", "answer time", "seconds read"):
+        assert guess_mapping(["case", "rater", "class", name]).time is None
+
+
+def test_columns_named_after_professions_are_raters_each():
+    mapping = guess_mapping(["lesion", "dermatologist", "pathologist"])
+    assert (mapping.layout, mapping.case, mapping.raters) == ("wide", "lesion", ("dermatologist", "pathologist"))
 
 
 @pytest.mark.parametrize("name", ["Anna", "r1", "7", "", "melanoma", "x"])
