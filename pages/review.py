@@ -46,7 +46,7 @@ def _page() -> None:
             review_start.begin(desk, dataset, model, reliability)
     if shown.open:
         with shown:
-            review_after.figures(store, dataset)
+            review_after.figures(store, dataset, model, reliability)
     if away.open:
         with away:
             review_after.take_away(store, dataset)

@@ -98,10 +98,6 @@ def summarise(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> Summary:
     states["open"] += dataset.n_cases - len(here)
     reads = {review.case_id: _rounds(review) for review in here}
     blind = {case_id: [read for read in given if read.visible == "blind"] for case_id, given in reads.items()}
-    compared = {
-        case_id: [read.first.agrees_with(read.panel) for read in given if read.panel is not None]
-        for case_id, given in blind.items()
-    }
     standing = [event for review in here for event in effective(review.events)]
     times = _times(event for review in here for event in review.events)
     among = _as_dataset(dataset, blind)
@@ -113,7 +109,7 @@ def summarise(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> Summary:
         dataset.n_cases,
         {state: states[state] for state in STATES},
         sum(bool(given) for given in reads.values()),
-        _share("with_panel", compared, "no blind opinion has been compared with the panel"),
+        _share("with_panel", _compared(blind), "no blind opinion has been compared with the panel"),
         each_other,
         alpha,
         _minds(blind),
@@ -121,6 +117,45 @@ def summarise(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> Summary:
         tuple(float(q) for q in np.quantile(times, (0.25, 0.5, 0.75))) if times else None,
         len(times),
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reviewer:
+    """One reviewer's reads of a dataset.
+
+    Attributes
+    ----------
+    name : str
+    n_reads : int
+        Opinions, one for each round of a case.
+    n_blind : int
+        Those that were given before anything was seen.
+    with_panel : Coefficient
+        Share of the blind first opinions that agree with what was then revealed as the panel's; Wilson's interval
+        over cases. ``n_annotations`` is how many were compared.
+    minds : Minds
+    """
+
+    name: str
+    n_reads: int
+    n_blind: int
+    with_panel: Coefficient
+    minds: Minds
+
+
+def by_reviewer(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> list[Reviewer]:
+    """Every reviewer with an opinion on a dataset, those with most blind reads first."""
+    given: dict[str, dict[str, list[Read]]] = {}
+    for case_id in dataset.cases:
+        for read in _rounds(reviews[case_id]) if case_id in reviews else ():
+            given.setdefault(read.reviewer, {}).setdefault(case_id, []).append(read)
+    found = []
+    for name, by_case in given.items():
+        blind = {case_id: [read for read in reads if read.visible == "blind"] for case_id, reads in by_case.items()}
+        n_reads, n_blind = (sum(map(len, reads.values())) for reads in (by_case, blind))
+        share = _share("with_panel", _compared(blind), "no blind opinion has been compared with the panel")
+        found.append(Reviewer(name, n_reads, n_blind, share, _minds(blind)))
+    return sorted(found, key=lambda one: (-one.n_blind, -one.n_reads, one.name))
 
 
 def bought(
@@ -149,6 +184,14 @@ def _rounds(review: CaseReview) -> list[Read]:
     standing = effective(review.events)
     ends = [place for place, event in enumerate(standing) if event.kind == "reopen"]
     return [read for end in (*ends, len(standing)) for read in review_of(review.case_id, standing[:end]).reads]
+
+
+def _compared(blind: Mapping[str, list[Read]]) -> dict[str, list[bool]]:
+    """Whether each blind first opinion agrees with the panel's answer, as far as one was revealed."""
+    return {
+        case_id: [read.first.agrees_with(read.panel) for read in given if read.panel is not None]
+        for case_id, given in blind.items()
+    }
 
 
 def _share(name: str, by_case: Mapping[str, list[bool]], why: str) -> Coefficient:

@@ -8,7 +8,7 @@ from core.annotations.dataset import Dataset
 from core.plausibility.dirichlet import DirichletCounts
 from core.review.adjudicated import with_reviews
 from core.review.opinions import UNDETERMINED, Opinion
-from core.review.summary import bought, summarise
+from core.review.summary import bought, by_reviewer, summarise
 
 X, Y, Z = (Opinion.of_class(name) for name in "xyz")
 XY = Opinion.of_ranking([["x"], ["y"]])
@@ -49,6 +49,21 @@ def test_blind_reads_are_compared_as_they_were_before_the_reveal(dataset, review
     assert (found.minds.n, found.minds.n_changed, found.minds.share.value) == (4, 2, 0.5)
     assert found.minds.directions == {"to_panel": 1, "from_panel": 1, "elsewhere": 0, "within": 0}
     assert found.reasons == {"rater_error": 1, "guideline_gap": 1}
+
+
+def test_each_reviewer_is_counted_alone(dataset, reviews):
+    reviews.do("case 0", "Cem", "reveal", panel=X)
+    reviews.do("case 0", "Cem", "opinion", X)
+    ann, bob, cem = by_reviewer(dataset, reviews.found)
+    assert [(one.name, one.n_reads, one.n_blind) for one in (ann, bob, cem)] == [
+        ("Ann", 2, 2),
+        ("Bob", 2, 2),
+        ("Cem", 1, 0),
+    ]
+    assert (ann.with_panel.value, bob.with_panel.value) == (0.5, 0.5)
+    assert 0 < ann.with_panel.ci_low < 0.5 < ann.with_panel.ci_high < 1
+    assert cem.with_panel.value is None and "no blind opinion" in cem.with_panel.note
+    assert (ann.minds.n_changed, bob.minds.directions["from_panel"]) == (1, 1)
 
 
 def test_an_opinion_given_open_counts_for_no_blind_figure(dataset, reviews):
