@@ -10,7 +10,7 @@ from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
 from core.plausibility.protocol import PlausibilityModel
 from core.text import markdown, number, plural, shorten, small
-from pages.shared import case_view, menu, plausibility, predictions, provenance, widgets
+from pages.shared import case_view, menu, plausibility, predictions, provenance, review_beside, state, widgets
 
 UNCERTAIN_BELOW = 0.9
 MOST_ROWS = 400
@@ -65,7 +65,9 @@ def _opened_elsewhere(case_id: str) -> str:
     return st.session_state.setdefault(_ANCHOR, case_id)
 
 
-def _worklist(dataset: Dataset, result: CertaintyResult, order: np.ndarray, case: int, model, reliability) -> None:
+def _worklist(
+    dataset: Dataset, result: CertaintyResult, order: np.ndarray, case: int, model, reliability, states: dict[str, str]
+) -> None:
     shown = order[:MOST_ROWS]
     top = result.top_class()
     frame = pd.DataFrame(
@@ -75,6 +77,8 @@ def _worklist(dataset: Dataset, result: CertaintyResult, order: np.ndarray, case
             "most plausible": [result.classes[top[place]] if top[place] >= 0 else case_view.OTHERS for place in shown],
         }
     )
+    if any(states.values()):
+        frame.insert(2, "review", [states.get(case_id, "") for case_id in frame["case"]])
     key = f"worklist-{dataset.digest}-{zlib.crc32(shown.tobytes())}-{_opened_elsewhere(dataset.cases[case])}"
     places = np.flatnonzero(shown == case)
 
@@ -94,6 +98,7 @@ def _worklist(dataset: Dataset, result: CertaintyResult, order: np.ndarray, case
         column_config={
             "case": st.column_config.TextColumn(width=84),
             "certainty": st.column_config.ProgressColumn(format="%.2f", min_value=0, max_value=1, width=112),
+            "review": st.column_config.TextColumn(width=92),
             "most plausible": st.column_config.TextColumn(width=140),
         },
         key=key,
@@ -103,6 +108,8 @@ def _worklist(dataset: Dataset, result: CertaintyResult, order: np.ndarray, case
         f"uncertain: below {UNCERTAIN_BELOW:g} · P and N move"
     )
     table = pd.DataFrame({"case": [dataset.cases[place] for place in order]})
+    if any(states.values()):
+        table["review"] = [states.get(case_id, "") for case_id in table["case"]]
     for top_j in range(result.certainty.shape[1]):
         table[f"top{top_j + 1}"], table[f"top{top_j + 1}_se"] = result.certainty[order, top_j], result.se[order, top_j]
     with st.container(horizontal=True):
@@ -165,6 +172,8 @@ def _page() -> None:
     model, reliability, find = _settings(dataset)
     view = plausibility.data_for(model.name, dataset)
     classifiers = predictions.classifiers(view)
+    whole = state.whole().dataset  # reviews belong to the whole dataset, whatever is selected
+    reviews = review_beside.reviews_of(whole)
     narrow, wide = st.container(key="panes").columns([3, 7], gap="medium")
     chosen = st.session_state.get("case")
     if chosen is not None and chosen not in dataset.cases:
@@ -175,6 +184,7 @@ def _page() -> None:
     def show(case: int):
         heading = wide.container()
         with wide:
+            review_beside.show(whole, reviews.get(dataset.cases[case]), dataset.cases[case])
             case_view.show(dataset, view, case, model, reliability, classifiers)
         return heading
 
@@ -202,7 +212,8 @@ def _page() -> None:
             _header(dataset, order, case, case_view.certainty_of_case(view, model, case, reliability))
     if order is not None:
         with narrow:
-            _worklist(dataset, result, order, case, model, reliability)
+            states = {case_id: review_beside.state_of(whole, review) for case_id, review in reviews.items()}
+            _worklist(dataset, result, order, case, model, reliability, states)
 
 
 menu.through_app()

@@ -8,7 +8,7 @@ from core.review.events import Event
 from core.review.opinions import Opinion
 from core.review.states import STATES, Read
 from core.text import markdown
-from pages.shared import case_view, plausibility, review_moves, review_opinion
+from pages.shared import case_view, plausibility, review_moves, review_opinion, review_seen
 from pages.shared.review_moves import Place, Step
 from pages.shared.review_presses import noted
 
@@ -63,6 +63,8 @@ def _blind(place: Place, standing: str, model: PlausibilityModel, reliability: f
         st.info("Others have settled this case. You may read it all the same, or only look.", icon=":material/group:")
     elif seen_before:
         st.info("You have seen the panel's answers before, so your opinion counts as open.", icon=":material/group:")
+    elif review_seen.seen(place.dataset.digest, place.case_id):
+        st.info("You have seen this case on the Cases page, so your opinion counts as open.", icon=":material/group:")
     else:
         st.markdown(f"**{_DUE}**")
     if how == "open" or standing == "elsewhere" or place.session.title == ARBITRATION:

@@ -13,7 +13,7 @@ from core.review.desk import Desk, new_token
 from core.review.faults import ConflictError
 from core.review.sessions import Session, SessionLine
 from core.review.states import STATES, CaseReview, Read
-from pages.shared import review_opinion
+from pages.shared import review_opinion, review_seen
 
 _OVER = ("done", "elsewhere")
 
@@ -204,6 +204,8 @@ def _record(place: Place, kind: str, said: dict) -> None:
     at, began = st.session_state.get("review_began", (None, 0.0))
     here = (place.session.id, place.case_id)
     said |= {"session": place.session.id, "seconds": time.monotonic() - began if at == here else None}
+    if kind == "opinion" and review_seen.seen(place.dataset.digest, place.case_id):
+        said["visible"] = "open"
     draft = place.desk.draft(place.case_id, kind, **said)
     while not token[1]:
         try:

@@ -6,6 +6,7 @@ from streamlit.testing.v1 import AppTest
 from core import read
 from core.library import keep
 from core.review.store import ReviewStore, close_stores
+from pages.shared.cached import open_dataset
 from pages.shared.review_opinion import keys_of
 from tests.pages.test_pages import APP, ODD_DATA, assert_sound, open_page
 
@@ -92,19 +93,67 @@ def test_names_are_text_and_blanks_do_not_tell_reviewers_apart():
     assert r"\<b\>Ada\<\/b\>" in words(app) or r"\<b\>Ada\</b\>" in words(app)
 
 
+def tab(app: AppTest, name: str) -> AppTest:
+    """Open a tab of the start page."""
+    app.session_state["review_tabs"] = name
+    app.run()
+    assert_sound(app)
+    return app
+
+
 def test_figures_and_files_after_a_review():
-    """What reviews show, and a new dataset with the decision as a further rater."""
+    """What reviews show and have bought, and a new dataset with the decision as a further rater."""
     dataset = kept("two classes")
-    app = through_one_case(signed(dataset.digest), dataset.classes[0])
-    press(app, "Leave")
-    app.session_state["review_tabs"] = "What reviews show"
-    app.run()
-    assert_sound(app)
+    app = press(through_one_case(signed(dataset.digest), dataset.classes[0]), "Leave")
+    tab(app, "What reviews show")
     assert any(metric.value == "1 of 2" for metric in app.metric)
-    app.session_state["review_tabs"] = "Take away"
-    app.run()
-    assert_sound(app)
+    assert "mean certainty" in words(app) or "bought no certainty" in words(app)
+    people = next(table.value for table in app.dataframe if "reviewer" in table.value)
+    assert people[["reviewer", "reads", "of them blind"]].values.tolist() == [["Ada", 1, 1]]
+    tab(app, "Take away")
     assert any(heading.value == "Decisions as a further rater" for heading in app.subheader)
+
+
+def test_decisions_become_a_further_rater_of_a_new_dataset():
+    """The case that was closed by agreement gets one annotation more; the dataset that was reviewed stays."""
+    dataset = kept("agreed", b"case,rater,class\n1,a,x\n1,b,x\n1,c,x\n")
+    app = press(through_one_case(signed(dataset.digest), "x"), "Leave")
+    tab(app, "Take away")
+    app.toggle(key="adjudication_closed").set_value(True).run()
+    press(app, "Make the new dataset")
+    grown = open_dataset(app.session_state["data"]).dataset
+    assert grown.digest != dataset.digest
+    assert grown.raters == ("a", "b", "c", "Adjudication")
+    assert grown.n_annotations == dataset.n_annotations + 1
+
+
+def test_reviews_of_a_sample_can_be_erased():
+    """After saying how many steps there are; then nothing is left of them."""
+    app = press(through_one_case(signed("anaesthesia"), "1"), "Leave")
+    tab(app, "Take away")
+    assert "This erases 3 steps on 1 case, of all reviewers" in words(app)
+    press(app, "Erase all reviews")
+    assert app.info[0].value == "There is nothing to take away yet."
+
+
+def test_who_has_seen_a_case_on_the_cases_page_reads_it_open():
+    """It is said on both pages, and stands in the record; the worklist and the case then show the review."""
+    dataset = kept("looked", b"case,rater,class\n1,a,x\n1,b,y\n1,c,x\n")
+    app = signed(dataset.digest)
+    app.switch_page("pages/cases.py").run()
+    assert_sound(app)
+    assert "counts as open, not as blind" in words(app)
+    app.switch_page("pages/review.py").run()
+    press(app, "Start with")
+    assert "seen this case on the Cases page" in app.info[0].value
+    for step in ("x", "Record my opinion", "Keep my opinion"):
+        press(app, step)
+    (review,) = ReviewStore().cases(dataset.digest).values()
+    assert [read.visible for read in review.reads] == ["open"]
+    app.switch_page("pages/cases.py").run()
+    assert_sound(app)
+    assert "Ada: **x** (open)" in words(app)
+    assert "counts as open, not as blind" not in words(app)
 
 
 def test_a_reviewed_case_does_not_come_again_to_its_reviewer_but_to_another():

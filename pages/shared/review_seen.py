@@ -1,0 +1,15 @@
+"""Cases whose answers were on screen outside a review: an opinion on them afterwards is not blind."""
+
+import streamlit as st
+
+_SEEN = "review_seen"
+
+
+def mark(digest: str, case_id: str) -> None:
+    """The answers on a case are on screen."""
+    st.session_state.setdefault(_SEEN, set()).add((digest, case_id))
+
+
+def seen(digest: str, case_id: str) -> bool:
+    """Whether they were, in this session."""
+    return (digest, case_id) in st.session_state.get(_SEEN, ())
