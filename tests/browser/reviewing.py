@@ -1,9 +1,10 @@
 """What a reviewer does on the Review page, by name, and small data to review."""
 
 import re
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import contextmanager, suppress
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from core.annotations.reading import read
 from core.library import keep
@@ -40,35 +41,76 @@ def fruit_rows(prefix: str, n_cases: int = 3) -> list[str]:
     ]
 
 
-def click(page: Page, name: str | re.Pattern) -> None:
-    """Click a button by the beginning of its name; an icon stands before it."""
+def _button(page: Page, name: str | re.Pattern) -> Locator:
+    """A button by the beginning of its name; an icon stands before it."""
     pattern = name if isinstance(name, re.Pattern) else re.compile(f"^(\\w+ )?{re.escape(name)}")
-    page.get_by_role("button", name=pattern).first.click()
+    return page.get_by_role("button", name=pattern).first
+
+
+def click(page: Page, name: str | re.Pattern) -> None:
+    """Click a button by the beginning of its name."""
+    _button(page, name).click()
     settled(page)
+
+
+def until(page: Page, act: Callable[[], object], seen: Locator) -> None:
+    """Do something until its effect is seen.
+
+    On a busy machine a press between two drawings meets an element that is about to be replaced, and is lost.
+    """
+    for _ in range(3):
+        act()
+        with suppress(AssertionError):
+            expect(seen).to_be_visible(timeout=8_000)
+        settled(page)
+        if seen.is_visible():
+            return
+    expect(seen).to_be_visible()
+
+
+def step(page: Page, name: str, seen: str | Locator) -> None:
+    """Click a button until what follows from it is seen."""
+    until(page, lambda: _button(page, name).click(), page.get_by_text(seen).first if isinstance(seen, str) else seen)
+
+
+def choose(page: Page, name: str) -> None:
+    """Choose a class, and see it chosen."""
+    words = "it cannot be determined" if name == "Cannot be determined" else name
+    step(page, name, page.get_by_text(f"Your opinion: {words}", exact=True))
+
+
+def drawn(page: Page, case_id: str) -> Locator:
+    """The bar of a case, which is drawn last."""
+    return page.locator(f"[class*='st-key-Next-'][class*='-{case_id}']")
 
 
 def arrive(page: Page, case_id: str | None = None, *, other_than: str = "") -> str:
     """Wait until a case is on screen, a certain one or any other than one; gives it."""
     expected = re.escape(case_id) if case_id else f"(?!{re.escape(other_than)}$).+"
-    expect(page.get_by_role("heading", level=1)).to_have_text(re.compile(f"^Case {expected}$"))
+    heading = page.get_by_role("heading", level=1)
+    expect(heading).to_have_text(re.compile(f"^Case {expected}$"))
+    case_id = heading.inner_text().removeprefix("Case ")
+    expect(drawn(page, case_id)).to_be_visible()
     settled(page)
-    return page.get_by_role("heading", level=1).inner_text().removeprefix("Case ")
+    return case_id
 
 
 def sign(page: Page, name: str) -> None:
     """Give a name and wait for the start page."""
     settled(page)
-    page.get_by_label("Your name, as it will stand in the record").fill(name)
-    page.keyboard.press("Enter")
-    expect(page.get_by_text("You review as")).to_be_visible()
-    settled(page)
+    field = page.get_by_label("Your name, as it will stand in the record")
+
+    def sign_in() -> None:
+        field.fill(name)
+        field.press("Enter")
+
+    until(page, sign_in, page.get_by_text("You review as"))
 
 
 def start(page: Page, name: str) -> None:
     """Sign and begin a session with all cases."""
     sign(page, name)
-    click(page, "Start with")
-    expect(page.get_by_text(f"{name} · 0 of")).to_be_visible()
+    step(page, "Start with", f"{name} · 0 of")
 
 
 def panel_of(case_id: str) -> str:

@@ -4,11 +4,24 @@ import re
 import struct
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from core.certainty.top_sets import annotation_certainty
 from core.plausibility.dirichlet import DirichletCounts
-from tests.browser.reviewing import FRUIT, arrive, click, data_in, fruit_rows, kinds, panel_of, start
+from tests.browser.reviewing import (
+    FRUIT,
+    arrive,
+    choose,
+    click,
+    data_in,
+    drawn,
+    fruit_rows,
+    kinds,
+    panel_of,
+    start,
+    step,
+    until,
+)
 from tests.browser.steps import settled
 
 pytestmark = pytest.mark.browser
@@ -27,33 +40,26 @@ def test_a_whole_session_by_mouse(open_page, opened):
     page = open_page(url)
     start(page, "Ada")
     first = arrive(page)
-    click(page, "Record my opinion")
-    expect(page.get_by_text("There is no opinion. Choose a class")).to_be_visible()
-    click(page, panel_of(first))
+    step(page, "Record my opinion", "There is no opinion. Choose a class")
+    choose(page, panel_of(first))
     page.get_by_label("Note").fill("typed and not left")
-    click(page, "Record my opinion")
-    expect(page.get_by_text("You agree.")).to_be_visible()
+    step(page, "Record my opinion", "You agree.")
     expect(page.get_by_text("You agree with the panel: the case is closed.")).to_be_visible()
     expect(page.get_by_text("“typed and not left”")).to_be_visible()
-    click(page, "Keep my opinion")
-    expect(page.get_by_text(f"{first}: opinion kept · the case is closed")).to_be_visible()
+    step(page, "Keep my opinion", f"{first}: opinion kept · the case is closed")
     second = arrive(page, other_than=first)
-    click(page, "Cannot be determined")
-    click(page, "Record my opinion")
-    expect(page.get_by_text("You disagree.")).to_be_visible()
-    click(page, "Change it")
-    click(page, panel_of(second))
-    click(page, "Change my opinion")
-    expect(page.get_by_text("There is no reason for a change. Choose a reason or write a note.")).to_be_visible()
+    choose(page, "Cannot be determined")
+    step(page, "Record my opinion", "You disagree.")
+    step(page, "Change it", "How sure are you?")
+    choose(page, panel_of(second))
+    step(page, "Change my opinion", "There is no reason for a change. Choose a reason or write a note.")
     page.get_by_label("Note").fill("seen the light")
     click(page, "Change my opinion")
     third = arrive(page, other_than=second)
     assert len({first, second, third}) == 3
-    click(page, next(name for name in FRUIT if name != panel_of(third)))
-    click(page, "Record my opinion")
-    expect(page.get_by_text("If you keep it: The case goes to arbitration.")).to_be_visible()
-    click(page, "Keep my opinion")
-    expect(page.get_by_role("heading", name="The session is through")).to_be_visible()
+    choose(page, next(name for name in FRUIT if name != panel_of(third)))
+    step(page, "Record my opinion", "If you keep it: The case goes to arbitration.")
+    step(page, "Keep my opinion", page.get_by_role("heading", name="The session is through"))
     expect(page.get_by_text(re.compile(f"{third} · done · you said .* · in arbitration"))).to_be_visible()
     click(page, f"Open {first}")
     expect(page.get_by_role("button", name=re.compile("Reopen the case"))).to_be_visible()
@@ -88,11 +94,13 @@ def test_a_whole_session_by_keyboard_alone(open_page, opened):
         expect(page.get_by_role("option")).to_have_count(1)
         page.keyboard.press("Enter")
 
-    def cannot_tell() -> None:
-        page.keyboard.press("x")
-        page.keyboard.press("Control+Enter")  # at once, before the page is drawn with the choice
-        expect(page.get_by_role("button", name=re.compile("Keep my opinion"))).to_be_visible()
-        page.keyboard.press("k")
+    def key(name: str, seen: Locator) -> None:
+        until(page, lambda: page.keyboard.press(name), seen)
+
+    def cannot_tell(then: Locator) -> None:
+        key("x", page.get_by_text("Your opinion: it cannot be determined"))
+        key("Control+Enter", page.get_by_role("button", name=re.compile("Keep my opinion")))
+        key("k", then)
 
     tab_to("Your name")
     page.keyboard.type("Bo")
@@ -102,25 +110,23 @@ def test_a_whole_session_by_keyboard_alone(open_page, opened):
     tab_to("play_arrow")
     page.keyboard.press("Enter")
     skipped = arrive(page)
-    page.keyboard.press("s")
+    key("s", page.get_by_text(f"{skipped}: skipped"))
     first = arrive(page, other_than=skipped)
-    page.keyboard.press("u")
+    key("u", drawn(page, skipped))
     arrive(page, skipped)
-    page.keyboard.press("s")
+    key("s", drawn(page, first))
     arrive(page, first)
     page.keyboard.press("n")
     second = arrive(page, other_than=first)
-    page.keyboard.press("p")
+    key("p", drawn(page, first))
     arrive(page, first)
     page.keyboard.press("/")
     for name in ("class c", "class a", "class f"):
         find(name)
         expect(page.get_by_text(re.compile(f"Your opinion: .*{name}"))).to_be_visible()
     page.keyboard.press("Escape")
-    page.keyboard.press("t")
-    expect(page.get_by_text("class c › class a = class f")).to_be_visible()
-    page.keyboard.press("Backspace")
-    expect(page.get_by_text("class c › class a", exact=True)).to_be_visible()
+    key("t", page.get_by_text("class c › class a = class f"))
+    key("Backspace", page.get_by_text("class c › class a", exact=True))
     tab_to("Note")
     page.keyboard.type("skunk 1 2 0 not lost")
     page.keyboard.press("Control+Enter")
@@ -129,17 +135,16 @@ def test_a_whole_session_by_keyboard_alone(open_page, opened):
     (event,) = [event for event in store.trail(dataset.digest, first) if event.kind == "opinion"]
     assert event.note == "skunk 1 2 0 not lost"
     assert event.opinion.words() == "class c › class a"
-    page.keyboard.press("k")
+    key("k", drawn(page, second))
     arrive(page, second)
-    cannot_tell()
+    cannot_tell(drawn(page, skipped))
     arrive(page, skipped)
-    page.keyboard.press("u")
+    key("u", drawn(page, second))
     arrive(page, second)
     assert store.trail(dataset.digest)[-1].kind == "undo"
-    page.keyboard.press("k")
+    key("k", drawn(page, skipped))
     arrive(page, skipped)
-    cannot_tell()
-    expect(page.get_by_role("heading", name="The session is through")).to_be_visible()
+    cannot_tell(page.get_by_role("heading", name="The session is through"))
     assert {len(review.reads) for review in store.cases(dataset.digest).values()} == {1}
 
 
@@ -150,6 +155,7 @@ def test_quick_keys_never_record_what_was_not_seen(open_page, opened):
     start(page, "Ada")
     keep = page.get_by_role("button", name=re.compile("Keep my opinion"))
     refused = page.get_by_text("Several keys came at once")
+    through = page.get_by_role("heading", name="The session is through")
     expected = {}
     for keys, name in (("3", "plum"), ("1", "apple"), ("132", "pear")):
         case_id = arrive(page, other_than=list(expected)[-1] if expected else "")
@@ -160,11 +166,9 @@ def test_quick_keys_never_record_what_was_not_seen(open_page, opened):
         settled(page)
         if refused.is_visible():
             name = page.get_by_text("Your opinion:").inner_text().removeprefix("Your opinion: ")
-            page.keyboard.press("Control+Enter")
-        expect(keep).to_be_visible()
-        settled(page)
+            until(page, lambda: page.keyboard.press("Control+Enter"), keep)
         expected[case_id] = name
-        page.keyboard.press("k")
+        until(page, lambda: page.keyboard.press("k"), page.get_by_text(f"{case_id}: opinion kept").or_(through))
     expect(page.get_by_role("heading", name="The session is through")).to_be_visible()
     said = {event.case_id: event.opinion.words() for event in store.trail(dataset.digest) if event.kind == "opinion"}
     assert said == expected
@@ -189,7 +193,7 @@ def test_nothing_that_the_browser_receives_tells_the_panels_opinion_before_ones_
     case_id = arrive(page)
     case = dataset.case_index(case_id)
     assert len(dataset.annotations_of(case)) == 2
-    click(page, "quince")
+    choose(page, "quince")
     click(page, "All cases")
     click(page, f"Open {case_id}")
     arrive(page, case_id)
@@ -220,8 +224,7 @@ def test_nothing_that_the_browser_receives_tells_the_panels_opinion_before_ones_
     for word in telling:
         assert word not in everything, word
     before = len(received)
-    click(page, "Record my opinion")
-    expect(page.get_by_text("You disagree.")).to_be_visible()
+    step(page, "Record my opinion", "You disagree.")
     expect(page.locator(".js-plotly-plot")).to_be_visible()
     settled(page)
     shown = b"".join(received[before:])

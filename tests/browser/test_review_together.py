@@ -5,8 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.reviewing import arrive, click, data_in, fruit_rows, kinds, sign, start
-from tests.browser.steps import settled
+from tests.browser.reviewing import arrive, choose, click, data_in, fruit_rows, kinds, sign, start, step, until
 
 pytestmark = pytest.mark.browser
 
@@ -27,16 +26,14 @@ def test_two_reviewers_on_the_same_cases_lose_and_double_nothing(open_page, open
     first = arrive(ada)
     arrive(bo, first)
     for page in (ada, bo):
-        click(page, "quince")
+        choose(page, "quince")
     for page in (ada, bo):
         page.get_by_role("button", name=re.compile("Record my opinion")).dblclick()
         expect(page.get_by_text("You disagree.")).to_be_visible()
-    click(ada, "Keep my opinion")
-    expect(ada.get_by_text(f"Somebody else has worked on case '{first}' since it was shown to you.")).to_be_visible()
+    step(ada, "Keep my opinion", f"Somebody else has worked on case '{first}' since it was shown to you.")
     expect(ada.get_by_text("Bo: quince (blind)")).to_be_visible()
     assert store.trail(dataset.digest)[-1].reviewer == "Bo"
-    click(ada, "Keep my opinion")
-    expect(ada.get_by_text(f"{first}: opinion kept")).to_be_visible()
+    step(ada, "Keep my opinion", f"{first}: opinion kept")
     bo.reload()
     sign_again = bo.get_by_role("button", name="Bo", exact=True)
     sign_again.click()
@@ -53,15 +50,14 @@ def test_a_second_opinion_arbitration_and_reopening(open_page, opened):
     """Asked blind, it is read blind; a third person ends the dispute with a distribution; a reason reopens it."""
     dataset, url, store = opened("dispute", [*fruit_rows("d", 1), "d0,Rita,quince"])
     page = open_page(url)
+    through = page.get_by_role("heading", name="The session is through")
     start(page, "Ada")
-    click(page, "quince")
-    click(page, "Record my opinion")
-    click(page, "Ask a second opinion")
-    click(page, "Ask for the second opinion")
-    expect(page.get_by_text("It is not said whom to ask.")).to_be_visible()
+    choose(page, "quince")
+    step(page, "Record my opinion", "You disagree.")
+    step(page, "Ask a second opinion", page.get_by_label("Whom to ask"))
+    step(page, "Ask for the second opinion", "It is not said whom to ask.")
     page.get_by_label("Whom to ask").fill("  Bo ")
-    click(page, "Ask for the second opinion")
-    expect(page.get_by_role("heading", name="The session is through")).to_be_visible()
+    step(page, "Ask for the second opinion", through)
     for name in ("Bo", "Cleo"):
         click(page, re.compile("Another session|^Leave|^logout"))
         click(page, "Somebody else")
@@ -69,28 +65,23 @@ def test_a_second_opinion_arbitration_and_reopening(open_page, opened):
         click(page, "Give it" if name == "Bo" else "Decide")
         expect(page.get_by_text("What the raters said")).to_have_count(0)
         if name == "Bo":
-            click(page, "pear")
-            click(page, "Record my opinion")
-            expect(page.get_by_text("Ada: quince (blind)")).to_be_visible()
-            click(page, "Keep my opinion")
-    click(page, "Show the others' opinions first")
-    page.get_by_text("a distribution").click()
-    expect(page.get_by_label("Share of quince")).to_be_visible()
+            choose(page, "pear")
+            step(page, "Record my opinion", "Ada: quince (blind)")
+            step(page, "Keep my opinion", through)
+    step(page, "Show the others' opinions first", "How the arbitration ends")
+    until(page, lambda: page.get_by_text("a distribution").click(), page.get_by_label("Share of quince"))
     page.get_by_label("Share of quince").fill("1")
     page.keyboard.press("Tab")
     expect(page.get_by_text("The shares sum to 1.50")).to_be_visible()
-    click(page, "End the arbitration")
-    expect(page.get_by_role("heading", name="The session is through")).to_be_visible()
+    step(page, "End the arbitration", through)
     (review,) = store.cases(dataset.digest).values()
     assert review.adjudication.opinion.words() == "quince 66.7 %, pear 33.3 %"
     assert [read.visible for read in review.reads] == ["blind", "blind"]
     click(page, "Open d0")
-    click(page, "Reopen the case")
+    step(page, "Reopen the case", "The case starts afresh")
     page.get_by_label("Note").fill("a new picture came")
-    expect(page.get_by_text("The case starts afresh")).to_be_visible()
-    settled(page)
-    page.keyboard.press("Control+Enter")
-    expect(page.get_by_text("You have seen the panel's answers before")).to_be_visible()
+    afresh = page.get_by_text("You have seen the panel's answers before")
+    until(page, lambda: page.keyboard.press("Control+Enter"), afresh)
     assert store.trail(dataset.digest)[-1].note == "a new picture came"
 
 
@@ -112,11 +103,11 @@ def test_on_a_narrow_screen_the_steps_stay_at_the_bottom_edge(open_page, opened)
     start(page, "Ada")
     fits()
     in_reach("Record my opinion", "Next", "Skip")
-    click(page, "quince")
-    click(page, "Record my opinion")
+    choose(page, "quince")
+    step(page, "Record my opinion", "You disagree.")
     fits()
     in_reach("Keep my opinion", "Next")
-    click(page, "Change it")
+    step(page, "Change it", "How sure are you?")
     fits()
     in_reach("Change my opinion")
     click(page, "All cases")
