@@ -18,6 +18,7 @@ _STYLE = """
 [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] { gap: .35rem; }
 h1 { font-size: 1.7rem !important; line-height: 1.25 !important; padding: 0.2rem 0 0.4rem !important; }
 h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; padding-top: 0.2rem !important; }
+[data-testid="stCaptionContainer"] { color: inherit; opacity: .78; }
 .chips { display: flex; flex-wrap: wrap; gap: .3rem; align-items: center; margin: .1rem 0 .45rem; line-height: 1.5; }
 .chips .who { min-width: 3.4rem; font-size: .86rem; opacity: .75; overflow-wrap: anywhere; }
 .chips .block { display: inline-flex; flex-wrap: wrap; border-radius: .4rem; border: 1px solid rgba(128,140,140,.45);
@@ -38,9 +39,18 @@ h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; paddin
 """
 
 
+# Streamlit writes white on its primary colour; on the light teal of the dark theme that cannot be read.
+_STYLE_ON_DARK = """
+<style>
+[data-testid^="stBaseButton-primary"]:not(:disabled), [data-testid="stMultiSelectTagsContainer"] [data-tag] * {
+  color: #0B1414; }
+</style>
+"""
+
+
 def apply() -> None:
     """Styles of our own; as few as the design needs."""
-    st.html(_STYLE)
+    st.html(_STYLE + (_STYLE_ON_DARK if theme() is DARK else ""))
 
 
 def theme() -> Theme:

@@ -2,13 +2,12 @@
 
 import streamlit as st
 
-from core.figures.theme import DARK
 from core.plausibility.protocol import PlausibilityModel
 from core.review.desk import Desk
 from core.review.sessions import STANDINGS, Progress, Session, SessionLine, progress_of
 from core.review.states import STATES
 from core.text import markdown, plural, shorten
-from pages.shared import look, review_case, review_moves, review_presses
+from pages.shared import review_case, review_moves, review_presses
 from pages.shared.review_moves import Place, Step
 from pages.shared.review_presses import noted
 
@@ -24,14 +23,6 @@ _STYLE = """
   .st-key-review_main, .st-key-review_main .stButton, .st-key-review_main button { width: 100%; }
   .st-key-review_steps button { padding-left: .5rem; padding-right: .5rem; }
 }
-[data-testid="stCaptionContainer"] { color: inherit; opacity: .78; }
-</style>
-"""
-# Streamlit writes white on its primary colour; on the light teal of the dark theme that cannot be read.
-_DARK = """
-<style>
-[data-testid^="stBaseButton-primary"]:not(:disabled), [data-testid="stMultiSelectTagsContainer"] [data-tag] * {
-  color: #0B1414; }
 </style>
 """
 _MAIN = {
@@ -47,7 +38,7 @@ _MAIN = {
 
 def style() -> None:
     """Styles of the Review page."""
-    st.html(_STYLE + (_DARK if look.theme() is DARK else ""))
+    st.html(_STYLE)
 
 
 def show(title, desk: Desk, session: Session, model: PlausibilityModel, reliability: float) -> None:
