@@ -8,7 +8,7 @@ from core.review.events import Event
 from core.review.opinions import Opinion
 from core.review.states import STATES, Read
 from core.text import markdown
-from pages.shared import case_view, plausibility, review_moves, review_opinion, review_seen
+from pages.shared import case_facts, case_view, plausibility, review_moves, review_opinion, review_seen
 from pages.shared.review_moves import Place, Step
 from pages.shared.review_presses import noted
 
@@ -18,9 +18,12 @@ _DUE = "Your opinion comes first; the panel's answers are shown once yours is re
 
 def facts(dataset: Dataset, case_id: str) -> None:
     """What is known of the case itself and tells nothing of what anybody answered."""
+    shown = case_facts.show(dataset, case_id)
     group = dataset.case_group[dataset.case_index(case_id)] if dataset.case_group is not None else ""
     where = f"Group: {markdown(group)}. " if group else ""
-    st.caption(f"{where}These data hold no text and no image of the case: look at it where you keep it.")
+    nothing = "" if shown else "These data hold no text and no image of the case: look at it where you keep it."
+    if where or nothing:
+        st.caption(f"{where}{nothing}")
 
 
 def show(place: Place, standing: str, model: PlausibilityModel, reliability: float) -> Step | None:

@@ -4,6 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import read
+from core.annotations.facts import CaseFacts
 from core.library import keep
 from core.review.store import ReviewStore, close_stores
 from pages.shared.cached import open_dataset
@@ -84,6 +85,15 @@ def test_anonymous_raters_are_offered_in_no_filter():
     press(app, "Cannot be determined")
     press(app, "Record my opinion")
     assert "You disagree" in words(app)
+
+
+def test_what_raters_were_shown_stands_over_a_blind_read():
+    """The text of the case comes before one's own opinion, and the line that there is none is gone."""
+    dataset = kept("with texts", b"case,rater,class\nt1,a,x\nt1,b,y\nt2,a,x\n")
+    keep(dataset, CaseFacts(dict.fromkeys(dataset.cases, "an itching <b>lesion</b>")))
+    app = press(signed(dataset.digest), "Start with")
+    assert any("an itching &lt;b&gt;lesion" in entry.proto.body for entry in app.get("html"))
+    assert "no text and no image" not in words(app)
 
 
 def test_names_are_text_and_blanks_do_not_tell_reviewers_apart():
