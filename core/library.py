@@ -85,6 +85,15 @@ def facts_of(digest: str) -> CaseFacts | None:
     return kept_facts.read(_folder(digest))
 
 
+def is_kept(digest: str) -> bool:
+    """Whether a dataset of that digest is kept."""
+    try:
+        _folder(digest)
+    except NotFoundError:
+        return False
+    return True
+
+
 def kept() -> list[Kept]:
     """All kept datasets, the latest first. Folders that cannot be read are left out."""
     entries = []

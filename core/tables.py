@@ -1,6 +1,7 @@
 """Tables as files: numbers as numbers, text safe to open in a spreadsheet."""
 
 import io
+import json
 import re
 from collections import Counter
 
@@ -9,6 +10,9 @@ import pandas as pd
 from core.errors import LimitError
 from core.text import spreadsheet
 
+SETTINGS_SHEET = "Settings"
+SETTINGS_HEADER = ("setting", "value")
+SETTINGS_KEY = b"plurality"
 MOST_ROWS_XLSX = 1_048_575
 _LONGEST_CELL = 32_767
 _NO_XLSX = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
@@ -20,8 +24,13 @@ def to_csv(table: pd.DataFrame) -> bytes:
     return safe.to_csv(index=False, lineterminator="\r\n").encode("utf-8-sig")
 
 
-def to_xlsx(table: pd.DataFrame) -> bytes:
-    """An Excel workbook of one sheet.
+def to_json(settings: dict) -> bytes:
+    """Settings beside a table that has no place for them, such as CSV."""
+    return json.dumps(settings, ensure_ascii=False, indent=1).encode()
+
+
+def to_xlsx(table: pd.DataFrame, settings: dict | None = None) -> bytes:
+    """An Excel workbook of the table and, on a second sheet, the settings it came from.
 
     Characters that the format cannot hold are left out, and a text of more than 32,767 of them is cut there.
 
@@ -40,21 +49,41 @@ def to_xlsx(table: pd.DataFrame) -> bytes:
     sheet.append([_cell(name) for name in safe.columns])
     for row in safe.astype(object).itertuples(index=False, name=None):
         sheet.append([_cell(value) for value in row])
+    if settings is not None:
+        sheet = book.create_sheet(SETTINGS_SHEET)
+        for row in (SETTINGS_HEADER, *settings.items()):
+            sheet.append([_cell(spreadsheet(_plain(value))) for value in row])
     content = io.BytesIO()
     book.save(content)
     return content.getvalue()
 
 
-def to_parquet(table: pd.DataFrame) -> bytes:
-    """Parquet with text as it is; a name that comes twice is numbered, as the format needs."""
+def to_parquet(table: pd.DataFrame, settings: dict | None = None) -> bytes:
+    """Parquet with text as it is; a name that comes twice is numbered, as the format needs.
+
+    Settings are JSON under the key `SETTINGS_KEY` of the schema's metadata.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
     seen: Counter[str] = Counter()
     names = []
     for name in map(str, table.columns):
         seen[name] += 1
         names.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    arrow = pa.Table.from_pandas(table.set_axis(names, axis=1), preserve_index=False)
+    if settings is not None:
+        arrow = arrow.replace_schema_metadata({**(arrow.schema.metadata or {}), SETTINGS_KEY: to_json(settings)})
     content = io.BytesIO()
-    table.set_axis(names, axis=1).to_parquet(content, index=False)
+    parquet.write_table(arrow, content)
     return content.getvalue()
+
+
+def _plain(value: object) -> object:
+    """A setting as one cell: what is nested as JSON."""
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _safe(table: pd.DataFrame) -> pd.DataFrame:

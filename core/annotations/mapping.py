@@ -34,8 +34,8 @@ _SYNONYMS: dict[Role, frozenset[str]] = {
     ),
     "rater": _words(
         "rater worker annotator coder reader observer performer labeler labeller judge reviewer user expert "
-        "participant evaluator assessor grader doctor physician clinician dentist nurse specialist surgeon psychiatrist "
-        "consultant scorer voter examiner"
+        "participant evaluator assessor grader doctor physician clinician dentist nurse specialist surgeon "
+        "psychiatrist consultant scorer voter examiner"
     ),
     "answer": _words(
         "class label rating annotation answer response choice category diagnosis judgment judgement verdict "

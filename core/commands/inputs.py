@@ -1,27 +1,39 @@
 """What the commands share: reading FILE, writing tables, and what every answer carries."""
 
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
+from core import library
 from core.annotations.chosen import Selection
 from core.annotations.dataset import Dataset, Kind
+from core.annotations.mapping import Mapping
 from core.annotations.reading import Reading, read
 from core.annotations.samples import SAMPLES, read_sample
+from core.annotations.validate import Report
 from core.errors import InputError
 
 PIPE = "-"
+_DIGEST = re.compile(r"[0-9a-f]{32}")
 
 
 def read_file(options, kind: Kind | None = None) -> Reading:
-    """The file, what comes through a pipe, or the sample of that name, with only the selected annotations.
+    """The file, what comes through a pipe, or the sample or kept dataset of that name; only the selected annotations.
+
+    A file of that name comes first. A kept dataset is named by its digest.
 
     ``kind`` says what an answer is where that is known.
     """
-    if any(sample.name == options.file for sample in SAMPLES) and not Path(options.file).is_file():
+    is_file = Path(options.file).is_file()
+    if any(sample.name == options.file for sample in SAMPLES) and not is_file:
         reading = read_sample(options.file)
+    elif _DIGEST.fullmatch(options.file) and not is_file:
+        dataset = library.reopen(options.file)
+        n = dataset.n_annotations
+        reading = Reading(dataset, Report(n, n, (), {}, 0, ("A kept dataset.",), (), Mapping("long")))
     else:
         reading = read(
             sys.stdin.buffer.read() if options.file == PIPE else options.file,

@@ -111,7 +111,11 @@ def left_out(reading: Reading) -> None:
         with st.expander(f"The {plural(len(dropped), 'row')} left out, with their reasons", key="left_out"):
             table = pd.DataFrame(dropped, columns=["line", "reason"])
             st.dataframe(table.head(200), hide_index=True, key="dropped")
-            widgets.download(table, "All of them", "left_out", "dropped_table")
+            file = {"data": reading.dataset.name, "name": reading.dataset.name, "digest": reading.dataset.digest}
+            everything = {"select": "", "selected": "all annotations"}
+            widgets.download(
+                table, "All of them", "left_out", "dropped_table", settings={**file, **everything, "rows": "left out"}
+            )
 
 
 def allowed(dataset: Dataset) -> None:

@@ -13,9 +13,10 @@ from core import tables
 from core.annotations.capabilities import can_use
 from core.annotations.dataset import Dataset
 from core.annotations.reading import Reading
+from core.figures.theme import enlarge
 from core.glossary import explained
 from core.text import html_text, plural
-from pages.shared import cached, look, state
+from pages.shared import cached, look, provenance, state
 
 Table = pd.DataFrame | Callable[[], pd.DataFrame]
 _FORMATS = (
@@ -73,19 +74,29 @@ def class_view(dataset: Dataset, method: str) -> Dataset:
 
 
 def plot(figure: go.Figure, key: str, alt: str, **options):
-    """A figure in the project's own look, with its image by its own button."""
+    """A figure in the project's own look, with its image by its own button; larger in a presentation."""
+    if presentation.on():
+        enlarge(figure, presentation.SCALE)
     return st.plotly_chart(figure, theme=None, config=_PLOT, key=key, alt=alt, **options)
 
 
-def download(table: Table, label: str, name: str, key: str, n_rows: int | None = None) -> None:
+def download(
+    table: Table, label: str, name: str, key: str, n_rows: int | None = None, settings: dict | None = None
+) -> None:
     """The table behind a picture, to take away as CSV, Excel or Parquet; written only when it is asked for.
+
+    Excel has the settings on a second sheet and Parquet in its metadata. CSV stays a plain table that any spreadsheet
+    opens, so its settings are a file beside it.
 
     Parameters
     ----------
     table : DataFrame, or callable without arguments that makes it
     n_rows : int, optional
         Of a table that is yet to be made.
+    settings : dict, optional
+        Of this table, beside those of its page.
     """
+    about = provenance.exported(name, settings)
     rows = len(table) if isinstance(table, pd.DataFrame) else n_rows
     with st.popover(label, icon=":material/download:", type="tertiary", key=f"{key}_formats"):
         for ending, title, write, mime in _FORMATS:
@@ -93,17 +104,32 @@ def download(table: Table, label: str, name: str, key: str, n_rows: int | None =
                 continue
             st.download_button(
                 title,
-                data=partial(_written, write, table),
+                data=partial(_written, write, table, about),
                 file_name=f"{name}.{ending}",
                 mime=mime,
                 type="tertiary",
                 on_click="ignore",
                 key=f"{key}_{ending}",
             )
+        st.download_button(
+            "Settings",
+            data=partial(_settings_file, about),
+            file_name=f"{name}_settings.json",
+            mime="application/json",
+            type="tertiary",
+            on_click="ignore",
+            key=f"{key}_settings",
+            help="Data, selection, parameters, version, and the command that gives the same: goes with the CSV.",
+        )
 
 
-def _written(write: Callable[[pd.DataFrame], bytes], table: Table) -> bytes:
-    return write(table if isinstance(table, pd.DataFrame) else table())
+def _written(write: Callable[..., bytes], table: Table, about: Callable[[], dict]) -> bytes:
+    frame = table if isinstance(table, pd.DataFrame) else table()
+    return write(frame) if write is tables.to_csv else write(frame, about())
+
+
+def _settings_file(about: Callable[[], dict]) -> bytes:
+    return tables.to_json(about())
 
 
 def open_case_table(frame: pd.DataFrame, key: str, shares: Sequence[str] = (), height: int = 420) -> None:

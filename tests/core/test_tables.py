@@ -1,6 +1,7 @@
 """Tables as files hold what they were given, and run nothing when they are opened."""
 
 import io
+import json
 
 import numpy as np
 import pandas as pd
@@ -8,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from openpyxl import load_workbook
+from pyarrow import parquet
 
 from core import tables
+from core.annotations.reading import read
 from core.errors import LimitError
 
 TABLE = pd.DataFrame(
@@ -28,6 +31,35 @@ def test_a_workbook_holds_numbers_as_numbers_and_formulas_as_text():
     assert rows[1] == ("'=1+1", 0.25, 1, True)
     assert rows[2] == ("bc", None, 2, False)
     assert rows[3] == ("é", None, 3, None)
+
+
+SETTINGS = {"data": "=skin", "seed": 3, "reliabilities": [1.0, 2.5], "select": "", "model": None, "name": "Zoë"}
+
+
+def test_a_workbook_has_its_settings_on_a_second_sheet():
+    book = load_workbook(io.BytesIO(tables.to_xlsx(TABLE, SETTINGS)))
+    assert book.sheetnames == ["table", "Settings"]
+    rows = list(book["Settings"].iter_rows(values_only=True))
+    assert rows[0] == ("setting", "value")
+    assert ("data", "'=skin") in rows and ("seed", 3) in rows and ("reliabilities", "[1.0, 2.5]") in rows
+    assert len(rows) == len(SETTINGS) + 1
+
+
+def test_parquet_has_its_settings_in_the_metadata_and_the_same_table():
+    plain, told = tables.to_parquet(TABLE), tables.to_parquet(TABLE, SETTINGS)
+    schema = parquet.read_schema(io.BytesIO(told))
+    assert json.loads(schema.metadata[tables.SETTINGS_KEY]) == SETTINGS
+    pd.testing.assert_frame_equal(pd.read_parquet(io.BytesIO(told)), pd.read_parquet(io.BytesIO(plain)))
+
+
+def test_settings_beside_csv_are_json():
+    assert json.loads(tables.to_json(SETTINGS)) == SETTINGS
+
+
+def test_a_table_with_its_settings_is_read_as_the_table_alone():
+    frame = pd.DataFrame({"case": ["1", "1"], "rater": ["a", "b"], "class": ["x", "y"]})
+    assert read(tables.to_xlsx(frame, SETTINGS)).dataset.digest == read(tables.to_csv(frame)).dataset.digest
+    assert read(tables.to_parquet(frame, SETTINGS)).dataset.digest == read(tables.to_csv(frame)).dataset.digest
 
 
 @given(st.lists(st.text(max_size=60), min_size=1, max_size=4))

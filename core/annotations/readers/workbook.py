@@ -11,6 +11,7 @@ from core.annotations.readers.headers import column_names, looks_like_header
 from core.annotations.readers.questionnaire import strings, text_of
 from core.annotations.readers.raw import Dropped, RawTable
 from core.errors import InputError, PluralityError
+from core.tables import SETTINGS_HEADER, SETTINGS_SHEET
 from core.text import plural
 
 _MOST_CELLS = 30_000_000
@@ -43,6 +44,8 @@ def read_workbook(name: str, content: bytes, *, has_header: bool | None = None) 
                         "Save the sheet as CSV or Parquet and open that.",
                     )
                 rows.append([_cell(value) for value in cells])
+            if sheet.title == SETTINGS_SHEET and rows and tuple(rows[0]) == SETTINGS_HEADER:
+                continue  # a table of our own, exported with its settings
             try:
                 found.append((sheet.title, _table(rows, has_header)))
             except InputError as error:
