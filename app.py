@@ -2,15 +2,15 @@
 
 import streamlit as st
 
-from pages.shared import cached, look, menu, state
+from pages.shared import cached, frame, look, menu, state
 
 st.set_page_config(layout="wide", page_icon=":material/stacks:", menu_items={"About": "Plurality"})
+state.adopt_address()
 page = menu.navigate()
 cached.start_warm_up()
 look.apply()
-state.adopt_address()
-look.sidebar()
+frame.sidebar()
 try:
-    look.guarded(page.run)
+    frame.run(page, menu.name_of(page))
 finally:  # a page may stop early, and its address holds all the same
     state.write_address()

@@ -1,23 +1,21 @@
 """Reliability: how certain the truth is, and how good classifiers are, against how much the raters are trusted."""
 
-import hashlib
-
 import pandas as pd
 import streamlit as st
 
 from core.annotations.dataset import Dataset
-from core.evaluation.sweep_table import SweepTable, reliability_sweep
+from core.evaluation.sweep_table import SweepTable
 from core.figures import reliability as figures
 from core.text import number, plural
 from pages.shared import (
     classifier_view,
-    jobs_ui,
     look,
     menu,
     plausibility,
     predictions,
     provenance,
     relation_view,
+    sweeps,
     widgets,
 )
 
@@ -59,33 +57,6 @@ def _settings(dataset: Dataset):
     with more.popover("More", key="more_reliability"):
         model = plausibility.choose_prior(st, name)
     return model, tuple(sorted(chosen))
-
-
-def _fingerprint(predictions) -> str:
-    """By content: a corrected file has the same name and often the same length."""
-    found = hashlib.blake2b(digest_size=16)
-    for array in (predictions.ptr, predictions.class_code, predictions.group):
-        found.update(array.tobytes())
-    return found.hexdigest()
-
-
-def _sweep(view: Dataset, model, reliabilities: tuple[float, ...], classifiers, title: str) -> SweepTable | None:
-    who = tuple((predictions.name, _fingerprint(predictions)) for predictions in classifiers)
-    return jobs_ui.result_of(
-        plausibility.job_key(view, model, "sweep", reliabilities, who),
-        title,
-        lambda job: reliability_sweep(
-            model,
-            view,
-            reliabilities,
-            classifiers=classifiers,
-            n_draws=plausibility.N_DRAWS,
-            max_top=classifier_view.TOP,
-            seed=plausibility.SEED,
-            token=job.token,
-            progress=lambda share: job.report(share),
-        ),
-    )
 
 
 def _table(sweep: SweepTable) -> pd.DataFrame:
@@ -136,7 +107,7 @@ def _page() -> None:
         return
     classifier_view.add_predictions(view)
     classifiers = predictions.classifiers(view)
-    sweep = _sweep(view, model, reliabilities, classifiers, "Sweep over reliabilities")
+    sweep = sweeps.sweep(view, model, reliabilities, classifiers, "Sweep over reliabilities")
     if sweep is None:
         return
     title.title(_sentence(sweep))
@@ -162,7 +133,7 @@ def _page() -> None:
             relation_view.show_risk(view, sweep, theme)
     if tabs["Relations"].open:
         with tabs["Relations"]:
-            relation_view.show_relations(dataset, view, sweep, model, _sweep, theme)
+            relation_view.show_relations(dataset, view, sweep, model, sweeps.sweep, theme)
 
 
 menu.through_app()

@@ -88,6 +88,32 @@ def blank(theme: Theme, title: str = "", height: int = 320) -> go.Figure:
     return figure
 
 
+def enlarge(figure: go.Figure, by: float) -> go.Figure:
+    """The same figure with all of its letters and its height larger, to be read from afar."""
+
+    def larger(part) -> None:
+        if part is not None and part.size is not None:
+            part.size = part.size * by
+
+    layout = figure.layout
+    figure.update_layout(height=(layout.height or 320) * by, margin_t=(layout.margin.t or 0) * by)
+    for part in (layout.font, layout.title.font, layout.legend.font, layout.hoverlabel.font):
+        larger(part)
+    axes = [axis for kind in ("xaxes", "yaxes") for axis in getattr(figure, f"select_{kind}")()]
+    axes += [axis for ternary in figure.select_ternaries() for axis in (ternary.aaxis, ternary.baxis, ternary.caxis)]
+    for axis in axes:
+        larger(axis.tickfont)
+        larger(axis.title.font)
+    for annotation in layout.annotations:
+        larger(annotation.font)
+    for trace in figure.data:
+        if "textfont" in trace:
+            larger(trace.textfont)
+        if "marker" in trace and isinstance(getattr(trace.marker, "size", None), int | float):
+            trace.marker.size = trace.marker.size * by
+    return figure
+
+
 def legend_below(figure: go.Figure) -> go.Figure:
     """Room for the legend under the axis title."""
     figure.update_layout(margin_b=64)

@@ -1,13 +1,8 @@
-"""The frame around every page: styles, theme, sidebar, and the place where errors are shown."""
-
-from collections.abc import Callable
+"""Styles of our own, and the colours of the theme that the reader has chosen."""
 
 import streamlit as st
 
-from core.errors import PluralityError
 from core.figures.theme import DARK, LIGHT, Theme
-from core.text import markdown, plural, shorten
-from pages.shared import cached, selection_view, state
 
 _STYLE = """
 <style>
@@ -19,6 +14,8 @@ _STYLE = """
 h1 { font-size: 1.7rem !important; line-height: 1.25 !important; padding: 0.2rem 0 0.4rem !important; }
 h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; padding-top: 0.2rem !important; }
 [data-testid="stCaptionContainer"] { color: inherit; opacity: .78; }
+.st-key-story_bar { border-color: var(--st-primary-color, #0F766E); padding-top: .6rem; padding-bottom: .6rem; }
+.st-key-story_bar [data-testid="stMarkdownContainer"] p { margin-bottom: 0; }
 .chips { display: flex; flex-wrap: wrap; gap: .3rem; align-items: center; margin: .1rem 0 .45rem; line-height: 1.5; }
 .chips .who { min-width: 3.4rem; font-size: .86rem; opacity: .75; overflow-wrap: anywhere; }
 .chips .block { display: inline-flex; flex-wrap: wrap; border-radius: .4rem; border: 1px solid rgba(128,140,140,.45);
@@ -56,44 +53,3 @@ def apply() -> None:
 def theme() -> Theme:
     """Colours of the theme that the reader has chosen."""
     return DARK if st.context.theme.type == "dark" else LIGHT
-
-
-def sidebar() -> None:
-    """The dataset in use, under the navigation, with a way to change it."""
-    reading = state.whole()
-    with st.sidebar:
-        if cached.compiling():
-            st.caption("First start: preparing the numerical kernels. Pages answer slowly for about a minute.")
-        if reading is None:
-            st.caption("No data open yet.")
-            st.page_link("pages/upload.py", label="Open a file", icon=":material/upload_file:")
-            return
-        dataset = reading.dataset
-        answers = {"class": "answer", "ranking": "ranking", "score": "score"}[dataset.kind]
-        st.caption("Data in use")
-        st.markdown(f"**{markdown(shorten(dataset.name, 44))}**")
-        st.caption(
-            f"{plural(dataset.n_cases, 'case')} · {plural(dataset.n_raters, 'rater')} · "
-            f"{plural(dataset.n_annotations, answers)}"
-        )
-        selection_view.button(dataset)
-        st.button("Close or change", icon=":material/swap_horiz:", type="tertiary", on_click=_close, key="close_data")
-
-
-def _close() -> None:
-    state.leave()
-    st.session_state["go_home"] = True
-
-
-def guarded(run: Callable[[], None]) -> None:
-    """Run a page; the project's own errors are shown in words, anything else is a bug and surfaces as one."""
-    if st.session_state.pop("go_home", False):
-        st.switch_page("pages/home.py")
-    state.current()  # so that an address that does not fit is said before the page, not after
-    if error := st.session_state.pop("data_error", None):
-        st.error(markdown(error), icon=":material/link_off:")
-    try:
-        selection_view.line()
-        run()
-    except PluralityError as error:
-        st.error(markdown(error), icon=":material/error:")

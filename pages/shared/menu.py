@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from pages.shared import presentation
+
 _ENTERED = "_entered_by_app"
 
 
@@ -28,7 +30,12 @@ def pages() -> dict[str, list]:
 def navigate():
     """The page that is asked for. Called by ``app.py`` alone."""
     st.session_state[_ENTERED] = True
-    return st.navigation(pages())
+    return st.navigation(pages(), position="hidden" if presentation.on() else "sidebar")
+
+
+def name_of(page) -> str:
+    """Name of a page's file, by which pages are switched."""
+    return page.url_path or "home"
 
 
 def through_app() -> None:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from core.annotations.dataset import Dataset
-from core.certainty.top_sets import annotation_certainty
+from core.certainty.top_sets import CertaintyResult, annotation_certainty
+from core.jobs import Job
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.plackett_luce.gibbs import PlackettLuce
 from core.plausibility.prirn import PrIRN
@@ -15,6 +16,7 @@ from pages.shared import cached, jobs_ui, widgets
 N_DRAWS = 1000
 SEED = 0
 SAMPLING = {"draws": N_DRAWS, "seed": SEED}
+_CERTAINTY = "Certainty of all cases"
 _OPTIONS = ("alpha", "ties", "epsilon")
 
 
@@ -108,10 +110,19 @@ def data_for(name: str, dataset: Dataset, *, quietly: bool = False) -> Dataset:
 
 def certainty(view: Dataset, model: PlausibilityModel, reliability: float):
     """Annotation certainty of all cases, or None while it is worked out."""
-    return jobs_ui.result_of(
-        job_key(view, model, "certainty", reliability),
-        "Certainty of all cases",
-        lambda job: annotation_certainty(
+    key = job_key(view, model, "certainty", reliability)
+    return jobs_ui.result_of(key, _CERTAINTY, _certainty_work(view, model, reliability))
+
+
+def certainty_job(view: Dataset, model: PlausibilityModel, reliability: float) -> Job:
+    """The same job without a word on screen."""
+    key = job_key(view, model, "certainty", reliability)
+    return cached.job(key, _CERTAINTY, _certainty_work(view, model, reliability))
+
+
+def _certainty_work(view: Dataset, model: PlausibilityModel, reliability: float):
+    def work(job: Job) -> CertaintyResult:
+        return annotation_certainty(
             model,
             view,
             reliability=reliability,
@@ -119,8 +130,9 @@ def certainty(view: Dataset, model: PlausibilityModel, reliability: float):
             seed=SEED,
             token=job.token,
             progress=job.report,
-        ),
-    )
+        )
+
+    return work
 
 
 def options_of(model: PlausibilityModel) -> str:

@@ -8,7 +8,7 @@ from core.annotations.chosen import Selection, days_of
 from core.annotations.dataset import Dataset
 from core.errors import PluralityError
 from core.text import markdown, plural, shorten
-from pages.shared import cached, state
+from pages.shared import cached, presentation, state
 
 _NAMED = "named_selections"
 
@@ -30,9 +30,11 @@ def line() -> None:
     now = state.current()
     if now is None or now is whole:
         return
+    # A presentation shows no names, and a selection may be one of raters.
+    words = "A selection" if presentation.on() else markdown(shorten(chosen.words(whole.dataset), 160))
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(
-            f":material/filter_alt: **{markdown(shorten(chosen.words(whole.dataset), 160))}** · "
+            f":material/filter_alt: **{words}** · "
             f"{now.dataset.n_annotations:,} of {plural(whole.dataset.n_annotations, 'annotation')}",
             width="content",
         )

@@ -1,6 +1,7 @@
 """Which dataset and which case this session looks at, and the address that says so.
 
-The address is ``?data=<digest or sample>&select=…&case=…&model=…&reliability=…``. It is adopted when somebody opens or
+The address is ``?data=<digest or sample>&select=…&case=…&model=…&reliability=…``, in the guided story with
+``&story=<step>``, in a presentation with ``&presenting=1``. It is adopted when somebody opens or
 edits it, and written after each run; moving between pages clears it, and it is written again.
 """
 
@@ -12,10 +13,10 @@ import streamlit as st
 from core.annotations.chosen import Selection
 from core.annotations.reading import Reading
 from core.errors import PluralityError
-from pages.shared import cached
+from pages.shared import cached, presentation
 
 _WRITTEN = "_address_written"
-_PARTS = ("data", "select", "case", "model", "reliability")
+_PARTS = ("data", "select", "case", "model", "reliability", "story", "presenting")
 
 
 def adopt_address() -> None:
@@ -35,6 +36,9 @@ def adopt_address() -> None:
         st.session_state["model"] = said["model"]
     if "reliability" in said and said["reliability"] != written.get("reliability"):
         st.session_state["reliability"] = _number(said["reliability"])
+    for part in ("story", "presenting"):
+        if part in said and said[part] != written.get(part):
+            st.session_state[part] = said[part]
 
 
 def write_address() -> None:
@@ -75,19 +79,23 @@ def choose(chosen: Selection) -> None:
 
 def current() -> Reading | None:
     """The dataset in use with only the selected annotations; None where there is none."""
-    reading, chosen = whole(), selection()
+    reading, chosen = _opened(), selection()
     if reading is None or chosen.everything:
-        return reading
+        return presentation.veiled(reading)
     try:
-        return replace(reading, dataset=cached.selected(reading.dataset, chosen))
+        return presentation.veiled(replace(reading, dataset=cached.selected(reading.dataset, chosen)))
     except PluralityError as error:
         st.session_state["data_error"] = f"{error} All annotations are shown."
         st.session_state.pop("select")
-        return reading
+        return presentation.veiled(reading)
 
 
 def whole() -> Reading | None:
     """The dataset in use; None where there is none, with an error on screen where its address leads nowhere."""
+    return presentation.veiled(_opened())
+
+
+def _opened() -> Reading | None:
     address = st.session_state.get("data")
     if not address:
         return None

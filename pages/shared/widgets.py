@@ -16,7 +16,7 @@ from core.annotations.reading import Reading
 from core.figures.theme import enlarge
 from core.glossary import explained
 from core.text import html_text, plural
-from pages.shared import cached, look, provenance, state
+from pages.shared import cached, look, presentation, provenance, state
 
 Table = pd.DataFrame | Callable[[], pd.DataFrame]
 _FORMATS = (

@@ -21,6 +21,7 @@ LAYERS = (
     ("warmup",),
     ("jobs",),
     ("report",),
+    ("story",),
     ("figures",),
     ("library",),
     ("review",),

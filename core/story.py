@@ -1,0 +1,235 @@
+"""Six steps through the sample of skin diagnoses, each a claim that is computed from the data when it is shown.
+
+Every claim says whether it holds, so that the story cannot outlive the data that it is told of.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.agreement.intervals import Coefficient
+from core.annotations.dataset import RISK_LEVELS, Dataset
+from core.certainty.top_sets import CertaintyResult
+from core.errors import NotApplicableError
+from core.evaluation.choice import leaders
+from core.evaluation.metrics import Evaluation
+from core.models.majority import MajorityVote
+from core.models.rater_summary import RaterSummary, rater_summary
+from core.models.result import RaterModelFit
+from core.plausibility.protocol import PlausibilityModel
+from core.reducers.protocol import reduce_draws
+from core.reducers.whole import WholeCases
+from core.text import number, plural
+
+SAMPLE = "skin"
+MODEL = "one-coin"
+METRIC = "top3_accuracy"
+CERTAIN = 0.9
+SURE = 0.95
+DISAGREE_BELOW = 0.8
+AS_GOOD = 0.35
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step: its title, the page that it is on, and one thing to try there."""
+
+    title: str
+    page: str
+    attempt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a step says of the data, in words, and whether it is so."""
+
+    words: str
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Torn:
+    """A case between two truths.
+
+    Attributes
+    ----------
+    case_id : str
+    classes : tuple of str
+        The two classes that are most often the most plausible one.
+    shares : tuple of float
+        In which share of draws they are.
+    risk : tuple of str or None
+        Their risk levels; None where there are none.
+    """
+
+    case_id: str
+    classes: tuple[str, str]
+    shares: tuple[float, float]
+    risk: tuple[str, str] | None
+
+
+STEPS = (
+    Step(
+        "Raters disagree",
+        "agreement",
+        "Under “Raters two by two”, click the palest cell: those are the cases on which the two differ.",
+    ),
+    Step(
+        "The majority vote hides it",
+        "cases",
+        "Click a case at the top of the worklist, and compare what the raters said with what the truth could be.",
+    ),
+    Step(
+        "A model weighs the raters",
+        "models",
+        "Open the tab “Raters” and see how far apart their accuracies are, and how wide the intervals.",
+    ),
+    Step(
+        "This case has two plausible truths",
+        "cases",
+        "Move the reliability slider: how much would you have to trust the raters to be rid of one of them?",
+    ),
+    Step(
+        "The classifier looked better than it is",
+        "reliability",
+        "Follow its line in the figure: the less the raters are trusted, the further it falls below its cross.",
+    ),
+    Step(
+        "The ranking of classifiers flips with trust",
+        "reliability",
+        "Choose top-1 accuracy above the figure: judged by first guesses alone, one classifier stays ahead.",
+    ),
+)
+
+
+def disagree(percent: Coefficient) -> Claim:
+    """Step one, from percent agreement."""
+    low, high = percent.ci_low, percent.ci_high
+    if percent.value is None or high is None:
+        return Claim("How often two raters agree cannot be computed", False)
+    words = (
+        f"Two raters who look at the same case put the same diagnosis first in {percent.value:.0%} of pairs "
+        f"({100 * low:.0f} to {100 * high:.0f}). Their answers cannot all be right"
+    )
+    return Claim(words, high < DISAGREE_BELOW)
+
+
+def hidden(dataset: Dataset, certainty: CertaintyResult) -> Claim:
+    """Step two, from the vote on first choices and the certainty of all cases.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of single classes.
+    """
+    clear = MajorityVote().fit(dataset).top_class() >= 0
+    doubtful = int((clear & (certainty.certainty[:, 0] < CERTAIN)).sum())
+    words = (
+        f"A vote gives {int(clear.sum()):,} of {plural(dataset.n_cases, 'case')} one label each, and looks finished. "
+        f"{doubtful:,} of these labels are less than {CERTAIN:.0%} certain, and nothing in the vote says which"
+    )
+    return Claim(words, bool(doubtful > 0.1 * clear.sum()))
+
+
+def weighs(dataset: Dataset, fit: RaterModelFit) -> Claim:
+    """Step three, from a fitted rater model, with intervals where the fit has them."""
+    clear = MajorityVote().fit(dataset).top_class() >= 0
+    found: RaterSummary = rater_summary(dataset, fit)
+    most, least = int(np.nanargmax(found.accuracy)), int(np.nanargmin(found.accuracy))
+
+    def said(rater: int) -> str:
+        low, high = 100 * found.low[rater], 100 * found.high[rater]
+        return f"{found.raters[rater]} is right on {found.accuracy[rater]:.0%} ({low:.0f} to {high:.0f})"
+
+    decided = int((~clear & (np.diff(dataset.case_ptr) > 0) & (fit.top_class() >= 0)).sum())
+    words = (
+        f"From the answers alone it learns that {said(most)} of cases and {said(least)}. It listens to them "
+        f"accordingly, and so decides {plural(decided, 'tied vote')}"
+    )
+    return Claim(words, bool(found.low[most] > found.high[least]) and decided > 0)
+
+
+def torn_case(
+    model: PlausibilityModel,
+    dataset: Dataset,
+    certainty: CertaintyResult,
+    *,
+    reliability: float,
+    n_draws: int,
+    seed: int,
+) -> Torn:
+    """The case to show, of those where two classes are about equally often the most plausible one.
+
+    First counts how far apart the two are in risk, for there the doubt decides what is done; then how many have
+    answered, for a split of many is no accident; then how close to even the two are.
+
+    Parameters
+    ----------
+    certainty : CertaintyResult
+        At the same reliability, draws and seed.
+    """
+    best, best_rank = None, (-1, 0, 0.0)
+    for case in np.flatnonzero(certainty.certainty[:, 0] < 1 - AS_GOOD):
+        settings = {"reliability": reliability, "n_draws": n_draws, "seed": seed}
+        (whole,) = reduce_draws(model, dataset, [WholeCases()], **settings, cases=range(case, case + 1))
+        draws = whole[int(case)]
+        named = draws.top[:, 0][draws.top[:, 0] < len(draws.classes)]
+        count = np.bincount(named, minlength=2)
+        first, second = np.argsort(-count, kind="stable")[:2]
+        codes = [int(draws.classes[place]) for place in (first, second)]
+        if count[second] < AS_GOOD * n_draws:
+            continue
+        risk, gap = None, 0
+        if dataset.class_risk is not None and (dataset.class_risk >= 0).all():
+            risk = tuple(RISK_LEVELS[dataset.class_risk[code]] for code in codes)
+            gap = abs(int(dataset.class_risk[codes[0]]) - int(dataset.class_risk[codes[1]]))
+        rank = (gap, len(dataset.annotations_of(case)), float(count[second] / n_draws))
+        if rank > best_rank:
+            shares = (float(count[first] / n_draws), float(count[second] / n_draws))
+            best_rank = rank
+            best = Torn(dataset.cases[case], tuple(dataset.classes[code] for code in codes), shares, risk)
+    if best is None:
+        raise NotApplicableError("No case is torn between two classes.")
+    return best
+
+
+def two_truths(torn: Torn) -> Claim:
+    """Step four, from the case that is torn most."""
+    (one, other), (more, less) = torn.classes, torn.shares
+    words = f"{one} is the most plausible truth in {more:.0%} of draws, {other} in {less:.0%}"
+    if torn.risk is not None and torn.risk[0] != torn.risk[1]:
+        words += f". The one is of {torn.risk[0]} risk, the other of {torn.risk[1]} risk, and a label would drop one"
+    else:
+        words += ". A label would drop one of them"
+    return Claim(words, less >= AS_GOOD)
+
+
+def looked_better(evaluation: Evaluation, reliability: float) -> Claim:
+    """Step five, from the classifiers at a usual trust: the one that loses most where a label is not taken as sure."""
+    values = {name: evaluation.values[name][METRIC] for name in evaluation.classifiers}
+    name = max(values, key=lambda one: values[one].point - values[one].mean)
+    found = values[name]
+    words = (
+        f"Against one label a case, classifier {name} has the truth among its first three guesses in {found.point:.0%} "
+        f"of cases. Over all that the truth could be (γ = {reliability:g}) it is {found.mean:.0%} "
+        f"({100 * found.ci_low:.0f} to {100 * found.ci_high:.0f})"
+    )
+    return Claim(words, found.point > found.ci_high)
+
+
+def flips(reliabilities: Sequence[float], evaluations: Sequence[Evaluation]) -> Claim:
+    """Step six, from the classifiers at the least and the most trust, and the metric that does not flip."""
+    first, *_, last = leaders(evaluations, METRIC)
+    words = (
+        f"If the raters are hardly trusted (γ = {reliabilities[0]:g}), {first.name} leads; if they are trusted much "
+        f"(γ = {reliabilities[-1]:g}), {last.name} does, each with a probability of {_at_least(first.p, last.p)}. "
+        "Whoever chooses a classifier chooses a trust, too"
+    )
+    same = {leader.name for leader in leaders(evaluations, "top1_accuracy")}
+    return Claim(words, first.name != last.name and min(first.p, last.p) >= SURE and len(same) == 1)
+
+
+def _at_least(*probabilities: float) -> str:
+    least = min(probabilities)
+    return "more than .99" if least > 0.99 else number(least)

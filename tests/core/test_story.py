@@ -1,0 +1,144 @@
+"""The six claims of the guided story, from the data that it is told of; and that each can fail."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core import load_sample, story
+from core.agreement.coefficients import agreement_table
+from core.annotations.anonymous import without_names
+from core.annotations.counts import class_counts
+from core.annotations.dataset import Dataset
+from core.annotations.readers import open_table
+from core.annotations.samples import sample_predictions
+from core.certainty.top_sets import annotation_certainty
+from core.errors import NotApplicableError
+from core.evaluation.predictions import read_predictions
+from core.evaluation.sweep_table import reliability_sweep
+from core.models.majority import MajorityVote
+from core.models.one_coin import OneCoin
+from core.models.precision import precision_of
+from core.plausibility.dirichlet import DirichletCounts
+from core.plausibility.plackett_luce.gibbs import PlackettLuce
+
+SETTINGS = {"n_draws": 1000, "seed": 0}
+GAMMA = (1.0, 3.0, 10.0)
+
+
+@pytest.fixture(scope="module")
+def skin():
+    """The sample."""
+    return load_sample(story.SAMPLE)
+
+
+@pytest.fixture(scope="module")
+def view(skin):
+    """Its first choices."""
+    return skin.as_classes()[0]
+
+
+@pytest.fixture(scope="module")
+def sweep(skin):
+    """Its cases and classifiers at three reliabilities."""
+    predictions = read_predictions(open_table(sample_predictions("skin")), skin, "skin")
+    return reliability_sweep(PlackettLuce(), skin, GAMMA, classifiers=predictions, **SETTINGS)
+
+
+@pytest.fixture
+def unanimous():
+    """Three raters who always agree."""
+    case, rater = np.repeat(np.arange(20), 3), np.tile(np.arange(3), 20)
+    return Dataset.from_classes("one mind", [f"c{k}" for k in range(20)], "abc", ["x", "y"], case, rater, case % 2)
+
+
+def percent(dataset):
+    """Percent agreement."""
+    return agreement_table(class_counts(dataset))[0]
+
+
+def test_step_one_raters_disagree(view, unanimous):
+    """Of the pairs of first choices, 52 to 59 % are the same; where all agree the claim fails."""
+    claim = story.disagree(percent(view))
+    assert claim.holds
+    assert "in 56% of pairs (52 to 59)" in claim.words
+    assert not story.disagree(percent(unanimous)).holds
+
+
+def test_step_two_the_vote_hides_it(view, sweep, unanimous):
+    """Labels of a clear vote that are less than 90 % certain, counted one by one."""
+    claim = story.hidden(view, sweep.certainty[1])
+    vote = MajorityVote().fit(view).top_class()
+    doubtful = sum(vote[case] >= 0 and sweep.certainty[1].certainty[case, 0] < 0.9 for case in range(400))
+    assert claim.holds
+    assert f"{(vote >= 0).sum()} of 400 cases" in claim.words
+    assert f"{doubtful} of these labels" in claim.words
+    sure = annotation_certainty(DirichletCounts(), unanimous, reliability=30.0, **SETTINGS)
+    assert not story.hidden(unanimous, sure).holds
+
+
+def test_step_three_the_model_weighs_raters(view, unanimous):
+    """The intervals of the best and the worst rater do not meet, and ties are decided."""
+    fit = OneCoin().fit(view)
+    fit = replace(fit, uncertainty=precision_of(OneCoin(), view, fit))
+    claim = story.weighs(view, fit)
+    assert claim.holds
+    assert "R12 is right on 8" in claim.words
+    assert "R07 is right on 5" in claim.words
+    assert not story.weighs(unanimous, OneCoin().fit(unanimous)).holds
+
+
+def test_step_four_a_case_has_two_plausible_truths(skin, sweep):
+    """Two classes of unlike risk lead in a third of the draws each or more, counted anew with another seed."""
+    torn = story.torn_case(PlackettLuce(), skin, sweep.certainty[1], reliability=3.0, **SETTINGS)
+    claim = story.two_truths(torn)
+    assert claim.holds
+    assert torn.risk[0] != torn.risk[1]
+    assert sum(torn.shares) > 0.9
+    case = skin.case_index(torn.case_id)
+    (_, draws), *_ = PlackettLuce().draws(skin, reliability=3.0, n_draws=4000, seed=5, cases=range(case, case + 1))
+    names = [skin.classes[code] for code in draws.classes]
+    for name, share in zip(torn.classes, torn.shares, strict=True):
+        anew = (draws.top[:, 0] == names.index(name)).mean()
+        assert anew == pytest.approx(share, abs=4 * np.sqrt(0.25 / min(1000, draws.ess / 4)))
+
+
+def test_no_case_of_one_mind_is_torn(unanimous):
+    """Where all agree there is no such case, and that is said."""
+    sure = annotation_certainty(DirichletCounts(), unanimous, reliability=30.0, **SETTINGS)
+    with pytest.raises(NotApplicableError, match="No case is torn"):
+        story.torn_case(DirichletCounts(), unanimous, sure, reliability=30.0, **SETTINGS)
+
+
+def test_step_five_the_classifier_looked_better_than_it_is(sweep):
+    """At a usual trust the accuracy against one label lies above all that is plausible."""
+    claim = story.looked_better(sweep.evaluation[1], 3.0)
+    value = sweep.evaluation[1].values["A"]["top3_accuracy"]
+    assert claim.holds
+    assert "classifier A" in claim.words
+    assert f"in {value.point:.0%} of cases" in claim.words
+    assert value.point > value.ci_high
+    assert not story.looked_better(
+        replace(sweep.evaluation[1], values={name: {"top3_accuracy": replace(value, point=value.mean)}
+                                             for name in sweep.evaluation[1].classifiers}), 3.0
+    ).holds  # fmt: skip
+
+
+def test_step_six_the_ranking_flips(sweep):
+    """B leads at little trust and A at much, each surely; by first guesses A stays ahead; at one end nothing flips."""
+    claim = story.flips(GAMMA, sweep.evaluation)
+    assert claim.holds
+    assert "(γ = 1), B leads" in claim.words
+    assert "(γ = 10), A does" in claim.words
+    assert not story.flips(GAMMA[1:], sweep.evaluation[1:]).holds
+
+
+def test_without_names_nothing_changes_but_the_names(skin):
+    """Numbers for names, the same each time, not by the alphabet; answers, times and cases are the same."""
+    veiled = without_names(skin)
+    assert sorted(veiled.raters) == sorted(f"Rater {number}" for number in range(1, 13))
+    assert list(veiled.raters) != [f"Rater {number}" for number in range(1, 13)]
+    assert veiled.raters == without_names(skin).raters
+    assert veiled.digest != skin.digest
+    for name in ("rater", "case_ptr", "entry_class", "entry_block", "time"):
+        assert np.array_equal(getattr(veiled, name), getattr(skin, name))
