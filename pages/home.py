@@ -21,6 +21,7 @@ from pages.shared import (
     look,
     menu,
     state,
+    story,
     widgets,
 )
 
@@ -33,6 +34,9 @@ def _welcome() -> None:
         "Several raters, one case, different answers: how much they agree, whom to trust, which cases are ambiguous. "
         "Nothing leaves this computer."
     )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        story.entrance("See it in six steps", "primary")
+        st.caption("Five minutes with simulated skin diagnoses: from raters who disagree to the choice of a classifier.")
     st.subheader("Try a sample", anchor=False)
     columns = st.columns(len(SAMPLES))
     for column, sample in zip(columns, SAMPLES, strict=True):
