@@ -6,9 +6,10 @@ from core.annotations.dataset import Dataset
 from core.plausibility.protocol import PlausibilityModel
 from core.review.events import Event
 from core.review.opinions import Opinion
+from core.review.panel import panel_opinion
 from core.review.states import STATES, Read
 from core.text import markdown
-from pages.shared import case_facts, case_view, plausibility, review_moves, review_opinion, review_seen
+from pages.shared import cached, case_facts, case_view, plausibility, review_moves, review_opinion, review_seen
 from pages.shared.review_moves import Place, Step
 from pages.shared.review_presses import noted
 
@@ -44,8 +45,10 @@ def settle(place: Place, model: PlausibilityModel, reliability: float) -> Place:
 def _reveal(place: Place, model: PlausibilityModel, reliability: float) -> Place:
     case = place.dataset.case_index(place.case_id)
     view = plausibility.data_for(model.name, place.dataset, quietly=True)
-    top = int(case_view.certainty_of_case(view, model, case, reliability).top_class()[0])
-    panel = Opinion.of_class(view.classes[top]) if top >= 0 else Opinion()
+    draws = cached.case_draws(
+        view, model, case, reliability=reliability, n_draws=plausibility.N_DRAWS, seed=plausibility.SEED
+    )[0]
+    panel = panel_opinion(draws.share, [view.classes[code] for code in draws.classes], draws.ess)
     settings = {
         **model.settings(),
         "reliability": reliability,
@@ -119,13 +122,16 @@ def _sentence(place: Place) -> None:
     elif own is None or own.panel is None:
         words = "You have no opinion on this case in this round."
     else:
-        verdict = "You agree" if own.opinion.agrees_with(own.panel) else "You disagree"
-        words = f"You say **{markdown(own.opinion.words())}**, the panel says **{_panel(own.panel)}**. {verdict}."
+        words = f"You say **{markdown(own.opinion.words())}**, {_panel(own.opinion, own.panel)}"
     st.markdown(words)
 
 
-def _panel(panel: Opinion) -> str:
-    return markdown(panel.words()) if panel.blocks else "none of the named classes"
+def _panel(own: Opinion, panel: Opinion) -> str:
+    """What the panel says, and whether that is the same."""
+    if len(panel.first) > 1 and own != panel:
+        return f"the panel is undecided between **{', '.join(map(markdown, panel.first))}**."
+    words = markdown(panel.words()) if panel.blocks else "none of the named classes"
+    return f"the panel says **{words}**. You {'agree' if own.agrees_with(panel) else 'disagree'}."
 
 
 def _opinions(place: Place) -> None:
