@@ -77,8 +77,9 @@ def _worklist(
             "most plausible": [result.classes[top[place]] if top[place] >= 0 else case_view.OTHERS for place in shown],
         }
     )
-    if any(states.values()):
-        frame.insert(2, "review", [states.get(case_id, "") for case_id in frame["case"]])
+    reviewed = any(states.values())
+    if reviewed:
+        frame["review"] = [states.get(case_id, "") for case_id in frame["case"]]
     key = f"worklist-{dataset.digest}-{zlib.crc32(shown.tobytes())}-{_opened_elsewhere(dataset.cases[case])}"
     places = np.flatnonzero(shown == case)
 
@@ -96,10 +97,12 @@ def _worklist(
         selection_mode="single-cell",
         selection_default={"selection": {"cells": [(int(place), "case") for place in places[:1]]}},
         column_config={
-            "case": st.column_config.TextColumn(width=84),
-            "certainty": st.column_config.ProgressColumn(format="%.2f", min_value=0, max_value=1, width=112),
-            "review": st.column_config.TextColumn(width=92),
-            "most plausible": st.column_config.TextColumn(width=140),
+            "case": st.column_config.TextColumn(width=76 if reviewed else 84),
+            "certainty": st.column_config.ProgressColumn(
+                format="%.2f", min_value=0, max_value=1, width=90 if reviewed else 112
+            ),
+            "most plausible": st.column_config.TextColumn(width=94 if reviewed else 140),
+            "review": st.column_config.TextColumn(width=76),
         },
         key=key,
     )
@@ -108,7 +111,7 @@ def _worklist(
         f"uncertain: below {UNCERTAIN_BELOW:g} · P and N move"
     )
     table = pd.DataFrame({"case": [dataset.cases[place] for place in order]})
-    if any(states.values()):
+    if reviewed:
         table["review"] = [states.get(case_id, "") for case_id in table["case"]]
     for top_j in range(result.certainty.shape[1]):
         table[f"top{top_j + 1}"], table[f"top{top_j + 1}_se"] = result.certainty[order, top_j], result.se[order, top_j]

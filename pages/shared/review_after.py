@@ -40,10 +40,8 @@ def figures(store: ReviewStore, dataset: Dataset, model: PlausibilityModel, reli
     _lists(found)
     if found.seconds is not None:
         low, middle, high = found.seconds
-        st.caption(
-            f"Time on a case: {_span(middle)}, half of them between {_span(low)} and {_span(high)}; "
-            f"measured {plural(found.n_timed, 'time')}."
-        )
+        spread = f", half of them between {_span(low)} and {_span(high)}" if found.n_timed > 2 else ""
+        st.caption(f"Time on a case: {_span(middle)}{spread}; measured {plural(found.n_timed, 'time')}.")
 
 
 def _metric(place, label: str, share: Coefficient, unit: str) -> None:

@@ -21,7 +21,9 @@ _STYLE = """
   [data-testid="stBottomBlockContainer"] { padding: .4rem 1rem .6rem; }
   .stMainBlockContainer [aria-label^="Shortcut"], .st-key-review_bar [aria-label^="Shortcut"] { display: none; }
   .st-key-review_main, .st-key-review_main .stButton, .st-key-review_main button { width: 100%; }
-  .st-key-review_steps button { padding-left: .5rem; padding-right: .5rem; }
+  .st-key-review_steps button { padding-left: .6rem; padding-right: .6rem; }
+  .st-key-review_steps [data-testid="stIconMaterial"] { display: none; }
+  .st-key-review_main [data-testid="stElementContainer"]:has(button) { width: 100%; }
 }
 </style>
 """
