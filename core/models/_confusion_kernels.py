@@ -1,8 +1,8 @@
 """Posteriors of confusion-matrix models with the true class summed out, and their gradients, in log space.
 
-Patterns p of equal answers stand for c_p cases; entry e of a pattern is an answer given m_e times:
-    l(pi, theta) = sum_p c_p ln sum_k pi_k prod_e theta[rater_e, k, answer_e] ** m_e    (Dawid & Skene 1979, eq. 2.3)
-    dl / d ln pi_k = sum_p c_p q_pk,    dl / d ln theta[j, k, l] = sum_p c_p q_pk sum_{e: j, l} m_e,
+Patterns p of equal answers stand for c_p cases; entry e of a pattern is one answer:
+    l(pi, theta) = sum_p c_p ln sum_k pi_k prod_e theta[rater_e, k, answer_e]    (Dawid & Skene 1979, eq. 2.3)
+    dl / d ln pi_k = sum_p c_p q_pk,    dl / d ln theta[j, k, l] = sum_p c_p q_pk sum_{e: j, l} 1,
 q_pk = P(true class k | pattern p). A row is softmax(x): with G the gradient by its logs, that by x is G - theta sum G.
 Rows of free coordinates u have x = V u, V an orthonormal basis of the vectors that sum to 0 (isometric log-ratio); the
 Jacobian of u -> softmax(V u) is sqrt(K) prod_l theta_l, which makes a Dirichlet(a) density prod_l theta_l ** a_l.
@@ -44,7 +44,7 @@ def _spread(basis, u, first, x):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _one_pattern(ptr, cell, times, p, log_pi, log_theta, q):
+def _one_pattern(ptr, cell, p, log_pi, log_theta, q):
     """Give ln P(pattern p); fill ``q`` with the probability of each true class."""
     n_classes = log_pi.size
     for k in range(n_classes):
@@ -52,7 +52,7 @@ def _one_pattern(ptr, cell, times, p, log_pi, log_theta, q):
     for e in range(ptr[p], ptr[p + 1]):
         c = cell[e]
         for k in range(n_classes):
-            q[k] += times[e] * log_theta[c, k]
+            q[k] += log_theta[c, k]
     top = q[0]
     for k in range(1, n_classes):
         top = max(top, q[k])
@@ -70,21 +70,21 @@ def _one_pattern(ptr, cell, times, p, log_pi, log_theta, q):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _likelihood(ptr, cell, times, count, log_pi, log_theta, by_pi, by_theta):
+def _likelihood(ptr, cell, count, log_pi, log_theta, by_pi, by_theta):
     """Log likelihood; adds its gradient by the logs to ``by_pi`` and ``by_theta``."""
     n_classes = log_pi.size
     q = np.empty(n_classes)
     total = 0.0
     for p in range(count.size):
         weight = count[p]
-        total += weight * _one_pattern(ptr, cell, times, p, log_pi, log_theta, q)
+        total += weight * _one_pattern(ptr, cell, p, log_pi, log_theta, q)
         for k in range(n_classes):
             q[k] *= weight
             by_pi[k] += q[k]
         for e in range(ptr[p], ptr[p + 1]):
             c = cell[e]
             for k in range(n_classes):
-                by_theta[c, k] += times[e] * q[k]
+                by_theta[c, k] += q[k]
     return total
 
 
@@ -101,7 +101,7 @@ def _contract(basis, by_log, p, gradient, first):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def dirichlet_density(u, basis, ptr, cell, times, count, prevalence_prior, row_prior):
+def dirichlet_density(u, basis, ptr, cell, count, prevalence_prior, row_prior):
     """Log posterior under Dirichlet priors on prevalence and rows, with its gradient.
 
     ``u``: K - 1 coordinates of the prevalence, then of each row by rater and true class. ``row_prior[k, l]``.
@@ -126,7 +126,7 @@ def dirichlet_density(u, basis, ptr, cell, times, count, prevalence_prior, row_p
                 log_theta[j * n + m, k] = row[m]
                 by_theta[j * n + m, k] = row_prior[k, m]
                 value += row_prior[k, m] * row[m]
-    value += _likelihood(ptr, cell, times, count, log_pi, log_theta, by_pi, by_theta)
+    value += _likelihood(ptr, cell, count, log_pi, log_theta, by_pi, by_theta)
     if not np.isfinite(value):
         return -np.inf, gradient
     _contract(basis, by_pi, pi, gradient, 0)
@@ -139,7 +139,7 @@ def dirichlet_density(u, basis, ptr, cell, times, count, prevalence_prior, row_p
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def hierarchical_density(u, basis, ptr, cell, times, count, prevalence_prior, centre, scale, cooperative):
+def hierarchical_density(u, basis, ptr, cell, count, prevalence_prior, centre, scale, cooperative):
     """Log posterior of rows softmax(mu_k + tau_k * eps_jk), with its gradient.
 
     eps ~ N(0, 1), mu_kl ~ N(centre_kl, scale), tau ~ half-normal(1) by its log, prevalence ~ Dirichlet. ``u``: K - 1
@@ -181,7 +181,7 @@ def hierarchical_density(u, basis, ptr, cell, times, count, prevalence_prior, ce
             _softmax(x, row, theta[j, k])
             for m in range(n):
                 log_theta[j * n + m, k] = row[m]
-    value += _likelihood(ptr, cell, times, count, log_pi, log_theta, by_pi, by_theta)
+    value += _likelihood(ptr, cell, count, log_pi, log_theta, by_pi, by_theta)
     if not np.isfinite(value):
         gradient[:] = 0.0
         return -np.inf, gradient
@@ -210,7 +210,7 @@ def hierarchical_density(u, basis, ptr, cell, times, count, prevalence_prior, ce
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def pattern_posteriors(ptr, cell, times, log_pi, log_theta, first, last):
+def pattern_posteriors(ptr, cell, log_pi, log_theta, first, last):
     """Patterns ``first`` to ``last`` under every draw: P(true class), shape (draw, pattern, class), and ln P(pattern).
 
     ``log_pi`` has shape (draw, class), ``log_theta`` (draw, cell, class).
@@ -220,7 +220,5 @@ def pattern_posteriors(ptr, cell, times, log_pi, log_theta, first, last):
     log_likelihood = np.empty((n_draws, last - first))
     for d in range(n_draws):
         for p in range(first, last):
-            log_likelihood[d, p - first] = _one_pattern(
-                ptr, cell, times, p, log_pi[d], log_theta[d], posterior[d, p - first]
-            )
+            log_likelihood[d, p - first] = _one_pattern(ptr, cell, p, log_pi[d], log_theta[d], posterior[d, p - first])
     return posterior, log_likelihood

@@ -7,7 +7,6 @@ import numpy as np
 from core.annotations.dataset import Dataset
 from core.errors import InputError
 from core.models.confusion_model import ConfusionModel, check_answers
-from core.models.confusion_patterns import AnswerPatterns
 from core.models.dawid_skene_density import DawidSkeneDensity
 
 
@@ -48,4 +47,4 @@ class BayesianDawidSkene(ConfusionModel):
         n = dataset.n_classes
         rows = np.full((n, n), self.off_diagonal)
         np.fill_diagonal(rows, 2.5 * n if self.diagonal is None else self.diagonal)
-        return DawidSkeneDensity(AnswerPatterns.of(dataset), np.full(n, self.prevalence_prior), rows, dataset)
+        return DawidSkeneDensity(dataset, np.full(n, self.prevalence_prior), rows)

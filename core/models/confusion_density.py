@@ -6,8 +6,8 @@ from core.annotations.dataset import Dataset
 from core.chunks import map_chunks
 from core.models._confusion_kernels import pattern_posteriors
 from core.models._kernels import count_from
-from core.models.confusion_patterns import AnswerPatterns
 from core.models.nuts.mode import posterior_mode
+from core.models.patterns import collapse
 from core.models.result import RaterModelFit
 
 START_SPREAD = 0.3
@@ -34,18 +34,18 @@ class ConfusionDensity:
 
     Parameters
     ----------
-    patterns : AnswerPatterns
-    dataset : Dataset, optional
-        Needed for `starts` and `fit_of`; the child process has none.
+    dataset : Dataset
+        Of single classes.
     """
 
     name = ""
 
-    def __init__(self, patterns: AnswerPatterns, dataset: Dataset | None = None):
-        self.patterns, self.dataset = patterns, dataset
-        self.n_raters, self.n_classes = patterns.n_raters, patterns.n_classes
+    def __init__(self, dataset: Dataset):
+        self.dataset = dataset
+        self.n_raters, self.n_classes = dataset.n_raters, dataset.n_classes
+        self.patterns = collapse(dataset.case_ptr, dataset.rater, dataset.answer, dataset.n_classes)
         self.basis = contrasts(self.n_classes)
-        self.case_count = patterns.count
+        self.case_count = self.patterns.count
         self._mode: np.ndarray | None = None
 
     @property
@@ -85,10 +85,9 @@ class ConfusionDensity:
         return posterior_mode(self, start)
 
     def _from_vote(self) -> np.ndarray:
-        own, n_classes = self.patterns, self.n_classes
-        case = np.repeat(np.arange(own.case_ptr.size - 1), np.diff(own.case_ptr))
-        votes = np.zeros((own.case_ptr.size - 1, n_classes))
-        np.add.at(votes, (case, own.answer), 1.0)
+        own, n_classes = self.dataset, self.n_classes
+        votes = np.zeros((own.n_cases, n_classes))
+        np.add.at(votes, (own.case_of_annotation, own.answer), 1.0)
         total = votes.sum(axis=1, keepdims=True)
         share = np.divide(votes, total, out=np.full(votes.shape, 1.0 / n_classes), where=total > 0)
         cell = own.rater * np.int32(n_classes) + own.answer
@@ -116,16 +115,15 @@ class ConfusionDensity:
         size = max(1, _PATTERN_CELLS // max(1, log_prevalence.size))
         blocks = [(first, min(first + size, own.count.size)) for first in range(0, own.count.size, size)]
         return map_chunks(
-            lambda block: pattern_posteriors(own.ptr, own.cell, own.times, log_prevalence, log_theta, *block), blocks
+            lambda block: pattern_posteriors(own.ptr, own.cell, log_prevalence, log_theta, *block), blocks
         )
 
     def expected_answers(self, theta: np.ndarray) -> np.ndarray:
         """Answers of each rater on cases of each true class, as one point expects them, shape (n_raters, n_classes)."""
-        own = self.patterns
         posterior = np.concatenate([part[0] for part, _ in self.posteriors(theta[None])])
         expected = np.zeros((self.n_raters, self.n_classes))
-        case = np.repeat(np.arange(own.case_ptr.size - 1), np.diff(own.case_ptr))
-        np.add.at(expected, own.rater, posterior[own.pattern_of_case[case]])
+        pattern = self.patterns.pattern_of_case[self.dataset.case_of_annotation]
+        np.add.at(expected, self.dataset.rater, posterior[pattern])
         return expected
 
     def likelihood_at(self, log_prevalence: np.ndarray, log_confusion: np.ndarray) -> float:
@@ -134,7 +132,7 @@ class ConfusionDensity:
         log_theta = np.ascontiguousarray(log_confusion.transpose(0, 2, 1).reshape(1, -1, self.n_classes))
         n_patterns = own.count.size
         _, of_pattern = pattern_posteriors(
-            own.ptr, own.cell, own.times, np.ascontiguousarray(log_prevalence[None]), log_theta, 0, n_patterns
+            own.ptr, own.cell, np.ascontiguousarray(log_prevalence[None]), log_theta, 0, n_patterns
         )
         return float(own.count @ of_pattern[0])
 
@@ -144,13 +142,12 @@ class ConfusionDensity:
 
     def simulate(self, theta: np.ndarray, seed: int) -> np.ndarray:
         """Answers of a replicated dataset of the same design, with new true classes, int32, shape (n_annotations,)."""
-        own = self.patterns
+        own = self.dataset
         rng = np.random.default_rng(seed)
         log_prevalence, log_confusion = (part[0] for part in self.logs(np.asarray(theta)[None]))
-        n_cases = own.case_ptr.size - 1
-        truth = rng.choice(self.n_classes, size=n_cases, p=np.exp(log_prevalence) / np.exp(log_prevalence).sum())
+        truth = rng.choice(self.n_classes, size=own.n_cases, p=np.exp(log_prevalence) / np.exp(log_prevalence).sum())
         upto = np.exp(log_confusion).cumsum(axis=2)
-        rows = upto[own.rater, np.repeat(truth, np.diff(own.case_ptr))]
+        rows = upto[own.rater, truth[own.case_of_annotation]]
         return (rng.uniform(size=own.rater.size)[:, None] >= rows[:, :-1]).sum(axis=1).astype(np.int32)
 
     def fit_of(self, draws: np.ndarray, method: str, level: float) -> RaterModelFit:

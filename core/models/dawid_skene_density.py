@@ -5,7 +5,7 @@ import numpy as np
 from core.annotations.dataset import Dataset
 from core.models._confusion_kernels import dirichlet_density
 from core.models.confusion_density import ConfusionDensity, log_softmax
-from core.models.confusion_patterns import AnswerPatterns
+from core.models.nuts.job_data import packed, unpacked
 
 
 class DawidSkeneDensity(ConfusionDensity):
@@ -13,23 +13,16 @@ class DawidSkeneDensity(ConfusionDensity):
 
     Parameters
     ----------
-    patterns : AnswerPatterns
+    dataset : Dataset
     prevalence_prior : ndarray, shape (n_classes,)
     row_prior : ndarray, shape (n_classes, n_classes)
         Dirichlet parameters of a rater's row, by true and answered class.
-    dataset : Dataset, optional
     """
 
     name = "dawid-skene"
 
-    def __init__(
-        self,
-        patterns: AnswerPatterns,
-        prevalence_prior: np.ndarray,
-        row_prior: np.ndarray,
-        dataset: Dataset | None = None,
-    ):
-        super().__init__(patterns, dataset)
+    def __init__(self, dataset: Dataset, prevalence_prior: np.ndarray, row_prior: np.ndarray):
+        super().__init__(dataset)
         self.prevalence_prior = np.ascontiguousarray(prevalence_prior, np.float64)
         self.row_prior = np.ascontiguousarray(row_prior, np.float64)
         self.ndim = (self.n_classes - 1) * (1 + self.n_raters * self.n_classes)
@@ -43,15 +36,13 @@ class DawidSkeneDensity(ConfusionDensity):
 
     def job(self) -> tuple[dict, dict[str, np.ndarray]]:
         """Sizes, and answers and priors."""
-        arrays = {"prevalence_prior": self.prevalence_prior, "row_prior": self.row_prior}
-        return {"n_raters": self.n_raters, "n_classes": self.n_classes}, self.patterns.arrays | arrays
+        settings, arrays = packed(self.dataset)
+        return settings, arrays | {"prevalence_prior": self.prevalence_prior, "row_prior": self.row_prior}
 
     @classmethod
     def from_job(cls, settings: dict, arrays: dict[str, np.ndarray]) -> "DawidSkeneDensity":
         """The same posterior, without the names of cases and raters."""
-        answers = (arrays[name] for name in ("case_ptr", "rater", "answer"))
-        patterns = AnswerPatterns.from_arrays(settings["n_raters"], settings["n_classes"], *answers)
-        return cls(patterns, arrays["prevalence_prior"], arrays["row_prior"])
+        return cls(unpacked(settings, arrays), arrays["prevalence_prior"], arrays["row_prior"])
 
     def value_and_gradient(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         """Log posterior density up to a constant, with its gradient."""

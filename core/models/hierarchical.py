@@ -10,7 +10,6 @@ from typing import ClassVar
 
 from core.annotations.dataset import Dataset
 from core.models.confusion_model import ConfusionModel, check_answers
-from core.models.confusion_patterns import AnswerPatterns
 from core.models.hierarchical_density import HierarchicalDensity
 
 
@@ -45,4 +44,4 @@ class HierarchicalDawidSkene(ConfusionModel):
             The tables would not fit.
         """
         check_answers("Hierarchical Dawid-Skene", dataset)
-        return HierarchicalDensity(AnswerPatterns.of(dataset), self.cooperative, dataset)
+        return HierarchicalDensity(dataset, self.cooperative)

@@ -5,7 +5,7 @@ import numpy as np
 from core.annotations.dataset import Dataset
 from core.models._confusion_kernels import hierarchical_density
 from core.models.confusion_density import ConfusionDensity, log_softmax
-from core.models.confusion_patterns import AnswerPatterns
+from core.models.nuts.job_data import packed, unpacked
 from core.models.nuts.mode import posterior_mode
 
 ROW_SCALE = 1.5
@@ -48,16 +48,15 @@ class HierarchicalDensity(ConfusionDensity):
 
     Parameters
     ----------
-    patterns : AnswerPatterns
+    dataset : Dataset
     cooperative : bool
         mu_kl < mu_kk: for every true class the raters' centre favours the right answer. The prior is cut there.
-    dataset : Dataset, optional
     """
 
     name = "hierarchical"
 
-    def __init__(self, patterns: AnswerPatterns, cooperative: bool = True, dataset: Dataset | None = None):
-        super().__init__(patterns, dataset)
+    def __init__(self, dataset: Dataset, cooperative: bool = True):
+        super().__init__(dataset)
         self.cooperative = cooperative
         n = self.n_classes
         self.ndim = n - 1 + n * n * (2 + self.n_raters)
@@ -71,15 +70,13 @@ class HierarchicalDensity(ConfusionDensity):
 
     def job(self) -> tuple[dict, dict[str, np.ndarray]]:
         """Sizes and answers."""
-        sizes = {"n_raters": self.n_raters, "n_classes": self.n_classes}
-        return sizes | self.settings, self.patterns.arrays
+        sizes, arrays = packed(self.dataset)
+        return sizes | self.settings, arrays
 
     @classmethod
     def from_job(cls, settings: dict, arrays: dict[str, np.ndarray]) -> "HierarchicalDensity":
         """The same posterior, without the names of cases and raters."""
-        answers = (arrays[name] for name in ("case_ptr", "rater", "answer"))
-        patterns = AnswerPatterns.from_arrays(settings["n_raters"], settings["n_classes"], *answers)
-        return cls(patterns, settings["cooperative"])
+        return cls(unpacked(settings, arrays), settings["cooperative"])
 
     def value_and_gradient(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         """Log posterior density up to a constant, with its gradient."""

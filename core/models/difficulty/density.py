@@ -18,7 +18,8 @@ from core.models.difficulty._case_kernels import pattern_probabilities
 from core.models.difficulty._kernels import likelihood_and_slopes, value_and_gradient
 from core.models.difficulty.names import Switches, switches
 from core.models.difficulty.nodes import LOG_DISCRIMINATION_SD, NodeCounts, Nodes, first_counts, nodes
-from core.models.difficulty.patterns import Patterns, collapse
+from core.models.nuts.job_data import packed, unpacked
+from core.models.patterns import Patterns, collapse
 from core.models.result import RaterModelFit
 
 LARGEST_TABLE = 100_000_000
@@ -120,29 +121,16 @@ class DifficultyDensity:
 
     def job(self) -> tuple[dict, dict[str, np.ndarray]]:
         """Settings and arrays for `from_job`; names of cases and raters do not travel."""
-        settings = {
-            "specification": dataclasses.asdict(self.specification),
-            "node_counts": dataclasses.asdict(self.node_counts),
-            "n_raters": self.dataset.n_raters,
-        }
-        arrays = {"case_ptr": self.dataset.case_ptr, "rater": self.dataset.rater, "answer": self.dataset.answer}
+        settings, arrays = packed(self.dataset)
+        settings["specification"] = dataclasses.asdict(self.specification)
+        settings["node_counts"] = dataclasses.asdict(self.node_counts)
         return settings, arrays | {"mode": self.mode} | ({} if self.scale is None else {"scale": self.scale})
 
     @classmethod
     def from_job(cls, settings: dict, arrays: dict[str, np.ndarray]) -> "DifficultyDensity":
         """The same density, its cases and raters named by number."""
-        dataset = Dataset(
-            name="job",
-            kind="class",
-            cases=tuple(map(str, range(len(arrays["case_ptr"]) - 1))),
-            raters=tuple(map(str, range(settings["n_raters"]))),
-            classes=("0", "1"),
-            case_ptr=arrays["case_ptr"],
-            rater=arrays["rater"],
-            answer=arrays["answer"],
-        )
         return cls(
-            dataset,
+            unpacked(settings, arrays),
             Specification(**settings["specification"]),
             NodeCounts(**settings["node_counts"]),
             np.ascontiguousarray(arrays["mode"]),

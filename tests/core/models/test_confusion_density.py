@@ -4,9 +4,9 @@ from scipy.stats import dirichlet, norm
 
 from core.models.bayesian_dawid_skene import BayesianDawidSkene
 from core.models.confusion_density import contrasts
-from core.models.confusion_patterns import AnswerPatterns
 from core.models.hierarchical import HierarchicalDawidSkene
 from core.models.nuts.densities import density_from
+from core.models.patterns import collapse
 from tests.core.models.confusion_examples import answers_of_cases, case_probabilities, log_likelihood, softmax
 
 MODELS = [
@@ -105,12 +105,12 @@ def test_patterns_tell_the_probability_of_every_case(model, dataset):
 
 
 def test_cases_share_a_pattern_when_they_have_the_same_answers(dataset):
-    patterns = AnswerPatterns.of(dataset)
+    patterns = collapse(dataset.case_ptr, dataset.rater, dataset.answer, dataset.n_classes)
     keys = [tuple(sorted(answers)) for answers in answers_of_cases(dataset)]
     together = np.array([[a == b for a in keys] for b in keys])
     np.testing.assert_array_equal(patterns.pattern_of_case[:, None] == patterns.pattern_of_case[None], together)
     np.testing.assert_array_equal(np.bincount(patterns.pattern_of_case), patterns.count)
-    assert patterns.times.sum() == sum(len(set_) for set_ in set(keys))
+    assert patterns.cell.size == sum(len(key) for key in set(keys))
 
 
 @pytest.mark.parametrize("model", MODELS, ids=IDS)

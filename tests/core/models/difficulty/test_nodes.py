@@ -13,7 +13,7 @@ from core.models.difficulty.nodes import (
     guessing_rule,
     nodes,
 )
-from core.models.difficulty.patterns import collapse
+from core.models.patterns import collapse
 from tests.core.models.difficulty.reference import logistic
 
 

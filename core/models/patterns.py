@@ -1,4 +1,4 @@
-"""Cases with the same answers by the same raters are one pattern with a count: their likelihood is computed once."""
+"""Cases with the same answers are one pattern with a count: their likelihood is computed once."""
 
 from dataclasses import dataclass
 
@@ -7,14 +7,14 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Patterns:
-    """Distinct multisets of (rater, answer).
+    """Distinct multisets of answers.
 
     Attributes
     ----------
     ptr : ndarray of int64, shape (n_patterns + 1,)
         Answers of pattern ``p`` are ``cell[ptr[p]:ptr[p + 1]]``; none for cases that nobody answered.
     cell : ndarray of int32
-        2 * rater + answer, 1 for the positive class; repeated answers of one rater stand repeatedly.
+        Which rater gave which answer, in order; repeated answers of one rater stand repeatedly.
     count : ndarray of int64, shape (n_patterns,)
         Cases of each pattern.
     pattern_of_case : ndarray of int64, shape (n_cases,)
@@ -30,20 +30,26 @@ class Patterns:
         """Largest number of answers on a case."""
         return int(np.diff(self.ptr).max(initial=0))
 
+    @property
+    def design(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What kernels walk: ``ptr``, ``cell``, ``count``."""
+        return self.ptr, self.cell, self.count
 
-def collapse(case_ptr: np.ndarray, rater: np.ndarray, answer: np.ndarray) -> Patterns:
-    """Patterns of the data, shorter ones first.
+
+def collapse(case_ptr: np.ndarray, rater: np.ndarray, answer: np.ndarray, n_classes: int = 2) -> Patterns:
+    """Patterns of annotations in CSR by case, shorter ones first; a cell is rater * n_classes + answer.
 
     Parameters
     ----------
     case_ptr : ndarray of int64, shape (n_cases + 1,)
     rater : ndarray, shape (n_annotations,)
-        All 0 where raters are alike: then cases with the same number of answers and positives are one pattern.
+        All 0 where raters are alike: then cases with the same numbers of each answer are one pattern.
     answer : ndarray, shape (n_annotations,)
-        0 or 1.
+        From 0 to n_classes - 1.
+    n_classes : int
     """
     size = np.diff(case_ptr)
-    cell = (2 * rater + answer).astype(np.int32)
+    cell = (n_classes * rater + answer).astype(np.int32)
     case = np.repeat(np.arange(size.size), size)
     cell = cell[np.lexsort((cell, case))]
     pattern_of_case = np.empty(size.size, np.int64)
