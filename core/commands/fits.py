@@ -125,10 +125,10 @@ def _rater(found, place: int) -> dict:
 def _of_posterior(fitted: Fitted) -> dict:
     """What only draws can tell."""
     bayes = fitted.bayes
-    if bayes is None or bayes.diagnostics is None:
+    if bayes is None:
         return {}
     found, answer = fitted.fit, {}
-    if len(found.classes) == 2:
+    if len(found.classes) == 2 and found.uncertainty is not None:
         spread = found.uncertainty.prevalence
         answer["pi"] = {
             "mean": float(found.prevalence[1]),
@@ -138,13 +138,21 @@ def _of_posterior(fitted: Fitted) -> dict:
         }
     if bayes.loo is not None:
         answer |= {"elpd_loo": bayes.loo.elpd, "elpd_se": bayes.loo.se, "n_high_k": bayes.loo.n_high_k}
+    if bayes.paper is not None:
+        answer["as_in_paper"] = {
+            "elpd": bayes.paper.elpd,
+            "se": bayes.paper.se,
+            "n_annotations": bayes.paper.n_annotations,
+            "n_high_k": bayes.paper.n_high_k,
+        }
     diagnostics = bayes.diagnostics
-    answer |= {
-        "rhat_max": diagnostics.rhat_max,
-        "ess_min": diagnostics.ess_bulk_min,
-        "n_divergent": diagnostics.n_divergent,
-        "convergence": diagnostics.words,
-    }
+    if diagnostics is not None:
+        answer |= {
+            "rhat_max": diagnostics.rhat_max,
+            "ess_min": diagnostics.ess_bulk_min,
+            "n_divergent": diagnostics.n_divergent,
+            "convergence": diagnostics.words,
+        }
     for check in bayes.checks:
         answer[f"p_{check.kind}"] = check.headline
         answer[f"{check.kind}_check"] = {"fails": check.fails, "n_statistics": check.n_statistics}

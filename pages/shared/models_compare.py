@@ -22,6 +22,12 @@ _HELP = {
     "check of raters": st.column_config.TextColumn(help=explained("predictive check")),
     "check of votes": st.column_config.TextColumn(help=explained("predictive check")),
     "by": st.column_config.TextColumn(help=explained("full posterior")),
+    "as in the paper": st.column_config.TextColumn(
+        help="The score that Han, Adıgüzel & Carpenter print for difficulty models: one answer is left out, and the "
+        "other answers on its case say nothing of the case's class. Ours, elpd, leaves out a whole case and integrates "
+        "its effects. The two may prefer different models, and this one prefers some that fail their checks. Only its "
+        "difference between models means something; their own figures, from sampled effects, are lower by up to 4."
+    ),
 }
 
 
@@ -37,6 +43,7 @@ def table(fitted: list[Fitted], shown: Fitted, vote: RaterModelFit) -> None:
             "elpd less the best": _difference(loo.get(id(one))),
             "check of raters": _check(bayes, "raters"),
             "check of votes": _check(bayes, "votes"),
+            "as in the paper": _as_in_paper(bayes),
         }
         rows.append(
             row
@@ -58,6 +65,8 @@ def table(fitted: list[Fitted], shown: Fitted, vote: RaterModelFit) -> None:
             }
             | checked
             | {
+                "paper_elpd": None if bayes is None or bayes.paper is None else bayes.paper.elpd,
+                "paper_se": None if bayes is None or bayes.paper is None else bayes.paper.se,
                 "converged": fit.converged,
                 "r_hat": None if diagnostics is None else diagnostics.rhat_max,
                 "ess": None if diagnostics is None else diagnostics.ess_bulk_min,
@@ -67,6 +76,8 @@ def table(fitted: list[Fitted], shown: Fitted, vote: RaterModelFit) -> None:
     frame = pd.DataFrame(rows)
     if not any(one.bayes is not None and one.bayes.diagnostics for one in fitted):
         frame = frame.drop(columns=["check of raters", "check of votes"])
+    if all(one.bayes is None or one.bayes.paper is None for one in fitted):
+        frame = frame.drop(columns=["as in the paper"])
     if not loo:
         frame = frame.drop(columns=["elpd less the best"])
     st.dataframe(frame, hide_index=True, height=35 * (len(frame) + 1) + 3, column_config=_HELP, key="model_comparison")
@@ -144,6 +155,14 @@ def _difference(row) -> str:
 def _check(bayes, kind: str) -> str:
     check = next((one for one in bayes.checks if one.kind == kind), None) if bayes is not None else None
     return "–" if check is None else f"{models_checks.verdict(check)}: {models_checks.least(check)}"
+
+
+def _as_in_paper(bayes) -> str:
+    paper = None if bayes is None else bayes.paper
+    if paper is None:
+        return "–"
+    words = f"{paper.elpd:,.1f}" if paper.se is None else f"{paper.elpd:,.1f} ± {paper.se:,.1f}"
+    return words if not paper.n_high_k else f"{words}, {plural(paper.n_high_k, 'answer')} with high k"
 
 
 def _converged(one: Fitted) -> str:

@@ -184,6 +184,14 @@ def test_draws_tell_prevalence_convergence_checks_and_leave_one_out(answer):
     assert told["elpd_loo"] == pytest.approx(-7476.6, abs=2)
     assert told["votes_check"]["fails"] and not told["raters_check"]["fails"]
     assert {"elpd_se", "rhat_max", "ess_min", "p_raters", "p_votes"} <= told.keys()
+    assert told["as_in_paper"]["elpd"] == pytest.approx(-8749.87, abs=2)
+    assert told["as_in_paper"]["n_annotations"] == 19_345
+
+
+def test_the_baseline_without_parameters_tells_its_checks_and_scores(answer):
+    told = answer("fit", "difficulty", "caries", "--model", "ABDE", "--method", "nuts")
+    assert told["votes_check"]["fails"] and told["elpd_loo"] < -7476.6
+    assert "pi" not in told and "rhat_max" not in told and "as_in_paper" in told
 
 
 def test_intervals_of_a_fit_are_asked_for(answer):

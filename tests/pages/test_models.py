@@ -63,6 +63,14 @@ def test_the_baseline_has_checks_and_no_chains():
     assert "Difficulty ABDE fails its check of votes" in words(app)
 
 
+def test_the_published_score_stands_beside_ours_where_there_are_draws():
+    app = opened("models", "caries")
+    assert "as in the paper" not in comparison(app).columns
+    app.session_state["bayesian_how"] = "Full posterior"
+    frame = comparison(choose(app, "dawid-skene", "difficulty-ABDE"))
+    assert list(frame["as in the paper"]) == ["–", "-9,769.0 ± 38.1"]
+
+
 def test_more_than_six_models_are_chosen_from_a_list():
     tags = ("ABC", "ABD", "ABCDE", "C", "D", "ABCD")
     app = choose(opened("models", "caries"), "dawid-skene", *(f"difficulty-{tag}" for tag in tags))
