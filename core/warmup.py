@@ -24,6 +24,10 @@ from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.plackett_luce.gibbs import PlackettLuce
 from core.plausibility.prirn import PrIRN
 from core.rankings.leave_one_out import leave_one_out
+from core.raters.drift import change_point, drift_of
+from core.raters.monitoring import monitor
+from core.raters.planning import Goal, forecast
+from core.raters.report_card import report_card
 from core.reducers.metrics import Metrics
 from core.reducers.protocol import reduce_draws
 from core.reducers.quantiles import Quantiles
@@ -62,3 +66,22 @@ def warm_up() -> None:
     for model, data in ((PlackettLuce(), rankings), (PrIRN(), rankings), (DirichletCounts(), dataset)):
         reduce_draws(model, data, reducers, reliability=1.5, n_draws=8, seed=0)
         model.point_shares(data)
+    _raters()
+
+
+def _raters() -> None:
+    """Monitor and plan on dated answers of five raters to twenty cases."""
+    rows = (
+        f"{case},{(case + n) % 5},{'xyz'[(case * n) % 3]},2024-01-{case + 1:02d}"
+        for case in range(20)
+        for n in (0, 1, 2)
+    )
+    dataset = read("\n".join(["case,rater,class,date", *rows]).encode()).dataset
+    table = monitor(dataset)
+    for kind in ("cusum", "ewma"):
+        drift_of(table.panel, 0, kind=kind, n_orders=20)
+    change_point(table.panel.right[:4], table.panel.wrong[:4])
+    report_card(table, table.raters[0])
+    fit = DawidSkene().fit(dataset)
+    for goal, policy in ((Goal("accuracy", 0.5, table.raters[0]), "random"), (Goal("certainty", 0.5), "new_cases")):
+        forecast(dataset, fit, goal, policy=policy, budget=3, n_steps=1, n_worlds=20)

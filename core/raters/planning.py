@@ -164,7 +164,8 @@ def forecast(
     n_asked = np.array([asked for _, asked in results])
     if not n_asked.any():
         raise NotApplicableError("Everybody who may be asked has answered every case. Ask others, or take new cases.")
-    ends = np.quantile(values, [0.5, (1 - level) / 2, (1 + level) / 2], axis=0)
+    # One more value like them falls between the r-th and the s-th of n with probability (s - r) / (n + 1).
+    ends = np.quantile(values, [0.5, (1 - level) / 2, (1 + level) / 2], axis=0, method="weibull")
     needed = np.array([_crossing(extra, row, goal) for row in values])
     middle, soonest, latest = (_order_statistic(needed, q) for q in (0.5, (1 - level) / 2, (1 + level) / 2))
     notes = ()
@@ -253,5 +254,7 @@ def _crossing(extra: np.ndarray, values: np.ndarray, goal: Goal) -> float:
 
 
 def _order_statistic(values: np.ndarray, q: float) -> int | None:
-    found = float(np.sort(values)[min(int(np.ceil(q * values.size)), values.size) - 1])
+    place = q * (values.size + 1)
+    place = int(np.floor(place) if q < 0.5 else np.ceil(place))
+    found = float(np.sort(values)[min(max(place, 1), values.size) - 1])
     return int(np.ceil(found)) if np.isfinite(found) else None
