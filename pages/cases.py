@@ -97,12 +97,12 @@ def _worklist(
         selection_mode="single-cell",
         selection_default={"selection": {"cells": [(int(place), "case") for place in places[:1]]}},
         column_config={
-            "case": st.column_config.TextColumn(width=76 if reviewed else 84),
+            "case": st.column_config.TextColumn(width=70 if reviewed else 84),
             "certainty": st.column_config.ProgressColumn(
-                format="%.2f", min_value=0, max_value=1, width=90 if reviewed else 112
+                format="%.2f", min_value=0, max_value=1, width=78 if reviewed else 112
             ),
-            "most plausible": st.column_config.TextColumn(width=94 if reviewed else 140),
-            "review": st.column_config.TextColumn(width=76),
+            "most plausible": st.column_config.TextColumn(width=84 if reviewed else 140),
+            "review": st.column_config.TextColumn(width=68),
         },
         key=key,
     )

@@ -11,6 +11,7 @@ from core.review.store import n_reviews, open_store
 from core.text import markdown, plural
 from pages.shared import review_seen
 
+_SHORT = {"read": "read", "second_opinion": "asked", "arbitration": "disputed", "adjudicated": "decided"}
 _COLOURS = {"closed": "green", "adjudicated": "green", "arbitration": "orange", "second_opinion": "orange"}
 
 
@@ -20,13 +21,13 @@ def reviews_of(whole: Dataset) -> dict[str, CaseReview]:
 
 
 def state_of(whole: Dataset, review: CaseReview | None) -> str:
-    """State of a case in words, for the worklist; nothing of a case that whoever is signed in may still read blind."""
+    """State of a case in a word, for the worklist; nothing of a case that whoever is signed in may still read blind."""
     if review is None:
         return ""
     name = st.session_state.get("reviewer")
     may_know = name is None or name in review.unblinded or review_seen.seen(whole.digest, review.case_id)
     state = review.state if may_know else review.seen_by(name).state
-    return "" if state == "open" else STATES[state]
+    return "" if state == "open" else _SHORT.get(state, STATES[state])
 
 
 def show(whole: Dataset, review: CaseReview | None, case_id: str) -> None:

@@ -22,8 +22,9 @@ _STYLE = """
   .stMainBlockContainer [aria-label^="Shortcut"], .st-key-review_bar [aria-label^="Shortcut"] { display: none; }
   .st-key-review_main, .st-key-review_main .stButton, .st-key-review_main button { width: 100%; }
   .st-key-review_steps button { padding-left: .6rem; padding-right: .6rem; }
-  .st-key-review_steps [data-testid="stIconMaterial"] { display: none; }
-  .st-key-review_main [data-testid="stElementContainer"]:has(button) { width: 100%; }
+  .st-key-review_steps button span:has(> [data-testid="stIconMaterial"]) { display: none; }
+  .st-key-review_main > [data-testid="stElementContainer"]:has(button) {
+    flex: 1 0 100% !important; width: 100% !important; max-width: 100% !important; }
 }
 </style>
 """

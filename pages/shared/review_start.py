@@ -131,7 +131,7 @@ def _asked(desk: Desk, reviews: Mapping[str, CaseReview]) -> None:
                "Second opinions", queued)  # fmt: skip
     if waiting:
         queued = [worklist.Queued(case_id, "in arbitration") for case_id in waiting]
-        _waits(f"{plural(len(waiting), 'case')} in arbitration, none of them disputed by you.", "Decide", "arbitrate",
+        _waits(f"{plural(len(waiting), 'case')} in arbitration, without an opinion of yours.", "Decide", "arbitrate",
                desk, ARBITRATION, queued)  # fmt: skip
 
 
