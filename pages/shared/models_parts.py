@@ -28,12 +28,11 @@ _RATER_HELP = {
         max_value=1,
     ),
     "leans to": st.column_config.TextColumn(
-        help="The class whose share among the rater's answers is furthest from what the cases they saw deserve, given "
+        help="The class that stands too often among the rater's answers, by the most, for the cases they saw, given "
         "the other raters."
     ),
     "bias": st.column_config.NumberColumn(
-        help="Share of that class among the rater's answers, less its share among the true classes of the same cases. "
-        "Positive: named too often.",
+        help="Share of that class among the rater's answers, less its share among the true classes of the same cases.",
         format="%+.3f",
     ),
     "sign": st.column_config.TextColumn(help="What to look into before this rater's answers are used."),
@@ -92,7 +91,7 @@ def raters(shown: Fitted, theme) -> None:
 
 
 def _rater_frame(fit: RaterModelFit, summary) -> pd.DataFrame:
-    most = np.nanargmax(np.abs(np.nan_to_num(summary.bias)), axis=1)
+    most = np.nan_to_num(summary.bias).argmax(axis=1)
     flags = np.where(
         summary.adversarial,
         "worse than chance",

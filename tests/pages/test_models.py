@@ -5,11 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.annotations.samples import load_sample
 from core.models.catalogue import Fitted, Request
-from core.models.rater_summary import RaterSummary
+from core.models.dawid_skene import DawidSkene
+from core.models.rater_summary import RaterSummary, rater_summary
 from pages.shared.models_checks import _who_reproduces
 from pages.shared.models_jobs import label
-from pages.shared.models_parts import extremes
+from pages.shared.models_parts import _rater_frame, extremes
 from tests.core.figures.fits import fit
 from tests.pages.opened import kept, opened, settle, words
 
@@ -46,6 +48,15 @@ def test_models_of_more_and_of_two_classes_are_compared_on_the_class_that_all_of
     assert frame.notna().all().all()
     assert list(frame["by"]) == ["EM", "first answer"] and "share that is 1" in frame.columns
     assert "(no interval)" in frame["share that is 1"][1]
+
+
+def test_a_rater_leans_to_the_class_they_name_too_often():
+    """Dentist 5 finds caries in most of the cases that have it and in many that have not; dentist 1 in few."""
+    data = load_sample("caries")
+    found = DawidSkene("none").fit(data)
+    frame = _rater_frame(found, rater_summary(data, found)).set_index("rater")
+    assert list(frame.loc[["dentist 1", "dentist 5"], "leans to"]) == ["0", "1"]
+    assert (frame["bias"] > 0).all()
 
 
 def test_the_baseline_without_parameters_is_not_taken_for_the_truth():
