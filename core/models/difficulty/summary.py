@@ -9,6 +9,7 @@ from core.models.difficulty._case_kernels import right_for_a_new_case
 from core.models.difficulty.density import DifficultyDensity
 from core.models.difficulty.effects import effects_of_cases, truth_of_cases
 from core.models.result import RaterModelFit, Spread, Uncertainty
+from core.text import plural
 
 _CELLS_A_CHUNK = 100_000
 BASELINE = (
@@ -168,5 +169,6 @@ def _notes(density: DifficultyDensity, n_draws: int, n_truth: int, n_effects: in
     if size.size and size.max() < 2 and density.ndim:
         notes.append("No case has two answers: prevalence and accuracy are told apart by the prior alone.")
     if (size == 0).any():
-        notes.append(f"{int((size == 0).sum()):,} cases have no answer; their probability is the prevalence.")
+        silent = plural(int((size == 0).sum()), "case")
+        notes.append(f"Without an answer: {silent}, with the prevalence as probability.")
     return tuple(notes)
