@@ -13,13 +13,26 @@ from core.raters.coverage import coverage
 from core.raters.drift import drift_of
 from core.raters.flags import FALSE_ALARMS
 from core.raters.monitoring import RaterTable, monitor
+from core.raters.rates import Rates
 from core.raters.report_card import report_card
 from core.report.rater_card import rater_report
 from core.text import markdown, number, plotly, plural, shorten
-from pages.shared import jobs_ui, look, menu, provenance, raters_plan, state, widgets
+from pages.shared import (
+    jobs_ui,
+    look,
+    menu,
+    provenance,
+    raters_answers,
+    raters_blind,
+    raters_plan,
+    raters_table,
+    state,
+    widgets,
+)
 
 SEED = 0
-MOST_ROWS = 2000
+MOST_ROWS = 500
+MOST_FLAGS = 12
 _RATES = (0.01, 0.05, 0.1, 0.2)
 
 
@@ -40,35 +53,11 @@ def _monitored(view: Dataset, false_alarms: float) -> RaterTable | None:
     )
 
 
-def _frame(table: RaterTable) -> pd.DataFrame:
-    most = np.argmax(np.abs(np.nan_to_num(table.bias)), axis=1)
-    return pd.DataFrame(
-        {
-            "rater": table.raters,
-            "signs": ["; ".join(flag.title for flag in table.flags_of(r)) for r in range(len(table.raters))],
-            "answers": table.n_annotations,
-            "cases": table.n_cases,
-            "accuracy": table.shrunk.value,
-            "ci_low": table.shrunk.low,
-            "ci_high": table.shrunk.high,
-            "with others": table.agreement.value,
-            "leans to": [table.classes[code] for code in most],
-            "bias": table.bias[np.arange(len(most)), most],
-            "P(spam)": table.spam,
-            "P(adversarial)": table.adversarial,
-            "seconds": table.tempo.seconds,
-            "repeats answers": table.repeats,
-            "with themselves": table.with_self.value,
-            "bits of classes used": table.entropy,
-            "bits of the cases": table.entropy_of_cases,
-            "p of drift": table.p_drift,
-        }
-    ).dropna(axis=1, how="all")
-
-
-def _all(table: RaterTable, theme) -> None:
-    for flag in table.flags:
+def _all(table: RaterTable, blind: Rates | None, theme) -> None:
+    for flag in table.flags[:MOST_FLAGS]:
         st.markdown(f":material/flag: **{markdown(table.raters[flag.rater])}** · {flag.title}: {markdown(flag.words)}")
+    if len(table.flags) > MOST_FLAGS:
+        st.caption(f"{len(table.flags) - MOST_FLAGS:,} more signs stand in the table.")
     known = np.isfinite(table.shrunk.value)
     if known.any():
         least = int(np.nanargmin(np.where(known, table.shrunk.value, np.inf)))
@@ -78,34 +67,7 @@ def _all(table: RaterTable, theme) -> None:
         widgets.plot(figures.accuracy_against_pool(table, theme, title), "pool", "Accuracy of raters against the pool")
         if known.sum() > figures.MOST_LINES:
             st.caption(f"The {figures.MOST_LINES} raters flagged or least accurate, of {int(known.sum()):,}.")
-    frame = _frame(table)
-    share = st.column_config.ProgressColumn(format="%.2f", min_value=0, max_value=1)
-    numbers = dict.fromkeys(
-        (
-            "ci_low",
-            "ci_high",
-            "bias",
-            "P(spam)",
-            "P(adversarial)",
-            "p of drift",
-            "repeats answers",
-            "bits of classes used",
-            "bits of the cases",
-        ),
-        st.column_config.NumberColumn(format="%.2f"),
-    )
-    st.caption("Choose a row to see that rater.")
-    chosen = st.dataframe(
-        frame.head(MOST_ROWS),
-        hide_index=True,
-        on_select="rerun",
-        selection_mode="single-row",
-        column_config=numbers | {"accuracy": share, "with others": share, "with themselves": share},
-        key="raters_table",
-    )
-    if chosen.selection.rows:
-        st.session_state["rater"] = table.raters[chosen.selection.rows[0]]
-    widgets.download(frame, "Raters", "raters", "raters_monitor")
+    raters_table.show(raters_table.frame_of(table, blind), "rater")
     st.caption(
         f"Honest raters raise any sign at all with probability {table.false_alarms:.0%} at most. Accuracy is judged by "
         f"the other raters of each case ({markdown(table.accuracy_source)}), and drawn towards the pool.",
@@ -120,7 +82,7 @@ def _one(view: Dataset, table: RaterTable, theme) -> None:
     first = table.flags[0].rater if table.flags else 0
     index = table.raters.index(wanted) if wanted in table.raters else first
     left, middle, right = st.columns([3, 2, 2], vertical_alignment="bottom")
-    rater = left.selectbox("Rater", table.raters, index=index)
+    rater = left.selectbox("Rater", table.raters, index=index, key=f"one_rater-{table.raters[index]}")
     kind = middle.segmented_control(
         "Control chart", ["cusum", "ewma"], default="cusum", required=True, format_func=str.upper, key="chart_kind",
         help=widgets.explained("control chart"),
@@ -135,6 +97,7 @@ def _one(view: Dataset, table: RaterTable, theme) -> None:
     else:
         _over_time(table, place, kind, rate, theme)
     card = report_card(table, rater)
+    raters_answers.show(card)
     widgets.heading("Cases where the others are certain of another class")
     if card.differences:
         frame = pd.DataFrame(
@@ -179,12 +142,13 @@ def _over_time(table: RaterTable, place: int, kind: str, rate: float, theme) -> 
 
 
 def _coverage(view: Dataset) -> None:
-    fit = jobs_ui.result_of(
-        (view.digest, "coverage fit"), "Classes of the cases", lambda job: DawidSkene().fit(view, token=job.token)
+    found = jobs_ui.result_of(
+        (view.digest, "coverage"),
+        "Who overlaps with whom",
+        lambda job: coverage(view, DawidSkene().fit(view, token=job.token)),
     )
-    if fit is None:
+    if found is None:
         return
-    found = coverage(view, fit)
     columns = st.columns(3)
     columns[0].metric("Groups of raters without a case in common", f"{found.n_components:,}", border=True)
     columns[1].metric(
@@ -270,7 +234,7 @@ def _page() -> None:
     every, one, overlap, plan = st.tabs(names, key="rater_tabs", on_change="rerun")
     if every.open:
         with every:
-            _all(table, theme)
+            _all(table, raters_blind.agreement(view, state.whole().dataset.digest), theme)
     if one.open:
         with one:
             _one(view, table, theme)

@@ -1,0 +1,81 @@
+"""The Raters page: who stands out and why, the table page by page, one rater against the pool, and planning."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.annotations.samples import load_sample
+from core.library import reopen
+from core.raters.monitoring import monitor
+from core.raters.report_card import report_card
+from core.review.events import Draft
+from core.review.opinions import Opinion
+from core.review.store import open_store
+from pages.shared import raters_answers, raters_blind, raters_table
+from tests.pages.opened import kept, opened, words
+
+
+@pytest.fixture(scope="module")
+def table():
+    return monitor(load_sample("skin").as_classes()[0])
+
+
+def test_the_drifting_and_the_careless_rater_of_skin_stand_in_the_title_with_their_evidence():
+    app = opened("raters", "skin")
+    assert app.title[0].value.replace("\\", "") == "R04, R07: 2 raters of 12 to talk to"
+    assert "Got worse over time" in words(app) and "Dry vesperitis" in words(app)
+
+
+def test_the_table_has_a_row_for_each_rater_and_is_sorted_filtered_and_cut(table):
+    frame = raters_table.frame_of(table, None)
+    assert frame["rater"].tolist() == list(table.raters)
+    assert {"accuracy", "ci_low", "ci_high", "bias", "P(spam)", "P(adversarial)", "p of drift"} <= set(frame.columns)
+    chosen = raters_table.chosen_rows(frame, "", True, "accuracy", True)
+    assert chosen["rater"].tolist() == ["R04", "R07"]
+    assert raters_table.chosen_rows(frame, "r07", False, "rater", False)["rater"].tolist() == ["R07"]
+    assert raters_table.chosen_rows(frame, "worse", False, "rater", False)["rater"].tolist() == ["R04"]
+    rising = raters_table.chosen_rows(frame, "", False, "accuracy", False)["accuracy"]
+    assert rising.is_monotonic_increasing and len(rising) == 12
+
+
+def test_what_is_unknown_is_sorted_last():
+    frame = pd.DataFrame(
+        {"rater": ["a", "b", "c"], "signs": "", "leans to": "k", "accuracy": [np.nan, 0.2, 0.9]},
+    )
+    for falling in (True, False):
+        assert raters_table.chosen_rows(frame, "", False, "accuracy", falling)["rater"].iloc[-1] == "a"
+
+
+def test_many_raters_come_page_by_page():
+    """120 raters: no more rows are sent than a page holds."""
+    rows = "".join(f"{case},r{(case + k) % 120},{'xy'[(case * k) % 2]}\n" for case in range(240) for k in range(3))
+    app = opened("raters", kept("case,rater,class\n" + rows, "many"))
+    assert len(app.dataframe[0].value) == raters_table.PAGE
+    first = set(app.dataframe[0].value["rater"])
+    page = next(entry for entry in app.number_input if entry.label == "Page of 3")
+    page.set_value(3).run()
+    last = app.dataframe[0].value["rater"]
+    assert len(last) == 20 and not first & set(last)
+
+
+def test_answers_of_a_rater_are_shares_with_intervals_beside_those_of_the_pool(table):
+    frame = raters_answers.frame_of(report_card(table, "R07"))
+    for share, low, high in (("share", "ci_low", "ci_high"), ("share of the pool", "pool from", "pool to")):
+        assert (frame[low] <= frame[share] + 1e-9).all() and (frame[share] <= frame[high] + 1e-9).all()
+    by_class = frame.groupby("class by the others")
+    assert (by_class["share"].sum() <= 1 + 1e-9).all()
+    assert by_class["expected answers"].first().sum() == pytest.approx(161, abs=10)
+
+
+def test_blind_reads_stand_beside_the_raters_where_there_are_reviews():
+    """Somebody reads one case blind and agrees with one of its two raters."""
+    address = kept("case,rater,class\n1,a,x\n1,b,y\n2,a,x\n2,b,x\n", "reviewed")
+    dataset = reopen(address)
+    assert raters_blind.agreement(dataset, address) is None
+    draft = Draft(
+        dataset=address, case_id="1", kind="opinion", reviewer="Ada", opinion=Opinion.of_class("x"), visible="blind"
+    )
+    open_store().record(draft, seen=0, token="one")
+    found = raters_blind.agreement(dataset, address)
+    assert found.value.tolist() == [1.0, 0.0] and found.n.tolist() == [1, 1]
+    assert "blind reads agree" in opened("raters", address).dataframe[0].value.columns
