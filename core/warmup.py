@@ -40,6 +40,16 @@ _RECORDS = b'[{"case": 1, "rater": "a", "label": "x"}, {"case": 1, "rater": "b",
 
 
 def warm_up() -> None:
+    """Read, compare, fit, draw and monitor once on a few rows; left off where the program ends meanwhile."""
+    try:
+        _methods()
+        _raters()
+    except RuntimeError as error:
+        if "shutdown" not in str(error):  # what the pool of threads says when the program ends
+            raise
+
+
+def _methods() -> None:
     """Read, compare, fit and draw once on seven rows."""
     rankings = read(_TABLE).dataset
     read(_RECORDS)
@@ -66,7 +76,6 @@ def warm_up() -> None:
     for model, data in ((PlackettLuce(), rankings), (PrIRN(), rankings), (DirichletCounts(), dataset)):
         reduce_draws(model, data, reducers, reliability=1.5, n_draws=8, seed=0)
         model.point_shares(data)
-    _raters()
 
 
 def _raters() -> None:
