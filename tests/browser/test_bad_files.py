@@ -14,8 +14,8 @@ LONG = b"case,rater,class\n1,a,x\n1,b,y\n2,a,x\n"
 BAD_FILES = {
     "empty.csv": (b"", "The file is empty."),
     "header only.csv": (b"case,rater,class\n", "The file has a header but no rows."),
-    "photo.png": (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" * 40, "This is a binary file"),
-    "paper.pdf": (b"%PDF-1.7\n%\xe2\xe3\n1 0 obj\n<< /Type /Catalog >>\n" * 20, "This is a PDF document."),
+    "photo.png": (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" * 40, "photo.png is a PNG image."),
+    "paper.pdf": (b"%PDF-1.7\n%\xe2\xe3\n1 0 obj\n<< /Type /Catalog >>\n" * 20, "paper.pdf is a PDF document."),
     "one column.csv": (b"answers\nyes\nno\n", "Only one column was found"),
     "two columns of one name.csv": (b"case,rater,class,class\n1,a,x,y\n", "The header names 'class' 2 times"),
     "open quote.csv": (b'case,rater,class\n1,a,x\n2,a,"y\n3,a,z\n', "Line 3: A quotation mark"),

@@ -17,6 +17,7 @@ from core.annotations.readers import (
     prodigy,
 )
 from core.annotations.readers.archive import is_archive, is_workbook, unpack
+from core.annotations.readers.binary import what_document, what_is
 from core.annotations.readers.json_text import JsonFile, looks_like_json, open_json
 from core.annotations.readers.parquet import MAGIC as PARQUET
 from core.annotations.readers.parquet import open_parquet
@@ -75,14 +76,15 @@ def open_source(
     notes: list[str] = []
     flat, side = _without_pictures(flat, notes)
     several = len(flat) > 1
+    flat = _without_others(flat, notes) if several else flat
     jsons, rest = [], []
     for name, content in flat:
         if looks_like_json(content) and not content.startswith(PARQUET):
             try:
                 jsons.append(open_json(name, content))
-            except InputError:
+            except InputError as error:
                 if not _is_table(content):
-                    raise
+                    raise _one_of_several(error, name) if several else error from None
                 rest.append((name, content))
         else:
             rest.append((name, content))
@@ -122,6 +124,8 @@ def _unpacked(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
     flat = []
     for name, content in files:
         if is_archive(content) and not is_workbook(content):
+            if (found := what_document(content)) is not None:
+                raise InputError(f"{name} is {found[0]}.", found[1])
             flat += unpack(name, content)
         else:
             flat.append((name, content))
@@ -146,6 +150,28 @@ def _without_pictures(files: list[tuple[str, bytes]], notes: list[str]) -> tuple
             "in a folder and name it in PLURALITY_IMAGES."
         )
     return rest, SideFiles(images=tuple(pictures))
+
+
+def _without_others(files: list[tuple[str, bytes]], notes: list[str]) -> list[tuple[str, bytes]]:
+    """The files that may hold text or tables; of the others one note for each kind."""
+    rest: list[tuple[str, bytes]] = []
+    others: dict[str, list[str]] = {}
+    for name, content in files:
+        found = what_is(content) if not content.startswith(PARQUET) else None
+        if found is None:
+            rest.append((name, content))
+        else:
+            others.setdefault(found[0], []).append(shorten(name, 60))
+    for what, names in others.items():
+        more = f" and {plural(len(names) - 1, 'other file')}" if len(names) > 1 else ""
+        notes.append(f"{names[0]}{more}: {what}, passed over.")
+    return rest
+
+
+def _one_of_several(error: InputError, name: str) -> InputError:
+    """The same error with the file's name, and the way out that there is among several files."""
+    message = error.message if name in error.message else f"{shorten(name, 60)}: {error.message}"
+    return InputError(message, f"{error.remedy} Or leave this file out.".strip(), line=error.line)
 
 
 def _from_json(

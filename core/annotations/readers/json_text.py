@@ -55,7 +55,10 @@ class JsonFile:
             if progress is not None and place % 256 == 0 and time.monotonic() - told > _TOLD_EVERY:
                 progress(place / len(self.start))
                 told = time.monotonic()
-            yield int(self.line[place]), _value(self.content, self.start[place], self.stop[place], self.line[place])
+            yield (
+                int(self.line[place]),
+                _value(self.name, self.content, self.start[place], self.stop[place], self.line[place]),
+            )
 
 
 def looks_like_json(content: bytes) -> bool:
@@ -95,7 +98,7 @@ def open_json(name: str, content: bytes) -> JsonFile:
             "Export as JSON Lines, or as an array with one record per case.",
             line=int(lines[largest]),
         )
-    head = tuple(_value(content, start[i], stop[i], lines[i]) for i in range(min(len(start), _HEAD)))
+    head = tuple(_value(name, content, start[i], stop[i], lines[i]) for i in range(min(len(start), _HEAD)))
     return JsonFile(name, content, start, stop, lines, shape, head)
 
 
@@ -113,14 +116,16 @@ _REMEDY = {
 }
 
 
-def _value(content: bytes, start: int, stop: int, line: int) -> object:
+def _value(name: str, content: bytes, start: int, stop: int, line: int) -> object:
     try:
         return json.loads(content[start:stop].decode())
     except (ValueError, RecursionError) as error:
         inside = getattr(error, "lineno", 1) - 1
         reason = getattr(error, "msg", "a number or letter that cannot be read")
         raise InputError(
-            f"The JSON cannot be read ({reason}).", "The file may be damaged; export it again.", line=int(line) + inside
+            f"{name}: the JSON cannot be read ({reason}).",
+            "The file may be damaged; export it again.",
+            line=int(line) + inside,
         ) from None
 
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from core.annotations.readers.archive import is_workbook
+from core.annotations.readers.archive import is_archive, is_workbook
+from core.annotations.readers.binary import what_is
 from core.annotations.readers.delimited import read_delimited
 from core.annotations.readers.parquet import MAGIC as PARQUET
 from core.annotations.readers.parquet import read_parquet
@@ -10,13 +11,6 @@ from core.annotations.readers.raw import RawTable
 from core.annotations.readers.workbook import read_workbook
 from core.errors import InputError
 from core.settings import MEGABYTE, current_settings
-
-_NO_TABLES = {
-    b"PK\x03\x04": "a zip archive",
-    b"\xd0\xcf\x11\xe0": "an old Excel workbook, or one with a password",
-    b"\x1f\x8b": "a gzip archive",
-    b"%PDF": "a PDF document",
-}
 
 
 def check_size(name: str, n_bytes: int) -> None:
@@ -43,7 +37,8 @@ def open_tables(
         return [(name, read_parquet(content, progress))]
     if is_workbook(content):
         return read_workbook(name, content, has_header=has_header)
-    for magic, what in _NO_TABLES.items():
-        if content.startswith(magic):
-            raise InputError(f"This is {what}.", "Unpack it or save the table as CSV, TSV or Parquet, and open that.")
+    if (found := what_is(content)) is not None:
+        raise InputError(f"{name} is {found[0]}.", found[1])
+    if is_archive(content):
+        raise InputError(f"{name} is a zip archive.", "Unpack it, or save the table as CSV, TSV or Parquet.")
     return [(name, read_delimited(content, has_header=has_header))]
