@@ -1,5 +1,6 @@
 """The declared order of the classes, put right by the user."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -7,6 +8,30 @@ import numpy as np
 
 from core.annotations.dataset import Dataset
 from core.errors import InputError, NotApplicableError
+
+_SCALE_WORDS = (
+    ("none", "mild", "moderate", "severe"),
+    ("low", "medium", "high"),
+    ("never", "rarely", "sometimes", "often", "always"),
+    ("poor", "fair", "good", "excellent"),
+)
+_NUMBERED = re.compile(
+    r"(?:(?:grade|stage|level|class|score|type|category|bi-?rads|tier)[\W_]*)?[-+]?\d+(?:\.\d+)?[a-c]?"
+)
+
+
+def may_be_ordered(classes: Sequence[str]) -> bool:
+    """Whether the names look like a scale, so that it is worth asking whether their order means something.
+
+    Three or more numbers or numbered grades, or three or more words of a common scale. It is never taken for granted:
+    numbers may be codes.
+    """
+    names = [name.strip().casefold() for name in classes]
+    if len(names) < 3:
+        return False
+    if all(_NUMBERED.fullmatch(name) for name in names):
+        return True
+    return any(set(names) <= set(words) for words in _SCALE_WORDS)
 
 
 def with_class_order(dataset: Dataset, classes: Sequence[str]) -> Dataset:

@@ -8,8 +8,9 @@ import streamlit as st
 
 from core.annotations.answers import Treatment, cannot_tell
 from core.annotations.dataset import Dataset
+from core.annotations.ordering import may_be_ordered
 from core.annotations.remembered import Choices
-from core.text import markdown, plural
+from core.text import markdown, plural, shorten
 
 _MOST = 400
 
@@ -39,15 +40,15 @@ def treatment_of(dataset: Dataset, start: Choices, stamp: str) -> tuple[Treatmen
     key = f"{stamp}-{hashlib.sha256(repr(dataset.classes).encode('utf-8', 'replace')).hexdigest()[:12]}"
     unsure = _unsure(dataset, start, key)
     alike = _alike(dataset, start, key)
+    # What looks like a scale is asked about in sight; it is off until the user says so, as numbers may be codes.
+    scale = dataset.kind == "class" and may_be_ordered(dataset.classes)
+    ordinal = _ordered(dataset, start, key) if scale else False
     with st.expander(
         f"Classes: {plural(dataset.n_classes, 'class', 'classes')} · rename, merge, order, leave out",
         key=f"classes-{key}",
     ):
-        ordinal = st.toggle(
-            "Their order means something (from low to high)",
-            value=dataset.ordinal or start.ordinal,
-            key=f"ordinal-{key}",
-        )
+        if not scale:
+            ordinal = _ordered(dataset, start, key)
         known = {*dataset.classes, *start.treatment.renamed.values()}
         more = st.text_input(
             "Classes that nobody answered but could have (separated by commas)",
@@ -73,6 +74,17 @@ def treatment_of(dataset: Dataset, start: Choices, stamp: str) -> tuple[Treatmen
     treatment = Treatment(renamed, frozenset(missing)) if renamed or missing else None
     changed = treatment is not None or order != list(dataset.classes) or ordinal
     return treatment, order if changed else None, ordinal
+
+
+def _ordered(dataset: Dataset, start: Choices, key: str) -> bool:
+    """Whether the order of the classes means something, as the user says."""
+    first, last = (markdown(shorten(name, 20)) for name in (dataset.classes[0], dataset.classes[-1]))
+    return st.toggle(
+        f"Their order means something (from low to high, now “{first}” to “{last}”)",
+        value=dataset.ordinal or start.ordinal,
+        key=f"ordinal-{key}",
+        help="Then near answers count as partly agreeing. Leave it off where the names are only codes.",
+    )
 
 
 def _unsure(dataset: Dataset, start: Choices, key: str) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.annotations.readers import open_source
 from core.annotations.remembered import recall
+from pages.shared import cached
 from tests.pages.export_files import EXPORTS, HOLDS, label_studio
 from tests.pages.test_pages import APP, MOST_RUNS
 
@@ -161,3 +162,14 @@ def test_a_bad_file_is_followed_by_a_good_one():
     dropped(*EXPORTS["long"], app=app)
     assert not app.error
     assert app.button(key="use").label == "Use 24 answers"
+
+
+def test_numbers_are_asked_about_and_are_no_scale_until_the_user_says_so():
+    rows = b"".join(b"%d,%s,%d\n" % (case, rater, case % 3 + 1) for case in range(6) for rater in (b"ann", b"bob"))
+    app = dropped(("grades.csv", b"case,rater,grade\n" + rows))
+    asked = widget(app, "toggle", "ordinal")
+    assert asked.value is False
+    assert "now “1” to “3”" in asked.label
+    asked.set_value(True).run()
+    use(settled(app))
+    assert cached.registry().get(app.session_state["data"]).dataset.ordinal

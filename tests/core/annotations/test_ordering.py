@@ -7,7 +7,7 @@ import pytest
 
 from core import load_sample, read
 from core.agreement.coefficients import fleiss_kappa
-from core.annotations.ordering import with_class_order
+from core.annotations.ordering import may_be_ordered, with_class_order
 from core.errors import InputError, NotApplicableError
 
 DATA = read(b"case,rater,class\n1,a,mild\n1,b,severe\n2,a,none\n2,b,mild\n3,a,none\n3,b,none\n").dataset
@@ -36,3 +36,20 @@ def test_an_order_that_is_not_of_all_classes_is_refused(order):
 def test_rankings_have_no_order_of_classes():
     with pytest.raises(NotApplicableError):
         with_class_order(load_sample("skin"), ["x"])
+
+
+@pytest.mark.parametrize(
+    ("classes", "asked"),
+    [
+        (("1", "2", "3"), True),
+        (("0", "0.5", "1"), True),
+        (("Grade 1", "Grade 2", "Grade 3a"), True),
+        (("high", "low", "medium"), True),
+        (("0", "1"), False),
+        (("1", "2", "x"), False),
+        (("apple", "pear", "plum"), False),
+        ((), False),
+    ],
+)
+def test_a_scale_is_asked_about(classes, asked):
+    assert may_be_ordered(classes) is asked
