@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, TimeoutError, expect
 
 from core.annotations.reading import read
 from core.library import keep
@@ -59,8 +59,8 @@ def until(page: Page, act: Callable[[], object], seen: Locator) -> None:
     On a busy machine a press between two drawings meets an element that is about to be replaced, and is lost.
     """
     for _ in range(3):
-        act()
-        with suppress(AssertionError):
+        with suppress(AssertionError, TimeoutError):  # late, or done already and gone
+            act()
             expect(seen).to_be_visible(timeout=8_000)
         settled(page)
         if seen.is_visible():
@@ -70,7 +70,11 @@ def until(page: Page, act: Callable[[], object], seen: Locator) -> None:
 
 def step(page: Page, name: str, seen: str | Locator) -> None:
     """Click a button until what follows from it is seen."""
-    until(page, lambda: _button(page, name).click(), page.get_by_text(seen).first if isinstance(seen, str) else seen)
+    until(
+        page,
+        lambda: _button(page, name).click(timeout=8_000),
+        page.get_by_text(seen).first if isinstance(seen, str) else seen,
+    )
 
 
 def choose(page: Page, name: str) -> None:

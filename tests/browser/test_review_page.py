@@ -89,10 +89,16 @@ def test_a_whole_session_by_keyboard_alone(open_page, opened):
                 return
         raise AssertionError(f"{label} cannot be reached")
 
-    def find(word: str) -> None:
-        page.keyboard.type(word)
-        expect(page.get_by_role("option")).to_have_count(1)
-        page.keyboard.press("Enter")
+    def find(word: str, chosen: str) -> None:
+        def typed() -> None:
+            if not page.evaluate("document.activeElement.matches('[class*=st-key-find-] input')"):
+                page.keyboard.press("/")
+            page.keyboard.press("Control+a")
+            page.keyboard.type(word)
+            expect(page.get_by_role("option")).to_have_count(1)
+            page.keyboard.press("Enter")
+
+        until(page, typed, page.get_by_text(f"Your opinion: {chosen}", exact=True))
 
     def key(name: str, seen: Locator) -> None:
         until(page, lambda: page.keyboard.press(name), seen)
@@ -120,10 +126,10 @@ def test_a_whole_session_by_keyboard_alone(open_page, opened):
     second = arrive(page, other_than=first)
     key("p", drawn(page, first))
     arrive(page, first)
-    page.keyboard.press("/")
+    chosen: list[str] = []
     for name in ("class c", "class a", "class f"):
-        find(name)
-        expect(page.get_by_text(re.compile(f"Your opinion: .*{name}"))).to_be_visible()
+        chosen.append(name)
+        find(name, " › ".join(chosen))
     page.keyboard.press("Escape")
     key("t", page.get_by_text("class c › class a = class f"))
     key("Backspace", page.get_by_text("class c › class a", exact=True))
@@ -148,28 +154,32 @@ def test_a_whole_session_by_keyboard_alone(open_page, opened):
     assert {len(review.reads) for review in store.cases(dataset.digest).values()} == {1}
 
 
-def test_quick_keys_never_record_what_was_not_seen(open_page, opened):
-    """A choice and its confirming count at once; of several choices the one on screen is recorded, when confirmed."""
+def test_quick_keys_record_what_the_page_then_says(open_page, opened):
+    """A choice and its confirming count at once; of several choices none is recorded that the page does not show."""
     dataset, url, store = opened("quick", fruit_rows("q"))
     page = open_page(url)
     start(page, "Ada")
     keep = page.get_by_role("button", name=re.compile("Keep my opinion"))
-    refused = page.get_by_text("Several keys came at once")
+    refused = page.get_by_role("alert")
     through = page.get_by_role("heading", name="The session is through")
     expected = {}
-    for keys, name in (("3", "plum"), ("1", "apple"), ("132", "pear")):
+    for keys, name in (("3", "plum"), ("1", "apple"), ("132", "")):
         case_id = arrive(page, other_than=list(expected)[-1] if expected else "")
         for key in keys:
             page.keyboard.press(key)
         page.keyboard.press("Control+Enter")
-        expect(keep if len(keys) == 1 else keep.or_(refused)).to_be_visible()
+        expect(keep.or_(refused)).to_be_visible()
         settled(page)
-        if refused.is_visible():
-            name = page.get_by_text("Your opinion:").inner_text().removeprefix("Your opinion: ")
+        if refused.is_visible():  # several at once, or a key was lost between two drawings
+            assert not store.trail(dataset.digest, case_id)
+            choose(page, "quince")
+            name = "quince"
             until(page, lambda: page.keyboard.press("Control+Enter"), keep)
-        expected[case_id] = name
+        said = page.get_by_text(re.compile("^You say ")).inner_text()
+        expected[case_id] = re.match(r"You say (\w+),", said)[1]
+        assert name in ("", expected[case_id])
         until(page, lambda: page.keyboard.press("k"), page.get_by_text(f"{case_id}: opinion kept").or_(through))
-    expect(page.get_by_role("heading", name="The session is through")).to_be_visible()
+    expect(through).to_be_visible()
     said = {event.case_id: event.opinion.words() for event in store.trail(dataset.digest) if event.kind == "opinion"}
     assert said == expected
 
@@ -224,7 +234,7 @@ def test_nothing_that_the_browser_receives_tells_the_panels_opinion_before_ones_
     for word in telling:
         assert word not in everything, word
     before = len(received)
-    step(page, "Record my opinion", "You disagree.")
+    step(page, "Record my opinion", "the panel is undecided between")
     expect(page.locator(".js-plotly-plot")).to_be_visible()
     settled(page)
     shown = b"".join(received[before:])
