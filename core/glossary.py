@@ -219,6 +219,25 @@ GLOSSARY: dict[str, Term] = {
         "How much every class is given before anybody has answered.",
         "Dirichlet pseudo-count α of each class; with many classes α = 1 weighs strongly for classes nobody named.",
     ),
+    "benchmark": Term(
+        "What word the number deserves, from poor to almost perfect, and how sure that word is.",
+        "Share of a normal distribution around the estimate within each band of Landis & Koch (1977), Fleiss (1981) or "
+        "Altman (1991), as Gwet (2014, chapter 6) proposes.",
+    ),
+    "convergence": Term(
+        "Whether the sampler has run long enough: several runs from different starts must tell the same.",
+        "Rank-normalised split R-hat ≤ 1.01, bulk and tail effective sample size ≥ 100 a chain, no divergence (Vehtari "
+        "et al. 2021).",
+    ),
+    "case difficulty": Term(
+        "Some cases are hard for every rater: errors then come together, which a model without it cannot explain.",
+        "Logit of a right answer = discrimination × (ability − difficulty), with a floor for guessing; effects of the "
+        "case integrated by quadrature (Han, Adıgüzel & Carpenter 2024).",
+    ),
+    "blind read": Term(
+        "An opinion given before the others' are seen, so that it is not swayed by them.",
+        "Recorded before the reveal; agreement of reads that were open is not evidence on the panel, and is left out.",
+    ),
     "region": Term(
         "The shaded part holds 95 % of what the truth could plausibly be; the cross is its middle.",
         "95 % highest-density region of the posterior renormalised to the three corners, by its exact density.",

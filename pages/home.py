@@ -36,7 +36,7 @@ def _welcome() -> None:
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         story.entrance("See it in six steps", "primary")
-        st.caption("Five minutes with simulated skin diagnoses: from raters who disagree to the choice of a classifier.")
+        st.caption("Five minutes with simulated diagnoses: from raters who disagree to the choice of a classifier.")
     st.subheader("Try a sample", anchor=False)
     columns = st.columns(len(SAMPLES))
     for column, sample in zip(columns, SAMPLES, strict=True):

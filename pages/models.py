@@ -74,9 +74,12 @@ def _sentence(shown: Fitted, vote) -> str:
     by_vote, by_model = vote.top_class(), shown.fit.top_class()
     tied = int(((by_vote < 0) & (by_model >= 0) & answered).sum())
     changed = int(((by_vote >= 0) & (by_vote != by_model) & answered).sum())
-    words = f"Weighing raters by accuracy changes the answer of {changed:,} of {plural(int(answered.sum()), 'case')}"
-    if tied:
-        words += f" and decides {plural(tied, 'tie')}"
+    cases = plural(int(answered.sum()), "case")
+    if tied and not changed:
+        words = f"Weighing raters by accuracy decides {plural(tied, 'tie')} and changes no other answer of {cases}"
+    else:
+        words = f"Weighing raters by accuracy changes the answer of {changed:,} of {cases}"
+        words += f" and decides {plural(tied, 'tie')}" if tied else ""
     return f"{words} ({models_jobs.label(shown)})"
 
 

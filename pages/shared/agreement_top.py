@@ -227,7 +227,13 @@ def _benchmarks(main: list[Coefficient], usual: Coefficient, theme) -> None:
             format_func=titles.__getitem__,
             key="band_of",
         )
-        scale = right.selectbox("Scale", list(SCALES), format_func=SCALE_NAMES.get, key="band_scale")
+        scale = right.selectbox(
+            "Scale",
+            list(SCALES),
+            format_func=SCALE_NAMES.get,
+            key="band_scale",
+            help=widgets.explained("benchmark"),
+        )
         found = bands(able[place], scale)
         if found[0].probability is None:
             st.info(found[0].note)

@@ -125,6 +125,7 @@ def _switches(view: Dataset) -> None:
     from pages.shared import look
 
     with st.expander("Models with difficulty: switch effects on and off", icon=":material/tune:"):
+        st.caption("Which effects shall the model have?", help=widgets.explained("case difficulty"))
         left, right = st.columns([2, 3], gap="large")
         start = switches("AB")
         with left:

@@ -189,9 +189,11 @@ def agreement(fitted: list[Fitted], shown: Fitted, theme) -> None:
     distance = pd.DataFrame(found.distance, columns=list(fits))
     distance.insert(0, "model", list(fits))
     widgets.download(distance, "Mean distance of the class probabilities", "model_distance", "model_distance_table")
-    if len(fits) > 1:
-        low = np.unravel_index(np.argmin(found.same_top), found.same_top.shape)
-        names = list(fits)
+    low = np.unravel_index(np.argmin(found.same_top), found.same_top.shape)
+    names = list(fits)
+    if found.same_top[low] == 1:
+        st.caption("All of them have the same most probable class in every case.")
+    else:
         st.caption(
             f"Least alike: {markdown(names[low[0]])} and {markdown(names[low[1]])}, "
             f"{number(float(found.same_top[low]))}."

@@ -72,7 +72,7 @@ def came_about(shown: Fitted, theme) -> None:
                 key="quantities",
             )
         if shown.bayes.diagnostics is not None:
-            st.caption(markdown(shown.bayes.diagnostics.words))
+            st.caption(markdown(shown.bayes.diagnostics.words), help=widgets.explained("convergence"))
         settings = pd.DataFrame({"setting": list(fit.settings), "value": [str(v) for v in fit.settings.values()]})
         with st.expander("Settings, to do it again"):
             st.dataframe(settings, hide_index=True, key="model_settings")
