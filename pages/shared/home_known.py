@@ -19,10 +19,12 @@ from pages.shared import cached, cached_agreement, cached_home, jobs_ui, plausib
 SEED = 0
 TOP = 3
 # Cases up to which Home works something out by itself: about ten seconds of two cores at most.
-MOST_CASES = {"dirichlet": 30_000, "plackett-luce": 5_000, "prirn": 5_000}
+MOST_CASES = {"dirichlet": 20_000, "plackett-luce": 3_000, "prirn": 3_000}
 MOST_SWEPT = 2_000
 MOST_MONITORED = 300_000
 MOST_FITTED = 120_000
+# What no other page has a use for stands in another queue, so that pages opened meanwhile do not wait for it.
+_LANE = "samplers"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,14 +79,14 @@ def certainty(views: Views) -> CertaintyResult | None:
 
 
 def sweep(views: Views) -> SweepTable | None:
-    """Classifiers at every usual reliability, as the Reliability page has it; None as above."""
+    """Classifiers at every usual reliability; None as above."""
     reliabilities = plausibility.OFFERS[views.model.name].sweep
     if not _wanted(views.plausible, "classifiers", views.plausible.n_cases, MOST_SWEPT):
         return None
     who = tuple((one.name, _fingerprint(one)) for one in views.classifiers)
     return jobs_ui.result_of(
-        plausibility.job_key(views.plausible, views.model, "sweep", reliabilities, who),
-        "Sweep over reliabilities",
+        plausibility.job_key(views.plausible, views.model, "sweep for Home", reliabilities, who),
+        "Classifiers",
         lambda job: reliability_sweep(
             views.model,
             views.plausible,
@@ -96,6 +98,7 @@ def sweep(views: Views) -> SweepTable | None:
             token=job.token,
             progress=lambda share: job.report(share),
         ),
+        _LANE,
     )
 
 
@@ -132,7 +135,7 @@ def prevalence(views: Views) -> tuple[tuple[cached_home.Share, ...], str]:
         rows = zip(fit.prevalence.tolist(), spread.low.tolist(), spread.high.tolist(), strict=True)
         return tuple(cached_home.Share(*row, n) for row in rows), fit.converged
 
-    found = jobs_ui.result_of((view.digest, "prevalence", SEED), "Prevalence", work)
+    found = jobs_ui.result_of((view.digest, "prevalence", SEED), "Prevalence", work, _LANE)
     if found is None or not found[1] or any(share.low != share.low for share in found[0]):
         return by_vote
     return found[0], "a model of raters"

@@ -1,0 +1,49 @@
+"""Home in a browser: a dropped file is read on the Upload page; pictures lead to their pages; narrow screens."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.steps import settled, upload
+
+pytestmark = pytest.mark.browser
+
+FRUIT = b"case,rater,class\n" + b"".join(
+    b"%d,r%d,%s\n" % (case, rater, b"pear" if (case + rater) % 4 == 0 else b"apple")
+    for case in range(12)
+    for rater in range(3)
+)
+
+
+def test_a_file_dropped_on_home_is_read_used_and_let_go(open_page, dashboard):
+    """From the drop zone of Home to figures of these data, without a second drop."""
+    page = open_page(dashboard.url)
+    expect(page.get_by_role("heading", name="Ground truth that people disagree about")).to_be_visible()
+    upload(page, "fruit.csv", FRUIT)
+    expect(page.get_by_text("From Home: fruit.csv")).to_be_visible()
+    page.get_by_role("button", name="Use 36 answers").click()
+    expect(page.get_by_text("fruit is in use.")).to_be_visible()
+    expect(page.get_by_text("From Home: fruit.csv")).to_have_count(0)
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Home").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text(re.compile(r"fruit: raters agree on \d+"))
+    settled(page)
+    expect(page.get_by_test_id("stMetric")).to_have_count(4)
+
+
+def test_each_picture_is_a_door_and_nothing_sticks_out_of_a_narrow_screen(open_page, dashboard):
+    """Three doors, and no sideways scrolling at 390 pixels."""
+    page = open_page(f"{dashboard.url}/?data=skin", width=390, theme="dark")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("stay uncertain")
+    settled(page)
+    expect(page.locator(".js-plotly-plot")).to_have_count(3)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    for door, heading in (
+        ("See agreement", "Raters agree on"),
+        ("See the cases", "stay uncertain at this trust level"),
+        ("See classifiers and reliability", "Certainty"),
+    ):
+        page.goto(f"{dashboard.url}/?data=skin")
+        settled(page)
+        page.get_by_role("link", name=door).click()
+        expect(page.get_by_role("heading", level=1)).to_contain_text(heading)
