@@ -11,6 +11,7 @@ from core.annotations.likeliest import likeliest_mapping, mapping_as
 from core.annotations.mapping import LAYOUTS, Mapping, Repeats
 from core.annotations.readers import RawTable, open_source
 from core.annotations.readers.source import Question, Source
+from core.annotations.shown_beside import shown_beside
 from core.annotations.side_files import SideFiles, with_side_files
 from core.annotations.validate import Report, build_dataset
 from core.errors import InputError
@@ -166,7 +167,9 @@ def build_question(
         side = replace(side, gold=gold)
     dataset, remarks = with_side_files(dataset, side)
     pictured: list[str] = []
-    facts = case_facts(dataset.cases, side.cases, side.images, pictured)
+    beside = shown_beside(question.raw, question.mapping)
+    table = beside.joined(side.cases) if beside is not None and side.cases is not None else side.cases or beside
+    facts = case_facts(dataset.cases, table, side.images, pictured)
     report = replace(
         report,
         notes=(*source.notes, *report.notes, *(note for note in question.notes if note not in report.notes), *pictured),
