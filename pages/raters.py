@@ -1,5 +1,7 @@
 """Raters: whom to train and when quality slips; one rater in detail; who overlaps with whom."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -115,7 +117,7 @@ def _one(view: Dataset, table: RaterTable, theme) -> None:
         st.write("There is none.")
     st.download_button(
         "Report to hand to this rater",
-        lambda: rater_report(card, state.whole().dataset.name),
+        partial(rater_report, card, state.whole().dataset.name),  # called outside of this session
         file_name="rater_report.html",
         mime="text/html",
         icon=":material/description:",

@@ -1,0 +1,39 @@
+"""The annotation manager's way: Home, the raters, one who is flagged, the evidence, a report for them, and a plan."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.steps import go_to, settled
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_manager_finds_the_flagged_rater_hands_out_a_report_and_plans(open_page, dashboard):
+    """From Home to a plan, on the skin sample."""
+    page = open_page(dashboard.url)
+    page.get_by_role("button", name="Open Skin").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Skin: raters agree on")
+    go_to(page, "Raters")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("R04, R07: 2 raters of 12 to talk to")
+    expect(page.get_by_text("R04 · Got worse over time")).to_be_visible()
+    page.get_by_text("With signs only").click()
+    expect(page.get_by_text("2 of 12 raters.")).to_be_visible()
+
+    page.get_by_role("tab", name="One rater").click()
+    expect(page.get_by_test_id("stAlert").get_by_text("Got worse over time: Right in")).to_be_visible()
+    expect(page.get_by_role("heading", name="What they answer on each class")).to_be_visible()
+    expect(page.get_by_role("heading", name="Cases where the others are certain of another class")).to_be_visible()
+    expect(page.locator(".st-key-drift .js-plotly-plot")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Report to hand to this rater").click()
+    report = download.value.path().read_text(encoding="utf-8")
+    assert "R04" in report
+    assert not re.search(r"\bR0[1-35-9]\b|\bR1[0-2]\b", report)
+
+    page.get_by_role("tab", name="Planning").click()
+    page.get_by_role("button", name="Simulate this plan").click()
+    settled(page)
+    expect(page.get_by_text("simulated worlds, seed 0")).to_be_visible(timeout=150_000)
+    expect(page.locator(".st-key-plan .js-plotly-plot")).to_be_visible()
