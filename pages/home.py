@@ -105,7 +105,7 @@ def _keep(reading) -> None:
         st.caption("This dataset is kept on this computer; its address goes on working.")
         return
     if st.button("Keep on this computer", icon=":material/save:", key="keep_home"):
-        library.keep(reading.dataset)
+        library.keep(reading.dataset, reading.facts)
         st.rerun()
 
 
