@@ -72,7 +72,9 @@ def _parser() -> argparse.ArgumentParser:
         return sub
 
     def takes_file(sub: argparse.ArgumentParser) -> None:
-        sub.add_argument("file", metavar="FILE", help="any known format, the name of a sample, or - for a pipe")
+        sub.add_argument(
+            "file", metavar="FILE", help="any known format, a sample's name, the digest of a kept dataset, or -"
+        )
         sub.add_argument(
             "--format", choices=tuple(FORMATS), metavar="F", help=f"found out where not given: {', '.join(FORMATS)}"
         )
