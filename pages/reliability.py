@@ -107,7 +107,7 @@ def _page() -> None:
         return
     classifier_view.add_predictions(view)
     classifiers = predictions.classifiers(view)
-    sweep = sweeps.sweep(view, model, reliabilities, classifiers, "Sweep over reliabilities")
+    sweep = sweeps.sweep(view, model, reliabilities, classifiers)
     if sweep is None:
         return
     title.title(_sentence(sweep))

@@ -266,9 +266,11 @@ def job(key: tuple, title: str, work: Callable[[Job], object], lane: str = "page
     ----------
     key : tuple
         Digest, method, parameters and seed; the version is added here.
+    lane : str
+        Where it is started; one that another page has started elsewhere is the same job.
     """
     name = repr((*key, __version__))
-    known = jobs(lane).get(_job_ids().get(name, ""))
+    known = next((job for each in LANES if (job := jobs(each).get(_job_ids().get(name, "")))), None)
     if known is None:
         known = jobs(lane).submit(title, work)
         _job_ids()[name] = known.id

@@ -12,7 +12,7 @@ from core.figures import classifiers as figures
 from core.text import markdown
 from pages.shared import cached, predictions, widgets
 
-TOP = 3
+TOP = predictions.TOP
 _FIELDS = ("mean", "sd", "ci_low", "ci_high", "min", "max", "point", "case_se", "total_se", "n_cases")
 
 

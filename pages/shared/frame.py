@@ -49,7 +49,11 @@ def run(page, name: str) -> None:
     if elsewhere != name:
         st.switch_page(f"pages/{elsewhere}.py")
     state.current()  # so that an address that does not fit is said before the page, not after
-    if error := st.session_state.pop("data_error", None):
+    error = st.session_state.pop("data_error", None)
+    if error is None and st.session_state.pop("drawn_anew", False):  # a job ended; nobody has done anything since
+        error = st.session_state.get("_error_shown")
+    st.session_state["_error_shown"] = error
+    if error:
         st.error(markdown(error), icon=":material/link_off:")
     told = st.container()
     if presentation.on():

@@ -1,6 +1,5 @@
 """What Home knows of the data in use: agreement, certainty of cases, classifiers, raters, each worked out once."""
 
-import hashlib
 from dataclasses import dataclass
 
 import streamlit as st
@@ -9,15 +8,14 @@ from core.agreement.suitable import Suitable
 from core.annotations.capabilities import can_use
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
-from core.evaluation.sweep_table import SweepTable, reliability_sweep
+from core.evaluation.sweep_table import SweepTable
 from core.models.precision import MOST_PARAMETERS, precision_of
 from core.plausibility.protocol import PlausibilityModel
 from core.raters.flags import FALSE_ALARMS
 from core.raters.monitoring import RaterTable, monitor, usual_model
-from pages.shared import cached, cached_agreement, cached_home, jobs_ui, plausibility, predictions
+from pages.shared import cached, cached_agreement, cached_home, jobs_ui, plausibility, predictions, sweeps
 
 SEED = 0
-TOP = 3
 # Cases up to which Home works something out by itself: about ten seconds of two cores at most.
 MOST_CASES = {"dirichlet": 20_000, "plackett-luce": 3_000, "prirn": 3_000}
 MOST_SWEPT = 2_000
@@ -83,23 +81,7 @@ def sweep(views: Views) -> SweepTable | None:
     reliabilities = plausibility.OFFERS[views.model.name].sweep
     if not _wanted(views.plausible, "classifiers", views.plausible.n_cases, MOST_SWEPT):
         return None
-    who = tuple((one.name, _fingerprint(one)) for one in views.classifiers)
-    return jobs_ui.result_of(
-        plausibility.job_key(views.plausible, views.model, "sweep for Home", reliabilities, who),
-        "Classifiers",
-        lambda job: reliability_sweep(
-            views.model,
-            views.plausible,
-            reliabilities,
-            classifiers=views.classifiers,
-            n_draws=plausibility.N_DRAWS,
-            max_top=TOP,
-            seed=plausibility.SEED,
-            token=job.token,
-            progress=lambda share: job.report(share),
-        ),
-        _LANE,
-    )
+    return sweeps.sweep(views.plausible, views.model, reliabilities, views.classifiers, "Classifiers", _LANE)
 
 
 def raters(views: Views) -> RaterTable | None:
@@ -149,11 +131,3 @@ def _wanted(dataset: Dataset, what: str, size: int, most: int) -> bool:
     st.caption("With data of this size this takes a while.")
     st.button("Work it out", on_click=st.session_state.__setitem__, args=(key, True), key=f"ask-{key}")
     return False
-
-
-def _fingerprint(one) -> str:
-    """Of predictions, by content: a corrected file has the same name and often the same length."""
-    found = hashlib.blake2b(digest_size=16)
-    for array in (one.ptr, one.class_code, one.group):
-        found.update(array.tobytes())
-    return found.hexdigest()

@@ -12,10 +12,10 @@ from core.evaluation.metrics import metric_names
 from core.evaluation.sweep_table import SweepTable
 from core.figures.classifiers import metric_title
 from core.text import markdown, number, plural, shorten, with_interval
-from pages.shared import agreement_top, cached_home, home_known, plausibility, widgets
+from pages.shared import agreement_top, cached_home, home_known, plausibility, predictions, widgets
 
 UNCERTAIN_BELOW = 0.9
-METRIC = metric_names(home_known.TOP)[1]
+METRIC = metric_names(predictions.TOP)[1]
 
 
 def sentence(dataset: Dataset, found: Suitable | None, certain: CertaintyResult | None) -> str:

@@ -63,6 +63,7 @@ def _one_at_a_time(key: tuple, title: str) -> None:
 @st.fragment(run_every=_POLL_SECONDS)
 def _watch(job: Job, lane: str) -> None:
     if job.finished:
+        st.session_state["drawn_anew"] = True
         st.rerun()
     ahead = cached.jobs(lane).position(job)
     words = f"{job.title} · waits for {ahead} other" if job.state == "waiting" and ahead else job.title

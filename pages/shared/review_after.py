@@ -185,6 +185,6 @@ def _grow(dataset: Dataset, reviews, name: str, closed: bool) -> None:
     except PluralityError as error:
         st.session_state["review_error"] = str(error)
         return
-    reading = Reading(grown.dataset.renamed(f"{dataset.name} with {name.strip()}"), None)
+    reading = Reading(grown.dataset.renamed(f"{dataset.name} with {name.strip()}"), None, state.whole().facts)
     state.use(cached.registry().add(reading))
     st.toast(f"{plural(grown.n_added, 'decision')} added; {len(grown.left_out):,} could not be.")

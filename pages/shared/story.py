@@ -215,5 +215,6 @@ def _result(job: Job):
 @st.fragment(run_every=_POLL_SECONDS)
 def _wait(job: Job) -> None:
     if job.finished:
+        st.session_state["drawn_anew"] = True
         st.rerun()
     st.caption("The numbers of this step are being worked out …")

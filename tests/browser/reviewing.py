@@ -1,16 +1,15 @@
 """What a reviewer does on the Review page, by name, and small data to review."""
 
 import re
-from collections.abc import Callable
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
-from playwright.sync_api import Locator, Page, TimeoutError, expect
+from playwright.sync_api import Locator, Page, expect
 
 from core.annotations.reading import read
 from core.library import keep
 from core.review.store import ReviewStore
 from tests.browser.server import Dashboard
-from tests.browser.steps import settled
+from tests.browser.steps import settled, until
 
 FRUIT = ("apple", "pear", "plum", "quince")
 
@@ -51,21 +50,6 @@ def click(page: Page, name: str | re.Pattern) -> None:
     """Click a button by the beginning of its name."""
     _button(page, name).click()
     settled(page)
-
-
-def until(page: Page, act: Callable[[], object], seen: Locator) -> None:
-    """Do something until its effect is seen.
-
-    On a busy machine a press between two drawings meets an element that is about to be replaced, and is lost.
-    """
-    for _ in range(3):
-        with suppress(AssertionError, TimeoutError):  # late, or done already and gone
-            act()
-            expect(seen).to_be_visible(timeout=8_000)
-        settled(page)
-        if seen.is_visible():
-            return
-    expect(seen).to_be_visible()
 
 
 def step(page: Page, name: str, seen: str | Locator) -> None:

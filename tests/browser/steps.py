@@ -1,8 +1,10 @@
 """What a person does in the dashboard, by name."""
 
 import re
+from collections.abc import Callable
+from contextlib import suppress
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, TimeoutError, expect
 
 PAGES = {
     "Home": r"Skin|Caries|Anaesthesia|Three dermatology cases|Ground truth",
@@ -37,3 +39,18 @@ def upload(page: Page, name: str, content: bytes) -> None:
     page.get_by_test_id("stFileUploader").locator("input[type=file]").set_input_files(
         {"name": name, "mimeType": "text/csv", "buffer": content}
     )
+
+
+def until(page: Page, act: Callable[[], object], seen: Locator) -> None:
+    """Do something until its effect is seen.
+
+    On a busy machine a press between two drawings meets an element that is about to be replaced, and is lost.
+    """
+    for _ in range(3):
+        with suppress(AssertionError, TimeoutError):  # late, or done already and gone
+            act()
+            expect(seen).to_be_visible(timeout=8_000)
+        settled(page)
+        if seen.is_visible():
+            return
+    expect(seen).to_be_visible()

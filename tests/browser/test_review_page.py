@@ -20,9 +20,8 @@ from tests.browser.reviewing import (
     panel_of,
     start,
     step,
-    until,
 )
-from tests.browser.steps import settled
+from tests.browser.steps import settled, until
 
 pytestmark = pytest.mark.browser
 

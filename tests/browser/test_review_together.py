@@ -5,7 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.reviewing import arrive, choose, click, data_in, fruit_rows, kinds, sign, start, step, until
+from tests.browser.reviewing import arrive, choose, click, data_in, fruit_rows, kinds, sign, start, step
+from tests.browser.steps import until
 
 pytestmark = pytest.mark.browser
 

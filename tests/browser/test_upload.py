@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import settled
+from tests.browser.steps import settled, until
 from tests.pages.export_files import EXPORTS, HOLDS, label_studio
 
 pytestmark = pytest.mark.browser
@@ -99,8 +99,10 @@ def test_two_classes_are_renamed_into_one_and_stay_so(open_page, dashboard):
     drop(page, [("spots.csv", SPELLED)])
     expect(page.get_by_text("27 answers · 3 classes")).to_be_visible()
     expect(page.get_by_text("“Laesion” is “lesion”")).to_be_visible()
-    page.get_by_text("As last time").click()
-    expect(page.get_by_text("27 answers · 2 classes")).to_be_visible()
+    settled(page)
+    until(
+        page, lambda: page.get_by_text("As last time").click(timeout=8_000), page.get_by_text("27 answers · 2 classes")
+    )
 
 
 def test_one_of_several_questions_is_chosen_on_a_telephone(open_page, dashboard):
@@ -113,12 +115,15 @@ def test_one_of_several_questions_is_chosen_on_a_telephone(open_page, dashboard)
     box = page.get_by_role("combobox", name=re.compile("which one"))
     expect(page.get_by_role("button", name="Use 24 answers")).to_be_visible()
     assert page.get_by_role("button", name="Use 24 answers").bounding_box()["y"] < 700
-    box.click()
-    page.get_by_role("option", name=re.compile("evil")).click()
     settled(page)
+
+    def choose() -> None:
+        box.click(timeout=8_000)
+        page.get_by_role("option", name=re.compile("evil")).click(timeout=8_000)
+
+    until(page, choose, page.locator("input[value*=evil][aria-label=Name]"))
     expect(page.get_by_label("Name", exact=True)).to_have_value(f"project · {odd}")
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
-    page.get_by_role("button", name="Use 24 answers").click()
-    expect(page.get_by_text("is in use.")).to_be_visible()
+    press_use(page, "Use 24 answers", "is in use.")
     assert page.locator("main b, a[href*=evil], img[src*=evil]").count() == 0
     assert not [url for url in asked if "evil" in url]

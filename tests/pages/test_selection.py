@@ -47,7 +47,9 @@ def test_the_selection_is_said():
 
 @pytest.mark.parametrize(("text", "said"), [('{"raters":["nobody"]}', "no rater"), ("{", "selection cannot")])
 def test_a_selection_that_does_not_fit_is_said_and_let_go(text, said):
-    app = opened("home", data="caries", select=text)
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.query_params["data"], app.query_params["select"] = "caries", text
+    app.run()
     assert not app.exception
     assert any(said in entry.value for entry in app.error)
     assert "select" not in app.query_params

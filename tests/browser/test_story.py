@@ -1,0 +1,122 @@
+"""The stakeholder's way: the story in six steps, left and resumed, and a presentation that shows no names."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from core.story import STEPS
+from tests.browser.steps import go_to, settled
+
+pytestmark = pytest.mark.browser
+
+SAID = (
+    r"the same diagnosis first in 56% of pairs \(52 to 59\)",
+    r"\d+ of these labels are less than 90% certain",
+    r"R12 is right on 8\d% .* R07 is right on 5\d%",
+    r"is the most plausible truth in \d\d% of draws",
+    r"against one label a case, classifier A",
+    r"B leads; if they are trusted much \(γ = 10\), A does",
+)
+RATERS = re.compile(r"\bR(0[1-9]|1[0-2])\b")
+
+
+def told(page: Page, number: int) -> None:
+    """Wait for a step and its sentence."""
+    bar = page.locator(".st-key-story_bar")
+    expect(bar).to_contain_text(f"Step {number} of 6 · {STEPS[number - 1].title}", timeout=60_000)
+    expect(bar).to_contain_text(re.compile(SAID[number - 1], re.IGNORECASE), timeout=150_000)
+    expect(bar).to_contain_text(STEPS[number - 1].attempt)
+    expect(page).to_have_url(re.compile(rf"/{STEPS[number - 1].page}\?.*story={number}\b"))
+    settled(page)
+
+
+def on(page: Page) -> None:
+    """The one primary button of the story."""
+    page.get_by_role("button", name=re.compile("Next: |To the end")).click()
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_a_newcomer_reaches_the_sixth_step(dashboard, open_page, width):
+    """One click on Home, five more; at the end Home without a step. What is told stands on the page itself."""
+    page = open_page(dashboard.url, width=width)
+    page.get_by_role("button", name="See it in six steps").click()
+    for number in range(1, 7):
+        told(page, number)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        if number == 4:
+            case_id = re.search(r"case=([\w-]+)", page.url)[1]
+            expect(page.get_by_role("heading", name=re.compile(f"^Case {case_id} · certainty"))).to_be_visible()
+        if number == 6:
+            expect(page.get_by_text(re.compile(r"The choice does not survive: B leads"))).to_be_visible()
+            page.get_by_role("radio", name="top-1 accuracy").or_(
+                page.get_by_role("button", name="top-1 accuracy")
+            ).click()
+            expect(page.get_by_text(re.compile("A leads at every trust level"))).to_be_visible()
+        on(page)
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Skin")
+    expect(page.locator(".st-key-story_bar")).to_have_count(0)
+    assert "story=" not in page.url
+
+
+def test_the_story_is_left_and_resumed_anywhere(dashboard, open_page):
+    """Other pages show the way back; an address opens its step; leaving gives back what was open before."""
+    page = open_page(f"{dashboard.url}?data=anaesthesia")
+    settled(page)
+    page.get_by_role("button", name="The story in six steps").click()
+    told(page, 1)
+    on(page)
+    told(page, 2)
+    go_to(page, "Raters")
+    expect(page.locator(".st-key-story_bar")).to_contain_text("The story is at step 2")
+    page.get_by_role("button", name="Go on").click()
+    told(page, 2)
+    page.get_by_role("button", name="Leave the story").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Anaesthesia")
+    settled(page)
+    page.get_by_role("button", name="Go on with the story (step 2)").click()
+    told(page, 2)
+    other = open_page(f"{dashboard.url}/cases?data=skin&story=4")
+    told(other, 4)
+    other.get_by_role("button", name="Back").click()
+    told(other, 3)
+
+
+def test_a_presentation_shows_no_names_and_no_controls(dashboard, open_page):
+    """Pages one after another without a rater's name in what is drawn; larger letters; then everything is back."""
+    page = open_page(f"{dashboard.url}?data=skin")
+    settled(page)
+    page.get_by_role("button", name="Present").click()
+    expect(page.get_by_role("button", name="End presentation")).to_be_visible()
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    for title in ("Agreement", "Models", "Raters", "Cases", "Reliability"):
+        page.get_by_role("button", name=title, exact=True).click()
+        expect(page).to_have_url(re.compile(f"/{title.lower()}\\?"))
+        settled(page)
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        for control in ("stSlider", "stSelectbox", "stMultiSelect", "stPopover", "stTextInput", "stDownloadButton"):
+            for found in page.get_by_test_id(control).all():
+                assert not found.is_visible(), (title, control)
+        assert not RATERS.search(page.locator("[data-testid=stMain]").inner_text()), title
+    assert page.evaluate("getComputedStyle(document.documentElement).fontSize") == "20px"
+    page.goto(f"{dashboard.url}/settings?data=skin&presenting=1")
+    expect(page.get_by_text("This page is for work and is not shown in a presentation.")).to_be_visible()
+    page.get_by_role("button", name="End presentation").click()
+    expect(page.get_by_test_id("stSidebar")).to_be_visible()
+    go_to(page, "Raters")
+    expect(page.locator("[data-testid=stMain]")).to_contain_text("R07")
+
+
+def test_the_story_can_be_presented(dashboard, open_page):
+    """Within the story the presenter has its steps at the bottom edge, and nothing else."""
+    page = open_page(f"{dashboard.url}/agreement?data=skin&story=1&presenting=1")
+    told(page, 1)
+    edge = page.locator(".st-key-presentation_bar")
+    expect(edge.get_by_role("button")).to_have_count(2)
+    on(page)
+    told(page, 2)
+    page.locator(".st-key-story_bar").get_by_text("A vote gives").wait_for()
+    assert not RATERS.search(page.locator("[data-testid=stMain]").inner_text())
+    edge.get_by_role("button", name="End presentation").click()
+    expect(page.get_by_test_id("stSidebar")).to_be_visible()
+    told(page, 2)
