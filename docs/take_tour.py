@@ -16,7 +16,7 @@ from tests.browser.server import CHROMIUM_FLAGS, Dashboard, find_chromium
 from tests.browser.steps import settled
 
 FOLDER = Path(__file__).resolve().parent
-SIZE = {"width": 1360, "height": 850}
+SIZE = {"width": 1360, "height": 960}
 
 
 def agreement(page: Page) -> None:
@@ -28,9 +28,10 @@ def raters(page: Page) -> None:
 
 
 def cases(page: Page) -> None:
-    """The case of the story."""
-    case_id = re.search(r"case=([\w-]+)", page.url)[1]
-    page.get_by_role("heading", name=re.compile(f"^Case {case_id}")).wait_for()
+    """The case of the story, without the story around it."""
+    page.get_by_text("is the most plausible truth in").wait_for()
+    page.get_by_role("button", name="Leave the story").click()
+    settled(page)
 
 
 def review(page: Page) -> None:
@@ -41,13 +42,17 @@ def review(page: Page) -> None:
     page.get_by_role("button", name=re.compile("Start with")).click()
     expect(page.get_by_role("button", name=re.compile("Record my opinion"))).to_be_visible()
     settled(page)
-    page.get_by_label(re.compile("Find a class")).fill("mycerosis")
-    page.wait_for_timeout(800)
+    page.get_by_label(re.compile("Find a class")).fill("Ring")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Your opinion: Ring mycerosis")).to_be_visible()
+    settled(page)
 
 
 def reliability(page: Page) -> None:
     """The lines that cross."""
-    page.get_by_text("The choice does not survive").scroll_into_view_if_needed()
+    page.get_by_role("tab", name="Classifiers").click()
+    page.get_by_text("The choice does not survive").wait_for()
+    settled(page)
 
 
 SCREENS = {
@@ -55,7 +60,7 @@ SCREENS = {
     "raters": ("raters?data=skin", raters),
     "cases": ("cases?data=skin&story=4", cases),
     "review": ("review?data=skin", review),
-    "reliability": ("reliability?data=skin&story=6", reliability),
+    "reliability": ("reliability?data=skin", reliability),
 }
 
 
@@ -69,6 +74,7 @@ def main() -> None:
             page.goto(f"{running.url}/{address}")
             settled(page)
             act(page)
+            page.mouse.move(0, 0)
             page.wait_for_timeout(1500)  # for the figures to come to rest
             page.screenshot(path=FOLDER / f"tour_{name}.png")
         browser.close()

@@ -264,10 +264,12 @@ def _evidence(
         drift = drift_of(panel, rater, false_alarm=float(np.clip(false_alarms, 0.0005, 0.5)), n_windows=1)
         if drift.change is None:
             return "The chart of accuracy rose higher than a stable rater's would."
+        p = float(p_drift[rater])
+        seldom = "less than one time in 1,000" if p < 0.001 else f"with probability {p:.1g}"
         day = np.datetime64(drift.time_of(drift.change), "s").astype("datetime64[D]")
         return (
             f"Right in {number(drift.before)} of answers before about {day}, in {number(drift.after)} since; a stable "
-            f"rater's chart would rise as high with probability {p_drift[rater]:.1g}."
+            f"rater's chart would rise as high {seldom}."
         )
 
     told_apart = (found.n_judged > 0) & (panel.dataset.n_classes > 1)
