@@ -11,7 +11,7 @@ from core.raters._accuracy_kernels import likelihood_grids
 from core.raters.accuracy import N_POINTS, cell_edges, even_mass, quantile
 from core.raters.panel import spread_of
 from core.raters.plan_cases import Patterns
-from core.raters.plan_world import Progress, World, log_posterior
+from core.raters.plan_world import Progress, World, fitted_posterior, log_posterior
 
 QUANTITIES = ("certainty", "agreement", "accuracy", "prevalence")
 MORE_IS_BETTER = ("certainty",)
@@ -43,10 +43,9 @@ class Measure:
         if self.quantity == "agreement":
             found = spa(_csr(progress.counts), level=self.level)
             return 1.0 if found.ci_low is None else found.ci_high - found.ci_low
-        log_joint = log_posterior(progress, world)
         if self.quantity == "prevalence":
-            return self._prevalence(_normalised(log_joint[progress.counts.sum(axis=1) > 0]))
-        return self._accuracy(progress, world, log_joint)
+            return self._prevalence(fitted_posterior(progress, world)[progress.counts.sum(axis=1) > 0])
+        return self._accuracy(progress, world, log_posterior(progress, world))
 
     def _prevalence(self, posterior: np.ndarray) -> float:
         """Width of the normal interval on the logit scale, from the information on one class against the rest."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from core.annotations.dataset import Dataset
-from core.models.climb import Prior, climb, no_prior
+from core.models.climb import Point, Prior, climb, no_prior
 from core.models.dawid_skene import FullRows
-from core.models.design import Design
+from core.models.design import Design, design
 from core.models.majority import cells
 from core.models.result import RaterModelFit
 from core.models.smoothing import POOL_STRENGTH
@@ -17,6 +17,7 @@ from core.raters._planning_kernels import ask
 from core.raters.plan_cases import Patterns, next_cases
 
 _REFIT = StoppingRule(100, 1e-7)
+_TOWARDS_FIT = StoppingRule(2, 1e-7)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,3 +172,22 @@ def log_posterior(progress: Progress, world: World) -> np.ndarray:
     for k in range(data.n_classes):
         found[:, k] += np.bincount(data.case_of_annotation, log_theta[cell, k], data.n_cases)
     return found
+
+
+def fitted_posterior(progress: Progress, world: World) -> np.ndarray:
+    """Class probabilities of every case from two steps of EM from the world's parameters, shape (n_cases, n_classes).
+
+    Who carries a plan out knows no parameters and fits them to all answers. A drawn θ = θ̂ + ε has the error ε of the
+    draw besides. With E ε = 0 and class probabilities q(θ̂ + ε) ≈ q(θ̂) + εᵀ ∇q, the mean over draws of the variance of q
+    between cases is Var q(θ̂) + E Var(εᵀ ∇q): larger than that of the fit, so that a width that rests on it comes out too
+    small. Each step of EM multiplies ε by the share of information that is missing (Dempster, Laird & Rubin 1977, DOI
+    10.1111/j.2517-6161.1977.tb01600.x), so two leave little of it where most cases are clear. The prior is the
+    smoothing of the fit, with the mean confusion matrix of the world's raters as the pool.
+    """
+    data = design("Planning", progress.as_dataset())
+    n_classes = data.dataset.n_classes
+    n = np.bincount(data.dataset.rater, minlength=data.dataset.n_raters)
+    pool = np.einsum("jkl,j->lk", world.theta, n / n.sum())
+    log_theta = np.log(np.maximum(world.theta, 1e-300)).transpose(0, 2, 1).reshape(-1, n_classes)
+    start = Point(np.log(np.maximum(world.prevalence, 1e-300)), log_theta)
+    return climb(data, FullRows(), Prior(np.zeros(n_classes), POOL_STRENGTH * pool), start, _TOWARDS_FIT).posterior

@@ -10,7 +10,7 @@ from core.models.dawid_skene import DawidSkene
 from core.models.design import design
 from core.plausibility.dirichlet import DirichletCounts
 from core.raters.plan_cases import Patterns, next_cases
-from core.raters.plan_world import World, carried_out, counts_of, drawn_world, log_posterior
+from core.raters.plan_world import Progress, World, carried_out, counts_of, drawn_world, fitted_posterior, log_posterior
 from core.raters.planning import Goal, forecast
 from tests.benchmarks.planning import holds, simulate
 from tests.core.raters.raters_simulated import simulated
@@ -85,6 +85,25 @@ def test_log_posterior_is_the_log_of_the_product_of_its_answers(small):
         rows = list(every.annotations_of(case))
         product = fit.prevalence * fit.confusion[every.rater[rows], :, every.answer[rows]].prod(axis=0)
         np.testing.assert_allclose(np.exp(found[case]), product, rtol=1e-9)
+
+
+def test_class_probabilities_of_a_world_are_nearer_to_a_fit_than_those_of_its_parameters():
+    """A fit's own class probabilities hardly move; those of drawn parameters come less than half as far from them."""
+    data, _ = simulate(7)
+    fit = DawidSkene("pooled").fit(data)
+    now = Progress(data, counts_of(data))
+
+    def distance(found):
+        return np.abs(found - fit.class_probability).mean()
+
+    assert distance(fitted_posterior(now, World(fit.confusion, fit.prevalence, fit.prevalence))) < 0.01
+    before, after = [], []
+    for seed in range(20):
+        world = drawn_world(design("test", data), fit, seed)
+        joint = np.exp(log_posterior(now, world))
+        before.append(distance(joint / joint.sum(axis=1, keepdims=True)))
+        after.append(distance(fitted_posterior(now, world)))
+    assert np.mean(after) < np.mean(before) / 2
 
 
 def test_a_forecast_is_the_same_whenever_it_is_made(small):
