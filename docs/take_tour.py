@@ -21,10 +21,14 @@ SIZE = {"width": 1360, "height": 960}
 
 def agreement(page: Page) -> None:
     """The forest of coefficients."""
+    page.get_by_text("To quote:").wait_for()
+    settled(page)
 
 
 def raters(page: Page) -> None:
     """The flagged raters, and when the one began to drift."""
+    page.get_by_text("2 raters of 12 to talk to").wait_for()
+    settled(page)
 
 
 def cases(page: Page) -> None:
@@ -66,6 +70,7 @@ SCREENS = {
 
 def main() -> None:
     """Take every screen."""
+    expect.set_options(timeout=60_000)
     with tempfile.TemporaryDirectory() as home, sync_playwright() as playwright:
         running = Dashboard(Path(home)).start()
         browser = playwright.chromium.launch(executable_path=find_chromium(playwright), args=CHROMIUM_FLAGS)
