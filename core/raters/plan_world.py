@@ -179,7 +179,7 @@ def fitted_posterior(progress: Progress, world: World) -> np.ndarray:
 
     Who carries a plan out knows no parameters and fits them to all answers. A drawn θ = θ̂ + ε has the error ε of the
     draw besides. With E ε = 0 and class probabilities q(θ̂ + ε) ≈ q(θ̂) + εᵀ ∇q, the mean over draws of the variance of q
-    between cases is Var q(θ̂) + E Var(εᵀ ∇q): larger than that of the fit, so that a width that rests on it comes out too
+    between cases is Var q(θ̂) + E Var(εᵀ ∇q): larger than that of the fit, so that a width that rests on it is too
     small. Each step of EM multiplies ε by the share of information that is missing (Dempster, Laird & Rubin 1977, DOI
     10.1111/j.2517-6161.1977.tb01600.x), so two leave little of it where most cases are clear. The prior is the
     smoothing of the fit, with the mean confusion matrix of the world's raters as the pool.
