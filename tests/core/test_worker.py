@@ -115,8 +115,7 @@ def test_the_child_ends_and_tidies_up_when_its_parent_is_killed(folders, tmp_pat
     )
     parent = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT)
     try:
-        wait_until(lambda: note.exists() and note.read_text().split())
-        child = int(note.read_text().split()[0])
+        child = int(wait_until(lambda: note.exists() and note.read_text().split())[0])
         assert running(child)
     finally:
         parent.kill()
@@ -171,7 +170,9 @@ def running(process):
 
 
 def wait_until(true, seconds=60.0):
+    """What was true at last: a file that is written again and again may be empty the next moment."""
     began = time.monotonic()
-    while not true():
+    while not (found := true()):
         assert time.monotonic() - began < seconds, "it did not happen in time"
         time.sleep(0.05)
+    return found
