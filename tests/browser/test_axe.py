@@ -20,11 +20,12 @@ PAGES = (
     "agreement?data=skin",
     "models?data=anaesthesia",
     "raters?data=anaesthesia",
-    "cases?data=skin",
+    "cases?data=skin&story=4",
     "review?data=skin",
     "reliability?data=skin",
     "report?data=anaesthesia",
     "settings",
+    "agreement?data=anaesthesia&presenting=1",
 )
 GRAVE = ("serious", "critical")
 # Rule by rule, what is Streamlit's own and out of our reach: no exclusion holds for another rule or element.
