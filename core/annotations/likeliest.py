@@ -14,6 +14,8 @@ from core.annotations.vocabulary import encode, to_numbers
 _LOOKED_AT = 5_000
 _FEW = 10
 _SIGNS = ((">", "="), ("≻", "~"), ("≻", "="))
+_SHOWN = ("text", "sentence", "tweet", "comment", "post", "utterance", "question", "document", "image", "img", "photo")
+_IDS = ("id", "uid", "uuid", "key", "index", "idx", "no", "nr", "number")
 _MOST_COLUMNS = 500  # tables of more columns are not looked into
 
 
@@ -28,6 +30,7 @@ def likeliest_mapping(raw: RawTable) -> Mapping:
     guess = guess_mapping(columns)
     if raw.table.num_rows == 0 or len(columns) > _MOST_COLUMNS:
         return guess
+    guess = _by_id(raw, guess)
     for other in (_contingency, _transposed, _patterns, _counts):
         found = other(raw, guess)
         if found is not None:
@@ -43,6 +46,22 @@ def likeliest_mapping(raw: RawTable) -> Mapping:
         if signs is not None:
             why = guess.why | {"separators": f"answers hold {signs[0]!r} between places; {signs[1]!r} ties classes"}
             return replace(guess, separators=signs, why=why)
+    return guess
+
+
+def _by_id(raw: RawTable, guess: Mapping) -> Mapping:
+    """The same with cases named by their id, where the guess names them by their text and each text has one id."""
+    if guess.layout != "long" or guess.case is None or guess.case.strip().casefold() not in _SHOWN:
+        return guess
+    taken = {guess.rater, guess.answer, guess.rank, guess.time, guess.group, guess.confidence, guess.gold}
+    for column in raw.columns:
+        if column in taken or column.strip().casefold() not in _IDS:
+            continue
+        text, named = (encode(raw.table[name].slice(0, _LOOKED_AT)) for name in (guess.case, column))
+        pairs = len(np.unique(text.code.astype(np.int64) * (len(named.values) + 1) + named.code))
+        if pairs == len(np.unique(named.code)) == len(np.unique(text.code)):
+            why = guess.why | {"case": f"the column is called {column!r}, and each {guess.case!r} has one"}
+            return replace(guess, case=column, why=why)
     return guess
 
 

@@ -170,3 +170,15 @@ def test_what_cannot_be_guessed_is_asked_for():
         read(b"rater,class\nann,x\nbob,y\n")
     with pytest.raises(InputError, match="No column is marked as a rater"):
         check_mapping(Mapping("wide", case="case"), ["case", "a", "b"])
+
+
+def test_cases_are_named_by_their_id_where_each_text_has_one():
+    """The text is then what is known of a case; where ids number the rows, the text stays the case."""
+    rows = [f"{case},a tale of {case},{rater},{'xy'[case % 2]}" for case in range(4) for rater in "abc"]
+    reading = read("\n".join(["id,text,annotator,label", *rows]).encode())
+    assert reading.dataset.cases == ("0", "1", "2", "3")
+    assert reading.facts.text["2"] == "a tale of 2"
+    numbered = [f"{row},a tale of {row // 3},{'abc'[row % 3]},x" for row in range(12)]
+    reading = read("\n".join(["id,text,annotator,label", *numbered]).encode())
+    assert reading.dataset.n_cases == 4
+    assert reading.dataset.cases[0] == "a tale of 0"
