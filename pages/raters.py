@@ -14,7 +14,7 @@ from core.models.dawid_skene import DawidSkene
 from core.raters.coverage import coverage
 from core.raters.drift import drift_of
 from core.raters.flags import FALSE_ALARMS
-from core.raters.monitoring import RaterTable, monitor
+from core.raters.monitoring import RaterTable
 from core.raters.rates import Rates
 from core.raters.report_card import report_card
 from core.report.rater_card import rater_report
@@ -26,13 +26,13 @@ from pages.shared import (
     provenance,
     raters_answers,
     raters_blind,
+    raters_model,
     raters_plan,
     raters_table,
     state,
     widgets,
 )
 
-SEED = 0
 MOST_ROWS = 500
 MOST_FLAGS = 12
 _RATES = (0.01, 0.05, 0.1, 0.2)
@@ -45,14 +45,6 @@ def _sentence(table: RaterTable) -> str:
     names = ", ".join(shorten(table.raters[rater], 24) for rater in flagged[:4])
     more = f" and {len(flagged) - 4} more" if len(flagged) > 4 else ""
     return f"{names}{more}: {plural(len(flagged), 'rater')} of {len(table.raters):,} to talk to"
-
-
-def _monitored(view: Dataset, false_alarms: float) -> RaterTable | None:
-    return jobs_ui.result_of(
-        (view.digest, "monitor", false_alarms, SEED),
-        "Looking at the raters",
-        lambda job: monitor(view, false_alarms=false_alarms, seed=SEED, token=job.token, progress=job.report),
-    )
 
 
 def _all(table: RaterTable, blind: Rates | None, theme) -> None:
@@ -215,23 +207,24 @@ def _page() -> None:
         st.info(f"Raters cannot be compared with these data: {verdict.reason}.", icon=":material/block:")
         return
     view = widgets.class_view(dataset, "pairs")
-    rate = st.select_slider(
-        "False alarms over all raters",
-        _RATES,
-        value=FALSE_ALARMS,
-        format_func=lambda value: f"{value:.0%}",
-        key="false_alarms",
-        help=widgets.explained("signs"),
-        persist_state="session",
-        width=420,
-    )
-    table = _monitored(view, rate)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
+        chosen = raters_model.choose(view)
+        rate = st.select_slider(
+            "False alarms over all raters",
+            _RATES,
+            value=FALSE_ALARMS,
+            format_func=lambda value: f"{value:.0%}",
+            key="false_alarms",
+            help=widgets.explained("signs"),
+            persist_state="session",
+            width=420,
+        )
+    table = raters_model.monitored(view, chosen, rate)
     if table is None:
         return
     title.title(markdown(_sentence(table)))
-    provenance.show(
-        dataset, ["monitoring"], "fit dawid-skene FILE --intervals", {"false_alarms": rate, "seed": SEED}, "raters"
-    )
+    judged = {"judged by": table.model, "false_alarms": rate, "seed": raters_model.SEED}
+    provenance.show(dataset, ["monitoring"], "fit dawid-skene FILE --intervals", judged, "raters")
     names = ["All raters", "One rater", "Who overlaps with whom", "Planning"]
     every, one, overlap, plan = st.tabs(names, key="rater_tabs", on_change="rerun")
     if every.open:

@@ -269,12 +269,17 @@ def job(key: tuple, title: str, work: Callable[[Job], object], lane: str = "page
     lane : str
         Where it is started; one that another page has started elsewhere is the same job.
     """
-    name = repr((*key, __version__))
-    known = next((job for each in LANES if (job := jobs(each).get(_job_ids().get(name, "")))), None)
-    if known is None:
-        known = jobs(lane).submit(title, work)
-        _job_ids()[name] = known.id
-    return known
+    job = known(key)
+    if job is None:
+        job = jobs(lane).submit(title, work)
+        _job_ids()[repr((*key, __version__))] = job.id
+    return job
+
+
+def known(key: tuple) -> Job | None:
+    """The job of that key, wherever it was started; None where there is none."""
+    job_id = _job_ids().get(repr((*key, __version__)), "")
+    return next((job for lane in LANES if (job := jobs(lane).get(job_id))), None)
 
 
 @st.cache_resource(show_spinner=False)
@@ -295,11 +300,9 @@ def leave(key: tuple, session: str) -> None:
     if left:
         return
     _watchers().pop(name, None)
-    for lane in LANES:
-        known = jobs(lane).get(_job_ids().get(name, ""))
-        if known is None or known.finished:
-            continue
-        known.cancel()
+    job = known(key)
+    if job is not None and not job.finished:
+        job.cancel()
         _job_ids().pop(name, None)
 
 

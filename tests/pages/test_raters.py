@@ -12,7 +12,7 @@ from core.review.events import Draft
 from core.review.opinions import Opinion
 from core.review.store import open_store
 from pages.shared import raters_answers, raters_blind, raters_table
-from tests.pages.opened import kept, opened, words
+from tests.pages.opened import kept, opened, settle, words
 
 
 @pytest.fixture(scope="module")
@@ -79,3 +79,16 @@ def test_blind_reads_stand_beside_the_raters_where_there_are_reviews():
     found = raters_blind.agreement(dataset, address)
     assert found.value.tolist() == [1.0, 0.0] and found.n.tolist() == [1, 1]
     assert "blind reads agree" in opened("raters", address).dataframe[0].value.columns
+
+
+def test_another_model_may_judge_the_raters():
+    """Its accuracies stand in the table with its own intervals; the choice is among the usual one and all by EM."""
+    app = opened("raters", "skin")
+    assert app.selectbox(key="raters_model").options[0] == "Usual for these data (One coin)"
+    usual = app.dataframe[0].value.set_index("rater")["accuracy"]
+    app = settle(app.selectbox(key="raters_model").set_value("tap").run())
+    other = app.dataframe[0].value.set_index("rater")
+    assert other["accuracy"]["R07"] < 0.65
+    assert (other["ci_low"] < other["accuracy"]).all() and (other["accuracy"] < other["ci_high"]).all()
+    assert not np.allclose(other["accuracy"].reindex(usual.index), usual)
+    assert "case bootstrap" in words(app) or "observed information" in words(app)
