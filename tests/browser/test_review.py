@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.server import Dashboard
-from tests.browser.steps import go_to, settled, upload
+from tests.browser.steps import go_to, settled, until, upload
 
 pytestmark = pytest.mark.browser
 
@@ -84,9 +84,9 @@ def test_a_corrected_file_of_predictions_replaces_the_first(open_page, dashboard
         rows = [f"{case},{1 + (case + shift) % 4},0.9" for case in range(1, 46)]
         upload(page, "guesser.csv", ("case,class,score\n" + "\n".join(rows) + "\n").encode())
         expect(page.get_by_text("guesser: 45 of 45 cases")).to_be_visible()
-        page.get_by_role("tab", name="Classifiers").click()
-        chart = page.locator(".st-key-metric_draws .js-plotly-plot")
-        expect(chart).to_be_visible()
+        settled(page)
+        chart, tab = page.locator(".st-key-metric_draws .js-plotly-plot"), page.get_by_role("tab", name="Classifiers")
+        until(page, lambda tab=tab: tab.click(timeout=8_000), chart)
         page.wait_for_timeout(1000)
         settled(page)
         verdicts.append(chart.inner_text())
