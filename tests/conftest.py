@@ -18,7 +18,7 @@ def home(tmp_path, monkeypatch):
 
 
 # Seconds that each kind of test may take in all, on two cores; beyond it the run fails in CI.
-BUDGETS = {"core": 1200, "pages": 400, "browser": 1200}
+BUDGETS = {"core": 1200, "pages": 400, "browser": 960}
 _spent = dict.fromkeys(BUDGETS, 0.0)
 
 
