@@ -2,15 +2,18 @@
 
 import streamlit as st
 
-from pages.shared import cached, frame, look, menu, state
+from pages.shared.cache import datasets as cached
+from pages.shared.kit import navigation, state
+from pages.shared.kit import style as look
+from pages.shared.shell import frame
 
 st.set_page_config(layout="wide", page_icon=":material/stacks:", menu_items={"About": "Plurality"})
 state.adopt_address()
-page = menu.navigate()
+page = navigation.navigate()
 cached.start_warm_up()
 look.apply()
 frame.sidebar()
 try:
-    frame.run(page, menu.name_of(page))
+    frame.run(page, navigation.name_of(page))
 finally:  # a page may stop early, and its address holds all the same
     state.write_address()

@@ -12,8 +12,8 @@ prepare_numba_cache()
 
 _WHERE = {
     "Dataset": "core.annotations.dataset",
-    "read": "core.annotations.reading",
-    "load_sample": "core.annotations.samples",
+    "read": "core.ingest.read_files",
+    "load_sample": "core.ingest.samples",
     "agreement_table": "core.agreement.coefficients",
     "percent_agreement": "core.agreement.coefficients",
     "fleiss_kappa": "core.agreement.coefficients",
@@ -36,7 +36,7 @@ _WHERE = {
     "PlackettLuce": "core.plausibility.plackett_luce.gibbs",
     "annotation_certainty": "core.certainty.top_sets",
     "next_opinion": "core.certainty.next_opinion",
-    "set_certainty": "core.certainty.given",
+    "set_certainty": "core.certainty.label_certainty",
     "expected_risk": "core.certainty.risk",
     "ua_topk_accuracy": "core.evaluation.uncertainty_adjusted",
     "ua_set_accuracy": "core.evaluation.uncertainty_adjusted",

@@ -8,9 +8,9 @@ import time
 
 import numpy as np
 
-from core.annotations.readers import FORMATS
 from core.commands import data, fits, plausibilities, reports
 from core.errors import PluralityError
+from core.ingest.formats.detect import FORMATS
 from core.report.build import SECTIONS
 from core.version import __version__
 

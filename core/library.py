@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from core.annotations import kept_facts
 from core.annotations.dataset import Dataset
-from core.annotations.facts import CaseFacts
 from core.errors import InputError, NotFoundError, PluralityError
+from core.ingest import stored_case_content
+from core.ingest.case_content import CaseFacts
 from core.settings import current_settings
 from core.version import __version__
 
@@ -56,13 +56,13 @@ def keep(dataset: Dataset, facts: CaseFacts | None = None) -> Path:
         if folder.exists() and _is_sound(dataset.digest):
             rename(dataset.digest, dataset.name)
             if facts is not None:
-                kept_facts.write(facts, folder)
+                stored_case_content.write(facts, folder)
             return folder
         draft = Path(tempfile.mkdtemp(prefix=".keeping-", dir=folder.parent))
         try:
             _write(dataset, draft)
             if facts is not None:
-                kept_facts.write(facts, draft)
+                stored_case_content.write(facts, draft)
             if folder.exists():
                 shutil.rmtree(folder)
             draft.rename(folder)
@@ -82,7 +82,7 @@ def facts_of(digest: str) -> CaseFacts | None:
     NotFoundError
         It was not kept, or has been forgotten.
     """
-    return kept_facts.read(_folder(digest))
+    return stored_case_content.read(_folder(digest))
 
 
 def is_kept(digest: str) -> bool:

@@ -18,8 +18,8 @@ from core.models.majority import MajorityVote
 from core.models.rater_summary import RaterSummary, rater_summary
 from core.models.result import RaterModelFit
 from core.plausibility.protocol import PlausibilityModel
+from core.reducers.all_draws import WholeCases
 from core.reducers.protocol import reduce_draws
-from core.reducers.whole import WholeCases
 from core.text import number, plural
 
 SAMPLE = "skin"

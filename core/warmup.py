@@ -11,8 +11,8 @@ from core.agreement.precision import precision_curve
 from core.agreement.probability import SPA_WEIGHTINGS
 from core.agreement.specific import specific_agreement
 from core.annotations.counts import class_counts
-from core.annotations.reading import read
 from core.evaluation.predictions import match_predictions
+from core.ingest.read_files import read
 from core.models.bayesian_dawid_skene import BayesianDawidSkene
 from core.models.dawid_skene import DawidSkene
 from core.models.difficulty.model import DifficultyModel

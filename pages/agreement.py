@@ -7,17 +7,13 @@ import streamlit as st
 from core.annotations.capabilities import can_use
 from core.annotations.dataset import Dataset
 from core.text import plural, with_interval
-from pages.shared import (
-    agreement_compare,
-    agreement_parts,
-    agreement_raters,
-    agreement_top,
-    cached_agreement,
-    look,
-    menu,
-    provenance,
-    widgets,
-)
+from pages.shared.agreement import compare as agreement_compare
+from pages.shared.agreement import parts as agreement_parts
+from pages.shared.agreement import raters as agreement_raters
+from pages.shared.agreement import top as agreement_top
+from pages.shared.cache import agreement as cached_agreement
+from pages.shared.kit import navigation, provenance, widgets
+from pages.shared.kit import style as look
 
 
 def _sentence(found) -> str:
@@ -129,5 +125,5 @@ def _page() -> None:
     )
 
 
-menu.through_app()
+navigation.through_app()
 _page()

@@ -10,7 +10,8 @@ from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
 from core.plausibility.protocol import PlausibilityModel
 from core.text import markdown, number, plural, shorten, small
-from pages.shared import case_view, menu, plausibility, predictions, provenance, review_beside, state, widgets
+from pages.shared.cases import one_case, review_status
+from pages.shared.kit import navigation, plausibility_models, predictions, provenance, state, widgets
 
 UNCERTAIN_BELOW = 0.9
 MOST_ROWS = 400
@@ -19,9 +20,9 @@ _CLICKED, _ANCHOR = "_worklist_clicked", "_worklist_anchor"
 
 def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, str]:
     left, middle, right, more = st.columns([4, 3, 3, 2], vertical_alignment="bottom")
-    name = plausibility.choose_model(middle, dataset)
-    offer = plausibility.OFFERS[name]
-    usual = plausibility.MODELS[name].default_reliability
+    name = plausibility_models.choose_model(middle, dataset)
+    offer = plausibility_models.OFFERS[name]
+    usual = plausibility_models.MODELS[name].default_reliability
     wanted = st.session_state.get("reliability")
     st.session_state["reliability"] = min(max(float(usual if wanted is None else wanted), offer.lowest), offer.highest)
     reliability = left.slider(
@@ -35,9 +36,9 @@ def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, str]:
     )
     find = right.text_input("Find a case", key="find", placeholder="id, class or rater", persist_state="session")
     with more.popover("More", key="more_settings"):
-        model = plausibility.choose_prior(st, name)
+        model = plausibility_models.choose_prior(st, name)
         st.toggle("Hide rater names", key="hide_names", persist_state="session")
-        st.caption(f"{plausibility.N_DRAWS:,} draws a case · seed {plausibility.SEED}")
+        st.caption(f"{plausibility_models.N_DRAWS:,} draws a case · seed {plausibility_models.SEED}")
     return model, reliability, find
 
 
@@ -74,7 +75,7 @@ def _worklist(
         {
             "case": [dataset.cases[place] for place in shown],
             "certainty": result.certainty[shown, 0],
-            "most plausible": [result.classes[top[place]] if top[place] >= 0 else case_view.OTHERS for place in shown],
+            "most plausible": [result.classes[top[place]] if top[place] >= 0 else one_case.OTHERS for place in shown],
         }
     )
     reviewed = any(states.values())
@@ -120,8 +121,8 @@ def _worklist(
         provenance.show(
             dataset,
             [model.name, "certainty"],
-            f"certainty {model.name} FILE{plausibility.options_of(model)} --reliability {reliability:g}",
-            {"model": model.name, **model.settings(), "reliability": reliability, **plausibility.SAMPLING},
+            f"certainty {model.name} FILE{plausibility_models.options_of(model)} --reliability {reliability:g}",
+            {"model": model.name, **model.settings(), "reliability": reliability, **plausibility_models.SAMPLING},
             "cases",
         )
 
@@ -173,10 +174,10 @@ def _page() -> None:
     title = st.empty()
     title.title("Which cases are uncertain?")
     model, reliability, find = _settings(dataset)
-    view = plausibility.data_for(model.name, dataset)
+    view = plausibility_models.data_for(model.name, dataset)
     classifiers = predictions.classifiers(view)
     whole = state.whole().dataset  # reviews belong to the whole dataset, whatever is selected
-    reviews = review_beside.reviews_of(whole)
+    reviews = review_status.reviews_of(whole)
     narrow, wide = st.container(key="panes").columns([3, 7], gap="medium")
     chosen = st.session_state.get("case")
     if chosen is not None and chosen not in dataset.cases:
@@ -187,8 +188,8 @@ def _page() -> None:
     def show(case: int):
         heading = wide.container()
         with wide:
-            review_beside.show(whole, reviews.get(dataset.cases[case]), dataset.cases[case])
-            case_view.show(dataset, view, case, model, reliability, classifiers)
+            review_status.show(whole, reviews.get(dataset.cases[case]), dataset.cases[case])
+            one_case.show(dataset, view, case, model, reliability, classifiers)
         return heading
 
     heading = None
@@ -196,7 +197,7 @@ def _page() -> None:
         case = dataset.case_index(chosen)
         heading = show(case)
     with narrow:
-        result = plausibility.certainty(view, model, reliability)
+        result = plausibility_models.certainty(view, model, reliability)
     order = None
     if result is not None:
         n_uncertain = result.n_below(UNCERTAIN_BELOW)
@@ -212,12 +213,12 @@ def _page() -> None:
             heading = show(case)
     if heading is not None:
         with heading:
-            _header(dataset, order, case, case_view.certainty_of_case(view, model, case, reliability))
+            _header(dataset, order, case, one_case.certainty_of_case(view, model, case, reliability))
     if order is not None:
         with narrow:
-            states = {case_id: review_beside.state_of(whole, review) for case_id, review in reviews.items()}
+            states = {case_id: review_status.state_of(whole, review) for case_id, review in reviews.items()}
             _worklist(dataset, result, order, case, model, reliability, states)
 
 
-menu.through_app()
+navigation.through_app()
 _page()

@@ -6,24 +6,20 @@ import streamlit as st
 
 from core import library
 from core.annotations.capabilities import can_use
-from core.annotations.samples import SAMPLES
 from core.annotations.write import long_table, wide_table
 from core.errors import PluralityError
+from core.ingest.samples import SAMPLES
 from core.review.store import n_reviews
 from core.text import markdown, plural, shorten
-from pages.shared import (
-    cached,
-    home_doors,
-    home_drop,
-    home_known,
-    home_limits,
-    home_numbers,
-    look,
-    menu,
-    state,
-    story,
-    widgets,
-)
+from pages.shared.cache import datasets as cached
+from pages.shared.home import doors as home_doors
+from pages.shared.home import known as home_known
+from pages.shared.home import limits as home_limits
+from pages.shared.home import numbers as home_numbers
+from pages.shared.kit import navigation, state, widgets
+from pages.shared.kit import style as look
+from pages.shared.shell import story
+from pages.shared.upload import dropped as home_drop
 
 _ANSWERS = {"class": "single classes", "ranking": "differential diagnoses (rankings)", "score": "scores"}
 
@@ -153,7 +149,7 @@ def _forget(digest: str) -> None:
         state.leave()
 
 
-menu.through_app()
+navigation.through_app()
 if "home_go" in st.session_state:
     st.switch_page(st.session_state.pop("home_go"))
 reading = state.current()

@@ -10,19 +10,15 @@ from core.annotations.capabilities import can_use
 from core.models.catalogue import NOT_TRUTH, Fitted, command_of
 from core.models.rater_summary import rater_summary
 from core.text import markdown, number, plural, shorten, with_interval
-from pages.shared import (
-    cached,
-    look,
-    menu,
-    models_checks,
-    models_choose,
-    models_compare,
-    models_fit,
-    models_jobs,
-    models_parts,
-    provenance,
-    widgets,
-)
+from pages.shared.cache import datasets as cached
+from pages.shared.kit import navigation, provenance, widgets
+from pages.shared.kit import style as look
+from pages.shared.models import checks as models_checks
+from pages.shared.models import choose as models_choose
+from pages.shared.models import compare as models_compare
+from pages.shared.models import fit as models_fit
+from pages.shared.models import jobs as models_jobs
+from pages.shared.models import parts as models_parts
 
 MOST_SIDE_BY_SIDE = 6
 
@@ -154,5 +150,5 @@ def _page() -> None:
     )
 
 
-menu.through_app()
+navigation.through_app()
 _page()

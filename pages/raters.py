@@ -19,19 +19,13 @@ from core.raters.rates import Rates
 from core.raters.report_card import report_card
 from core.report.rater_card import rater_report
 from core.text import markdown, number, plotly, plural, shorten
-from pages.shared import (
-    jobs_ui,
-    look,
-    menu,
-    provenance,
-    raters_answers,
-    raters_blind,
-    raters_model,
-    raters_plan,
-    raters_table,
-    state,
-    widgets,
-)
+from pages.shared.kit import job_progress, navigation, provenance, state, widgets
+from pages.shared.kit import style as look
+from pages.shared.raters import answers as raters_answers
+from pages.shared.raters import blind as raters_blind
+from pages.shared.raters import model as raters_model
+from pages.shared.raters import plan as raters_plan
+from pages.shared.raters import table as raters_table
 
 MOST_ROWS = 500
 MOST_FLAGS = 12
@@ -136,7 +130,7 @@ def _over_time(table: RaterTable, place: int, kind: str, rate: float, theme) -> 
 
 
 def _coverage(view: Dataset) -> None:
-    found = jobs_ui.result_of(
+    found = job_progress.result_of(
         (view.digest, "coverage"),
         "Who overlaps with whom",
         lambda job: coverage(view, DawidSkene().fit(view, token=job.token)),
@@ -241,5 +235,5 @@ def _page() -> None:
             raters_plan.show(view, theme)
 
 
-menu.through_app()
+navigation.through_app()
 _page()

@@ -7,17 +7,11 @@ from core.annotations.dataset import Dataset
 from core.evaluation.sweep_table import SweepTable
 from core.figures import reliability as figures
 from core.text import number, plural
-from pages.shared import (
-    classifier_view,
-    look,
-    menu,
-    plausibility,
-    predictions,
-    provenance,
-    relation_view,
-    sweeps,
-    widgets,
-)
+from pages.shared.kit import navigation, plausibility_models, predictions, provenance, widgets
+from pages.shared.kit import style as look
+from pages.shared.kit import sweep as sweeps
+from pages.shared.reliability import classifiers as classifier_view
+from pages.shared.reliability import relations as relation_view
 
 LEVEL = 0.9
 
@@ -42,8 +36,8 @@ def _sentence(sweep: SweepTable) -> str:
 
 def _settings(dataset: Dataset):
     left, middle, more = st.columns([5, 3, 2], vertical_alignment="bottom")
-    name = plausibility.choose_model(middle, dataset)
-    offer = plausibility.OFFERS[name]
+    name = plausibility_models.choose_model(middle, dataset)
+    offer = plausibility_models.OFFERS[name]
     chosen = left.pills(
         "Reliabilities γ",
         offer.choices,
@@ -55,7 +49,7 @@ def _settings(dataset: Dataset):
         persist_state="session",
     )
     with more.popover("More", key="more_reliability"):
-        model = plausibility.choose_prior(st, name)
+        model = plausibility_models.choose_prior(st, name)
     return model, tuple(sorted(chosen))
 
 
@@ -101,7 +95,7 @@ def _page() -> None:
     title = st.empty()
     title.title("How certain is the truth, and does trust change it?")
     model, reliabilities = _settings(dataset)
-    view = plausibility.data_for(model.name, dataset)
+    view = plausibility_models.data_for(model.name, dataset)
     if not reliabilities:
         st.info("Choose at least one reliability.")
         return
@@ -114,9 +108,9 @@ def _page() -> None:
     provenance.show(
         dataset,
         [model.name, "certainty", *(["classifiers"] if classifiers else [])],
-        f"sweep {model.name} FILE{plausibility.options_of(model)} "
+        f"sweep {model.name} FILE{plausibility_models.options_of(model)} "
         f"--reliabilities {','.join(f'{value:g}' for value in reliabilities)}",
-        {"model": model.name, **model.settings(), "reliabilities": list(reliabilities), **plausibility.SAMPLING},
+        {"model": model.name, **model.settings(), "reliabilities": list(reliabilities), **plausibility_models.SAMPLING},
         "reliability",
     )
     names = ["Certainty"] + (["Classifiers"] if classifiers else []) + (["Risk"] if sweep.risk else []) + ["Relations"]
@@ -136,5 +130,5 @@ def _page() -> None:
             relation_view.show_relations(dataset, view, sweep, model, sweeps.sweep, theme)
 
 
-menu.through_app()
+navigation.through_app()
 _page()

@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from core.annotations.samples import SAMPLES
+from core.ingest.samples import SAMPLES
 from core.report.build import SECTIONS, Order, build_report
 from core.report.truth_sections import report_data
 from core.text import plural
-from pages.shared import jobs_ui, menu, plausibility, predictions, state, widgets
+from pages.shared.kit import job_progress, navigation, plausibility_models, predictions, state, widgets
 
 _LEAST_RELIABILITY = 0.1
 
@@ -26,8 +26,8 @@ def _order(reading, model, reliability: float, sweep: tuple[float, ...], thresho
         selected="" if chosen.everything else chosen.words(whole.dataset),
         threshold=threshold,
         classifiers=predictions.classifiers(view),
-        n_draws=plausibility.N_DRAWS,
-        seed=plausibility.SEED,
+        n_draws=plausibility_models.N_DRAWS,
+        seed=plausibility_models.SEED,
     )
 
 
@@ -53,9 +53,9 @@ def _page() -> None:
         key="report_sections",
         persist_state="session",
     )
-    name = plausibility.choose_model(middle, dataset)
-    offer = plausibility.OFFERS[name]
-    usual = plausibility.MODELS[name].default_reliability
+    name = plausibility_models.choose_model(middle, dataset)
+    offer = plausibility_models.OFFERS[name]
+    usual = plausibility_models.MODELS[name].default_reliability
     reliability = right.number_input(
         "Reliability γ",
         _LEAST_RELIABILITY,
@@ -68,11 +68,11 @@ def _page() -> None:
     if not sections:
         st.info("Choose at least one section.")
         return
-    model = plausibility.MODELS[name]()
+    model = plausibility_models.MODELS[name]()
     order = _order(reading, model, float(reliability), offer.sweep, threshold)
     key = (dataset.digest, "report", name, reliability, threshold, tuple(sections), order.selected)
     key = (*key, tuple((one.name, one.ptr.size, one.class_code.size) for one in order.classifiers))
-    content = jobs_ui.result_of(
+    content = job_progress.result_of(
         key,
         "Report",
         lambda job: build_report(order, tuple(sections), token=job.token, progress=lambda share: job.report(share)),
@@ -96,5 +96,5 @@ def _page() -> None:
         st.iframe(content.decode(), height=900, alt="The report as it will be")
 
 
-menu.through_app()
+navigation.through_app()
 _page()

@@ -7,11 +7,15 @@ from core.errors import NotFoundError
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.prirn import PrIRN
 from core.plausibility.protocol import PlausibilityModel
-from core.review.desk import Desk
+from core.review.reviewer_session import Desk
 from core.review.sessions import Session
 from core.review.store import ReviewStore, open_store
 from core.text import markdown
-from pages.shared import menu, plausibility, review_after, review_presses, review_session, review_start, state, widgets
+from pages.shared.kit import navigation, plausibility_models, state, widgets
+from pages.shared.review import after as review_after
+from pages.shared.review import presses as review_presses
+from pages.shared.review import session as review_session
+from pages.shared.review import start as review_start
 
 
 def _page() -> None:
@@ -54,13 +58,13 @@ def _page() -> None:
 
 def _model(dataset: Dataset) -> PlausibilityModel:
     """The model with its prior as chosen on the Cases page, else the usual one."""
-    names, wanted = plausibility.offered(dataset), st.session_state.get("model")
+    names, wanted = plausibility_models.offered(dataset), st.session_state.get("model")
     name = wanted if wanted in names else names[0]
     if name == "dirichlet":
         return DirichletCounts(alpha=st.session_state.get("alpha", 1.0))
     if name == "prirn":
         return PrIRN(ties=st.session_state.get("prirn_ties", "split"))
-    return plausibility.MODELS[name]()
+    return plausibility_models.MODELS[name]()
 
 
 def _session(store: ReviewStore, dataset: Dataset, name: str) -> Session | None:
@@ -78,6 +82,6 @@ def _session(store: ReviewStore, dataset: Dataset, name: str) -> Session | None:
     return session
 
 
-menu.through_app()
+navigation.through_app()
 _page()
 review_presses.drawn()

@@ -9,11 +9,11 @@ import streamlit as st
 from core.review.database import store_url
 from core.settings import current_settings
 from core.version import __version__
-from pages.shared import menu
+from pages.shared.kit import navigation
 
 PACKAGES = ("streamlit", "plotly", "numpy", "scipy", "pandas", "pyarrow", "numba", "nutpie", "sqlalchemy")
 
-menu.through_app()
+navigation.through_app()
 st.title("Settings")
 settings = current_settings()
 leaves = "nothing leaves this computer"

@@ -5,26 +5,22 @@ from dataclasses import replace
 import streamlit as st
 
 from core import library
-from core.annotations import remembered
-from core.annotations.answers import Treatment
-from core.annotations.mapping import check_mapping
-from core.annotations.readers import FORMATS, Question, Source, open_source
-from core.annotations.reading import Reading, build_question
 from core.errors import PluralityError
+from core.ingest import saved_mappings
+from core.ingest.answer_rules import Treatment
+from core.ingest.column_mapping import check_mapping
+from core.ingest.formats.detect import FORMATS, open_source
+from core.ingest.formats.source import Question, Source
+from core.ingest.read_files import Reading, build_question
 from core.text import markdown, plural
-from pages.shared import (
-    cached,
-    home_drop,
-    jobs_ui,
-    menu,
-    predictions,
-    state,
-    upload_classes,
-    upload_last,
-    upload_mapping,
-    upload_report,
-    upload_side,
-)
+from pages.shared.cache import datasets as cached
+from pages.shared.kit import job_progress, navigation, predictions, state
+from pages.shared.upload import classes as upload_classes
+from pages.shared.upload import dropped as home_drop
+from pages.shared.upload import last as upload_last
+from pages.shared.upload import mapping as upload_mapping
+from pages.shared.upload import report as upload_report
+from pages.shared.upload import side as upload_side
 
 _HEADER = {"Found out by itself": None, "Yes": True, "No": False}
 
@@ -71,7 +67,7 @@ def _open(uploads) -> tuple[tuple, Source] | None:
         said = st.container(width="content")
         wanted, header = _overruled(files)
     key = ("open", files, header, wanted)
-    source = jobs_ui.result_of(
+    source = job_progress.result_of(
         key,
         "Reading the file",
         lambda job: upload_mapping.as_layout(
@@ -95,14 +91,14 @@ def _open(uploads) -> tuple[tuple, Source] | None:
 
 def _build(key: tuple, title: str, source: Source, question: Question, name: str, **choices) -> Reading | None:
     told = (question.name, question.mapping, question.ordinal, repr(choices))
-    return jobs_ui.result_of(
+    return job_progress.result_of(
         ("build", *key, *told),
         title,
         lambda job: build_question(source, question, name, progress=job.report, **choices),
     )
 
 
-def _use(reading: Reading, source: Source, question: Question, choices: remembered.Choices) -> None:
+def _use(reading: Reading, source: Source, question: Question, choices: saved_mappings.Choices) -> None:
     address = cached.registry().add(reading)
     state.use(address)
     for name, content in source.side.predictions:
@@ -195,7 +191,7 @@ def _page() -> None:
                 return
         upload_report.as_understood(reading)
         upload_report.as_it_stands(question, folded=True)
-    chosen = remembered.Choices(
+    chosen = saved_mappings.Choices(
         question.mapping,
         choices["kind"],
         tuple(classes) if classes is not None else None,
@@ -219,7 +215,7 @@ def _name(uploads, source: Source, question: Question) -> str:
 
 
 def _offer(
-    reading: Reading, name: str, stamp: str, source: Source, guess: Question, chosen: remembered.Choices
+    reading: Reading, name: str, stamp: str, source: Source, guess: Question, chosen: saved_mappings.Choices
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         called = st.text_input("Name", value=name, key=f"name-{stamp}", width=280)
@@ -239,5 +235,5 @@ def _offer(
     upload_report.warnings(reading)
 
 
-menu.through_app()
+navigation.through_app()
 _page()

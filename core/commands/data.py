@@ -3,9 +3,9 @@
 import pandas as pd
 
 from core.annotations.ordering import with_class_order
-from core.annotations.samples import SAMPLES
 from core.commands.inputs import read_file, stamp
 from core.errors import InputError
+from core.ingest.samples import SAMPLES
 
 
 def samples(options) -> tuple[dict, pd.DataFrame]:

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 
 from core.annotations.dataset import Dataset
-from core.annotations.readers import open_table
-from core.annotations.side_files import SideFiles, with_side_files
 from core.commands.inputs import as_classes, progress, stamp, write_table
 from core.errors import InputError
+from core.ingest.companion_files import SideFiles, with_side_files
+from core.ingest.formats.tables import open_table
 from core.models.catalogue import EM, Fitted, Request, em_model, fit_request, usual_method
 from core.models.precision import precision_of
 

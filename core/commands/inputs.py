@@ -8,13 +8,13 @@ from pathlib import Path
 import pandas as pd
 
 from core import library
-from core.annotations.chosen import Selection
 from core.annotations.dataset import Dataset, Kind
-from core.annotations.mapping import Mapping
-from core.annotations.reading import Reading, read
-from core.annotations.samples import SAMPLES, read_sample
-from core.annotations.validate import Report
+from core.annotations.named_selection import Selection
 from core.errors import InputError
+from core.ingest.build_dataset import Report
+from core.ingest.column_mapping import Mapping
+from core.ingest.read_files import Reading, read
+from core.ingest.samples import SAMPLES, read_sample
 
 PIPE = "-"
 _DIGEST = re.compile(r"[0-9a-f]{32}")

@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 
 from core.annotations.dataset import RISK_LEVELS, Dataset
-from core.annotations.readers import open_table
-from core.annotations.samples import SAMPLES, sample_predictions
 from core.commands.inputs import as_classes, progress, read_file, stamp, write_table
 from core.errors import InputError
 from core.evaluation.predictions import Predictions, read_predictions
 from core.evaluation.sweep_table import SweepTable, reliability_sweep
+from core.ingest.formats.tables import open_table
+from core.ingest.samples import SAMPLES, sample_predictions
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.gaussian import GaussianScores
 from core.plausibility.gaussian_prior import fit_prior

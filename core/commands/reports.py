@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from core.annotations.chosen import Selection
+from core.annotations.named_selection import Selection
 from core.commands.inputs import progress, read_file, stamp
 from core.commands.plausibilities import chosen_model, read_classifiers
 from core.errors import InputError

@@ -8,10 +8,10 @@ import pandas as pd
 import pyarrow.compute as pc
 
 from core.annotations.dataset import Dataset
-from core.annotations.mapping import guess_mapping
-from core.annotations.readers import RawTable
 from core.annotations.vocabulary import Coded, encode, to_numbers
 from core.errors import InputError
+from core.ingest.column_mapping import guess_mapping
+from core.ingest.formats.raw_table import RawTable
 from core.text import plural
 
 SUM_TOLERANCE = 1e-3

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 
 from core.chunks import CancelToken, map_chunks
-from core.models.climb import climb
 from core.models.coordinates import point_of
+from core.models.em import climb
 from core.models.em_model import Problem
 from core.models.information import Errors
 from core.models.restarts import alignment

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from core.models.charts import SimplexRows
-from core.models.climb import Point, expect
+from core.models.em import Point, expect
 from core.models.em_model import Problem
+from core.models.reparametrise import SimplexRows
 from core.models.result import RaterModelFit
 
 _STEP = 1e-4

@@ -10,11 +10,11 @@ import numpy as np
 
 from core.annotations.dataset import Dataset
 from core.chunks import CancelToken
-from core.models.charts import SimplexChart
-from core.models.climb import no_prior
 from core.models.design import design
+from core.models.em import no_prior
 from core.models.em_model import EmModel, Problem
 from core.models.identifiability import two_per_case
+from core.models.reparametrise import SimplexChart
 from core.models.restarts import Restarts
 from core.models.smoothing import Smoothing, default_smoothing, diagonal_prior, pooled_prior
 from core.models.stopping import StoppingRule

@@ -8,8 +8,8 @@ import numpy as np
 
 from core.annotations.dataset import Dataset
 from core.chunks import CancelToken
-from core.models.climb import Family, Prior, Summit, climb
 from core.models.design import Design, Repeats
+from core.models.em import Family, Prior, Summit, climb
 from core.models.majority import normalised
 from core.models.restarts import Restarts, random_restarts
 from core.models.result import RaterModelFit

@@ -10,10 +10,10 @@ import numpy as np
 
 from core.annotations.dataset import Dataset
 from core.chunks import CancelToken
-from core.models.charts import RateChart
-from core.models.climb import no_prior
 from core.models.design import design
+from core.models.em import no_prior
 from core.models.em_model import EmModel, Problem
+from core.models.reparametrise import RateChart
 from core.models.smoothing import default_smoothing, pooled_prior
 
 

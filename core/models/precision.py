@@ -9,11 +9,11 @@ from core.annotations.dataset import Dataset
 from core.chunks import CancelToken
 from core.errors import InputError, NotApplicableError
 from core.models.bootstrap import bootstrap_errors
-from core.models.charts import expit, logit
-from core.models.climb import expect
 from core.models.coordinates import Coordinates
+from core.models.em import expect
 from core.models.em_model import EmModel, Problem
 from core.models.information import Errors, information_errors
+from core.models.reparametrise import expit, logit
 from core.models.result import RaterModelFit, Spread, Uncertainty
 
 Method = Literal["observed information", "case bootstrap"]

@@ -6,8 +6,8 @@ import numpy as np
 
 from core.annotations.dataset import Dataset
 from core.chunks import CancelToken
-from core.models.climb import Family, Prior, Summit, climb, no_prior
 from core.models.design import Design
+from core.models.em import Family, Prior, Summit, climb, no_prior
 from core.models.stopping import StoppingRule
 
 Smoothing = Literal["none", "diagonal", "pooled"]

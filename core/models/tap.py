@@ -14,11 +14,11 @@ import numpy as np
 from core.annotations.dataset import Dataset
 from core.chunks import CancelToken
 from core.models._tap_kernels import accuracy_and_guesses
-from core.models.charts import LEAST_COUNT, SimplexRows, expit, logit
-from core.models.climb import Summit, no_prior
 from core.models.design import design
+from core.models.em import Summit, no_prior
 from core.models.em_model import EmModel, Problem
 from core.models.identifiability import left_free, tap_identifiability
+from core.models.reparametrise import LEAST_COUNT, SimplexRows, expit, logit
 from core.models.result import RaterModelFit
 from core.models.smoothing import default_smoothing, pooled_prior
 

@@ -17,8 +17,8 @@ from core.annotations.dataset import MISSING_TIME
 from core.chunks import CancelToken, map_chunks
 from core.errors import InputError, NotApplicableError
 from core.raters._chart_kernels import change_points, chart_of, shuffled_highest
-from core.raters.panel import Panel
-from core.raters.windows import FEWEST, POINTS, Windows, mean_accuracy, windows_of
+from core.raters.accuracy_windows import FEWEST, POINTS, Windows, mean_accuracy, windows_of
+from core.raters.leave_one_rater_out import Panel
 from core.seeds import case_seeds
 
 Chart = Literal["cusum", "ewma"]

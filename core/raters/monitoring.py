@@ -33,7 +33,7 @@ from core.raters.flags import (
     speed_evidence,
     streak_evidence,
 )
-from core.raters.panel import Panel, panel_of
+from core.raters.leave_one_rater_out import Panel, panel_of
 from core.raters.rates import Rates, entropy_of, rates_of
 from core.raters.tempo import SITTING, Tempo, tempo
 from core.text import number

@@ -6,10 +6,10 @@ import numpy as np
 
 from core.agreement.probability import spa
 from core.annotations.counts import ClassCounts
-from core.models.charts import expit, logit
+from core.models.reparametrise import expit, logit
 from core.raters._accuracy_kernels import likelihood_grids
 from core.raters.accuracy import N_POINTS, cell_edges, even_mass, quantile
-from core.raters.panel import spread_of
+from core.raters.leave_one_rater_out import spread_of
 from core.raters.plan_cases import Patterns
 from core.raters.plan_world import Progress, World, fitted_posterior, log_posterior
 

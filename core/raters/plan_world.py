@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from core.annotations.dataset import Dataset
-from core.models.climb import Point, Prior, climb, no_prior
 from core.models.dawid_skene import FullRows
 from core.models.design import Design, design
+from core.models.em import Point, Prior, climb, no_prior
 from core.models.majority import cells
 from core.models.result import RaterModelFit
 from core.models.smoothing import POOL_STRENGTH

@@ -8,8 +8,8 @@ from core.annotations.dataset import MISSING_TIME
 from core.errors import NotApplicableError, NotFoundError
 from core.raters.carelessness import CERTAIN
 from core.raters.drift import Chart, Drift, drift_of
+from core.raters.leave_one_rater_out import Panel
 from core.raters.monitoring import RaterTable
-from core.raters.panel import Panel
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,7 +6,7 @@ import numpy as np
 
 from core.annotations.dataset import MISSING_TIME
 from core.raters.carelessness import CERTAIN
-from core.raters.panel import Panel
+from core.raters.leave_one_rater_out import Panel
 
 SITTING = 1800  # seconds without an answer that end a sitting
 _DAY = 86_400

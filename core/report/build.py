@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from core.annotations.chosen import Selection
 from core.annotations.dataset import Dataset
-from core.annotations.validate import Report
+from core.annotations.named_selection import Selection
 from core.chunks import CancelToken
 from core.errors import InputError
 from core.evaluation.predictions import Predictions
+from core.ingest.build_dataset import Report
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.plackett_luce.gibbs import PlackettLuce
 from core.plausibility.protocol import PlausibilityModel

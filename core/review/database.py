@@ -17,7 +17,7 @@ from alembic.script.revision import ResolutionError
 from alembic.util import CommandError
 
 from core.errors import InputError
-from core.review.faults import StoreError
+from core.review.review_errors import StoreError
 from core.settings import current_settings
 
 PATIENCE = 5.0  # seconds that a write waits for another

@@ -4,7 +4,7 @@ from dataclasses import fields, replace
 
 from core.errors import InputError
 from core.review.events import Draft, Event
-from core.review.faults import NotAllowedError
+from core.review.review_errors import NotAllowedError
 from core.review.states import SETTLED, CaseReview, Read, effective, review_of
 
 

@@ -11,9 +11,9 @@ import sqlalchemy as sa
 
 from core.errors import InputError, NotFoundError
 from core.review.database import PATIENCE, empty_log, open_database, parse_url, store_url, transaction
+from core.review.event_rows import from_row, to_row
 from core.review.events import Draft, Event, check_name, check_text
-from core.review.faults import ConflictError
-from core.review.rows import from_row, to_row
+from core.review.review_errors import ConflictError
 from core.review.rules import admit
 from core.review.schema import events, session_cases, sessions
 from core.review.sessions import Queued, Session, SessionLine, lines_of

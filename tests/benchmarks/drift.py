@@ -17,7 +17,7 @@ import numpy as np
 from core.annotations.dataset import Dataset
 from core.models.dawid_skene import DawidSkene
 from core.raters.drift import drift_of
-from core.raters.panel import panel_of
+from core.raters.leave_one_rater_out import panel_of
 
 N_RATERS, N_CLASSES, PER_CASE, N_CASES = 40, 4, 5, 1600
 FALLS = (0.1, 0.2, 0.35)

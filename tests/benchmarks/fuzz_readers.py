@@ -14,8 +14,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.core.annotations.mutants import mutant
-from tests.core.annotations.test_fuzz import read_all
+from tests.core.ingest.mutants import mutant
+from tests.core.ingest.test_fuzz import read_all
 
 SLOWEST, LARGEST = 10.0, 1.0
 

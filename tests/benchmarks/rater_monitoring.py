@@ -20,8 +20,8 @@ from core.models.dawid_skene import DawidSkene
 from core.models.em_model import EmModel
 from core.models.one_coin import OneCoin
 from core.raters.accuracy import accuracies_of
+from core.raters.leave_one_rater_out import panel_of
 from core.raters.monitoring import monitor
-from core.raters.panel import panel_of
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ def write_label_studio(path: Path, n_tasks: int) -> None:
 
 def measure(small: str, whole: str) -> None:
     """Read both; print what reading the whole one took."""
-    from core.annotations.reading import read
+    from core.ingest.read_files import read
 
     read(small)
     told: list[float] = []

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from playwright.sync_api import Locator, Page, expect
 
-from core.annotations.reading import read
+from core.ingest.read_files import read
 from core.library import keep
 from core.review.store import ReviewStore
 from tests.browser.server import Dashboard

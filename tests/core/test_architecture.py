@@ -33,6 +33,7 @@ LAYERS = (
     ("models",),
     ("agreement",),
     ("rankings",),
+    ("ingest",),
     ("annotations",),
     ("chunks", "seeds", "processes"),
     ("tables",),

@@ -13,14 +13,14 @@ import pytest
 
 from core.agreement.coefficients import agreement_table
 from core.agreement.suitable import coefficients_for
-from core.annotations.chosen import Selection
 from core.annotations.counts import class_counts
-from core.annotations.reading import read
-from core.annotations.samples import load_sample
+from core.annotations.named_selection import Selection
 from core.certainty.top_sets import annotation_certainty
 from core.command_line import main
 from core.errors import LimitError
 from core.evaluation.sweep_table import reliability_sweep
+from core.ingest.read_files import read
+from core.ingest.samples import load_sample
 from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
 from core.plausibility.dirichlet import DirichletCounts

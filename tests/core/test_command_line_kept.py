@@ -5,8 +5,8 @@ import json
 import pytest
 
 from core import library
-from core.annotations.reading import read
 from core.command_line import main
+from core.ingest.read_files import read
 
 CSV = b"thing,who,said\n1,ann,x\n1,bob,y\n2,ann,x\n2,bob,x\n"
 

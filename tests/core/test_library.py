@@ -9,8 +9,8 @@ import pytest
 
 from core import library
 from core.annotations.dataset import MISSING_TIME, Dataset
-from core.annotations.reading import read
 from core.errors import InputError, NotFoundError
+from core.ingest.read_files import read
 
 CLASSES = b"case,rater,class,date,site\n1,Zo\xc3\xab,x,2024-01-01,north\n1,bob,y,,north\n2,bob,x,2024-01-02,south\n"
 RANKINGS = b"case,rater,rank,class\n1,ann,1,x\n1,ann,2,y\n1,ann,2,z\n2,bob,1,z\n"

@@ -4,9 +4,9 @@ import pytest
 
 from core import library
 from core.annotations.dataset import Dataset
-from core.annotations.facts import CaseFacts
-from core.annotations.reading import read
 from core.errors import NotFoundError
+from core.ingest.case_content import CaseFacts
+from core.ingest.read_files import read
 
 FACTS = CaseFacts(
     {"1": "héllo\n<b>"},
@@ -89,7 +89,7 @@ def test_images_that_are_gone_are_left_out(dataset):
 
 def test_nothing_is_left_behind_where_facts_cannot_be_written(dataset, monkeypatch):
     folder = library.keep(dataset, FACTS)
-    monkeypatch.setattr("core.annotations.kept_facts.json.dumps", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("core.ingest.stored_case_content.json.dumps", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         library.keep(dataset, CaseFacts({"1": "new"}))
     monkeypatch.undo()

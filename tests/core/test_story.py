@@ -10,12 +10,12 @@ from core.agreement.coefficients import agreement_table
 from core.annotations.anonymous import without_names
 from core.annotations.counts import class_counts
 from core.annotations.dataset import Dataset
-from core.annotations.readers import open_table
-from core.annotations.samples import sample_predictions
 from core.certainty.top_sets import annotation_certainty
 from core.errors import NotApplicableError
 from core.evaluation.predictions import read_predictions
 from core.evaluation.sweep_table import reliability_sweep
+from core.ingest.formats.tables import open_table
+from core.ingest.samples import sample_predictions
 from core.models.majority import MajorityVote
 from core.models.one_coin import OneCoin
 from core.models.precision import precision_of

@@ -12,8 +12,8 @@ from openpyxl import load_workbook
 from pyarrow import parquet
 
 from core import tables
-from core.annotations.reading import read
 from core.errors import LimitError
+from core.ingest.read_files import read
 
 TABLE = pd.DataFrame(
     {"case": ["=1+1", "b\x07c", "é"], "ci_low": [0.25, np.nan, np.inf], "n": [1, 2, 3], "open": [True, False, None]}

@@ -4,8 +4,8 @@ import re
 
 from core.agreement.suitable import coefficients_for
 from core.annotations.ordering import with_class_order
-from core.annotations.samples import read_sample
-from pages.shared.agreement_top import quoted
+from core.ingest.samples import read_sample
+from pages.shared.agreement.top import quoted
 from tests.pages.opened import kept, opened, settle, words
 
 

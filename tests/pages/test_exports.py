@@ -10,7 +10,7 @@ from openpyxl import load_workbook
 from pyarrow import parquet
 
 from core.command_line import main
-from pages.shared import widgets
+from pages.shared.kit import widgets
 from tests.pages.opened import kept, opened
 
 ROWS = "lesion,dermatologist,finding\n" + "".join(

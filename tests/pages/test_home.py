@@ -5,8 +5,8 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.annotations.samples import SAMPLES
-from pages.shared import home_known
+from core.ingest.samples import SAMPLES
+from pages.shared.home import known as home_known
 from tests.pages.opened import APP, kept, opened, settle, words
 
 SCORES = "case,rater,score\n" + "".join(f"{i // 3},{i % 3},{i * 0.7 % 5 + i // 3:.1f}\n" for i in range(60))

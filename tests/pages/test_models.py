@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.annotations.samples import load_sample
+from core.ingest.samples import load_sample
 from core.models.catalogue import Fitted, Request
 from core.models.dawid_skene import DawidSkene
 from core.models.rater_summary import RaterSummary, rater_summary
-from pages.shared.models_checks import _who_reproduces
-from pages.shared.models_jobs import label
-from pages.shared.models_parts import _rater_frame, extremes
+from pages.shared.models.checks import _who_reproduces
+from pages.shared.models.jobs import label
+from pages.shared.models.parts import _rater_frame, extremes
 from tests.core.figures.fits import fit
 from tests.pages.opened import kept, opened, settle, words
 

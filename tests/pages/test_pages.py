@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import read
-from core.annotations.samples import SAMPLES
+from core.ingest.samples import SAMPLES
 from core.library import keep
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")

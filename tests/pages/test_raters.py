@@ -4,14 +4,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.annotations.samples import load_sample
+from core.ingest.samples import load_sample
 from core.library import reopen
 from core.raters.monitoring import monitor
 from core.raters.report_card import report_card
 from core.review.events import Draft
 from core.review.opinions import Opinion
 from core.review.store import open_store
-from pages.shared import raters_answers, raters_blind, raters_table
+from pages.shared.raters import answers as raters_answers
+from pages.shared.raters import blind as raters_blind
+from pages.shared.raters import table as raters_table
 from tests.pages.opened import kept, opened, settle, words
 
 

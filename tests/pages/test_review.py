@@ -4,11 +4,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import read
-from core.annotations.facts import CaseFacts
+from core.ingest.case_content import CaseFacts
 from core.library import keep
 from core.review.store import ReviewStore, close_stores
-from pages.shared.cached import open_dataset
-from pages.shared.review_opinion import keys_of
+from pages.shared.cache.datasets import open_dataset
+from pages.shared.review.opinion import keys_of
 from tests.pages.test_pages import APP, ODD_DATA, assert_sound, open_page
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pages.shared import review_presses
+from pages.shared.review import presses as review_presses
 
 
 @pytest.fixture

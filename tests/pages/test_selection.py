@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.annotations.chosen import Selection
+from core.annotations.named_selection import Selection
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
 

@@ -3,9 +3,9 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.annotations.readers import open_source
-from core.annotations.remembered import recall
-from pages.shared import cached
+from core.ingest.formats.detect import open_source
+from core.ingest.saved_mappings import recall
+from pages.shared.cache import datasets as cached
 from tests.pages.export_files import EXPORTS, HOLDS, label_studio
 from tests.pages.test_pages import APP, MOST_RUNS
 

@@ -3,7 +3,7 @@
 import pytest
 
 from core.annotations.capabilities import CAPABILITIES, FIRST_BLOCK, THRESHOLD, can_use, verdicts
-from core.annotations.reading import read
+from core.ingest.read_files import read
 
 CLASSES = b"case,rater,class\n1,ann,x\n1,bob,y\n2,ann,x\n"
 

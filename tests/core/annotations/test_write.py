@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from core.annotations.reading import read
-from core.annotations.samples import load_sample
 from core.annotations.vocabulary import MISSING_TOKENS
 from core.annotations.write import long_table
+from core.ingest.read_files import read
+from core.ingest.samples import load_sample
 from core.tables import to_csv
 
 # Text that a file of comments, delimiters, quotes and lines could trip over. A lone carriage return is left to the

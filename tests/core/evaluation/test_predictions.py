@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 import core
-from core.annotations.readers import open_table
-from core.annotations.samples import SAMPLE_FOLDER
 from core.errors import InputError
 from core.evaluation.predictions import match_predictions, read_predictions
+from core.ingest.formats.tables import open_table
+from core.ingest.samples import SAMPLE_FOLDER
 
 
 @pytest.fixture

@@ -9,8 +9,6 @@ import pytest
 
 import core
 from core.annotations.dataset import Dataset
-from core.annotations.readers import open_table
-from core.annotations.samples import SAMPLE_FOLDER
 from core.certainty.risk import risk_of
 from core.certainty.top_sets import annotation_certainty
 from core.chunks import CancelToken
@@ -18,6 +16,8 @@ from core.errors import Cancelled, InputError
 from core.evaluation.metrics import evaluate, point_scores
 from core.evaluation.predictions import match_predictions, read_predictions
 from core.evaluation.sweep_table import reliability_sweep
+from core.ingest.formats.tables import open_table
+from core.ingest.samples import SAMPLE_FOLDER
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.gaussian import GaussianScores
 from core.plausibility.plackett_luce.gibbs import PlackettLuce

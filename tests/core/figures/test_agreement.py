@@ -5,7 +5,6 @@ import pytest
 
 from core.agreement.intervals import Coefficient, undefined
 from core.agreement.pairs import pair_matrix
-from core.annotations.reading import read
 from core.figures.agreement import (
     FEW_PAIRS,
     MOST_WITH_TEXT,
@@ -16,6 +15,7 @@ from core.figures.agreement import (
     title_of,
 )
 from core.figures.theme import DARK, LIGHT
+from core.ingest.read_files import read
 
 BAD = "<b>x</b>%{y}"
 

@@ -7,7 +7,6 @@ from core.agreement.bands import bands
 from core.agreement.intervals import Coefficient, undefined
 from core.agreement.over_time import OverTime, Window
 from core.agreement.precision import precision_curve
-from core.annotations.reading import read
 from core.figures.agreement_parts import (
     MOST_LINES,
     MOST_WINDOWS_NAMED,
@@ -17,6 +16,7 @@ from core.figures.agreement_parts import (
     precision_figure,
 )
 from core.figures.theme import DARK, LIGHT
+from core.ingest.read_files import read
 
 BAD = "<b>x</b>%{y}"
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from core.annotations.samples import load_sample
 from core.errors import LimitError, NotApplicableError
+from core.ingest.samples import load_sample
 from core.models.majority import MajorityVote
 
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.annotations.samples import load_sample
 from core.chunks import CancelToken
 from core.errors import Cancelled, InputError, NotApplicableError
+from core.ingest.samples import load_sample
 from core.models.dawid_skene import DawidSkene
 from core.models.one_coin import ClassConditional, OneCoin
 from core.models.precision import precision_of

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from core.annotations.samples import load_sample
 from core.chunks import CancelToken
 from core.errors import Cancelled
+from core.ingest.samples import load_sample
 from core.models.dawid_skene import DawidSkene
 from tests.core.models.rows import simulated
 

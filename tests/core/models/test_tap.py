@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from core.annotations.samples import load_sample
-from core.models.climb import climb, no_prior
+from core.ingest.samples import load_sample
 from core.models.dawid_skene import DawidSkene
 from core.models.design import design
+from core.models.em import climb, no_prior
 from core.models.precision import precision_of
 from core.models.stopping import StoppingRule
 from core.models.tap import TAP, Guessers

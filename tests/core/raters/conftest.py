@@ -1,6 +1,6 @@
 import pytest
 
-from core.annotations.samples import load_sample
+from core.ingest.samples import load_sample
 from core.raters.monitoring import monitor
 
 

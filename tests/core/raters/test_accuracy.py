@@ -4,7 +4,7 @@ import pytest
 from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
 from core.raters.accuracy import accuracies_of, binomial_mixture_tail, shrink
-from core.raters.panel import panel_of
+from core.raters.leave_one_rater_out import panel_of
 from tests.benchmarks.rater_monitoring import SETTINGS, coverage
 from tests.core.raters.raters_simulated import simulated
 

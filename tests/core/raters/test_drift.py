@@ -6,9 +6,9 @@ from core.errors import InputError, NotApplicableError
 from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
 from core.raters._chart_kernels import WARM_UP, change_points, chart_of
+from core.raters.accuracy_windows import POINTS
 from core.raters.drift import change_point, drift_chances, drift_of
-from core.raters.panel import panel_of
-from core.raters.windows import POINTS
+from core.raters.leave_one_rater_out import panel_of
 from tests.core.raters.raters_simulated import rebuilt, simulated
 
 DAY = 86_400

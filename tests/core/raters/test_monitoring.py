@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from core.annotations.dataset import Dataset
-from core.annotations.samples import SAMPLE_FOLDER, load_sample
 from core.chunks import CancelToken
 from core.errors import Cancelled, InputError, NotApplicableError
+from core.ingest.samples import SAMPLE_FOLDER, load_sample
 from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
 from core.models.one_coin import OneCoin

@@ -13,10 +13,10 @@ from core.errors import Cancelled, InputError
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.protocol import CaseDraws
 from core.reducers import protocol
+from core.reducers.all_draws import WholeCases
 from core.reducers.protocol import reduce_draws
 from core.reducers.quantiles import Quantiles
 from core.reducers.sets import TopSets
-from core.reducers.whole import WholeCases
 
 
 def collapsed(full, named, depth=3):

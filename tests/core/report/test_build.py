@@ -8,13 +8,13 @@ import pytest
 
 from core import load_sample, read
 from core.agreement.coefficients import agreement_table
-from core.annotations.chosen import Selection
 from core.annotations.counts import class_counts
-from core.annotations.readers import open_table
-from core.annotations.samples import SAMPLES, sample_predictions
+from core.annotations.named_selection import Selection
 from core.chunks import CancelToken
 from core.errors import Cancelled, InputError
 from core.evaluation.predictions import read_predictions
+from core.ingest.formats.tables import open_table
+from core.ingest.samples import SAMPLES, sample_predictions
 from core.report.build import SECTIONS, Order, build_report, usual_model
 from core.report.methods import SENTENCES, methods_text
 

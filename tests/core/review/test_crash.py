@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from core.review.events import Draft
-from core.review.faults import StoreError
 from core.review.opinions import Opinion
+from core.review.review_errors import StoreError
 
 ROOT = Path(__file__).parents[3]
 DATASET = "a" * 32
@@ -17,7 +17,7 @@ N = 500
 BURST = f"""
 import sys
 from core.review.events import Draft
-from core.review.faults import StoreError
+from core.review.review_errors import StoreError
 from core.review.opinions import Opinion
 from core.review.store import ReviewStore
 

@@ -14,9 +14,9 @@ from core.errors import InputError, PluralityError
 from core.review import database
 from core.review.database import connect, parse_url, store_url, transaction, upgrade
 from core.review.events import Draft
-from core.review.faults import StoreError
 from core.review.migrations.versions import r0001_events, r0002_seconds_and_append_only
 from core.review.opinions import Opinion
+from core.review.review_errors import StoreError
 from core.review.schema import metadata
 from core.review.sessions import Queued
 from core.review.store import close_stores, open_store

@@ -4,8 +4,8 @@ import pytest
 
 from core.errors import InputError
 from core.review.events import Draft
-from core.review.faults import NotAllowedError
 from core.review.opinions import UNDETERMINED, Opinion
+from core.review.review_errors import NotAllowedError
 from core.review.rules import admit, what_follows
 from core.review.states import review_of
 

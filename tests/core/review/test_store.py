@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from core.errors import InputError, NotFoundError
 from core.review.database import transaction
 from core.review.events import Draft
-from core.review.faults import ConflictError, NotAllowedError
 from core.review.opinions import Opinion
+from core.review.review_errors import ConflictError, NotAllowedError
 from core.review.rules import admit
 from core.review.schema import events
 from core.review.sessions import Queued

@@ -1,0 +1,118 @@
+"""Tables that hold how often something was answered, as one row per answer: counts, contingency, patterns."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from core.annotations.vocabulary import Coded, encode, to_numbers
+from core.errors import InputError
+from core.ingest.column_mapping import Mapping
+from core.ingest.formats.raw_table import RawTable
+from core.ingest.long_rows import Rows, drop, names_as_codes, stacked
+
+MOST_ANSWERS = 5_000_000
+MOST_OF_ONE_CASE = 100_000
+MOST_CASES = 1_000_000
+
+
+def count_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
+    """Answers of a table of cases by classes; raters are anonymous.
+
+    Raises
+    ------
+    InputError
+        A cell is no whole number of at least 0, or there are too many answers.
+    """
+    n_rows = raw.table.num_rows
+    case = encode(raw.table[mapping.case]) if mapping.case is not None else _numbered(n_rows)
+    counts = np.stack([_counts(raw, column) for column in mapping.across], 1)
+    tell(0.2)
+    _refuse_more(int(counts.sum()), MOST_ANSWERS, "answers")
+    _refuse_more(int(counts.sum(1).max(initial=0)), MOST_OF_ONE_CASE, "answers on one case")
+    classes = names_as_codes(mapping.across)
+    row, column = np.divmod(np.repeat(np.arange(counts.size), counts.ravel()), len(mapping.across))
+    per_row = counts.sum(1)
+    place = np.arange(row.size) - np.repeat(np.cumsum(per_row) - per_row, per_row)
+    raters = _numbered(int(per_row.max(initial=0)), "answer ")
+    rows = Rows(case, raters, classes, row, case.code[row], place.astype(np.int32), classes.code[column])
+    rows.dropped += [raw.drop(row, "nobody answered") for row in np.flatnonzero(per_row == 0)]
+    drop(rows, raw, rows.case_code < 0, "no case")
+    drop(rows, raw, rows.answer_code < 0, "no class")
+    return rows, {}
+
+
+def contingency_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
+    """Answers of two raters from how many cases fell in each pair of classes: one rater's in rows, one's in columns.
+
+    A last row or column of sums, whose class is not among the other raters', is left out.
+    """
+    if mapping.case is None:
+        raise InputError("No column names the classes of the rows.", "Choose the column that does.")
+    label = encode(raw.table[mapping.case])
+    counts = np.stack([_counts(raw, column) for column in mapping.across], 1)
+    tell(0.2)
+    known = np.isin(np.array([*label.values, ""], object)[label.code], np.array(mapping.across, object))
+    _refuse_more(int(counts[known].sum()), MOST_CASES, "cases")
+    classes = names_as_codes([*mapping.across])
+    of_label = np.array([*_codes_in(label.values, classes.values), -1], np.int32)[label.code]
+    row, column = np.divmod(np.repeat(np.arange(counts.size), (counts * known[:, None]).ravel()), len(mapping.across))
+    n_cases = row.size
+    cases, raters = _numbered(n_cases), Coded(np.arange(2, dtype=np.int32), ("columns", "rows"), {})
+    answer = np.stack([of_label[row], classes.code[column]], 1).ravel()
+    case_code = np.repeat(np.arange(n_cases, dtype=np.int32), 2)
+    rows = Rows(cases, raters, classes, np.repeat(row, 2), case_code, np.tile([1, 0], n_cases).astype(np.int32), answer)
+    for place in np.flatnonzero(~known):
+        rows.dropped.append(raw.drop(place, "not one of the classes of the columns"))
+    for place in np.flatnonzero(known & (counts.sum(1) == 0)):
+        rows.dropped.append(raw.drop(place, "no case is in this row"))
+    drop(rows, raw, rows.answer_code < 0, "no class")
+    return rows, {}
+
+
+def pattern_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
+    """Answers of a table with a column for each rater and one of how many cases have these answers."""
+    count = _counts(raw, mapping.count)
+    tell(0.1)
+    _refuse_more(int(count.sum()), MOST_CASES, "cases")
+    _refuse_more(int(count.sum()) * len(mapping.raters), MOST_ANSWERS, "answers")
+    n_cases = int(count.sum())
+    row_of_case = np.repeat(np.arange(count.size), count)
+    answer, raters = encode(stacked(raw, mapping.raters)), names_as_codes(mapping.raters)
+    code = answer.code.reshape(len(mapping.raters), -1)[:, row_of_case].ravel()
+    row = np.tile(row_of_case, len(mapping.raters))
+    case_code = np.tile(np.arange(n_cases, dtype=np.int32), len(mapping.raters))
+    rows = Rows(_numbered(n_cases), raters, answer, row, case_code, np.repeat(raters.code, n_cases), code)
+    rows.dropped += [raw.drop(place, "no case has these answers") for place in np.flatnonzero(count == 0)]
+    drop(rows, raw, (rows.answer_code < 0) | (rows.rater_code < 0), "no rater answered")
+    return rows, answer.missing
+
+
+def _counts(raw: RawTable, column: str) -> np.ndarray:
+    coded = encode(raw.table[column])
+    numbers = np.append(to_numbers(coded.values), 0.0)[coded.code]  # an empty cell is nobody
+    wrong = np.flatnonzero(~((numbers >= 0) & (numbers == np.floor(numbers)) & np.isfinite(numbers)))
+    if wrong.size:
+        row = int(wrong[0])
+        raise InputError(
+            f"Column {column!r} holds {coded.values[coded.code[row]]!r} where a count is expected.",
+            "Counts are whole numbers from 0 on; choose another layout or leave the column out.",
+            line=int(raw.line[row]),
+        )
+    _refuse_more(float(numbers.max(initial=0)), MOST_ANSWERS, "answers")
+    return numbers.astype(np.int64)
+
+
+def _refuse_more(count: float, most: int, what: str) -> None:
+    if count > most:
+        raise InputError(
+            f"The counts add up to {count:,.0f} {what}, the limit is {most:,}.", "Look at whether these are counts."
+        )
+
+
+def _numbered(count: int, word: str = "") -> Coded:
+    return Coded(np.arange(count, dtype=np.int32), tuple(f"{word}{place}" for place in range(1, count + 1)), {})
+
+
+def _codes_in(values: tuple[str, ...], vocabulary: tuple[str, ...]) -> list[int]:
+    position = {name: code for code, name in enumerate(vocabulary)}
+    return [position.get(value, -1) for value in values]

@@ -1,0 +1,101 @@
+"""What is done to answers before they become a dataset: whole rankings taken apart, classes merged and renamed."""
+
+from collections.abc import Mapping as Mapped
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from core.annotations.vocabulary import Coded, compact, encode
+from core.ingest.formats.raw_table import RawTable
+from core.ingest.long_rows import Rows, drop
+from core.text import plural
+
+# What people write where they cannot tell; each may be a class of its own or no answer.
+_CANNOT_TELL = frozenset(
+    {"cannot tell", "can't tell", "cant tell", "can not tell", "cannot say", "can't say", "cannot determine", "?", "-"}
+    | {"unsure", "not sure", "uncertain", "unknown", "don't know", "dont know", "do not know", "idk", "unclear", "--"}
+    | {"undecided", "undetermined", "indeterminate", "skip", "skipped", "no answer", "not applicable", "ungradable"}
+    | {"ungradeable", "not gradable"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Treatment:
+    """What to do with classes as they stand in the file.
+
+    Attributes
+    ----------
+    renamed : dict
+        New name by the name in the file; two with one new name are merged.
+    missing : frozenset of str
+        Answers that count as no answer.
+    """
+
+    renamed: Mapped[str, str] = field(default_factory=dict)
+    missing: frozenset[str] = frozenset()
+
+
+def cannot_tell(classes: tuple[str, ...]) -> tuple[str, ...]:
+    """Those classes that may say that a rater could not tell."""
+    return tuple(name for name in classes if " ".join(name.casefold().replace("’", "'").split()) in _CANNOT_TELL)
+
+
+def treat(rows: Rows, raw: RawTable, treatment: Treatment) -> list[str]:
+    """Merge, rename and drop classes of the rows in place; sentences on what was done, with counts.
+
+    Missing answers go by the names of the file, before any renaming.
+    """
+    notes = []
+    counts = np.bincount(rows.answer_code, minlength=len(rows.answer.values))
+    for code, name in enumerate(rows.answer.values):
+        if name in treatment.missing and counts[code]:
+            notes.append(f"{name!r} counts as no answer ({plural(int(counts[code]), 'answer')}).")
+            drop(rows, raw, rows.answer_code == code, f"{name!r} counts as no answer")
+    renamed = {
+        name: new.strip() for name, new in treatment.renamed.items() if new.strip() and name not in treatment.missing
+    }
+    used = [(code, name) for code, name in enumerate(rows.answer.values) if name in renamed and renamed[name] != name]
+    if not used:
+        rows.answer_code, values = compact(rows.answer_code, rows.answer.values)
+        rows.answer = Coded(rows.answer_code, values, rows.answer.missing)
+        return notes
+    for code, name in used:
+        notes.append(f"{name!r} is now {renamed[name]!r} ({plural(int(counts[code]), 'answer')}).")
+    code, names = compact(rows.answer_code, rows.answer.values)
+    rows.answer, recode = _in_order([renamed.get(name, name) for name in names], rows.answer.missing)
+    rows.answer_code = recode[code]
+    drop(rows, raw, rows.answer_code < 0, "its class was renamed to no answer")
+    return notes
+
+
+def take_apart(rows: Rows, raw: RawTable, separators: tuple[str, str]) -> None:
+    """Turn answers such as "A > B = C" into one row per ranked class, in place."""
+    after, tied = separators
+    pieces: list[list[tuple[int, str]]] = []
+    sound = np.ones(len(rows.answer.values), bool)
+    for code, text in enumerate(rows.answer.values):
+        blocks = [[name.strip() for name in block.split(tied)] for block in text.split(after)]
+        sound[code] = all(name for block in blocks for name in block)
+        pieces.append([(rank, name) for rank, block in enumerate(blocks, 1) for name in block] if sound[code] else [])
+    drop(rows, raw, ~sound[rows.answer_code], f"a place between {after!r} or {tied!r} is empty")
+    size = np.array([len(piece) for piece in pieces], np.int64)
+    entry_start = np.cumsum(size) - size
+    names = [name for piece in pieces for _, name in piece]
+    ranks = np.array([rank for piece in pieces for rank, _ in piece], np.float64)
+    coded, recode = _in_order(names, rows.answer.missing)
+    per_row = size[rows.answer_code]
+    within = np.arange(int(per_row.sum())) - np.repeat(np.cumsum(per_row) - per_row, per_row)
+    entry = np.repeat(entry_start[rows.answer_code], per_row) + within
+    annotation = np.repeat(np.arange(rows.row.size), per_row)
+    rows.keep(annotation)
+    rows.answer, rows.answer_code = coded, recode[entry]
+    rows.rank = ranks[entry]
+    rows.annotation = annotation
+    drop(rows, raw, rows.answer_code < 0, "no class is ranked")
+
+
+def _in_order(names: list[str], missing: dict[str, int]) -> tuple[Coded, np.ndarray]:
+    """A vocabulary of names in natural order, and the code of each name as it came (-1 for a missing token)."""
+    coded = encode(pa.chunked_array([pa.array(names, pa.string())]))
+    return Coded(coded.code, coded.values, missing), coded.code

@@ -1,0 +1,136 @@
+"""What is known of each case apart from the answers: what raters were shown, in words and in pictures.
+
+Facts stand beside a dataset and are no part of its digest: another text does not make other answers.
+"""
+
+import json
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from core.ingest.companion_files import CaseTable
+from core.ingest.images import SUFFIXES, path_parts
+from core.text import plural
+
+_SEVERAL = re.compile(r"\s*[;|]\s*")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CaseFacts:
+    """Texts and pictures by case id; a case of which nothing is known is left out.
+
+    Attributes
+    ----------
+    text : dict of str to str
+    address : dict of str to tuple of str
+        Paths or addresses of pictures, in their order.
+    images : dict of str to dict
+        Pictures that came with the data, by case and then by address, or by file name where none names it: the bytes,
+        or the file that holds them.
+    """
+
+    text: dict[str, str] = field(default_factory=dict)
+    address: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    images: dict[str, dict[str, bytes | Path]] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        """Whether anything is known of any case."""
+        return bool(self.text or self.address or self.images)
+
+
+def case_facts(
+    cases: Collection[str], table: CaseTable | None, pictures: Sequence[tuple[str, bytes]], notes: list[str]
+) -> CaseFacts | None:
+    """What a case table and pictures tell of these cases; sentences on what did not match join ``notes``.
+
+    A picture belongs to the case whose address ends as its path does, else to the case that it, or its folder, is named
+    after.
+    """
+    known = set(cases)
+    text: dict[str, str] = {}
+    address: dict[str, tuple[str, ...]] = {}
+    if table is not None:
+        if table.text is not None:
+            text = {case: words for case, words in zip(table.ids, table.text, strict=True) if case in known and words}
+        if table.address is not None:
+            pairs = zip(table.ids, table.address, strict=True)
+            address = {case: addresses(cell) for case, cell in pairs if case in known and cell}
+    images = _matched(known, address, pictures, notes)
+    facts = CaseFacts(text, address, images)
+    return facts if facts else None
+
+
+def addresses(cell: str) -> tuple[str, ...]:
+    """The addresses in a cell: one, a JSON list, or several set apart by ``;``, ``|`` or line breaks."""
+    cell = cell.strip()
+    if "\n" in cell:
+        return tuple(one for line in cell.splitlines() for one in addresses(line))
+    if cell.startswith("["):
+        try:
+            listed = json.loads(cell)
+        except (ValueError, RecursionError):
+            listed = None
+        if isinstance(listed, list) and listed and all(isinstance(one, str) for one in listed):
+            return tuple(one.strip() for one in listed if one.strip())
+    parts = [part for part in _SEVERAL.split(cell) if part]
+    if not cell.startswith("data:") and len(parts) > 1 and all(part.casefold().endswith(SUFFIXES) for part in parts):
+        return tuple(parts)
+    return (cell,) if cell else ()
+
+
+def _matched(
+    cases: set[str], address: dict[str, tuple[str, ...]], pictures: Sequence[tuple[str, bytes]], notes: list[str]
+) -> dict[str, dict[str, bytes | Path]]:
+    by_name: dict[str, list[int]] = {}
+    parts = [path_parts(name) for name, _ in pictures]
+    for place, path in enumerate(parts):
+        if path:
+            by_name.setdefault(path[-1].casefold(), []).append(place)
+    images: dict[str, dict[str, bytes | Path]] = {}
+    used = set()
+    for case, wanted in address.items() if pictures else ():
+        for one in wanted:
+            path = path_parts(one)
+            places = by_name.get(path[-1].casefold(), []) if path else []
+            if not places:
+                continue
+            depth = [_common(path, parts[place]) for place in places]
+            best = [place for place, length in zip(places, depth, strict=True) if length == max(depth)]
+            if len(best) == 1:  # two files that fit equally well leave it open which is meant
+                images.setdefault(case, {})[one] = pictures[best[0]][1]
+                used.add(best[0])
+    for place, path in enumerate(parts):
+        if place in used or not path:
+            continue
+        stem = path[-1].rsplit(".", 1)[0]
+        case = next((name for name in (stem, path[-1], *path[-2:-1]) if name in cases), None)
+        if case is not None:
+            images.setdefault(case, {})[pictures[place][0]] = pictures[place][1]
+            used.add(place)
+    if pictures:
+        n_without = len(pictures) - len(used)
+        notes.append(
+            f"{plural(len(used), 'image')} of {plural(len(images), 'case')}."
+            if not n_without
+            else f"{plural(n_without, 'image')} of {len(pictures):,} could not be matched to a case: name the files "
+            "after the cases, or add a case table with a column of their paths."
+        )
+    return images
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many last parts two paths have in common."""
+    length = 0
+    for a, b in zip(reversed(one), reversed(other), strict=False):
+        if a.casefold() != b.casefold():
+            break
+        length += 1
+    return length
+
+
+def joined(facts: CaseFacts | None, other: CaseFacts | None) -> CaseFacts | None:
+    """Facts of the same cases together; where both know a thing, that of ``other`` counts."""
+    if facts is None or other is None:
+        return other or facts
+    return CaseFacts(facts.text | other.text, facts.address | other.address, facts.images | other.images)

@@ -1,0 +1,49 @@
+"""Texts and addresses of cases that stand in the table of answers itself, said again in every row of a case."""
+
+import numpy as np
+
+from core.annotations.vocabulary import encode
+from core.ingest.column_mapping import Mapping
+from core.ingest.companion_files import CaseTable
+from core.ingest.formats.raw_table import RawTable
+
+_TEXT = ("text", "sentence", "case text", "document text")
+_ADDRESS = ("image", "image path", "image url", "image file", "img", "picture", "photo", "filename", "file name")
+
+
+def shown_beside(raw: RawTable, mapping: Mapping) -> CaseTable | None:
+    """What a long table tells of its cases in columns that no answer is taken from.
+
+    A column counts only where all rows of a case say the same and some case has several: otherwise it may be what a
+    rater wrote.
+    """
+    if mapping.layout != "long" or mapping.case is None:
+        return None
+    taken = {
+        getattr(mapping, role) for role in ("case", "rater", "answer", "rank", "time", "group", "confidence", "gold")
+    }
+    free = {
+        " ".join(column.casefold().replace("_", " ").split()): column for column in raw.columns if column not in taken
+    }
+    found = {
+        role: next((free[name] for name in names if name in free), None)
+        for role, names in (("text", _TEXT), ("address", _ADDRESS))
+    }
+    if not any(found.values()) or raw.table.num_rows == 0:
+        return None
+    cases = encode(raw.table[mapping.case])
+    named = np.flatnonzero(cases.code >= 0)
+    code, first = np.unique(cases.code[named], return_index=True)
+    if len(code) == len(named):
+        return None
+    place = np.searchsorted(code, cases.code[named])
+    parts = {}
+    for role, column in found.items():
+        if column is None:
+            continue
+        cells = encode(raw.table[column])
+        of_row = cells.code[named]
+        of_case = of_row[first]
+        if (of_case[place] == of_row).all() and (of_case >= 0).any():
+            parts[role] = tuple(cells.values[cell] if cell >= 0 else "" for cell in of_case)
+    return CaseTable(tuple(cases.values[one] for one in code), **parts) if parts else None

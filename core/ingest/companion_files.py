@@ -1,0 +1,200 @@
+"""What stands beside the answers: texts and groups of cases, names, order and risk of classes, gold."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from core.annotations.dataset import MISSING_TIME, RISK_LEVELS, Dataset
+from core.errors import InputError
+from core.ingest.times import to_seconds
+from core.text import plural
+
+
+@dataclass(frozen=True, slots=True)
+class CaseTable:
+    """What is known of cases, one entry per case in each tuple; a part that is not known is None.
+
+    Attributes
+    ----------
+    ids : tuple of str
+    text, address, group, time : tuple of str or None
+        What raters were shown in words; path or address of an image or file; group (site, batch); date.
+    """
+
+    ids: tuple[str, ...]
+    text: tuple[str, ...] | None = None
+    address: tuple[str, ...] | None = None
+    group: tuple[str, ...] | None = None
+    time: tuple[str, ...] | None = None
+
+    def joined(self, other: "CaseTable") -> "CaseTable":
+        """Both together; a part that both have, such as text, is that of ``other`` for the cases that it has."""
+        ids = tuple(dict.fromkeys((*self.ids, *other.ids)))
+        parts = {}
+        for role in ("text", "address", "group", "time"):
+            tables = [table for table in (self, other) if getattr(table, role) is not None]
+            known = {case: cell for table in tables for case, cell in zip(table.ids, getattr(table, role), strict=True)}
+            parts[role] = tuple(known.get(case, "") for case in ids) if tables else None
+        return CaseTable(ids, **parts)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassTable:
+    """The closed list of classes in its order, with display names and risk ("low", "medium", "high", "" unknown)."""
+
+    names: tuple[str, ...]
+    display: tuple[str, ...] | None = None
+    risk: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SideFiles:
+    """Side files as parsed, before they are matched to a dataset.
+
+    Attributes
+    ----------
+    cases : CaseTable or None
+    classes : ClassTable or None
+    gold : dict or None
+        Known class by case id.
+    predictions : tuple of (str, bytes)
+        Files that look like predictions of classifiers, by name, unread.
+    images : tuple of (str, bytes)
+        Pictures of cases by their path.
+    """
+
+    cases: CaseTable | None = None
+    classes: ClassTable | None = None
+    gold: dict[str, str] | None = None
+    predictions: tuple[tuple[str, bytes], ...] = ()
+    images: tuple[tuple[str, bytes], ...] = ()
+
+    def joined(self, other: "SideFiles") -> "SideFiles":
+        """Both together; where both have a part that of ``other`` counts, and gold and tables of cases are united."""
+        gold = {**(self.gold or {}), **(other.gold or {})} or None
+        cases = self.cases.joined(other.cases) if self.cases and other.cases else other.cases or self.cases
+        return SideFiles(
+            cases,
+            other.classes or self.classes,
+            gold,
+            self.predictions + other.predictions,
+            self.images + other.images,
+        )
+
+
+def with_side_files(dataset: Dataset, side: SideFiles) -> tuple[Dataset, tuple[str, ...]]:
+    """The dataset with gold, risk, order and names of classes, groups and dates of cases; notes on what did not match.
+
+    Classes that the class table lists and nobody answered join the closed list; answered classes that it does not list
+    come last.
+
+    Raises
+    ------
+    InputError
+        The class table gives two classes one name, or a risk that is none.
+    """
+    notes: list[str] = []
+    if side.gold is not None:
+        dataset = _with_gold(dataset, side.gold, notes)
+    if side.classes is not None and dataset.kind != "score":
+        dataset = _with_classes(dataset, side.classes, notes)
+    if side.cases is not None:
+        dataset = _with_cases(dataset, side.cases, notes)
+    return dataset, tuple(notes)
+
+
+def _with_cases(dataset: Dataset, table: CaseTable, notes: list[str]) -> Dataset:
+    known = set(table.ids)
+    n_unknown = sum(case not in known for case in dataset.cases)
+    if n_unknown:
+        notes.append(
+            f"The table of cases has no row for {plural(n_unknown, 'case')}."
+            if n_unknown < dataset.n_cases
+            else "No row of the table of cases names a case of these data; it was passed over."
+        )
+    if n_unknown == dataset.n_cases:
+        return dataset
+    if table.group is not None:
+        group = dict(zip(table.ids, table.group, strict=True))
+        dataset = replace(dataset, case_group=tuple(group.get(case, "") for case in dataset.cases))
+    if table.time is not None and dataset.time is None:
+        seconds = dict(zip(table.ids, to_seconds(pa.chunked_array([pa.array(table.time, pa.string())])), strict=True))
+        of_case = np.array([seconds.get(case, MISSING_TIME) for case in dataset.cases], np.int64)
+        if (of_case != MISSING_TIME).any():
+            dataset = replace(dataset, time=of_case[dataset.case_of_annotation])
+            notes.append("Answers have no dates of their own; the dates in the table of cases stand for them.")
+    return dataset
+
+
+def _with_gold(dataset: Dataset, gold: dict[str, str], notes: list[str]) -> Dataset:
+    if dataset.kind == "score":
+        notes.append("Gold classes were passed over: the answers are scores.")
+        return dataset
+    position = {name: code for code, name in enumerate(dataset.classes)}
+    codes = np.array([position.get(gold.get(case, ""), -1) for case in dataset.cases], np.int32)
+    unlisted = {name for case in dataset.cases if (name := gold.get(case)) is not None and name not in position}
+    if unlisted:
+        named = ", ".join(repr(name) for name in sorted(unlisted)[:3])
+        notes.append(
+            f"Gold names {plural(len(unlisted), 'class', 'classes')} that are not in the list ({named}); those cases "
+            "have no gold. Declare the classes to use it."
+        )
+    n_cases = len(set(gold) - set(dataset.cases))
+    if n_cases:
+        notes.append(f"Gold of {plural(n_cases, 'case')} without an answer was passed over.")
+    if (codes < 0).all():
+        notes.append("No gold matches a case and a class of these data.")
+        return dataset
+    return replace(dataset, gold=codes)
+
+
+def _with_classes(dataset: Dataset, table: ClassTable, notes: list[str]) -> Dataset:
+    known = set(table.names)
+    if not known & set(dataset.classes):
+        notes.append("No class of the class table is an answer; it was passed over.")
+        return dataset
+    last = [name for name in dataset.classes if name not in known]
+    if last:
+        named = ", ".join(map(repr, last[:3]))
+        notes.append(f"The class table lacks {plural(len(last), 'class', 'classes')} that were answered ({named}).")
+    order = [*table.names, *last]
+    if len(set(order)) < len(order):
+        raise InputError("The class table names a class twice.", "Give each class one row.")
+    position = {name: code for code, name in enumerate(order)}
+    dataset = _reordered(dataset, np.array([position[name] for name in dataset.classes], np.int32), tuple(order))
+    if table.risk is not None:
+        levels = [risk.strip().casefold() for risk in table.risk]
+        wrong = next((risk for risk in levels if risk not in (*RISK_LEVELS, "0", "1", "2", "")), None)
+        if wrong is not None:
+            raise InputError(f"The class table has a risk {wrong!r}.", "Use low, medium, high, or 0, 1, 2.")
+        codes = [RISK_LEVELS.index(risk) if risk in RISK_LEVELS else int(risk or -1) for risk in levels]
+        dataset = replace(dataset, class_risk=np.array(codes + [-1] * len(last), np.int8))
+    if table.display is not None:
+        names = tuple(shown or name for name, shown in zip(table.names, table.display, strict=True)) + tuple(last)
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InputError(
+                f"The class table shows two classes as {twice!r}.", "Merge them, or give each a name of its own."
+            )
+        dataset = replace(dataset, classes=names)
+    return dataset
+
+
+def _reordered(dataset: Dataset, recode: np.ndarray, classes: tuple[str, ...]) -> Dataset:
+    """The dataset with class ``k`` as class ``recode[k]`` of a list that may be longer."""
+    changes: dict = {"classes": classes}
+    if dataset.kind == "ranking":
+        entry_class = recode[dataset.entry_class]
+        annotation = np.repeat(np.arange(dataset.n_annotations), np.diff(dataset.entry_ptr))
+        by = np.lexsort((entry_class, dataset.entry_block, annotation))
+        changes["entry_class"] = entry_class[by]
+    else:
+        changes["answer"] = recode[dataset.answer]
+    if dataset.gold is not None:
+        changes["gold"] = np.append(recode, np.int32(-1))[dataset.gold]
+    if dataset.class_risk is not None:
+        risk = np.full(len(classes), -1, np.int8)
+        risk[recode] = dataset.class_risk
+        changes["class_risk"] = risk
+    return replace(dataset, **changes)

@@ -1,0 +1,114 @@
+"""Argilla, JSON records of versions 1 and 2, and the same as Hugging Face datasets with one column for each part."""
+
+from collections.abc import Iterator, Sequence
+
+from core.ingest.companion_files import SideFiles
+from core.ingest.formats.content_columns import CaseTexts
+from core.ingest.formats.json_text import JsonFile, Progress, all_heads, all_records
+from core.ingest.formats.label_studio_values import Answer
+from core.ingest.formats.questionnaire import Questionnaire, text_of
+from core.ingest.formats.source import Source
+
+NAME, TITLE = "argilla", "Argilla (records)"
+_Response = tuple[str, str, object, str]  # question, user, value, status
+
+
+def recognise(files: Sequence[JsonFile]) -> str | None:
+    """Records with `responses`, or columns that end in `.responses`."""
+    why = None
+    for record in all_heads(files):
+        if not isinstance(record, dict):
+            return None
+        if isinstance(record.get("responses"), dict | list) and ("fields" in record or "status" in record):
+            why = "records with fields and responses"
+        elif any(name.endswith(".responses") for name in record):
+            why = "columns that end in .responses"
+        else:
+            return None
+    return why
+
+
+def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
+    """Submitted responses of every question; drafts and discarded ones are dropped, suggestions passed over."""
+    return read_records(all_records(files, progress), [file.name for file in files], recognise(files) or "said so")
+
+
+def read_records(
+    records: Iterator[tuple[int, int, int, object]], files: Sequence[str], why: str, word: str = "record"
+) -> Source:
+    """The same from records that are already objects: file, number, line and value of each."""
+    asked, shown = Questionnaire((word, "response"), files), CaseTexts()
+    for file, number, line, record in records:
+        record = record if isinstance(record, dict) else {}
+        case = text_of(record.get("id")) or text_of(record.get("_server_id")) or str(number)
+        fields = record.get("fields")
+        shown.add(case, fields if isinstance(fields, dict) else record.get("text"))
+        found = _by_user(record)
+        if not found:
+            asked.begin(line, (number, 0), case, "", file=file)
+            asked.drop("nobody responded")
+        for place, (user, status, values) in enumerate(found, 1):
+            asked.begin(line, (number, place), case, user, file=file)
+            if status not in ("", "submitted"):
+                asked.drop(f"the response is {status[:40]}")
+                continue
+            for question, value in values.items():
+                asked.answer(question, *_answer(value))
+    return Source(NAME, TITLE, why, asked.questions(), SideFiles(cases=shown.table()))
+
+
+def _by_user(record: dict) -> list[tuple[str, str, dict[str, object]]]:
+    """User, status, and answers by question; a second answer of a user to one question is another response."""
+    found: dict[tuple[str, str, int], dict[str, object]] = {}
+    for question, user, value, status in _responses(record):
+        times = 0
+        while question in found.setdefault((user, status, times), {}):
+            times += 1
+        found[user, status, times][question] = value
+    return [(user, status, values) for (user, status, _), values in found.items()]
+
+
+def _responses(record: dict) -> Iterator[_Response]:
+    responses = record.get("responses")
+    if isinstance(responses, dict):  # version 2: by question
+        for question, given in responses.items():
+            for one in given if isinstance(given, list) else [given]:
+                if isinstance(one, dict):
+                    yield question, text_of(one.get("user_id")), one.get("value"), text_of(one.get("status"))
+        return
+    if isinstance(responses, list):  # version 1: by user
+        for one in responses:
+            values = one.get("values") if isinstance(one, dict) else None
+            for question, value in values.items() if isinstance(values, dict) else ():
+                inner = value.get("value") if isinstance(value, dict) and "value" in value else value
+                yield question, text_of(one.get("user_id")), inner, text_of(one.get("status"))
+        return
+    for name, values in record.items():  # columns of a Hugging Face dataset
+        if not name.endswith(".responses") or not isinstance(values, list):
+            continue
+        users, statuses = (record.get(f"{name}.{part}") for part in ("users", "status"))
+        for place, value in enumerate(values):
+            user, status = (
+                text_of(column[place]) if isinstance(column, list) and place < len(column) else ""
+                for column in (users, statuses)
+            )
+            yield name.removesuffix(".responses"), user, value, status
+
+
+def _answer(value: object) -> Answer:
+    """One class or number; a list is several classes, or a ranking where its parts have ranks."""
+    if not isinstance(value, list):
+        if isinstance(value, dict):
+            return [], "class"
+        text = text_of(value).strip()
+        return ([[text]] if text else []), "class"
+    if value and all(isinstance(one, dict) and "value" in one for one in value):
+        by_rank: dict[float, list[str]] = {}
+        for place, one in enumerate(value):
+            rank = one.get("rank", place)
+            by_rank.setdefault(float(rank) if isinstance(rank, int | float) else place, []).append(
+                text_of(one["value"])
+            )
+        return [by_rank[rank] for rank in sorted(by_rank)], "ranking"
+    names = dict.fromkeys(text for one in value if not isinstance(one, dict | list) and (text := text_of(one).strip()))
+    return ([list(names)] if names else []), "class"

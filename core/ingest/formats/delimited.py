@@ -1,0 +1,245 @@
+"""CSV, TSV and their like: the dialect is sniffed, the records are counted by ourselves, then read with that."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import csv
+
+from core.annotations._kernels import scan_records
+from core.errors import InputError
+from core.ingest.column_mapping import is_known_column
+from core.ingest.formats.encoding import to_utf8
+from core.ingest.formats.headers import column_names, knows_columns, looks_like_header, repeats_header
+from core.ingest.formats.raw_table import Dropped, RawTable
+from core.text import plural
+
+_DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
+_SNIFFED_RECORDS = 200
+_EXCEL_LINE = re.compile(rb"sep=([,;|\t])[ \t]*(?=[\r\n])")  # written for Excel, which takes the delimiter from it
+_COMMENT, _AFTER_QUOTE, _BLANK = 1, 2, 4
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How the fields of a file are set apart. ``quote`` is empty where none is used."""
+
+    delimiter: str
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Records:
+    """One entry per record of the file, in order; see the kernel ``scan_records``."""
+
+    first: np.ndarray
+    last: np.ndarray
+    line: np.ndarray
+    fields: np.ndarray
+    flags: np.ndarray
+
+    def marked(self, flag: int) -> np.ndarray:
+        return (self.flags & flag) != 0
+
+
+def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTable:
+    """A table of text from CSV, TSV, or text set apart by semicolons or bars.
+
+    Parameters
+    ----------
+    content : bytes
+        The whole file, in any encoding.
+    has_header : bool, optional
+        Whether the first row names the columns; guessed where not given.
+
+    Raises
+    ------
+    InputError
+        Empty or binary file, one column only, a header that names a column twice, a quote that stays open, rows that
+        do not fit the header. Nothing half-read is ever returned.
+    """
+    if not content.strip():
+        raise InputError("The file is empty.", "Choose a file with a header and at least one row.")
+    content, note = to_utf8(content)
+    if not content.strip():
+        raise InputError("The file is empty.", "Choose a file with a header and at least one row.")
+    notes = [note] if note else []
+    data = np.frombuffer(content, np.uint8)
+    declared = _EXCEL_LINE.match(content)
+    dialect = Dialect(declared.group(1).decode(), '"') if declared else sniff_dialect(data)
+    notes.append(f"Fields are set apart by {_DELIMITERS[dialect.delimiter]}.")
+    records = _scan(data, dialect)
+
+    rows = ~records.marked(_BLANK)
+    rows[0] &= declared is None
+    sound = rows & ~records.marked(_COMMENT | _AFTER_QUOTE)
+    if not sound.any():
+        _refuse_markup(content)
+        raise InputError("The file holds only comments or unreadable lines.", "Choose a file with rows of data.")
+    n_columns = Counter(records.fields[sound].tolist()).most_common(1)[0][0]
+    comment = records.marked(_COMMENT) & (records.fields != n_columns)
+    # A comment above the header may have as many fields as the table.
+    above = np.flatnonzero(rows & ~comment)
+    above = above[: int(np.argmin(np.append(records.marked(_COMMENT)[above], False)))]
+    first = int(np.flatnonzero(sound)[0])
+    if above.size and knows_columns(_cells(content, dialect, records, first)):
+        comment[above] = True
+    rows &= ~comment
+    if comment.any():
+        notes.append(f"{plural(int(comment.sum()), 'comment line')} (#) passed over.")
+    indices = np.flatnonzero(rows)
+    if has_header is not False and (n_above := _lines_above_header(content, dialect, records, indices, n_columns)):
+        notes.append(f"{plural(n_above, 'line')} above the header passed over.")
+        indices = indices[n_above:]
+    header = _cells(content, dialect, records, indices[0])
+    head = [_cells(content, dialect, records, index) for index in indices[1:_SNIFFED_RECORDS]]
+    if has_header is None:
+        has_header = looks_like_header(header, head)
+    if has_header:
+        names = column_names(header, n_columns, int(records.line[indices[0]]), head)
+        indices = indices[1:]
+    else:
+        names = [f"column {number}" for number in range(1, n_columns + 1)]
+        notes.append("The columns have no names and were numbered.")
+    if n_columns < 2:
+        _refuse_markup(content)
+        raise InputError(
+            f"Only one column was found ({names[0]!r}).",
+            "A table needs at least a case and an answer; fields may be set apart by comma, semicolon, tab or bar.",
+        )
+    if indices.size == 0:
+        raise InputError("The file has a header but no rows.", "Choose a file with at least one row of data.")
+
+    wrong_size = records.fields[indices] != n_columns
+    after_quote = records.marked(_AFTER_QUOTE)[indices]
+    bad = wrong_size | after_quote
+    dropped = [
+        Dropped(
+            int(records.line[index]),
+            "text after a closing quote"
+            if records.flags[index] & _AFTER_QUOTE
+            else f"{records.fields[index]} fields where {n_columns} are expected",
+        )
+        for index in indices[bad]
+    ]
+    kept = indices[~bad]
+    if kept.size == 0:
+        _refuse_markup(content)
+        raise InputError("No row has as many fields as the table has columns.", "Look at the delimiter of the file.")
+    if marked := int(records.marked(_COMMENT)[kept].sum()):
+        notes.append(f"{plural(marked, 'row')} with # in front read as data: they have as many fields as the table.")
+    table = _parse(content, dialect, names, records, kept)
+    line = records.line[kept]
+    if has_header:
+        again = repeats_header(table, header)
+        dropped += [Dropped(int(place), "the header again") for place in line[again]]
+        table, line = (table.filter(pa.array(~again)), line[~again]) if again.any() else (table, line)
+    return RawTable(table, line, tuple(dropped), tuple(notes), has_header, dialect.delimiter == ";")
+
+
+def sniff_dialect(data: np.ndarray) -> Dialect:
+    """The delimiter that gives most records the same number of fields, more than one, and the quote in use.
+
+    Parameters
+    ----------
+    data : ndarray of uint8
+        UTF-8 text.
+    """
+    best, best_score = Dialect(",", '"'), (-1.0, 0)
+    head = data[: 1 << 20]
+    for quote in ('"', "'"):
+        if quote == "'" and not _single_quotes_in_use(head[:65_536].tobytes()):
+            continue
+        for delimiter in _DELIMITERS:
+            _, _, _, fields, flags, _, _ = scan_records(head, ord(delimiter), ord(quote), 0, _SNIFFED_RECORDS)
+            counts = Counter(fields[(flags & (_COMMENT | _BLANK)) == 0].tolist())
+            if not counts:
+                continue
+            columns, records = counts.most_common(1)[0]
+            # Ties go to the first of the list: a comma inside text is rarer than a comma as delimiter.
+            score = (records / counts.total() if columns > 1 else 0.0, columns if quote == "'" else 0)
+            if score > best_score:
+                best, best_score = Dialect(delimiter, quote), score
+    return best
+
+
+def _single_quotes_in_use(head: bytes) -> bool:
+    if b'"' in head:
+        return False
+    lines = head.splitlines()[:_SNIFFED_RECORDS]
+    quoted = [line.count(b"'") >= 2 and line.lstrip().startswith(b"'") for line in lines]
+    return quoted[0] and sum(quoted) > len(lines) / 2
+
+
+def _scan(data: np.ndarray, dialect: Dialect) -> _Records:
+    *columns, open_line, noticed_line = scan_records(data, ord(dialect.delimiter), ord(dialect.quote), 0, -1)
+    if open_line:
+        where = "does not close before the end of the file"
+        if noticed_line != open_line:
+            where = f"is still open on line {noticed_line:,}"
+        raise InputError(
+            f"A quotation mark ({dialect.quote}) that opens here {where}.",
+            "Nothing was read, as rows could be lost. Close it, or double it where it belongs to the text.",
+            line=int(open_line),
+        )
+    return _Records(*columns)
+
+
+def _cells(content: bytes, dialect: Dialect, records: _Records, index: int) -> list[str]:
+    """The fields of one record, taken apart by the standard library: a second reader beside the first."""
+    import csv as standard_csv
+
+    standard_csv.field_size_limit(2**31 - 1)  # it gives up at 131,072 letters otherwise
+    text = content[records.first[index] : records.last[index]].decode()
+    return next(standard_csv.reader([text], delimiter=dialect.delimiter, quotechar=dialect.quote), [""])
+
+
+def _lines_above_header(
+    content: bytes, dialect: Dialect, records: _Records, indices: np.ndarray, n_columns: int
+) -> int:
+    """How many lines of a title, of another number of fields, stand above a header of known names."""
+    for n_above, index in enumerate(indices[:20]):
+        cells = _cells(content, dialect, records, index)
+        if 2 * sum(map(is_known_column, cells)) > len(cells):
+            return n_above if len(cells) == n_columns else 0
+        if len(cells) == n_columns:
+            return 0
+    return 0
+
+
+def _refuse_markup(content: bytes) -> None:
+    start = content.lstrip()[:1]
+    if start == b"<":
+        raise InputError("This looks like a web page or XML, not like a table.", "Save the table as CSV or Parquet.")
+
+
+def _parse(content: bytes, dialect: Dialect, names: list[str], records: _Records, kept: np.ndarray) -> pa.Table:
+    if kept.size and kept[-1] - kept[0] + 1 == kept.size:
+        buffer = pa.py_buffer(content).slice(int(records.first[kept[0]]), _span(records, kept))
+    else:
+        runs = np.split(kept, np.flatnonzero(np.diff(kept) != 1) + 1)
+        pieces = (content[records.first[run[0]] : records.last[run[-1]]] for run in runs)
+        buffer = pa.py_buffer(b"\n".join(pieces) + b"\n")
+    remedy = "Nothing was read. Save the file as Parquet, or look for quotation marks and line ends inside the text."
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(buffer),
+            read_options=csv.ReadOptions(column_names=names, block_size=8 << 20),
+            parse_options=csv.ParseOptions(
+                delimiter=dialect.delimiter, quote_char=dialect.quote, newlines_in_values=True, ignore_empty_lines=True
+            ),
+            convert_options=csv.ConvertOptions(
+                column_types={name: pa.string() for name in names}, strings_can_be_null=False, check_utf8=False
+            ),
+        )
+    except pa.ArrowInvalid as error:
+        raise InputError(f"The rows could not be taken apart ({error}).", remedy) from None
+    if table.num_rows != kept.size:
+        raise InputError(f"Two counts of the rows differ ({kept.size:,} and {table.num_rows:,}).", remedy)
+    return table
+
+
+def _span(records: _Records, kept: np.ndarray) -> int:
+    return int(records.last[kept[-1]] - records.first[kept[0]])

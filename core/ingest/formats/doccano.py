@@ -1,0 +1,69 @@
+"""doccano, JSON Lines: a file for each rater, named after the rater; `all.jsonl` says nothing of raters."""
+
+from collections.abc import Sequence
+
+from core.errors import InputError
+from core.ingest.companion_files import SideFiles
+from core.ingest.formats.content_columns import CaseTexts
+from core.ingest.formats.json_text import JsonFile, Progress, all_heads, all_records
+from core.ingest.formats.questionnaire import Questionnaire, text_of
+from core.ingest.formats.source import Source
+
+NAME, TITLE = "doccano", "doccano (JSONL)"
+_LABELS = ("label", "labels", "cats")
+_NO_RATER = ("all", "unknown", "admin_all")
+
+
+def recognise(files: Sequence[JsonFile]) -> str | None:
+    """Records with an id, a text and a list of labels."""
+    for record in all_heads(files):
+        if not isinstance(record, dict) or "id" not in record or not {"text", "data", "filename"} & record.keys():
+            return None
+        if not any(isinstance(record.get(name), list) for name in _LABELS):
+            return None
+        if "responses" in record or "answer" in record:
+            return None
+    return "records with id, text and a list of labels"
+
+
+def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
+    """The labels of each record. One file has no raters; of several, each is one rater.
+
+    Raises
+    ------
+    InputError
+        The labels are spans of the text.
+    """
+    notes = []
+    stems = [file.name.replace("\\", "/").rsplit("/", 1)[-1].rsplit(".", 1)[0] for file in files]
+    named = [stem.casefold() not in _NO_RATER for stem in stems]
+    if len(files) > 1 and any(named) and not all(named):
+        left = ", ".join(file.name for file, kept in zip(files, named, strict=True) if not kept)
+        notes.append(f"{left} was passed over: it holds the answers of all raters without saying whose they are.")
+        files = [file for file, kept in zip(files, named, strict=True) if kept]
+        stems = [stem for stem, kept in zip(stems, named, strict=True) if kept]
+    elif len(files) == 1:
+        stems = [""]
+        notes.append(
+            "One doccano file has no raters. Export with “Export only approved documents” off and one file for each "
+            "user, and open the whole zip."
+        )
+    asked, shown = Questionnaire(("record",), [file.name for file in files]), CaseTexts()
+    n_spans = 0
+    for file, number, line, record in all_records(files, progress):
+        record = record if isinstance(record, dict) else {}
+        case = text_of(record.get("id"))
+        asked.begin(line, (number,), case, stems[file], file=file)
+        shown.add(case, {name: record.get(name) for name in ("text", "data", "filename")})
+        labels = next((record[name] for name in _LABELS if isinstance(record.get(name), list)), [])
+        if labels and all(isinstance(label, list | dict) for label in labels):
+            n_spans += 1
+            asked.drop("the labels are spans, which are no class of the case")
+            continue
+        block = list(dict.fromkeys(text for label in labels if (text := text_of(label))))
+        asked.answer("label", [block] if block else [])
+    if n_spans == asked.n_annotations:
+        raise InputError(
+            "These are spans of text, not classes of whole cases.", "Export a text classification project."
+        )
+    return Source(NAME, TITLE, recognise(files) or "said so", asked.questions(notes), SideFiles(cases=shown.table()))

@@ -1,0 +1,106 @@
+"""Label Studio, JSON: tasks with their annotations (older exports: completions), in one file or one file per task."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from core.ingest.companion_files import SideFiles
+from core.ingest.formats.content_columns import CaseTexts
+from core.ingest.formats.json_text import JsonFile, Progress, all_records
+from core.ingest.formats.label_studio_values import KINDS, Answer, answer_in
+from core.ingest.formats.questionnaire import Questionnaire, text_of
+from core.ingest.formats.source import Source
+from core.text import plural
+
+NAME, TITLE = "label-studio", "Label Studio (JSON)"
+
+
+def recognise(files: Sequence[JsonFile]) -> str | None:
+    """Tasks are objects with ``data`` and a list of ``annotations`` or ``completions``."""
+    for task in files[0].head:
+        if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
+            return None
+        if not isinstance(_annotations(task), list):
+            return None
+    return "tasks with data and annotations" if "annotations" in files[0].head[0] else "tasks with completions"
+
+
+def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
+    """Every question (``from_name``) of the annotations; skipped and doubled annotations are dropped rows."""
+    asked = Questionnaire(("task", "annotation"), [file.name for file in files])
+    shown, known = CaseTexts(), set()
+    gold: dict[str, dict[str, str]] = {}
+    passed: Counter[str] = Counter()
+    n_untouched = 0
+    for file, number, line, task in all_records(files, progress):
+        if not isinstance(task, dict) or not isinstance(annotations := _annotations(task), list):
+            asked.begin(line, (number, 0), "", "", file=file)
+            asked.drop("no task with annotations")
+            continue
+        case = text_of(task.get("id")) or text_of(task.get("inner_id")) or str(number)
+        shown.add(case, task.get("data"))
+        for place, annotation in enumerate(annotations, 1):
+            if not isinstance(annotation, dict):
+                asked.begin(line, (number, place), case, "", file=file)
+                asked.drop("the annotation is only a number: the export leaves annotations out")
+                continue
+            rater, time = _rater(annotation), annotation.get("created_at")
+            asked.begin(line, (number, place), case, rater, time, file=file)
+            if (reason := _unusable(annotation, known)) is not None:
+                asked.drop(reason)
+                continue
+            results = annotation.get("result")
+            answers, of_model = _answers(results if isinstance(results, list) else [], passed)
+            n_untouched += of_model
+            for name, (blocks, kind) in answers.items():
+                asked.answer(name, blocks, kind)
+                if annotation.get("ground_truth") is True and blocks and len(blocks[0]) == 1:
+                    gold.setdefault(name, {})[case] = blocks[0][0]
+    notes = [f"Answers of type {name} were passed over ({count:,})." for name, count in sorted(passed.items())]
+    if n_untouched:
+        notes.append(f"{plural(n_untouched, 'answer')} came from a model and the rater left them as they were.")
+    if gold:
+        notes.append("Annotations marked as ground truth are gold, and still count as answers.")
+    questions = tuple(replace(question, gold=gold.get(question.name)) for question in asked.questions(notes))
+    return Source(NAME, TITLE, recognise(files) or "said so", questions, SideFiles(cases=shown.table()))
+
+
+def _annotations(task: dict) -> object:
+    return task.get("annotations", task.get("completions"))
+
+
+def _rater(annotation: dict) -> str:
+    who = annotation.get("completed_by")
+    if isinstance(who, dict):
+        who = who.get("email") or who.get("username") or who.get("id")
+    return text_of(who) if not isinstance(who, list) else ""
+
+
+def _unusable(annotation: dict, known: set) -> str | None:
+    number = annotation.get("id")
+    if isinstance(number, int | str):
+        if number in known:
+            return f"annotation {number} stands in the file twice"
+        known.add(number)
+    if annotation.get("was_cancelled") or annotation.get("skipped"):
+        return "the rater skipped the task"
+    return None
+
+
+def _answers(results: list, passed: Counter[str]) -> tuple[dict[str, Answer], int]:
+    """Answer by question; and how many were a model's and not changed. Two to one question are left to the caller."""
+    answers: dict[str, Answer] = {}
+    n_untouched = 0
+    for result in results:
+        if not isinstance(result, dict):
+            continue
+        kind = text_of(result.get("type"))
+        answer = answer_in(result.get("value")) if kind in KINDS or not kind else None
+        if answer is None:
+            passed[kind or "nothing"] += 1
+            continue
+        name = text_of(result.get("from_name")) or kind
+        # One region of the picture after the other was asked the same: there is no one answer.
+        answers[name] = answer if name not in answers or answers[name] == answer else ([], answer[1])
+        n_untouched += result.get("origin") == "prediction"
+    return answers, n_untouched

@@ -1,0 +1,79 @@
+"""Labelbox, NDJSON: data rows with the labels of each project; radio and checklist answers."""
+
+from collections.abc import Iterator, Sequence
+
+from core.ingest.companion_files import SideFiles
+from core.ingest.formats.content_columns import CaseTexts
+from core.ingest.formats.json_text import JsonFile, Progress, all_heads, all_records
+from core.ingest.formats.questionnaire import Questionnaire, text_of
+from core.ingest.formats.source import Source
+
+NAME, TITLE = "labelbox", "Labelbox (NDJSON)"
+
+
+def recognise(files: Sequence[JsonFile]) -> str | None:
+    """Records with a `data_row` and `projects`."""
+    for record in all_heads(files):
+        if not isinstance(record, dict) or "data_row" not in record or not isinstance(record.get("projects"), dict):
+            return None
+    return "records with data_row and projects"
+
+
+def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
+    """Every classification of every label; one question for each name."""
+    asked, shown = Questionnaire(("data row", "label"), [file.name for file in files]), CaseTexts()
+    known: set = set()
+    for file, number, line, record in all_records(files, progress):
+        record = record if isinstance(record, dict) else {}
+        row = record.get("data_row")
+        row = row if isinstance(row, dict) else {}
+        case = text_of(row.get("global_key")) or text_of(row.get("external_id")) or text_of(row.get("id"))
+        shown.add(case, {"row_data": row.get("row_data")})
+        labels = list(_labels(record))
+        if not labels:
+            asked.begin(line, (number, 0), case, "", file=file)
+            asked.drop("nobody labelled it")
+        for place, label in enumerate(labels, 1):
+            details = label.get("label_details")
+            details = details if isinstance(details, dict) else {}
+            who, when = details.get("created_by"), details.get("created_at")
+            asked.begin(line, (number, place), case, who, when, file=file)
+            if (key := label.get("id")) is not None:
+                if text_of(key) in known:
+                    asked.drop(f"label {text_of(key)} stands in the file twice")
+                    continue
+                known.add(text_of(key))
+            if label.get("is_skipped") or details.get("is_skipped"):
+                asked.drop("the rater skipped the data row")
+                continue
+            answered: set[str] = set()
+            for name, block in _classifications(label):
+                if name not in answered:
+                    asked.answer(name, [block] if block else [])
+                answered.add(name)
+    return Source(NAME, TITLE, recognise(files) or "said so", asked.questions(), SideFiles(cases=shown.table()))
+
+
+def _labels(record: dict) -> Iterator[dict]:
+    projects = record.get("projects")
+    for project in projects.values() if isinstance(projects, dict) else ():
+        labels = project.get("labels") if isinstance(project, dict) else None
+        yield from (label for label in (labels if isinstance(labels, list) else ()) if isinstance(label, dict))
+
+
+def _classifications(label: dict) -> Iterator[tuple[str, list[str]]]:
+    """Name and chosen classes of each radio or checklist question; of classes named inside others only the outer."""
+    annotations = label.get("annotations")
+    found = annotations.get("classifications") if isinstance(annotations, dict) else None
+    for asked in found if isinstance(found, list) else ():
+        if not isinstance(asked, dict):
+            continue
+        name = text_of(asked.get("name")) or text_of(asked.get("value")) or "classification"
+        if isinstance(radio := asked.get("radio_answer"), dict):
+            yield name, [text] if (text := _title(radio)) else []
+        elif isinstance(checked := asked.get("checklist_answers", asked.get("checklist_answer")), list):
+            yield name, list(dict.fromkeys(text for one in checked if isinstance(one, dict) and (text := _title(one))))
+
+
+def _title(answer: dict) -> str:
+    return text_of(answer.get("name")) or text_of(answer.get("value"))

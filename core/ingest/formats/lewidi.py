@@ -1,0 +1,56 @@
+"""Learning With Disagreements (LeWiDi), JSON: one object of cases, annotations as strings (2023) or objects (2025)."""
+
+from collections.abc import Iterator, Sequence
+
+from core.ingest.companion_files import SideFiles
+from core.ingest.formats.content_columns import CaseTexts
+from core.ingest.formats.json_text import JsonFile, Progress, all_heads
+from core.ingest.formats.questionnaire import Questionnaire, text_of
+from core.ingest.formats.source import Source
+
+NAME, TITLE = "lewidi", "LeWiDi (JSON)"
+_QUESTION = "annotations"
+
+
+def recognise(files: Sequence[JsonFile]) -> str | None:
+    """One object of cases with `annotators` and `annotations`."""
+    for value in all_heads(files):
+        if not isinstance(value, dict) or not value:
+            return None
+        cases = [case for _, case in zip(range(25), value.values(), strict=False)]
+        if not all(isinstance(case, dict) and {"annotators", "annotations"} <= case.keys() for case in cases):
+            return None
+    return "an object of cases with annotators and annotations"
+
+
+def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
+    """Annotations by annotator; `soft_label` and `hard_label` are passed over, as they follow from the annotations."""
+    asked, shown = Questionnaire(("case", "annotation"), [file.name for file in files]), CaseTexts()
+    for place, file in enumerate(files):
+        for line, value in file.records(progress):
+            for number, (key, case) in enumerate(value.items() if isinstance(value, dict) else (), 1):
+                case = case if isinstance(case, dict) else {}
+                shown.add(key, case.get("text"))
+                given = list(_annotations(case))
+                for index, (rater, answer) in enumerate(given, 1):
+                    asked.begin(line, (number, index), key, rater, group=case.get("split"), file=place)
+                    block = [text.strip() for text in text_of(answer).split(",") if text.strip()]
+                    asked.answer(_QUESTION, [list(dict.fromkeys(block))] if block else [])
+                if not given:
+                    asked.begin(line, (number, 0), key, "", file=place)
+                    asked.drop("as many annotators as annotations are expected")
+    notes = ("soft_label and hard_label were passed over: they are counted anew from the annotations.",)
+    return Source(NAME, TITLE, recognise(files) or "said so", asked.questions(notes), SideFiles(cases=shown.table()))
+
+
+def _annotations(case: dict) -> Iterator[tuple[str, object]]:
+    """Annotator and answer. Strings are lists set apart by commas; an object names its annotators."""
+    annotators, annotations = case.get("annotators"), case.get("annotations")
+    if isinstance(annotations, dict):
+        yield from annotations.items()
+        return
+    lists = [
+        [part.strip() for part in one.split(",")] if isinstance(one, str) else one for one in (annotators, annotations)
+    ]
+    if all(isinstance(one, list) for one in lists) and len(lists[0]) == len(lists[1]):
+        yield from ((text_of(rater), answer) for rater, answer in zip(*lists, strict=True))

@@ -1,0 +1,106 @@
+"""Mechanical Turk, CSV of a batch: one row per assignment, what was shown in `Input.*` and said in `Answer.*`."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+
+from core.errors import InputError
+from core.ingest.companion_files import SideFiles
+from core.ingest.formats.content_columns import CaseTexts
+from core.ingest.formats.questionnaire import Questionnaire, text_of
+from core.ingest.formats.raw_table import RawTable
+from core.ingest.formats.source import Source
+
+NAME, TITLE = "mturk", "Mechanical Turk (batch CSV)"
+_TRUE, _FALSE = ("true", "on", "1"), ("false", "off", "0", "")
+_WHOLE = "Answer.taskAnswers"
+_MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"
+_ZONES = {"PST": "-08:00", "PDT": "-07:00", "UTC": "Z", "GMT": "Z"}
+_DATE = re.compile(
+    r"\w{3} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) (\d\d) (\d\d:\d\d:\d\d) (PST|PDT|UTC|GMT) (\d{4})"
+)
+
+
+def recognise(columns: Sequence[str]) -> str | None:
+    """Columns `HITId`, `WorkerId` and some `Answer.*`."""
+    if {"HITId", "WorkerId"} <= set(columns) and any(column.startswith("Answer.") for column in columns):
+        return "columns HITId, WorkerId and Answer.*"
+    return None
+
+
+def read(raw: RawTable, *, with_rejected: bool = False) -> Source:
+    """Every answer field is a question; boxes of one field (`Answer.mood.happy`, `Answer.mood.sad`) are one.
+
+    Rejected assignments are dropped rows unless ``with_rejected``.
+    """
+    fields = [column for column in raw.columns if column.startswith("Answer.")]
+    inputs = [column for column in raw.columns if column.startswith("Input.")]
+    if not fields:
+        raise InputError("No column Answer.* holds answers.", "Download the results of the batch again.")
+    named = ("HITId", "WorkerId", "AssignmentId", "AssignmentStatus", "SubmitTime")
+    cells = {name: raw.table[name].to_pylist() for name in (*named, *fields, *inputs) if name in raw.columns}
+    nothing = [""] * raw.table.num_rows
+    hit, worker, assignment, status, time = (cells.get(name, nothing) for name in named)
+    boxes = _boxes({field: cells[field] for field in fields if field != _WHOLE})
+    asked, shown, known = Questionnaire(("row",)), CaseTexts(), set()
+    for row in range(raw.table.num_rows):
+        asked.begin(int(raw.line[row]), (row + 1,), hit[row], worker[row], _iso(time[row]))
+        shown.add(hit[row], {name: cells[name][row] for name in inputs})
+        if assignment[row] and assignment[row] in known:
+            asked.drop(f"assignment {assignment[row][:40]} stands in the file twice")
+            continue
+        known.add(assignment[row])
+        if status[row].strip().casefold() == "rejected" and not with_rejected:
+            asked.drop("the work was rejected")
+            continue
+        for name, parts in boxes.items():
+            block = [part for part, field in parts if cells[field][row].strip().casefold() in _TRUE]
+            asked.answer(name, [block] if block else [])
+        for field in fields:
+            if field == _WHOLE:
+                for name, block in _task_answers(cells[field][row]):
+                    asked.answer(name, [block] if block else [])
+            elif not any(field == other for parts in boxes.values() for _, other in parts):
+                text = cells[field][row].strip()
+                asked.answer(field.removeprefix("Answer."), [[text]] if text else [])
+    return Source(
+        NAME, TITLE, recognise(raw.columns) or "said so", asked.questions(raw.notes), SideFiles(shown.table())
+    )
+
+
+def _iso(text: str) -> str:
+    """A date as "Mon Jan 08 10:00:00 PST 2024" in ISO; anything else as it is."""
+    found = _DATE.fullmatch(text.strip())
+    if found is None:
+        return text
+    month, day, clock, zone, year = found.groups()
+    return f"{year}-{_MONTHS.index(month) // 3 + 1:02d}-{day}T{clock}{_ZONES[zone]}"
+
+
+def _boxes(columns: dict[str, list[str]]) -> dict[str, list[tuple[str, str]]]:
+    """Fields of one name and several boxes: name to (class, column), where every cell says true or false."""
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for field in columns:
+        name, dot, part = field.removeprefix("Answer.").rpartition(".")
+        if dot:
+            groups.setdefault(name, []).append((part, field))
+    boolean = (*_TRUE, *_FALSE)
+    return {
+        name: parts
+        for name, parts in groups.items()
+        if len(parts) > 1 and all(cell.strip().casefold() in boolean for _, field in parts for cell in columns[field])
+    }
+
+
+def _task_answers(cell: str) -> Iterator[tuple[str, list[str]]]:
+    """Question and classes in the JSON that crowd forms send: ``[{"mood": {"happy": true, "sad": false}}]``."""
+    try:
+        value = json.loads(cell) if cell.strip() else []
+    except (ValueError, RecursionError):
+        value = []
+    for part in value if isinstance(value, list) else [value]:
+        for name, answer in part.items() if isinstance(part, dict) else ():
+            if isinstance(answer, dict):
+                answer = answer.get("label", [key for key, chosen in answer.items() if chosen is True])
+            texts = [text_of(one) for one in (answer if isinstance(answer, list) else [answer])]
+            yield name, [text for text in dict.fromkeys(texts) if text]

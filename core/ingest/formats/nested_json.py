@@ -1,0 +1,123 @@
+"""Differential diagnoses as nested lists [case][rater][block][class], class names and risks in files of their own."""
+
+from collections.abc import Sequence
+
+from core.annotations.dataset import RISK_LEVELS
+from core.errors import InputError
+from core.ingest.companion_files import ClassTable, SideFiles
+from core.ingest.formats.encoding import to_utf8
+from core.ingest.formats.json_text import JsonFile, Progress, all_heads, all_records
+from core.ingest.formats.questionnaire import Questionnaire, text_of
+from core.ingest.formats.source import Question, Source
+
+NAME, TITLE = "nested-rankings", "Differential diagnoses as nested lists (JSON)"
+_WHY = "lists in lists: case, rater, block of tied classes, class"
+
+
+def recognise(files: Sequence[JsonFile]) -> str | None:
+    """Every case is a list of raters, who are lists of blocks, which are lists of classes."""
+    cases = list(all_heads(files))
+    if not any(cases):
+        return None
+    for case in cases:
+        blocks = [block for rater in case for block in rater] if _is_lists(case) and all(map(_is_lists, case)) else None
+        if blocks is None or not all(_is_lists(rater) for rater in case):
+            return None
+        if any(isinstance(name, list | dict) for block in blocks for name in block):
+            return None
+    return _WHY
+
+
+def read(
+    files: Sequence[JsonFile],
+    progress: Progress | None = None,
+    others: Sequence[tuple[str, bytes]] = (),
+) -> Source:
+    """Rankings of every case. Nobody is named, so place n says nothing of who answered: raters are not identified.
+
+    ``others`` are text files of one entry a line: names of classes (their place from 0 is the number in the lists), and
+    their risks (low, medium, high or 0, 1, 2).
+
+    Raises
+    ------
+    InputError
+        A class has a number that the file of names has no line for.
+    """
+    names, risks = _class_files(others)
+    asked = Questionnaire(("case", "rater"), [file.name for file in files])
+    case_number = 0
+    for file, number, line, case in all_records(files, progress):
+        case_number += 1
+        for place, blocks in enumerate(case if isinstance(case, list) else [], 1):
+            asked.begin(line, (number, place), str(case_number), "", file=file)
+            if not _is_lists(blocks):
+                asked.drop("no list of blocks")
+                continue
+            seen: set[str] = set()
+            ranked = []
+            for block in blocks:
+                texts = [_name(name, names, line) for name in block if not isinstance(name, list | dict)]
+                ranked.append([text for text in dict.fromkeys(texts) if text and text not in seen])
+                seen.update(texts)
+            asked.answer("ranking", [block for block in ranked if block], "ranking")
+        if not isinstance(case, list) or not case:
+            asked.begin(line, (number, 0), str(case_number), "", file=file)
+            asked.drop("nobody ranked anything")
+    notes = ["The place of a rater in the list differs in meaning from case to case: statistics per rater are off."]
+    if not names:
+        notes.append("Classes are numbers. Open the file of their names together with this one.")
+    questions = tuple(_anonymous(question, notes) for question in asked.questions())
+    side = SideFiles(classes=ClassTable(tuple(names), risk=tuple(risks) if risks else None)) if names else SideFiles()
+    return Source(NAME, TITLE, _WHY, questions, side)
+
+
+def claims(name: str, content: bytes) -> bool:
+    """Whether a file is a plain list that goes beside nested rankings."""
+    return name.casefold().endswith((".txt", ".lst", ".names")) and b"\x00" not in content[:4096]
+
+
+def _anonymous(question: Question, notes: Sequence[str]) -> Question:
+    return Question(
+        question.name,
+        question.raw,
+        question.mapping,
+        "ranking",
+        None,
+        False,
+        raters_identified=False,
+        notes=tuple(notes),
+    )
+
+
+def _class_files(others: Sequence[tuple[str, bytes]]) -> tuple[list[str], list[str]]:
+    names: list[str] = []
+    risks: list[str] = []
+    for name, content in others:
+        lines = [line.strip() for line in to_utf8(content)[0].decode().splitlines() if line.strip()]
+        if lines and all(line.casefold() in (*RISK_LEVELS, "0", "1", "2") for line in lines):
+            risks = lines
+        elif lines:
+            if len(set(lines)) < len(lines):
+                raise InputError(f"{name} names a class twice.", "Give each class one line.")
+            names = lines
+    if risks and names and len(risks) != len(names):
+        raise InputError(
+            f"There are {len(names):,} names of classes and {len(risks):,} risks.", "Give each class one line in both."
+        )
+    return names, risks
+
+
+def _name(value: object, names: Sequence[str], line: int) -> str:
+    if not names or isinstance(value, str):
+        return text_of(value)
+    if isinstance(value, int) and 0 <= value < len(names):
+        return names[value]
+    raise InputError(
+        f"Class {text_of(value)[:40]} has no line in the file of names, which has {len(names):,}.",
+        "Numbers count from 0; open the file of names that belongs to these rankings.",
+        line=line,
+    )
+
+
+def _is_lists(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(part, list) for part in value)

@@ -1,0 +1,158 @@
+"""Parquet tables, every column as text; lists of equal length in a row are taken apart into rows."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet
+
+from core.errors import InputError
+from core.ingest.column_mapping import guess_mapping
+from core.ingest.formats.raw_table import Dropped, Places, RawTable
+
+MAGIC = b"PAR1"
+_MOST_BYTES, _MOST_CELLS = 4 << 30, 1_000_000_000
+_SMALL_CELLS, _LARGEST_RATIO = 50_000_000, 100
+
+
+def open_parquet(content: bytes) -> pa.Table:
+    """The file as it is, text columns as dictionaries.
+
+    Raises
+    ------
+    InputError
+        The file is broken, or unpacks to more than fits.
+    """
+    try:
+        file = parquet.ParquetFile(pa.BufferReader(content))
+        schema = file.schema_arrow
+        groups = (file.metadata.row_group(group) for group in range(file.metadata.num_row_groups))
+        n_cells = file.metadata.num_rows * file.metadata.num_columns
+        # Repeats take hardly any room in the file, and all of it in memory.
+        swollen = n_cells > _SMALL_CELLS and n_cells > _LARGEST_RATIO * len(content)
+        if swollen or n_cells > _MOST_CELLS or sum(max(0, group.total_byte_size) for group in groups) > _MOST_BYTES:
+            size = f"{file.metadata.num_rows:,} rows of {file.metadata.num_columns:,} columns"
+            raise InputError(
+                f"This Parquet file unpacks to {size}.",
+                "Leave out columns that are not needed, or open a part of it.",
+            )
+        texts = [
+            field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
+        ]
+        return parquet.ParquetFile(pa.BufferReader(content), read_dictionary=texts).read()
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+        raise InputError(f"This Parquet file cannot be read ({error}).", "Write it again and open that.") from None
+
+
+def read_parquet(content: bytes, progress: Callable[[float], None] | None = None) -> RawTable:
+    """A table of text from a Parquet file; whole numbers stay without a decimal point.
+
+    Raises
+    ------
+    InputError
+        The file is broken, has fewer than two columns of plain values, or no rows.
+    """
+    return as_text(open_parquet(content), progress)
+
+
+def as_text(table: pa.Table, progress: Callable[[float], None] | None = None) -> RawTable:
+    """A table of any types as one of text; lists are taken apart where answers stand in them. See `read_parquet`."""
+    if len(set(table.column_names)) < table.num_columns:
+        raise InputError("Two columns have the same name.", "Give each column a name of its own.")
+    if table.num_rows == 0:
+        raise InputError("The file has columns but no rows.", "Choose a file with at least one row of data.")
+    line = np.arange(1, table.num_rows + 1, dtype=np.int64)
+    table, line, places, dropped, notes = _without_lists(table, line)
+    names, columns = [], []
+    for place, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True), 1):
+        if progress is not None:
+            progress(place / (table.num_columns + 1))
+        if pa.types.is_nested(column.type):
+            notes.append(f"Column {name!r} holds nested values and was passed over.")
+            continue
+        try:
+            text = _as_text(column)
+        except (pa.ArrowException, ValueError):  # pixels and the like
+            notes.append(f"Column {name!r} holds no text or numbers and was passed over.")
+            continue
+        names.append(name)
+        columns.append(text)
+    del table, column
+    pa.default_memory_pool().release_unused()  # what decoding took, for the next steps
+    if len(names) < 2:
+        raise InputError("There are fewer than two columns of plain values.", "A table needs a case and an answer.")
+    return RawTable(pa.table(columns, names=names), line, tuple(dropped), tuple(notes), places=places)
+
+
+def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if not pa.types.is_dictionary(column.type):
+        if pa.types.is_float16(column.type):  # which Arrow does not write as text
+            column = column.cast(pa.float32())
+        column = (column if column.num_chunks else pa.chunked_array([pa.array([], column.type)])).dictionary_encode()
+    column = column.unify_dictionaries()
+    if column.num_chunks == 0:
+        return pa.chunked_array([pa.array([], pa.string()).dictionary_encode()])
+    values = _values_as_text(column.chunk(0).dictionary)
+    empty = None
+    if column.null_count:  # nothing is an empty cell
+        empty = pc.index(values, "").as_py()
+        if empty < 0:
+            empty, values = len(values), pa.concat_arrays([values, pa.array([""])])
+    chunks = []
+    for chunk in column.chunks:
+        codes = chunk.indices if empty is None else pc.fill_null(chunk.indices, empty)
+        chunks.append(pa.DictionaryArray.from_arrays(codes.cast(pa.int32()), values))
+    return pa.chunked_array(chunks)
+
+
+def _values_as_text(values: pa.Array) -> pa.Array:
+    if pa.types.is_floating(values.type):
+        values = pc.if_else(pc.is_nan(values), None, values)
+        whole = pc.all(pc.equal(values, pc.round(values)), skip_nulls=True).as_py()
+        if whole and (pc.max(pc.abs(values)).as_py() or 0) < 2**53:
+            values = values.cast(pa.int64())
+    return pc.fill_null(values.cast(pa.string()), "")
+
+
+def _is_list(type_: pa.DataType) -> bool:
+    return (
+        pa.types.is_list(type_) or pa.types.is_large_list(type_) or pa.types.is_fixed_size_list(type_)
+    ) and not pa.types.is_nested(type_.value_type)
+
+
+def _without_lists(
+    table: pa.Table, line: np.ndarray
+) -> tuple[pa.Table, np.ndarray, Places | None, list[Dropped], list[str]]:
+    """One row for each entry of the lists, where raters or answers stand in lists; else the table as it is."""
+    lists = [field.name for field in table.schema if _is_list(field.type)]
+    plain = [field.name for field in table.schema if not pa.types.is_nested(field.type)]
+    guess = guess_mapping(plain + lists)
+    roles = {guess.answer, guess.rater} if guess.layout == "long" else set()
+    without = guess_mapping(plain)
+    complete = without.layout == "wide" or (without.rater and without.answer)
+    if complete or not roles & set(lists):
+        return table, line, None, [], []
+    # Lists that do not go along with the answers, such as words of a sentence, are passed over.
+    lead = guess.answer if guess.answer in lists else guess.rater
+    lengths = pc.fill_null(pc.list_value_length(table[lead]), 0).to_numpy()
+    others = {name: pc.fill_null(pc.list_value_length(table[name]), 0).to_numpy() for name in lists}
+    needed = [name for name in lists if name in roles or name in (guess.rank, guess.time)]
+    together = [name for name in lists if name in needed or (others[name] == lengths).all()]
+    sound = np.all([others[name] == lengths for name in together], axis=0) & (lengths > 0)
+    dropped = [
+        Dropped(int(line[row]), "no answer" if lengths[row] == 0 else "its lists differ in length")
+        for row in np.flatnonzero(~sound)
+    ]
+    if not sound.any():
+        raise InputError("In no row the lists of raters and answers have one length.", "Look at how they were written.")
+    table, line, lengths = table.filter(pa.array(sound)), line[sound], lengths[sound]
+    row = np.repeat(np.arange(len(lengths)), lengths)
+    columns = {name: table[name].take(pa.array(row)) for name in plain}
+    columns |= {name: pc.list_flatten(table[name]) for name in together}
+    number = np.arange(row.size) - np.repeat(np.cumsum(lengths) - lengths, lengths) + 1
+    places = Places(("row", "entry"), (line[row], number))
+    notes = [f"The lists in {', '.join(map(repr, together))} were taken apart, one row for each entry."]
+    passed = [name for name in table.column_names if name not in columns]
+    notes += [f"Column {name!r} holds nested values and was passed over." for name in passed]
+    return pa.table(columns), line[row], places, dropped, notes

@@ -1,0 +1,65 @@
+"""Plain tables: whatever the columns are called, one or several, with the likeliest meaning for the user to correct."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from core.ingest.column_mapping import LAYOUTS, Mapping
+from core.ingest.companion_files import SideFiles
+from core.ingest.formats.raw_table import Dropped, Places, RawTable
+from core.ingest.formats.source import Question, Source
+from core.ingest.guess_mapping import likeliest_mapping
+
+NAME, TITLE = "table", "Table"
+RATER_OF_FILE = "rater (the file's name)"
+
+
+def read_plain(tables: Sequence[tuple[str, RawTable]], side: SideFiles) -> Source:
+    """One question of one table; tables of the same columns are put together, each a rater where none names any."""
+    if len(tables) > 1 and len({tuple(raw.columns) for _, raw in tables}) == 1:
+        tables = [("all files", _together(tables))]
+    questions = tuple(_question(name, raw) for name, raw in tables)
+    first = questions[0].mapping
+    why = "; ".join(f"{role}: {reason}" for role, reason in first.why.items()) or "no column was recognised"
+    title = f"{TITLE}: {LAYOUTS[first.layout]}"
+    return Source(NAME, title, why, questions, side)
+
+
+def _question(name: str, raw: RawTable) -> Question:
+    mapping = likeliest_mapping(raw)
+    if RATER_OF_FILE in raw.columns:
+        mapping = _with_rater(mapping, raw)
+    return Question(name, raw, mapping)
+
+
+def _with_rater(mapping: Mapping, raw: RawTable) -> Mapping:
+    if mapping.layout != "long" or mapping.rater != RATER_OF_FILE:
+        others = [column for column in raw.columns if column != RATER_OF_FILE]
+        return Mapping(
+            "long", case=others[0], rater=RATER_OF_FILE, answer=others[1], why={"rater": "one file for each"}
+        )
+    return replace(mapping, why=mapping.why | {"rater": "one file for each, and no column that names raters"})
+
+
+def _together(tables: Sequence[tuple[str, RawTable]]) -> RawTable:
+    """Tables one below the other; where no column names raters, the files do."""
+    mapping = likeliest_mapping(tables[0][1])
+    per_file = mapping.layout == "long" and mapping.rater is None
+    parts, dropped, notes = [], [], []
+    names = tuple(name for name, _ in tables)
+    for name, raw in tables:
+        table = raw.table
+        plain = pa.table({column: table[column].cast(pa.string()) for column in table.column_names})
+        if per_file:
+            stem = name.replace("\\", "/").rsplit("/", 1)[-1].rsplit(".", 1)[0]
+            plain = plain.append_column(RATER_OF_FILE, pa.array([stem] * plain.num_rows, pa.string()))
+        parts.append(plain)
+        dropped += [Dropped(line, f"{name}: {reason}") for line, reason in raw.dropped]
+        notes += [f"{name}: {note}" for note in raw.notes]
+    sizes = [raw.table.num_rows for _, raw in tables]
+    line = np.concatenate([raw.line for _, raw in tables])
+    places = Places(("line",), (line,), names, np.repeat(np.arange(len(tables)), sizes))
+    comma = all(raw.decimal_comma for _, raw in tables)
+    return RawTable(pa.concat_tables(parts), line, tuple(dropped), tuple(notes), decimal_comma=comma, places=places)

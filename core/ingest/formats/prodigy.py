@@ -1,0 +1,93 @@
+"""Prodigy, JSON Lines: one decision a line; raters by `_annotator_id`, `_session_id`, or one file each."""
+
+from collections.abc import Sequence
+
+from core.errors import InputError
+from core.ingest.companion_files import SideFiles
+from core.ingest.formats.content_columns import CaseTexts
+from core.ingest.formats.json_text import JsonFile, Progress, all_heads, all_records
+from core.ingest.formats.questionnaire import Questionnaire, text_of
+from core.ingest.formats.source import Source
+
+NAME, TITLE = "prodigy", "Prodigy (JSONL)"
+CHOICE = "choice"
+_HASHES = ("_input_hash", "_task_hash")
+
+
+def recognise(files: Sequence[JsonFile]) -> str | None:
+    """Records with `_input_hash` and an `answer`."""
+    for record in all_heads(files):
+        if not isinstance(record, dict) or not any(name in record for name in _HASHES) or "answer" not in record:
+            return None
+    return "records with _input_hash and answer"
+
+
+def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
+    """The choices, or for every label whether it was accepted; ignored decisions are dropped rows.
+
+    Raises
+    ------
+    InputError
+        The decisions are about spans of text or picture alone.
+    """
+    asked, shown = Questionnaire(("record",), [file.name for file in files]), CaseTexts()
+    names = [file.name.rsplit("/", 1)[-1].rsplit(".", 1)[0] for file in files]
+    by_file = n_spans = 0
+    for file, number, line, record in all_records(files, progress):
+        if not isinstance(record, dict):
+            asked.begin(line, (number,), "", "", file=file)
+            asked.drop("no record with an answer")
+            continue
+        case = text_of(record.get("_input_hash", record.get("_task_hash")))
+        rater = text_of(record.get("_annotator_id")) or text_of(record.get("_session_id"))
+        if not rater:
+            rater = names[file]
+            by_file += 1
+        is_choice = isinstance(record.get("accept"), list) or "options" in record
+        label = record.get("label")
+        only = text_of(label) if isinstance(label, str | int) and not is_choice else None
+        asked.begin(line, (number,), case, rater, record.get("_timestamp"), file=file, only=only)
+        shown.add(case, {name: record.get(name) for name in ("text", "image", "html", "audio", "video")})
+        answer = record.get("answer")
+        if answer == "ignore":
+            asked.drop("the rater ignored the task")
+        elif answer not in ("accept", "reject"):
+            asked.drop(f"the answer is {text_of(answer)[:40]!r} and not accept, reject or ignore")
+        elif is_choice:
+            _choice(asked, record)
+        elif only is not None:
+            asked.answer(only, [[answer]])
+        elif "spans" in record or "relations" in record:
+            n_spans += 1
+            asked.drop("the decision is about spans, which are no class of the case")
+        else:
+            asked.answer("answer", [[answer]])
+    if n_spans == asked.n_annotations:
+        raise InputError(
+            "These are spans of text or picture, not classes of whole cases.", "Export a text classification or choice."
+        )
+    notes = []
+    if by_file:
+        notes.append(
+            "Raters are told apart by their files."
+            if len(files) > 1
+            else "No record names its rater: all were taken for the answers of one. Export each session, or one file "
+            "for each rater."
+        )
+    return Source(NAME, TITLE, recognise(files) or "said so", asked.questions(notes), SideFiles(cases=shown.table()))
+
+
+def _choice(asked: Questionnaire, record: dict) -> None:
+    if record["answer"] == "reject":
+        asked.drop("the rater rejected the task")
+        return
+    accepted = record.get("accept")
+    options = record.get("options")
+    titles = {
+        text_of(option.get("id")): text_of(option.get("text")) or text_of(option.get("id"))
+        for option in (options if isinstance(options, list) else [])
+        if isinstance(option, dict)
+    }
+    chosen = [text_of(name) for name in accepted] if isinstance(accepted, list) else []
+    block = list(dict.fromkeys(titles.get(name, name) for name in chosen if name))
+    asked.answer(CHOICE, [block] if block else [])

@@ -1,0 +1,239 @@
+"""Annotations gathered one by one into one long table for each question, with the place of every answer."""
+
+import json
+import math
+from array import array
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+
+from core.errors import InputError
+from core.ingest.column_mapping import Mapping
+from core.ingest.formats.raw_table import Dropped, Places, RawTable
+from core.ingest.formats.source import Question
+
+AnswerType = Literal["class", "grade", "score", "ranking"]
+
+
+def text_of(value: object) -> str:
+    """A JSON value as the text of a cell; whole numbers have no decimal point, what is nested stays JSON."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        if math.isnan(value):
+            return ""
+        return str(int(value)) if abs(value) < 2**53 and value == int(value) else repr(value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+class Texts:
+    """A column of text as codes into the texts seen so far."""
+
+    def __init__(self) -> None:
+        self._code: dict[str, int] = {}
+        self.codes = array("i")
+
+    def add(self, text: str) -> None:
+        """One more row."""
+        self.codes.append(self._code.setdefault(text, len(self._code)))
+
+    def taken(self, rows: np.ndarray | None = None) -> pa.ChunkedArray:
+        """The rows, or some of them, as dictionary of strings."""
+        codes = np.frombuffer(self.codes, np.int32) if self.codes else np.empty(0, np.int32)
+        return pa.chunked_array(
+            [
+                pa.DictionaryArray.from_arrays(
+                    pa.array(codes if rows is None else codes[rows], pa.int32()), strings(self._code)
+                )
+            ]
+        )
+
+    def __len__(self) -> int:
+        return len(self._code)
+
+
+def strings(values: Iterable[str]) -> pa.Array:
+    """An array of strings; halves of letters, which JSON can hold, become question marks."""
+    values = list(values)
+    try:
+        return pa.array(values, pa.string())
+    except UnicodeEncodeError:
+        return pa.array([value.encode("utf-8", "replace").decode() for value in values], pa.string())
+
+
+class _Asked:
+    """The answers to one question: annotation, rank and class of each entry."""
+
+    def __init__(self, kind: AnswerType) -> None:
+        self.kind = kind
+        self.annotation, self.rank = array("q"), array("i")
+        self.answer = Texts()
+        self.dropped: list[tuple[int, str]] = []
+        self.ranked = False
+
+
+class Questionnaire:
+    """Takes annotations one after another: `begin`, then `answer` for each question or `drop`; in the end `questions`.
+
+    Parameters
+    ----------
+    words : sequence of str
+        What the numbers of a place count, from the outside in, such as ("task", "annotation").
+    files : sequence of str
+        Names of the files, where there are several.
+    """
+
+    def __init__(self, words: Sequence[str], files: Sequence[str] = ()) -> None:
+        self._words, self._files = tuple(words), tuple(files)
+        self._numbers = tuple(array("q") for _ in words)
+        self._line, self._file = array("q"), array("i")
+        self._case, self._rater, self._time, self._group = Texts(), Texts(), Texts(), Texts()
+        self._only, self._only_names = array("i"), {}
+        self._asked: dict[str, _Asked] = {}
+        self._dropped: dict[int, str] = {}
+
+    def begin(
+        self,
+        line: int,
+        numbers: Sequence[int],
+        case: object,
+        rater: object,
+        time: object = None,
+        group: object = None,
+        file: int = 0,
+        only: str | None = None,
+    ) -> None:
+        """Start an annotation of a case by a rater; with ``only`` it says nothing of other questions than that."""
+        self._line.append(line)
+        for column, number in zip(self._numbers, numbers, strict=True):
+            column.append(number)
+        self._file.append(file)
+        self._only.append(-1 if only is None else self._only_names.setdefault(only, len(self._only_names)))
+        self._case.add(text_of(case))
+        self._rater.add(text_of(rater))
+        self._time.add(text_of(time))
+        self._group.add(text_of(group))
+
+    def answer(self, question: str, blocks: Sequence[Sequence[str]], kind: AnswerType = "class") -> None:
+        """The answer of the annotation begun last: blocks of tied classes, first choice first.
+
+        One block of one class is a single class. Nothing, or a second answer to the same question, is a dropped row.
+        """
+        asked = self._asked.get(question)
+        if asked is None:
+            asked = self._asked[question] = _Asked(kind)
+        here = len(self._line) - 1
+        if asked.annotation and asked.annotation[-1] == here:
+            asked.dropped.append((here, "a second answer to the same question in one annotation"))
+            return
+        for rank, block in enumerate(blocks, 1):
+            asked.ranked |= rank > 1 or len(block) > 1
+            for name in block:
+                asked.annotation.append(here)
+                asked.rank.append(rank)
+                asked.answer.add(name)
+
+    def drop(self, reason: str) -> None:
+        """The annotation begun last is not used, for any question."""
+        self._dropped[len(self._line) - 1] = reason
+
+    @property
+    def n_annotations(self) -> int:
+        """Annotations begun so far."""
+        return len(self._line)
+
+    def questions(self, notes: Sequence[str] = (), *, why: dict[str, str] | None = None) -> tuple[Question, ...]:
+        """Every question as a long table; an annotation that does not answer it is a dropped row of it.
+
+        Raises
+        ------
+        InputError
+            Nothing was answered at all.
+        """
+        found = tuple(self._question(name, asked, tuple(notes), why or {}) for name, asked in self._asked.items())
+        if not found:
+            first = next(iter(self._dropped.values()), "")
+            raise InputError(
+                "The file holds no answer that could be read.",
+                f"Export again with the annotations in it{f' (the first one: {first})' if first else ''}.",
+            )
+        return found
+
+    def _question(self, name: str, asked: _Asked, notes: tuple[str, ...], why: dict[str, str]) -> Question:
+        line = np.array(self._line, np.int64)
+        annotation = np.array(asked.annotation, np.int64)
+        only = np.array(self._only, np.int32)
+        concerned = (only < 0) | (only == self._only_names.get(name, -1))
+        unanswered = concerned.copy()
+        unanswered[annotation] = False
+        unanswered[[place for place, _ in asked.dropped]] = False
+        keep = np.ones(annotation.size, bool)
+        if self._dropped:
+            whole = np.zeros(line.size, bool)
+            whole[list(self._dropped)] = True
+            keep, unanswered = ~whole[annotation], unanswered & ~whole
+            annotation = annotation[keep]
+        places = Places(self._words, tuple(np.array(n, np.int64) for n in self._numbers), self._files, self._file)
+        reasons = [(place, reason) for place, reason in self._dropped.items() if concerned[place]] + asked.dropped
+        reasons += [(int(place), "no answer to this question") for place in np.flatnonzero(unanswered)]
+        dropped = tuple(Dropped(int(line[place]), f"{places.of(place)}: {reason}") for place, reason in reasons)
+
+        columns = {"case": self._case.taken(annotation)}
+        identified = len(self._rater) > 1 or (len(self._rater) == 1 and not self._is_empty(self._rater))
+        columns["rater"] = self._rater.taken(annotation) if identified else self._numbered(annotation)
+        if not self._is_empty(self._time):
+            columns["time"] = self._time.taken(annotation)
+        if not self._is_empty(self._group):
+            columns["group"] = self._group.taken(annotation)
+        kind = "ranking" if asked.ranked or asked.kind == "ranking" else asked.kind
+        if kind == "ranking":
+            columns["rank"] = pa.chunked_array([pa.array(np.array(asked.rank, np.int32)[keep]).cast(pa.string())])
+        answer = "score" if kind == "score" else "class"
+        columns[answer] = asked.answer.taken(np.flatnonzero(keep))
+        if not identified:
+            notes = (*notes, "No answer says whose it is: raters are anonymous, and statistics per rater are off.")
+        if asked.ranked and asked.kind != "ranking":
+            notes = (*notes, "Some answers hold several classes: those are read as tied for the first place.")
+        at = Places(
+            self._words,
+            tuple(number[annotation] for number in places.numbers),
+            self._files,
+            np.array(self._file, np.int32)[annotation],
+        )
+        roles = {role: role for role in ("time", "group", "rank") if role in columns}
+        reasons_why = dict.fromkeys(("case", "rater", "answer", *roles), "the format says so") | why
+        if not identified:
+            reasons_why["anonymous"] = "no answer names its rater"
+        return Question(
+            name,
+            RawTable(pa.table(columns), line[annotation], dropped, (), places=at),
+            Mapping("long", case="case", rater="rater", answer=answer, **roles, why=reasons_why),
+            kind={"grade": "class"}.get(kind, kind),
+            ordinal=asked.kind == "grade" and kind == "grade",
+            raters_identified=identified,
+            notes=notes,
+        )
+
+    def _numbered(self, annotation: np.ndarray) -> pa.ChunkedArray:
+        """Names "answer 1", "answer 2", ... for the annotations of each case where nobody is named."""
+        seen: dict[int, int] = {}
+        names, last = Texts(), -1
+        for place in annotation:
+            if place != last:
+                case = self._case.codes[int(place)]
+                seen[case] = seen.get(case, 0) + 1
+                last = place
+            names.add(f"answer {seen[case]}")
+        return names.taken()
+
+    @staticmethod
+    def _is_empty(column: Texts) -> bool:
+        return len(column) == 0 or list(column._code) == [""]

@@ -1,0 +1,85 @@
+"""Plain records in JSON: an array or lines of objects as a table of text."""
+
+from array import array
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from core.errors import InputError
+from core.ingest.formats.json_text import JsonFile, Progress, all_heads, all_records
+from core.ingest.formats.parquet import as_text
+from core.ingest.formats.questionnaire import Texts, text_of
+from core.ingest.formats.raw_table import Dropped, Places, RawTable
+
+_MOST_COLUMNS = 2_000
+_MOST_CELLS = 100_000_000
+
+
+def read_records(files: Sequence[JsonFile], progress: Progress | None = None) -> RawTable:
+    """Every key of the objects is a column, empty where an object lacks it; what is nested stays JSON.
+
+    Raises
+    ------
+    InputError
+        The values are no objects, or have too many different keys.
+    """
+    columns: dict[str, Texts] = {}
+    lines, numbers, of_file = array("q"), array("q"), array("i")
+    dropped = []
+    if not any(isinstance(record, dict) and record for record in all_heads(files)):
+        raise InputError("This JSON holds no records that could be read as a table.", _REMEDY)
+    for file, number, line, record in all_records(files, progress):
+        if not isinstance(record, dict) or not record:
+            dropped.append(Dropped(line, f"record {number:,}: no object of names and values"))
+            continue
+        for key, value in record.items():
+            column = columns.get(key)
+            if column is None:
+                if len(columns) == _MOST_COLUMNS or len(columns) * len(lines) > _MOST_CELLS:
+                    raise InputError(
+                        f"The records have more than {len(columns):,} different names.", _REMEDY, line=line
+                    )
+                column = columns[key] = Texts()
+            while len(column.codes) < len(lines):
+                column.add("")
+            column.add(text_of(value))
+        lines.append(line)
+        numbers.append(number)
+        of_file.append(file)
+    for column in columns.values():
+        while len(column.codes) < len(lines):
+            column.add("")
+    if len(columns) < 2:
+        raise InputError(f"The records have only one name ({next(iter(columns))!r}).", _REMEDY)
+    names = _distinct(columns)
+    places = Places(("record",), (np.array(numbers),), tuple(file.name for file in files), np.array(of_file))
+    table = pa.table([column.taken() for column in columns.values()], names=names)
+    return RawTable(table, np.array(lines, np.int64), tuple(dropped), (), places=places)
+
+
+_REMEDY = "Write an array of objects, or one object a line, with the case, the rater and the answer by name."
+
+
+def read_lists(files: Sequence[JsonFile], progress: Progress | None = None) -> RawTable | None:
+    """Records whose raters or answers stand in lists of equal length, a row for each entry; None where they do not."""
+    first = next((record for record in all_heads(files) if isinstance(record, dict)), {})
+    if not any(isinstance(value, list) for value in first.values()):
+        return None
+    records = [record for *_, record in all_records(files, progress)]
+    if not all(isinstance(record, dict) for record in records):
+        return None
+    try:
+        raw = as_text(pa.Table.from_pylist(records))
+    except (pa.ArrowException, OverflowError, UnicodeError, TypeError, AttributeError, InputError):
+        return None
+    return raw if raw.places is not None else None
+
+
+def _distinct(columns: dict[str, Texts]) -> list[str]:
+    """Names of columns, trimmed; empty ones are numbered, and doubled ones refused."""
+    names = [key.strip().encode("utf-8", "replace").decode() or f"column {n}" for n, key in enumerate(columns, 1)]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"The records have two names that read {twice!r}.", "Give each part a name of its own.")
+    return names

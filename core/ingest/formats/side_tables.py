@@ -1,0 +1,162 @@
+"""Side files among tables: classes with order and risk, cases with text or group, gold, predictions."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from core.errors import InputError
+from core.ingest.column_mapping import guess_mapping, likeness
+from core.ingest.companion_files import CaseTable, ClassTable, SideFiles
+from core.ingest.formats.archive import is_archive, unpack
+from core.ingest.formats.raw_table import RawTable
+from core.ingest.formats.tables import open_tables
+from core.ingest.images import is_picture
+
+SideKind = Literal["cases", "classes", "gold"]
+_RISK = {"risk", "risk level", "severity"}
+_ORDER = {"order", "position", "level", "index"}
+_DISPLAY = {"display", "display name", "title", "shown as", "label shown"}
+_TEXT = {"text", "sentence", "description", "comment", "question", "body"}
+_ADDRESS = {
+    "image",
+    "address",
+    "url",
+    "path",
+    "file",
+    "filename",
+    "file name",
+    "image path",
+    "image url",
+    "img",
+    "picture",
+}
+_SCORES = {"score", "probability", "prob", "confidence", "p"}
+_CLASSIFIERS = {"classifier", "model", "system", "algorithm"}
+
+
+def read_side_file(name: str, content: bytes, kind: SideKind) -> SideFiles:
+    """A side file that the user says is one of cases, classes or gold.
+
+    Raises
+    ------
+    InputError
+        It is no table, or has no column of what is wanted.
+    """
+    (_, raw), *_ = open_tables(name, content)
+    side = {"cases": _cases, "classes": _classes, "gold": _gold}[kind](raw)
+    if side is None:
+        needs = {
+            "cases": "a case and a text, image, group or date",
+            "classes": "a class and a risk, order or display name",
+            "gold": "a case and its known class, each case once",
+        }[kind]
+        raise InputError(
+            f"{name} has no columns for this ({', '.join(map(repr, raw.columns[:8]))}).", f"It needs {needs}."
+        )
+    return side
+
+
+def read_pictures(name: str, content: bytes) -> SideFiles:
+    """The pictures of cases in a zip archive, or a picture by itself.
+
+    Raises
+    ------
+    InputError
+        See `core.ingest.formats.archive.unpack`; or there is no picture in it.
+    """
+    files = unpack(name, content) if is_archive(content) else [(name, content)]
+    pictures = tuple((path, data) for path, data in files if is_picture(data))
+    if not pictures:
+        raise InputError(f"{name} holds no PNG, JPEG, GIF or WebP image.", "Pack the images of the cases in a zip.")
+    return SideFiles(images=pictures)
+
+
+def recognise_side(name: str, raw: RawTable, content: bytes) -> SideFiles | None:
+    """What a table among several files is beside the answers; None where it may hold the answers itself."""
+    stem = name.replace("\\", "/").rsplit("/", 1)[-1].casefold()
+    plain = set(map(_plain, raw.columns))
+    if "prediction" in stem or (plain & _CLASSIFIERS and plain & (_SCORES | {"rank"})):
+        return SideFiles(predictions=((name, content),))
+    if any(likeness(column, "rater") == 2 for column in raw.columns):
+        return None
+    if side := _classes(raw):
+        return side
+    named_gold = any(word in stem for word in ("gold", "truth", "true", "reference", "control"))
+    if named_gold or any(likeness(column, "gold") == 2 for column in raw.columns):
+        return _gold(raw)
+    if plain & (_TEXT | _ADDRESS) or any(word in stem for word in ("case", "item", "task", "image", "patient")):
+        return _cases(raw)
+    return None
+
+
+def _plain(column: str) -> str:
+    return " ".join(column.casefold().replace("_", " ").replace("-", " ").split())
+
+
+def _named(raw: RawTable, names: set[str]) -> str | None:
+    return next((column for column in raw.columns if _plain(column) in names), None)
+
+
+def _column(raw: RawTable, column: str | None, order: Sequence[int]) -> tuple[str, ...] | None:
+    if column is None:
+        return None
+    cells = raw.table[column].to_pylist()
+    return tuple(cells[row].strip() for row in order)
+
+
+def _classes(raw: RawTable) -> SideFiles | None:
+    """A class table: a column of classes, each once, and one of risk, order or display names."""
+    name = next((column for column in raw.columns if likeness(column, "answer") == 2), None)
+    name = name or next((column for column in raw.columns if _plain(column) in ("name", "id")), None)
+    risk, order, display = (_named(raw, names) for names in (_RISK, _ORDER, _DISPLAY))
+    if name is None or (risk is None and order is None and display is None):
+        return None
+    if any(likeness(column, "case") == 2 for column in raw.columns):
+        return None
+    names = [cell.strip() for cell in raw.table[name].to_pylist()]
+    rows = [row for row, cell in enumerate(names) if cell]
+    if len({names[row] for row in rows}) < len(rows):
+        return None
+    if order is not None:
+        places = raw.table[order].to_pylist()
+        try:
+            rows.sort(key=lambda row: float(places[row]))
+        except ValueError:
+            raise InputError(
+                f"Column {order!r} of the class table holds something else than numbers.", "Number the classes 1, 2, 3."
+            ) from None
+    table = ClassTable(tuple(names[row] for row in rows), _column(raw, display, rows), _column(raw, risk, rows))
+    return SideFiles(classes=table)
+
+
+def _gold(raw: RawTable) -> SideFiles | None:
+    """Known classes: a column of cases, each once, and one of classes."""
+    guess = guess_mapping(raw.columns)
+    case = guess.case or (raw.columns[0] if len(raw.columns) == 2 else None)
+    gold = next((column for column in raw.columns if likeness(column, "gold") == 2), guess.answer)
+    gold = gold or next((column for column in raw.columns if column != case and len(raw.columns) == 2), None)
+    if case is None or gold is None or gold == case:
+        return None
+    pairs = zip(raw.table[case].to_pylist(), raw.table[gold].to_pylist(), strict=True)
+    given = [(one.strip(), known.strip()) for one, known in pairs if one.strip() and known.strip()]
+    if not given or len({one for one, _ in given}) < len(set(given)):
+        return None
+    return SideFiles(gold=dict(given))
+
+
+def _cases(raw: RawTable) -> SideFiles | None:
+    """A case table: a column of cases, each once, and others of text, address, group or date."""
+    roles = {"text": _named(raw, _TEXT), "address": _named(raw, _ADDRESS)}
+    rest = [column for column in raw.columns if column not in roles.values()]
+    case = guess_mapping(rest).case if rest else None
+    if case is None and rest and (_plain(rest[0]) in ("id", "row") or any(roles.values())):
+        case = rest[0]
+    for role in ("group", "time"):
+        roles[role] = next((c for c in rest if c != case and likeness(c, role) == 2), None)
+    if case is None or not any(roles.values()):
+        return None
+    ids = [cell.strip() for cell in raw.table[case].to_pylist()]
+    rows = list({cell: row for row, cell in reversed(list(enumerate(ids))) if cell}.values())[::-1]
+    if len(rows) < sum(map(bool, ids)):
+        return None
+    parts = {role: _column(raw, column, rows) for role, column in roles.items()}
+    return SideFiles(cases=CaseTable(tuple(ids[row] for row in rows), **parts))

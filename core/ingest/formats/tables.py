@@ -1,0 +1,61 @@
+"""Tables of any kind of file as text: CSV and its like, Parquet, workbooks."""
+
+from collections.abc import Callable
+
+import pyarrow as pa
+
+from core.errors import InputError
+from core.ingest.formats.archive import is_archive, is_workbook
+from core.ingest.formats.binary import what_is
+from core.ingest.formats.delimited import read_delimited
+from core.ingest.formats.parquet import MAGIC as PARQUET
+from core.ingest.formats.parquet import read_parquet
+from core.ingest.formats.raw_table import RawTable
+from core.ingest.formats.workbook import read_workbook
+from core.settings import MEGABYTE, current_settings
+
+
+def check_size(name: str, n_bytes: int) -> None:
+    """Raise `InputError` where a file is larger than the limit."""
+    limit = current_settings().max_upload_mb
+    if n_bytes > limit * MEGABYTE:
+        raise InputError(
+            f"{name} has {n_bytes / MEGABYTE:,.1f} MB, the limit is {limit:,} MB.",
+            "Use Parquet, leave out columns that are not needed, or set PLURALITY_MAX_UPLOAD_MB higher.",
+        )
+
+
+def open_tables(
+    name: str, content: bytes, *, has_header: bool | None = None, progress: Callable[[float], None] | None = None
+) -> list[tuple[str, RawTable]]:
+    """Every table of a file with its title: one, but for the sheets of a workbook.
+
+    Raises
+    ------
+    InputError
+        The file is no table; the message says where and what to do.
+    """
+    if content.startswith(PARQUET):
+        return [(name, read_parquet(content, progress))]
+    if is_workbook(content):
+        return read_workbook(name, content, has_header=has_header)
+    if (found := what_is(content)) is not None:
+        raise InputError(f"{name} is {found[0]}.", found[1])
+    if is_archive(content):
+        raise InputError(f"{name} is a zip archive.", "Unpack it, or save the table as CSV, TSV or Parquet.")
+    return [(name, read_delimited(content, has_header=has_header))]
+
+
+def open_table(content: bytes, *, has_header: bool | None = None) -> RawTable:
+    """A file that holds one table, as text; of a workbook the first sheet that holds one.
+
+    Raises
+    ------
+    InputError
+        The file is over the limit or cannot be read; the message says where and what to do.
+    """
+    check_size("The file", len(content))
+    (_, raw), *others = open_tables("The file", content, has_header=has_header)
+    plain = pa.table({name: raw.table[name].cast(pa.string()) for name in raw.columns})
+    notes = raw.notes + (f"Only the first of {len(others) + 1} sheets was read.",) * bool(others)
+    return RawTable(plain, raw.line, raw.dropped, notes, raw.has_header, raw.decimal_comma, raw.places)

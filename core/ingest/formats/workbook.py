@@ -1,0 +1,107 @@
+"""Excel workbooks, read only: the values of every sheet as text."""
+
+import datetime
+import io
+
+import numpy as np
+import pyarrow as pa
+
+from core.errors import InputError, PluralityError
+from core.ingest.formats.archive import check_archive
+from core.ingest.formats.headers import column_names, looks_like_header
+from core.ingest.formats.questionnaire import strings, text_of
+from core.ingest.formats.raw_table import Dropped, RawTable
+from core.tables import SETTINGS_HEADER, SETTINGS_SHEET
+from core.text import plural
+
+_MOST_CELLS = 30_000_000
+
+
+def read_workbook(name: str, content: bytes, *, has_header: bool | None = None) -> list[tuple[str, RawTable]]:
+    """Title and table of every sheet that holds one. Formulas count by the value last calculated.
+
+    Raises
+    ------
+    InputError
+        The workbook is broken, protected, or no sheet holds a table.
+    """
+    import openpyxl
+
+    check_archive(name, content)
+    found, reasons = [], []
+    try:
+        book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
+        n_cells = 0
+        for sheet in book.worksheets:
+            rows = []
+            if hasattr(sheet, "reset_dimensions"):
+                sheet.reset_dimensions()  # what the file says of its size may be wrong
+            for cells in sheet.iter_rows(values_only=True):
+                n_cells += len(cells) + 1
+                if n_cells > _MOST_CELLS:
+                    raise InputError(
+                        f"{name} has more than {_MOST_CELLS:,} cells.",
+                        "Save the sheet as CSV or Parquet and open that.",
+                    )
+                rows.append([_cell(value) for value in cells])
+            if sheet.title == SETTINGS_SHEET and rows and tuple(rows[0]) == SETTINGS_HEADER:
+                continue  # a table of our own, exported with its settings
+            try:
+                found.append((sheet.title, _table(rows, has_header)))
+            except InputError as error:
+                reasons.append(f"Sheet {sheet.title!r}: {error.message}")
+        book.close()
+    except PluralityError:
+        raise
+    except Exception as error:  # the library raises whatever it stumbles over
+        raise InputError(
+            f"{name} cannot be read as an Excel workbook ({type(error).__name__}).",
+            "Save it again as .xlsx without a password, or as CSV.",
+        ) from None
+    if not found:
+        raise InputError(
+            f"{name}: no sheet holds a table. {' '.join(reasons[:3])}", "A table needs a case and an answer."
+        )
+    return found
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
+        return value.date().isoformat()
+    if isinstance(value, datetime.datetime | datetime.date | datetime.time):
+        return value.isoformat()
+    if isinstance(value, datetime.timedelta):
+        return str(value)
+    return text_of(value)
+
+
+def _table(rows: list[list[str]], has_header: bool | None) -> RawTable:
+    numbered = [(line, row) for line, row in enumerate(rows, 1) if any(cell.strip() for cell in row)]
+    if not numbered:
+        raise InputError("It is empty.")
+    width = max(max(place for place, cell in enumerate(row, 1) if cell.strip()) for _, row in numbered)
+    if width < 2:
+        raise InputError("It has only one column.")
+    notes = []
+    # Titles above a table fill fewer cells than its header.
+    sizes = [sum(bool(cell.strip()) for cell in row) for _, row in numbered[:20]]
+    above = next((place for place, size in enumerate(sizes) if size > 1), 0)
+    if above:
+        notes.append(f"{plural(above, 'row')} above the table passed over.")
+    numbered = [(line, (row + [""] * width)[:width]) for line, row in numbered[above:]]
+    line, header = numbered[0]
+    head = [row for _, row in numbered[1:200]]
+    if has_header is None:
+        has_header = looks_like_header(header, head)
+    if has_header:
+        names, numbered = column_names(header, width, line, head), numbered[1:]
+    else:
+        names = [f"column {number}" for number in range(1, width + 1)]
+        notes.append("The columns have no names and were numbered.")
+    if not numbered:
+        raise InputError("It has a header but no rows.")
+    dropped = tuple(Dropped(line, "the header again") for line, row in numbered if has_header and row == header)
+    kept = [(line, row) for line, row in numbered if not (has_header and row == header)]
+    columns = [strings(row[place] for _, row in kept) for place in range(width)]
+    lines = np.array([line for line, _ in kept], np.int64)
+    return RawTable(pa.table(columns, names=names), lines, dropped, tuple(notes), has_header)

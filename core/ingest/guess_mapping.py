@@ -1,0 +1,205 @@
+"""The likeliest mapping of a plain table: by the names of its columns, and by what stands below them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow.compute as pc
+
+from core.annotations.vocabulary import encode, to_numbers
+from core.ingest.aggregated_tables import MOST_ANSWERS
+from core.ingest.column_mapping import Layout, Mapping, guess_mapping, likeness, rater_columns
+from core.ingest.formats.raw_table import RawTable
+
+_LOOKED_AT = 5_000
+_FEW = 10
+_SIGNS = ((">", "="), ("≻", "~"), ("≻", "="))
+_SHOWN = ("text", "sentence", "tweet", "comment", "post", "utterance", "question", "document", "image", "img", "photo")
+_IDS = ("id", "uid", "uuid", "key", "index", "idx", "no", "nr", "number")
+_MOST_COLUMNS = 500  # tables of more columns are not looked into
+
+
+def likeliest_mapping(raw: RawTable) -> Mapping:
+    """What the columns of a table stand for; see `core.ingest.column_mapping.guess_mapping` for the names alone.
+
+    A count table is one whose rows of whole numbers, zeros among them, all have the same sum; a contingency table one
+    whose rows are named as its columns; a table of patterns one with a column of counts and no case. Confidences order
+    classes where a rater gives several to a case, and answers such as "A > B = C" are rankings.
+    """
+    columns = raw.columns
+    guess = guess_mapping(columns)
+    if raw.table.num_rows == 0 or len(columns) > _MOST_COLUMNS:
+        return guess
+    guess = _by_id(raw, guess)
+    for other in (_contingency, _transposed, _patterns, _counts):
+        found = other(raw, guess)
+        if found is not None:
+            return found
+    if guess.layout == "long" and guess.case and guess.rater and guess.answer and guess.rank is None:
+        confidence = next((column for column in columns if likeness(column, "confidence") == 2), None)
+        if confidence not in (None, guess.answer) and _several_classes(raw, guess):
+            why = guess.why | {"confidence": f"the column is called {confidence!r}, and raters name several classes"}
+            return replace(guess, confidence=confidence, why=why)
+    if guess.rank is None:
+        answers = [guess.answer] if guess.layout == "long" else list(guess.raters)
+        signs = _signs_in(raw, [column for column in answers if column is not None])
+        if signs is not None:
+            why = guess.why | {"separators": f"answers hold {signs[0]!r} between places; {signs[1]!r} ties classes"}
+            return replace(guess, separators=signs, why=why)
+    return guess
+
+
+def _by_id(raw: RawTable, guess: Mapping) -> Mapping:
+    """The same with cases named by their id, where the guess names them by their text and each text has one id."""
+    if guess.layout != "long" or guess.case is None or guess.case.strip().casefold() not in _SHOWN:
+        return guess
+    taken = {guess.rater, guess.answer, guess.rank, guess.time, guess.group, guess.confidence, guess.gold}
+    for column in raw.columns:
+        if column in taken or column.strip().casefold() not in _IDS:
+            continue
+        text, named = (encode(raw.table[name].slice(0, _LOOKED_AT)) for name in (guess.case, column))
+        pairs = len(np.unique(text.code.astype(np.int64) * (len(named.values) + 1) + named.code))
+        if pairs == len(np.unique(named.code)) == len(np.unique(text.code)):
+            why = guess.why | {"case": f"the column is called {column!r}, and each {guess.case!r} has one"}
+            return replace(guess, case=column, why=why)
+    return guess
+
+
+def mapping_as(raw: RawTable, layout: Layout) -> Mapping:
+    """The likeliest mapping of a table that is known to have a layout; the guess itself where it has that one."""
+    guess = likeliest_mapping(raw)
+    if guess.layout == layout:
+        return guess
+    named, columns = guess_mapping(raw.columns), list(raw.columns)
+    why = {role: reason for role, reason in named.why.items() if role in ("case", "group", "gold")}
+    if layout == "long":
+        return replace(named, layout="long", raters=())
+    if layout == "wide":
+        raters = rater_columns(columns, named.case, named.group, named.gold)
+        return Mapping("wide", case=named.case, raters=raters, group=named.group, gold=named.gold, why=why)
+    if layout == "transposed":
+        return Mapping(
+            "transposed", rater=columns[0], across=tuple(columns[1:]), why={"rater": "it is the first column"}
+        )
+    if layout == "patterns":
+        count = next((column for column in columns if likeness(column, "count") == 2), columns[-1])
+        return Mapping("patterns", raters=tuple(column for column in columns if column != count), count=count)
+    across = tuple(column for column in columns[1:] if _whole_numbers(raw, [column]) is not None)
+    across = across if len(across) > 1 else tuple(columns[1:])
+    if layout == "contingency":
+        return Mapping("contingency", case=columns[0], across=across, why={"case": "it is the first column"})
+    case = named.case or columns[0]
+    across = tuple(column for column in across if column not in (case, named.group))
+    return Mapping("counts", case=case, across=across, group=named.group, why=why)
+
+
+def _head(raw: RawTable, column: str) -> list[str]:
+    return [text.strip() for text in pc.cast(raw.table[column].slice(0, _LOOKED_AT), "string").to_pylist()]
+
+
+def _whole_numbers(raw: RawTable, columns: Sequence[str]) -> np.ndarray | None:
+    """Whole numbers of at least 0, shape (n_rows, n_columns), empty cells as 0; None where some cell is none."""
+    numbers = np.empty((min(raw.table.num_rows, _LOOKED_AT), len(columns)))
+    for place, column in enumerate(columns):
+        coded = encode(raw.table[column].slice(0, _LOOKED_AT))
+        known = to_numbers(coded.values)
+        if not ((known >= 0) & (known <= MOST_ANSWERS) & (known == np.floor(known))).all():
+            return None
+        numbers[:, place] = np.append(known, 0.0)[coded.code]
+    return numbers
+
+
+def _contingency(raw: RawTable, guess: Mapping) -> Mapping | None:
+    first, *others = raw.columns
+    if len(others) < 2 or raw.table.num_rows not in (len(others), len(others) - 1, len(others) - 2):
+        return None
+    names = _head(raw, first)
+    across = tuple(column for column in others if column in names)
+    if len(across) < 2 or len(across) < len(names) - 1 or len(across) < len(others) - 1:
+        return None
+    numbers = _whole_numbers(raw, across)
+    if numbers is None:
+        return None
+    # A last column that holds the sums of the others is no class.
+    if len(across) > 2 and (numbers[:, :-1].sum(1) == numbers[:, -1]).all():
+        across = across[:-1]
+    why = {"case": "the rows are named as the columns", "across": "the columns are named as the rows"}
+    return Mapping("contingency", case=first, across=across, why=why)
+
+
+def _transposed(raw: RawTable, guess: Mapping) -> Mapping | None:
+    first, *others = raw.columns
+    if likeness(first, "rater") < 2 or first[-1:].isdigit() or len(others) < 2:
+        return None
+    numbered = [column for column in others if column[-1:].isdigit()]
+    known = [column for column in others if likeness(column, "answer") == 2 or likeness(column, "rank") == 2]
+    if len(numbered) < len(others) or known:
+        return None
+    why = {"rater": f"the column is called {first!r}", "across": "all other columns are numbered"}
+    return Mapping("transposed", rater=first, across=tuple(others), why=why)
+
+
+def _patterns(raw: RawTable, guess: Mapping) -> Mapping | None:
+    count = next((column for column in raw.columns if likeness(column, "count") == 2), None)
+    others = tuple(c for c in raw.columns if c != count and c.strip().casefold() not in ("id", "row", "pattern"))
+    if count is None or len(others) < 2 or (guess.layout == "long" and guess.rater and guess.answer):
+        return None
+    numbers = _whole_numbers(raw, [count])
+    rows = list(zip(*(_head(raw, column) for column in others), strict=True))
+    if numbers is None or len(set(rows)) < len(rows):
+        return None
+    answers = [set(column) - {""} for column in zip(*rows, strict=True)]
+    # Raters use the same classes; a column that has none in common with the others is something else.
+    for place, own in enumerate(answers):
+        if own and own.isdisjoint(set().union(*answers[:place], *answers[place + 1 :])):
+            return None
+    if any(likeness(column, "case") == 2 for column in others) and len(answers[0]) == len(rows):
+        return None
+    why = {"count": f"the column is called {count!r}", "raters": "one column for each rater, each row another pattern"}
+    return Mapping("patterns", raters=others, count=count, why=why)
+
+
+def _counts(raw: RawTable, guess: Mapping) -> Mapping | None:
+    if guess.layout == "long" and guess.rater:
+        return None
+    case = guess.case or (raw.columns[0] if guess.layout == "wide" else None)
+    across = tuple(c for c in raw.columns if c not in (case, guess.group, guess.gold) and likeness(c, "rater") == 0)
+    if case is None or len(across) < 2 or raw.table.num_rows < 3:
+        return None
+    numbers = _whole_numbers(raw, across)
+    if numbers is None or not (numbers == 0).any():
+        return None
+    sums = numbers.sum(1)
+    if sums[0] < 2 or (sums != sums[0]).any() or (numbers.max(0) == 0).any() or numbers.max() < 2:
+        return None
+    if len(sums) < _FEW and any(column[-1:].isdigit() for column in across):  # a few ratings of r1, r2 may agree in sum
+        return None
+    why = {key: guess.why.get(key, "it is the first column") for key in ("case", "group") if getattr(guess, key, None)}
+    why["across"] = f"whole numbers that add up to {int(sums[0])} in every row"
+    return Mapping("counts", case=case, across=across, group=guess.group, why=why)
+
+
+def _several_classes(raw: RawTable, guess: Mapping) -> bool:
+    """Whether some rater names several different classes on one case."""
+    part = raw.table.slice(0, _LOOKED_AT)
+    case, rater, answer = (encode(part[column]) for column in (guess.case, guess.rater, guess.answer))
+    pair = case.code.astype(np.int64) * (len(rater.values) + 1) + rater.code
+    triple = pair * (len(answer.values) + 1) + answer.code
+    return len(np.unique(triple)) > len(np.unique(pair))
+
+
+def _signs_in(raw: RawTable, columns: Sequence[str]) -> tuple[str, str] | None:
+    """The signs of rankings: in a fifth of the different answers, around names that stand now earlier and now later."""
+    answers = {text for column in columns[:20] for text in _head(raw, column) if text}
+    for after, tied in _SIGNS:
+        ranked = [text for text in answers if after in text]
+        if len(ranked) < 2 or 5 * len(ranked) < len(answers):
+            continue
+        place_of: dict[str, set[int]] = {}
+        for text in answers:
+            for place, block in enumerate(text.split(after)):
+                for name in block.split(tied):
+                    place_of.setdefault(name.strip(), set()).add(place)
+        if "" not in place_of and any(len(places) > 1 for places in place_of.values()):
+            return after, tied
+    return None

@@ -1,0 +1,148 @@
+"""Pictures of cases: in the folder that the settings name, beside the data, or at an address; never anywhere else."""
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from core.settings import Settings
+from core.text import shorten
+
+if TYPE_CHECKING:
+    from core.ingest.case_content import CaseFacts
+
+SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+_OTHER = (".tif", ".tiff", ".dcm", ".bmp", ".svg", ".pdf", ".mp3", ".wav", ".ogg", ".flac", ".mp4")
+MOST_PER_CASE = 12
+_MAGIC = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a")
+_EMBEDDED = re.compile(r"data:image/(?:png|jpe?g|gif|webp);base64,", re.IGNORECASE)
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture of a case, or why there is none.
+
+    Attributes
+    ----------
+    source : bytes, Path, str or None
+        Its bytes, its file, or the remote address that the browser may load; None where it cannot be shown.
+    address : str
+        As the data have it.
+    reason : str
+        Why it cannot be shown, in one line; empty where it can.
+    """
+
+    source: bytes | Path | str | None
+    address: str = ""
+    reason: str = ""
+
+
+def is_picture(content: bytes) -> bool:
+    """Whether bytes begin as PNG, JPEG, GIF or WebP do."""
+    return content.startswith(_MAGIC) or (content[:4] == b"RIFF" and content[8:12] == b"WEBP")
+
+
+def is_embedded(text: str) -> bool:
+    """Whether a text is a whole picture, written as a ``data:`` address."""
+    return _EMBEDDED.match(text) is not None
+
+
+def path_parts(address: str) -> tuple[str, ...]:
+    """Folders and name of a path or address, without the host; nothing where it would lead upward.
+
+    Label Studio keeps the path of a local file in ``?d=``.
+    """
+    path = address.strip().replace("\\", "/")
+    if _SCHEME.match(path) or path.startswith("/data/local-files"):
+        try:
+            split = urlsplit(path)
+        except ValueError:
+            return ()
+        path = unquote(parse_qs(split.query).get("d", [split.path])[0]).replace("\\", "/")
+    parts = tuple(part for part in path.split("/") if part not in ("", ".") and not re.fullmatch("[A-Za-z]:", part))
+    return () if ".." in parts or "\0" in path else parts
+
+
+def pictures_of(facts: "CaseFacts | None", case_id: str, settings: Settings) -> list[Picture]:
+    """The pictures of a case in their order, at most `MOST_PER_CASE`.
+
+    For each address: the picture that came with the data, the file in the folder of pictures whose path ends as the
+    address does, or the address itself where remote pictures are allowed. Where no address names one, the files that
+    are named after the case, or lie in a folder named after it.
+    """
+    own = dict(facts.images.get(case_id, {})) if facts is not None else {}
+    wanted = facts.address.get(case_id, ()) if facts is not None else ()
+    found = [_one(address, own.pop(address, None), settings) for address in wanted[:MOST_PER_CASE]]
+    found += [Picture(content, name) for name, content in own.items()]
+    if settings.images is not None and not any(picture.source is not None for picture in found):
+        named = [Picture(path, path.name) for path in _named_after(case_id, settings.images)]
+        found = named or found
+    return found[:MOST_PER_CASE]
+
+
+def _one(address: str, content: bytes | Path | None, settings: Settings) -> Picture:
+    if content is not None:
+        return Picture(content, address)
+    if is_embedded(address):
+        try:
+            decoded = base64.b64decode(address.partition(",")[2], validate=True)
+        except (binascii.Error, ValueError):
+            decoded = b""
+        short = shorten(address, 40)
+        return Picture(decoded, short) if is_picture(decoded) else Picture(None, short, "the embedded image is broken")
+    if settings.images is not None and (path := _in_folder(address, settings.images)) is not None:
+        return Picture(path, address)
+    if address.casefold().endswith(_OTHER):
+        return Picture(None, address, "only PNG, JPEG, GIF and WebP images are shown")
+    scheme = _SCHEME.match(address.strip())
+    if scheme is not None and scheme.group(1).casefold() in ("http", "https"):
+        if settings.remote_images:
+            return Picture(address.strip(), address)
+        return Picture(None, address, "images of other computers are not loaded (PLURALITY_REMOTE_IMAGES is off)")
+    if settings.images is None:
+        return Picture(None, address, "no folder of images is set (PLURALITY_IMAGES)")
+    return Picture(None, address, "the image is not in the folder of images")
+
+
+def _in_folder(address: str, folder: Path) -> Path | None:
+    """The file under the folder whose path ends as the address does, the longest ending first."""
+    parts = path_parts(address)
+    for start in range(len(parts)):
+        found = _inside(folder, "/".join(parts[start:]))
+        if found is not None:
+            return found
+    return None
+
+
+def _named_after(case_id: str, folder: Path) -> Iterator[Path]:
+    if len(path_parts(case_id)) != 1 or set(case_id) & set("/\\:"):
+        return
+    single = [found for suffix in SUFFIXES if (found := _inside(folder, case_id + suffix)) is not None]
+    if single:
+        yield single[0]
+        return
+    try:
+        names = sorted(path.name for path in (folder / case_id).iterdir())
+    except (OSError, ValueError):
+        return
+    for name in names:
+        if name.casefold().endswith(SUFFIXES) and (found := _inside(folder, f"{case_id}/{name}")) is not None:
+            yield found
+
+
+def _inside(folder: Path, relative: str) -> Path | None:
+    """A picture in the folder; None where there is none, or where the path or a link leads out of the folder."""
+    try:
+        root = folder.resolve()
+        path = (root / relative).resolve()
+        if not path.is_relative_to(root) or not path.is_file():
+            return None
+        with path.open("rb") as file:
+            return path if is_picture(file.read(16)) else None
+    except (OSError, ValueError, RuntimeError):  # a name that the system cannot have, a circle of links
+        return None

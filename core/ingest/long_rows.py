@@ -1,0 +1,150 @@
+"""Rows of a table as one row per answer, while they are sifted."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from core.annotations.vocabulary import Coded, encode, to_numbers
+from core.ingest.column_mapping import Mapping
+from core.ingest.formats.raw_table import Dropped, RawTable
+from core.ingest.times import to_seconds
+
+_ROW_ARRAYS = ("row", "case_code", "rater_code", "answer_code", "time", "rank", "annotation")
+
+
+@dataclass(slots=True)
+class Rows:
+    """Long rows while they are sifted. ``row`` is the place in the raw table, for lines.
+
+    ``annotation`` tells annotations apart where a rater may rank a case twice; None where case, rater and time do.
+    """
+
+    case: Coded
+    rater: Coded
+    answer: Coded
+    row: np.ndarray
+    case_code: np.ndarray
+    rater_code: np.ndarray
+    answer_code: np.ndarray
+    time: np.ndarray | None = None
+    rank: np.ndarray | None = None
+    annotation: np.ndarray | None = None
+    dropped: list[Dropped] = field(default_factory=list)
+
+    def keep(self, mask: np.ndarray) -> None:
+        """Only the rows marked in ``mask``, or in the order of its places."""
+        if mask.dtype == bool and mask.all():
+            return
+        for name in _ROW_ARRAYS:
+            array = getattr(self, name)
+            if array is not None:
+                setattr(self, name, array[mask])
+
+
+def long_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
+    """Rows of a long table, and its missing answers by token."""
+    case = encode(raw.table[mapping.case])
+    tell(0.2)
+    answer = encode(raw.table[mapping.answer])
+    tell(0.3)
+    if mapping.rater is not None:
+        rater = encode(raw.table[mapping.rater])
+    else:
+        number = _number_within(case.code)
+        places = tuple(f"answer {place}" for place in range(1, int(number.max(initial=0)) + 2))
+        rater = Coded(number.astype(np.int32), places, {})
+    rows = Rows(case, rater, answer, np.arange(case.code.size, dtype=np.int32), case.code, rater.code, answer.code)
+    if mapping.time is not None:
+        rows.time = to_seconds(raw.table[mapping.time])
+    drop(rows, raw, rows.case_code < 0, "no case")
+    drop(rows, raw, rows.rater_code < 0, "no rater")
+    tokens = raw.table[mapping.answer]
+    for row in rows.row[rows.answer_code < 0]:
+        token = tokens[int(row)].as_py().strip()
+        rows.dropped.append(raw.drop(row, f"no answer ({token!r})" if token else "no answer"))
+    rows.keep(rows.answer_code >= 0)
+    if mapping.rank is not None:
+        rows.rank = _numbers(raw, mapping.rank)[rows.row]
+        drop(rows, raw, ~np.isfinite(rows.rank), "the rank is not a number")
+    elif mapping.confidence is not None:
+        rows.rank = -_numbers(raw, mapping.confidence)[rows.row]
+        drop(rows, raw, ~np.isfinite(rows.rank), "the confidence is not a number")
+        drop(rows, raw, rows.rank == 0, "not ranked: the confidence is 0")
+        drop(rows, raw, rows.rank > 0, "the confidence is below 0")
+    return rows, answer.missing
+
+
+def wide_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
+    """Rows of a table with a column per rater, and its missing answers by token."""
+    n_rows = raw.table.num_rows
+    case = _cases_or_numbers(raw, mapping.case)
+    tell(0.1)
+    answer = encode(stacked(raw, mapping.raters))
+    raters = names_as_codes(mapping.raters)
+    row = np.tile(np.arange(n_rows), len(mapping.raters))
+    rows = Rows(case, raters, answer, row, case.code[row], np.repeat(raters.code, n_rows), answer.code)
+    rows.dropped += [raw.drop(place, "no case") for place in np.flatnonzero(case.code < 0)]
+    rows.keep(rows.case_code >= 0)
+    drop(rows, raw, (rows.answer_code < 0) | (rows.rater_code < 0), "no rater answered")
+    return rows, answer.missing
+
+
+def transposed_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
+    """Rows of a table with a row per rater and a column per case, and its missing answers by token."""
+    n_rows = raw.table.num_rows
+    rater = encode(raw.table[mapping.rater]) if mapping.rater is not None else _numbered(n_rows, "rater ")
+    tell(0.1)
+    answer = encode(stacked(raw, mapping.across))
+    cases = names_as_codes(mapping.across)
+    row = np.tile(np.arange(n_rows), len(mapping.across))
+    rows = Rows(cases, rater, answer, row, np.repeat(cases.code, n_rows), rater.code[row], answer.code)
+    rows.dropped += [raw.drop(place, "no rater") for place in np.flatnonzero(rater.code < 0)]
+    rows.keep(rows.rater_code >= 0)
+    drop(rows, raw, rows.case_code < 0, "no case")
+    drop(rows, raw, rows.answer_code < 0, "no case was answered")
+    return rows, answer.missing
+
+
+def drop(rows: Rows, raw: RawTable, bad: np.ndarray, reason: str) -> None:
+    """Take answers out with a reason. A row of the file goes only when its last answer goes."""
+    if not bad.any():
+        return
+    leaving, staying = np.zeros(raw.table.num_rows, bool), np.zeros(raw.table.num_rows, bool)
+    leaving[rows.row[bad]] = True
+    staying[rows.row[~bad]] = True
+    rows.dropped += [raw.drop(row, reason) for row in np.flatnonzero(leaving & ~staying)]
+    rows.keep(~bad)
+
+
+def stacked(raw: RawTable, columns: Sequence[str]) -> pa.ChunkedArray:
+    """Columns one below the other."""
+    parts = [raw.table[column] for column in columns]
+    plain = {part.type for part in parts} != {parts[0].type} or not pa.types.is_string(parts[0].type)
+    chunks = [chunk for part in parts for chunk in (part.cast(pa.string()) if plain else part).chunks]
+    return pa.chunked_array(chunks, pa.string())
+
+
+def names_as_codes(names: Sequence[str]) -> Coded:
+    """Names of columns as a vocabulary, each with its code."""
+    return encode(pa.chunked_array([pa.array(names, pa.string())]))
+
+
+def _cases_or_numbers(raw: RawTable, column: str | None) -> Coded:
+    return encode(raw.table[column]) if column is not None else _numbered(raw.table.num_rows)
+
+
+def _numbered(count: int, word: str = "") -> Coded:
+    names = tuple(f"{word}{place}" for place in range(1, count + 1))
+    return Coded(np.arange(count, dtype=np.int32), names, {})
+
+
+def _numbers(raw: RawTable, column: str) -> np.ndarray:
+    coded = encode(raw.table[column])
+    return np.append(to_numbers(coded.values, decimal_comma=raw.decimal_comma), np.nan)[coded.code]
+
+
+def _number_within(code: np.ndarray) -> np.ndarray:
+    return pd.Series(code).groupby(code).cumcount().to_numpy()

@@ -1,0 +1,235 @@
+"""Opening files in one call: bytes to dataset, with everything guessed that is not given."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from core.annotations.dataset import Dataset, Kind
+from core.errors import InputError
+from core.ingest.answer_rules import Treatment
+from core.ingest.build_dataset import Report, build_dataset
+from core.ingest.case_content import CaseFacts, case_facts
+from core.ingest.case_content_columns import shown_beside
+from core.ingest.column_mapping import LAYOUTS, Mapping, Repeats
+from core.ingest.companion_files import SideFiles, with_side_files
+from core.ingest.formats.detect import open_source
+from core.ingest.formats.raw_table import RawTable
+from core.ingest.formats.source import Question, Source
+from core.ingest.guess_mapping import likeliest_mapping, mapping_as
+
+_OPENING = 0.6  # of the time, the rest is building
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A dataset, the account of how it came from its file, and what is known of its cases.
+
+    Attributes
+    ----------
+    dataset : Dataset
+    report : Report or None
+        None where a dataset was not read from a file just now.
+    facts : CaseFacts or None
+        Texts and pictures; they do not count for the digest.
+    """
+
+    dataset: Dataset
+    report: Report | None
+    facts: CaseFacts | None = None
+
+
+def read(
+    source: str | Path | bytes | Sequence[str | Path],
+    *,
+    name: str | None = None,
+    case: str | None = None,
+    rater: str | None = None,
+    answer: str | None = None,
+    rank: str | None = None,
+    layout: str | None = None,
+    format: str | None = None,
+    question: str | None = None,
+    separators: tuple[str, str] | None = None,
+    kind: Kind | None = None,
+    classes: list[str] | None = None,
+    ordinal: bool = False,
+    repeats: Repeats = "keep",
+    treatment: Treatment | None = None,
+    has_header: bool | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Reading:
+    """Read annotations from a file of any known format, or from several files or a zip archive that belong together.
+
+    Parameters
+    ----------
+    source : path, several paths, or bytes
+    case, rater, answer, rank : str, optional
+        Columns; guessed from their names where not given. ``rater="none"`` says that answers are anonymous.
+    layout : str, optional
+        Of a plain table, one of `core.ingest.column_mapping.LAYOUTS`.
+    format : str, optional
+        One of `core.ingest.formats.FORMATS`, layouts among them; found out where not given.
+    question : str, optional
+        Which question, or sheet of a workbook, where the file holds several.
+    separators : (str, str), optional
+        Answers are whole rankings: the sign between places, and that between tied classes.
+    kind, classes, ordinal, repeats, treatment
+        See `core.ingest.build_dataset.build_dataset`.
+    has_header : bool, optional
+    progress : callable, optional
+        Told the share done, 0 to 1.
+
+    Raises
+    ------
+    InputError
+        Says the line or column, what was found, and what to do.
+    """
+    files, title = _files_of(source, name)
+    if format is None and layout is not None:
+        format = layout if layout in LAYOUTS else _no_layout(layout)
+    elif format in LAYOUTS:
+        layout = format
+    opening = (lambda share: progress(_OPENING * share)) if progress else None
+    building = (lambda share: progress(_OPENING + (1 - _OPENING) * share)) if progress else None
+    found = open_source(files, has_header=has_header, format=format, progress=opening)
+    del files
+    asked = choose_question(found, question)
+    given = {"case": case, "rater": rater, "answer": answer, "rank": rank}
+    if layout is not None or separators is not None or any(column is not None for column in given.values()):
+        mapping = complete_mapping(asked.raw, **given, layout=layout, guess=asked.mapping, separators=separators)
+        asked = replace(asked, mapping=mapping)
+    return build_question(
+        found,
+        asked,
+        title,
+        kind=kind,
+        classes=classes,
+        ordinal=ordinal,
+        repeats=repeats,
+        treatment=treatment,
+        progress=building,
+    )
+
+
+def choose_question(source: Source, name: str | None) -> Question:
+    """The question of that name, or the only one.
+
+    Raises
+    ------
+    InputError
+        There is none of that name, or there are several and none was named.
+    """
+    names = ", ".join(repr(question.name) for question in source.questions[:12])
+    for question in source.questions:
+        if question.name == name or (name is None and len(source.questions) == 1):
+            return question
+    if name is None:
+        raise InputError(
+            f"There are {len(source.questions)} questions in this {source.title}: {names}.",
+            "Choose one (--question NAME).",
+        )
+    raise InputError(f"There is no question {name!r}.", f"There is {names}.")
+
+
+def build_question(
+    source: Source,
+    question: Question,
+    name: str,
+    *,
+    kind: Kind | None = None,
+    classes: Sequence[str] | None = None,
+    ordinal: bool = False,
+    repeats: Repeats = "keep",
+    treatment: Treatment | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Reading:
+    """The dataset of one question with its side files; what is not given is as the format says.
+
+    Raises
+    ------
+    InputError
+        See `core.ingest.build_dataset.build_dataset` and `core.ingest.companion_files.with_side_files`.
+    """
+    dataset, report = build_dataset(
+        question.raw,
+        question.mapping,
+        name,
+        kind=kind or question.kind,
+        classes=classes if classes is not None else question.classes,
+        ordinal=ordinal or question.ordinal,
+        repeats=repeats,
+        treatment=treatment,
+        raters_identified=question.raters_identified,
+        progress=progress,
+    )
+    side = source.side.joined(SideFiles(gold=question.gold))
+    if side.gold and treatment is not None:
+        gold = {case: treatment.renamed.get(known, known) for case, known in side.gold.items()}
+        side = replace(side, gold=gold)
+    dataset, remarks = with_side_files(dataset, side)
+    pictured: list[str] = []
+    beside = shown_beside(question.raw, question.mapping)
+    table = beside.joined(side.cases) if beside is not None and side.cases is not None else side.cases or beside
+    facts = case_facts(dataset.cases, table, side.images, pictured)
+    report = replace(
+        report,
+        notes=(*source.notes, *report.notes, *(note for note in question.notes if note not in report.notes), *pictured),
+        warnings=(*report.warnings, *remarks),
+    )
+    return Reading(dataset, report, facts)
+
+
+def complete_mapping(
+    raw: RawTable,
+    *,
+    case: str | None = None,
+    rater: str | None = None,
+    answer: str | None = None,
+    rank: str | None = None,
+    layout: str | None = None,
+    separators: tuple[str, str] | None = None,
+    guess: Mapping | None = None,
+) -> Mapping:
+    """The guessed mapping with what the user said put in its place."""
+    guess = guess or likeliest_mapping(raw)
+    given = {role: column for role, column in (("case", case), ("answer", answer), ("rank", rank)) if column}
+    if rater is not None:
+        given["rater"] = None if rater == "none" else rater
+    if layout is None:
+        layout = "long" if {"rater", "answer", "rank"} & given.keys() else guess.layout
+    if layout not in LAYOUTS:
+        _no_layout(layout)
+    guess = guess if guess.layout == layout else mapping_as(raw, layout)
+    why = guess.why | ({"anonymous": "said so"} if rater == "none" else {})
+    signs = separators or guess.separators
+    if layout != "long":
+        taken = {column for column in given.values() if column}
+        raters = tuple(column for column in guess.raters if column not in taken)
+        across = tuple(column for column in guess.across if column not in taken)
+        only = {role: given[role] for role in ("case", "rater") if role in given}
+        return replace(guess, raters=raters, across=across, separators=signs, why=why, **only)
+    if separators is not None or "rank" in given:
+        guess = replace(guess, confidence=None, rank=None)
+    if "rank" in given:
+        signs = separators
+    free = {role: getattr(guess, role) for role in ("case", "rater", "answer", "rank", "time", "group", "confidence")}
+    free = {role: None if column in given.values() else column for role, column in free.items()}
+    gold = None if guess.gold in given.values() else guess.gold
+    return replace(guess, raters=(), why=why, separators=signs, gold=gold, **(free | given))
+
+
+def _no_layout(layout: str) -> str:
+    raise InputError(f"There is no layout {layout!r}.", f"Use one of {', '.join(LAYOUTS)}.")
+
+
+def _files_of(source: str | Path | bytes | Sequence[str | Path], name: str | None) -> tuple[list, str]:
+    if isinstance(source, bytes):
+        return [(name or "data", source)], name or "data"
+    paths = [Path(path) for path in ([source] if isinstance(source, str | Path) else source)]
+    files = []
+    for path in paths:
+        try:
+            files.append((path.name, path.read_bytes()))
+        except OSError as error:
+            raise InputError(f"{path} cannot be opened ({error.strerror}).", "Look at the path.") from None
+    return files, name or (paths[0].stem if paths else "data")

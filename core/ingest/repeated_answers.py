@@ -1,0 +1,72 @@
+"""Which rows make one annotation, and annotations of a rater who had answered the same case before."""
+
+import numpy as np
+import pandas as pd
+
+from core.annotations._kernels import counting_sort
+from core.errors import InputError
+from core.ingest._repeat_kernels import repeated_pairs
+from core.ingest.column_mapping import Repeats
+from core.ingest.formats.raw_table import RawTable
+from core.ingest.long_rows import Rows, drop
+from core.text import plural
+
+
+def treat_repeats(rows: Rows, raw: RawTable, repeats: Repeats, first: np.ndarray | None = None) -> int:
+    """Count the annotations beyond the first of a rater on a case.
+
+    ``first`` is the first row of the annotation of each row; None where each row is one.
+    """
+    heads = slice(None) if first is None else np.flatnonzero(first == np.arange(first.size))
+    case_ptr, order = counting_sort(np.ascontiguousarray(rows.case_code[heads], np.int32), len(rows.case.values))
+    rater = np.ascontiguousarray(rows.rater_code[heads], np.int32)
+    repeated = repeated_pairs(case_ptr, order, rater, len(rows.rater.values))
+    count = int(repeated.sum())
+    if count == 0 or repeats == "keep":
+        return count
+    if first is not None:
+        of_head, repeated = repeated, np.zeros(first.size, bool)
+        repeated[heads] = of_head
+        repeated = repeated[first]
+    if repeats == "refuse":
+        place = int(np.flatnonzero(repeated)[0])
+        raise InputError(
+            f"Rater {rows.rater.values[rows.rater_code[place]]!r} answers case "
+            f"{rows.case.values[rows.case_code[place]]!r} more than once ({plural(count, 'such answer')} in the file).",
+            "Keep them, or use only the first answer.",
+            line=int(raw.line[rows.row[place]]),
+        )
+    drop(rows, raw, repeated, "a repeated answer of the same rater on the same case")
+    return count
+
+
+def ranking_entries(rows: Rows, raw: RawTable) -> tuple[np.ndarray, np.ndarray]:
+    """Sort rows by annotation (case, rater, time); the first row and the entry range of each annotation."""
+    if rows.annotation is not None:
+        keys = {"annotation": rows.annotation}
+    else:
+        keys = {"case": rows.case_code, "rater": rows.rater_code}
+        if rows.time is not None:
+            keys["time"] = rows.time
+    annotation = pd.DataFrame(keys).groupby(list(keys), sort=False, dropna=False).ngroup().to_numpy()
+    best_first = np.lexsort((rows.rank, annotation))
+    rows.keep(best_first)
+    annotation = annotation[best_first]
+    entry = annotation * len(rows.answer.values) + rows.answer_code
+    twice = pd.Series(entry).duplicated().to_numpy()
+    leaving, staying = np.flatnonzero(twice), np.zeros(raw.table.num_rows, bool)
+    staying[rows.row[~twice]] = True
+    # A row that holds a whole ranking stays with its other classes.
+    rows.dropped += [
+        raw.drop(
+            rows.row[place],
+            f"{rows.answer.values[rows.answer_code[place]]!r} is already in the ranking of rater "
+            f"{rows.rater.values[rows.rater_code[place]]!r} on case {rows.case.values[rows.case_code[place]]!r}",
+        )
+        for place in leaving
+        if not staying[rows.row[place]]
+    ]
+    rows.keep(~twice)
+    annotation = annotation[~twice]
+    first = np.flatnonzero(np.diff(annotation, prepend=-1))
+    return first, np.append(first, annotation.size).astype(np.int64)

@@ -1,0 +1,100 @@
+"""The sample datasets that come with the project, with what each of them shows."""
+
+import csv
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from core.annotations.dataset import RISK_LEVELS, Dataset
+from core.errors import NotFoundError
+from core.ingest.read_files import Reading, read
+
+SAMPLE_FOLDER = Path(__file__).resolve().parents[2] / "sample_data"
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A card: what a sample is, how large, what kind its answers are, and what it shows."""
+
+    name: str
+    title: str
+    size: str
+    answers: str
+    shows: str
+
+
+SAMPLES = (
+    Sample(
+        "skin",
+        "Skin",
+        "400 cases × 12 raters",
+        "differential diagnoses",
+        "A simulated panel of dermatologists over 18 months, with known truth: easy cases, and cases with two "
+        "plausible truths.",
+    ),
+    Sample(
+        "dermatology",
+        "Three dermatology cases",
+        "3 cases × 3 to 6 raters",
+        "differential diagnoses",
+        "The cases printed in the paper on uncertain ground truth: raters who name quite different conditions.",
+    ),
+    Sample(
+        "caries",
+        "Caries",
+        "3,869 X-rays × 5 dentists",
+        "two classes",
+        "Dentists of very different strictness: a majority vote gets the prevalence wrong.",
+    ),
+    Sample(
+        "anaesthesia",
+        "Anaesthesia",
+        "45 patients × 5 observers",
+        "four classes",
+        "The first data set that raters' confusion matrices were estimated from, with repeated readings.",
+    ),
+)
+
+
+def load_sample(name: str) -> Dataset:
+    """A sample by its name, with the side tables that stand beside it.
+
+    Raises
+    ------
+    NotFoundError
+        There is no sample of that name.
+    """
+    return read_sample(name).dataset
+
+
+def read_sample(name: str) -> Reading:
+    """A sample with the account of its file."""
+    sample = next((sample for sample in SAMPLES if sample.name == name), None)
+    if sample is None:
+        raise NotFoundError(f"There is no sample {name!r}; there are {', '.join(s.name for s in SAMPLES)}.")
+    folder = SAMPLE_FOLDER / name
+    classes = _pairs(folder / "classes.csv")
+    reading = read(folder / "annotations.csv", name=sample.title, classes=list(classes) or None)
+    dataset = reading.dataset
+    side = {"raters_identified": name != "dermatology"}
+    if any(classes.values()):
+        levels = [RISK_LEVELS.index(classes[name]) for name in dataset.classes]
+        side["class_risk"] = np.array(levels, np.int8)
+    if groups := _pairs(folder / "cases.csv"):
+        side["case_group"] = tuple(groups[case_id] for case_id in dataset.cases)
+    return Reading(replace(dataset, **side), reading.report)
+
+
+def sample_predictions(name: str) -> bytes | None:
+    """The file of predictions that stands beside a sample; None where there is none."""
+    path = SAMPLE_FOLDER / name / "predictions.csv"
+    return path.read_bytes() if path.exists() else None
+
+
+def _pairs(path: Path) -> dict[str, str]:
+    """First column to second column ("" where there is none) of a small table; empty where there is no such file."""
+    if not path.exists():
+        return {}
+    with path.open(encoding="utf-8", newline="") as file:
+        return {row[0]: row[1] if len(row) > 1 else "" for row in list(csv.reader(file))[1:]}

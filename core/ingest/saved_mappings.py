@@ -1,0 +1,94 @@
+"""What the user said of a file, kept under the home folder and offered again for files of the same shape."""
+
+import hashlib
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from core.annotations.dataset import Kind
+from core.errors import InputError
+from core.ingest.answer_rules import Treatment
+from core.ingest.column_mapping import Mapping, Repeats, check_mapping
+from core.ingest.formats.source import Question, Source
+from core.settings import current_settings
+
+_FOLDER = "mappings"
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the user said on top of what was guessed; the same words as `core.ingest.build_dataset.build_dataset`."""
+
+    mapping: Mapping
+    kind: Kind | None = None
+    classes: tuple[str, ...] | None = None
+    ordinal: bool = False
+    repeats: Repeats = "keep"
+    treatment: Treatment = field(default_factory=Treatment)
+
+
+def remember(source: Source, question: Question, choices: Choices) -> None:
+    """Keep the choices for files of this shape: of the same format and columns.
+
+    Raises
+    ------
+    InputError
+        The home folder cannot be written.
+    """
+    path = _path(source, question)
+    mapping = asdict(choices.mapping)
+    content = {
+        "version": _VERSION,
+        "format": source.format,
+        "columns": question.raw.columns,
+        "mapping": mapping,
+        "kind": choices.kind,
+        "classes": choices.classes,
+        "ordinal": choices.ordinal,
+        "repeats": choices.repeats,
+        "renamed": dict(choices.treatment.renamed),
+        "missing": sorted(choices.treatment.missing),
+    }
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_suffix(f".draft-{os.getpid()}")
+        draft.write_text(json.dumps(content, ensure_ascii=True), encoding="utf-8")
+        os.replace(draft, path)
+    except OSError as error:
+        raise InputError(
+            f"The folder {path.parent} cannot be written ({error.strerror}).",
+            "Free some space, or set PLURALITY_HOME to a folder that can.",
+        ) from None
+
+
+def recall(source: Source, question: Question) -> Choices | None:
+    """What the user said of the last file of this shape; None where there was none, or its record is damaged."""
+    try:
+        content = json.loads(_path(source, question).read_text(encoding="utf-8"))
+        if content["version"] != _VERSION:
+            return None
+        told = content["mapping"]
+        tuples = {name: tuple(told[name]) for name in ("raters", "across")}
+        signs = tuple(told["separators"]) if told["separators"] is not None else None
+        choices = Choices(
+            Mapping(**{**told, **tuples, "separators": signs}),
+            kind=content["kind"],
+            classes=tuple(content["classes"]) if content["classes"] is not None else None,
+            ordinal=bool(content["ordinal"]),
+            repeats=content["repeats"],
+            treatment=Treatment(dict(content["renamed"]), frozenset(content["missing"])),
+        )
+        check_mapping(choices.mapping, question.raw.columns)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, InputError):
+        return None
+    return choices
+
+
+def _path(source: Source, question: Question) -> Path:
+    """The file of this shape. Tables are known by their columns, answers of a tool also by the question."""
+    asked = "" if source.format == "table" else question.name
+    shape = json.dumps([source.format, asked, question.raw.columns])
+    name = hashlib.sha256(shape.encode("utf-8", "replace")).hexdigest()[:32]
+    return current_settings().home / _FOLDER / f"{name}.json"

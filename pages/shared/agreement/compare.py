@@ -1,0 +1,228 @@
+"""What the agreement rests on: selections side by side, how precise it is, and how the annotations were collected."""
+
+from datetime import timedelta
+
+import pandas as pd
+import streamlit as st
+
+from core.agreement.bootstrap import BootstrapResult, bootstrap
+from core.agreement.differences import Difference, compare, difference
+from core.annotations.dataset import Dataset
+from core.annotations.named_selection import Selection, days_of
+from core.errors import NotApplicableError, PluralityError
+from core.figures import agreement as titles
+from core.figures import agreement_parts as figures
+from core.text import markdown, number, plural, with_interval
+from pages.shared.cache import agreement as cached_agreement
+from pages.shared.cache import datasets as cached
+from pages.shared.kit import columns, job_progress, selection, state, widgets
+
+_BUYS = 500
+_REPLICATES = 1000
+_SEED = 0
+
+
+def warn_of_adaptive_collection(view: Dataset) -> None:
+    """Where cases that disagreed early were given more answers, all agreement is off, and the first two are not."""
+    found = cached_agreement.adaptive(view)
+    if not found.warn:
+        return
+    more = "more" if found.difference > 0 else "less"
+    first, every = found.first_two[1], found.everything[1]
+    st.warning(
+        f"Cases whose first two answers disagreed were {more} often given a third answer "
+        f"({found.more_disagree / found.n_disagree:.0%} against {found.more_agree / found.n_agree:.0%}). Agreement of "
+        "all answers is then that of a mixture of cases nobody chose. From the first two answers of each case alone, α "
+        f"is {with_interval(first.value, first.ci_low, first.ci_high)}, from all "
+        f"{with_interval(every.value, every.ci_low, every.ci_high)}: quote the first.",
+        icon=":material/warning:",
+    )
+
+
+def selections(view: Dataset, threshold: float | None) -> None:
+    """Two selections side by side, and two coefficients on the same cases, with the interval of the difference."""
+    widgets.heading("Two selections of the answers", "bootstrap")
+    whole = state.whole().dataset
+    offered = _offered(whole)
+    names = list(offered)
+    if len(names) == 1:
+        st.info(
+            "There is nothing to compare yet. Choose raters or dates in the sidebar and give the selection a name.",
+            icon=":material/filter_alt:",
+        )
+    else:
+        left, right = st.columns(2)
+        first = left.selectbox("First selection", names, index=1, key="compare_first")
+        second = right.selectbox("Second selection", names, index=2 if len(names) > 2 else 0, key="compare_second")
+        if first == second:
+            st.info("Choose two different selections.")
+        else:
+            _side_by_side(whole, offered[first], offered[second], (first, second), threshold)
+    widgets.heading("Two coefficients on the same cases", "bootstrap")
+    result = _bootstrapped(view)
+    if result is not None:
+        _coefficients(result)
+
+
+def _offered(whole: Dataset) -> dict[str, Selection]:
+    """The named selections; where there are dates, also the earlier and the later half of the days."""
+    offered = dict(selection.named())
+    now = state.selection()
+    if not now.everything and now not in offered.values():
+        offered["Now selected"] = now
+    if (days := days_of(whole)) and (days[1] - days[0]).days > 1:
+        middle = days[0] + (days[1] - days[0]) / 2
+        offered["Earlier half of the days"] = Selection(last_day=middle.isoformat())
+        offered["Later half of the days"] = Selection(first_day=(middle + timedelta(days=1)).isoformat())
+    return offered
+
+
+def _side_by_side(whole: Dataset, first: Selection, second: Selection, names: tuple[str, str], threshold) -> None:
+    try:
+        sides = [cached.class_view(cached.selected(whole, one), threshold)[0] for one in (first, second)]
+    except PluralityError as error:
+        st.error(markdown(error), icon=":material/error:")
+        return
+    for name, one in zip(names, (first, second), strict=True):
+        st.caption(f"**{markdown(name)}**: {markdown(one.words(whole))}")
+    found = job_progress.result_of(
+        ("compare", sides[0].digest, sides[1].digest, _REPLICATES, _SEED),
+        "Comparing two selections",
+        lambda job: compare(*sides, n_replicates=_REPLICATES, seed=_SEED, token=job.token, progress=job.report),
+    )
+    if found is None:
+        return
+    alpha = next(one for one in found if one.first[0] == "krippendorff_alpha")
+    if alpha.value is not None and alpha.ci_low is not None:
+        sure = "the interval leaves out 0" if alpha.ci_low > 0 or alpha.ci_high < 0 else "the interval holds 0"
+        st.markdown(
+            f"**α is {number(alpha.first_value)} and {number(alpha.second_value)}; the difference is "
+            f"{with_interval(alpha.value, alpha.ci_low, alpha.ci_high)}: {sure}.**"
+        )
+    how = "Cases in both are resampled together" if found[0].paired else "The two share no case"
+    st.caption(f"{how}. {_REPLICATES:,} resamples of the cases, seed {_SEED}.")
+    frame = pd.DataFrame([_row(one, names) for one in found])
+    st.dataframe(
+        frame,
+        hide_index=True,
+        column_config=columns.numbers(names[0], f"{names[1]} ", "difference", "se", "P(first larger)") | columns.ends(),
+        key="selections_table",
+    )
+    widgets.download(frame, "Differences", "differences", "differences")
+
+
+def _row(one: Difference, names: tuple[str, str]) -> dict:
+    return {
+        "coefficient": titles.COEFFICIENT_TITLES[one.first[0]],
+        names[0]: one.first_value,
+        f"{names[1]} ": one.second_value,
+        "difference": one.value,
+        "se": one.se,
+        "ci_low": one.ci_low,
+        "ci_high": one.ci_high,
+        "P(first larger)": one.p_first_larger,
+        "cases, first": one.n_first,
+        "cases, second": one.n_second,
+        "note": one.note,
+    }
+
+
+def _bootstrapped(view: Dataset) -> BootstrapResult | None:
+    return job_progress.result_of(
+        ("bootstrap", view.digest, _REPLICATES, _SEED),
+        "Bootstrap",
+        lambda job: bootstrap(view, n_replicates=_REPLICATES, seed=_SEED, token=job.token, progress=job.report),
+    )
+
+
+def _coefficients(result: BootstrapResult) -> None:
+    able = [place for place, one in enumerate(result.coefficients) if one.value is not None]
+    if len(able) < 2:
+        st.write("Fewer than two coefficients are defined.")
+        return
+    names = [titles.title_of(one) for one in result.coefficients]
+    left, right = st.columns(2)
+    first = left.selectbox("First coefficient", able, format_func=names.__getitem__, key="coefficient_first")
+    second = right.selectbox(
+        "Second coefficient", able, index=len(able) - 1, format_func=names.__getitem__, key="coefficient_second"
+    )
+    if first != second:
+        found = difference(result, first, second)
+        st.markdown(
+            f"**{markdown(names[first])} less {markdown(names[second])} is "
+            f"{with_interval(found.value, found.ci_low, found.ci_high)}**, paired over {_REPLICATES:,} resamples."
+        )
+    frame = pd.DataFrame(
+        {
+            "coefficient": names,
+            "value": [one.value for one in result.coefficients],
+            "bootstrap se": [one.se for one in result.coefficients],
+            "ci_low": [one.ci_low for one in result.coefficients],
+            "ci_high": [one.ci_high for one in result.coefficients],
+            "cases": [one.n_cases for one in result.coefficients],
+            "note": [one.note for one in result.coefficients],
+        }
+    )
+    st.caption("Percentile intervals, beside those of the formulas above.")
+    st.dataframe(
+        frame,
+        hide_index=True,
+        column_config=columns.numbers("value", "bootstrap se") | columns.ends(),
+        key="bootstrap_table",
+    )
+    widgets.download(frame, "Bootstrap", "bootstrap", "bootstrap_download")
+
+
+def _range(low: float, high: float) -> str:
+    ends = number(low, 3), number(high, 3)
+    return ends[0] if ends[0] == ends[1] else f"between {ends[0]} and {ends[1]}"
+
+
+def precision(view: Dataset, theme) -> None:
+    """What precision there is, and what more annotations would buy."""
+    widgets.heading("What more annotations would buy", "precision")
+    try:
+        curves = cached_agreement.precision(view)
+    except NotApplicableError as error:
+        st.info(markdown(error), icon=":material/block:")
+        return
+    now = curves[0].points[0]
+    bought = {curve.how: point for curve in curves for point in curve.points if point.extra == _BUYS}
+    words = {how: _range(*point.width_range) for how, point in bought.items()}
+    st.markdown(
+        f"The 95 % interval of SPA is **{number(now.width_range[1], 3)}** wide. {_BUYS} more answers make it "
+        f"**{words['new_cases']}** on new cases, **{words['present_cases']}** on the present ones."
+    )
+    widgets.plot(
+        figures.precision_figure(curves, theme, "Width of the interval of SPA"),
+        "precision",
+        "Width of the interval against annotations added",
+    )
+    for note in dict.fromkeys(curve.note for curve in curves if curve.note):
+        st.caption(markdown(note[0].upper() + note[1:] + "."))
+    st.caption(
+        "Raters are taken as interchangeable and new cases as like the present ones. More answers on the present cases "
+        "cannot make up for having seen few cases."
+    )
+    rows = [
+        {
+            "on": curve.how,
+            "added": point.extra,
+            "cases": point.n_cases,
+            "annotations": point.n_annotations,
+            "se_low": point.se_range[0],
+            "se_high": point.se_range[1],
+            "width_low": point.width_range[0],
+            "width_high": point.width_range[1],
+        }
+        for curve in curves
+        for point in curve.points
+    ]
+    widgets.download(pd.DataFrame(rows), "Precision", "precision", "precision_table")
+    found = cached_agreement.adaptive(view)
+    if found.difference is not None and not found.warn:
+        st.caption(
+            f"Cases whose first two answers agreed and disagreed were given a third one about equally often "
+            f"({found.more_agree:,} of {found.n_agree:,}, {found.more_disagree:,} of "
+            f"{plural(found.n_disagree, 'case')}), so the answers that are missing do no harm."
+        )

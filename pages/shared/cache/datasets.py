@@ -1,0 +1,311 @@
+"""The only place that caches. Everything is keyed by the dataset's digest, the method, its parameters and the version.
+
+Data are passed with a leading underscore: Streamlit would hash only a sample of a large array, and a change would go
+unseen.
+"""
+
+import hashlib
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import replace
+
+import streamlit as st
+
+from core import library
+from core.annotations.dataset import Dataset
+from core.annotations.named_selection import Selection
+from core.errors import NotFoundError, PluralityError
+from core.ingest import samples
+from core.ingest.case_content import joined
+from core.ingest.read_files import Reading
+from core.jobs import Job, JobRunner
+from core.version import __version__
+
+MOST_OPEN_DATASETS = 8
+MOST_WIDE_CELLS = 2_000_000
+LANES = ("pages", "samplers")
+_WARM_UP_DELAY = 1.0
+_LOADING = 4.0
+
+
+class Registry:
+    """Datasets that are open in this server, by digest; the one used longest ago is let go first."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._readings: OrderedDict[str, Reading] = OrderedDict()
+
+    def add(self, reading: Reading) -> str:
+        """Open a dataset; returns its digest. What an earlier file told of its cases stays known."""
+        digest = reading.dataset.digest
+        with self._lock:
+            known = self._readings.get(digest)
+            facts = joined(known.facts if known else None, reading.facts)
+            self._readings[digest] = replace(reading, facts=facts)
+            self._readings.move_to_end(digest)
+            while len(self._readings) > MOST_OPEN_DATASETS:
+                self._readings.popitem(last=False)
+        return digest
+
+    def get(self, digest: str) -> Reading | None:
+        """The dataset of that digest, if it is open."""
+        with self._lock:
+            if digest in self._readings:
+                self._readings.move_to_end(digest)
+            return self._readings.get(digest)
+
+    def remove(self, digest: str) -> None:
+        """Let a dataset go."""
+        with self._lock:
+            self._readings.pop(digest, None)
+
+
+@st.cache_resource(show_spinner=False)
+def registry() -> Registry:
+    """The open datasets of this server."""
+    return Registry()
+
+
+@st.cache_resource(show_spinner=False)
+def jobs(lane: str = "pages") -> JobRunner:
+    """A queue of long work of this server; samplers have one of their own, so that other pages do not wait for them."""
+    return JobRunner()
+
+
+@st.cache_resource(show_spinner=False)
+def _job_ids() -> dict[str, str]:
+    return {}
+
+
+@st.cache_resource(show_spinner=False)
+def start_warm_up() -> threading.Thread:
+    """Compile kernels in the background, once for the server, so that the first click does not wait for it."""
+
+    def later() -> None:
+        time.sleep(_WARM_UP_DELAY)  # let the first page come first
+        from core.warmup import warm_up
+
+        warm_up()
+
+    thread = threading.Thread(target=later, name="warm-up", daemon=True)
+    thread.started_at = time.monotonic()
+    thread.start()
+    return thread
+
+
+def compiling() -> bool:
+    """Whether kernels are still being compiled, as on the very first start; loading them is quicker than this."""
+    thread = start_warm_up()
+    return thread.is_alive() and time.monotonic() - thread.started_at > _WARM_UP_DELAY + _LOADING
+
+
+@st.cache_resource(show_spinner=False)
+def sample(name: str) -> Reading:
+    """A sample by name."""
+    return samples.read_sample(name)
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def _sample_predictions(name: str, digest: str, version: str, _dataset: Dataset):
+    content = samples.sample_predictions(name)
+    return () if content is None else _matched(name, content, _dataset)
+
+
+def _matched(name: str, content: bytes, dataset: Dataset):
+    from core.evaluation.predictions import read_predictions
+    from core.ingest.formats.tables import open_table
+
+    return read_predictions(open_table(content), dataset, name)
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _own_predictions(name: str, key: str, digest: str, version: str, _content: bytes, _dataset: Dataset):
+    return _matched(name, _content, _dataset)
+
+
+def sample_predictions(name: str, dataset: Dataset):
+    """Predictions that come with a sample, matched to it."""
+    return _sample_predictions(name, dataset.digest, __version__, dataset)
+
+
+def own_predictions(name: str, content: bytes, dataset: Dataset):
+    """Predictions of a file that the user added, matched to the dataset."""
+    return _own_predictions(name, hashlib.blake2b(content).hexdigest(), dataset.digest, __version__, content, dataset)
+
+
+def open_dataset(address: str) -> Reading:
+    """The dataset of an address: the name of a sample, or the digest of an open or kept dataset.
+
+    Raises
+    ------
+    NotFoundError
+        It is neither; says what to do.
+    """
+    if any(entry.name == address for entry in samples.SAMPLES):
+        return sample(address)
+    reading = registry().get(address)
+    if reading is None:
+        try:
+            reading = Reading(library.reopen(address), None, library.facts_of(address))
+        except NotFoundError:
+            raise NotFoundError(
+                f"The dataset {address[:12]!r} is not on this computer any more. Open its file again on the "
+                "Upload page, and keep it there so that its address goes on working."
+            ) from None
+        registry().add(reading)
+    return reading
+
+
+def forget(digest: str) -> None:
+    """Erase a kept dataset, and everything that was computed from it."""
+    library.forget(digest)
+    registry().remove(digest)
+    st.cache_data.clear()
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _selected(digest: str, chosen: str, version: str, _dataset: Dataset) -> Dataset:
+    return Selection.from_text(chosen).apply(_dataset)
+
+
+def selected(dataset: Dataset, chosen: Selection) -> Dataset:
+    """The dataset of the selected annotations."""
+    return _selected(dataset.digest, chosen.to_text(), __version__, dataset)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _class_view(digest: str, threshold: float | None, version: str, _dataset: Dataset) -> tuple[Dataset, int]:
+    return _dataset.as_classes(threshold)
+
+
+def class_view(dataset: Dataset, threshold: float | None) -> tuple[Dataset, int]:
+    """The dataset with one class per annotation, and how many were left out."""
+    return _class_view(dataset.digest, threshold, __version__, dataset)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _can_be_wide(digest: str, version: str, _dataset: Dataset) -> bool:
+    from core.annotations.write import wide_table
+
+    if not _dataset.raters_identified or _dataset.n_cases * _dataset.n_raters > MOST_WIDE_CELLS:
+        return False
+    try:
+        wide_table(_dataset)
+    except PluralityError:  # a rater answered a case twice, say: a cell holds only one answer
+        return False
+    return True
+
+
+def can_be_wide(dataset: Dataset) -> bool:
+    """Whether the annotations fit into a table with a column for each rater."""
+    return _can_be_wide(dataset.digest, __version__, dataset)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _majority(digest: str, version: str, _dataset: Dataset):
+    from core.models.majority import MajorityVote
+
+    return MajorityVote().fit(_dataset)
+
+
+def majority(dataset: Dataset):
+    """Majority vote of every case."""
+    return _majority(dataset.digest, __version__, dataset)
+
+
+@st.cache_resource(max_entries=24, show_spinner=False)
+def _case_draws(digest: str, case: int, settings: tuple, version: str, _dataset: Dataset, _model, _run: Callable):
+    return _run()
+
+
+def case_draws(dataset: Dataset, model, case: int, *, reliability: float, n_draws: int, seed: int):
+    """One case whole: draws, quantiles, certainty, risk (None without levels), and point estimate by class code."""
+    from core.certainty.risk import risk_of
+    from core.certainty.top_sets import certainty_of
+    from core.reducers.all_draws import WholeCases
+    from core.reducers.protocol import reduce_draws
+    from core.reducers.quantiles import Quantiles
+    from core.reducers.risk import RiskLevels
+    from core.reducers.sets import TopSets
+
+    with_risk = dataset.class_risk is not None and (dataset.class_risk >= 0).all()
+
+    def run():
+        reducers = [WholeCases(), Quantiles(), TopSets()]
+        if with_risk:
+            reducers.append(RiskLevels(dataset.class_risk))
+        whole, quantiles, sets, *risk = reduce_draws(
+            model,
+            dataset,
+            reducers,
+            reliability=reliability,
+            n_draws=n_draws,
+            seed=seed,
+            cases=range(case, case + 1),
+        )
+        certainty = certainty_of(sets, (dataset.cases[case],), dataset.classes)
+        return whole[case], quantiles, certainty, risk_of(risk[0]) if risk else None, _point(dataset, model, case)
+
+    key = (model.name, *sorted(model.settings().items()), reliability, n_draws, seed)
+    return _case_draws(dataset.digest, case, key, __version__, dataset, model, run)
+
+
+def _point(dataset: Dataset, model, case: int) -> dict[int, float]:
+    if not len(dataset.annotations_of(case)):
+        return {}
+    _, codes, shares = model.point_shares(dataset.select(cases=[dataset.cases[case]]))
+    return dict(zip(codes.tolist(), shares.tolist(), strict=True))
+
+
+def job(key: tuple, title: str, work: Callable[[Job], object], lane: str = "pages") -> Job:
+    """The job of that key, started where there is none; a failed or cancelled one is not started again by itself.
+
+    Parameters
+    ----------
+    key : tuple
+        Digest, method, parameters and seed; the version is added here.
+    lane : str
+        Where it is started; one that another page has started elsewhere is the same job.
+    """
+    job = known(key)
+    if job is None:
+        job = jobs(lane).submit(title, work)
+        _job_ids()[repr((*key, __version__))] = job.id
+    return job
+
+
+def known(key: tuple) -> Job | None:
+    """The job of that key, wherever it was started; None where there is none."""
+    job_id = _job_ids().get(repr((*key, __version__)), "")
+    return next((job for lane in LANES if (job := jobs(lane).get(job_id))), None)
+
+
+@st.cache_resource(show_spinner=False)
+def _watchers() -> dict[str, set[str]]:
+    return {}
+
+
+def watch(key: tuple, session: str) -> None:
+    """Say that a session looks at the job of that key."""
+    _watchers().setdefault(repr((*key, __version__)), set()).add(session)
+
+
+def leave(key: tuple, session: str) -> None:
+    """Say that a session does not need a job any more; with nobody left it is cancelled, so that none pile up."""
+    name = repr((*key, __version__))
+    left = _watchers().get(name, set())
+    left.discard(session)
+    if left:
+        return
+    _watchers().pop(name, None)
+    job = known(key)
+    if job is not None and not job.finished:
+        job.cancel()
+        _job_ids().pop(name, None)
+
+
+def restart(key: tuple) -> None:
+    """Let go of a finished job, so that the next look starts it anew."""
+    _job_ids().pop(repr((*key, __version__)), None)

@@ -1,0 +1,293 @@
+"""One case on screen: what the raters said, what the truth could be, how risky it is, and what classifiers guess."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.annotations.dataset import RISK_LEVELS, Dataset
+from core.certainty.explain import distrusted, why
+from core.certainty.regions import draws_region
+from core.figures import cases as figures
+from core.figures.theme import class_colours
+from core.plausibility.protocol import PlausibilityModel
+from core.reducers.metrics import score_case
+from core.reducers.risk import level_masses
+from core.text import html_text, markdown, number, plotly, shorten, small
+from pages.shared.cache import datasets as cached
+from pages.shared.cases import content as case_facts
+from pages.shared.kit import plausibility_models, widgets
+from pages.shared.kit import style as look
+
+MOST_LINES = 8
+TOP = 3
+OTHERS = "any other class"
+
+
+def show(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, reliability: float, classifiers) -> None:
+    """The whole case. ``view`` is what the model eats: the dataset itself, or single classes made from it."""
+    theme = look.theme()
+    case_facts.show(dataset, dataset.cases[case])
+    draws, quantiles, result, risk, point = _draws(view, model, case, reliability)
+    by_mean = np.argsort(-quantiles.mean[:-1], kind="stable")
+    ranked = [int(draws.classes[place]) for place in by_mean]
+    colours = class_colours(ranked, view.n_classes, theme)
+    if dataset.kind != "score":
+        st.markdown(markdown(f"{why(dataset, case, len(view.annotations_of(case)))}{_doubted(dataset, case)}"))
+    _summary(result, risk)
+    left, right = st.columns(2, gap="small")
+    with left.container(border=True):
+        st.markdown("**What the raters said**")
+        widgets.chips(dataset, dataset.annotations_of(case), colours, st.session_state.get("hide_names", False))
+    with left.container(border=True):
+        _bars(view, draws, quantiles, point, by_mean, colours, theme)
+    with right.container(border=True):
+        _simplex(view, case, draws, by_mean, theme)
+    if risk is not None:
+        with right.container(border=True):
+            _risk_triangle(view, draws, risk, theme)
+    if classifiers:
+        with left.container(border=True):
+            _classifiers(view, case, draws, classifiers, colours)
+    with st.expander("The models side by side"):
+        _models(dataset, case, model, reliability)
+    with st.expander("The plausibilities as a table"):
+        _table(view, quantiles, by_mean)
+
+
+def panel(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, reliability: float) -> None:
+    """What the raters said and how plausible each class is, without the rest."""
+    theme = look.theme()
+    draws, quantiles, result, risk, point = _draws(view, model, case, reliability)
+    by_mean = np.argsort(-quantiles.mean[:-1], kind="stable")
+    colours = class_colours([int(draws.classes[place]) for place in by_mean], view.n_classes, theme)
+    st.markdown(markdown(why(dataset, case, len(view.annotations_of(case)))))
+    _summary(result, risk)
+    with st.container(border=True):
+        st.markdown("**What the raters said**")
+        widgets.chips(dataset, dataset.annotations_of(case), colours, st.session_state.get("hide_names", False))
+    with st.container(border=True):
+        _bars(view, draws, quantiles, point, by_mean, colours, theme)
+
+
+def certainty_of_case(view: Dataset, model: PlausibilityModel, case: int, reliability: float):
+    """Certainty of one case, for the heading."""
+    return _draws(view, model, case, reliability)[2]
+
+
+def _draws(view: Dataset, model: PlausibilityModel, case: int, reliability: float):
+    return cached.case_draws(
+        view, model, case, reliability=reliability, n_draws=plausibility_models.N_DRAWS, seed=plausibility_models.SEED
+    )
+
+
+def _doubted(dataset: Dataset, case: int) -> str:
+    """A sentence on raters of the case who side with the panel's vote clearly less often than their peers do."""
+    if not dataset.raters_identified or dataset.n_raters < 3:
+        return ""
+    single, _ = cached.class_view(dataset, None)
+    if not single.n_annotations:
+        return ""
+    vote = cached.majority(single)
+    accuracy = vote.accuracy()
+    low = distrusted(accuracy, vote.n_annotations)
+    hidden = st.session_state.get("hide_names", False)
+    names: dict[int, str] = {}
+    for place, annotation in enumerate(dataset.annotations_of(case), 1):
+        rater = int(dataset.rater[annotation])
+        if low[rater] and rater not in names:
+            who = f"rater {place}" if hidden else dataset.raters[rater]
+            names[rater] = f"{who} ({accuracy[rater]:.0%} of {vote.n_annotations[rater]:,} answers)"
+    if not names:
+        return ""
+    return f" Over all cases, with the panel's vote less often than their peers: {', '.join(names.values())}."
+
+
+def _summary(result, risk) -> None:
+    sets = [
+        f"top-{top + 1} {number(result.certainty[0, top])} ± {small(result.se[0, top])}"
+        for top in range(result.certainty.shape[1])
+        if np.isfinite(result.certainty[0, top])
+    ]
+    words = f"Certainty of the first places: {', '.join(sets)}"
+    if risk is not None:
+        level = RISK_LEVELS[risk.level[0]]
+        words += (
+            f" · risk {level} {number(risk.summed[0])} ± {small(risk.summed_se[0])}"
+            f" (of the top-1 class {number(risk.of_top1[0])} ± {small(risk.of_top1_se[0])})"
+            f" · expected risk {risk.expected[0]:.2f} of 2"
+        )
+    st.caption(words, help=widgets.explained("risk" if risk is not None else "annotation certainty"))
+
+
+def _bars(view: Dataset, draws, quantiles, point, by_mean: np.ndarray, colours: dict[int, str], theme) -> None:
+    lines = list(by_mean[:MOST_LINES])
+    names = [view.classes[draws.classes[place]] for place in lines]
+    line_colours = [colours.get(int(draws.classes[place]), theme.rest) for place in lines]
+    values = draws.share[:, lines]
+    bars = np.array([point.get(int(draws.classes[place]), 0.0) for place in lines])
+    mean, low, high = quantiles.mean[lines], quantiles.quantile[0][lines], quantiles.quantile[2][lines]
+    beyond = by_mean[MOST_LINES:]
+    outside = draws.rest + draws.share[:, beyond].sum(axis=1)
+    n_outside = draws.n_rest + len(beyond)
+    if n_outside:
+        names.append(f"{n_outside} other classes together" if n_outside > 1 else "the other class")
+        line_colours.append(theme.rest)
+        values = np.column_stack([values, outside])
+        bars = np.append(bars, max(0.0, 1 - bars.sum()))
+        mean = np.append(mean, outside.mean())
+        low, high = np.append(low, np.quantile(outside, 0.025)), np.append(high, np.quantile(outside, 0.975))
+    likely = int((quantiles.quantile[2][lines] > 0.2).sum())
+    title = {0: "No class stands out", 1: "One class stays plausible"}.get(likely, f"{likely} classes stay plausible")
+    widgets.plot(
+        figures.plausibility_bars(names, bars, mean, low, high, values, line_colours, theme, title),
+        "bars",
+        "Plausibility of each class: bar is the point estimate, dots are draws, the line holds 95 percent",
+    )
+    st.caption(
+        "Bar: point estimate · dots: draws · line: 95 % of draws, tick at their mean · stays plausible: line beyond .2",
+        help=widgets.explained("plausibility"),
+    )
+
+
+def _simplex(view: Dataset, case: int, draws, by_mean: np.ndarray, theme) -> None:
+    names = {int(draws.classes[place]): view.classes[draws.classes[place]] for place in by_mean}
+    if not names or len(names) + draws.n_rest == 1:
+        st.caption("There is one class only, or no answer that can be used: nothing to show on a triangle.")
+        return
+    if len(names) < TOP:
+        _few_corners(view, draws, by_mean, names, theme)
+        return
+    default = list(names)[:TOP]
+    chosen = st.multiselect(
+        "Corners of the triangle",
+        list(names),
+        default=default,
+        format_func=lambda code: shorten(names[code], 40),
+        max_selections=TOP,
+        key=f"corners-{view.digest}-{case}",
+        help=widgets.explained("region"),
+    )
+    corners = chosen if len(chosen) == TOP else default
+    if len(chosen) != TOP:
+        st.caption("Choose three corners; until then the three most plausible are shown.")
+    places = [int(np.flatnonzero(draws.classes == code)[0]) for code in corners]
+    outside = 1 - float(draws.share[:, places].sum(axis=1).mean())
+    _triangle([names[code] for code in corners], draws.share[:, places], outside, theme)
+
+
+def _few_corners(view: Dataset, draws, by_mean: np.ndarray, names: dict[int, str], theme) -> None:
+    listed = list(names.values())
+    if len(names) == 2 and draws.n_rest:
+        corners = np.column_stack([draws.share[:, list(by_mean)], draws.rest])
+        _triangle([*listed, OTHERS], corners, 0.0, theme)
+        return
+    share = draws.share[:, by_mean[0]]
+    other = listed[1] if len(names) == 2 else OTHERS
+    if len(names) == 1 and draws.n_rest == 1:
+        other = next(name for code, name in enumerate(view.classes) if code not in names)
+    low, high = np.quantile(share, [0.025, 0.975])
+    title = f"{plotly(shorten(listed[0], 14))}: {low:.0%} to {high:.0%} of plausibility"
+    widgets.plot(
+        figures.interval((listed[0], other), share, theme, title), "simplex", "Draws of the plausibility of two classes"
+    )
+
+
+def _triangle(names: list[str], corners: np.ndarray, outside: float, theme) -> None:
+    corners = corners / corners.sum(axis=1, keepdims=True)
+    leading = (corners.argmax(axis=1)[:, None] == np.arange(3)).mean(axis=0)
+    best = int(leading.argmax())
+    title = (
+        f"{plotly(shorten(names[best], 22))} leads in {leading[best]:.0%} of draws"
+        if leading[best] < 0.995
+        else f"{plotly(shorten(names[best], 22))} leads in nearly all draws"
+    )
+    order = [1, 2, 0]
+    corners = corners[:, order]
+    widgets.plot(
+        figures.triangle([names[k] for k in order], corners, draws_region(corners), theme, title),
+        "simplex",
+        "Draws of the plausibilities on a triangle, their mean, and the region that holds 95 percent",
+    )
+    rest = f" · {outside:.0%} of plausibility lies on classes that are no corner" if outside > 0.005 else ""
+    st.caption(f"Dots: draws, renormalised to the corners · cross: mean · shaded: 95 % region{rest}")
+
+
+def _risk_triangle(view: Dataset, draws, risk, theme) -> None:
+    mass, _ = level_masses(draws, view.class_risk)
+    mass = np.maximum(mass, 1e-12)
+    mass /= mass.sum(axis=1, keepdims=True)
+    level = int(risk.level[0])
+    title = f"Risk: most likely {RISK_LEVELS[level]} ({risk.summed[0]:.0%} of draws)"
+    order = [0, 2, 1]
+    names = [RISK_LEVELS[k] for k in order]
+    figure = figures.triangle(
+        names, mass[:, order], draws_region(mass[:, order]), theme, title, colour=theme.risk[level]
+    )
+    widgets.plot(figure, "risk", "Draws of the plausibility of low, medium and high risk, with the 95 percent region")
+
+
+def _classifiers(view: Dataset, case: int, draws, classifiers, colours: dict[int, str]) -> None:
+    st.markdown(f"**Classifiers**, {TOP} best guesses", help=widgets.explained("classifier set"))
+    theme = look.theme()
+    lines = []
+    for predictions in classifiers:
+        entries = slice(predictions.ptr[case], predictions.ptr[case + 1])
+        name = html_text(predictions.name)
+        if entries.start == entries.stop:
+            lines.append(
+                f'<div class="chips"><span class="who">{name}</span><span class="note">no prediction</span></div>'
+            )
+            continue
+        codes, groups = predictions.class_code[entries], predictions.group[entries]
+        p = float(score_case(draws, codes, groups, TOP)[1].mean())
+        error = float(np.sqrt(p * (1 - p) / draws.ess))
+        chips = "".join(
+            f'<span class="block first" style="--chip:{colours.get(int(code), theme.rest)}">'
+            f"<span>{html_text(view.classes[code])}</span></span>"
+            for code in codes[:TOP]
+        )
+        value = f"<b>{number(p)} ± {small(error)}</b>"
+        lines.append(f'<div class="chips"><span class="who">{name}</span><span>{value}</span>{chips}</div>')
+    st.html("".join(lines))
+    st.caption("Beside each name: the probability, under this model and trust, that the set holds the truth.")
+
+
+def _models(dataset: Dataset, case: int, model: PlausibilityModel, reliability: float) -> None:
+    rows = []
+    for name in plausibility_models.offered(dataset):
+        own = name == model.name
+        other = model if own else plausibility_models.MODELS[name]()
+        gamma = reliability if own else other.default_reliability
+        eaten = plausibility_models.data_for(name, dataset, quietly=True)
+        draws, quantiles, result, *_ = _draws(eaten, other, case, gamma)
+        code = int(result.top_class()[0])
+        second = np.argsort(-quantiles.mean[:-1], kind="stable")[1:2]
+        rows.append(
+            {
+                "model": plausibility_models.OFFERS[name].title,
+                "γ": gamma,
+                "most plausible": eaten.classes[code] if code >= 0 else OTHERS,
+                "certainty": result.certainty[0, 0],
+                "± error": result.se[0, 0],
+                "mean plausibility": float(quantiles.mean[:-1].max(initial=0)),
+                "second": eaten.classes[draws.classes[second[0]]] if len(second) else "",
+                "other classes": float(quantiles.mean[-1]),
+            }
+        )
+    st.dataframe(pd.DataFrame(rows), hide_index=True, key="models_side_by_side")
+    st.caption(markdown("Each at its usual reliability, the chosen one at the slider's."))
+
+
+def _table(view: Dataset, quantiles, by_mean: np.ndarray) -> None:
+    places = [*by_mean, len(quantiles.mean) - 1]
+    frame = pd.DataFrame(
+        {
+            "class": [view.classes[code] if code >= 0 else OTHERS for code in quantiles.class_code[places]],
+            "mean": quantiles.mean[places],
+            "ci_low": quantiles.quantile[0][places],
+            "median": quantiles.quantile[1][places],
+            "ci_high": quantiles.quantile[2][places],
+        }
+    )
+    st.dataframe(frame, hide_index=True, key="plausibilities")
+    widgets.download(frame, "Plausibilities", "plausibilities", "plausibilities")

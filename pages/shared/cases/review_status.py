@@ -1,0 +1,72 @@
+"""Reviews beside the annotations on the Cases page: how far a case is, who decided what, and when."""
+
+import streamlit as st
+
+from core.annotations.dataset import Dataset
+from core.review.events import Event
+from core.review.export import time_of
+from core.review.opinions import REASONS
+from core.review.states import SETTLED, STATES, CaseReview
+from core.review.store import n_reviews, open_store
+from core.text import markdown, plural
+from pages.shared.kit import seen_cases
+
+_SHORT = {"read": "read", "second_opinion": "asked", "arbitration": "disputed", "adjudicated": "decided"}
+_COLOURS = {"closed": "green", "adjudicated": "green", "arbitration": "orange", "second_opinion": "orange"}
+
+
+def reviews_of(whole: Dataset) -> dict[str, CaseReview]:
+    """Reviews of a dataset that is in use whole; none where nobody has reviewed, and no database is made for that."""
+    return open_store().cases(whole.digest) if n_reviews(whole.digest) else {}
+
+
+def state_of(whole: Dataset, review: CaseReview | None) -> str:
+    """State of a case in a word, for the worklist; nothing of a case that whoever is signed in may still read blind."""
+    if review is None:
+        return ""
+    name = st.session_state.get("reviewer")
+    may_know = name is None or name in review.unblinded or seen_cases.seen(whole.digest, review.case_id)
+    state = review.state if may_know else review.seen_by(name).state
+    return "" if state == "open" else _SHORT.get(state, STATES[state])
+
+
+def show(whole: Dataset, review: CaseReview | None, case_id: str) -> None:
+    """What reviewers said of a case and how it ended; and that an opinion given now is open."""
+    seen_cases.mark(whole.digest, case_id)
+    if review is not None and review.events:
+        with st.container(border=True, key="case_review"):
+            _review(review)
+    name = st.session_state.get("reviewer")
+    if name and (review is None or (review.read_by(name) is None and name not in review.unblinded)):
+        st.caption(
+            f":material/visibility: You see the answers here, {markdown(name)}: an opinion that you record on this "
+            "case from now on counts as open, not as blind."
+        )
+
+
+def _review(review: CaseReview) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown("**Review**", width="content")
+        st.badge(STATES[review.state], icon=":material/flag:", color=_COLOURS.get(review.state, "gray"))
+        if review.adjudication is not None:
+            st.markdown(_told("Decided", review.adjudication), width="stretch")
+    for read in review.reads:
+        first = f", at first {markdown(read.first.words())}" if read.first != read.opinion else ""
+        st.markdown(f"{markdown(read.reviewer)}: **{markdown(read.opinion.words())}** ({read.visible}{first})")
+    last = review.events[-1]
+    decided = "It stands beside the answers and is not counted among them." if review.state in SETTLED else ""
+    st.caption(
+        f"{plural(review.version, 'step')}, the last by {markdown(last.reviewer)}, {_when(last)}. {decided}".strip()
+    )
+
+
+def _told(verb: str, event: Event) -> str:
+    parts = [f"{verb}: **{markdown(event.opinion.words())}**, by {markdown(event.reviewer)}, {_when(event)}"]
+    parts += [f"{event.confidence:.0%} sure"] if event.confidence is not None else []
+    parts += [REASONS[event.reason]] if event.reason else []
+    parts += [f"“{markdown(event.note)}”"] if event.note.strip() else []
+    return " · ".join(parts)
+
+
+def _when(event: Event) -> str:
+    return f"{time_of(event.at)[:16].replace('T', ' ')} UTC"

@@ -1,0 +1,151 @@
+"""Three small pictures on Home, each the door to its page."""
+
+import numpy as np
+import streamlit as st
+
+from core.agreement.suitable import Suitable
+from core.annotations.capabilities import can_use
+from core.certainty.top_sets import CertaintyResult
+from core.evaluation.choice import verdict
+from core.evaluation.sweep_table import SweepTable
+from core.figures import home as figures
+from core.raters.monitoring import RaterTable
+from core.text import markdown, number, plural, shorten, with_interval
+from pages.shared.agreement import top as agreement_top
+from pages.shared.cache import home as cached_home
+from pages.shared.home import known as home_known
+from pages.shared.home import numbers as home_numbers
+
+_STILL = {"staticPlot": True, "displayModeBar": False}
+
+
+def agreement(found: Suitable | None, why: str, theme) -> None:
+    """The forest of coefficients → Agreement."""
+    figure = figures.agreement(found.coefficients, theme) if found else None
+    if figure is None:
+        _title("Agreement cannot be told")
+        st.write(markdown((why or "No coefficient is defined").capitalize()) + ".")
+    else:
+        quoted = agreement_top.quoted(found)
+        if quoted.value is None:
+            _title("How far raters agree")
+        else:
+            words = "Agreement of scores" if found.kind == "score" else "Agreement beyond chance"
+            _title(f"{words} is {with_interval(quoted.value, quoted.ci_low, quoted.ci_high)}")
+        _plot(figure, "home_agreement", "Coefficients of agreement with their 95 % intervals")
+    st.page_link("pages/agreement.py", label="See agreement", icon=":material/handshake:")
+
+
+def cases(views: home_known.Views, theme) -> CertaintyResult | None:
+    """Certainty of cases and the most ambiguous one → Cases; returns what it shows."""
+    place = st.container()
+    certain = home_known.certainty(views)
+    with place:
+        if certain is None:
+            _title("How certain each case is")
+            if not views.plausible.n_annotations:
+                st.write("In every ranking the first choice is tied, so no single class can be used.")
+        else:
+            value = certain.certainty[:, 0]
+            least = int(np.nanargmin(value))
+            name = markdown(shorten(certain.cases[least], 24))
+            _title(f"Most ambiguous: {name}, certainty {number(float(value[least]))}")
+            alt = f"Number of cases by certainty; {certain.n_below(home_numbers.UNCERTAIN_BELOW):,} are uncertain"
+            _plot(figures.certainties(value, home_numbers.UNCERTAIN_BELOW, theme), "home_cases", alt)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.page_link("pages/cases.py", label="See the cases", icon=":material/view_list:", width="content")
+        if certain is not None:
+            case_id = certain.cases[int(np.nanargmin(certain.certainty[:, 0]))]
+            st.button("Open this one", type="tertiary", on_click=_open, args=(case_id,), key="home_case")
+    return certain
+
+
+def classifiers(views: home_known.Views, theme) -> SweepTable | None:
+    """Classifiers against reliability → Reliability; returns what it shows."""
+    place = st.container()
+    sweep = home_known.sweep(views)
+    with place:
+        if sweep is None:
+            _title("How good classifiers are when the truth is uncertain")
+        else:
+            _title(markdown(verdict(sweep.reliabilities, sweep.evaluation, home_numbers.METRIC)))
+            _plot(
+                figures.classifiers(sweep.reliabilities, sweep.evaluation, home_numbers.METRIC, theme),
+                "home_classifiers",
+                "Metric of each classifier against reliability, with bands over plausible truths",
+            )
+    st.page_link("pages/reliability.py", label="See classifiers and reliability", icon=":material/trending_up:")
+    return sweep
+
+
+def raters(views: home_known.Views, theme) -> None:
+    """Accuracy of raters → Raters; shares of classes → Models where raters cannot be compared."""
+    if not can_use("pairs", views.dataset).possible or not can_use("pairs", views.classes).possible:
+        _shares(views, theme)
+        return
+    place = st.container()
+    table = home_known.raters(views)
+    with place:
+        if table is None or not np.isfinite(table.shrunk.value).any():
+            _title("How accurate raters are")
+            if table is not None:
+                st.write("No rater can be judged by others.")
+        else:
+            _accuracies(table, theme)
+    st.page_link("pages/raters.py", label="See the raters", icon=":material/groups:")
+
+
+def _accuracies(table: RaterTable, theme) -> None:
+    value = table.shrunk.value
+    flagged = np.zeros(len(table.raters), bool)
+    flagged[[flag.rater for flag in table.flags]] = True
+    known = np.flatnonzero(np.isfinite(value))
+    shown = known[np.lexsort((value[known], ~flagged[known]))][: figures.MOST_LINES]
+    shown = shown[np.argsort(value[shown], kind="stable")]
+    n = int(flagged.sum())
+    if n:
+        _title(f"{plural(n, 'rater')} of {len(table.raters):,} to talk to")
+    else:
+        least = markdown(shorten(table.raters[shown[0]], 20))
+        _title(f"No rater stands out; least accurate: {least}, {number(float(value[shown[0]]))}")
+    figure = figures.with_intervals(
+        [table.raters[rater] for rater in shown],
+        value[shown],
+        table.shrunk.low[shown],
+        table.shrunk.high[shown],
+        theme,
+        "accuracy",
+        flagged[shown],
+    )
+    _plot(figure, "home_raters", "Accuracy of raters with intervals, the least accurate first")
+    if len(known) > len(shown):
+        st.caption(f"{len(shown)} of {plural(len(known), 'rater')}, flagged and least accurate first.")
+
+
+def _shares(views: home_known.Views, theme) -> None:
+    view = views.classes
+    if not view.n_annotations:
+        _title("Which classes there are")
+        st.write("No answer names one class.")
+    else:
+        shares = cached_home.vote_shares(view)
+        order = sorted(range(view.n_classes), key=lambda code: -shares[code].value)[: figures.MOST_LINES]
+        top = order[0]
+        _title(f"Commonest by vote: {markdown(shorten(view.classes[top], 24))}, {shares[top].value:.0%} of cases")
+        ends = ([getattr(shares[code], end) for code in order] for end in ("value", "low", "high"))
+        figure = figures.with_intervals([view.classes[code] for code in order], *ends, theme, "share of cases, by vote")
+        _plot(figure, "home_shares", "Share of each class among the cases, with intervals")
+    st.page_link("pages/models.py", label="See the models", icon=":material/network_node:")
+
+
+def _title(words: str) -> None:
+    st.subheader(words, anchor=False)
+
+
+def _plot(figure, key: str, alt: str) -> None:
+    st.plotly_chart(figure, theme=None, config=_STILL, key=key, alt=alt)
+
+
+def _open(case_id: str) -> None:
+    st.session_state["case"] = case_id
+    st.session_state["home_go"] = "pages/cases.py"

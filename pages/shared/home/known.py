@@ -1,0 +1,137 @@
+"""What Home knows of the data in use: agreement, certainty of cases, classifiers, raters, each worked out once."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from core.agreement.suitable import Suitable
+from core.annotations.capabilities import can_use
+from core.annotations.dataset import Dataset
+from core.certainty.top_sets import CertaintyResult
+from core.evaluation.sweep_table import SweepTable
+from core.models.precision import MOST_PARAMETERS, precision_of
+from core.plausibility.protocol import PlausibilityModel
+from core.raters.flags import FALSE_ALARMS
+from core.raters.monitoring import RaterTable, monitor, usual_model
+from pages.shared.cache import agreement as cached_agreement
+from pages.shared.cache import datasets as cached
+from pages.shared.cache import home as cached_home
+from pages.shared.kit import job_progress, plausibility_models, predictions
+from pages.shared.kit import sweep as sweeps
+
+SEED = 0
+# Cases up to which Home works something out by itself: about ten seconds of two cores at most.
+MOST_CASES = {"dirichlet": 20_000, "plackett-luce": 3_000, "prirn": 3_000}
+MOST_SWEPT = 2_000
+MOST_MONITORED = 300_000
+MOST_FITTED = 120_000
+# What no other page has a use for stands in another queue, so that pages opened meanwhile do not wait for it.
+_LANE = "samplers"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Views:
+    """The data as methods take them.
+
+    Attributes
+    ----------
+    dataset : Dataset
+    classes : Dataset
+        Single classes: first choices of rankings, scores by the threshold.
+    plausible : Dataset
+        What ``model`` eats.
+    model : PlausibilityModel
+        The usual one for the kind of answers.
+    classifiers : tuple of Predictions
+    """
+
+    dataset: Dataset
+    classes: Dataset
+    plausible: Dataset
+    model: PlausibilityModel
+    classifiers: tuple
+
+    @property
+    def reliability(self) -> float:
+        """The usual trust in the raters."""
+        return self.model.default_reliability
+
+
+def views_of(dataset: Dataset) -> Views:
+    """Views of the data in use; scores need ``threshold`` in the session's state."""
+    name = plausibility_models.offered(dataset)[0]
+    model = plausibility_models.MODELS[name]()
+    classes, _ = cached.class_view(dataset, st.session_state.get("threshold"))
+    plausible = plausibility_models.data_for(name, dataset, quietly=True)
+    return Views(dataset, classes, plausible, model, predictions.classifiers(plausible))
+
+
+def agreement(dataset: Dataset) -> Suitable | None:
+    """The coefficients that suit the answers; None where nothing can be compared."""
+    return cached_agreement.suitable(dataset) if can_use("agreement", dataset).possible else None
+
+
+def certainty(views: Views) -> CertaintyResult | None:
+    """Certainty of every case, as the Cases page has it; None while it is worked out, or until it is asked for."""
+    if not views.plausible.n_annotations:
+        return None
+    if not _wanted(views.plausible, "certainty", views.plausible.n_cases, MOST_CASES[views.model.name]):
+        return None
+    return plausibility_models.certainty(views.plausible, views.model, views.reliability)
+
+
+def sweep(views: Views) -> SweepTable | None:
+    """Classifiers at every usual reliability; None as above."""
+    reliabilities = plausibility_models.OFFERS[views.model.name].sweep
+    if not _wanted(views.plausible, "classifiers", views.plausible.n_cases, MOST_SWEPT):
+        return None
+    return sweeps.sweep(views.plausible, views.model, reliabilities, views.classifiers, "Classifiers", _LANE)
+
+
+def raters(views: Views) -> RaterTable | None:
+    """The raters, as the Raters page has them; None as above."""
+    view = views.classes
+    if not _wanted(view, "raters", view.n_annotations, MOST_MONITORED):
+        return None
+    return job_progress.result_of(
+        (view.digest, "monitor", FALSE_ALARMS, SEED),
+        "Looking at the raters",
+        lambda job: monitor(view, false_alarms=FALSE_ALARMS, seed=SEED, token=job.token, progress=job.report),
+    )
+
+
+def prevalence(views: Views) -> tuple[tuple[cached_home.Share, ...], str]:
+    """Share of each class with its interval, and by what: a model of raters where that is quick, else the vote.
+
+    The vote stands there while the model is fitted.
+    """
+    view = views.classes
+    by_vote = cached_home.vote_shares(view), "majority vote"
+    n_parameters = view.n_raters * view.n_classes * (view.n_classes - 1)
+    if not can_use("dawid-skene", view).possible or view.n_classes < 2:
+        return by_vote
+    if view.n_annotations > MOST_FITTED or n_parameters > MOST_PARAMETERS:
+        return by_vote
+
+    def work(job):
+        model = usual_model(view)
+        fit = model.fit(view, token=job.token)
+        spread = precision_of(model, view, fit, seed=SEED, token=job.token, progress=job.report).prevalence
+        n = by_vote[0][0].n
+        rows = zip(fit.prevalence.tolist(), spread.low.tolist(), spread.high.tolist(), strict=True)
+        return tuple(cached_home.Share(*row, n) for row in rows), fit.converged
+
+    found = job_progress.result_of((view.digest, "prevalence", SEED), "Prevalence", work, _LANE)
+    if found is None or not found[1] or any(share.low != share.low for share in found[0]):
+        return by_vote
+    return found[0], "a model of raters"
+
+
+def _wanted(dataset: Dataset, what: str, size: int, most: int) -> bool:
+    """Whether something is worked out: small by itself, large when somebody asks for it."""
+    key = f"home-{what}-{dataset.digest}"
+    if size <= most or st.session_state.get(key):
+        return True
+    st.caption("With data of this size this takes a while.")
+    st.button("Work it out", on_click=st.session_state.__setitem__, args=(key, True), key=f"ask-{key}")
+    return False

@@ -1,0 +1,152 @@
+"""The first sentence of Home, and its four figures with their intervals."""
+
+import numpy as np
+import streamlit as st
+
+from core.agreement.intervals import Coefficient
+from core.agreement.suitable import Suitable
+from core.annotations.dataset import Dataset
+from core.certainty.top_sets import CertaintyResult
+from core.evaluation.choice import leaders
+from core.evaluation.metrics import metric_names
+from core.evaluation.sweep_table import SweepTable
+from core.figures.classifiers import metric_title
+from core.text import markdown, number, plural, shorten, with_interval
+from pages.shared.agreement import top as agreement_top
+from pages.shared.cache import home as cached_home
+from pages.shared.home import known as home_known
+from pages.shared.kit import plausibility_models, predictions, widgets
+
+UNCERTAIN_BELOW = 0.9
+METRIC = metric_names(predictions.TOP)[1]
+
+
+def sentence(dataset: Dataset, found: Suitable | None, certain: CertaintyResult | None) -> str:
+    """The most important thing: how far raters agree, and how many cases stay open."""
+    name = markdown(shorten(dataset.name, 44))
+    uncertain = ""
+    if certain is not None:
+        below = certain.n_below(UNCERTAIN_BELOW)
+        stay = "stays" if below == 1 else "stay"
+        part = f"{below:,} of" if below < dataset.n_cases else "all"
+        uncertain = f"{part} {plural(dataset.n_cases, 'case')} {stay} uncertain" if below else "every case is certain"
+        uncertain = uncertain.replace("all 1 case", "the one case")
+    if found is None:
+        words = "no case was answered twice, so nothing tells how far raters agree"
+        return f"{name}: {words}"
+    main = _main(found)
+    if main.value is None:
+        return f"{name}: agreement cannot be computed" + (f", and {uncertain}" if uncertain else "")
+    if found.kind == "score":
+        words = f"{number(main.value)} of what varies in a score is the case, not the rater"
+    elif main.value == 1.0:
+        words = "raters agree on everything"
+    else:
+        words = f"raters agree on {main.value:.0%} of {_pairs(found)}"
+    return f"{name}: {words}" + (f", and {uncertain}" if uncertain else "")
+
+
+def cases(dataset: Dataset) -> None:
+    """How many cases there are, and how many answers each has."""
+    st.metric("Cases", f"{dataset.n_cases:,}")
+    each = np.diff(dataset.case_ptr)
+    spread = f"{each.min()}" if each.min() == each.max() else f"{each.min()} to {each.max()}"
+    st.caption(f"{spread} answers each, {plural(dataset.n_annotations, 'answer')} in all")
+
+
+def agreement(found: Suitable | None, why: str) -> None:
+    """Agreement with its interval, and beyond chance."""
+    if found is None:
+        st.metric("Raters agree on", "–")
+        st.caption(markdown(why[:1].upper() + why[1:]) + ".")
+        return
+    main = _main(found)
+    if found.kind == "score":
+        st.metric("Reliability of one score", number(main.value), help=widgets.explained("icc"))
+        st.caption(_ends(main) + f", {agreement_top.figures.title_of(main)}; n = {plural(main.n_cases, 'case')}")
+        return
+    value = "–" if main.value is None else f"{main.value:.0%}"
+    st.metric(f"Raters agree, {_pairs(found)}", value, help=widgets.explained("percent agreement"))
+    quoted = agreement_top.quoted(found)
+    beyond = ""
+    if quoted.value is not None:
+        beyond = f"; beyond chance α = {with_interval(quoted.value, quoted.ci_low, quoted.ci_high)}"
+    st.caption(_ends(main, percent=True) + beyond)
+
+
+def uncertain(views: home_known.Views, certain: CertaintyResult | None) -> None:
+    """Share of cases whose certainty stays low, with an interval over cases."""
+    help_sign = widgets.explained("annotation certainty")
+    if certain is None:
+        st.metric("Uncertain cases", "–", help=help_sign)
+        st.caption("Not worked out yet." if views.plausible.n_annotations else "No answer can be used.")
+        return
+    below = certain.n_below(UNCERTAIN_BELOW)
+    share = cached_home.share_of(below, len(certain.cases))
+    st.metric("Uncertain cases", f"{share.value:.0%}", help=help_sign)
+    st.caption(
+        f"{share.low:.0%} to {share.high:.0%}; {below:,} of {share.n:,} below certainty {number(UNCERTAIN_BELOW, 1)} "
+        f"({plausibility_models.OFFERS[views.model.name].title}, γ = {views.reliability:g})"
+    )
+
+
+def classifier(sweep: SweepTable | None, reliability: float) -> None:
+    """The best classifier under uncertainty, with its interval over plausible truths."""
+    title = f"Best classifier, {metric_title(METRIC)}"
+    leader = None
+    if sweep is not None:
+        evaluation = sweep.evaluation[sweep.reliabilities.index(reliability)]
+        leader = next(iter(leaders([evaluation], METRIC)), None)
+    if leader is None:
+        st.metric(title, "–", help=widgets.explained("top3 accuracy"))
+        st.caption("Not worked out yet." if sweep is None else "No classifier predicts a case of these data.")
+        return
+    value = evaluation.values[leader.name][METRIC]
+    st.metric(title, number(value.mean), help=widgets.explained("top3 accuracy"))
+    lead = "" if leader.p is None else f"; ahead of each other one with P ≥ {number(leader.p)}"
+    st.caption(
+        f"{number(value.ci_low)} to {number(value.ci_high)} over plausible truths: "
+        f"{markdown(shorten(leader.name, 24))}{lead}"
+    )
+
+
+def prevalence(views: home_known.Views) -> None:
+    """Share of a class with its interval: the rarer of two classes, else the commonest."""
+    view = views.classes
+    place = st.container()
+    shares, source = home_known.prevalence(views)
+    pick = min if view.n_classes == 2 else max
+    code = pick(range(view.n_classes), key=lambda k: shares[k].value)
+    share = shares[code]
+    with place:
+        label = "Cases of the rarer class" if view.n_classes == 2 else "Cases of the commonest class"
+        st.metric(label, f"{share.value:.0%}", help=widgets.explained("prevalence"))
+        name = markdown(shorten(view.classes[code], 28))
+        st.caption(f"{share.low:.0%} to {share.high:.0%}: class {name}, by {source}; n = {plural(share.n, 'case')}")
+
+
+def mean_score(dataset: Dataset) -> None:
+    """Mean of the scores with its interval."""
+    mean, low, high = cached_home.score_mean(dataset)
+    st.metric("Mean score", number(mean))
+    st.caption("No interval: one case." if np.isnan(low) else f"{number(low)} to {number(high)}, over cases")
+
+
+def _main(found: Suitable) -> Coefficient:
+    if found.kind == "score":
+        return agreement_top.quoted(found)
+    return next(one for one in found.coefficients if one.name == "percent")
+
+
+def _pairs(found: Suitable) -> str:
+    return "pairs of first choices" if found.kind == "ranking" else "pairs"
+
+
+def _ends(one: Coefficient, *, percent: bool = False) -> str:
+    if one.value is None:
+        return "Undefined"
+    if one.ci_low is None:
+        return "No interval"
+    if percent:
+        return f"{one.ci_low:.0%} to {one.ci_high:.0%}"
+    return f"{number(one.ci_low)} to {number(one.ci_high)}"

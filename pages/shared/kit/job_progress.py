@@ -1,0 +1,74 @@
+"""Long work on screen: stage, progress, time left and Cancel, while other pages stay usable."""
+
+import uuid
+from collections.abc import Callable
+
+import streamlit as st
+
+from core.errors import InputError, PluralityError
+from core.jobs import Job
+from core.text import markdown
+from pages.shared.cache import datasets as cached
+
+_POLL_SECONDS = 0.5
+_AT_ONCE_SECONDS = 0.3
+
+
+def result_of(key: tuple, title: str, work: Callable[[Job], object], lane: str = "pages"):
+    """The result of a job, or None while it runs, was cancelled or has failed; then the screen says so.
+
+    What takes less than a moment is waited for, so that it never flickers. A session has one job under each title: an
+    earlier one that nobody else looks at is cancelled, so that moving a slider does not fill the queue.
+    """
+    _one_at_a_time(key, title)
+    job = cached.job(key, title, work, lane)
+    job.wait(_AT_ONCE_SECONDS)
+    if job.state == "done":
+        return job.result
+    if not job.finished:
+        _watch(job, lane)
+        return None
+    if job.state == "cancelled":
+        st.info(f"{title}: stopped on request.", icon=":material/cancel:")
+    elif isinstance(job.error, PluralityError):
+        st.error(markdown(job.error), icon=":material/error:")
+        if isinstance(job.error, InputError):  # the same again would fail the same
+            return None
+    else:
+        st.error(
+            f"{title} failed with {type(job.error).__name__}: {markdown(job.error)}. This is a mistake in Plurality; "
+            "the details under Settings help to mend it.",
+            icon=":material/bug_report:",
+        )
+    st.button("Try again", on_click=cached.restart, args=(key,), key=f"again-{job.id}")
+    return None
+
+
+def leave_others(prefix: str, titles: set[str]) -> None:
+    """Cancel this session's jobs whose titles begin so and are not among these, where nobody else looks at them."""
+    mine = st.session_state.get("_jobs", {})
+    for title in [title for title in mine if title.startswith(prefix) and title not in titles]:
+        cached.leave(mine.pop(title), st.session_state["_session"])
+
+
+def _one_at_a_time(key: tuple, title: str) -> None:
+    session = st.session_state.setdefault("_session", uuid.uuid4().hex)
+    mine = st.session_state.setdefault("_jobs", {})
+    if title in mine and mine[title] != key:
+        cached.leave(mine[title], session)
+    mine[title] = key
+    cached.watch(key, session)
+
+
+@st.fragment(run_every=_POLL_SECONDS)
+def _watch(job: Job, lane: str) -> None:
+    if job.finished:
+        st.session_state["drawn_anew"] = True
+        st.rerun()
+    ahead = cached.jobs(lane).position(job)
+    words = f"{job.title} · waits for {ahead} other" if job.state == "waiting" and ahead else job.title
+    left = job.seconds_left()
+    if left is not None:
+        words += f" · about {left:,.0f} s left"
+    st.progress(job.progress, text=words + (f" · {job.message}" if job.message else ""))
+    st.button("Cancel", on_click=job.cancel, key=f"cancel-{job.id}")

@@ -1,0 +1,50 @@
+"""The pages of the dashboard, and the one way into them."""
+
+import streamlit as st
+
+from pages.shared.kit import presentation
+
+_ENTERED = "_entered_by_app"
+
+
+def pages() -> dict[str, list]:
+    """Sections of the navigation with their pages."""
+    return {
+        "": [st.Page("pages/home.py", title="Home", icon=":material/home:", default=True)],
+        "Data": [st.Page("pages/upload.py", title="Upload", icon=":material/upload_file:")],
+        "Raters": [
+            st.Page("pages/agreement.py", title="Agreement", icon=":material/handshake:"),
+            st.Page("pages/models.py", title="Models", icon=":material/network_node:"),
+            st.Page("pages/raters.py", title="Raters", icon=":material/groups:"),
+        ],
+        "Cases": [
+            st.Page("pages/cases.py", title="Cases", icon=":material/view_list:"),
+            st.Page("pages/review.py", title="Review", icon=":material/rate_review:"),
+        ],
+        "Classifiers": [st.Page("pages/reliability.py", title="Reliability", icon=":material/trending_up:")],
+        "Take away": [st.Page("pages/report.py", title="Report", icon=":material/description:")],
+        "Plurality": [st.Page("pages/settings.py", title="Settings", icon=":material/settings:")],
+    }
+
+
+def navigate():
+    """The page that is asked for. Called by ``app.py`` alone."""
+    st.session_state[_ENTERED] = True
+    return st.navigation(pages(), position="hidden" if presentation.on() else "sidebar")
+
+
+def name_of(page) -> str:
+    """Name of a page's file, by which pages are switched."""
+    return page.url_path or "home"
+
+
+def through_app() -> None:
+    """First line of every page: make sure that ``app.py`` has drawn the frame around it.
+
+    Until somebody has called ``st.navigation`` in a server, Streamlit takes a folder named ``pages`` for the pages
+    themselves and runs the one that the first address names by itself, without its frame and its dataset. Declaring
+    the navigation and starting over puts that right for good.
+    """
+    if _ENTERED not in st.session_state:
+        st.navigation(pages())
+        st.rerun()

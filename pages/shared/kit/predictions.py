@@ -1,0 +1,60 @@
+"""Predictions of classifiers: those of a sample, and files that the user added for this session.
+
+Files are kept as they came and matched anew to whatever is selected, so that a selection changes their cases and not
+their being there.
+"""
+
+import hashlib
+from contextlib import suppress
+
+import streamlit as st
+
+from core.annotations.dataset import Dataset
+from core.errors import PluralityError
+from pages.shared.cache import datasets as cached
+
+TOP = 3
+_FILES = "prediction_files"
+
+
+def classifiers(view: Dataset) -> tuple:
+    """All predictions for the dataset in use; the user's replace those of the same name."""
+    data = st.session_state["data"]
+    found = []
+    with suppress(PluralityError):  # none of their cases may be selected
+        found += cached.sample_predictions(data, view)
+    for name, content in _files():
+        try:
+            found += cached.own_predictions(name, content, view)
+        except PluralityError:
+            continue
+    return tuple({predictions.name: predictions for predictions in found}.values())
+
+
+def own_names() -> list[str]:
+    """Names of the files that the user added for the dataset in use."""
+    return [name for name, _ in _files()]
+
+
+def add(name: str, content: bytes) -> None:
+    """Keep a file of predictions for this session; one of the same name is replaced."""
+    files = dict(_files())
+    files[name] = content
+    st.session_state.setdefault(_FILES, {})[st.session_state["data"]] = files
+
+
+def remove() -> None:
+    """Let the user's files go."""
+    st.session_state.get(_FILES, {}).pop(st.session_state["data"], None)
+
+
+def fingerprint(predictions) -> str:
+    """Of one classifier's predictions, by content: a corrected file has the same name and often the same length."""
+    found = hashlib.blake2b(digest_size=16)
+    for array in (predictions.ptr, predictions.class_code, predictions.group):
+        found.update(array.tobytes())
+    return found.hexdigest()
+
+
+def _files() -> list[tuple[str, bytes]]:
+    return list(st.session_state.get(_FILES, {}).get(st.session_state["data"], {}).items())

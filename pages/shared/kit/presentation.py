@@ -1,0 +1,87 @@
+"""Presentation mode: larger type, no controls, raters without names. For a room that looks at one screen."""
+
+import streamlit as st
+
+from core.ingest.read_files import Reading
+from pages.shared.cache import story as cached_story
+
+SCALE = 1.25
+PAGES = ("home", "agreement", "models", "raters", "cases", "reliability")
+_PRESENTING = "presenting"
+_STYLE = """
+<style>
+html { font-size: 20px !important; }
+[data-testid="stSidebar"], [data-testid="stExpandSidebarButton"], [data-testid="stToolbar"] { display: none; }
+.stMainBlockContainer { max-width: none; padding-bottom: 5.5rem; }
+.stMainBlockContainer :is([data-testid="stButton"], [data-testid="stButtonGroup"], [data-testid="stCheckbox"],
+  [data-testid="stDateInput"], [data-testid="stDownloadButton"], [data-testid="stExpander"],
+  [data-testid="stFileUploader"], [data-testid="stMultiSelect"], [data-testid="stNumberInput"],
+  [data-testid="stPopover"], [data-testid="stRadio"], [data-testid="stSelectbox"], [data-testid="stSlider"],
+  [data-testid="stTextArea"], [data-testid="stTextInput"], [data-testid="stTooltipIcon"],
+  [data-testid="stElementToolbar"], .modebar-container):not(.st-key-presentation_bar *) { display: none; }
+.st-key-presentation_bar { position: fixed; left: 0; right: 0; bottom: 0; z-index: 100; padding: .3rem 2.6rem;
+  background: var(--plurality-bar); border-top: 1px solid rgba(128,140,140,.35); }
+@media (max-width: 640px) { html { font-size: 17px !important; } .st-key-presentation_bar { padding: .2rem .6rem; } }
+</style>
+"""
+
+
+def on() -> bool:
+    """Whether this session presents."""
+    return bool(st.session_state.get(_PRESENTING))
+
+
+def start() -> None:
+    """Begin to present."""
+    st.session_state[_PRESENTING] = 1
+
+
+def stop() -> None:
+    """End it."""
+    st.session_state.pop(_PRESENTING, None)
+
+
+def veiled(reading: Reading | None) -> Reading | None:
+    """The dataset as it may be shown: in a presentation its raters have no names."""
+    return reading if reading is None or not on() else cached_story.without_names(reading)
+
+
+def style(paper: str) -> None:
+    """What a presentation hides and enlarges."""
+    st.html(_STYLE.replace("var(--plurality-bar)", paper))
+
+
+def bar(page: str, story_moves) -> None:
+    """What a presenter needs: the pages, or the way through the story, and the end.
+
+    Parameters
+    ----------
+    page : str
+        Name of the page on screen.
+    story_moves : callable
+        Draws the buttons of the story.
+    """
+    with st.container(horizontal=True, horizontal_alignment="distribute", key="presentation_bar"):
+        if "story" in st.session_state:
+            with st.container(horizontal=True, width="content", gap="small"):
+                story_moves()
+        else:
+            with st.container(horizontal=True, width="content", gap="small"):
+                for name in PAGES:
+                    st.button(
+                        name.capitalize(),
+                        type="primary" if name == page else "tertiary",
+                        on_click=_turn_to,
+                        args=(name,),
+                        key=f"present-{name}",
+                    )
+        st.button("End presentation", icon=":material/close:", type="tertiary", on_click=stop, key="stop_presenting")
+
+
+def button() -> None:
+    """Begins a presentation."""
+    st.button("Present", icon=":material/slideshow:", type="tertiary", on_click=start, key="start_presenting")
+
+
+def _turn_to(name: str) -> None:
+    st.session_state["go_to"] = name

@@ -1,0 +1,107 @@
+"""How a result came about: a paragraph for a paper, its settings, and the command that gives it again."""
+
+import json
+from collections.abc import Callable
+from shlex import quote
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from core import library
+from core.annotations.dataset import Dataset
+from core.ingest.samples import SAMPLES
+from core.report.methods import methods_text
+from core.version import __version__
+from pages.shared.kit import state
+
+_PAGES = "_settings_of_pages"
+_COMPLETE = frozenset(sample.name for sample in SAMPLES)
+
+
+def show(dataset: Dataset, parts: list[str], command: str, settings: dict, key: str) -> None:
+    """A popover beside a result.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        What the result is of, selection and all.
+    parts : list of str
+        Keys of `core.report.methods.SENTENCES`.
+    command : str
+        With FILE in the place of the file.
+    settings : dict
+        What else was chosen.
+    key : str
+    """
+    chosen = state.selection()
+    more = f" --select {quote(chosen.to_text())}" if not chosen.everything else ""
+    threshold = st.session_state.get("threshold")
+    if dataset.kind == "score" and threshold is not None:
+        more += f" --threshold {threshold:g}"
+    line = "python -m core " + command.replace("FILE", quote(_source())) + more
+    whole = {**of_data(), "digest": dataset.digest, **settings}
+    page = _of_page()
+    page.clear()
+    page |= {**whole, "command": line}
+    with st.popover("Methods and settings", icon=":material/menu_book:", type="tertiary", key=f"methods-{key}"):
+        st.markdown("**For a paper**")
+        st.code(methods_text(parts), language=None, wrap_lines=True)
+        st.markdown("**Settings**")
+        st.code(json.dumps(whole, indent=1, ensure_ascii=False), language="json")
+        st.markdown("**The same on the command line**")
+        st.code(line, language="bash", wrap_lines=True)
+        if _source() not in _COMPLETE and not _is_kept():
+            st.caption("With the file at hand. Keep the dataset (Home), and its digest stands for it, mapping and all.")
+
+
+def of_data() -> dict:
+    """What any table of this session came from: data, digest, selection in words and as options, version."""
+    reading = state.current()
+    if reading is None:
+        return {"version": __version__}
+    chosen = state.selection()
+    found = {
+        "data": _source(),
+        "name": reading.dataset.name,
+        "digest": reading.dataset.digest,
+        "select": chosen.to_text(),
+        "selected": chosen.words(state.whole().dataset),
+        "version": __version__,
+    }
+    threshold = st.session_state.get("threshold")
+    if reading.dataset.kind == "score" and threshold is not None:
+        found["threshold"] = threshold
+    return found
+
+
+def exported(table: str, more: dict | None = None) -> Callable[[], dict]:
+    """What gives the settings of a table when it is written: those of its page, and its own.
+
+    A page says its settings after its tables are drawn, so they are looked up only when somebody takes a table away.
+    """
+    base, page = of_data(), _of_page()
+
+    def settings() -> dict:
+        same = all(page.get(key) == base.get(key) for key in ("data", "select"))
+        return {"table": table, **base, **(page if same else {}), **(more or {})}
+
+    return settings
+
+
+def _of_page() -> dict:
+    """The settings that the page on screen has told; each page has its own."""
+    pages = st.session_state.setdefault(_PAGES, {})
+    context = get_script_run_ctx()
+    return pages.setdefault(context.page_script_hash if context is not None else "", {})
+
+
+def _source() -> str:
+    """What the command line reads the data by: the name of a sample, the digest of a kept dataset, or a file's name."""
+    address = st.session_state["data"]
+    if address in _COMPLETE or _is_kept():
+        return address
+    return state.whole().dataset.name
+
+
+def _is_kept() -> bool:
+    return library.is_kept(st.session_state["data"])

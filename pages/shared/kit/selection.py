@@ -1,0 +1,113 @@
+"""Which annotations count: chosen in one dialog, said in one line on every page, kept under names to compare."""
+
+from datetime import date
+
+import streamlit as st
+
+from core.annotations.dataset import Dataset
+from core.annotations.named_selection import Selection, days_of
+from core.errors import PluralityError
+from core.text import markdown, plural, shorten
+from pages.shared.cache import datasets as cached
+from pages.shared.kit import presentation, state
+
+_NAMED = "named_selections"
+
+
+def button(dataset: Dataset) -> None:
+    """Opens the dialog; says whether anything is left out."""
+    chosen = state.selection()
+    label = "Select raters, dates …" if chosen.everything else "Change the selection"
+    if st.button(label, icon=":material/filter_alt:", type="tertiary", key="open_selection"):
+        _dialog(dataset)
+
+
+def line() -> None:
+    """The selection in force, above every page, with a way back to everything."""
+    chosen = state.selection()
+    whole = state.whole()
+    if whole is None or chosen.everything:
+        return
+    now = state.current()
+    if now is None or now is whole:
+        return
+    # A presentation shows no names, and a selection may be one of raters.
+    words = "A selection" if presentation.on() else markdown(shorten(chosen.words(whole.dataset), 160))
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(
+            f":material/filter_alt: **{words}** · "
+            f"{now.dataset.n_annotations:,} of {plural(whole.dataset.n_annotations, 'annotation')}",
+            width="content",
+        )
+        st.button("Show everything", type="tertiary", on_click=state.choose, args=(Selection(),), key="select_all")
+
+
+def named() -> dict[str, Selection]:
+    """Selections that were given a name in this session, for the dataset in use; everything stands first."""
+    kept = st.session_state.get(_NAMED, {}).get(st.session_state.get("data"), {})
+    return {"Everything": Selection()} | kept
+
+
+def keep_as(name: str, chosen: Selection) -> None:
+    """Give a selection a name."""
+    st.session_state.setdefault(_NAMED, {}).setdefault(st.session_state["data"], {})[name] = chosen
+
+
+@st.dialog("Which annotations count?", width="medium")
+def _dialog(dataset: Dataset) -> None:
+    now = state.selection()
+    with st.form("selection", border=False):
+        raters = classes = groups = None
+        if dataset.raters_identified:
+            raters = st.multiselect("Raters (none chosen: all)", dataset.raters, default=list(now.raters or ()))
+        if dataset.kind != "score":
+            classes = st.multiselect(
+                "Cases on which somebody answered (none chosen: all cases)",
+                dataset.classes,
+                default=list(now.classes or ()),
+            )
+        if dataset.case_group is not None:
+            found = sorted(set(dataset.case_group))
+            groups = st.multiselect("Groups of cases (none chosen: all)", found, default=list(now.groups or ()))
+        days = days_of(dataset)
+        left, right = st.columns(2)
+        first = last = None
+        if days is not None:
+            first = left.date_input("From (first day)", _day(now.first_day) or days[0], *days)
+            last = right.date_input("To (last day, included)", _day(now.last_day) or days[1], *days)
+        most = int((dataset.case_ptr[1:] - dataset.case_ptr[:-1]).max(initial=1))
+        least = left.number_input("Annotations a case, at least", 1, most, min(now.least or 1, most))
+        at_most = right.number_input("at most", 1, most, min(now.most or most, most))
+        name = st.text_input("Name, to compare it with others (may be left out)", max_chars=40)
+        if st.form_submit_button("Use this selection", type="primary"):
+            chosen = Selection(
+                raters=tuple(raters) if raters else None,
+                classes=tuple(classes) if classes else None,
+                groups=tuple(groups) if groups else None,
+                first_day=first.isoformat() if days and first and first > days[0] else None,
+                last_day=last.isoformat() if days and last and last < days[1] else None,
+                least=int(least) if least > 1 else None,
+                most=int(at_most) if at_most < most else None,
+            )
+            _use(dataset, chosen, name.strip())
+    kept = {name: chosen for name, chosen in named().items() if not chosen.everything}
+    for number, (name, chosen) in enumerate(kept.items()):
+        words = f"{name}: {chosen.words(dataset)}"
+        if st.button(markdown(shorten(words, 90)), icon=":material/bookmark:", type="tertiary", key=f"named-{number}"):
+            _use(dataset, chosen, "")
+
+
+def _use(dataset: Dataset, chosen: Selection, name: str) -> None:
+    try:
+        cached.selected(dataset, chosen)
+    except PluralityError as error:
+        st.error(markdown(error), icon=":material/error:")
+        return
+    if name:
+        keep_as(name, chosen)
+    state.choose(chosen)
+    st.rerun()
+
+
+def _day(text: str | None) -> date | None:
+    return date.fromisoformat(text) if text else None

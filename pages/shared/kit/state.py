@@ -1,0 +1,120 @@
+"""Which dataset and which case this session looks at, and the address that says so.
+
+The address is ``?data=<digest or sample>&select=…&case=…&model=…&reliability=…``, in the guided story with
+``&story=<step>``, in a presentation with ``&presenting=1``. It is adopted when somebody opens or
+edits it, and written after each run; moving between pages clears it, and it is written again.
+"""
+
+import math
+from dataclasses import replace
+
+import streamlit as st
+
+from core.annotations.named_selection import Selection
+from core.errors import PluralityError
+from core.ingest.read_files import Reading
+from pages.shared.cache import datasets as cached
+from pages.shared.kit import presentation
+
+_WRITTEN = "_address_written"
+_PARTS = ("data", "select", "case", "model", "reliability", "story", "presenting")
+
+
+def adopt_address() -> None:
+    """Take over what the address says where it is not what this session wrote."""
+    written = st.session_state.get(_WRITTEN, {})
+    said = {part: st.query_params[part] for part in _PARTS if part in st.query_params}
+    if "data" in said and said["data"] != written.get("data"):
+        st.session_state["data"] = said["data"]
+        for part in ("select", "case"):
+            if part not in said:
+                st.session_state.pop(part, None)
+    if "select" in said and said["select"] != written.get("select"):
+        st.session_state["select"] = said["select"]
+    if "case" in said and said["case"] != written.get("case"):
+        st.session_state["case"] = said["case"]
+    if "model" in said and said["model"] != written.get("model"):
+        st.session_state["model"] = said["model"]
+    if "reliability" in said and said["reliability"] != written.get("reliability"):
+        st.session_state["reliability"] = _number(said["reliability"])
+    for part in ("story", "presenting"):
+        if part in said and said[part] != written.get(part):
+            st.session_state[part] = said[part]
+
+
+def write_address() -> None:
+    """Make the address say what is on screen, so that it can be sent to somebody or opened again."""
+    now = {part: _as_text(st.session_state[part]) for part in _PARTS if st.session_state.get(part) is not None}
+    if now != {part: st.query_params[part] for part in _PARTS if part in st.query_params}:
+        st.query_params.from_dict(now)
+    st.session_state[_WRITTEN] = now
+
+
+def use(address: str) -> None:
+    """Change to another dataset, by its digest or the name of a sample."""
+    for name in ("select", "case", "threshold", "find", "model", "reliability"):
+        st.session_state.pop(name, None)
+    st.session_state["data"] = address
+
+
+def leave() -> None:
+    """Use no dataset."""
+    use("")
+    st.session_state.pop("data")
+
+
+def selection() -> Selection:
+    """What is selected of the dataset in use; everything where the address says what cannot be understood."""
+    try:
+        return Selection.from_text(st.session_state.get("select") or "")
+    except PluralityError as error:
+        st.session_state["data_error"] = str(error)
+        st.session_state.pop("select")
+        return Selection()
+
+
+def choose(chosen: Selection) -> None:
+    """Let only the selected annotations count, on all pages."""
+    st.session_state["select"] = chosen.to_text() or None
+
+
+def current() -> Reading | None:
+    """The dataset in use with only the selected annotations; None where there is none."""
+    reading, chosen = _opened(), selection()
+    if reading is None or chosen.everything:
+        return presentation.veiled(reading)
+    try:
+        return presentation.veiled(replace(reading, dataset=cached.selected(reading.dataset, chosen)))
+    except PluralityError as error:
+        st.session_state["data_error"] = f"{error} All annotations are shown."
+        st.session_state.pop("select")
+        return presentation.veiled(reading)
+
+
+def whole() -> Reading | None:
+    """The dataset in use; None where there is none, with an error on screen where its address leads nowhere."""
+    return presentation.veiled(_opened())
+
+
+def _opened() -> Reading | None:
+    address = st.session_state.get("data")
+    if not address:
+        return None
+    try:
+        return cached.open_dataset(address)
+    except PluralityError as error:
+        st.session_state["data_error"] = str(error)
+        st.session_state.pop("data")
+        return None
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _as_text(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

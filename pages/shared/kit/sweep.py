@@ -1,0 +1,42 @@
+"""The sweep over reliabilities as a job that Home, the Reliability page and the guided story share."""
+
+from core.annotations.dataset import Dataset
+from core.evaluation.sweep_table import SweepTable, reliability_sweep
+from core.jobs import Job
+from pages.shared.cache import datasets as cached
+from pages.shared.kit import job_progress, plausibility_models, predictions
+
+TITLE = "Sweep over reliabilities"
+
+
+def sweep(
+    view: Dataset, model, reliabilities: tuple[float, ...], classifiers, title: str = TITLE, lane: str = "pages"
+) -> SweepTable | None:
+    """The sweep, or None while it is worked out and the screen says so."""
+    key, work = _key_and_work(view, model, reliabilities, classifiers)
+    return job_progress.result_of(key, title, work, lane)
+
+
+def sweep_job(view: Dataset, model, reliabilities: tuple[float, ...], classifiers) -> Job:
+    """The same job without a word on screen."""
+    key, work = _key_and_work(view, model, reliabilities, classifiers)
+    return cached.job(key, TITLE, work)
+
+
+def _key_and_work(view: Dataset, model, reliabilities: tuple[float, ...], classifiers):
+    who = tuple((one.name, predictions.fingerprint(one)) for one in classifiers)
+
+    def work(job: Job) -> SweepTable:
+        return reliability_sweep(
+            model,
+            view,
+            reliabilities,
+            classifiers=classifiers,
+            n_draws=plausibility_models.N_DRAWS,
+            max_top=predictions.TOP,
+            seed=plausibility_models.SEED,
+            token=job.token,
+            progress=lambda share: job.report(share),
+        )
+
+    return plausibility_models.job_key(view, model, "sweep", reliabilities, who), work

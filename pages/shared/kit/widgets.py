@@ -1,0 +1,179 @@
+"""Pieces that more than one page shows."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from html import escape as _escape
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from core import tables
+from core.annotations.capabilities import can_use
+from core.annotations.dataset import Dataset
+from core.figures.theme import enlarge
+from core.glossary import explained
+from core.ingest.read_files import Reading
+from core.text import html_text, plural
+from pages.shared.cache import datasets as cached
+from pages.shared.kit import presentation, provenance, state
+from pages.shared.kit import style as look
+
+Table = pd.DataFrame | Callable[[], pd.DataFrame]
+_FORMATS = (
+    ("csv", "CSV", tables.to_csv, "text/csv"),
+    ("xlsx", "Excel", tables.to_xlsx, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+    ("parquet", "Parquet", tables.to_parquet, "application/vnd.apache.parquet"),
+)
+_PLOT = {"displaylogo": False, "modeBarButtons": [["toImage"]], "toImageButtonOptions": {"scale": 2}}
+
+
+def require_data() -> Reading:
+    """The dataset in use; where there is none, a designed empty page and the end of the run."""
+    reading = state.current()
+    if reading is None:
+        if error := st.session_state.pop("data_error", None):
+            from core.text import markdown
+
+            st.error(markdown(error), icon=":material/link_off:")
+        st.title("No data open yet")
+        st.write("Open a file of your own, or try one of the samples: one click loads one.")
+        left, right, _ = st.columns([1, 1, 3])
+        left.page_link("pages/upload.py", label="Open a file", icon=":material/upload_file:")
+        right.page_link("pages/home.py", label="Samples", icon=":material/stacks:")
+        st.stop()
+    return reading
+
+
+def threshold(dataset: Dataset) -> float | None:
+    """The threshold that splits scores in two classes, asked for once for all pages; None where there are none."""
+    if dataset.kind != "score":
+        return None
+    if "threshold" not in st.session_state:
+        st.session_state["threshold"] = float(np.median(dataset.score))
+    return st.number_input(
+        "Threshold (scores at most this, and above)", key="threshold", persist_state="session", width=280
+    )
+
+
+def class_view(dataset: Dataset, method: str) -> Dataset:
+    """The dataset as single classes, with a line that says what was done and left out; stops where impossible."""
+    verdict = can_use(method, dataset)
+    if not verdict.possible:
+        st.info(f"{verdict.title}: not possible with these data, because {verdict.reason}.", icon=":material/block:")
+        st.stop()
+    view, left_out = cached.class_view(dataset, threshold(dataset))
+    if dataset.kind == "ranking":
+        st.caption(
+            f"Rankings count by their first choice: {plural(view.n_annotations, 'answer')} used, "
+            f"{left_out:,} with a tied first choice left out."
+        )
+    if view.n_annotations == 0:
+        st.info("No answer can be used: in every ranking the first choice is tied.", icon=":material/block:")
+        st.stop()
+    return view
+
+
+def plot(figure: go.Figure, key: str, alt: str, **options):
+    """A figure in the project's own look, with its image by its own button; larger in a presentation."""
+    if presentation.on():
+        enlarge(figure, presentation.SCALE)
+    return st.plotly_chart(figure, theme=None, config=_PLOT, key=key, alt=alt, **options)
+
+
+def download(
+    table: Table, label: str, name: str, key: str, n_rows: int | None = None, settings: dict | None = None
+) -> None:
+    """The table behind a picture, to take away as CSV, Excel or Parquet; written only when it is asked for.
+
+    Excel has the settings on a second sheet and Parquet in its metadata. CSV stays a plain table that any spreadsheet
+    opens, so its settings are a file beside it.
+
+    Parameters
+    ----------
+    table : DataFrame, or callable without arguments that makes it
+    n_rows : int, optional
+        Of a table that is yet to be made.
+    settings : dict, optional
+        Of this table, beside those of its page.
+    """
+    about = provenance.exported(name, settings)
+    rows = len(table) if isinstance(table, pd.DataFrame) else n_rows
+    with st.popover(label, icon=":material/download:", type="tertiary", key=f"{key}_formats"):
+        for ending, title, write, mime in _FORMATS:
+            if ending == "xlsx" and rows > tables.MOST_ROWS_XLSX:
+                continue
+            st.download_button(
+                title,
+                data=partial(_written, write, table, about),
+                file_name=f"{name}.{ending}",
+                mime=mime,
+                type="tertiary",
+                on_click="ignore",
+                key=f"{key}_{ending}",
+            )
+        st.download_button(
+            "Settings",
+            data=partial(_settings_file, about),
+            file_name=f"{name}_settings.json",
+            mime="application/json",
+            type="tertiary",
+            on_click="ignore",
+            key=f"{key}_settings",
+            help="Data, selection, parameters, version, and the command that gives the same: goes with the CSV.",
+        )
+
+
+def _written(write: Callable[..., bytes], table: Table, about: Callable[[], dict]) -> bytes:
+    frame = table if isinstance(table, pd.DataFrame) else table()
+    return write(frame) if write is tables.to_csv else write(frame, about())
+
+
+def _settings_file(about: Callable[[], dict]) -> bytes:
+    return tables.to_json(about())
+
+
+def open_case_table(frame: pd.DataFrame, key: str, shares: Sequence[str] = (), height: int = 420) -> None:
+    """A table of cases; a click on a row opens the case. The first column holds the ids, ``shares`` run from 0 to 1."""
+    share = st.column_config.ProgressColumn(format="%.2f", min_value=0, max_value=1)
+    chosen = st.dataframe(
+        frame,
+        hide_index=True,
+        height=min(height, 36 * (len(frame) + 1) + 2),
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config=dict.fromkeys(shares, share),
+        key=key,
+    )
+    if chosen.selection.rows:
+        st.session_state["case"] = frame["case"].iloc[chosen.selection.rows[0]]
+        st.switch_page("pages/cases.py")
+
+
+def heading(text: str, term: str | None = None) -> None:
+    """A heading of a part of a page, with the help sign of a term of the glossary."""
+    st.subheader(text, help=explained(term) if term else None, anchor=False)
+
+
+def chips(dataset: Dataset, annotations: Sequence[int], colours: dict[int, str], hide_names: bool) -> None:
+    """What raters said: one line each, blocks of tied classes together, first choice first."""
+    lines = []
+    theme = look.theme()
+    for place, annotation in enumerate(annotations, 1):
+        who = f"Rater {place}" if hide_names else html_text(dataset.raters[dataset.rater[annotation]])
+        if dataset.kind == "score":
+            score = f"<span>{dataset.score[annotation]:g}</span>"
+            body = f'<span class="block first" style="--chip:{theme.accent}">{score}</span>'
+        else:
+            blocks = []
+            for rank, block in enumerate(dataset.blocks_of(annotation)):
+                names = "".join(f"<span>{html_text(dataset.classes[code])}</span>" for code in block)
+                colour = colours.get(block[0], theme.rest)
+                style = f'class="block{" first" if rank == 0 else ""}" style="--chip:{_escape(colour)}"'
+                blocks.append(f"<span {style}>{names}</span>")
+            body = '<span class="then">›</span>'.join(blocks)
+            if any(len(block) > 1 for block in dataset.blocks_of(annotation)):
+                body += '<span class="note">dashed: tied</span>'
+        lines.append(f'<div class="chips"><span class="who">{who}</span>{body}</div>')
+    st.html("".join(lines))

@@ -1,0 +1,153 @@
+"""The fits of rater models: quick ones at once, samplers in the background beside their first answer."""
+
+import uuid
+from dataclasses import replace
+
+import streamlit as st
+
+from core.annotations.dataset import Dataset
+from core.figures.labels import NOT_CONVERGED
+from core.jobs import Job
+from core.models.catalogue import EM, TITLES, Fitted, Request, em_model, fit_request, usual_method
+from core.models.precision import precision_of
+from core.text import markdown
+from pages.shared.cache import datasets as cached
+from pages.shared.kit import job_progress
+
+MOST_LISTED = 6
+_WORK, _SAMPLE = "Fitting ", "Sampling "
+
+
+def fits(view: Dataset, requests: list[Request]) -> list[Fitted]:
+    """What is fitted by now, in the order asked for; a sampler's first answer stands in until it is done."""
+    found: dict[Request, Fitted] = {}
+    titles = {_WORK + TITLES[request.model] for request in requests}
+    titles |= {_SAMPLE + TITLES[request.model] for request in requests if request.method == "nuts"}
+    for prefix in (_WORK, _SAMPLE):
+        job_progress.leave_others(prefix, titles)
+    first = _Queue(view, _WORK, "pages")
+    for request in requests:
+        quick = request if request.method != "nuts" else replace(request, method=usual_method(request.model))
+        if (done := first.fit(quick)) is not None:
+            found[request] = done
+    samplers = _Queue(view, _SAMPLE, "samplers")
+    for request in requests:
+        if request.method == "nuts" and (sampled := samplers.fit(request)) is not None:
+            found[request] = sampled
+    first.say()
+    samplers.say()
+    _leave_unwanted(first.keys + samplers.keys)
+    return [found[request] for request in requests if request in found]
+
+
+class _Queue:
+    """The fits of one lane: all are under way, and only the one at work is waited for and shown.
+
+    With eighteen models a progress bar and a moment's wait for each would fill the screen and hold up every click.
+    """
+
+    def __init__(self, view: Dataset, prefix: str, lane: str):
+        self.view, self.prefix, self.lane = view, prefix, lane
+        self.at_work: Job | None = None
+        self.waiting: list[Job] = []
+        self.stopped: dict[tuple, Request] = {}
+        self.keys: list[tuple] = []
+
+    def fit(self, request: Request) -> Fitted | None:
+        """The fit where it is done; otherwise its progress, once for the lane."""
+        key, title = (self.view.digest, "model", request), self.prefix + TITLES[request.model]
+
+        def work(job: Job) -> Fitted:
+            return fit_request(request, self.view, token=job.token, progress=job.report)
+
+        job = cached.job(key, title, work, self.lane)
+        self.keys.append(key)
+        if job.state == "cancelled":
+            self.stopped[key] = request
+            return None
+        if not job.finished and self.at_work is not None:
+            self.waiting.append(job)
+            return None
+        found = job_progress.result_of(key, title, work, self.lane)
+        if not job.finished:
+            self.at_work = job
+        return found
+
+    def say(self) -> None:
+        """Which models wait and a way to stop them all; which were stopped, and a way to take them up again."""
+        if self.stopped:
+            names = [TITLES[request.model] for request in self.stopped.values()]
+            st.info(f"{self.prefix}stopped on request: {_listed(names)}.", icon=":material/cancel:")
+            st.button("Try again", on_click=_again, args=(list(self.stopped),), key=f"again-{self.lane}")
+        if not self.waiting:
+            return
+        names = [job.title.removeprefix(self.prefix) for job in self.waiting]
+        st.caption(f"{len(names)} wait for it: {_listed(names)}.")
+        st.button(
+            f"Cancel these {len(names)} and the one at work",
+            on_click=_cancel,
+            args=([self.at_work, *self.waiting],),
+            key=f"cancel-{self.lane}",
+            type="tertiary",
+        )
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(names[:MOST_LISTED])
+    return markdown(shown) + (f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else "")
+
+
+def _again(keys: list[tuple]) -> None:
+    for key in keys:
+        cached.restart(key)
+
+
+def _cancel(jobs: list[Job]) -> None:
+    for job in jobs:
+        job.cancel()
+
+
+def _leave_unwanted(wanted: list[tuple]) -> None:
+    """Fits that this session asked for and does not want any more are cancelled, where nobody else looks at them."""
+    who = st.session_state.setdefault("_models_session", uuid.uuid4().hex)
+    for key in set(st.session_state.get("_models_asked", ())) - set(wanted):
+        cached.leave(key, who)
+    for key in wanted:
+        cached.watch(key, who)
+    st.session_state["_models_asked"] = tuple(wanted)
+
+
+def label(one: Fitted) -> str:
+    """The model's name, with the remark that every place must carry where it has not converged."""
+    return one.title if one.fit.converged else f"{one.title}{NOT_CONVERGED}"
+
+
+def with_precision(shown: Fitted) -> Fitted:
+    """An expectation-maximisation fit with its intervals, once they are worked out."""
+    if shown.request.model not in EM or shown.fit.uncertainty is not None:
+        return shown
+    model = em_model(shown.request)
+    start = shown.fit.settings.get("start", "")
+    found = job_progress.result_of(
+        (shown.dataset.digest, "precision", shown.request, start),
+        f"Intervals of {shown.title}",
+        lambda job: precision_of(model, shown.dataset, shown.fit, token=job.token, progress=job.report),
+    )
+    return shown if found is None else replace(shown, fit=replace(shown.fit, uncertainty=found))
+
+
+def restarted(shown: Fitted, n_restarts: int):
+    """What random starts found, or None."""
+    if not n_restarts or shown.request.model not in EM:
+        return None
+    model = em_model(shown.request)
+    return job_progress.result_of(
+        (shown.dataset.digest, "restarts", shown.request, n_restarts),
+        f"{n_restarts} restarts",
+        lambda job: model.restarts(shown.dataset, shown.fit, n_restarts, token=job.token, progress=job.report),
+    )
+
+
+def vote_of(shown: Fitted):
+    """Majority vote of the classes that a fit has."""
+    return cached.majority(shown.dataset)

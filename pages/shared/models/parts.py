@@ -1,0 +1,268 @@
+"""One rater model in detail: its raters, its cases, prevalence, and soft labels to take away."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.annotations.dataset import Dataset
+from core.figures import models as figures
+from core.figures import rater_models as rater_figures
+from core.models.catalogue import NOT_TRUTH, Fitted
+from core.models.explain import explain
+from core.models.rater_summary import RaterSummary, rater_summary
+from core.models.result import RaterModelFit
+from core.text import markdown, number, plotly, plural, shorten, with_interval
+from pages.shared.kit import columns, widgets
+from pages.shared.models import jobs as models_jobs
+
+MOST_ROWS = 500
+MOST_CODES = 6
+SPAM = 0.1
+ENOUGH = 10
+_RATER_HELP = {
+    "dependence": st.column_config.ProgressColumn(
+        "follows the truth",
+        help="0: the answers have nothing to do with the truth, as of somebody who guesses; 1: they are settled by it. "
+        "Root of the score of Raykar and Yu (2012); with two classes |sensitivity + specificity - 1|.",
+        format="%.2f",
+        min_value=0,
+        max_value=1,
+    ),
+    "leans to": st.column_config.TextColumn(
+        help="The class that stands too often among the rater's answers, by the most, for the cases they saw, given "
+        "the other raters."
+    ),
+    "bias": st.column_config.NumberColumn(
+        help="Share of that class among the rater's answers, less its share among the true classes of the same cases.",
+        format="%+.3f",
+    ),
+    "sign": st.column_config.TextColumn(help="What to look into before this rater's answers are used."),
+}
+
+
+def extremes(summary: RaterSummary) -> tuple[int, int] | None:
+    """The least and the most accurate rater; of those with `ENOUGH` answers, where two have as many."""
+    known = np.isfinite(summary.accuracy)
+    enough = known & (summary.n_annotations >= ENOUGH)
+    chosen = np.flatnonzero(enough if enough.sum() >= 2 else known)
+    if len(chosen) < 2:
+        return None
+    return int(chosen[summary.accuracy[chosen].argmin()]), int(chosen[summary.accuracy[chosen].argmax()])
+
+
+def raters(shown: Fitted, theme) -> None:
+    """Accuracy with intervals, bias, spam and adversarial signs; one rater's confusion matrix."""
+    fit = shown.fit
+    summary = rater_summary(shown.dataset, fit)
+    widgets.heading("Raters", "confusion matrix")
+    least = (extremes(summary) or (0, 0))[0]
+    title = (
+        f"Least accurate by {plotly(models_jobs.label(shown))}: {plotly(shorten(fit.raters[least], 40))}, "
+        f"{with_interval(float(summary.accuracy[least]), float(summary.low[least]), float(summary.high[least]))}"
+    )
+    draw = rater_figures.sensitivity_specificity if len(fit.classes) == 2 else rater_figures.accuracy_by_rater
+    left, right = st.columns(2, gap="large")
+    with left:
+        widgets.plot(draw(fit, theme, title), "rater_accuracy", "Accuracy of every rater with its interval")
+    frame = _rater_frame(fit, summary)
+    if not summary.from_uncertainty:
+        st.caption("Intervals take the true classes as known, and so are too short; those of the fit follow.")
+    st.caption("Choose a row to see that rater's confusion matrix.")
+    config = columns.shares("accuracy") | columns.ends() | columns.numbers(*(f"right on {c}" for c in fit.classes[:2]))
+    chosen = st.dataframe(
+        frame,
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        selection_default={"selection": {"rows": [0]}},
+        column_config=config | _RATER_HELP,
+        key="rater_table",
+    )
+    widgets.download(frame, "Raters", "raters", "raters")
+    rater = chosen.selection.rows[0] if chosen.selection.rows else 0
+    with right:
+        title = f"Answers of {plotly(shorten(fit.raters[rater], 40))}, given the true class"
+        widgets.plot(
+            figures.confusion_heatmap(fit, rater, theme, title), "confusion", "Confusion matrix of the chosen rater"
+        )
+        if len(fit.classes) > figures.MOST_CLASSES:
+            st.caption(f"The {figures.MOST_CLASSES} classes that this rater met most, of {len(fit.classes)}.")
+    if "new_rater" in fit.parameters:
+        _new_rater(fit)
+
+
+def _rater_frame(fit: RaterModelFit, summary) -> pd.DataFrame:
+    most = np.nan_to_num(summary.bias).argmax(axis=1)
+    flags = np.where(
+        summary.adversarial,
+        "worse than chance",
+        np.where(summary.dependence < SPAM, "answers hardly follow the truth", ""),
+    )
+    frame = pd.DataFrame(
+        {
+            "rater": fit.raters,
+            "annotations": summary.n_annotations,
+            "accuracy": summary.accuracy,
+            "ci_low": summary.low,
+            "ci_high": summary.high,
+        }
+    )
+    if len(fit.classes) == 2:
+        for code, name in enumerate(fit.classes):
+            frame[f"right on {name}"] = fit.confusion[:, code, code]
+    frame["dependence"] = summary.dependence
+    frame["leans to"] = [fit.classes[code] for code in most]
+    frame["bias"] = summary.bias[np.arange(len(most)), most]
+    frame["sign"] = flags
+    return frame
+
+
+def _new_rater(fit: RaterModelFit) -> None:
+    widgets.heading("A rater not seen yet", "hierarchical")
+    mean, low, high = (fit.parameters[name] for name in ("new_rater", "new_rater_low", "new_rater_high"))
+    rows = [
+        {"true class": name}
+        | {
+            f"answers {other}": with_interval(float(mean[i, j]), float(low[i, j]), float(high[i, j]))
+            for j, other in enumerate(fit.classes)
+        }
+        for i, name in enumerate(fit.classes)
+    ]
+    st.dataframe(pd.DataFrame(rows), hide_index=True, key="new_rater")
+
+
+def cases(shown: Fitted, vote: RaterModelFit, theme) -> None:
+    """Cases where the model and the vote differ, or all of them; with effects of cases where the model has them."""
+    fit = shown.fit
+    by_vote, by_model = vote.top_class(), fit.top_class()
+    answered = np.diff(shown.dataset.case_ptr) > 0
+    differ = (by_vote != by_model) & answered
+    every = st.toggle("All cases", key="all_cases", persist_state="session")
+    name = models_jobs.label(shown)
+    widgets.heading("Cases" if every else f"Cases where {name} and the vote differ")
+    top = fit.class_probability.max(axis=1)
+    chosen = np.flatnonzero(answered if every else differ)
+    order = chosen[np.argsort(top[chosen] if every else -top[chosen], kind="stable")]
+    if not len(order):
+        st.write("The model and the votes name the same class on every case.")
+        return
+    said = "least certain first" if every else "the surest first"
+    st.caption(f"{plural(len(order), 'case')}, {said}. Choose a row to see why, and to open the case.")
+    frame = _case_frame(shown, vote, order[:MOST_ROWS], by_vote, by_model)
+    found = st.dataframe(
+        frame,
+        hide_index=True,
+        height=min(420, 35 * (len(frame) + 1) + 3),
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config=columns.shares("share of votes", "probability") | _effect_columns(fit),
+        key="differ",
+    )
+    if found.selection.rows:
+        _why(shown, int(order[found.selection.rows[0]]))
+    widgets.download(_case_frame(shown, vote, order, by_vote, by_model), "Cases", "model_cases", "model_cases_table")
+    for effect in fit.effects:
+        if effect.mean.std() > 0:
+            widgets.plot(
+                rater_figures.effect_against_probability(
+                    fit,
+                    effect,
+                    np.diff(shown.dataset.case_ptr),
+                    theme,
+                    f"{effect.name.capitalize()} of cases by {plotly(name)}",
+                ),
+                f"effect-{effect.name}",
+                f"{effect.name} of every case against its probability",
+            )
+
+
+def _effect_columns(fit: RaterModelFit) -> dict:
+    """Each effect beside the ends of its interval."""
+    config = {}
+    for effect in fit.effects:
+        config[effect.name] = st.column_config.NumberColumn(format="%.2f")
+        for end, words in (("low", "95 % from"), ("high", "to")):
+            config[f"{effect.name} {end}"] = st.column_config.NumberColumn(words, format="%.2f")
+    return config
+
+
+def _case_frame(shown: Fitted, vote: RaterModelFit, order: np.ndarray, by_vote, by_model) -> pd.DataFrame:
+    fit = shown.fit
+    frame = pd.DataFrame(
+        {
+            "case": [shown.dataset.cases[case] for case in order],
+            "by vote": [_named(fit.classes, by_vote[case]) for case in order],
+            "share of votes": vote.class_probability[order].max(axis=1),
+            "by model": [_named(fit.classes, by_model[case]) for case in order],
+            "probability": fit.class_probability[order].max(axis=1),
+            "annotations": np.diff(shown.dataset.case_ptr)[order],
+        }
+    )
+    for effect in fit.effects:
+        frame[effect.name] = effect.mean[order]
+        frame[f"{effect.name} low"], frame[f"{effect.name} high"] = effect.spread.low[order], effect.spread.high[order]
+    return frame
+
+
+def _why(shown: Fitted, case: int) -> None:
+    case_id = shown.dataset.cases[case]
+    with st.container(border=True):
+        if shown.fit.effects:
+            st.markdown(f"**{markdown(case_id)}**")
+        else:
+            reason = explain(shown.dataset, shown.fit, case)
+            st.markdown(f"**{markdown(case_id)}**: {markdown(reason.sentence)}")
+            moved = ", ".join(
+                f"{markdown(rater)} says {markdown(answer)} ({'+' if adds >= 0 else '−'}{number(abs(adds), 1)})"
+                for rater, answer, adds in reason.answers[:8]
+            )
+            if reason.against >= 0 and moved:
+                top, other = shown.fit.classes[reason.top], shown.fit.classes[reason.against]
+                st.caption(f"Log-odds of {markdown(top)} against {markdown(other)}: {moved}")
+        if st.button("Open the case", icon=":material/open_in_new:", key="open_model_case"):
+            st.session_state["case"] = case_id
+            st.switch_page("pages/cases.py")
+
+
+def prevalence(fitted: list[Fitted], shown: Fitted, vote: RaterModelFit, theme) -> None:
+    """How common each class is, by model with its interval, and by raw shares."""
+    widgets.heading("Prevalence", "prevalence")
+    same = [one for one in fitted if one.fit.classes == shown.fit.classes]
+    kept = [one for one in same if one.request.model not in NOT_TRUTH]
+    fits = {models_jobs.label(one): one.fit for one in kept}
+    raw = _raw_share(shown.dataset)
+    gap = np.abs(shown.fit.prevalence - vote.prevalence)
+    codes = np.sort(np.argsort(-gap, kind="stable")[:MOST_CODES]).tolist()
+    if len(shown.fit.classes) == 2:
+        codes = [1]
+    code = int(gap.argmax()) if len(codes) > 1 else codes[0]
+    spread = None if shown.fit.uncertainty is None else shown.fit.uncertainty.prevalence
+    ends = f" ({spread.low[code]:.1%} to {spread.high[code]:.1%})" if spread is not None else ""
+    title = (
+        f"“{plotly(shorten(shown.fit.classes[code], 40))}”: {vote.prevalence[code]:.1%} of cases by vote, "
+        f"{shown.fit.prevalence[code]:.1%}{ends} by {plotly(models_jobs.label(shown))}"
+    )
+    widgets.plot(
+        figures.prevalence_by_model({"Majority vote": vote, **fits}, raw, theme, title, codes),
+        "prevalence",
+        "Prevalence by vote and by model",
+    )
+    if len(kept) < len(same):
+        st.caption("Difficulty ABDE, the baseline without parameters, is left out.")
+    if len(codes) < len(shown.fit.classes) > 2:
+        st.caption(f"The {len(codes)} classes most moved, of {len(shown.fit.classes)}.")
+    frame = pd.DataFrame({"class": shown.fit.classes, "share of annotations": raw, "Majority vote": vote.prevalence})
+    for title, fit in fits.items():
+        frame[title] = fit.prevalence
+        if fit.uncertainty is not None:
+            frame[f"{title} ci_low"] = fit.uncertainty.prevalence.low
+            frame[f"{title} ci_high"] = fit.uncertainty.prevalence.high
+    widgets.download(frame, "Prevalence", "prevalence", "prevalence_table")
+
+
+def _named(classes: tuple[str, ...], code: int) -> str:
+    return "tied" if code < 0 else classes[code]
+
+
+def _raw_share(dataset: Dataset) -> np.ndarray:
+    return np.bincount(dataset.answer, minlength=dataset.n_classes) / max(1, dataset.n_annotations)

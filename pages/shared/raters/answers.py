@@ -1,0 +1,72 @@
+"""One rater's confusion matrix with intervals and n, against the pool of the others."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.raters.report_card import ReportCard
+from core.text import markdown, number, plural, shorten
+from pages.shared.kit import columns, widgets
+
+MOST_ROWS = 200
+ENOUGH = 5  # answers on a class, below which nothing is said of it
+_SEEN = 0.5  # expected answers below which a cell is not listed
+
+
+def frame_of(card: ReportCard) -> pd.DataFrame:
+    """One row for each pair of classes that the rater gave, with the pool's share beside it; the commonest first."""
+    own, pool = card.own, card.pool
+    expected = np.nan_to_num(own.share) * own.n[:, None]
+    true, answered = np.nonzero((expected >= _SEEN) | ((np.eye(len(card.classes)) > 0) & (own.n[:, None] >= _SEEN)))
+    frame = pd.DataFrame(
+        {
+            "class by the others": [card.classes[code] for code in true],
+            "answered": [card.classes[code] for code in answered],
+            "share": own.share[true, answered],
+            "ci_low": own.low[true, answered],
+            "ci_high": own.high[true, answered],
+            "expected answers": own.n[true],
+            "share of the pool": pool.share[true, answered],
+            "pool from": pool.low[true, answered],
+            "pool to": pool.high[true, answered],
+            "answers of the pool": pool.n[true],
+        }
+    )
+    order = np.lexsort((-expected[true, answered], true, -own.n[true]))
+    return frame.iloc[order].reset_index(drop=True)
+
+
+def show(card: ReportCard) -> None:
+    """Where the rater differs most, and the table."""
+    widgets.heading("What they answer on each class", "confusion matrix")
+    frame = frame_of(card)
+    if frame.empty:
+        st.write("No answer of this rater is judged by others.")
+        return
+    wrong = frame[frame["class by the others"] != frame["answered"]]
+    apart = wrong[(wrong["ci_low"] > wrong["share of the pool"]) & (wrong["expected answers"] >= ENOUGH)]
+    if len(apart):
+        worst = apart.iloc[int((apart["ci_low"] - apart["share of the pool"]).to_numpy().argmax())]
+        st.markdown(
+            f"Most unlike the pool: **{markdown(shorten(worst['answered'], 40))}** where the others find "
+            f"{markdown(shorten(worst['class by the others'], 40))}, {number(worst['share'])} "
+            f"({number(worst['ci_low'])} to {number(worst['ci_high'])}) against {number(worst['share of the pool'])}."
+        )
+    st.dataframe(
+        frame.head(MOST_ROWS),
+        hide_index=True,
+        height=min(360, 36 * (len(frame) + 1) + 2),
+        column_config=columns.shares("share", "share of the pool")
+        | columns.ends()
+        | columns.ends("pool from", "pool to")
+        | {
+            "expected answers": st.column_config.NumberColumn("n", format="%.1f"),
+            "answers of the pool": st.column_config.NumberColumn("n of the pool", format="%.1f"),
+        },
+        key="rater_answers",
+    )
+    st.caption(
+        f"{plural(len(frame), 'row')}: of the rater's answers on a class (as the others find it, by probability), the "
+        "share that is each class; Wilson's intervals."
+    )
+    widgets.download(frame, "Answers by class", "rater_answers", "rater_answers_table")

@@ -1,0 +1,79 @@
+"""By which model raters are judged: the usual one, any other, or a posterior that was drawn on the Models page."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from core.annotations.dataset import Dataset
+from core.jobs import Job
+from core.models.catalogue import EM, NOT_TRUTH, TITLES, Fitted, Request, em_model, usual_method
+from core.models.dawid_skene import default_smoothing
+from core.models.precision import precision_of
+from core.raters.monitoring import RaterTable, monitor, usual_model
+from pages.shared.cache import datasets as cached
+from pages.shared.kit import job_progress, widgets
+
+SEED = 0
+USUAL = "usual"
+_TITLE = "Looking at the raters"
+
+
+def choose(view: Dataset) -> str | Request:
+    """The select box; the choice stays on all pages."""
+    drawn = {_label(one): one for one in _drawn(view)}
+    options = [USUAL, *EM, *drawn]
+    usual = next(TITLES[name] for name, kind in EM.items() if isinstance(usual_model(view), kind))
+    chosen = st.selectbox(
+        "Judged by",
+        options,
+        format_func=lambda name: f"Usual for these data ({usual})" if name == USUAL else TITLES.get(name, name),
+        key="raters_model",
+        help=widgets.explained("rater models"),
+        persist_state="session",
+        width=420,
+    )
+    if chosen in drawn:
+        return drawn[chosen].request
+    return chosen if chosen in options else USUAL
+
+
+def monitored(view: Dataset, chosen: str | Request, false_alarms: float) -> RaterTable | None:
+    """The raters as that model sees them; None while it is worked out."""
+    options = {"false_alarms": false_alarms, "seed": SEED}
+    key = (view.digest, "monitor", false_alarms, SEED)
+    if chosen == USUAL or isinstance(chosen, Request):
+        fit = None
+        if chosen != USUAL:
+            fit = next(one.fit for one in _drawn(view) if one.request == chosen)
+            key = (*key, chosen)
+        return job_progress.result_of(
+            key, _TITLE, lambda job: monitor(view, model=fit, **options, token=job.token, progress=job.report)
+        )
+
+    def work(job: Job) -> RaterTable:
+        smoothing = default_smoothing(view)
+        request = Request(chosen, usual_method(chosen), smoothing="pooled" if smoothing == "diagonal" else smoothing)
+        model = em_model(request)
+        fit = model.fit(view, token=job.token)
+        fit = replace(fit, uncertainty=precision_of(model, view, fit, seed=SEED, token=job.token, progress=job.report))
+        return monitor(view, model=fit, **options, token=job.token)
+
+    return job_progress.result_of((*key, chosen), _TITLE, work)
+
+
+def _drawn(view: Dataset) -> list[Fitted]:
+    """Posteriors of this session's Models page that tell the same classes of the same cases."""
+    found = []
+    for key in st.session_state.get("_models_asked", ()):
+        job = cached.known(key)
+        if job is None or job.state != "done" or key[0] != view.digest:
+            continue
+        one: Fitted = job.result
+        same = one.fit.classes == view.classes and one.dataset.digest == view.digest
+        if one.request.method == "nuts" and same and one.request.model not in NOT_TRUTH and one.fit.converged:
+            found.append(one)
+    return found
+
+
+def _label(one: Fitted) -> str:
+    return f"{one.title}, posterior"

@@ -1,0 +1,91 @@
+"""Planning: how many more annotations, from whom and on which cases, until something is known well enough."""
+
+import pandas as pd
+import streamlit as st
+
+from core.annotations.dataset import Dataset
+from core.figures import raters as figures
+from core.models.dawid_skene import DawidSkene
+from core.raters.planning import Forecast, Goal, forecast
+from core.text import markdown, number, plural, shorten
+from pages.shared.kit import job_progress, widgets
+
+SEED = 0
+N_WORLDS = 100
+QUANTITIES = {
+    "certainty": ("Mean certainty of cases, at least", 0.9),
+    "agreement": ("Width of the interval of agreement (SPA), at most", 0.05),
+    "accuracy": ("Width of the interval of a rater's accuracy, at most", 0.1),
+    "prevalence": ("Width of the interval of a class's prevalence, at most", 0.05),
+}
+POLICIES = {
+    "random": "Any of the present cases",
+    "least_certain": "The least certain cases first",
+    "largest_gain": "Where an answer changes most",
+    "new_cases": "New cases of the same kind",
+}
+
+
+def show(view: Dataset, theme) -> None:
+    """The question, the forecast with its band, and whom to ask about first."""
+    widgets.heading("How many more annotations?", "planning")
+    left, middle, right = st.columns([4, 2, 3], vertical_alignment="bottom")
+    quantity = left.selectbox(
+        "Goal", list(QUANTITIES), format_func=lambda name: QUANTITIES[name][0], key="plan_quantity"
+    )
+    target = middle.number_input("Target", 0.01, 1.0, QUANTITIES[quantity][1], 0.01, key=f"plan_target-{quantity}")
+    policy = right.selectbox("Which cases", list(POLICIES), format_func=POLICIES.get, key="plan_policy")
+    name = ""
+    if quantity == "accuracy":
+        name = st.selectbox("Rater", view.raters, key="plan_rater")
+    elif quantity == "prevalence":
+        name = st.selectbox("Class", view.classes, key="plan_class")
+    budget = st.select_slider("At most", (250, 500, 1000, 2000, 5000), value=1000, key="plan_budget")
+    goal = Goal(quantity, float(target), name)
+    asked = (view.digest, goal, policy, budget)
+    if st.session_state.get("plan") != asked:
+        st.button("Simulate this plan", type="primary", on_click=_ask, args=(asked,), key="plan_go")
+        st.caption(f"{N_WORLDS} simulated worlds; with many classes it takes minutes.")
+        return
+    found = job_progress.result_of(
+        (view.digest, "plan", goal, policy, budget, SEED),
+        "Simulating the plan",
+        lambda job: forecast(
+            view, DawidSkene().fit(view, token=job.token), goal, policy=policy, budget=budget, n_worlds=N_WORLDS,
+            seed=SEED, token=job.token, progress=job.report,
+        ),
+        "samplers",
+    )  # fmt: skip
+    if found is not None:
+        _result(view, found, theme)
+
+
+def _ask(plan: tuple) -> None:
+    st.session_state["plan"] = plan
+
+
+def _result(view: Dataset, found: Forecast, theme) -> None:
+    widgets.plot(figures.plan_forecast(found, theme, _words(found)), "plan", "Forecast of the plan")
+    st.caption(
+        f"Now {number(found.now, 3)}. {found.n_worlds} simulated worlds, seed {found.seed}; "
+        f"{found.share_met:.0%} of them reach the target within the budget."
+    )
+    for note in found.notes:
+        st.caption(markdown(note))
+    if found.first_cases:
+        listed = ", ".join(markdown(shorten(case, 30)) for case in found.first_cases[:12])
+        st.markdown(f"**Ask about these first**: {listed}{' …' if len(found.first_cases) > 12 else ''}")
+    frame = pd.DataFrame(
+        {"annotations added": found.extra, "median": found.value, "low": found.low, "high": found.high}
+    )
+    widgets.download(frame, "Forecast", "plan", "plan_table")
+    who = pd.DataFrame({"rater": view.raters, "further annotations": found.by_rater})
+    widgets.download(who[who["further annotations"] > 0], "Who is asked how often", "plan_raters", "plan_raters_table")
+
+
+def _words(found: Forecast) -> str:
+    if found.needed is None:
+        return f"Within {plural(int(found.extra[-1]), 'annotation')} the target is not met"
+    low = "–" if found.needed_low is None else f"{found.needed_low:,}"
+    high = "more than planned" if found.needed_high is None else f"{found.needed_high:,}"
+    return f"About {plural(found.needed, 'annotation')} more ({low} to {high})"

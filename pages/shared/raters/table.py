@@ -1,0 +1,110 @@
+"""The table of raters: found, filtered, sorted and turned over page by page, so that only what is seen is sent."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.raters.monitoring import RaterTable
+from core.raters.rates import Rates
+from pages.shared.kit import columns, widgets
+
+PAGE = 50
+_SHARES = ("accuracy", "with others", "with themselves", "blind reads agree")
+_NUMBERS = (
+    "bias",
+    "P(spam)",
+    "P(adversarial)",
+    "p of drift",
+    "repeats answers",
+    "gave the previous answer",
+    "bits of classes used",
+    "bits of the cases",
+    "blind ci_low",
+    "blind ci_high",
+)
+
+
+def frame_of(table: RaterTable, blind: Rates | None) -> pd.DataFrame:
+    """One row for each rater; columns in which nothing is known are left out."""
+    most = np.argmax(np.abs(np.nan_to_num(table.bias)), axis=1)
+    signs: list[list[str]] = [[] for _ in table.raters]
+    for flag in table.flags:
+        signs[flag.rater].append(flag.title)
+    found = {
+        "rater": table.raters,
+        "signs": ["; ".join(each) for each in signs],
+        "answers": table.n_annotations,
+        "cases": table.n_cases,
+        "accuracy": table.shrunk.value,
+        "ci_low": table.shrunk.low,
+        "ci_high": table.shrunk.high,
+        "judged answers": table.shrunk.n,
+        "with others": table.agreement.value,
+        "leans to": [table.classes[code] for code in most],
+        "bias": table.bias[np.arange(len(most)), most],
+        "P(spam)": table.spam,
+        "P(adversarial)": table.adversarial,
+        "seconds": table.tempo.seconds,
+        "gave the previous answer": table.tempo.repeated,
+        "repeats answers": table.repeats,
+        "with themselves": table.with_self.value,
+        "bits of classes used": table.entropy,
+        "bits of the cases": table.entropy_of_cases,
+        "p of drift": table.p_drift,
+    }
+    if blind is not None:
+        found |= {
+            "blind reads agree": blind.value,
+            "blind ci_low": blind.low,
+            "blind ci_high": blind.high,
+            "blind cases": blind.n,
+        }
+    return pd.DataFrame(found).dropna(axis=1, how="all")
+
+
+def show(frame: pd.DataFrame, chosen_key: str) -> None:
+    """The table with its filter and pages; a click on a row keeps that rater under ``chosen_key``."""
+    find, only, by, down = st.columns([4, 2, 3, 2], vertical_alignment="bottom")
+    words = find.text_input("Find a rater", key="raters_find", placeholder="part of a name, a sign or a class")
+    flagged = only.toggle("With signs only", key="raters_flagged")
+    sort = by.selectbox("Sorted by", frame.columns, index=list(frame.columns).index("signs"), key="raters_sort")
+    falling = down.toggle("Largest first", value=True, key="raters_falling")
+    shown = chosen_rows(frame, words, flagged, sort, falling)
+    n_pages = max(1, -(-len(shown) // PAGE))
+    page = (
+        st.number_input(f"Page of {n_pages:,}", 1, n_pages, key=f"raters_page-{n_pages}", width=160)
+        if n_pages > 1
+        else 1
+    )
+    part = shown.iloc[(page - 1) * PAGE : page * PAGE]
+    st.caption(f"{len(shown):,} of {len(frame):,} raters. Choose a row to see that rater.")
+    share = st.column_config.ProgressColumn(format="%.2f", min_value=0, max_value=1)
+    chosen = st.dataframe(
+        part,
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config=dict.fromkeys(_NUMBERS, st.column_config.NumberColumn(format="%.2f"))
+        | dict.fromkeys(_SHARES, share)
+        | columns.ends()
+        | {
+            "signs": st.column_config.TextColumn(width="medium"),
+            "seconds": st.column_config.NumberColumn(format="%.0f"),
+        },
+        key="raters_table",
+    )
+    if chosen.selection.rows and chosen.selection.rows[0] < len(part):
+        st.session_state[chosen_key] = part["rater"].iloc[chosen.selection.rows[0]]
+    widgets.download(frame, "Raters", "raters", "raters_monitor")
+
+
+def chosen_rows(frame: pd.DataFrame, words: str, flagged: bool, sort: str, falling: bool) -> pd.DataFrame:
+    """Rows that hold the words in their name, signs or class, with signs only or not, sorted; unknown values last."""
+    kept = np.ones(len(frame), bool)
+    if words := words.casefold().strip():
+        kept = np.zeros(len(frame), bool)
+        for column in ("rater", "signs", "leans to"):
+            kept |= frame[column].str.casefold().str.contains(words, regex=False).to_numpy(bool)
+    if flagged:
+        kept &= (frame["signs"] != "").to_numpy(bool)
+    return frame[kept].sort_values(sort, ascending=not falling, kind="stable", na_position="last")

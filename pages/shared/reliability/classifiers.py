@@ -1,0 +1,155 @@
+"""Classifiers under uncertain truth, as a part of the Reliability page."""
+
+import pandas as pd
+import streamlit as st
+
+from core.annotations.dataset import RISK_LEVELS, Dataset
+from core.errors import PluralityError
+from core.evaluation.choice import verdict
+from core.evaluation.metrics import metric_names
+from core.evaluation.sweep_table import SweepTable
+from core.figures import classifiers as figures
+from core.text import markdown
+from pages.shared.cache import datasets as cached
+from pages.shared.kit import predictions, widgets
+
+TOP = predictions.TOP
+_FIELDS = ("mean", "sd", "ci_low", "ci_high", "min", "max", "point", "case_se", "total_se", "n_cases")
+
+
+def show(sweep: SweepTable, theme) -> None:
+    """Whether the choice of a classifier survives, its metric against reliability, and who beats whom."""
+    metrics = metric_names(TOP)
+    metric = st.segmented_control(
+        "Metric",
+        metrics,
+        default=metrics[1],
+        required=True,
+        format_func=figures.metric_title,
+        key="metric",
+        help=widgets.explained("top3 accuracy"),
+        persist_state="session",
+    )
+    st.subheader(markdown(verdict(sweep.reliabilities, sweep.evaluation, metric)), anchor=False)
+    widgets.plot(
+        figures.metric_against_reliability(
+            sweep.reliabilities,
+            sweep.evaluation,
+            metric,
+            theme,
+            "Line: mean over plausible truths · band: 95 % of them · ×: against the point estimate",
+        ),
+        "metric_lines",
+        "Metric of each classifier against reliability",
+    )
+    rows = [
+        {
+            "reliability": reliability,
+            "classifier": name,
+            **{field: getattr(evaluation.values[name][metric], field) for field in _FIELDS},
+        }
+        for reliability, evaluation in zip(sweep.reliabilities, sweep.evaluation, strict=True)
+        for name in evaluation.classifiers
+    ]
+    frame = pd.DataFrame(rows)
+    with st.expander("The numbers, with the error from which cases are in the data (case_se) and both together"):
+        st.dataframe(frame, hide_index=True, key="metric_table")
+    widgets.download(frame, "Metric", "metric", "metric")
+    reliability = (
+        st.select_slider(
+            "At γ =",
+            sweep.reliabilities,
+            value=sweep.reliabilities[len(sweep.reliabilities) // 2],
+            key="at_reliability",
+        )
+        if len(sweep.reliabilities) > 1
+        else sweep.reliabilities[0]
+    )
+    evaluation = sweep.evaluation[sweep.reliabilities.index(reliability)]
+    _better(evaluation, metric)
+    left, right = st.columns(2, gap="large")
+    with left:
+        widgets.plot(
+            figures.draws_histogram(evaluation, metric, theme, f"Over plausible truths at γ = {reliability:g}"),
+            "metric_draws",
+            "Histogram of the metric over draws",
+        )
+    with right:
+        widgets.plot(
+            figures.metric_per_case(evaluation, metric, theme, f"Per case at γ = {reliability:g}"),
+            "metric_cases",
+            "Sorted metric per case",
+        )
+    place = evaluation.metrics.index(metric)
+    by_draw = pd.DataFrame(evaluation.by_draw[:, place].T, columns=list(evaluation.classifiers))
+    widgets.download(by_draw, "Metric of every draw", "metric_draws", "metric_draws")
+    by_case = pd.DataFrame(evaluation.by_case[:, :, place], columns=list(evaluation.classifiers))
+    by_case.insert(0, "case", list(sweep.certainty[0].cases), allow_duplicates=True)
+    widgets.download(by_case, "Metric of every case", "metric_cases", "metric_cases")
+    if evaluation.by_risk is not None:
+        _by_risk(evaluation, metric)
+
+
+def _better(evaluation, metric: str) -> None:
+    widgets.heading("P(row is better than column)", "better")
+    place = evaluation.metrics.index(metric)
+    names = list(evaluation.classifiers)
+    frame = pd.DataFrame(evaluation.better[:, :, place], columns=names)
+    frame.index = pd.Index(names)
+    st.dataframe(
+        frame,
+        column_config={name: st.column_config.NumberColumn(format="%.3f") for name in names},
+        placeholder="–",
+        key="better",
+    )
+    st.caption(f"Shares of {evaluation.by_draw.shape[-1]:,} common draws: 1.000 is all of them, not certainty.")
+    frame.insert(0, "better", names, allow_duplicates=True)
+    widgets.download(frame, "P(better)", "better", "better")
+
+
+def _by_risk(evaluation, metric: str) -> None:
+    place = evaluation.metrics.index(metric)
+    frame = pd.DataFrame(
+        [
+            {"classifier": name}
+            | {
+                f"{level} risk (n {evaluation.n_by_risk[number, code]:,})": evaluation.by_risk[number, code, place]
+                for code, level in enumerate(RISK_LEVELS)
+            }
+            for number, name in enumerate(evaluation.classifiers)
+        ]
+    )
+    widgets.heading("By expected risk of the case", "risk")
+    st.dataframe(frame, hide_index=True, key="by_risk")
+
+
+def add_predictions(view: Dataset) -> None:
+    """Take in a file of predictions for this session, and say what does not match."""
+    with st.expander("Add predictions of classifiers"):
+        upload = st.file_uploader(
+            "CSV, TSV or Parquet: one row per case and class (case, class, score or rank, perhaps classifier), or one "
+            "row per case with a column for each class",
+            key="predictions_file",
+        )
+        if upload is None:
+            if own := predictions.own_names():
+                st.markdown(f"In use: {markdown(', '.join(own))}.")
+                st.button("Remove them", on_click=predictions.remove, key="no_predictions")
+            return
+        name = upload.name.rsplit(".", 1)[0]
+        try:
+            found = cached.own_predictions(name, upload.getvalue(), view)
+        except PluralityError as error:
+            st.error(markdown(error), icon=":material/error:")
+            return
+        for one in found:
+            tied, short = one.n_tied(TOP), one.n_short(TOP)
+            words = f"{one.name}: {int(one.predicted.sum()):,} of {view.n_cases:,} cases"
+            if tied:
+                words += f"; {tied:,} with tied scores at place {TOP}, taken in expectation"
+            if short:
+                words += f"; {short:,} with fewer than {TOP} classes, the missing places are misses"
+            st.markdown(markdown(words))
+            for note in one.notes:
+                st.caption(markdown(note))
+        predictions.add(name, upload.getvalue())

@@ -1,0 +1,193 @@
+"""After reviews: figures for the manager, the trail to take away, and decisions as a further rater."""
+
+import pandas as pd
+import streamlit as st
+
+from core.agreement.intervals import Coefficient
+from core.annotations.dataset import Dataset
+from core.errors import InputError, PluralityError
+from core.ingest.read_files import Reading
+from core.plausibility.protocol import PlausibilityModel
+from core.review.adjudicated import RATER, with_reviews
+from core.review.export import result_table, trail_json, trail_table
+from core.review.opinions import REASONS
+from core.review.states import STATES, CaseReview
+from core.review.store import ReviewStore, forget_reviews
+from core.review.summary import DIRECTIONS, Summary, bought, by_reviewer, summarise
+from core.text import markdown, number, plural, with_interval
+from pages.shared.cache import datasets as cached
+from pages.shared.kit import plausibility_models, state, widgets
+
+
+def figures(store: ReviewStore, dataset: Dataset, model: PlausibilityModel, reliability: float) -> None:
+    """How many, how blind reads agree, how often the reveal changed a mind, what it has bought, reasons, time."""
+    reviews = store.cases(dataset.digest)
+    found = summarise(dataset, reviews)
+    if not found.n_reviewed:
+        st.info("No case has been reviewed yet.", icon=":material/hourglass_empty:")
+        return
+    widgets.heading("What the reviews show")
+    st.markdown(_bought(dataset, reviews, model, reliability))
+    columns = st.columns(4)
+    n_settled = found.states["closed"] + found.states["adjudicated"]
+    columns[0].metric("Cases reviewed", f"{found.n_reviewed:,} of {found.n_cases:,}", border=True)
+    columns[0].caption(f"{n_settled:,} of them settled")
+    _metric(columns[1], "Blind reads agree with the panel", found.with_panel, "read")
+    _metric(columns[2], "Blind reads agree with each other", found.with_each_other, "read")
+    if found.alpha.value is not None:
+        columns[2].caption(f"beyond chance (α) {with_interval(*_values(found.alpha))}")
+    _metric(columns[3], "Minds changed by the reveal", found.minds.share, "mind")
+    _people(dataset, reviews)
+    _lists(found)
+    if found.seconds is not None:
+        low, middle, high = found.seconds
+        spread = f", half of them between {_span(low)} and {_span(high)}" if found.n_timed > 2 else ""
+        st.caption(f"Time on a case: {_span(middle)}{spread}; measured {plural(found.n_timed, 'time')}.")
+
+
+def _metric(place, label: str, share: Coefficient, unit: str) -> None:
+    place.metric(label, "–" if share.value is None else number(share.value), border=True)
+    if share.value is None:
+        place.caption(markdown(share.note))
+    else:
+        interval = "no interval" if share.ci_low is None else f"{number(share.ci_low)} to {number(share.ci_high)}"
+        place.caption(f"{interval} · {plural(share.n_annotations, unit)}, {plural(share.n_cases, 'case')}")
+
+
+def _values(share: Coefficient) -> tuple[float | None, float | None, float | None]:
+    return share.value, share.ci_low, share.ci_high
+
+
+def _bought(dataset: Dataset, reviews: dict[str, CaseReview], model: PlausibilityModel, reliability: float) -> str:
+    """What certainty the reviews have bought, in words."""
+    try:
+        grown = with_reviews(dataset, reviews, rater=_unused(dataset), closed=True).dataset
+    except InputError:  # nothing that could be added
+        return "No case is settled with a class yet, so the reviews have bought no certainty that could be counted."
+    views = [plausibility_models.data_for(model.name, one, quietly=True) for one in (dataset, grown)]
+    gain = bought(
+        model, *views, reliability=reliability, n_draws=plausibility_models.N_DRAWS, seed=plausibility_models.SEED
+    )
+    if gain is None:
+        return "What was decided changes nothing that this model counts."
+    fate = "rises" if gain.after >= gain.before else "falls"
+    cases = "the case" if gain.n == 1 else f"the {gain.n:,} cases"
+    return (
+        f"Counted as one more rater, the decisions change how sure one can be of {cases} that they settled: mean "
+        f"certainty {fate} from **{number(gain.before)}** to **{number(gain.after)}** "
+        f"({plausibility_models.OFFERS[model.name].title}, reliability γ {reliability:g})."
+    )
+
+
+def _unused(dataset: Dataset) -> str:
+    name = RATER
+    while name in dataset.raters:
+        name += "'"
+    return name
+
+
+def _people(dataset: Dataset, reviews: dict[str, CaseReview]) -> None:
+    widgets.heading("Reviewers")
+    rows = [
+        {
+            "reviewer": one.name,
+            "reads": one.n_reads,
+            "of them blind": one.n_blind,
+            "agree with the panel": "–" if one.with_panel.value is None else with_interval(*_values(one.with_panel)),
+            "changed after the reveal": f"{one.minds.n_changed:,} of {one.minds.n:,}",
+        }
+        for one in by_reviewer(dataset, reviews)
+    ]
+    st.dataframe(pd.DataFrame(rows), hide_index=True, key="review_people")
+    st.caption("Only blind reads are compared; intervals are Wilson's, 95 %, over cases.")
+
+
+def _lists(found: Summary) -> None:
+    left, middle, right = st.columns(3, gap="large")
+    with left:
+        widgets.heading("States of cases")
+        _counts("state", {STATES[name]: count for name, count in found.states.items()}, "cases", "review_states")
+    with middle:
+        widgets.heading("Changed minds")
+        if found.minds.n_changed:
+            ways = {words: found.minds.directions.get(name, 0) for name, words in DIRECTIONS.items()}
+            _counts("direction", ways, "times", "review_minds")
+        else:
+            st.caption("Nobody has changed an opinion after the reveal.")
+    with right:
+        widgets.heading("Reasons given")
+        if found.reasons:
+            given = {REASONS[name]: count for name, count in found.reasons.items()}
+            _counts("reason", given, "times", "review_reasons")
+        else:
+            st.caption("Nobody has given a reason.")
+
+
+def _counts(what: str, counts: dict[str, int], of: str, key: str) -> None:
+    rows = [{what: words, of: count} for words, count in counts.items() if count]
+    st.dataframe(pd.DataFrame(rows), hide_index=True, key=key)
+
+
+def _span(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min"
+
+
+def take_away(store: ReviewStore, dataset: Dataset) -> None:
+    """The state of every case, the whole trail, and a dataset with the decisions as a further rater."""
+    reviews = store.cases(dataset.digest)
+    if not reviews:
+        st.info("There is nothing to take away yet.", icon=":material/hourglass_empty:")
+        return
+    widgets.heading("To take away")
+    widgets.download(
+        result_table(dataset, reviews), "State and result of every case", "review_results", "review_results"
+    )
+    widgets.download(trail_table(dataset, reviews), "The whole trail as a table", "review_trail", "review_trail")
+    st.download_button(
+        "The whole trail as JSON",
+        lambda: trail_json(dataset, reviews),
+        file_name="review_trail.json",
+        mime="application/json",
+        icon=":material/download:",
+        type="tertiary",
+        on_click="ignore",
+        key="trail_json",
+    )
+    widgets.heading("Decisions as a further rater")
+    st.write(
+        "Adjudications stand beside the answers and are left out of what is said of raters. To compute with them, make "
+        "a new dataset in which they are one more rater; this one stays as it is."
+    )
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    name = left.text_input("Name of that rater", RATER, key="adjudication_rater")
+    closed = right.toggle("Also cases closed by agreement", key="adjudication_closed")
+    st.button("Make the new dataset", on_click=_grow, args=(dataset, reviews, name, closed), key="grow")
+    widgets.heading("Erase")
+    with st.popover("Erase these reviews", icon=":material/delete:"):
+        st.write(
+            f"This erases {plural(store.count(dataset.digest), 'step')} on {plural(len(reviews), 'case')}, of all "
+            "reviewers, with their sessions. The annotations stay. It cannot be taken back: take the trail away first."
+        )
+        st.button("Erase all reviews of these data", type="primary", on_click=_erase, args=(dataset,), key="erase")
+
+
+def _erase(dataset: Dataset) -> None:
+    try:
+        n_events = forget_reviews(dataset.digest)
+    except PluralityError as error:
+        st.session_state["review_error"] = str(error)
+        return
+    st.toast(f"{plural(n_events, 'step')} erased.")
+
+
+def _grow(dataset: Dataset, reviews, name: str, closed: bool) -> None:
+    try:
+        grown = with_reviews(dataset, reviews, rater=name.strip(), closed=closed)
+    except PluralityError as error:
+        st.session_state["review_error"] = str(error)
+        return
+    reading = Reading(grown.dataset.renamed(f"{dataset.name} with {name.strip()}"), None, state.whole().facts)
+    state.use(cached.registry().add(reading))
+    st.toast(f"{plural(grown.n_added, 'decision')} added; {len(grown.left_out):,} could not be.")

@@ -1,0 +1,270 @@
+"""One's own opinion: a class, or a ranking with ties, from the closed list; confidence, reason, note.
+
+What is chosen and typed is kept in the session under the form's key until it is recorded, so that an error, a look at
+another case or another page loses nothing. Callbacks read it from there, not from what the last run saw.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from core.annotations.dataset import Dataset
+from core.review.opinions import REASONS, UNDETERMINED, Opinion
+from core.text import markdown, number, shorten
+from pages.shared.review.presses import noted
+
+MOST_BUTTONS = 9
+CONFIDENCES = (0.25, 0.5, 0.75, 0.9, 1.0)
+DISTRIBUTION = "a distribution"
+_PARTS = ("confidence", "reason", "note")
+
+# "/" goes to the search, Escape leaves it or the note, so that the keys of the buttons work again.
+_KEYS = """
+<script>
+if (!window.reviewKeys) {
+  window.reviewKeys = true;
+  document.addEventListener("keydown", (event) => {
+    const field = event.target.closest("input, textarea");
+    if (event.key === "/" && !field) {
+      const search = document.querySelector("[class*='st-key-find-'] input");
+      if (search) { event.preventDefault(); search.focus(); }
+    } else if (event.key === "Escape" && field && field.closest("[class*='st-key-find-'], [class*='st-key-note-']")) {
+      field.blur();
+    }
+  });
+}
+</script>
+"""
+
+
+def ask(dataset: Dataset, key: str, *, now: Opinion | None = None) -> Opinion | None:
+    """The opinion as it stands on screen; None while nothing is chosen.
+
+    Few classes are buttons with a digit each, many are found in a search field.
+    """
+    state = _state(key, now)
+    several = dataset.kind == "ranking"
+    if not several and dataset.n_classes > 2:
+        several = st.toggle("Name more than one class, in order", key="review_several", persist_state="session")
+    if dataset.n_classes <= MOST_BUTTONS:
+        _buttons(dataset, state, key, several)
+    else:
+        st.selectbox(
+            "Find a class (key /)",
+            dataset.classes,
+            index=None,
+            placeholder="Type a part of its name",
+            key=f"find-{key}",
+            on_change=_add_found,
+            args=(key, several),
+        )
+    st.html(_KEYS, unsafe_allow_javascript=True)
+    if dataset.n_classes > MOST_BUTTONS:
+        _cannot(state, key)
+    _chosen(state, key)
+    return standing(key)
+
+
+def ask_distribution(dataset: Dataset, key: str, named: Sequence[str]) -> Opinion | None:
+    """Shares of classes, those that somebody named first; None while none has any."""
+    classes = st.multiselect(
+        "Classes", dataset.classes, default=list(named), key=f"shared-{key}", persist_state="session"
+    )
+    for name in classes:
+        st.number_input(
+            f"Share of {markdown(name)}",
+            0.0,
+            1.0,
+            1 / len(classes),
+            0.05,
+            key=f"share-{name}-{key}",
+            persist_state="session",
+        )
+    total = sum(_shares(key).values())
+    if not total:
+        st.caption("No class has a share yet.")
+    elif abs(total - 1) > 1e-6:
+        st.caption(f"The shares sum to {number(total)} and will be scaled to 1.")
+    return standing(key)
+
+
+def remarks(key: str) -> None:
+    """Confidence, reason and note."""
+    with st.container(horizontal=True):
+        st.segmented_control(
+            "How sure are you?",
+            CONFIDENCES,
+            key=f"confidence-{key}",
+            format_func="{:.0%}".format,
+            persist_state="session",
+        )
+        st.selectbox(
+            "Reason for doubt",
+            list(REASONS),
+            index=None,
+            format_func=REASONS.get,
+            placeholder="None",
+            width=260,
+            key=f"reason-{key}",
+            persist_state="session",
+        )
+    st.text_area("Note", key=f"note-{key}", height=68, max_chars=10_000, persist_state="session")
+
+
+def standing(key: str) -> Opinion | None:
+    """The opinion of a form now; None while nothing is chosen."""
+    if st.session_state.get(f"ends-{key}") == DISTRIBUTION:
+        shares = _shares(key)
+        total = sum(shares.values())
+        return Opinion.of_distribution({name: share / total for name, share in shares.items()}) if total else None
+    state = st.session_state.get(f"chosen-{key}")
+    if state is None or not (state["cannot"] or state["blocks"]):
+        return None
+    return UNDETERMINED if state["cannot"] else Opinion.of_ranking(state["blocks"])
+
+
+def said(key: str) -> Mapping[str, object]:
+    """Confidence, reason and note of a form now."""
+    values = {part: st.session_state.get(f"{part}-{key}") for part in _PARTS}
+    return {**values, "reason": values["reason"] or "", "note": values["note"] or ""}
+
+
+def clear(key: str) -> None:
+    """Forget a form once it is recorded."""
+    for part in ("chosen", "find", "ends", "shared", *_PARTS):
+        st.session_state.pop(f"{part}-{key}", None)
+
+
+def _shares(key: str) -> dict[str, float]:
+    names = st.session_state.get(f"shared-{key}") or ()
+    return {name: st.session_state.get(f"share-{name}-{key}") or 0.0 for name in names}
+
+
+def _state(key: str, now: Opinion | None) -> dict:
+    blocks = [list(block) for block in now.blocks] if now is not None else []
+    return st.session_state.setdefault(f"chosen-{key}", {"blocks": blocks, "cannot": now == UNDETERMINED})
+
+
+def _buttons(dataset: Dataset, state: dict, key: str, several: bool) -> None:
+    ranks = {name: rank for rank, block in enumerate(state["blocks"], 1) for name in block}
+    digits = keys_of(dataset.classes)
+    with st.container(horizontal=True, key=f"classes-{key}"):
+        for place, name in enumerate(dataset.classes):
+            _choice(
+                f"{markdown(shorten(name, 60))}{f' · {ranks[name]}' if several and name in ranks else ''}",
+                name in ranks,
+                several,
+                shortcut=digits[place],
+                **noted(_press, key, name, several, choice=True),
+                key=f"class-{place}-{key}",
+            )
+        _cannot(state, key)
+
+
+def _cannot(state: dict, key: str) -> None:
+    _choice(
+        "Cannot be determined",
+        state["cannot"],
+        False,
+        shortcut="X",
+        **noted(_press_cannot, key, choice=True),
+        key=f"cannot-{key}",
+    )
+
+
+def keys_of(classes: Sequence[str]) -> list[str]:
+    """A digit for each of at most nine classes: its own where its name has one, as in "grade 2", else the next free.
+
+    So that on classes named 0 and 1 the key 1 never means 0.
+    """
+    own = [found[0] if len(found := re.findall(r"\d+", name)) == 1 and len(found[0]) == 1 else "" for name in classes]
+    own = [digit if own.count(digit) == 1 else "" for digit in own]
+    free = iter(digit for digit in "1234567890" if digit not in own)
+    return [digit or next(free) for digit in own]
+
+
+def _choice(label: str, chosen: bool, several: bool, **options) -> None:
+    """A button that looks like a radio button, or like a check box where several may be chosen."""
+    icons = ("check_box_outline_blank", "check_box") if several else ("radio_button_unchecked", "radio_button_checked")
+    st.button(label, icon=f":material/{icons[chosen]}:", **options)
+
+
+def _chosen(state: dict, key: str) -> None:
+    blocks = state["blocks"]
+    if state["cannot"]:
+        st.markdown("Your opinion: **it cannot be determined**")
+        return
+    if not blocks:
+        st.caption("Nothing is chosen yet. The likeliest class comes first; one is enough.")
+        return
+    words = " › ".join(" = ".join(markdown(name) for name in block) for block in blocks)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"Your opinion: **{words}**")
+        st.button(
+            "Take the last out",
+            icon=":material/backspace:",
+            shortcut="Backspace",
+            **noted(_take_out, key, choice=True),
+            key=f"out-{key}",
+        )
+        if len(blocks[-1]) > 1 or len(blocks) > 1:
+            tied = len(blocks[-1]) > 1
+            st.button(
+                "Untie the last" if tied else "Tie the last two",
+                icon=":material/link_off:" if tied else ":material/link:",
+                shortcut="T",
+                **noted(_tie, key, choice=True),
+                key=f"tie-{key}",
+            )
+
+
+def _press(key: str, name: str, several: bool) -> None:
+    """Choose a class; one that is chosen already is let go."""
+    state = st.session_state.get(f"chosen-{key}")
+    if state is None:  # recorded in the meantime
+        return
+    state["cannot"] = False
+    blocks: list[list[str]] = state["blocks"]
+    if any(name in block for block in blocks):
+        kept = [[other for other in block if other != name] for block in blocks]
+        blocks[:] = [block for block in kept if block]
+    elif several:
+        blocks.append([name])
+    else:
+        blocks[:] = [[name]]
+
+
+def _press_cannot(key: str) -> None:
+    state = st.session_state.get(f"chosen-{key}", {"cannot": False})
+    state["cannot"], state["blocks"] = not state["cannot"], []
+
+
+def _add_found(key: str, several: bool) -> None:
+    name = st.session_state.get(f"find-{key}")
+    st.session_state[f"find-{key}"] = None
+    if name and not any(name in block for block in _blocks(key)):
+        _press(key, name, several)
+
+
+def _blocks(key: str) -> list[list[str]]:
+    """Of a form; none where it was recorded in the meantime."""
+    return st.session_state.get(f"chosen-{key}", {}).get("blocks", [])
+
+
+def _take_out(key: str) -> None:
+    blocks = _blocks(key)
+    if blocks:
+        blocks[-1].pop()
+        if not blocks[-1]:
+            blocks.pop()
+
+
+def _tie(key: str) -> None:
+    """Put the last class into the block before it, or out of its block into one of its own."""
+    blocks = _blocks(key)
+    if blocks and len(blocks[-1]) > 1:
+        blocks.append([blocks[-1].pop()])
+    elif len(blocks) > 1:
+        last = blocks.pop()
+        blocks[-1] += last

@@ -1,0 +1,184 @@
+"""A session on screen: progress, one case, the bar of steps at the bottom edge, and the list."""
+
+import streamlit as st
+
+from core.plausibility.protocol import PlausibilityModel
+from core.review.reviewer_session import Desk
+from core.review.sessions import STANDINGS, Progress, Session, SessionLine, progress_of
+from core.review.states import STATES
+from core.text import markdown, plural, shorten
+from pages.shared.review import case as review_case
+from pages.shared.review import moves as review_moves
+from pages.shared.review import presses as review_presses
+from pages.shared.review.moves import Place, Step
+from pages.shared.review.presses import noted
+
+# The bar: no gap to the edge, and on a narrow screen buttons as wide as the thumb needs and no room for key names.
+_STYLE = """
+<style>
+[data-testid="stBottomBlockContainer"] { padding: .6rem 2.6rem .8rem; max-width: 1560px; }
+[data-testid="stBottom"] > div { border-top: 1px solid rgba(128,140,140,.35); }
+.st-key-review_bar { gap: .4rem; }
+@media (max-width: 640px) {
+  [data-testid="stBottomBlockContainer"] { padding: .4rem 1rem .6rem; }
+  .stMainBlockContainer [aria-label^="Shortcut"], .st-key-review_bar [aria-label^="Shortcut"] { display: none; }
+  .st-key-review_main, .st-key-review_main .stButton, .st-key-review_main button { width: 100%; }
+  .st-key-review_steps button { padding-left: .6rem; padding-right: .6rem; }
+  .st-key-review_steps button span:has(> [data-testid="stIconMaterial"]) { display: none; }
+  .st-key-review_main > [data-testid="stElementContainer"]:has(button) {
+    flex: 1 0 100% !important; width: 100% !important; max-width: 100% !important; }
+}
+</style>
+"""
+_MAIN = {
+    "opinion": ("Record my opinion", "check", "Ctrl+Enter"),
+    "keep": ("Keep my opinion", "check", "K"),
+    "change": ("Change my opinion", "edit", "Ctrl+Enter"),
+    "second_opinion": ("Ask for the second opinion", "group_add", "Ctrl+Enter"),
+    "arbitration": ("Send to arbitration", "gavel", "Ctrl+Enter"),
+    "adjudication": ("End the arbitration", "gavel", "Ctrl+Enter"),
+    "reopen": ("Reopen the case", "restart_alt", "Ctrl+Enter"),
+}
+
+
+def style() -> None:
+    """Styles of the Review page."""
+    st.html(_STYLE)
+
+
+def show(title, desk: Desk, session: Session, model: PlausibilityModel, reliability: float) -> None:
+    """The case in hand, or the list of the session. ``title`` is the place of the page's heading."""
+    lines = desk.lines(session)
+    progress = progress_of(lines)
+    chosen = st.session_state.get("review_case")
+    case_id = chosen if chosen in {line.case_id for line in lines} else progress.current
+    listed = case_id is None or st.session_state.get("review_list", False)
+    title.title(
+        "The session is through"
+        if listed and progress.current is None
+        else plural(len(lines), "case")
+        if listed
+        else f"Case {markdown(shorten(case_id, 60))}"
+    )
+    _progress(desk, progress, listed)
+    if listed:
+        _list(desk, lines, progress)
+        return
+    place = Place(desk, session, case_id, desk.case(case_id))
+    if words := review_moves.last(place):
+        st.caption(f":material/check: {markdown(words)}")
+    place = review_case.settle(place, model, reliability)
+    review_moves.start_clock(place)
+    standing = next(line.standing for line in lines if line.case_id == case_id)
+    _bar(place, lines, review_case.show(place, standing, model, reliability))
+
+
+def _progress(desk: Desk, progress: Progress, listed: bool) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        skipped = f" · {progress.skipped} skipped" if progress.skipped else ""
+        st.progress(
+            progress.share,
+            text=f"{markdown(shorten(desk.reviewer, 40))} · {progress.done} of {progress.total} done{skipped}",
+        )
+        if not listed:
+            st.button(
+                "All cases",
+                icon=":material/list:",
+                type="tertiary",
+                shortcut="L",
+                **noted(review_moves.go, None),
+                key="session_list",
+            )
+        st.button(
+            "Leave",
+            icon=":material/logout:",
+            type="tertiary",
+            **noted(review_moves.leave),
+            key="leave_session",
+        )
+
+
+def _bar(place: Place, lines: tuple[SessionLine, ...], step: Step | None) -> None:
+    """At the bottom edge: what happens next, the step that is due, and the way to other cases.
+
+    The step is never disabled: a quick hand confirms before the page has been drawn with the choice.
+    """
+    with st.bottom, st.container(key="review_bar"):
+        if error := review_presses.refused() or review_moves.trouble(place):
+            st.error(markdown(error), icon=":material/error:")
+        with st.container(horizontal=True, vertical_alignment="center", key="review_main"):
+            if step is not None:
+                label, icon, shortcut = _MAIN[step.kind]
+                st.button(
+                    label,
+                    type="primary",
+                    icon=f":material/{icon}:",
+                    shortcut=shortcut,
+                    **noted(review_moves.send, place, step),
+                    key=place.key(f"send-{step.kind}"),
+                )
+                st.caption(markdown(step.told), width="content")
+        with st.container(horizontal=True, vertical_alignment="center", key="review_steps"):
+            _way(place, lines, -1, "Previous", "chevron_left", "P")
+            _way(place, lines, 1, "Next", "chevron_right", "N")
+            if place.own is None and place.review.adjudication is None:
+                st.button(
+                    "Skip",
+                    icon=":material/skip_next:",
+                    shortcut="S",
+                    **noted(review_moves.send, place, Step("skip", "")),
+                    key=place.key("skip"),
+                )
+            if (undo := review_moves.undoable(place)) is not None:
+                st.button(
+                    "Undo" if undo.case_id == place.case_id else f"Undo {markdown(shorten(undo.case_id, 16))}",
+                    icon=":material/undo:",
+                    shortcut="U",
+                    **noted(review_moves.send, undo, Step("undo", "")),
+                    key=place.key("undo"),
+                )
+
+
+def _way(place: Place, lines: tuple[SessionLine, ...], by: int, label: str, icon: str, shortcut: str) -> None:
+    to = review_moves.neighbour(lines, place.case_id, by)
+    st.button(
+        label,
+        icon=f":material/{icon}:",
+        shortcut=shortcut,
+        disabled=to is None and by < 0,
+        **noted(review_moves.go, to),
+        key=place.key(label),
+    )
+
+
+def _list(desk: Desk, lines: tuple[SessionLine, ...], progress: Progress) -> None:
+    """Every case with its standing and one's own opinion; of the panel's only what was revealed."""
+    left = progress.total - progress.done
+    st.write(
+        f"{plural(left, 'case')} left." if left else "Every case of this session is done. Any can be gone back to."
+    )
+    with st.container(horizontal=True):
+        if left:
+            st.button(
+                "Go on",
+                type="primary",
+                icon=":material/play_arrow:",
+                **noted(review_moves.go, progress.current),
+                key="list_go_on",
+            )
+        else:
+            st.button(
+                "Another session", type="primary", icon=":material/add:", **noted(review_moves.leave), key="list_leave"
+            )
+    for line in lines:
+        own = line.review.read_by(desk.reviewer)
+        shown = desk.reviewer in line.review.revealed
+        words = f" · you said {markdown(own.opinion.words())}" if own else ""
+        state = f" · {STATES[line.review.state]}" if shown and line.standing == "done" else ""
+        with st.container(horizontal=True, vertical_alignment="center", border=True):
+            st.markdown(f"**{markdown(line.case_id)}** · {STANDINGS[line.standing]}{words}{state}", width="stretch")
+            st.button(
+                f"Open {markdown(shorten(line.case_id, 30))}",
+                key=f"back-{line.case_id}",
+                **noted(review_moves.go, line.case_id),
+            )

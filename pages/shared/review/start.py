@@ -1,0 +1,263 @@
+"""Before a review: who reviews, which cases come, and sessions to go on with."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import streamlit as st
+
+from core.annotations.counts import class_counts
+from core.annotations.dataset import MISSING_TIME, Dataset
+from core.certainty.next_opinion import next_opinion
+from core.certainty.risk import expected_risk
+from core.errors import PluralityError
+from core.review import worklist
+from core.review.events import check_name
+from core.review.export import time_of
+from core.review.filters import Filter, matching
+from core.review.reviewer_session import Desk
+from core.review.sessions import Session
+from core.review.states import STATES, CaseReview
+from core.review.store import ReviewStore
+from core.text import markdown, plural, shorten
+from pages.shared.cache import datasets as cached
+from pages.shared.kit import job_progress, plausibility_models, predictions, widgets
+from pages.shared.review.case import ARBITRATION
+
+QUEUES = {
+    "certainty": "Lowest certainty first",
+    "gain": "Largest gain from one more opinion",
+    "split": "The panel is split",
+    "risk": "High risk in doubt",
+    "classifier": "A classifier against a certain panel",
+    "single": "Only one rater so far",
+}
+SIZES = (5, 10, 20, 50)
+MOST_NAMES, MOST_SESSIONS = 6, 5
+
+
+def reviewer(store: ReviewStore, dataset: Dataset) -> str | None:
+    """Who reviews; asked once, and offered again where somebody has reviewed these data before."""
+    if name := st.session_state.get("reviewer"):
+        return name
+    st.write("Write your name to begin. It stands beside every opinion that you record.")
+    st.text_input(
+        "Your name, as it will stand in the record", key="reviewer_field", max_chars=200, width=360, on_change=_sign
+    )
+    known = dict.fromkeys(event.reviewer for event in reversed(store.trail(dataset.digest)))
+    if known:
+        st.caption("Or go on as")
+        with st.container(horizontal=True):
+            for name in list(known)[:MOST_NAMES]:
+                st.button(markdown(shorten(name, 40)), on_click=_sign, args=(name,), key=f"sign-{name}")
+    return None
+
+
+def named(name: str) -> None:
+    """Who reviews, in one line, with a way to change it."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"You review as **{markdown(shorten(name, 60))}**", width="content")
+        st.button("Somebody else", type="tertiary", on_click=_sign_off, key="sign_off")
+
+
+def _sign(name: str | None = None) -> None:
+    """Names are compared letter for letter: blanks are made one."""
+    name = " ".join((name or st.session_state["reviewer_field"]).split())
+    try:
+        check_name(name, "reviewer")
+    except PluralityError as error:
+        st.session_state["review_error"] = str(error)
+        return
+    st.session_state["reviewer"] = name
+
+
+def _sign_off() -> None:
+    st.session_state.pop("reviewer")
+
+
+def begin(desk: Desk, dataset: Dataset, model, reliability: float) -> None:
+    """What waits for this reviewer, sessions to go on with, and a new one."""
+    reviews = desk.store.cases(dataset.digest)
+    _asked(desk, reviews)
+    _earlier(desk)
+    widgets.heading("A new session", "review queue")
+    left, right = st.columns([4, 2], vertical_alignment="bottom", gap="medium")
+    offered = _offered(dataset)
+    name = left.selectbox("Which cases first", offered, format_func=QUEUES.get, key="queue", persist_state="session")
+    size = right.segmented_control(
+        "How many", SIZES, default=10, required=True, key="session_size", persist_state="session"
+    )
+    wanted = _filter(dataset)
+    queue = _queue(name, dataset, model, reliability)
+    if queue is None:
+        return
+    try:
+        among = matching(dataset, wanted, reviews) & ~_through(desk, dataset, reviews)
+        cases = queue.batch(dataset, size, among)
+    except PluralityError as error:
+        st.error(markdown(error), icon=":material/error:")
+        return
+    if not cases:
+        st.info("No case is left in this queue for you.", icon=":material/done_all:")
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            f"Start with {plural(len(cases), 'case')}", type="primary", icon=":material/play_arrow:",
+            on_click=_start, args=(desk, QUEUES[name], cases), key="start_session",
+        )  # fmt: skip
+        n_listed = int(among[queue.case].sum())
+        st.caption(
+            f"of {n_listed:,} in this queue. Why each is in it is shown after your own opinion.", width="content"
+        )
+
+
+def _through(desk: Desk, dataset: Dataset, reviews: Mapping[str, CaseReview]) -> np.ndarray:
+    """Cases on which this reviewer has an opinion in this round: they need not come again."""
+    return np.array(
+        [case_id in reviews and reviews[case_id].read_by(desk.reviewer) is not None for case_id in dataset.cases]
+    )
+
+
+def _asked(desk: Desk, reviews: Mapping[str, CaseReview]) -> None:
+    """Second opinions that this reviewer is asked for, and disputes that wait for somebody."""
+    asked = desk.asked()
+    waiting = [
+        case_id
+        for case_id, review in reviews.items()
+        if review.state == "arbitration" and review.read_by(desk.reviewer) is None
+    ]
+    if asked:
+        queued = [worklist.Queued(case_id, f"{how} second opinion") for case_id, how in asked.items()]
+        _waits(f"You are asked for a second opinion on {plural(len(asked), 'case')}.", "Give it", "asked", desk,
+               "Second opinions", queued)  # fmt: skip
+    if waiting:
+        queued = [worklist.Queued(case_id, "in arbitration") for case_id in waiting]
+        _waits(f"{plural(len(waiting), 'case')} in arbitration, without an opinion of yours.", "Decide", "arbitrate",
+               desk, ARBITRATION, queued)  # fmt: skip
+
+
+def _waits(words: str, label: str, key: str, desk: Desk, title: str, queued: list[worklist.Queued]) -> None:
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{words}**", width="stretch")
+        st.button(label, type="primary", key=f"start_{key}", on_click=_start, args=(desk, title, queued))
+
+
+def _start(desk: Desk, title: str, cases) -> None:
+    try:
+        st.session_state["review_session"] = desk.start(title, cases).id
+    except PluralityError as error:
+        st.session_state["review_error"] = str(error)
+
+
+def _earlier(desk: Desk) -> None:
+    sessions = desk.sessions()
+    if not sessions:
+        return
+    widgets.heading("Your sessions")
+    for session in sessions[:MOST_SESSIONS]:
+        progress = desk.progress(session)
+        with st.container(horizontal=True, vertical_alignment="center", border=True):
+            st.markdown(
+                f"**{markdown(session.title)}** · {progress.done} of {plural(progress.total, 'case')} done · "
+                f"begun {time_of(session.at)[:16].replace('T', ' ')} UTC",
+                width="stretch",
+            )
+            word = "Go on" if progress.current else "See the list"
+            st.button(
+                word, key=f"resume-{session.id}", on_click=_resume, args=(session,),
+                type="primary" if progress.current and session is sessions[0] else "secondary",
+            )  # fmt: skip
+
+
+def _resume(session: Session) -> None:
+    st.session_state["review_session"] = session.id
+
+
+def _offered(dataset: Dataset) -> list[str]:
+    names = ["certainty", "gain", "split"]
+    if dataset.class_risk is not None and (dataset.class_risk >= 0).all():
+        names.append("risk")
+    if predictions.classifiers(dataset):
+        names.append("classifier")
+    if (np.diff(dataset.case_ptr) == 1).any():
+        names.append("single")
+    return names
+
+
+def _filter(dataset: Dataset) -> Filter:
+    with st.expander("Only some cases"):
+        named = st.selectbox("On which this class was named", [None, *dataset.classes], key="filter_class",
+                             format_func=lambda name: "any" if name is None else name)  # fmt: skip
+        rater = pair = None
+        if dataset.raters_identified:
+            rater = st.selectbox("That this rater answered", [None, *dataset.raters], key="filter_rater",
+                                 format_func=lambda name: "any" if name is None else name)  # fmt: skip
+            both = st.multiselect(
+                "Where these two disagree", dataset.raters, default=_pair(dataset), max_selections=2, key="filter_pair"
+            )
+            pair = tuple(both) if len(both) == 2 else None
+        states = st.multiselect(
+            "In these states (none chosen: all that are open)", list(STATES), format_func=STATES.get,
+            key="filter_states",
+        )  # fmt: skip
+        since, until = _dates(dataset)
+        st.caption("You know what you filter by: a class or a rater chosen here tells you something of the answers.")
+    return Filter(named=named, rater=rater, pair=pair, since=since, until=until, states=tuple(states) or None)
+
+
+def _dates(dataset: Dataset) -> tuple[int | None, int | None]:
+    """Days between which an answer was given, as seconds; none where the data have no times."""
+    known = dataset.time[dataset.time != MISSING_TIME] if dataset.time is not None else np.empty(0, np.int64)
+    if not known.size:
+        return None, None
+    first, last = (datetime.fromtimestamp(int(at), UTC).date() for at in (known.min(), known.max()))
+    days = st.date_input(
+        "With an answer between these days", (), min_value=first, max_value=last, key=f"filter_days-{dataset.digest}"
+    )
+    if len(days) != 2:
+        return None, None
+    start, end = (int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()) for day in days)
+    return start, end + int(timedelta(days=1).total_seconds())
+
+
+def _pair(dataset: Dataset) -> list[str]:
+    """The two raters chosen last in the agreement matrix."""
+    pair = st.session_state.get("pair", ())
+    return list(pair) if all(name in dataset.raters for name in pair) else []
+
+
+def _queue(name: str, dataset: Dataset, model, reliability: float) -> worklist.Queue | None:
+    view = plausibility_models.data_for(model.name, dataset, quietly=True)
+    if name == "split":
+        return worklist.split_panel(class_counts(cached.class_view(dataset, None)[0]), dataset.classes)
+    if name == "gain":
+        found = job_progress.result_of(
+            plausibility_models.job_key(view, model, "next opinion", reliability),
+            "Gain from one more opinion",
+            lambda job: next_opinion(
+                model, view, reliability=reliability, n_draws=plausibility_models.N_DRAWS,
+                seed=plausibility_models.SEED, token=job.token, progress=job.report,
+            ),
+        )  # fmt: skip
+        return None if found is None else worklist.largest_gain(found)
+    result = plausibility_models.certainty(view, model, reliability)
+    if result is None:
+        return None
+    certainty = result.certainty[:, 0]
+    if name == "certainty":
+        return worklist.lowest_certainty(certainty)
+    if name == "single":
+        return worklist.single_rater(dataset, certainty)
+    if name == "risk":
+        risk = job_progress.result_of(
+            plausibility_models.job_key(view, model, "risk", reliability),
+            "Risk of all cases",
+            lambda job: expected_risk(
+                model, view, reliability=reliability, n_draws=plausibility_models.N_DRAWS,
+                seed=plausibility_models.SEED, token=job.token, progress=job.report,
+            ),
+        )  # fmt: skip
+        return None if risk is None else worklist.risk_times_uncertainty(certainty, risk.expected)
+    classifiers = {one.name: one for one in predictions.classifiers(dataset)}
+    which = st.selectbox("Classifier", list(classifiers), key="queue_classifier")
+    return worklist.classifier_against_panel(certainty, result.top_class(), classifiers[which], dataset.classes)

@@ -1,0 +1,80 @@
+"""The frame around every page: the sidebar, the story, a presentation, and the place where errors are shown."""
+
+import streamlit as st
+
+from core.errors import PluralityError
+from core.text import markdown, plural, shorten
+from pages.shared.cache import datasets as cached
+from pages.shared.kit import presentation, selection, state
+from pages.shared.kit import style as look
+from pages.shared.shell import story
+
+
+def sidebar() -> None:
+    """The dataset in use, under the navigation, with a way to change it."""
+    if presentation.on():
+        return
+    reading = state.whole()
+    with st.sidebar:
+        if cached.compiling():
+            st.caption("First start: preparing the numerical kernels. Pages answer slowly for about a minute.")
+        if reading is None:
+            st.caption("No data open yet.")
+            st.page_link("pages/upload.py", label="Open a file", icon=":material/upload_file:")
+            return
+        dataset = reading.dataset
+        answers = {"class": "answer", "ranking": "ranking", "score": "score"}[dataset.kind]
+        st.caption("Data in use")
+        st.markdown(f"**{markdown(shorten(dataset.name, 44))}**")
+        st.caption(
+            f"{plural(dataset.n_cases, 'case')} · {plural(dataset.n_raters, 'rater')} · "
+            f"{plural(dataset.n_annotations, answers)}"
+        )
+        selection.button(dataset)
+        st.button("Close or change", icon=":material/swap_horiz:", type="tertiary", on_click=_close, key="close_data")
+        if story.step() is None:
+            presentation.button()
+        story.entrance("The story in six steps", "tertiary")
+
+
+def run(page, name: str) -> None:
+    """Run a page inside the frame.
+
+    The project's own errors are shown in words, anything else is a bug and surfaces as one.
+
+    Parameters
+    ----------
+    page : streamlit.Page
+    name : str
+        Of its file in ``pages/``.
+    """
+    elsewhere = st.session_state.pop("go_to", name)
+    if elsewhere != name:
+        st.switch_page(f"pages/{elsewhere}.py")
+    state.current()  # so that an address that does not fit is said before the page, not after
+    error = st.session_state.pop("data_error", None)
+    if error is None and st.session_state.pop("drawn_anew", False):  # a job ended; nobody has done anything since
+        error = st.session_state.get("_error_shown")
+    st.session_state["_error_shown"] = error
+    if error:
+        st.error(markdown(error), icon=":material/link_off:")
+    told = st.container()
+    if presentation.on():
+        presentation.style(look.theme().paper)
+        presentation.bar(name, story.moves)
+    try:
+        story.prepare(name)
+        selection.line()
+        if presentation.on() and name not in presentation.PAGES:
+            st.info("This page is for work and is not shown in a presentation.", icon=":material/slideshow:")
+        else:
+            page.run()
+    except PluralityError as error:
+        st.error(markdown(error), icon=":material/error:")
+    finally:  # also where a page stops early
+        story.show(told, name)
+
+
+def _close() -> None:
+    state.leave()
+    st.session_state["go_to"] = "home"

@@ -1,0 +1,224 @@
+"""The guided story on screen: six steps on the live pages, left and resumed anywhere; the address holds the step."""
+
+from contextlib import suppress
+
+import streamlit as st
+
+from core import story
+from core.errors import PluralityError
+from core.jobs import Job
+from core.text import markdown
+from pages.shared.cache import agreement as cached_agreement
+from pages.shared.cache import datasets as cached
+from pages.shared.cache import story as cached_story
+from pages.shared.kit import plausibility_models, predictions, presentation, state
+from pages.shared.kit import sweep as sweeps
+
+MODEL = "plackett-luce"
+_STEP, _LEFT, _BEFORE, _READY = "story", "_story_left", "_story_before", "_story_ready"
+_POLL_SECONDS = 0.5
+
+
+def step() -> int | None:
+    """Number of the step that this session is at, from 1; None outside the story."""
+    try:
+        number = int(st.session_state.get(_STEP, ""))
+    except ValueError:
+        st.session_state.pop(_STEP, None)
+        return None
+    if 1 <= number <= len(story.STEPS):
+        return number
+    st.session_state.pop(_STEP, None)
+    return None
+
+
+def go(number: int) -> None:
+    """Callback: to a step, on its page, with its settings. What was open before is kept for the end."""
+    if st.session_state.get("data") != story.SAMPLE and step() is None:
+        st.session_state[_BEFORE] = st.session_state.get("data")
+    _set_up(number)
+    st.session_state["go_to"] = story.STEPS[number - 1].page
+
+
+def leave() -> None:
+    """Callback: out of the story, back to what was open before it."""
+    st.session_state[_LEFT] = step()
+    _out()
+
+
+def end() -> None:
+    """Callback: the story is told."""
+    st.session_state.pop(_LEFT, None)
+    _out()
+    st.session_state["go_to"] = "home"
+
+
+def entrance(label: str = "See it in six steps", kind: str = "secondary") -> None:
+    """The way in, or back to where it was left; nothing within the story."""
+    if step() is not None:
+        return
+    left = st.session_state.get(_LEFT)
+    words = f"Go on with the story (step {left})" if left else label
+    st.button(words, icon=":material/auto_stories:", type=kind, on_click=go, args=(left or 1,), key=f"story-{kind}")
+
+
+def prepare(page: str) -> None:
+    """Before a page runs: what its step needs, once; an address that names a step needs it too."""
+    number = step()
+    if number is None or st.session_state.get(_READY) == number or story.STEPS[number - 1].page != page:
+        return
+    if "_story_set" not in st.session_state or st.session_state["_story_set"] != number:
+        _set_up(number)
+    if number == 4:
+        torn = _torn()
+        if torn is None:  # comes again when the certainties are there
+            return
+        st.session_state["case"] = torn.case_id
+    st.session_state[_READY] = number
+
+
+def show(place, page: str) -> None:
+    """The step above the page that it is on; on other pages the way back to it.
+
+    Parameters
+    ----------
+    place : container
+        Filled after the page has run, so that the page's own work comes first.
+    page : str
+        Name of the page on screen.
+    """
+    number = step()
+    if number is None:
+        return
+    told = story.STEPS[number - 1]
+    with place.container(border=True, key="story_bar", gap="small"):
+        if page != told.page or st.session_state.get("data") != story.SAMPLE:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.markdown(f"The story is at step {number}: **{told.title}**", width="content")
+                st.button("Go on", icon=":material/arrow_forward:", on_click=go, args=(number,), key="story_return")
+                if not presentation.on():
+                    st.button("Leave the story", type="tertiary", on_click=leave, key="story_leave")
+            return
+        st.markdown(f"**Step {number} of {len(story.STEPS)} · {told.title}**")
+        claim = _claim(number)
+        if claim is not None:
+            st.markdown(f"{markdown(claim.words)}.")
+        st.caption(f"Try it: {told.attempt}")
+        if not presentation.on():
+            with st.container(horizontal=True, gap="small"):
+                moves()
+                st.button("Leave the story", type="tertiary", on_click=leave, key="story_leave")
+                presentation.button()
+
+
+def moves() -> None:
+    """Back and on, or the end."""
+    number = step()
+    if number is None:
+        return
+    if number > 1:
+        st.button("Back", icon=":material/arrow_back:", on_click=go, args=(number - 1,), key="story_back")
+    if number < len(story.STEPS):
+        st.button(
+            f"Next: {story.STEPS[number].title}",
+            icon=":material/arrow_forward:",
+            type="primary",
+            on_click=go,
+            args=(number + 1,),
+            key="story_next",
+        )
+    else:
+        st.button("To the end: your own data", icon=":material/flag:", type="primary", on_click=end, key="story_end")
+
+
+def _set_up(number: int) -> None:
+    if st.session_state.get("data") != story.SAMPLE:
+        state.use(story.SAMPLE)
+    st.session_state.pop("select", None)
+    st.session_state.pop(_READY, None)
+    st.session_state[_STEP] = st.session_state["_story_set"] = number
+    page = story.STEPS[number - 1].page
+    if page in ("cases", "reliability"):
+        st.session_state["model"] = MODEL
+    if page == "cases":
+        st.session_state["reliability"] = plausibility_models.MODELS[MODEL].default_reliability
+        st.session_state["find"] = ""
+        st.session_state.pop("case", None)
+    elif page == "models":
+        st.session_state["models_chosen"] = [story.MODEL]
+    elif page == "reliability":
+        st.session_state["reliability_tabs"] = "Classifiers"
+        st.session_state["metric"] = story.METRIC
+        st.session_state[f"reliabilities-{MODEL}"] = list(plausibility_models.OFFERS[MODEL].sweep)
+
+
+def _out() -> None:
+    st.session_state.pop(_STEP, None)
+    if before := st.session_state.pop(_BEFORE, None):
+        state.use(before)
+        st.session_state["go_to"] = "home"
+
+
+def _claim(number: int) -> story.Claim | None:
+    """What the step says; None while it is worked out."""
+    dataset = state.whole().dataset
+    view, _ = cached.class_view(dataset, None)
+    if number == 1:
+        return story.disagree(cached_agreement.agreement(view)[0][0])
+    if number == 3:
+        return cached_story.weighs(view)
+    if number in (2, 4):
+        certainty = _certainty(dataset)
+        if certainty is None:
+            return None
+        return story.hidden(view, certainty) if number == 2 else story.two_truths(_torn())
+    model = plausibility_models.MODELS[MODEL]()
+    sweep = _result(
+        sweeps.sweep_job(dataset, model, plausibility_models.OFFERS[MODEL].sweep, predictions.classifiers(dataset))
+    )
+    if sweep is None:
+        return None
+    if number == 5:
+        place = sweep.reliabilities.index(model.default_reliability)
+        return story.looked_better(sweep.evaluation[place], model.default_reliability)
+    return story.flips(sweep.reliabilities, sweep.evaluation)
+
+
+def _certainty(dataset):
+    model = plausibility_models.MODELS[MODEL]()
+    return _result(plausibility_models.certainty_job(dataset, model, model.default_reliability))
+
+
+def _torn() -> story.Torn | None:
+    dataset = state.whole().dataset
+    certainty = _certainty(dataset)
+    if certainty is None:
+        return None
+    model = plausibility_models.MODELS[MODEL]()
+    return cached_story.torn(
+        dataset,
+        model,
+        certainty,
+        reliability=model.default_reliability,
+        n_draws=plausibility_models.N_DRAWS,
+        seed=plausibility_models.SEED,
+    )
+
+
+def _result(job: Job):
+    """The result of a job, which may be one of the page's own; while it is at work the step waits for it."""
+    with suppress(PluralityError):
+        job.wait(0.3)
+    if job.state == "done":
+        return job.result
+    if not job.finished:
+        _wait(job)
+    return None
+
+
+@st.fragment(run_every=_POLL_SECONDS)
+def _wait(job: Job) -> None:
+    if job.finished:
+        st.session_state["drawn_anew"] = True
+        st.rerun()
+    st.caption("The numbers of this step are being worked out …")

@@ -1,0 +1,148 @@
+"""The class list of a file: merge, rename, order, and what counts as no answer."""
+
+import hashlib
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.annotations.dataset import Dataset
+from core.annotations.ordering import may_be_ordered
+from core.ingest.answer_rules import Treatment, cannot_tell
+from core.ingest.saved_mappings import Choices
+from core.text import markdown, plural, shorten
+
+_MOST = 400
+
+
+def treatment_of(dataset: Dataset, start: Choices, stamp: str) -> tuple[Treatment | None, list[str] | None, bool]:
+    """What the user wants done with the classes as they stand in the file.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        As read without any treatment.
+    start : Choices
+        What the controls begin with.
+    stamp : str
+        Tells one file from another.
+
+    Returns
+    -------
+    treatment : Treatment or None
+    classes : list of str or None
+        The closed list in its order, where it was changed or declared to mean something.
+    ordinal : bool
+    """
+    if dataset.kind == "score" or not dataset.n_classes:
+        return None, None, dataset.ordinal
+    # The key names the classes and nothing else, so that edits outlive whatever leaves the classes as they are.
+    key = f"{stamp}-{hashlib.sha256(repr(dataset.classes).encode('utf-8', 'replace')).hexdigest()[:12]}"
+    unsure = _unsure(dataset, start, key)
+    alike = _alike(dataset, start, key)
+    # What looks like a scale is asked about in sight; it is off until the user says so, as numbers may be codes.
+    scale = dataset.kind == "class" and may_be_ordered(dataset.classes)
+    ordinal = _ordered(dataset, start, key) if scale else False
+    with st.expander(
+        f"Classes: {plural(dataset.n_classes, 'class', 'classes')} · rename, merge, order, leave out",
+        key=f"classes-{key}",
+    ):
+        if not scale:
+            ordinal = _ordered(dataset, start, key)
+        known = {*dataset.classes, *start.treatment.renamed.values()}
+        more = st.text_input(
+            "Classes that nobody answered but could have (separated by commas)",
+            value=", ".join(name for name in start.classes or () if name not in known and "," not in name),
+            key=f"more_classes-{key}",
+        )
+        extra = [name.strip() for name in more.split(",") if name.strip()]
+        if dataset.n_classes > _MOST:
+            st.caption(f"More than {_MOST} classes: bring a class table instead (name, order, risk).")
+            edited = _frame(dataset, Choices(start.mapping))
+        else:
+            edited = _edited(dataset, start, key)
+    missing = {*edited.loc[edited["no answer"], "in the file"], *unsure}
+    kept = edited[~edited["in the file"].isin(missing)].sort_values("place", kind="stable")
+    renamed, order = {}, {}
+    for old, typed in zip(kept["in the file"], kept["name"], strict=True):
+        name = (typed or "").strip() or old
+        name = alike.get(old, name) if name == old else name
+        order[name] = None
+        if name != old:
+            renamed[old] = name
+    order = list(dict.fromkeys([*order, *extra]))
+    treatment = Treatment(renamed, frozenset(missing)) if renamed or missing else None
+    changed = treatment is not None or order != list(dataset.classes) or ordinal
+    return treatment, order if changed else None, ordinal
+
+
+def _ordered(dataset: Dataset, start: Choices, key: str) -> bool:
+    """Whether the order of the classes means something, as the user says."""
+    first, last = (markdown(shorten(name, 20)) for name in (dataset.classes[0], dataset.classes[-1]))
+    return st.toggle(
+        f"Their order means something (from low to high, now “{first}” to “{last}”)",
+        value=dataset.ordinal or start.ordinal,
+        key=f"ordinal-{key}",
+        help="Then near answers count as partly agreeing. Leave it off where the names are only codes.",
+    )
+
+
+def _unsure(dataset: Dataset, start: Choices, key: str) -> tuple[str, ...]:
+    """Classes that say "cannot tell", where they are to count as no answer."""
+    unsure = cannot_tell(dataset.classes)
+    if not unsure:
+        return ()
+    names = ", ".join(f"“{markdown(name)}”" for name in unsure)
+    blank = st.toggle(
+        f"Count {names} as no answer, not as a class of its own",
+        value=set(unsure) <= start.treatment.missing,
+        key=f"unsure-{key}",
+    )
+    return unsure if blank else ()
+
+
+def _alike(dataset: Dataset, start: Choices, key: str) -> dict[str, str]:
+    """The commonest spelling of classes that differ only in capitals or spaces, where they are to be merged."""
+    groups: dict[str, list[int]] = {}
+    for code, name in enumerate(dataset.classes):
+        if name not in start.treatment.renamed:
+            groups.setdefault(" ".join(name.casefold().split()), []).append(code)
+    several = [codes for codes in groups.values() if len(codes) > 1]
+    if not several:
+        return {}
+    answered = dataset.entry_class if dataset.kind == "ranking" else dataset.answer
+    count = np.bincount(answered, minlength=dataset.n_classes)
+    names = "; ".join(" = ".join(f"“{markdown(dataset.classes[code])}”" for code in codes) for codes in several[:3])
+    names += "; …" if len(several) > 3 else ""
+    if not st.toggle(f"Merge classes that differ only in capitals or spaces: {names}", key=f"alike-{key}"):
+        return {}
+    return {dataset.classes[code]: dataset.classes[max(codes, key=count.item)] for codes in several for code in codes}
+
+
+def _frame(dataset: Dataset, start: Choices) -> pd.DataFrame:
+    names = [start.treatment.renamed.get(name, name) for name in dataset.classes]
+    place = {name: number for number, name in enumerate(start.classes or (), 1)}
+    return pd.DataFrame(
+        {
+            "in the file": dataset.classes,
+            "name": names,
+            "place": [place.get(name, len(place) + number) for number, name in enumerate(names, 1)],
+            "no answer": [name in start.treatment.missing for name in dataset.classes],
+        }
+    )
+
+
+def _edited(dataset: Dataset, start: Choices, key: str) -> pd.DataFrame:
+    frame = _frame(dataset, start)
+    st.caption("Two classes with one name are merged. Change the places to change the order.")
+    return st.data_editor(
+        frame,
+        hide_index=True,
+        disabled=["in the file"],
+        column_config={
+            "name": st.column_config.TextColumn(required=True),
+            "place": st.column_config.NumberColumn(min_value=1, step=1, required=True),
+        },
+        height=min(420, 36 * (len(frame) + 1) + 2),
+        key=f"class_editor-{key}",
+    )

@@ -1,0 +1,72 @@
+"""What the user said of the last file of the same shape: offered, said in words, and remembered."""
+
+import streamlit as st
+
+from core.errors import PluralityError
+from core.ingest import saved_mappings
+from core.ingest.formats.source import Question, Source
+from core.ingest.saved_mappings import Choices
+from core.text import markdown, plural, shorten
+from pages.shared.upload.mapping import KINDS, REPEATS, ROLES, TITLES
+
+_NOT_KEPT = "upload_not_remembered"
+_MOST_NAMED = 4
+
+
+def offered(source: Source, question: Question, stamp: str) -> Choices:
+    """What the choices on screen start from: the guess, or where the user wants it what was said last time."""
+    guessed = Choices(question.mapping)
+    last = saved_mappings.recall(source, question)
+    if last is None or not (differences := _differences(guessed, last)):
+        return guessed
+    again = st.toggle("As last time, for a file with these columns", key=f"as_last_time-{stamp}")
+    st.caption(" · ".join(differences))
+    return last if again else guessed
+
+
+def remember(source: Source, question: Question, choices: Choices) -> None:
+    """Keep what the user said where it is not what would be guessed again; a folder that is full is told later."""
+    guessed = Choices(question.mapping)
+    if not _differences(guessed, choices) and saved_mappings.recall(source, question) is None:
+        return
+    try:
+        saved_mappings.remember(source, question, choices)
+    except PluralityError:
+        st.session_state[_NOT_KEPT] = True
+
+
+def said() -> None:
+    """Say once that the choices will not be offered again."""
+    if st.session_state.pop(_NOT_KEPT, False):
+        st.caption("What you chose is not remembered for the next file: nothing can be kept in the home folder.")
+
+
+def _differences(guessed: Choices, last: Choices) -> list[str]:
+    """In words, what was said last time and is not what is guessed."""
+    old, new = guessed.mapping, last.mapping
+    words = [TITLES[new.layout]] if new.layout != old.layout else []
+    for role, title in ROLES.items():
+        column = getattr(new, role)
+        if column is not None and column != getattr(old, role):
+            words.append(f"{title}: **{markdown(shorten(column))}**")
+    if new.layout == "long" and new.rater is None and "anonymous" not in old.why:
+        words.append("answers are anonymous")
+    for role, title in (("raters", "raters"), ("across", "columns")):
+        columns = getattr(new, role)
+        if columns and columns != getattr(old, role):
+            words.append(f"{len(columns):,} {title}")
+    if new.separators and new.separators != old.separators:
+        words.append(f"rankings such as {markdown(f'A {new.separators[0]} B {new.separators[1]} C')}")
+    if old != new and not words:
+        words.append("fewer columns")
+    words += [title for title, kind in KINDS.items() if kind is not None and kind == last.kind]
+    words += [title for title, way in REPEATS.items() if way == last.repeats != guessed.repeats]
+    renamed = [f"“{markdown(a)}” is “{markdown(b)}”" for a, b in last.treatment.renamed.items()]
+    missing = [f"“{markdown(name)}” is no answer" for name in sorted(last.treatment.missing)]
+    changed = renamed + missing
+    words += changed[:_MOST_NAMED]
+    if len(changed) > _MOST_NAMED:
+        words.append(f"{plural(len(changed) - _MOST_NAMED, 'more class', 'more classes')}")
+    if last.classes is not None and not changed:
+        words.append(f"a list of {plural(len(last.classes), 'class', 'classes')}")
+    return words + ["the order of classes means something"] * (last.ordinal and not guessed.ordinal)

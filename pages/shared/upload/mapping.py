@@ -1,0 +1,242 @@
+"""What the columns of a file mean: guessed, shown, and put right by the user."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from core.ingest.column_mapping import LAYOUTS, Mapping
+from core.ingest.formats.source import Question, Source
+from core.ingest.guess_mapping import mapping_as
+from core.ingest.saved_mappings import Choices
+from core.text import markdown, plural, shorten
+
+NOBODY = "(none)"
+ROW_NUMBER = "(the row's number)"
+ANONYMOUS = "(none: answers are anonymous)"
+KINDS = {"Found out by itself": None, "A class": "class", "A score": "score", "A ranking": "ranking"}
+REPEATS = {"Keep them all": "keep", "Use only the first": "first", "Refuse the file": "refuse"}
+TITLES = {
+    "long": "One row per answer",
+    "wide": "A column per rater",
+    "transposed": "A row per rater",
+    "counts": "Counts per case",
+    "contingency": "Two raters, cross table",
+    "patterns": "Answer patterns with counts",
+}
+ROLES = {
+    "case": "case",
+    "rater": "rater",
+    "answer": "answer",
+    "rank": "rank",
+    "confidence": "confidence",
+    "time": "date",
+    "group": "group",
+    "gold": "known class",
+    "count": "count",
+}
+_NEEDED = {"case": "case", "answer": "answer"}
+_FEW = 3
+_PLAIN = ("table", *LAYOUTS)
+_MOST_COLUMNS = 300
+
+
+def as_layout(source: Source, layout: str | None) -> Source:
+    """A plain table taken for what the user says it is; any other source as it was."""
+    if layout not in LAYOUTS or source.format not in _PLAIN:
+        return source
+    questions = tuple(replace(question, mapping=mapping_as(question.raw, layout)) for question in source.questions)
+    return replace(source, title=f"Table: {LAYOUTS[layout]}", questions=questions)
+
+
+def choose_question(source: Source) -> Question:
+    """The question that is asked about; chosen by the user where there are several."""
+    if len(source.questions) == 1:
+        return source.questions[0]
+    names = [question.name for question in source.questions]
+    chosen = st.selectbox(
+        f"The file holds {plural(len(names), 'question')}: which one?", names, key="question", format_func=shorten
+    )
+    return source.questions[names.index(chosen)]
+
+
+def choose_mapping(source: Source, question: Question, start: Mapping, stamp: str) -> Mapping:
+    """The mapping as the format says, or as the user puts it right; ``start`` is what the choices begin with."""
+    if source.format not in _PLAIN:
+        with st.expander("What the columns of this format were taken for", key=f"taken_for-{stamp}"):
+            _said(question.mapping)
+            own = st.toggle(
+                "Let me choose the columns myself", value=start is not question.mapping, key=f"own_mapping-{stamp}"
+            )
+        if not own:
+            return question.mapping
+    layout = st.selectbox(
+        "Layout",
+        list(LAYOUTS),
+        index=list(LAYOUTS).index(start.layout),
+        format_func=lambda name: TITLES[name],
+        help="; ".join(f"**{TITLES[name]}**: {what}" for name, what in LAYOUTS.items()),
+        key=f"layout-{stamp}",
+    )
+    guess = start if layout == start.layout else mapping_as(question.raw, layout)
+    pick = _Picker(list(question.raw.columns), f"{stamp}-{layout}")
+    if layout == "long":
+        return _long(pick, guess)
+    if layout in ("wide", "patterns"):
+        return _raters_across(pick, guess, layout)
+    return _across(pick, guess, layout)
+
+
+def lacking(question: Question) -> str | None:
+    """What is still to be chosen before anything can be read, in words; None where nothing is."""
+    mapping = question.mapping
+    if mapping.layout != "long":
+        return None
+    found = [title for role, title in _NEEDED.items() if getattr(mapping, role) is None]
+    if mapping.rater is None and "anonymous" not in mapping.why:
+        found.insert(min(1, len(found)), "rater")
+    if not found:
+        return None
+    words = f"No column was recognised as the {' and the '.join(found)}. Choose {'it' if len(found) == 1 else 'them'}"
+    if "rater" in found:
+        words += ", or say that the answers are anonymous"
+    taken = {getattr(mapping, role) for role in ROLES}
+    free = [column for column in question.raw.columns if column not in taken]
+    if 0 < len(free) <= _FEW:
+        words += f". Perhaps {' or '.join(f'“{markdown(shorten(column))}”' for column in free)}"
+    return words + "."
+
+
+class _Picker:
+    """Select boxes over the columns, with the guess chosen."""
+
+    def __init__(self, columns: list[str], key: str):
+        self.columns, self.key = columns, key
+
+    def one(self, label: str, guessed: str | None, none: str | None, key: str) -> str | None:
+        options = ([none] if none else []) + self.columns
+        index = options.index(guessed) if guessed in options else (0 if none else None)
+        chosen = st.selectbox(
+            label, options, index=index, key=f"{key}-{self.key}", format_func=_short,
+            placeholder="Choose",
+        )  # fmt: skip
+        return None if chosen == none else chosen
+
+    def several(
+        self, label: str, guessed: tuple[str, ...], without: tuple[str | None, ...], key: str
+    ) -> tuple[str, ...]:
+        options = [column for column in self.columns if column not in without]
+        if len(options) > _MOST_COLUMNS:
+            st.caption(f"{label}: all {len(options):,} other columns.")
+            return tuple(options)
+        chosen = st.multiselect(
+            label, options, default=[c for c in (guessed or options) if c in options], key=f"{key}-{self.key}"
+        )
+        return tuple(chosen)
+
+
+def _long(pick: _Picker, guess: Mapping) -> Mapping:
+    case = pick.one("Case", guess.case, None, "case_column")
+    why = {role: reason for role, reason in guess.why.items() if role != "anonymous"}
+    options = [ANONYMOUS, *pick.columns]
+    unsaid = guess.rater is None and "anonymous" not in guess.why
+    rater = st.selectbox(
+        "Rater",
+        options,
+        index=None if unsaid else options.index(guess.rater or ANONYMOUS),
+        key=f"rater_column-{pick.key}",
+        format_func=_short,
+        placeholder="Choose",
+    )
+    if rater == ANONYMOUS:
+        why["anonymous"] = "chosen on screen"
+        rater = None
+    answer = pick.one("Answer (class or score)", guess.answer, None, "answer_column")
+    with st.expander("More columns: ranks, date, group, known class", expanded=guess.ranked, key=f"more-{pick.key}"):
+        rank = pick.one("Rank in a differential diagnosis", guess.rank, NOBODY, "rank_column")
+        confidence = pick.one("Confidence in each class", guess.confidence, NOBODY, "confidence_column")
+        separators = _separators(guess, pick.key) if rank is None and confidence is None else None
+        time = pick.one("Date of the answer", guess.time, NOBODY, "time_column")
+        group = pick.one("Group of the case", guess.group, NOBODY, "group_column")
+        gold = pick.one("Known class of the case", guess.gold, NOBODY, "gold_column")
+    _reasons(guess)
+    return Mapping(
+        "long", case=case, rater=rater, answer=answer, rank=rank, confidence=confidence if rank is None else None,
+        separators=separators, time=time, group=group, gold=gold, why=why,
+    )  # fmt: skip
+
+
+def _reasons(guess: Mapping) -> None:
+    """Why columns were taken for what they are."""
+    if guess.why:
+        st.caption(markdown("Guessed. " + " · ".join(f"{role}: {why}" for role, why in guess.why.items())))
+
+
+def _short(name: str) -> str:
+    return shorten(name, 60)
+
+
+def _separators(guess: Mapping, key: str) -> tuple[str, str] | None:
+    whole = st.toggle(
+        "An answer is a whole ranking, such as A > B = C",
+        value=guess.separators is not None,
+        key=f"whole_ranking-{key}",
+    )
+    if not whole:
+        return None
+    left, right = st.columns(2)
+    first, tied = guess.separators or (">", "=")
+    between = left.text_input("Sign between places", first, key=f"sign_between-{key}", max_chars=5)
+    ties = right.text_input("Sign between tied classes", tied, key=f"sign_ties-{key}", max_chars=5)
+    return (between, ties) if between and ties and between != ties else guess.separators
+
+
+def _raters_across(pick: _Picker, guess: Mapping, layout: str) -> Mapping:
+    case = pick.one("Case", guess.case, ROW_NUMBER, "case_column") if layout == "wide" else None
+    count = (
+        pick.one("How many cases have these answers", guess.count, None, "count_column") if layout != "wide" else None
+    )
+    raters = pick.several("Raters (one column each)", guess.raters, (case, count, guess.group, guess.gold), "raters")
+    separators = None
+    with st.expander("More columns: group, known class", expanded=guess.ranked, key=f"more-{pick.key}"):
+        group = pick.one("Group of the case", guess.group, NOBODY, "group_column") if layout == "wide" else None
+        gold = pick.one("Known class of the case", guess.gold, NOBODY, "gold_column") if layout == "wide" else None
+        if layout == "wide":
+            separators = _separators(guess, pick.key)
+    _reasons(guess)
+    return replace(guess, case=case, raters=raters, count=count, group=group, gold=gold, separators=separators)
+
+
+def _across(pick: _Picker, guess: Mapping, layout: str) -> Mapping:
+    rater = case = None
+    if layout == "transposed":
+        rater = pick.one("Rater", guess.rater, ANONYMOUS, "rater_column")
+    else:
+        label = "Case" if layout == "counts" else "Class of the row"
+        case = pick.one(label, guess.case, ROW_NUMBER if layout == "counts" else None, "case_column")
+    what = "Cases (one column each)" if layout == "transposed" else "Classes (one column each)"
+    across = pick.several(what, guess.across, (rater, case, guess.group), "across")
+    _reasons(guess)
+    return replace(guess, rater=rater, case=case, across=across)
+
+
+def _said(mapping: Mapping) -> None:
+    for role, title in ROLES.items():
+        column = getattr(mapping, role)
+        if column is not None:
+            st.markdown(f"{title.capitalize()}: **{markdown(column)}**")
+
+
+def choices(start: Choices, stamp: str) -> dict:
+    """Kind of answer and repeats; None leaves the kind to the format or the answers."""
+    with st.expander("Kind of answer and repeats", key=f"kind_and_repeats-{stamp}"):
+        kinds, ways = list(KINDS), list(REPEATS)
+        kind = st.selectbox(
+            "An answer is", kinds, index=list(KINDS.values()).index(start.kind), key=f"kind_choice-{stamp}"
+        )
+        repeats = st.selectbox(
+            "Repeated answers of one rater on one case",
+            ways,
+            index=list(REPEATS.values()).index(start.repeats),
+            key=f"repeats_choice-{stamp}",
+        )
+    return {"kind": KINDS[kind], "repeats": REPEATS[repeats]}

@@ -1,0 +1,125 @@
+"""The report card of a file: what will be used, what was left out and why, and what the data allow."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.annotations.capabilities import verdicts
+from core.annotations.connectivity import classes_per_case, n_groups
+from core.annotations.dataset import Dataset
+from core.annotations.write import long_table
+from core.ingest.formats.source import Question
+from core.ingest.read_files import Reading
+from core.text import markdown, plural
+from pages.shared.kit import widgets
+
+_SHOWN = 20
+_ROWS = 8
+
+
+def as_understood(reading: Reading) -> None:
+    """The first answers, and what was found out on the way."""
+    first = reading.dataset
+    table = long_table(first, range(min(first.n_cases, _SHOWN))).head(_SHOWN)
+    st.subheader("The first twenty answers, as understood", anchor=False)
+    st.dataframe(table, hide_index=True, height=36 * min(11, len(table) + 1) + 2, key="understood")
+    if reading.report.notes:
+        st.caption(markdown(" · ".join(reading.report.notes)))
+
+
+def as_it_stands(question: Question, folded: bool = False) -> None:
+    """The first rows of the file, untouched."""
+    title = "The first rows of the file, as they stand"
+    if folded:
+        place = st.expander(title, key="as_it_stands")
+    else:
+        place = st.container()
+        place.subheader(title, anchor=False)
+    rows = question.raw.table.slice(0, _ROWS)
+    # As text: columns by code would take all their different values with them to the browser.
+    table = pd.DataFrame({name: rows[name].cast("string").to_pandas() for name in rows.column_names})
+    place.dataframe(table, hide_index=True, key="raw")
+
+
+def in_words(reading: Reading) -> None:
+    """Sizes in one line, and what became of the rows."""
+    dataset = reading.dataset
+    parts = [
+        plural(dataset.n_cases, "case"),
+        plural(dataset.n_raters, "rater") if dataset.raters_identified else "raters not named",
+        plural(dataset.n_annotations, "answer"),
+        "scores" if dataset.kind == "score" else plural(dataset.n_classes, "class", "classes"),
+    ]
+    parts += ["rankings"] * (dataset.kind == "ranking")
+    st.markdown(f"**{' · '.join(parts)}**")
+    facts(reading)
+
+
+def facts(reading: Reading) -> None:
+    """Rows used and left out, answers per case, density, and what is known beside the answers."""
+    dataset, report = reading.dataset, reading.report
+    words = [f"{plural(report.n_rows, 'row')}: {report.n_kept:,} used, {len(report.dropped):,} left out"]
+    if report.missing:
+        tokens = ", ".join(f"{count:,} × {token or 'empty'}" for token, count in sorted(report.missing.items()))
+        words.append(f"no answer: {markdown(tokens)}")
+    per_case = np.diff(dataset.case_ptr)
+    low, high = int(per_case.min()), int(per_case.max())
+    words.append(
+        f"{plural(high, 'answer')} a case"
+        if low == high
+        else f"{per_case.mean():.1f} answers a case ({low:,} to {high:,})"
+    )
+    if dataset.raters_identified:
+        density = dataset.n_annotations / max(1, dataset.n_cases * dataset.n_raters)
+        words.append(f"{min(1.0, density):.0%} of all pairs of a case and a rater are answered")
+        groups = n_groups(dataset)
+        words.append("all joined by cases" if groups == 1 else f"{groups:,} groups that no case joins")
+    if dataset.kind != "score":
+        words.append(f"{classes_per_case(dataset).mean():.1f} classes named a case")
+    if dataset.gold is not None:
+        words.append(f"{plural(int((dataset.gold >= 0).sum()), 'case')} of known class")
+    if dataset.case_group is not None:
+        words.append(f"{plural(len(set(dataset.case_group)), 'group')} of cases")
+    words += ["risk levels known"] * (dataset.class_risk is not None) + ["with dates"] * (dataset.time is not None)
+    st.caption(" · ".join(words))
+
+
+def warnings(reading: Reading) -> None:
+    """What the user should look at, in one box."""
+    found = reading.report.warnings
+    if found:
+        lines = found if len(found) == 1 else [f"- {markdown(line)}" for line in found]
+        st.warning(markdown(found[0]) if len(found) == 1 else "\n".join(lines), icon=":material/warning:")
+
+
+def counts(dataset: Dataset) -> None:
+    """Sizes, large."""
+    shown = {
+        "Cases": f"{dataset.n_cases:,}",
+        "Raters": f"{dataset.n_raters:,}" if dataset.raters_identified else "–",
+        "Answers": f"{dataset.n_annotations:,}",
+        "Classes": f"{dataset.n_classes:,}" if dataset.kind != "score" else "–",
+    }
+    for column, (title, value) in zip(st.columns(4), shown.items(), strict=True):
+        column.metric(title, value, border=True)
+
+
+def left_out(reading: Reading) -> None:
+    """Rows with their line and their reason."""
+    dropped = reading.report.dropped
+    if dropped:
+        with st.expander(f"The {plural(len(dropped), 'row')} left out, with their reasons", key="left_out"):
+            table = pd.DataFrame(dropped, columns=["line", "reason"])
+            st.dataframe(table.head(200), hide_index=True, key="dropped")
+            file = {"data": reading.dataset.name, "name": reading.dataset.name, "digest": reading.dataset.digest}
+            everything = {"select": "", "selected": "all annotations"}
+            widgets.download(
+                table, "All of them", "left_out", "dropped_table", settings={**file, **everything, "rows": "left out"}
+            )
+
+
+def allowed(dataset: Dataset) -> None:
+    """What is impossible with these data, and why."""
+    for verdict in verdicts(dataset):
+        if not verdict.possible:
+            st.markdown(f":material/block: **{verdict.title}** is not possible: {verdict.reason}.")

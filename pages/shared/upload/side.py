@@ -1,0 +1,77 @@
+"""What stands beside the answers, on cards of its own: known classes, class table, case table, predictions."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from core.errors import PluralityError
+from core.ingest.companion_files import SideFiles
+from core.ingest.formats.side_tables import read_pictures, read_side_file
+from core.ingest.formats.source import Source
+from core.text import markdown, plural
+
+_CARDS = {
+    "gold": ("Known classes (gold)", "A table with the case and its known class."),
+    "classes": ("Class table", "A table with the class and its display name, order or risk (low, medium, high)."),
+    "cases": ("Case table", "A table with the case and its text, image, group or date."),
+}
+_IMAGES = "A zip of PNG, JPEG, GIF or WebP, named after the cases or as the case table says."
+_PREDICTIONS = "One row per case and class: case, class, score or rank, perhaps classifier."
+
+
+def side_files(source: Source, n_uploads: int) -> tuple[Source, tuple[str, ...]]:
+    """The source with what the user put beside it, and what tells these side files from others."""
+    side, told = source.side, []
+    with st.expander("Beside the answers: known classes, class table, case table, images, predictions", key="beside"):
+        for kind, (title, what) in _CARDS.items():
+            with st.container(border=True):
+                st.markdown(f"**{title}**")
+                card = st.container()
+                upload = st.file_uploader(what, key=f"side-{kind}-{n_uploads}")
+                if upload is not None:
+                    told.append(upload.file_id)
+                    try:
+                        side = side.joined(read_side_file(upload.name, upload.getvalue(), kind))
+                    except PluralityError as error:
+                        st.error(markdown(error), icon=":material/error:")
+                if found := _found(side, kind):
+                    card.markdown(f":material/check_circle: {found}")
+        with st.container(border=True):
+            st.markdown("**Images of cases**")
+            card = st.container()
+            upload = st.file_uploader(_IMAGES, key=f"side-images-{n_uploads}")
+            if upload is not None:
+                told.append(upload.file_id)
+                try:
+                    side = side.joined(read_pictures(upload.name, upload.getvalue()))
+                except PluralityError as error:
+                    st.error(markdown(error), icon=":material/error:")
+            if side.images:
+                card.markdown(f":material/check_circle: {plural(len(side.images), 'image')}")
+        with st.container(border=True):
+            st.markdown("**Predictions of classifiers**")
+            card = st.container()
+            uploads = st.file_uploader(
+                _PREDICTIONS, accept_multiple_files=True, key=f"side-predictions-{n_uploads}"
+            )  # fmt: skip
+            side = side.joined(SideFiles(predictions=tuple((upload.name, upload.getvalue()) for upload in uploads)))
+            for name, _ in side.predictions:
+                card.markdown(f":material/check_circle: {markdown(name)}")
+    present = [title for kind, (title, _) in _CARDS.items() if _found(side, kind)]
+    present += ["images"] * bool(side.images) + ["predictions"] * bool(side.predictions)
+    if present:
+        st.caption(f":material/check_circle: Beside the answers: {', '.join(present)}.")
+    return replace(source, side=side), tuple(told)
+
+
+def _found(side: SideFiles, kind: str) -> str:
+    part = getattr(side, kind)
+    if part is None:
+        return ""
+    if kind == "gold":
+        return f"{plural(len(part), 'case')} of known class"
+    if kind == "classes":
+        beside = [word for word, known in (("names", part.display), ("risk", part.risk)) if known]
+        return plural(len(part.names), "class", "classes") + (f" with {' and '.join(beside)}" if beside else "")
+    beside = [word for word in ("text", "address", "group", "time") if any(getattr(part, word) or ())]
+    return f"{plural(len(part.ids), 'case')} with {' and '.join(beside)}"

@@ -1,0 +1,184 @@
+"""Columns are recognised in any spelling, and the user's word overrides the guess."""
+
+import pytest
+
+from core.errors import InputError
+from core.ingest.column_mapping import Mapping, check_mapping, guess_mapping, is_known_column
+from core.ingest.read_files import read
+
+CASES = [
+    *(
+        "case",
+        "Case ID",
+        "case_id",
+        "caseId",
+        "CASE-ID",
+        "ITEM",
+        "Item No.",
+        "itemid",
+        "Task No.",
+        "task number",
+        "unit",
+    ),
+    *("Subject", "document", "doc_id", "image", "imageName", "img", "Patient-ID", "sentence", "sampleKey", "record nr"),
+    *("lesion", "Lesion ID", "spot", "biopsy no", "video"),
+]
+RATERS = [
+    *("rater", "Rater Name", "rater_id", "WorkerId", "worker", "annotator-id", "ANNOTATOR", "coder", "Reader No"),
+    *(
+        "observer",
+        "Observers",
+        "performer",
+        "labeler",
+        "judge",
+        "Reviewer",
+        "User",
+        "expert",
+        "radiologist",
+        "DoctorID",
+    ),
+    *(
+        "dermatologist",
+        "Senior pathologist",
+        "neurologist_id",
+        "grader",
+        "labeller",
+        "read by",
+        "annotatedBy",
+        "scorer",
+    ),
+]
+ANSWERS = [
+    *("class", "Label", "labels", "rating", "Annotation", "Answer", "chosen label", "response", "Choice", "category"),
+    *("Diagnosis", "final_diagnosis", "verdict", "grade", "Score", "value", "vote"),
+    *("finding", "findings", "read", "reading", "impression", "tag"),
+]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_case_is_recognised_in_any_spelling(name):
+    mapping = guess_mapping(["note", "rater", "class", name])
+    assert (mapping.layout, mapping.case, mapping.rater, mapping.answer) == ("long", name, "rater", "class")
+    assert repr(name) in mapping.why["case"]
+
+
+@pytest.mark.parametrize("name", RATERS)
+def test_a_rater_is_recognised_in_any_spelling(name):
+    mapping = guess_mapping(["note", name, "class", "case"])
+    assert (mapping.layout, mapping.case, mapping.rater, mapping.answer) == ("long", "case", name, "class")
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_an_answer_is_recognised_in_any_spelling(name):
+    mapping = guess_mapping(["note", "rater", name, "case"])
+    assert (mapping.layout, mapping.case, mapping.rater, mapping.answer) == ("long", "case", "rater", name)
+
+
+def test_rank_date_and_group_need_their_whole_name():
+    mapping = guess_mapping(["case", "rater", "rank", "class", "Created At", "hospital"])
+    assert (mapping.rank, mapping.time, mapping.group) == ("rank", "Created At", "hospital")
+    assert guess_mapping(["case", "rater", "class", "site of lesion"]).group is None
+
+
+@pytest.mark.parametrize("name", ["read on", "Read at", "graded_on", "readAt", "annotation date", "Date of reading"])
+def test_a_date_is_recognised_by_what_was_done_then(name):
+    mapping = guess_mapping(["case", "rater", name, "class"])
+    assert (mapping.answer, mapping.time) == ("class", name)
+
+
+def test_durations_are_no_dates():
+    for name in ("lead_time", "reading time", "answer time", "seconds read"):
+        assert guess_mapping(["case", "rater", "class", name]).time is None
+
+
+def test_columns_named_after_professions_are_raters_each():
+    mapping = guess_mapping(["lesion", "dermatologist", "pathologist"])
+    assert (mapping.layout, mapping.case, mapping.raters) == ("wide", "lesion", ("dermatologist", "pathologist"))
+
+
+@pytest.mark.parametrize("name", ["Anna", "r1", "7", "", "melanoma", "x"])
+def test_names_that_say_nothing_are_not_known(name):
+    assert not is_known_column(name)
+
+
+def test_a_column_for_each_rater_is_a_wide_table():
+    mapping = guess_mapping(["id", "site", "Anna", "Bob", "Carl"])
+    assert (mapping.layout, mapping.case, mapping.group) == ("wide", "id", "site")
+    assert mapping.raters == ("Anna", "Bob", "Carl")
+    assert guess_mapping(["case", "rater 1", "rater 2"]).raters == ("rater 1", "rater 2")
+    assert guess_mapping(["case", "label_1", "label_2"]).raters == ("label_1", "label_2")
+
+
+def test_a_date_in_a_wide_table_is_no_rater():
+    assert guess_mapping(["case", "date", "Anna", "Bob"]).raters == ("Anna", "Bob")
+    reading = read(b"case,date,Anna,Bob\n1,2024-01-01,x,y\n", layout="wide")
+    assert reading.dataset.raters == ("Anna", "Bob")
+
+
+ODD = b"rater,case,class,A,B,C\n9,9,9,1,ann,x\n9,9,9,1,bob,y\n9,9,9,2,ann,x\n"
+
+
+def test_every_guess_can_be_overridden():
+    dataset = read(ODD, case="A", rater="B", answer="C").dataset
+    assert dataset.cases == ("1", "2")
+    assert dataset.raters == ("ann", "bob")
+    assert dataset.classes == ("x", "y")
+
+
+def test_a_role_that_was_guessed_gives_way_where_its_column_is_wanted_elsewhere():
+    reading = read(b"case,rater,class,label\n1,ann,x,p\n1,bob,y,q\n", answer="rater", rater="class")
+    assert reading.report.mapping.answer == "rater"
+    assert reading.dataset.raters == ("x", "y")
+
+
+def test_no_rater_column_is_refused_with_the_way_out():
+    with pytest.raises(InputError, match="No column was recognised as the rater") as caught:
+        read(b"case,class\n1,x\n1,y\n2,x\n")
+    assert "'case', 'class'" in caught.value.remedy
+    assert "--rater none" in caught.value.remedy
+
+
+def test_answers_without_raters_can_be_declared_anonymous():
+    dataset = read(b"case,class\n1,x\n2,x\n1,y\n", rater="none").dataset
+    assert dataset.raters == ("answer 1", "answer 2")
+    assert not dataset.raters_identified
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"case": "nothing"}, "There is no column 'nothing'"),
+        ({"case": "rater", "rater": "rater"}, "'rater' is given two meanings"),
+        ({"layout": "diagonal"}, "no layout 'diagonal'"),
+    ],
+)
+def test_a_mapping_that_does_not_fit_is_refused(options, words):
+    with pytest.raises(InputError, match=words):
+        read(b"case,rater,class\n1,ann,x\n1,bob,y\n", **options)
+
+
+def test_a_table_of_thousands_of_raters_is_read():
+    names = [f"r{number}" for number in range(3000)]
+    content = ",".join(["case", *names]) + "\n" + "\n".join(f"{case}" + ",x" * 3000 for case in range(2))
+    assert read(content.encode()).dataset.n_annotations == 6000
+
+
+def test_what_cannot_be_guessed_is_asked_for():
+    with pytest.raises(InputError, match="No column was recognised as the answer"):
+        read(b"case,rater\n1,ann\n1,bob\n")
+    with pytest.raises(InputError, match="No column was recognised as the case"):
+        read(b"rater,class\nann,x\nbob,y\n")
+    with pytest.raises(InputError, match="No column is marked as a rater"):
+        check_mapping(Mapping("wide", case="case"), ["case", "a", "b"])
+
+
+def test_cases_are_named_by_their_id_where_each_text_has_one():
+    """The text is then what is known of a case; where ids number the rows, the text stays the case."""
+    rows = [f"{case},a tale of {case},{rater},{'xy'[case % 2]}" for case in range(4) for rater in "abc"]
+    reading = read("\n".join(["id,text,annotator,label", *rows]).encode())
+    assert reading.dataset.cases == ("0", "1", "2", "3")
+    assert reading.facts.text["2"] == "a tale of 2"
+    numbered = [f"{row},a tale of {row // 3},{'abc'[row % 3]},x" for row in range(12)]
+    reading = read("\n".join(["id,text,annotator,label", *numbered]).encode())
+    assert reading.dataset.n_cases == 4
+    assert reading.dataset.cases[0] == "a tale of 0"

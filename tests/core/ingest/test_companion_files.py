@@ -1,0 +1,180 @@
+"""Classes, cases and gold beside the answers, lists in Parquet, one file per rater, and classes merged."""
+
+import io
+import json
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from core.errors import InputError
+from core.ingest.answer_rules import Treatment, cannot_tell
+from core.ingest.companion_files import CaseTable, ClassTable, SideFiles, with_side_files
+from core.ingest.formats.detect import open_source
+from core.ingest.formats.side_tables import read_side_file
+from core.ingest.read_files import build_question, read
+from tests.core.ingest.as_read import answers, opened, reasons
+
+RANKED = b"case,rater,rank,class\n1,ann,1,a\n1,ann,2,b\n1,ann,2,c\n1,bob,1,c\n2,ann,1,b\n"
+
+
+def parquet_of(**columns) -> bytes:
+    sink = io.BytesIO()
+    parquet.write_table(pa.table(columns), sink)
+    return sink.getvalue()
+
+
+def test_a_class_table_orders_names_and_rates_the_classes():
+    dataset = read(RANKED).dataset
+    table = ClassTable(("c", "new", "a"), display=("Cyst", "", "Acne"), risk=("high", "", "0"))
+    changed, notes = with_side_files(dataset, SideFiles(classes=table, gold={"1": "a", "9": "a", "2": "zebra"}))
+    assert changed.classes == ("Cyst", "new", "Acne", "b")
+    assert changed.class_risk.tolist() == [2, -1, 0, -1]
+    assert changed.gold.tolist() == [2, -1]
+    assert [blocks for *_, blocks in answers(changed)] == [[["Acne"], ["Cyst", "b"]], [["Cyst"]], [["b"]]]
+    assert len(notes) == 3
+    assert dataset.classes == ("a", "b", "c")
+
+
+def test_a_class_table_that_does_not_fit_is_told_or_refused():
+    dataset = read(RANKED).dataset
+    assert "passed over" in with_side_files(dataset, SideFiles(classes=ClassTable(("q",))))[1][0]
+    for table, words in (
+        (ClassTable(("a",), risk=("deadly",)), "a risk 'deadly'"),
+        (ClassTable(("a", "b"), display=("X", "X")), "two classes as 'X'"),
+        (ClassTable(("a", "a")), "names a class twice"),
+    ):
+        with pytest.raises(InputError, match=words):
+            with_side_files(dataset, SideFiles(classes=table))
+
+
+def test_groups_come_from_the_case_table():
+    changed, notes = with_side_files(read(RANKED).dataset, SideFiles(cases=CaseTable(("1",), group=("north",))))
+    assert changed.case_group == ("north", "")
+    assert "no row for 1 case" in notes[0]
+
+
+def test_side_files_are_recognised_among_several():
+    source = open_source(
+        [
+            ("answers.csv", b"item,worker,label\n1,ann,x\n1,bob,y\n2,ann,x\n"),
+            ("classes.csv", b"class,order,risk,display name\nx,2,low,Ex\ny,1,high,Why\n"),
+            ("cases.csv", b"item,text,image,site\n1,hello,a.png,n\n2,bye,b.png,s\n"),
+            ("gold.csv", b"item,label\n1,x\n"),
+            ("predictions.csv", b"item,label,score\n1,x,1\n"),
+        ]
+    )
+    assert source.side.classes == ClassTable(("y", "x"), ("Why", "Ex"), ("high", "low"))
+    assert source.side.cases == CaseTable(("1", "2"), ("hello", "bye"), ("a.png", "b.png"), ("n", "s"))
+    assert source.side.gold == {"1": "x"}
+    assert [name for name, _ in source.side.predictions] == ["predictions.csv"]
+    assert [question.name for question in source.questions] == ["answers.csv"]
+
+
+def test_side_files_alone_are_refused():
+    with pytest.raises(InputError, match="No file holds annotations"):
+        open_source([("gold.csv", b"item,label\n1,x\n"), ("classes.csv", b"class,risk\nx,low\n")])
+
+
+def test_a_side_file_may_be_given_by_its_kind():
+    assert read_side_file("k", b"id,answer\n1,x\n2,y\n", "gold").gold == {"1": "x", "2": "y"}
+    assert read_side_file("k", b"name,risk\nx,low\n", "classes").classes.risk == ("low",)
+    assert read_side_file("k", b"id,text\n1,hello\n", "cases").cases.text == ("hello",)
+    for kind in ("gold", "classes", "cases"):
+        with pytest.raises(InputError, match="has no columns for this"):
+            read_side_file("k", b"p,q,r\n1,2,3\n1,3,4\n", kind)
+
+
+def test_tables_of_the_same_columns_are_raters():
+    files = [("ann.csv", "case,label\n1,x\n2,y\n"), ("bob.csv", "case,label\n1,y\n2,\n")]
+    reading = opened(*files)
+    assert answers(reading.dataset) == [("1", "ann", "x"), ("1", "bob", "y"), ("2", "ann", "y")]
+    assert reasons(reading) == [(3, "bob.csv, line 3: no answer")]
+
+
+def test_lists_of_equal_length_are_taken_apart():
+    content = parquet_of(
+        case=["c1", "c2", "c3"], annotators=[["a", "b"], ["a"], ["a", "b"]], labels=[[1, 0], [], [1]], words=[["w"]] * 3
+    )
+    reading = read(content)
+    assert answers(reading.dataset) == [("c1", "a", "1"), ("c1", "b", "0")]
+    assert reasons(reading) == [(2, "no answer"), (3, "its lists differ in length")]
+    assert any("'words'" in note for note in reading.report.notes)
+
+
+def test_lists_in_json_are_taken_apart_too():
+    records = [{"pairID": f"p{n}", "annotator_labels": ["a", "b"], "gold_label": "a"} for n in (1, 2)]
+    reading = read(json.dumps(records).encode(), rater="none")
+    assert [answer for *_, answer in answers(reading.dataset)] == ["a", "b", "a", "b"]
+    assert reading.dataset.gold.tolist() == [0, 0]
+    assert not reading.dataset.raters_identified
+
+
+def test_lists_that_never_fit_are_refused():
+    with pytest.raises(InputError, match="one length"):
+        read(parquet_of(case=["c1"], annotators=[["a", "b"]], labels=[[1]]))
+
+
+def test_classes_are_merged_renamed_and_counted_as_missing():
+    content = b"case,rater,class\n1,a,yes\n1,b,Yes\n2,a,no\n2,b,cannot tell\n3,a,nope\n"
+    treatment = Treatment({"Yes": "yes", "nope": "no", "yes": "yes"}, frozenset({"cannot tell"}))
+    reading = read(content, treatment=treatment)
+    assert [answer for *_, answer in answers(reading.dataset)] == ["yes", "yes", "no", "no"]
+    assert reasons(reading) == [(5, "'cannot tell' counts as no answer")]
+    assert "'Yes' is now 'yes' (1 answer)." in reading.report.notes
+    plain = read(content)
+    assert any("'cannot tell' may mean" in warning for warning in plain.report.warnings)
+    assert read(content, treatment=treatment, classes=["no", "yes"]).dataset.classes == ("no", "yes")
+
+
+def test_a_number_for_missing_does_not_make_scores():
+    content = b"case,rater,class\n" + b"".join(b"%d,a,%d\n" % (case, case % 3) for case in range(9)) + b"9,a,-99.5\n"
+    assert read(content).dataset.kind == "score"
+    assert read(content, treatment=Treatment(missing=frozenset({"-99.5"}))).dataset.classes == ("0", "1", "2")
+
+
+def test_merged_classes_of_one_ranking_keep_the_better_place():
+    reading = read(RANKED, treatment=Treatment({"b": "a"}))
+    assert answers(reading.dataset)[0][2] == [["a"], ["c"]]
+    assert "already in the ranking" in reasons(reading)[0][1]
+
+
+def test_what_may_mean_that_nobody_could_tell():
+    assert cannot_tell(("a", "Cannot  tell", "don’t know", "unknown lesion", "?")) == (
+        "Cannot  tell",
+        "don’t know",
+        "?",
+    )
+
+
+def test_a_parquet_file_that_swells_is_refused():
+    """Columns of nothing take hardly any room in the file."""
+    column = pa.nulls(2_000_000, pa.string())
+    sink = io.BytesIO()
+    parquet.write_table(pa.table({f"c{n}": column for n in range(30)}), sink)
+    with pytest.raises(InputError, match="unpacks to 2,000,000 rows of 30 columns"):
+        read(sink.getvalue())
+
+
+def test_known_classes_go_with_a_merge_of_names():
+    """In a file of their own and in a column."""
+    answers = b"case,rater,class\n1,a,Lesion\n1,b,lesion\n2,a,clear\n2,b,clear\n"
+    treatment = Treatment({"Lesion": "lesion"})
+    source = open_source([("answers.csv", answers), ("gold.csv", b"case,truth\n1,Lesion\n2,clear\n")])
+    dataset = build_question(source, source.questions[0], "x", treatment=treatment).dataset
+    assert [dataset.classes[code] for code in dataset.gold] == ["lesion", "clear"]
+    column = b"case,rater,class,gold\n1,a,Lesion,Lesion\n1,b,lesion,Lesion\n2,a,clear,clear\n2,b,clear,clear\n"
+    dataset = read(column, treatment=treatment).dataset
+    assert [dataset.classes[code] for code in dataset.gold] == ["lesion", "clear"]
+
+
+def test_a_table_of_texts_and_answers_is_no_case_table_where_nothing_else_holds_answers():
+    answered = b"id,text,Ann,Bob\n1,hello,x,y\n2,bye,x,x\n"
+    source = open_source([("answers.csv", answered), ("classes.csv", b"class,risk\nx,low\ny,high\n")])
+    assert [question.name for question in source.questions] == ["answers.csv"]
+    assert source.side.cases is None and source.side.classes is not None
+
+
+def test_the_first_column_of_a_case_table_may_have_any_name():
+    files = [("answers.csv", b"thing,worker,label\n1,ann,x\n"), ("more.csv", b"thing,text\n1,hello\n2,bye\n")]
+    assert open_source(files).side.cases == CaseTable(("1", "2"), ("hello", "bye"))

@@ -1,0 +1,46 @@
+"""The samples are what their cards and their sources say."""
+
+import pytest
+
+from core.errors import NotFoundError
+from core.ingest.samples import SAMPLES, load_sample, read_sample
+
+KNOWN = {
+    "skin": ("ranking", 400, 12, 1877),
+    "dermatology": ("ranking", 3, 6, 12),
+    "caries": ("class", 3869, 5, 19_345),
+    "anaesthesia": ("class", 45, 5, 315),
+}
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+def test_a_sample_has_the_size_of_its_source(sample):
+    dataset = load_sample(sample.name)
+    assert (dataset.kind, dataset.n_cases, dataset.n_raters, dataset.n_annotations) == KNOWN[sample.name]
+    assert f"{dataset.n_cases:,}" in sample.size
+    assert dataset.name == sample.title
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+def test_no_row_of_a_sample_is_dropped(sample):
+    report = read_sample(sample.name).report
+    assert report.dropped == ()
+    assert report.n_kept == report.n_rows
+
+
+def test_side_tables_of_a_sample_come_with_it():
+    skin = load_sample("skin")
+    assert skin.class_risk.min() >= 0
+    assert len(skin.class_risk) == skin.n_classes == 60
+    assert len(skin.case_group) == 400
+    assert skin.time is not None
+    assert not load_sample("dermatology").raters_identified
+
+
+def test_repeated_readings_in_a_sample_are_kept():
+    assert read_sample("anaesthesia").report.n_repeats == 90
+
+
+def test_a_sample_that_does_not_exist_is_not_found():
+    with pytest.raises(NotFoundError, match="skin, dermatology, caries, anaesthesia"):
+        load_sample("../skin")

@@ -1,0 +1,192 @@
+"""A whole session as a page drives it: order, progress, skipping, going back, two reviewers at once."""
+
+import numpy as np
+import pytest
+
+from core.annotations.dataset import Dataset
+from core.errors import InputError, NotApplicableError, NotFoundError
+from core.review.opinions import UNDETERMINED, Opinion
+from core.review.review_errors import ConflictError, NotAllowedError
+from core.review.reviewer_session import Desk, new_token
+from core.review.sessions import Queued
+
+X, Y = Opinion.of_class("x"), Opinion.of_class("y")
+CASES = ["case 3", "case 0", "case 4"]
+
+
+class Page:
+    """Sends what a reviewer does, with a fresh token and the version that was last shown."""
+
+    def __init__(self, store, dataset, reviewer):
+        self.desk = Desk(store, dataset, reviewer)
+        self.session = None
+
+    def start(self, cases=CASES):
+        self.session = self.desk.start("lowest certainty", [Queued(case, f"why {case}") for case in cases])
+
+    def do(self, verb, case, *given, **said):
+        seen = self.desk.case(case).version
+        session = {"session": self.session.id} if self.session else {}
+        return getattr(self.desk, verb)(case, *given, seen=seen, token=new_token(), **session, **said)
+
+    def review(self, case, opinion=X, panel=X):
+        self.do("submit", case, opinion, confidence=0.9, seconds=20.0)
+        self.do("reveal", case, panel, model="dirichlet", settings={"reliability": 1.0})
+        return self.do("keep", case)
+
+    @property
+    def progress(self):
+        return self.desk.progress(self.session)
+
+    @property
+    def list(self):
+        return [(line.case_id, line.standing) for line in self.desk.lines(self.session)]
+
+
+@pytest.fixture
+def page(store, dataset):
+    def make(reviewer):
+        return Page(store, dataset, reviewer)
+
+    return make
+
+
+def test_a_session_runs_from_its_first_case_to_its_end(page):
+    ann = page("Ann")
+    ann.start()
+    for number, case in enumerate(CASES):
+        assert (ann.progress.done, ann.progress.total, ann.progress.current) == (number, 3, case)
+        ann.review(case)
+    assert (ann.progress.current, ann.progress.share) == (None, 1.0)
+    assert ann.list == [(case, "done") for case in CASES]
+    assert [line.why for line in ann.desk.lines(ann.session)] == [f"why {case}" for case in CASES]
+    assert ann.desk.sessions() == [ann.session]
+
+
+def test_a_case_that_is_begun_stays_the_current_one(page):
+    ann = page("Ann")
+    ann.start()
+    ann.do("submit", "case 3", Y)
+    assert (ann.progress.current, ann.list[0]) == ("case 3", ("case 3", "begun"))
+    ann.do("reveal", "case 3", X, model="m", settings={})
+    assert ann.progress.current == "case 3"
+    ann.do("change", "case 3", X, reason="rater_error")
+    assert ann.progress.current == "case 0"
+
+
+def test_skipped_cases_come_back_at_the_end_in_the_order_of_skipping(page):
+    ann = page("Ann")
+    ann.start()
+    ann.do("skip", "case 3")
+    ann.do("skip", "case 0")
+    assert (ann.progress.current, ann.progress.skipped) == ("case 4", 2)
+    ann.review("case 4")
+    assert ann.progress.current == "case 3"
+    ann.do("skip", "case 3")
+    assert ann.progress.current == "case 0"
+    ann.review("case 0")
+    ann.review("case 3")
+    assert ann.progress.current is None
+    assert ann.list == [(case, "done") for case in CASES]
+
+
+def test_one_can_go_back_and_undo(page):
+    ann = page("Ann")
+    ann.start()
+    ann.review("case 3", Y)
+    assert ann.progress.current == "case 0"
+    ann.do("undo", "case 3")
+    assert ann.progress.current == "case 3"
+    ann.do("change", "case 3", X, note="looked again")
+    ann.do("skip", "case 0")
+    ann.do("undo", "case 0")
+    assert ann.progress.current == "case 0"
+
+
+def test_what_others_have_settled_is_not_asked_again_but_stands_in_the_list(page):
+    ann, bob = page("Ann"), page("Bob")
+    ann.start()
+    bob.start()
+    bob.review("case 3")
+    assert ann.progress.current == "case 0"
+    assert ann.list[0] == ("case 3", "elsewhere")
+    assert ann.progress.done == 1
+
+
+def test_two_sessions_on_the_same_case_neither_lose_nor_double(page):
+    ann, bob = page("Ann"), page("Bob")
+    ann.start()
+    bob.start()
+    seen = ann.desk.case("case 3").version
+    bob.do("submit", "case 3", Y)
+    token = new_token()
+    with pytest.raises(ConflictError):
+        ann.desk.submit("case 3", X, seen=seen, token=token, session=ann.session.id)
+    now = ann.desk.case("case 3")
+    assert (now.version, now.reads, now.state) == (1, (), "open")
+    ann.desk.submit("case 3", X, seen=now.version, token=token, session=ann.session.id)
+    reads = ann.desk.store.case(ann.desk.dataset.digest, "case 3").reads
+    assert [(read.reviewer, read.opinion, read.visible) for read in reads] == [("Bob", Y, "blind"), ("Ann", X, "blind")]
+
+
+def test_a_second_opinion_reaches_the_one_who_is_asked(page):
+    ann, bob = page("Ann"), page("Bob")
+    ann.do("submit", "case 1", Y)
+    assert bob.desk.asked() == {}
+    ann.do("ask", "case 1", "Bob", "blind")
+    assert bob.desk.asked() == {"case 1": "blind"}
+    assert ann.desk.asked() == {}
+    bob.start(["case 1"])
+    bob.review("case 1", X)
+    assert bob.desk.asked() == {}
+    assert bob.desk.case("case 1").state == "arbitration"
+
+
+def test_arbitration_shows_all_opinions_and_ends(page):
+    ann, cem = page("Ann"), page("Cem")
+    ann.review("case 1", Y)
+    assert cem.desk.case("case 1").reads == ()
+    cem.do("reveal", "case 1", X, model="m", settings={})
+    assert [read.opinion for read in cem.desk.case("case 1").reads] == [Y]
+    seen = cem.desk.case("case 1").version
+    cem.desk.adjudicate("case 1", UNDETERMINED, seen=seen, token=new_token(), note="no second image")
+    assert cem.desk.case("case 1").state == "adjudicated"
+    cem.do("reopen", "case 1", note="an image has come")
+    assert cem.desk.store.case(cem.desk.dataset.digest, "case 1").state == "open"
+
+
+def test_a_case_may_be_referred_though_all_agree(page):
+    ann = page("Ann")
+    ann.review("case 0")
+    seen = ann.desk.case("case 0").version
+    ann.desk.refer("case 0", seen=seen, token=new_token(), reason="truly_ambiguous")
+    assert ann.desk.case("case 0").state == "arbitration"
+
+
+def test_the_consequence_can_be_asked_for_without_sending(page):
+    ann = page("Ann")
+    ann.do("submit", "case 0", X)
+    ann.do("reveal", "case 0", X, model="m", settings={})
+    assert "closed" in ann.desk.follows(ann.desk.draft("case 0", "keep"))
+    assert ann.desk.case("case 0").state == "read"
+    with pytest.raises(NotAllowedError):
+        ann.desk.follows(ann.desk.draft("case 0", "adjudication", opinion=X))
+
+
+def test_only_cases_and_classes_of_the_data_are_taken(page):
+    ann = page("Ann")
+    with pytest.raises(NotFoundError):
+        ann.start(["case 3", "no case"])
+    with pytest.raises(NotFoundError):
+        ann.do("submit", "no case", X)
+    with pytest.raises(InputError, match="not in the list"):
+        ann.do("submit", "case 0", Opinion.of_class("w"))
+    with pytest.raises(InputError, match="not in the list"):
+        ann.do("submit", "case 0", Opinion.of_ranking([["x"], ["y", "w"]]))
+    assert ann.desk.case("case 0").version == 0
+
+
+def test_scores_have_no_class_to_choose(store):
+    scores = Dataset.from_scores("s", ["1"], ["ann"], np.zeros(1, int), np.zeros(1, int), np.ones(1))
+    with pytest.raises(NotApplicableError, match="threshold"):
+        Desk(store, scores, "Ann")
