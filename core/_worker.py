@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from core.errors import Cancelled, PluralityError
-from core.processes import FOLDER_PREFIX, WorkerError, full_disk_words
+from .errors import Cancelled, PluralityError
+from .processes import FOLDER_PREFIX, WorkerError, full_disk_words
 
 STOPPED = 3
 _HEARTBEAT = 0.2
@@ -91,7 +91,7 @@ def main(folder: Path) -> None:
 
 
 def _work(folder: Path, watch: Watch) -> None:
-    from core.models.nuts.child import draw_all
+    from .models.nuts.child import draw_all
 
     settings = json.loads((folder / "job.json").read_text(encoding="utf-8"))
     with np.load(folder / "arrays.npz", allow_pickle=False) as archive:

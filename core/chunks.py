@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import TypeVar
 
-from core.errors import Cancelled
+from .errors import Cancelled
 
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")

@@ -8,11 +8,11 @@ import time
 
 import numpy as np
 
-from core.commands import data, fits, plausibilities, reports
-from core.errors import PluralityError
-from core.ingest.formats.detect import FORMATS
-from core.report.build import SECTIONS
-from core.version import __version__
+from .commands import data, fits, plausibilities, reports
+from .errors import PluralityError
+from .ingest.formats.detect import FORMATS
+from .report.build import SECTIONS
+from .version import __version__
 
 _EXAMPLES = {
     "samples": "python -m core samples",

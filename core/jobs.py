@@ -11,8 +11,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from core.chunks import CancelToken
-from core.errors import Cancelled
+from .chunks import CancelToken
+from .errors import Cancelled
 
 KEPT_JOBS = 32
 

@@ -13,12 +13,12 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from core.annotations.dataset import Dataset
-from core.errors import InputError, NotFoundError, PluralityError
-from core.ingest import stored_case_content
-from core.ingest.case_content import CaseFacts
-from core.settings import current_settings
-from core.version import __version__
+from .annotations.dataset import Dataset
+from .errors import InputError, NotFoundError, PluralityError
+from .ingest import stored_case_content
+from .ingest.case_content import CaseFacts
+from .settings import current_settings
+from .version import __version__
 
 _DIGEST = re.compile(r"[0-9a-f]{32}")
 _PER_ANNOTATION = ("rater", "answer", "score", "time")
@@ -167,7 +167,7 @@ def forget(digest: str) -> None:
     """
     folder = _folder(digest)
     # Loaded here, because the database and its migrations take time, and no other work on datasets needs them.
-    from core.review.store import forget_reviews
+    from .review.store import forget_reviews
 
     forget_reviews(digest)
     try:

@@ -22,10 +22,10 @@ from typing import Protocol
 
 import numpy as np
 
-from core.errors import Cancelled, PluralityError
+from .errors import Cancelled, PluralityError
 
 # -P: the folder from which the app was started must not shadow modules of the child.
-COMMAND = (sys.executable, "-P", "-m", "core._worker")
+COMMAND = (sys.executable, "-P", "-m", f"{__package__}._worker")
 FOLDER_PREFIX = "plurality-"
 SILENCE = 120.0
 GRACE = 0.4

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import platformdirs
 
-from core.errors import InputError
+from .errors import InputError
 
 MEGABYTE = 1024 * 1024
 

@@ -8,19 +8,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.agreement.intervals import Coefficient
-from core.annotations.dataset import RISK_LEVELS, Dataset
-from core.certainty.top_sets import CertaintyResult
-from core.errors import NotApplicableError
-from core.evaluation.choice import leaders
-from core.evaluation.metrics import Evaluation
-from core.models.majority import MajorityVote
-from core.models.rater_summary import RaterSummary, rater_summary
-from core.models.result import RaterModelFit
-from core.plausibility.protocol import PlausibilityModel
-from core.reducers.all_draws import WholeCases
-from core.reducers.protocol import reduce_draws
-from core.text import number, plural
+from .agreement.intervals import Coefficient
+from .annotations.dataset import RISK_LEVELS, Dataset
+from .certainty.top_sets import CertaintyResult
+from .errors import NotApplicableError
+from .evaluation.choice import leaders
+from .evaluation.metrics import Evaluation
+from .models.majority import MajorityVote
+from .models.rater_summary import RaterSummary, rater_summary
+from .models.result import RaterModelFit
+from .plausibility.protocol import PlausibilityModel
+from .reducers.all_draws import WholeCases
+from .reducers.protocol import reduce_draws
+from .text import number, plural
 
 SAMPLE = "skin"
 MODEL = "one-coin"

@@ -7,8 +7,8 @@ from collections import Counter
 
 import pandas as pd
 
-from core.errors import LimitError
-from core.text import spreadsheet
+from .errors import LimitError
+from .text import spreadsheet
 
 SETTINGS_SHEET = "Settings"
 SETTINGS_HEADER = ("setting", "value")

@@ -2,37 +2,37 @@
 
 import numpy as np
 
-from core.agreement.bootstrap import bootstrap
-from core.agreement.by_rater import by_rater
-from core.agreement.coefficients import agreement_table
-from core.agreement.ordered import ranking_agreement
-from core.agreement.pairs import pair_matrix
-from core.agreement.precision import precision_curve
-from core.agreement.probability import SPA_WEIGHTINGS
-from core.agreement.specific import specific_agreement
-from core.annotations.counts import class_counts
-from core.evaluation.predictions import match_predictions
-from core.ingest.read_files import read
-from core.models.bayesian_dawid_skene import BayesianDawidSkene
-from core.models.dawid_skene import DawidSkene
-from core.models.difficulty.model import DifficultyModel
-from core.models.hierarchical import HierarchicalDawidSkene
-from core.models.joint import pair_table
-from core.models.majority import MajorityVote
-from core.models.tap import TAP
-from core.plausibility.dirichlet import DirichletCounts
-from core.plausibility.plackett_luce.gibbs import PlackettLuce
-from core.plausibility.prirn import PrIRN
-from core.rankings.leave_one_out import leave_one_out
-from core.raters.drift import change_point, drift_of
-from core.raters.monitoring import monitor
-from core.raters.planning import Goal, forecast
-from core.raters.report_card import report_card
-from core.reducers.metrics import Metrics
-from core.reducers.protocol import reduce_draws
-from core.reducers.quantiles import Quantiles
-from core.reducers.risk import RiskLevels
-from core.reducers.sets import TopSets
+from .agreement.bootstrap import bootstrap
+from .agreement.by_rater import by_rater
+from .agreement.coefficients import agreement_table
+from .agreement.ordered import ranking_agreement
+from .agreement.pairs import pair_matrix
+from .agreement.precision import precision_curve
+from .agreement.probability import SPA_WEIGHTINGS
+from .agreement.specific import specific_agreement
+from .annotations.counts import class_counts
+from .evaluation.predictions import match_predictions
+from .ingest.read_files import read
+from .models.bayesian_dawid_skene import BayesianDawidSkene
+from .models.dawid_skene import DawidSkene
+from .models.difficulty.model import DifficultyModel
+from .models.hierarchical import HierarchicalDawidSkene
+from .models.joint import pair_table
+from .models.majority import MajorityVote
+from .models.tap import TAP
+from .plausibility.dirichlet import DirichletCounts
+from .plausibility.plackett_luce.gibbs import PlackettLuce
+from .plausibility.prirn import PrIRN
+from .rankings.leave_one_out import leave_one_out
+from .raters.drift import change_point, drift_of
+from .raters.monitoring import monitor
+from .raters.planning import Goal, forecast
+from .raters.report_card import report_card
+from .reducers.metrics import Metrics
+from .reducers.protocol import reduce_draws
+from .reducers.quantiles import Quantiles
+from .reducers.risk import RiskLevels
+from .reducers.sets import TopSets
 
 _TABLE = b"case,rater,rank,class\n1,a,1,x\n1,a,1,y\n1,b,1,x\n1,c,1,y\n2,a,1,y\n2,b,1,y\n2,c,1,z\n"
 

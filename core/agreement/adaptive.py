@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.agreement.intervals import Coefficient, wilson
-from core.agreement.krippendorff import krippendorff_alpha
-from core.agreement.linearised import as_counts
-from core.agreement.probability import spa
-from core.annotations.dataset import MISSING_TIME, Dataset
-from core.annotations.selection import keep_only
-from core.errors import NotApplicableError
+from ..annotations.dataset import MISSING_TIME, Dataset
+from ..annotations.selection import keep_only
+from ..errors import NotApplicableError
+from .intervals import Coefficient, wilson
+from .krippendorff import krippendorff_alpha
+from .linearised import as_counts
+from .probability import spa
 
 LEAST_CASES = 10  # with an early agreement, and with an early disagreement
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from core.agreement.intervals import Coefficient
+from .intervals import Coefficient
 
 # Names from the lowest up, and the bounds between them; the ends are -1 and 1.
 SCALES: dict[str, tuple[tuple[str, ...], tuple[float, ...]]] = {

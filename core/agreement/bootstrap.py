@@ -9,16 +9,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.agreement.intervals import Coefficient, few_cases
-from core.agreement.linearised import as_counts, mind_rare_classes
-from core.agreement.probability import SPA_WEIGHTINGS
-from core.agreement.replicated_sides import Side, chosen
-from core.agreement.replicates import How
-from core.agreement.resampling import pool_of, resample, vector_numbers
-from core.agreement.weights import Weights
-from core.annotations.counts import ClassCounts
-from core.annotations.dataset import Dataset
-from core.chunks import CancelToken
+from ..annotations.counts import ClassCounts
+from ..annotations.dataset import Dataset
+from ..chunks import CancelToken
+from .intervals import Coefficient, few_cases
+from .linearised import as_counts, mind_rare_classes
+from .probability import SPA_WEIGHTINGS
+from .replicated_sides import Side, chosen
+from .replicates import How
+from .resampling import pool_of, resample, vector_numbers
+from .weights import Weights
 
 _AT_1 = 1 - 1e-12
 _BEYOND_CHANCE = ("spa_corrected", "cohen_kappa", "scott_pi", "conger_kappa", "fleiss_kappa", "krippendorff_alpha")

@@ -4,17 +4,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.agreement._kernels import agreeing_pairs, class_shares
-from core.agreement._rater_kernels import agreement_of_runs, without_each_rater
-from core.agreement.coefficients import fleiss_kappa, percent_agreement
-from core.agreement.intervals import Coefficient, undefined
-from core.agreement.krippendorff import krippendorff_alpha
-from core.agreement.probability import spa, with_wilson_interval
-from core.annotations._kernels import counting_sort
-from core.annotations.counts import class_counts
-from core.annotations.dataset import Dataset
-from core.errors import LimitError, NotApplicableError
-from core.settings import current_settings
+from ..annotations._kernels import counting_sort
+from ..annotations.counts import class_counts
+from ..annotations.dataset import Dataset
+from ..errors import LimitError, NotApplicableError
+from ..settings import current_settings
+from ._kernels import agreeing_pairs, class_shares
+from ._rater_kernels import agreement_of_runs, without_each_rater
+from .coefficients import fleiss_kappa, percent_agreement
+from .intervals import Coefficient, undefined
+from .krippendorff import krippendorff_alpha
+from .probability import spa, with_wilson_interval
 
 OVERALL = {
     "percent": percent_agreement,

@@ -8,11 +8,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.agreement._kernels import class_shares, weighted_answers
-from core.agreement.corrected_spa import spa_corrected
-from core.agreement.intervals import Coefficient, undefined
-from core.agreement.krippendorff import krippendorff_alpha
-from core.agreement.linearised import (
+from ..annotations.counts import ClassCounts
+from ..annotations.dataset import Dataset
+from ..errors import LimitError, NotApplicableError
+from ._kernels import class_shares, weighted_answers
+from .corrected_spa import spa_corrected
+from .intervals import Coefficient, undefined
+from .krippendorff import krippendorff_alpha
+from .linearised import (
     NO_PAIR,
     Observed,
     as_counts,
@@ -21,12 +24,9 @@ from core.agreement.linearised import (
     observed,
     why_certain,
 )
-from core.agreement.probability import SPA_WEIGHTINGS, spa
-from core.agreement.raters import REPEATS, check_raters, cohen_kappa, conger_kappa, raters_used, repeats_of
-from core.agreement.weights import Weights, resolve_weights
-from core.annotations.counts import ClassCounts
-from core.annotations.dataset import Dataset
-from core.errors import LimitError, NotApplicableError
+from .probability import SPA_WEIGHTINGS, spa
+from .raters import REPEATS, check_raters, cohen_kappa, conger_kappa, raters_used, repeats_of
+from .weights import Weights, resolve_weights
 
 Labels = Sequence[float] | None
 _FEW_FOR_AC = 5

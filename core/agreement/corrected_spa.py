@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.agreement._disagreement_kernels import disagreement_sums, jackknife_sums
-from core.agreement._kernels import agreeing_pairs, class_shares, weighted_answers
-from core.agreement.intervals import Coefficient, few_cases, undefined
-from core.agreement.linearised import NO_PAIR, ONE_CLASS, as_counts
-from core.agreement.probability import SPA_WEIGHTINGS, case_weights
-from core.annotations.counts import ClassCounts
-from core.annotations.dataset import Dataset
+from ..annotations.counts import ClassCounts
+from ..annotations.dataset import Dataset
+from ._disagreement_kernels import disagreement_sums, jackknife_sums
+from ._kernels import agreeing_pairs, class_shares, weighted_answers
+from .intervals import Coefficient, few_cases, undefined
+from .linearised import NO_PAIR, ONE_CLASS, as_counts
+from .probability import SPA_WEIGHTINGS, case_weights
 
 
 @dataclass(frozen=True, slots=True, eq=False)

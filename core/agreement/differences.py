@@ -9,16 +9,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.agreement.bootstrap import BootstrapResult, percentiles
-from core.agreement.linearised import as_counts
-from core.agreement.probability import SPA_WEIGHTINGS
-from core.agreement.replicated_sides import Side, chosen
-from core.agreement.replicates import How
-from core.agreement.resampling import pool_of, resample, vector_numbers
-from core.agreement.weights import Weights
-from core.annotations.counts import ClassCounts
-from core.annotations.dataset import Dataset
-from core.chunks import CancelToken
+from ..annotations.counts import ClassCounts
+from ..annotations.dataset import Dataset
+from ..chunks import CancelToken
+from .bootstrap import BootstrapResult, percentiles
+from .linearised import as_counts
+from .probability import SPA_WEIGHTINGS
+from .replicated_sides import Side, chosen
+from .replicates import How
+from .resampling import pool_of, resample, vector_numbers
+from .weights import Weights
 
 
 @dataclass(frozen=True, slots=True)

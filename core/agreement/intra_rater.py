@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.agreement.intervals import Coefficient, undefined
-from core.agreement.probability import case_agreement, share_of_agreement
-from core.annotations._kernels import count_classes, counting_sort
-from core.annotations.counts import ClassCounts
-from core.annotations.dataset import Dataset
-from core.errors import NotApplicableError
+from ..annotations._kernels import count_classes, counting_sort
+from ..annotations.counts import ClassCounts
+from ..annotations.dataset import Dataset
+from ..errors import NotApplicableError
+from .intervals import Coefficient, undefined
+from .probability import case_agreement, share_of_agreement
 
 NEVER = "never answered a case twice"
 

@@ -9,7 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.agreement._kernels import (
+from ..annotations._kernels import count_classes
+from ..annotations.counts import ClassCounts
+from ..annotations.dataset import Dataset
+from ..errors import InputError, LimitError, NotApplicableError
+from ._kernels import (
     agreeing_pairs,
     class_shares,
     paired,
@@ -18,13 +22,9 @@ from core.agreement._kernels import (
     spread,
     weighted_answers,
 )
-from core.agreement.intervals import Coefficient, undefined, with_t_interval
-from core.agreement.linearised import NO_PAIR, as_counts, mind_rare_classes
-from core.agreement.weights import Weights, class_labels, resolve_weights
-from core.annotations._kernels import count_classes
-from core.annotations.counts import ClassCounts
-from core.annotations.dataset import Dataset
-from core.errors import InputError, LimitError, NotApplicableError
+from .intervals import Coefficient, undefined, with_t_interval
+from .linearised import NO_PAIR, as_counts, mind_rare_classes
+from .weights import Weights, class_labels, resolve_weights
 
 METRICS = ("nominal", "ordinal", "interval", "ratio")
 MOST_RATIO_VALUES = 20_000

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.agreement._disagreement_kernels import class_majorities
-from core.agreement._kernels import agreeing_pairs, paired
-from core.agreement.intervals import Coefficient, undefined, with_t_interval
-from core.annotations.counts import ClassCounts, class_counts
-from core.annotations.dataset import Dataset
+from ..annotations.counts import ClassCounts, class_counts
+from ..annotations.dataset import Dataset
+from ._disagreement_kernels import class_majorities
+from ._kernels import agreeing_pairs, paired
+from .intervals import Coefficient, undefined, with_t_interval
 
 NO_PAIR = "no case has two annotations"
 ONE_CLASS = "only one class was used; raw agreement is 1"

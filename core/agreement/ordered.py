@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.agreement.intervals import Coefficient, undefined
-from core.agreement.probability import share_of_agreement
-from core.annotations.dataset import Dataset
-from core.rankings.irn import Ties
-from core.rankings.leave_one_out import leave_one_out
-from core.rankings.overlap import rater_overlaps
+from ..annotations.dataset import Dataset
+from ..rankings.irn import Ties
+from ..rankings.leave_one_out import leave_one_out
+from ..rankings.overlap import rater_overlaps
+from .intervals import Coefficient, undefined
+from .probability import share_of_agreement
 
 DEPTHS = (1, 2, 3)
 NO_OTHERS = "no case has two raters"

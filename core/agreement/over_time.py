@@ -6,13 +6,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from core.agreement.coefficients import fleiss_kappa, percent_agreement
-from core.agreement.intervals import Coefficient
-from core.agreement.krippendorff import krippendorff_alpha
-from core.agreement.probability import spa
-from core.annotations.counts import ClassCounts, class_counts
-from core.annotations.dataset import MISSING_TIME, Dataset
-from core.errors import InputError, NotApplicableError
+from ..annotations.counts import ClassCounts, class_counts
+from ..annotations.dataset import MISSING_TIME, Dataset
+from ..errors import InputError, NotApplicableError
+from .coefficients import fleiss_kappa, percent_agreement
+from .intervals import Coefficient
+from .krippendorff import krippendorff_alpha
+from .probability import spa
 
 PERIODS = ("week", "month", "quarter", "year")
 BY_NAME = {

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.agreement._kernels import rater_pairs
-from core.agreement._pair_kernels import ALPHA, COHEN, GWET, SCOTT, pair_tables, table_coefficients
-from core.agreement.intervals import wilson
-from core.annotations.dataset import Dataset
-from core.errors import LimitError, NotApplicableError, NotFoundError
-from core.settings import current_settings
+from ..annotations.dataset import Dataset
+from ..errors import LimitError, NotApplicableError, NotFoundError
+from ..settings import current_settings
+from ._kernels import rater_pairs
+from ._pair_kernels import ALPHA, COHEN, GWET, SCOTT, pair_tables, table_coefficients
+from .intervals import wilson
 
 _KERNEL = {"cohen_kappa": COHEN, "scott_pi": SCOTT, "gwet_ac": GWET, "krippendorff_alpha": ALPHA}
 PAIR_COEFFICIENTS = ("percent", *_KERNEL)

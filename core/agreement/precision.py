@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.agreement._kernels import class_shares
-from core.agreement._precision_kernels import power_sums
-from core.agreement.intervals import wilson
-from core.agreement.linearised import NO_PAIR, as_counts
-from core.agreement.probability import SPA_WEIGHTINGS, agreement_variance, case_weights
-from core.annotations.counts import ClassCounts
-from core.annotations.dataset import Dataset
-from core.errors import NotApplicableError
+from ..annotations.counts import ClassCounts
+from ..annotations.dataset import Dataset
+from ..errors import NotApplicableError
+from ._kernels import class_shares
+from ._precision_kernels import power_sums
+from .intervals import wilson
+from .linearised import NO_PAIR, as_counts
+from .probability import SPA_WEIGHTINGS, agreement_variance, case_weights
 
 WAYS = ("new_cases", "present_cases")
 EXTRA = (0, 100, 250, 500, 1000, 2500, 5000)

@@ -5,11 +5,11 @@ Nørregaard & Derczynski, Sparse Probability of Agreement (2022).
 
 import numpy as np
 
-from core.agreement._kernels import agreeing_pairs, class_shares
-from core.agreement.intervals import Coefficient, few_cases, undefined, wilson
-from core.agreement.linearised import NO_PAIR, as_counts
-from core.annotations.counts import ClassCounts
-from core.annotations.dataset import Dataset
+from ..annotations.counts import ClassCounts
+from ..annotations.dataset import Dataset
+from ._kernels import agreeing_pairs, class_shares
+from .intervals import Coefficient, few_cases, undefined, wilson
+from .linearised import NO_PAIR, as_counts
 
 SPA_WEIGHTINGS = ("annotations_m1", "flat", "annotations", "edges", "inv_var", "inv_var_class")
 

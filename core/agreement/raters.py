@@ -9,14 +9,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.agreement._kernels import rater_answers, repeated_answers
-from core.agreement.intervals import Coefficient, few_cases, undefined
-from core.agreement.linearised import NO_PAIR, corrected, mind_rare_classes, observed, why_certain
-from core.agreement.weights import Weights, resolve_weights
-from core.annotations.counts import class_counts
-from core.annotations.dataset import Dataset
-from core.errors import LimitError, NotApplicableError
-from core.settings import current_settings
+from ..annotations.counts import class_counts
+from ..annotations.dataset import Dataset
+from ..errors import LimitError, NotApplicableError
+from ..settings import current_settings
+from ._kernels import rater_answers, repeated_answers
+from .intervals import Coefficient, few_cases, undefined
+from .linearised import NO_PAIR, corrected, mind_rare_classes, observed, why_certain
+from .weights import Weights, resolve_weights
 
 REPEATS = "a rater answered the same case twice; keep one answer of each"
 

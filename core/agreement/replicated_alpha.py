@@ -8,14 +8,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.agreement._bootstrap_kernels import quadratic_forms, unlike_pairs
-from core.agreement._kernels import agreeing_pairs, paired, ratio_spread, spread
-from core.agreement.krippendorff import METRICS
-from core.agreement.weighted_totals import Totals
-from core.agreement.weights import class_labels
-from core.annotations.counts import ClassCounts
-from core.errors import LimitError
-from core.settings import current_settings
+from ..annotations.counts import ClassCounts
+from ..errors import LimitError
+from ..settings import current_settings
+from ._bootstrap_kernels import quadratic_forms, unlike_pairs
+from ._kernels import agreeing_pairs, paired, ratio_spread, spread
+from .krippendorff import METRICS
+from .weighted_totals import Totals
+from .weights import class_labels
 
 
 class Alpha:

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from core.agreement._bootstrap_kernels import quadratic_forms
-from core.agreement._kernels import agreeing_pairs, paired
-from core.agreement.replicates import How, agreement_of_draws, beyond
-from core.agreement.weighted_totals import Totals
-from core.agreement.weights import resolve_weights
-from core.annotations.counts import ClassCounts
+from ..annotations.counts import ClassCounts
+from ._bootstrap_kernels import quadratic_forms
+from ._kernels import agreeing_pairs, paired
+from .replicates import How, agreement_of_draws, beyond
+from .weighted_totals import Totals
+from .weights import resolve_weights
 
 
 class ByRater:

@@ -4,16 +4,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.agreement.coefficients import agreement_table
-from core.agreement.intervals import Coefficient
-from core.agreement.raters import raters_used, repeats_of
-from core.agreement.replicated_raters import ByRater
-from core.agreement.replicates import ByVector, How
-from core.agreement.resampling import Pool, Statistic, pick
-from core.annotations.counts import ClassCounts
-from core.annotations.dataset import Dataset
-from core.errors import NotApplicableError
-from core.settings import current_settings
+from ..annotations.counts import ClassCounts
+from ..annotations.dataset import Dataset
+from ..errors import NotApplicableError
+from ..settings import current_settings
+from .coefficients import agreement_table
+from .intervals import Coefficient
+from .raters import raters_used, repeats_of
+from .replicated_raters import ByRater
+from .replicates import ByVector, How
+from .resampling import Pool, Statistic, pick
 
 COEFFICIENTS = (
     "percent",

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.agreement._bootstrap_kernels import quadratic_forms
-from core.agreement._kernels import agreeing_pairs, paired
-from core.agreement.probability import SPA_WEIGHTINGS
-from core.agreement.replicated_alpha import Alpha
-from core.agreement.weighted_totals import Totals
-from core.agreement.weights import Weights, resolve_weights
-from core.annotations.counts import ClassCounts
+from ..annotations.counts import ClassCounts
+from ._bootstrap_kernels import quadratic_forms
+from ._kernels import agreeing_pairs, paired
+from .probability import SPA_WEIGHTINGS
+from .replicated_alpha import Alpha
+from .weighted_totals import Totals
+from .weights import Weights, resolve_weights
 
 _ALL = 1 - 1e-12
 

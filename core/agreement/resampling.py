@@ -6,10 +6,10 @@ from typing import Protocol
 
 import numpy as np
 
-from core.agreement._bootstrap_kernels import distinct_vectors, draw_resamples
-from core.annotations.counts import ClassCounts
-from core.chunks import CancelToken, chunk_ranges, map_chunks
-from core.seeds import case_seeds
+from ..annotations.counts import ClassCounts
+from ..chunks import CancelToken, chunk_ranges, map_chunks
+from ..seeds import case_seeds
+from ._bootstrap_kernels import distinct_vectors, draw_resamples
 
 _CELLS = 1 << 21
 _MOST_AT_ONCE = 128

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.agreement.intervals import Coefficient, few_cases, undefined
+from .intervals import Coefficient, few_cases, undefined
 
 EXACT = 1e-13  # of the other mean squares: rounding
 FEW_RATERS = 6

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.agreement._score_kernels import incidence_by_size, restricted
-from core.agreement.score_one_way import FAR, Ends, ends, expit
-from core.annotations._kernels import counting_sort
+from ..annotations._kernels import counting_sort
+from ._score_kernels import incidence_by_size, restricted
+from .score_one_way import FAR, Ends, ends, expit
 
 MOST_INNER = 400
 MOST_CELLS = 5_000_000

@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.agreement.intervals import Coefficient, few_cases, undefined
-from core.agreement.krippendorff import krippendorff_alpha
-from core.agreement.linearised import NO_PAIR
-from core.agreement.score_anova import one_way_anova, spearman_brown, two_way_anova
-from core.agreement.score_one_way import Ends, one_way_reml
-from core.agreement.score_two_way import two_way
-from core.annotations.dataset import Dataset
-from core.errors import InputError, LimitError, NotApplicableError
-from core.text import plural
+from ..annotations.dataset import Dataset
+from ..errors import InputError, LimitError, NotApplicableError
+from ..text import plural
+from .intervals import Coefficient, few_cases, undefined
+from .krippendorff import krippendorff_alpha
+from .linearised import NO_PAIR
+from .score_anova import one_way_anova, spearman_brown, two_way_anova
+from .score_one_way import Ends, one_way_reml
+from .score_two_way import two_way
 
 NO_COMPLETE = "fewer than two cases were scored by every rater"
 ANONYMOUS = "the scores are anonymous, so raters cannot be told apart"

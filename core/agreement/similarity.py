@@ -6,7 +6,7 @@ DOI 10.1093/bioinformatics/17.suppl_1.S22.
 
 import numpy as np
 
-from core.agreement.pairs import PairMatrix
+from .pairs import PairMatrix
 
 SHRINKAGE = 5.0  # pairs of answers at the mean that each cell is given
 MOST_FOR_OPTIMAL = 300

@@ -3,12 +3,12 @@
 Fleiss (1975), DOI 10.2307/2529549; Uebersax, Calculating specific agreement.
 """
 
-from core.agreement._kernels import agreeing_pairs, class_errors, class_pairs
-from core.agreement.intervals import Coefficient, undefined
-from core.agreement.linearised import as_counts
-from core.agreement.probability import with_wilson_interval
-from core.annotations.counts import ClassCounts
-from core.annotations.dataset import Dataset
+from ..annotations.counts import ClassCounts
+from ..annotations.dataset import Dataset
+from ._kernels import agreeing_pairs, class_errors, class_pairs
+from .intervals import Coefficient, undefined
+from .linearised import as_counts
+from .probability import with_wilson_interval
 
 
 def specific_agreement(data: ClassCounts | Dataset, level: float = 0.95) -> tuple[Coefficient, ...]:

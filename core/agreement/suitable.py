@@ -6,15 +6,15 @@ Nothing is guessed: classes are ordinal where their order is declared to mean so
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from core.agreement.coefficients import agreement_table
-from core.agreement.intervals import Coefficient
-from core.agreement.krippendorff import krippendorff_alpha
-from core.agreement.ordered import DEPTHS, ranking_agreement
-from core.agreement.probability import SPA_WEIGHTINGS
-from core.agreement.scores import score_table
-from core.annotations.counts import class_counts
-from core.annotations.dataset import Dataset
-from core.text import plural
+from ..annotations.counts import class_counts
+from ..annotations.dataset import Dataset
+from ..text import plural
+from .coefficients import agreement_table
+from .intervals import Coefficient
+from .krippendorff import krippendorff_alpha
+from .ordered import DEPTHS, ranking_agreement
+from .probability import SPA_WEIGHTINGS
+from .scores import score_table
 
 ORDINAL_WEIGHTS = ("quadratic", "ordinal")
 

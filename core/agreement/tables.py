@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.annotations.counts import ClassCounts
-from core.annotations.dataset import Dataset
-from core.errors import InputError
+from ..annotations.counts import ClassCounts
+from ..annotations.dataset import Dataset
+from ..errors import InputError
 
 _MOST = 2**31 - 1
 

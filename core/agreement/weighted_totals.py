@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from core.agreement._bootstrap_kernels import weighted_sums
+from ._bootstrap_kernels import weighted_sums
 
 
 class Totals:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.errors import InputError, LimitError
-from core.settings import current_settings
+from ..errors import InputError, LimitError
+from ..settings import current_settings
 
 WEIGHT_FAMILIES = ("identity", "linear", "quadratic", "radical", "ordinal", "ratio", "circular", "bipolar")
 Weights = str | np.ndarray | None

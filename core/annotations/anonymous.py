@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
+from .dataset import Dataset
 
 
 def without_names(dataset: Dataset) -> Dataset:

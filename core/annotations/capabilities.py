@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.annotations.dataset import Dataset, Kind
+from .dataset import Dataset, Kind
 
 AS_IS = "as they are"
 FIRST_BLOCK = "by their first choice; answers whose first choice is tied are left out"

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
+from .dataset import Dataset
 
 
 def n_groups(dataset: Dataset) -> int:

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.annotations._kernels import count_classes
-from core.annotations.dataset import Dataset
-from core.errors import NotApplicableError
+from ..errors import NotApplicableError
+from ._kernels import count_classes
+from .dataset import Dataset
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from core.annotations._kernels import blocks_from_ranks, counting_sort
+from ._kernels import blocks_from_ranks, counting_sort
 
 
 def group_by_case(case_code: np.ndarray, n_cases: int, time: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:

@@ -7,9 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-from core.annotations.csr import group_by_case, order_blocks
-from core.annotations.digest import content_digest
-from core.errors import NotFoundError
+from ..errors import NotFoundError
+from .csr import group_by_case, order_blocks
+from .digest import content_digest
 
 Kind = Literal["class", "ranking", "score"]
 RISK_LEVELS = ("low", "medium", "high")
@@ -250,7 +250,7 @@ class Dataset:
         InputError
             Scores without a threshold, or with one that is not finite.
         """
-        from core.annotations.single_class import as_classes
+        from .single_class import as_classes
 
         return as_classes(self, threshold)
 
@@ -274,6 +274,6 @@ class Dataset:
         InputError
             A date or a group is asked for and the data have none, or nothing is left.
         """
-        from core.annotations.selection import keep_only, marked
+        from .selection import keep_only, marked
 
         return keep_only(self, marked(self, raters, cases, groups, since, until))

@@ -6,10 +6,10 @@ from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.annotations.selection import keep_only, marked
-from core.errors import InputError, NotFoundError
-from core.text import plural
+from ..errors import InputError, NotFoundError
+from ..text import plural
+from .dataset import Dataset
+from .selection import keep_only, marked
 
 _NAMED = 2
 
@@ -117,7 +117,7 @@ class Selection:
 
 def days_of(dataset: Dataset) -> tuple[date, date] | None:
     """First and last day (UTC) of the annotations that have one; None where none has."""
-    from core.annotations.dataset import MISSING_TIME
+    from .dataset import MISSING_TIME
 
     known = dataset.time[dataset.time != MISSING_TIME] if dataset.time is not None else np.empty(0, np.int64)
     if not known.size:

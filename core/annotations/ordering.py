@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.errors import InputError, NotApplicableError
+from ..errors import InputError, NotApplicableError
+from .dataset import Dataset
 
 _SCALE_WORDS = (
     ("none", "mild", "moderate", "severe"),

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.annotations.csr import keep_annotations
-from core.annotations.dataset import MISSING_TIME, Dataset
-from core.errors import InputError, NotFoundError
+from ..errors import InputError, NotFoundError
+from .csr import keep_annotations
+from .dataset import MISSING_TIME, Dataset
 
 
 def marked(

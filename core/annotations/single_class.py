@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.annotations.csr import keep_annotations
-from core.annotations.dataset import Dataset
-from core.errors import InputError
+from ..errors import InputError
+from .csr import keep_annotations
+from .dataset import Dataset
 
 
 def as_classes(dataset: Dataset, threshold: float | None) -> tuple[Dataset, int]:

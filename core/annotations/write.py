@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from core.annotations.dataset import MISSING_TIME, Dataset
-from core.errors import NotApplicableError
-from core.text import plural
+from ..errors import NotApplicableError
+from ..text import plural
+from .dataset import MISSING_TIME, Dataset
 
 
 def long_table(dataset: Dataset, cases: range | None = None) -> pd.DataFrame:

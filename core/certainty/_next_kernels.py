@@ -12,7 +12,7 @@ u ~ Beta(α + γ, 1). With T = 1 there is nothing to split: u = 1 and S^(α - 1 
 import numpy as np
 from numba import njit
 
-from core.plausibility._kernels import split_largest
+from ..plausibility._kernels import split_largest
 
 
 @njit(cache=True, nogil=True)

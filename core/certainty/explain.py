@@ -4,8 +4,8 @@ from collections import Counter
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.text import plural
+from ..annotations.dataset import Dataset
+from ..text import plural
 
 LEAST_ANNOTATIONS = 20
 LEAST_RATERS = 3

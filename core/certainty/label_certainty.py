@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.errors import InputError
-from core.plausibility.protocol import CaseDraws
-from core.reducers.metrics import score_case
+from ..errors import InputError
+from ..plausibility.protocol import CaseDraws
+from ..reducers.metrics import score_case
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,18 +16,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.annotations.counts import class_counts
-from core.annotations.dataset import Dataset
-from core.certainty._next_kernels import next_answers
-from core.certainty.first_place import first_place
-from core.chunks import CancelToken
-from core.errors import NotApplicableError
-from core.plausibility.dirichlet import DirichletCounts
-from core.plausibility.plackett_luce.gibbs import PlackettLuce
-from core.plausibility.prirn import PrIRN
-from core.plausibility.protocol import CaseDraws, PlausibilityModel
-from core.rankings.irn import irn
-from core.reducers.protocol import reduce_draws
+from ..annotations.counts import class_counts
+from ..annotations.dataset import Dataset
+from ..chunks import CancelToken
+from ..errors import NotApplicableError
+from ..plausibility.dirichlet import DirichletCounts
+from ..plausibility.plackett_luce.gibbs import PlackettLuce
+from ..plausibility.prirn import PrIRN
+from ..plausibility.protocol import CaseDraws, PlausibilityModel
+from ..rankings.irn import irn
+from ..reducers.protocol import reduce_draws
+from ._next_kernels import next_answers
+from .first_place import first_place
 
 Row = tuple[float, float, float, float, float]
 LIKELY = 0.05

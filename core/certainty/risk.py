@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.errors import NotApplicableError
-from core.plausibility.protocol import PlausibilityModel
-from core.reducers.protocol import reduce_draws
-from core.reducers.risk import N_LEVELS, RiskLevels, RiskState
+from ..annotations.dataset import Dataset
+from ..errors import NotApplicableError
+from ..plausibility.protocol import PlausibilityModel
+from ..reducers.protocol import reduce_draws
+from ..reducers.risk import N_LEVELS, RiskLevels, RiskState
 
 
 @dataclass(frozen=True, slots=True, eq=False)

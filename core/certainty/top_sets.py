@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.chunks import CancelToken
-from core.plausibility.protocol import PlausibilityModel
-from core.reducers.protocol import reduce_draws
-from core.reducers.sets import TopSets, TopSetState
+from ..annotations.dataset import Dataset
+from ..chunks import CancelToken
+from ..plausibility.protocol import PlausibilityModel
+from ..reducers.protocol import reduce_draws
+from ..reducers.sets import TopSets, TopSetState
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from core.annotations.ordering import with_class_order
-from core.commands.inputs import read_file, stamp
-from core.errors import InputError
-from core.ingest.samples import SAMPLES
+from ..annotations.ordering import with_class_order
+from ..errors import InputError
+from ..ingest.samples import SAMPLES
+from .inputs import read_file, stamp
 
 
 def samples(options) -> tuple[dict, pd.DataFrame]:
@@ -44,11 +44,11 @@ def describe(options) -> tuple[dict, pd.DataFrame]:
 
 def agreement(options) -> tuple[dict, pd.DataFrame]:
     """The coefficients of agreement that suit the answers, or weighted ones of classes."""
-    from core.agreement.coefficients import agreement_table
-    from core.agreement.probability import SPA_WEIGHTINGS
-    from core.agreement.suitable import coefficients_for
-    from core.agreement.weights import WEIGHT_FAMILIES
-    from core.annotations.counts import class_counts
+    from ..agreement.coefficients import agreement_table
+    from ..agreement.probability import SPA_WEIGHTINGS
+    from ..agreement.suitable import coefficients_for
+    from ..agreement.weights import WEIGHT_FAMILIES
+    from ..annotations.counts import class_counts
 
     if not 0 < options.level < 1:
         raise InputError(f"The level is {options.level}.", "Give a number between 0 and 1, for example 0.95.")

@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from core.annotations.dataset import Dataset
-from core.commands.inputs import as_classes, progress, stamp, write_table
-from core.errors import InputError
-from core.ingest.companion_files import SideFiles, with_side_files
-from core.ingest.formats.tables import open_table
-from core.models.catalogue import EM, Fitted, Request, em_model, fit_request, usual_method
-from core.models.precision import precision_of
+from ..annotations.dataset import Dataset
+from ..errors import InputError
+from ..ingest.companion_files import SideFiles, with_side_files
+from ..ingest.formats.tables import open_table
+from ..models.catalogue import EM, Fitted, Request, em_model, fit_request, usual_method
+from ..models.precision import precision_of
+from .inputs import as_classes, progress, stamp, write_table
 
 MODELS = (
     *("majority", "one-coin", "class-conditional", "dawid-skene", "tap"),
@@ -69,7 +69,7 @@ def _request(options) -> Request:
     model = options.model
     if model == "difficulty":
         model = f"difficulty-{options.difficulty or 'AB'}"
-        from core.models.difficulty.names import canonical
+        from ..models.difficulty.names import canonical
 
         model = f"difficulty-{canonical(model.removeprefix('difficulty-'))}"
     elif options.difficulty:

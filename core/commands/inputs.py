@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from core import library
-from core.annotations.dataset import Dataset, Kind
-from core.annotations.named_selection import Selection
-from core.errors import InputError
-from core.ingest.build_dataset import Report
-from core.ingest.column_mapping import Mapping
-from core.ingest.read_files import Reading, read
-from core.ingest.samples import SAMPLES, read_sample
+from .. import library
+from ..annotations.dataset import Dataset, Kind
+from ..annotations.named_selection import Selection
+from ..errors import InputError
+from ..ingest.build_dataset import Report
+from ..ingest.column_mapping import Mapping
+from ..ingest.read_files import Reading, read
+from ..ingest.samples import SAMPLES, read_sample
 
 PIPE = "-"
 _DIGEST = re.compile(r"[0-9a-f]{32}")
@@ -67,7 +67,7 @@ def write_table(path: str | None, table: pd.DataFrame) -> None:
     """A table to a file, where one was asked for."""
     if path is None:
         return
-    from core.tables import to_csv
+    from ..tables import to_csv
 
     try:
         Path(path).write_bytes(to_csv(table))

@@ -6,19 +6,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from core.annotations.dataset import RISK_LEVELS, Dataset
-from core.commands.inputs import as_classes, progress, read_file, stamp, write_table
-from core.errors import InputError
-from core.evaluation.predictions import Predictions, read_predictions
-from core.evaluation.sweep_table import SweepTable, reliability_sweep
-from core.ingest.formats.tables import open_table
-from core.ingest.samples import SAMPLES, sample_predictions
-from core.plausibility.dirichlet import DirichletCounts
-from core.plausibility.gaussian import GaussianScores
-from core.plausibility.gaussian_prior import fit_prior
-from core.plausibility.plackett_luce.gibbs import PlackettLuce
-from core.plausibility.prirn import PrIRN
-from core.plausibility.protocol import PlausibilityModel
+from ..annotations.dataset import RISK_LEVELS, Dataset
+from ..errors import InputError
+from ..evaluation.predictions import Predictions, read_predictions
+from ..evaluation.sweep_table import SweepTable, reliability_sweep
+from ..ingest.formats.tables import open_table
+from ..ingest.samples import SAMPLES, sample_predictions
+from ..plausibility.dirichlet import DirichletCounts
+from ..plausibility.gaussian import GaussianScores
+from ..plausibility.gaussian_prior import fit_prior
+from ..plausibility.plackett_luce.gibbs import PlackettLuce
+from ..plausibility.prirn import PrIRN
+from ..plausibility.protocol import PlausibilityModel
+from .inputs import as_classes, progress, read_file, stamp, write_table
 
 LEVELS = (0.5, 0.9, 0.99)
 _METRIC_FIELDS = ("mean", "sd", "ci_low", "ci_high", "min", "max", "point", "case_se", "total_se", "n_cases")

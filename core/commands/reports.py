@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from core.annotations.named_selection import Selection
-from core.commands.inputs import progress, read_file, stamp
-from core.commands.plausibilities import chosen_model, read_classifiers
-from core.errors import InputError
-from core.report.build import SECTIONS, Order, build_report, usual_model
-from core.report.truth_sections import report_data
+from ..annotations.named_selection import Selection
+from ..errors import InputError
+from ..report.build import SECTIONS, Order, build_report, usual_model
+from ..report.truth_sections import report_data
+from .inputs import progress, read_file, stamp
+from .plausibilities import chosen_model, read_classifiers
 
 
 def report(options) -> tuple[dict, pd.DataFrame]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.evaluation.metrics import Evaluation
+from .metrics import Evaluation
 
 
 @dataclass(frozen=True, slots=True)

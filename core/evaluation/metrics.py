@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.plausibility.protocol import CaseDraws
-from core.reducers.metrics import Metrics, MetricState, score_case
+from ..plausibility.protocol import CaseDraws
+from ..reducers.metrics import Metrics, MetricState, score_case
 
 METRIC_NAMES = ("top1_accuracy", "top{k}_accuracy", "set_accuracy_{k}", "overlap_{k}", "average_overlap_{k}")
 N_BOOTSTRAP = 1000

@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
 
-from core.annotations.dataset import Dataset
-from core.annotations.vocabulary import Coded, encode, to_numbers
-from core.errors import InputError
-from core.ingest.column_mapping import guess_mapping
-from core.ingest.formats.raw_table import RawTable
-from core.text import plural
+from ..annotations.dataset import Dataset
+from ..annotations.vocabulary import Coded, encode, to_numbers
+from ..errors import InputError
+from ..ingest.column_mapping import guess_mapping
+from ..ingest.formats.raw_table import RawTable
+from ..text import plural
 
 SUM_TOLERANCE = 1e-3
 

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.certainty.risk import RiskResult, risk_of
-from core.certainty.top_sets import CertaintyResult, certainty_of
-from core.chunks import CancelToken
-from core.errors import InputError
-from core.evaluation.metrics import Evaluation, evaluate, point_scores
-from core.evaluation.predictions import Predictions
-from core.plausibility.protocol import PlausibilityModel
-from core.reducers.metrics import Metrics
-from core.reducers.protocol import reduce_draws
-from core.reducers.risk import RiskLevels
-from core.reducers.sets import TopSets
+from ..annotations.dataset import Dataset
+from ..certainty.risk import RiskResult, risk_of
+from ..certainty.top_sets import CertaintyResult, certainty_of
+from ..chunks import CancelToken
+from ..errors import InputError
+from ..plausibility.protocol import PlausibilityModel
+from ..reducers.metrics import Metrics
+from ..reducers.protocol import reduce_draws
+from ..reducers.risk import RiskLevels
+from ..reducers.sets import TopSets
+from .metrics import Evaluation, evaluate, point_scores
+from .predictions import Predictions
 
 
 @dataclass(frozen=True, slots=True, eq=False)

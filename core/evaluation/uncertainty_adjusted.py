@@ -3,11 +3,11 @@
 For several classifiers or reliabilities use `core.evaluation.sweep_table.reliability_sweep`: draws are then made once.
 """
 
-from core.annotations.dataset import Dataset
-from core.evaluation.metrics import MetricValue, metric_names
-from core.evaluation.predictions import Predictions
-from core.evaluation.sweep_table import reliability_sweep
-from core.plausibility.protocol import PlausibilityModel
+from ..annotations.dataset import Dataset
+from ..plausibility.protocol import PlausibilityModel
+from .metrics import MetricValue, metric_names
+from .predictions import Predictions
+from .sweep_table import reliability_sweep
 
 
 def ua_topk_accuracy(

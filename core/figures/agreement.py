@@ -6,11 +6,11 @@ from itertools import pairwise
 import numpy as np
 import plotly.graph_objects as go
 
-from core.agreement.intervals import Coefficient
-from core.agreement.pairs import PairMatrix
-from core.figures.labels import short_names, slant, titled
-from core.figures.theme import Theme, with_opacity
-from core.text import number, plotly
+from ..agreement.intervals import Coefficient
+from ..agreement.pairs import PairMatrix
+from ..text import number, plotly
+from .labels import short_names, slant, titled
+from .theme import Theme, with_opacity
 
 FEW_PAIRS = 5
 MOST_WITH_TEXT = 16

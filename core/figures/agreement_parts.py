@@ -5,15 +5,15 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from core.agreement.bands import Band
-from core.agreement.intervals import Coefficient
-from core.agreement.over_time import OverTime
-from core.agreement.precision import PrecisionCurve
-from core.figures.agreement import COEFFICIENT_TITLES
-from core.figures.labels import short_names, titled
-from core.figures.theme import Theme, legend_below, with_opacity
-from core.text import number as decimal
-from core.text import plotly
+from ..agreement.bands import Band
+from ..agreement.intervals import Coefficient
+from ..agreement.over_time import OverTime
+from ..agreement.precision import PrecisionCurve
+from ..text import number as decimal
+from ..text import plotly
+from .agreement import COEFFICIENT_TITLES
+from .labels import short_names, titled
+from .theme import Theme, legend_below, with_opacity
 
 MOST_LINES = 40
 MOST_WINDOWS_NAMED = 14

@@ -3,9 +3,9 @@
 import numpy as np
 import plotly.graph_objects as go
 
-from core.certainty.regions import Region
-from core.figures.theme import Theme, blank, with_opacity
-from core.text import plotly, shorten
+from ..certainty.regions import Region
+from ..text import plotly, shorten
+from .theme import Theme, blank, with_opacity
 
 SHOWN_DRAWS = 80
 MOST_TRIANGLE_DRAWS = 1000

@@ -3,12 +3,12 @@
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.labels import model_name, row_height, short_names, slant, titled
-from core.figures.reliability import SYMBOLS
-from core.figures.theme import Theme, legend_below, with_opacity
-from core.models.checks import PredictiveCheck
-from core.models.loo import LooRow
-from core.text import plotly, shorten
+from ..models.checks import PredictiveCheck
+from ..models.loo import LooRow
+from ..text import plotly, shorten
+from .labels import model_name, row_height, short_names, slant, titled
+from .reliability import SYMBOLS
+from .theme import Theme, legend_below, with_opacity
 
 MOST_MODELS = 5
 MOST_RATERS = 200

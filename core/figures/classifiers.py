@@ -3,10 +3,10 @@
 import numpy as np
 import plotly.graph_objects as go
 
-from core.evaluation.metrics import Evaluation
-from core.figures.reliability import DASHES, SYMBOLS, reliability_axis
-from core.figures.theme import Theme, blank, legend_below, with_opacity
-from core.text import plotly, shorten
+from ..evaluation.metrics import Evaluation
+from ..text import plotly, shorten
+from .reliability import DASHES, SYMBOLS, reliability_axis
+from .theme import Theme, blank, legend_below, with_opacity
 
 
 def metric_against_reliability(

@@ -2,10 +2,10 @@
 
 import plotly.graph_objects as go
 
-from core.figures.labels import titled
-from core.figures.theme import Theme, with_opacity
-from core.models.difficulty.names import Switches
-from core.text import plotly
+from ..models.difficulty.names import Switches
+from ..text import plotly
+from .labels import titled
+from .theme import Theme, with_opacity
 
 # Field of `Switches`, letter that takes it away, what it is when on and when off, why.
 _RATER_EFFECTS = (

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from core.agreement.intervals import Coefficient
-from core.evaluation.metrics import Evaluation
-from core.figures.agreement import forest
-from core.figures.classifiers import metric_against_reliability
-from core.figures.labels import short_names
-from core.figures.theme import Theme, blank, legend_below, with_opacity
-from core.text import plotly
+from ..agreement.intervals import Coefficient
+from ..evaluation.metrics import Evaluation
+from ..text import plotly
+from .agreement import forest
+from .classifiers import metric_against_reliability
+from .labels import short_names
+from .theme import Theme, blank, legend_below, with_opacity
 
 HEIGHT = 250
 MOST_COEFFICIENTS = 4

@@ -6,8 +6,8 @@ from html import unescape
 
 import plotly.graph_objects as go
 
-from core.figures.theme import Theme, blank
-from core.text import plotly, shorten
+from ..text import plotly, shorten
+from .theme import Theme, blank
 
 TITLE_WIDTH = 46  # characters of a title that stand side by side where a screen is 390 pixels wide
 AXIS_WIDTH = 40

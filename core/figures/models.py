@@ -3,11 +3,11 @@
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.labels import model_name, row_height, short_names, slant, titled
-from core.figures.reliability import SYMBOLS
-from core.figures.theme import Theme, legend_below, with_opacity
-from core.models.result import RaterModelFit
-from core.text import number, plotly, shorten
+from ..models.result import RaterModelFit
+from ..text import number, plotly, shorten
+from .labels import model_name, row_height, short_names, slant, titled
+from .reliability import SYMBOLS
+from .theme import Theme, legend_below, with_opacity
 
 MOST_CLASSES = 12
 MOST_WITH_INTERVALS = 5

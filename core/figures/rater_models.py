@@ -3,10 +3,10 @@
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.labels import short_names, slant, titled
-from core.figures.theme import Theme, legend_below, with_opacity
-from core.models.result import CaseEffect, RaterModelFit
-from core.text import plotly, shorten
+from ..models.result import CaseEffect, RaterModelFit
+from ..text import plotly, shorten
+from .labels import short_names, slant, titled
+from .theme import Theme, legend_below, with_opacity
 
 NAMED_RATERS = 30
 INTERVAL_RATERS = 60

@@ -3,11 +3,11 @@
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.theme import Theme, blank, legend_below, with_opacity
-from core.raters.drift import Drift
-from core.raters.monitoring import RaterTable
-from core.raters.planning import Forecast
-from core.text import plotly, shorten
+from ..raters.drift import Drift
+from ..raters.monitoring import RaterTable
+from ..raters.planning import Forecast
+from ..text import plotly, shorten
+from .theme import Theme, blank, legend_below, with_opacity
 
 MOST_LINES = 60
 

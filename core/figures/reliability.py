@@ -3,10 +3,10 @@
 import numpy as np
 import plotly.graph_objects as go
 
-from core.annotations.dataset import RISK_LEVELS
-from core.certainty.risk import RiskResult
-from core.evaluation.sweep_table import SweepTable
-from core.figures.theme import Theme, blank, legend_below, with_opacity
+from ..annotations.dataset import RISK_LEVELS
+from ..certainty.risk import RiskResult
+from ..evaluation.sweep_table import SweepTable
+from .theme import Theme, blank, legend_below, with_opacity
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "star")

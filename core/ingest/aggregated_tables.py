@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from core.annotations.vocabulary import Coded, encode, to_numbers
-from core.errors import InputError
-from core.ingest.column_mapping import Mapping
-from core.ingest.formats.raw_table import RawTable
-from core.ingest.long_rows import Rows, drop, names_as_codes, stacked
+from ..annotations.vocabulary import Coded, encode, to_numbers
+from ..errors import InputError
+from .column_mapping import Mapping
+from .formats.raw_table import RawTable
+from .long_rows import Rows, drop, names_as_codes, stacked
 
 MOST_ANSWERS = 5_000_000
 MOST_OF_ONE_CASE = 100_000

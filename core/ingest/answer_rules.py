@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from core.annotations.vocabulary import Coded, compact, encode
-from core.ingest.formats.raw_table import RawTable
-from core.ingest.long_rows import Rows, drop
-from core.text import plural
+from ..annotations.vocabulary import Coded, compact, encode
+from ..text import plural
+from .formats.raw_table import RawTable
+from .long_rows import Rows, drop
 
 # What people write where they cannot tell; each may be a class of its own or no answer.
 _CANNOT_TELL = frozenset(

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.annotations.dataset import Dataset, Kind
-from core.annotations.vocabulary import Coded, compact, encode, to_numbers
-from core.errors import InputError
-from core.ingest.aggregated_tables import contingency_rows, count_rows, pattern_rows
-from core.ingest.answer_rules import Treatment, cannot_tell, take_apart, treat
-from core.ingest.column_mapping import Mapping, Repeats, check_mapping
-from core.ingest.companion_files import SideFiles, with_side_files
-from core.ingest.data_warnings import cautions_about
-from core.ingest.formats.raw_table import Dropped, RawTable
-from core.ingest.long_rows import Rows, drop, long_rows, transposed_rows, wide_rows
-from core.ingest.repeated_answers import ranking_entries, treat_repeats
-from core.text import plural
+from ..annotations.dataset import Dataset, Kind
+from ..annotations.vocabulary import Coded, compact, encode, to_numbers
+from ..errors import InputError
+from ..text import plural
+from .aggregated_tables import contingency_rows, count_rows, pattern_rows
+from .answer_rules import Treatment, cannot_tell, take_apart, treat
+from .column_mapping import Mapping, Repeats, check_mapping
+from .companion_files import SideFiles, with_side_files
+from .data_warnings import cautions_about
+from .formats.raw_table import Dropped, RawTable
+from .long_rows import Rows, drop, long_rows, transposed_rows, wide_rows
+from .repeated_answers import ranking_entries, treat_repeats
 
 MAX_CLASSES_FROM_NUMBERS = 30
 _ROWS_OF = {

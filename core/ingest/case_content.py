@@ -9,9 +9,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from core.ingest.companion_files import CaseTable
-from core.ingest.images import SUFFIXES, path_parts
-from core.text import plural
+from ..text import plural
+from .companion_files import CaseTable
+from .images import SUFFIXES, path_parts
 
 _SEVERAL = re.compile(r"\s*[;|]\s*")
 

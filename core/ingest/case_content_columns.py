@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from core.annotations.vocabulary import encode
-from core.ingest.column_mapping import Mapping
-from core.ingest.companion_files import CaseTable
-from core.ingest.formats.raw_table import RawTable
+from ..annotations.vocabulary import encode
+from .column_mapping import Mapping
+from .companion_files import CaseTable
+from .formats.raw_table import RawTable
 
 _TEXT = ("text", "sentence", "case text", "document text")
 _ADDRESS = ("image", "image path", "image url", "image file", "img", "picture", "photo", "filename", "file name")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from core.errors import InputError
+from ..errors import InputError
 
 Layout = Literal["long", "wide", "transposed", "counts", "contingency", "patterns"]
 Repeats = Literal["keep", "first", "refuse"]

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from core.annotations.dataset import MISSING_TIME, RISK_LEVELS, Dataset
-from core.errors import InputError
-from core.ingest.times import to_seconds
-from core.text import plural
+from ..annotations.dataset import MISSING_TIME, RISK_LEVELS, Dataset
+from ..errors import InputError
+from ..text import plural
+from .times import to_seconds
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from core.annotations.dataset import MISSING_TIME, Dataset
-from core.text import plural
+from ..annotations.dataset import MISSING_TIME, Dataset
+from ..text import plural
 
 
 def _share_no_answer(dataset: Dataset) -> list[str]:

@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pyarrow.compute as pc
 
-from core.annotations.vocabulary import encode, to_numbers
-from core.ingest.aggregated_tables import MOST_ANSWERS
-from core.ingest.column_mapping import Layout, Mapping, guess_mapping, likeness, rater_columns
-from core.ingest.formats.raw_table import RawTable
+from ..annotations.vocabulary import encode, to_numbers
+from .aggregated_tables import MOST_ANSWERS
+from .column_mapping import Layout, Mapping, guess_mapping, likeness, rater_columns
+from .formats.raw_table import RawTable
 
 _LOOKED_AT = 5_000
 _FEW = 10

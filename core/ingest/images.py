@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from core.settings import Settings
-from core.text import shorten
+from ..settings import Settings
+from ..text import shorten
 
 if TYPE_CHECKING:
-    from core.ingest.case_content import CaseFacts
+    from .case_content import CaseFacts
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 _OTHER = (".tif", ".tiff", ".dcm", ".bmp", ".svg", ".pdf", ".mp3", ".wav", ".ogg", ".flac", ".mp4")

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from core.annotations.vocabulary import Coded, encode, to_numbers
-from core.ingest.column_mapping import Mapping
-from core.ingest.formats.raw_table import Dropped, RawTable
-from core.ingest.times import to_seconds
+from ..annotations.vocabulary import Coded, encode, to_numbers
+from .column_mapping import Mapping
+from .formats.raw_table import Dropped, RawTable
+from .times import to_seconds
 
 _ROW_ARRAYS = ("row", "case_code", "rater_code", "answer_code", "time", "rank", "annotation")
 

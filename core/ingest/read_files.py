@@ -4,18 +4,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from core.annotations.dataset import Dataset, Kind
-from core.errors import InputError
-from core.ingest.answer_rules import Treatment
-from core.ingest.build_dataset import Report, build_dataset
-from core.ingest.case_content import CaseFacts, case_facts
-from core.ingest.case_content_columns import shown_beside
-from core.ingest.column_mapping import LAYOUTS, Mapping, Repeats
-from core.ingest.companion_files import SideFiles, with_side_files
-from core.ingest.formats.detect import open_source
-from core.ingest.formats.raw_table import RawTable
-from core.ingest.formats.source import Question, Source
-from core.ingest.guess_mapping import likeliest_mapping, mapping_as
+from ..annotations.dataset import Dataset, Kind
+from ..errors import InputError
+from .answer_rules import Treatment
+from .build_dataset import Report, build_dataset
+from .case_content import CaseFacts, case_facts
+from .case_content_columns import shown_beside
+from .column_mapping import LAYOUTS, Mapping, Repeats
+from .companion_files import SideFiles, with_side_files
+from .formats.detect import open_source
+from .formats.raw_table import RawTable
+from .formats.source import Question, Source
+from .guess_mapping import likeliest_mapping, mapping_as
 
 _OPENING = 0.6  # of the time, the rest is building
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pandas as pd
 
-from core.annotations._kernels import counting_sort
-from core.errors import InputError
-from core.ingest._repeat_kernels import repeated_pairs
-from core.ingest.column_mapping import Repeats
-from core.ingest.formats.raw_table import RawTable
-from core.ingest.long_rows import Rows, drop
-from core.text import plural
+from ..annotations._kernels import counting_sort
+from ..errors import InputError
+from ..text import plural
+from ._repeat_kernels import repeated_pairs
+from .column_mapping import Repeats
+from .formats.raw_table import RawTable
+from .long_rows import Rows, drop
 
 
 def treat_repeats(rows: Rows, raw: RawTable, repeats: Repeats, first: np.ndarray | None = None) -> int:

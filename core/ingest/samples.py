@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from core.annotations.dataset import RISK_LEVELS, Dataset
-from core.errors import NotFoundError
-from core.ingest.read_files import Reading, read
+from ..annotations.dataset import RISK_LEVELS, Dataset
+from ..errors import NotFoundError
+from .read_files import Reading, read
 
 SAMPLE_FOLDER = Path(__file__).resolve().parents[2] / "sample_data"
 

@@ -6,12 +6,12 @@ import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from core.annotations.dataset import Kind
-from core.errors import InputError
-from core.ingest.answer_rules import Treatment
-from core.ingest.column_mapping import Mapping, Repeats, check_mapping
-from core.ingest.formats.source import Question, Source
-from core.settings import current_settings
+from ..annotations.dataset import Kind
+from ..errors import InputError
+from ..settings import current_settings
+from .answer_rules import Treatment
+from .column_mapping import Mapping, Repeats, check_mapping
+from .formats.source import Question, Source
 
 _FOLDER = "mappings"
 _VERSION = 1

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from core.annotations.dataset import MISSING_TIME
-from core.annotations.vocabulary import encode, to_numbers
+from ..annotations.dataset import MISSING_TIME
+from ..annotations.vocabulary import encode, to_numbers
 
 
 def to_seconds(column: pa.ChunkedArray) -> np.ndarray:

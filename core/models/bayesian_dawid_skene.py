@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.errors import InputError
-from core.models.confusion_model import ConfusionModel, check_answers
-from core.models.dawid_skene_density import DawidSkeneDensity
+from ..annotations.dataset import Dataset
+from ..errors import InputError
+from .confusion_model import ConfusionModel, check_answers
+from .dawid_skene_density import DawidSkeneDensity
 
 
 @dataclass(frozen=True, slots=True)

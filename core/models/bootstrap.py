@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from core.chunks import CancelToken, map_chunks
-from core.models.coordinates import point_of
-from core.models.em import climb
-from core.models.em_model import Problem
-from core.models.information import Errors
-from core.models.restarts import alignment
-from core.models.result import RaterModelFit
-from core.models.stopping import StoppingRule
+from ..chunks import CancelToken, map_chunks
+from .coordinates import point_of
+from .em import climb
+from .em_model import Problem
+from .information import Errors
+from .restarts import alignment
+from .result import RaterModelFit
+from .stopping import StoppingRule
 
 _REFIT = StoppingRule(500, 1e-9)
 _STREAM = 1994  # apart from data that somebody simulated by the same seed: weights drawn alike would follow the truth

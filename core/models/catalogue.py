@@ -6,19 +6,19 @@ from dataclasses import dataclass, replace
 from shlex import quote
 from typing import Literal
 
-from core.annotations.dataset import Dataset
-from core.chunks import CancelToken
-from core.errors import InputError
-from core.models.dawid_skene import DawidSkene
-from core.models.difficulty.binary import one_against_rest
-from core.models.difficulty.model import DifficultyModel
-from core.models.difficulty.names import TAGS
-from core.models.em_model import EmModel
-from core.models.majority import MajorityVote
-from core.models.nuts.result import BayesianFit
-from core.models.one_coin import ClassConditional, OneCoin
-from core.models.result import RaterModelFit
-from core.models.tap import TAP
+from ..annotations.dataset import Dataset
+from ..chunks import CancelToken
+from ..errors import InputError
+from .dawid_skene import DawidSkene
+from .difficulty.binary import one_against_rest
+from .difficulty.model import DifficultyModel
+from .difficulty.names import TAGS
+from .em_model import EmModel
+from .majority import MajorityVote
+from .nuts.result import BayesianFit
+from .one_coin import ClassConditional, OneCoin
+from .result import RaterModelFit
+from .tap import TAP
 
 Method = Literal["vote", "em", "map", "nuts"]
 Progress = Callable[..., None]
@@ -188,11 +188,11 @@ def fit_request(
 
 def _bayesian(request: Request):
     if request.model == "hierarchical":
-        from core.models.hierarchical import HierarchicalDawidSkene
+        from .hierarchical import HierarchicalDawidSkene
 
         return HierarchicalDawidSkene()
     if request.model == "bayesian-dawid-skene":
-        from core.models.bayesian_dawid_skene import BayesianDawidSkene
+        from .bayesian_dawid_skene import BayesianDawidSkene
 
         return BayesianDawidSkene()
     tag = request.model.removeprefix("difficulty-")

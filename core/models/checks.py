@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.chunks import CancelToken, chunk_ranges, map_chunks
-from core.errors import InputError, NotApplicableError
-from core.models._check_kernels import count_statistics, tally
-from core.models.loo import psis_loo
-from core.models.nuts.density import Density
+from ..annotations.dataset import Dataset
+from ..chunks import CancelToken, chunk_ranges, map_chunks
+from ..errors import InputError, NotApplicableError
+from ._check_kernels import count_statistics, tally
+from .loo import psis_loo
+from .nuts.density import Density
 
 __all__ = ["PredictiveCheck", "predictive_checks", "psis_loo", "replicates_for"]
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.agreement.intervals import wilson
-from core.annotations.dataset import Dataset
-from core.errors import InputError, NotApplicableError
-from core.models.gold import gold_cases
-from core.models.result import RaterModelFit
+from ..agreement.intervals import wilson
+from ..annotations.dataset import Dataset
+from ..errors import InputError, NotApplicableError
+from .gold import gold_cases
+from .result import RaterModelFit
 
 FLOOR = 1e-12
 

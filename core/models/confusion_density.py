@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.chunks import map_chunks
-from core.models._confusion_kernels import pattern_posteriors
-from core.models._kernels import count_from
-from core.models.nuts.mode import posterior_mode
-from core.models.patterns import collapse
-from core.models.result import RaterModelFit
+from ..annotations.dataset import Dataset
+from ..chunks import map_chunks
+from ._confusion_kernels import pattern_posteriors
+from ._kernels import count_from
+from .nuts.mode import posterior_mode
+from .patterns import collapse
+from .result import RaterModelFit
 
 START_SPREAD = 0.3
 _PATTERN_CELLS = 4_000_000
@@ -152,7 +152,7 @@ class ConfusionDensity:
 
     def fit_of(self, draws: np.ndarray, method: str, level: float) -> RaterModelFit:
         """Means and intervals of prevalence, confusion and class probabilities; see `core.models.confusion_summary`."""
-        from core.models.confusion_summary import summarise
+        from .confusion_summary import summarise
 
         return summarise(self, self.dataset, draws, method, level)
 

@@ -4,14 +4,14 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.chunks import CancelToken
-from core.errors import InputError, NotApplicableError
-from core.models.confusion_density import ConfusionDensity
-from core.models.nuts.fitting import fit_by_map, fit_by_nuts
-from core.models.nuts.result import BayesianFit
-from core.models.nuts.sampler import TARGET_ACCEPT, Progress
-from core.models.sizes import check_size
+from ..annotations.dataset import Dataset
+from ..chunks import CancelToken
+from ..errors import InputError, NotApplicableError
+from .confusion_density import ConfusionDensity
+from .nuts.fitting import fit_by_map, fit_by_nuts
+from .nuts.result import BayesianFit
+from .nuts.sampler import TARGET_ACCEPT, Progress
+from .sizes import check_size
 
 
 class ConfusionModel:

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.models.confusion_density import ConfusionDensity
-from core.models.result import RaterModelFit, Spread, Uncertainty
+from ..annotations.dataset import Dataset
+from .confusion_density import ConfusionDensity
+from .result import RaterModelFit, Spread, Uncertainty
 
 
 def summarise(

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from core.models.em import Point, expect
-from core.models.em_model import Problem
-from core.models.reparametrise import SimplexRows
-from core.models.result import RaterModelFit
+from .em import Point, expect
+from .em_model import Problem
+from .reparametrise import SimplexRows
+from .result import RaterModelFit
 
 _STEP = 1e-4
 

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.chunks import CancelToken
-from core.models.design import design
-from core.models.em import no_prior
-from core.models.em_model import EmModel, Problem
-from core.models.identifiability import two_per_case
-from core.models.reparametrise import SimplexChart
-from core.models.restarts import Restarts
-from core.models.smoothing import Smoothing, default_smoothing, diagonal_prior, pooled_prior
-from core.models.stopping import StoppingRule
+from ..annotations.dataset import Dataset
+from ..chunks import CancelToken
+from .design import design
+from .em import no_prior
+from .em_model import EmModel, Problem
+from .identifiability import two_per_case
+from .reparametrise import SimplexChart
+from .restarts import Restarts
+from .smoothing import Smoothing, default_smoothing, diagonal_prior, pooled_prior
+from .stopping import StoppingRule
 
 __all__ = ["DawidSkene", "Restarts", "Smoothing", "StoppingRule", "default_smoothing"]
 

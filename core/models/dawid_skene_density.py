@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.models._confusion_kernels import dirichlet_density
-from core.models.confusion_density import ConfusionDensity, log_softmax
-from core.models.nuts.job_data import packed, unpacked
+from ..annotations.dataset import Dataset
+from ._confusion_kernels import dirichlet_density
+from .confusion_density import ConfusionDensity, log_softmax
+from .nuts.job_data import packed, unpacked
 
 
 class DawidSkeneDensity(ConfusionDensity):

@@ -5,15 +5,15 @@ from typing import Literal
 
 import numpy as np
 
-from core.annotations.counts import class_counts
-from core.annotations.csr import keep_annotations
-from core.annotations.dataset import Dataset
-from core.chunks import chunk_ranges
-from core.errors import NotApplicableError
-from core.models._kernels import first_answers, vote_shares
-from core.models.gold import known_classes
-from core.models.majority import cells
-from core.models.sizes import check_size
+from ..annotations.counts import class_counts
+from ..annotations.csr import keep_annotations
+from ..annotations.dataset import Dataset
+from ..chunks import chunk_ranges
+from ..errors import NotApplicableError
+from ._kernels import first_answers, vote_shares
+from .gold import known_classes
+from .majority import cells
+from .sizes import check_size
 
 Repeats = Literal["independent", "first", "refuse"]
 CHUNK_CASES = 65_536

@@ -10,10 +10,10 @@ from typing import Protocol
 
 import numpy as np
 
-from core.chunks import CancelToken, map_chunks
-from core.models._kernels import count_from, expect_and_count
-from core.models.design import Design
-from core.models.stopping import StoppingRule
+from ..chunks import CancelToken, map_chunks
+from ._kernels import count_from, expect_and_count
+from .design import Design
+from .stopping import StoppingRule
 
 _EVERY_CASE_ONCE = np.empty(0)
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.chunks import CancelToken
-from core.models.design import Design, Repeats
-from core.models.em import Family, Prior, Summit, climb
-from core.models.majority import normalised
-from core.models.restarts import Restarts, random_restarts
-from core.models.result import RaterModelFit
-from core.models.stopping import StoppingRule
+from ..annotations.dataset import Dataset
+from ..chunks import CancelToken
+from .design import Design, Repeats
+from .em import Family, Prior, Summit, climb
+from .majority import normalised
+from .restarts import Restarts, random_restarts
+from .result import RaterModelFit
+from .stopping import StoppingRule
 
 _USUAL = StoppingRule()
 

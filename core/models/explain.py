@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.models.result import RaterModelFit
+from ..annotations.dataset import Dataset
+from .result import RaterModelFit
 
 BOUND = 20.0
 _NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")

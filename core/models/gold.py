@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.errors import NotApplicableError
+from ..annotations.dataset import Dataset
+from ..errors import NotApplicableError
 
 
 def known_classes(dataset: Dataset, use_gold: bool) -> np.ndarray:

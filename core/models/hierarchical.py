@@ -8,9 +8,9 @@ DOI 10.1162/tacl_a_00040; a rater with few annotations leans on the others.
 from dataclasses import dataclass
 from typing import ClassVar
 
-from core.annotations.dataset import Dataset
-from core.models.confusion_model import ConfusionModel, check_answers
-from core.models.hierarchical_density import HierarchicalDensity
+from ..annotations.dataset import Dataset
+from .confusion_model import ConfusionModel, check_answers
+from .hierarchical_density import HierarchicalDensity
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.models._confusion_kernels import hierarchical_density
-from core.models.confusion_density import ConfusionDensity, log_softmax
-from core.models.nuts.job_data import packed, unpacked
-from core.models.nuts.mode import posterior_mode
+from ..annotations.dataset import Dataset
+from ._confusion_kernels import hierarchical_density
+from .confusion_density import ConfusionDensity, log_softmax
+from .nuts.job_data import packed, unpacked
+from .nuts.mode import posterior_mode
 
 ROW_SCALE = 1.5
 PREVALENCE_PRIOR = 2.0

@@ -8,8 +8,8 @@ need not be joined.
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.models._pair_kernels import bipartite
+from ..annotations.dataset import Dataset
+from ._pair_kernels import bipartite
 
 _EDGE = 1e-6
 

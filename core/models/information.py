@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.chunks import CancelToken, map_chunks
-from core.errors import NotApplicableError
-from core.models.coordinates import Coordinates
+from ..chunks import CancelToken, map_chunks
+from ..errors import NotApplicableError
+from .coordinates import Coordinates
 
 # Information on a logit below this is a standard error above 30: nothing is known of that direction.
 _NOTHING = 1e-3

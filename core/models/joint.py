@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.agreement.coefficients import fleiss_kappa
-from core.annotations.dataset import Dataset
-from core.errors import NotApplicableError
-from core.models._pair_kernels import mean_product, pair_tables
-from core.models.result import RaterModelFit
+from ..agreement.coefficients import fleiss_kappa
+from ..annotations.dataset import Dataset
+from ..errors import NotApplicableError
+from ._pair_kernels import mean_product, pair_tables
+from .result import RaterModelFit
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.errors import InputError
+from ..errors import InputError
 
 LEAST_DRAWS = 100
 BLOCK = 256

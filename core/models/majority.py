@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.annotations.counts import class_counts
-from core.annotations.dataset import Dataset
-from core.errors import NotApplicableError
-from core.models._kernels import count_from, vote_shares
-from core.models.result import RaterModelFit
-from core.models.sizes import check_size
+from ..annotations.counts import class_counts
+from ..annotations.dataset import Dataset
+from ..errors import NotApplicableError
+from ._kernels import count_from, vote_shares
+from .result import RaterModelFit
+from .sizes import check_size
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.chunks import CancelToken
-from core.models.design import design
-from core.models.em import no_prior
-from core.models.em_model import EmModel, Problem
-from core.models.reparametrise import RateChart
-from core.models.smoothing import default_smoothing, pooled_prior
+from ..annotations.dataset import Dataset
+from ..chunks import CancelToken
+from .design import design
+from .em import no_prior
+from .em_model import EmModel, Problem
+from .reparametrise import RateChart
+from .smoothing import default_smoothing, pooled_prior
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,16 @@ from typing import Literal
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.chunks import CancelToken
-from core.errors import InputError, NotApplicableError
-from core.models.bootstrap import bootstrap_errors
-from core.models.coordinates import Coordinates
-from core.models.em import expect
-from core.models.em_model import EmModel, Problem
-from core.models.information import Errors, information_errors
-from core.models.reparametrise import expit, logit
-from core.models.result import RaterModelFit, Spread, Uncertainty
+from ..annotations.dataset import Dataset
+from ..chunks import CancelToken
+from ..errors import InputError, NotApplicableError
+from .bootstrap import bootstrap_errors
+from .coordinates import Coordinates
+from .em import expect
+from .em_model import EmModel, Problem
+from .information import Errors, information_errors
+from .reparametrise import expit, logit
+from .result import RaterModelFit, Spread, Uncertainty
 
 Method = Literal["observed information", "case bootstrap"]
 MOST_PARAMETERS = 600

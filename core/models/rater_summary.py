@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.agreement.intervals import wilson
-from core.annotations.dataset import Dataset
-from core.models.result import RaterModelFit
+from ..agreement.intervals import wilson
+from ..annotations.dataset import Dataset
+from .result import RaterModelFit
 
 _Z95 = 1.959963984540054
 

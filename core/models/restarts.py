@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.chunks import CancelToken, map_chunks
-from core.models.design import Design
-from core.models.result import RaterModelFit
+from ..chunks import CancelToken, map_chunks
+from .design import Design
+from .result import RaterModelFit
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Refusing a model that is too large for its data, before memory runs out."""
 
-from core.annotations.dataset import Dataset
-from core.errors import LimitError, NotApplicableError
-from core.settings import current_settings
+from ..annotations.dataset import Dataset
+from ..errors import LimitError, NotApplicableError
+from ..settings import current_settings
 
 
 def check_size(title: str, dataset: Dataset) -> None:

@@ -4,11 +4,11 @@ from typing import Literal
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.chunks import CancelToken
-from core.models.design import Design
-from core.models.em import Family, Prior, Summit, climb, no_prior
-from core.models.stopping import StoppingRule
+from ..annotations.dataset import Dataset
+from ..chunks import CancelToken
+from .design import Design
+from .em import Family, Prior, Summit, climb, no_prior
+from .stopping import StoppingRule
 
 Smoothing = Literal["none", "diagonal", "pooled"]
 POOL_STRENGTH = 10.0

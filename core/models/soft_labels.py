@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.models.result import RaterModelFit
+from ..annotations.dataset import Dataset
+from .result import RaterModelFit
 
 LOG_ODDS_BOUND = 20.0
 

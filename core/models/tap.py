@@ -11,16 +11,16 @@ from typing import Literal
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.chunks import CancelToken
-from core.models._tap_kernels import accuracy_and_guesses
-from core.models.design import design
-from core.models.em import Summit, no_prior
-from core.models.em_model import EmModel, Problem
-from core.models.identifiability import left_free, tap_identifiability
-from core.models.reparametrise import LEAST_COUNT, SimplexRows, expit, logit
-from core.models.result import RaterModelFit
-from core.models.smoothing import default_smoothing, pooled_prior
+from ..annotations.dataset import Dataset
+from ..chunks import CancelToken
+from ._tap_kernels import accuracy_and_guesses
+from .design import design
+from .em import Summit, no_prior
+from .em_model import EmModel, Problem
+from .identifiability import left_free, tap_identifiability
+from .reparametrise import LEAST_COUNT, SimplexRows, expit, logit
+from .result import RaterModelFit
+from .smoothing import default_smoothing, pooled_prior
 
 
 @dataclass(frozen=True, slots=True)

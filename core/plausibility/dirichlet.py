@@ -10,12 +10,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from core.annotations.counts import class_counts
-from core.annotations.dataset import Dataset
-from core.errors import InputError
-from core.plausibility._kernels import dirichlet_draws
-from core.plausibility.protocol import CaseDraws, check_sampling
-from core.seeds import case_seeds
+from ..annotations.counts import class_counts
+from ..annotations.dataset import Dataset
+from ..errors import InputError
+from ..seeds import case_seeds
+from ._kernels import dirichlet_draws
+from .protocol import CaseDraws, check_sampling
 
 SPLIT_DEPTH = 3
 SMALLEST, LARGEST = 1e-9, 1e9  # beyond these, draws cannot be told from one point in double precision

@@ -14,11 +14,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.errors import InputError, NotApplicableError
-from core.plausibility.dirichlet import LARGEST, SMALLEST, SPLIT_DEPTH
-from core.plausibility.protocol import CaseDraws, check_sampling
-from core.seeds import case_seeds
+from ..annotations.dataset import Dataset
+from ..errors import InputError, NotApplicableError
+from ..seeds import case_seeds
+from .dirichlet import LARGEST, SMALLEST, SPLIT_DEPTH
+from .protocol import CaseDraws, check_sampling
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.errors import InputError
-from core.plausibility.gaussian import GaussianScores, ScoreStatistics, score_statistics
+from ..annotations.dataset import Dataset
+from ..errors import InputError
+from .gaussian import GaussianScores, ScoreStatistics, score_statistics
 
 # Bounds of the search, in units of the standard deviation of all scores. Some data have no maximum: where many cases
 # are unanimous, the likelihood grows without end as κ0 and b0 go to 0.

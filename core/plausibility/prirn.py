@@ -10,13 +10,13 @@ from typing import ClassVar, get_args
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.errors import InputError
-from core.plausibility._kernels import dirichlet_draws
-from core.plausibility.dirichlet import LARGEST, SMALLEST, SPLIT_DEPTH
-from core.plausibility.protocol import CaseDraws, check_sampling
-from core.rankings.irn import IRNWeights, Ties, irn
-from core.seeds import case_seeds
+from ..annotations.dataset import Dataset
+from ..errors import InputError
+from ..rankings.irn import IRNWeights, Ties, irn
+from ..seeds import case_seeds
+from ._kernels import dirichlet_draws
+from .dirichlet import LARGEST, SMALLEST, SPLIT_DEPTH
+from .protocol import CaseDraws, check_sampling
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from typing import Protocol
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.errors import InputError
+from ..annotations.dataset import Dataset
+from ..errors import InputError
 
 LARGEST_RELIABILITY = 1e9  # beyond it, draws cannot be told from one point in double precision
 

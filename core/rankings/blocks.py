@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.errors import InputError, NotApplicableError
-from core.rankings._kernels import block_places
+from ..annotations.dataset import Dataset
+from ..errors import InputError, NotApplicableError
+from ._kernels import block_places
 
 Blocks = Sequence[Sequence[int]]
 

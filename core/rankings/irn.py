@@ -9,10 +9,10 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.errors import LimitError
-from core.rankings._kernels import sum_by_class
-from core.rankings.blocks import RankedEntries, ranked_entries
+from ..annotations.dataset import Dataset
+from ..errors import LimitError
+from ._kernels import sum_by_class
+from .blocks import RankedEntries, ranked_entries
 
 Ties = Literal["split", "full"]
 # Weights are summed as whole numbers of 1/UNIT, so that 1/2 + 1/3 + 1/6 ties with 1 in any order. All numbers up to 28

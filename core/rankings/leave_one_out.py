@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.rankings._kernels import agreement_with_others, sum_by_class
-from core.rankings.irn import Ties, entries_of_cases, whole_weights
+from ..annotations.dataset import Dataset
+from ._kernels import agreement_with_others, sum_by_class
+from .irn import Ties, entries_of_cases, whole_weights
 
 
 @dataclass(frozen=True, slots=True, eq=False)

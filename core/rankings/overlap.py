@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.errors import InputError
-from core.rankings._kernels import mean_pair_overlaps, pair_overlap, self_overlap
-from core.rankings.blocks import Blocks, RankedEntries, entries_of, ranked_entries
+from ..annotations.dataset import Dataset
+from ..errors import InputError
+from ._kernels import mean_pair_overlaps, pair_overlap, self_overlap
+from .blocks import Blocks, RankedEntries, entries_of, ranked_entries
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.chunks import CancelToken, chunk_ranges, map_chunks
-from core.models.reparametrise import expit, logit
-from core.raters._accuracy_kernels import likelihood_grids
-from core.raters.leave_one_rater_out import Panel
+from ..chunks import CancelToken, chunk_ranges, map_chunks
+from ..models.reparametrise import expit, logit
+from ._accuracy_kernels import likelihood_grids
+from .leave_one_rater_out import Panel
 
 N_POINTS = 121
 _CELLS = 400

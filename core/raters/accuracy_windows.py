@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.raters._accuracy_kernels import log_likelihood
-from core.raters.accuracy import cell_edges, even_mass, quantile
-from core.raters.leave_one_rater_out import Panel
+from ._accuracy_kernels import log_likelihood
+from .accuracy import cell_edges, even_mass, quantile
+from .leave_one_rater_out import Panel
 
 FEWEST = 10
 POINTS = np.linspace(0.005, 0.995, 100)

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.agreement.intervals import wilson
-from core.annotations.dataset import Dataset
-from core.errors import InputError
-from core.raters.rates import Rates
+from ..agreement.intervals import wilson
+from ..annotations.dataset import Dataset
+from ..errors import InputError
+from .rates import Rates
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.raters.leave_one_rater_out import Panel
+from .leave_one_rater_out import Panel
 
 CERTAIN = 0.9
 FAR = 0.05

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.agreement.pairs import pair_matrix
-from core.annotations.dataset import Dataset
-from core.errors import NotApplicableError
-from core.models.identifiability import most_per_case, tap_identifiability, two_per_case, unidentified_raters
-from core.models.result import RaterModelFit
-from core.text import plural
+from ..agreement.pairs import pair_matrix
+from ..annotations.dataset import Dataset
+from ..errors import NotApplicableError
+from ..models.identifiability import most_per_case, tap_identifiability, two_per_case, unidentified_raters
+from ..models.result import RaterModelFit
+from ..text import plural
 
 FEW = 10
 

@@ -13,13 +13,13 @@ from typing import Literal
 
 import numpy as np
 
-from core.annotations.dataset import MISSING_TIME
-from core.chunks import CancelToken, map_chunks
-from core.errors import InputError, NotApplicableError
-from core.raters._chart_kernels import change_points, chart_of, shuffled_highest
-from core.raters.accuracy_windows import FEWEST, POINTS, Windows, mean_accuracy, windows_of
-from core.raters.leave_one_rater_out import Panel
-from core.seeds import case_seeds
+from ..annotations.dataset import MISSING_TIME
+from ..chunks import CancelToken, map_chunks
+from ..errors import InputError, NotApplicableError
+from ..seeds import case_seeds
+from ._chart_kernels import change_points, chart_of, shuffled_highest
+from .accuracy_windows import FEWEST, POINTS, Windows, mean_accuracy, windows_of
+from .leave_one_rater_out import Panel
 
 Chart = Literal["cusum", "ewma"]
 FALL = 0.5  # a drop of this share of the odds of being right is what the CUSUM is tuned to

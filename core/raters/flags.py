@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.raters.carelessness import FAR, Carelessness
-from core.raters.tempo import Tempo
-from core.text import number
+from ..text import number
+from .carelessness import FAR, Carelessness
+from .tempo import Tempo
 
 FALSE_ALARMS = 0.05
 LEAST_SHARE = 0.05  # of the clear answers, below which favouring a class is a habit and not carelessness

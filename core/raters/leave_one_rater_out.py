@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.annotations._kernels import counting_sort
-from core.annotations.dataset import MISSING_TIME, Dataset
-from core.chunks import CancelToken, chunk_ranges, map_chunks
-from core.errors import InputError, NotApplicableError
-from core.models.gold import known_classes
-from core.models.majority import cells
-from core.models.result import RaterModelFit
-from core.raters._panel_kernels import answers_by_class, chance_of_mistake, without_own
+from ..annotations._kernels import counting_sort
+from ..annotations.dataset import MISSING_TIME, Dataset
+from ..chunks import CancelToken, chunk_ranges, map_chunks
+from ..errors import InputError, NotApplicableError
+from ..models.gold import known_classes
+from ..models.majority import cells
+from ..models.result import RaterModelFit
+from ._panel_kernels import answers_by_class, chance_of_mistake, without_own
 
 FLOOR = 1e-3  # no answer is impossible: one slip of a rater must not outweigh all others
 CHUNK_CASES = 20_000

@@ -5,23 +5,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.agreement.by_rater import by_rater
-from core.agreement.intra_rater import intra_rater
-from core.annotations.dataset import Dataset
-from core.chunks import CancelToken
-from core.errors import InputError, NotApplicableError
-from core.models._kernels import first_answers
-from core.models.dawid_skene import DawidSkene, default_smoothing
-from core.models.em_model import EmModel
-from core.models.majority import MajorityVote
-from core.models.one_coin import OneCoin
-from core.models.rater_summary import rater_summary
-from core.models.result import RaterModelFit
-from core.raters.accuracy import Accuracies, accuracies_of
-from core.raters.blind import BlindReads, agreement_with_blind
-from core.raters.carelessness import CERTAIN, Carelessness, carelessness
-from core.raters.drift import drift_chances, drift_of
-from core.raters.flags import (
+from ..agreement.by_rater import by_rater
+from ..agreement.intra_rater import intra_rater
+from ..annotations.dataset import Dataset
+from ..chunks import CancelToken
+from ..errors import InputError, NotApplicableError
+from ..models._kernels import first_answers
+from ..models.dawid_skene import DawidSkene, default_smoothing
+from ..models.em_model import EmModel
+from ..models.majority import MajorityVote
+from ..models.one_coin import OneCoin
+from ..models.rater_summary import rater_summary
+from ..models.result import RaterModelFit
+from ..text import number
+from .accuracy import Accuracies, accuracies_of
+from .blind import BlindReads, agreement_with_blind
+from .carelessness import CERTAIN, Carelessness, carelessness
+from .drift import drift_chances, drift_of
+from .flags import (
     FALSE_ALARMS,
     Evidence,
     Flag,
@@ -33,10 +34,9 @@ from core.raters.flags import (
     speed_evidence,
     streak_evidence,
 )
-from core.raters.leave_one_rater_out import Panel, panel_of
-from core.raters.rates import Rates, entropy_of, rates_of
-from core.raters.tempo import SITTING, Tempo, tempo
-from core.text import number
+from .leave_one_rater_out import Panel, panel_of
+from .rates import Rates, entropy_of, rates_of
+from .tempo import SITTING, Tempo, tempo
 
 
 @dataclass(frozen=True, slots=True, eq=False)

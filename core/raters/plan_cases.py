@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.certainty.first_place import first_place
-from core.certainty.next_opinion import next_opinion
-from core.plausibility.dirichlet import DirichletCounts
+from ..annotations.dataset import Dataset
+from ..certainty.first_place import first_place
+from ..certainty.next_opinion import next_opinion
+from ..plausibility.dirichlet import DirichletCounts
 
 POLICIES = ("random", "least_certain", "largest_gain", "new_cases")
 

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.agreement.probability import spa
-from core.annotations.counts import ClassCounts
-from core.models.reparametrise import expit, logit
-from core.raters._accuracy_kernels import likelihood_grids
-from core.raters.accuracy import N_POINTS, cell_edges, even_mass, quantile
-from core.raters.leave_one_rater_out import spread_of
-from core.raters.plan_cases import Patterns
-from core.raters.plan_world import Progress, World, fitted_posterior, log_posterior
+from ..agreement.probability import spa
+from ..annotations.counts import ClassCounts
+from ..models.reparametrise import expit, logit
+from ._accuracy_kernels import likelihood_grids
+from .accuracy import N_POINTS, cell_edges, even_mass, quantile
+from .leave_one_rater_out import spread_of
+from .plan_cases import Patterns
+from .plan_world import Progress, World, fitted_posterior, log_posterior
 
 QUANTITIES = ("certainty", "agreement", "accuracy", "prevalence")
 MORE_IS_BETTER = ("certainty",)

@@ -5,16 +5,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.models.dawid_skene import FullRows
-from core.models.design import Design, design
-from core.models.em import Point, Prior, climb, no_prior
-from core.models.majority import cells
-from core.models.result import RaterModelFit
-from core.models.smoothing import POOL_STRENGTH
-from core.models.stopping import StoppingRule
-from core.raters._planning_kernels import ask
-from core.raters.plan_cases import Patterns, next_cases
+from ..annotations.dataset import Dataset
+from ..models.dawid_skene import FullRows
+from ..models.design import Design, design
+from ..models.em import Point, Prior, climb, no_prior
+from ..models.majority import cells
+from ..models.result import RaterModelFit
+from ..models.smoothing import POOL_STRENGTH
+from ..models.stopping import StoppingRule
+from ._planning_kernels import ask
+from .plan_cases import Patterns, next_cases
 
 _REFIT = StoppingRule(100, 1e-7)
 _TOWARDS_FIT = StoppingRule(2, 1e-7)

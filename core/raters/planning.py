@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.chunks import CancelToken, map_chunks
-from core.errors import InputError, NotApplicableError, NotFoundError
-from core.models.design import design
-from core.models.result import RaterModelFit
-from core.raters.plan_cases import POLICIES, Patterns, next_cases
-from core.raters.plan_quantities import MORE_IS_BETTER, QUANTITIES, Measure
-from core.raters.plan_world import Progress, World, carried_out, counts_of, drawn_world
+from ..annotations.dataset import Dataset
+from ..chunks import CancelToken, map_chunks
+from ..errors import InputError, NotApplicableError, NotFoundError
+from ..models.design import design
+from ..models.result import RaterModelFit
+from .plan_cases import POLICIES, Patterns, next_cases
+from .plan_quantities import MORE_IS_BETTER, QUANTITIES, Measure
+from .plan_world import Progress, World, carried_out, counts_of, drawn_world
 
 
 @dataclass(frozen=True, slots=True)

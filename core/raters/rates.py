@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.agreement.intervals import Coefficient
-from core.annotations.dataset import Dataset
+from ..agreement.intervals import Coefficient
+from ..annotations.dataset import Dataset
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.annotations.dataset import MISSING_TIME
-from core.errors import NotApplicableError, NotFoundError
-from core.raters.carelessness import CERTAIN
-from core.raters.drift import Chart, Drift, drift_of
-from core.raters.leave_one_rater_out import Panel
-from core.raters.monitoring import RaterTable
+from ..annotations.dataset import MISSING_TIME
+from ..errors import NotApplicableError, NotFoundError
+from .carelessness import CERTAIN
+from .drift import Chart, Drift, drift_of
+from .leave_one_rater_out import Panel
+from .monitoring import RaterTable
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.annotations.dataset import MISSING_TIME
-from core.raters.carelessness import CERTAIN
-from core.raters.leave_one_rater_out import Panel
+from ..annotations.dataset import MISSING_TIME
+from .carelessness import CERTAIN
+from .leave_one_rater_out import Panel
 
 SITTING = 1800  # seconds without an answer that end a sitting
 _DAY = 86_400

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.plausibility.protocol import CaseDraws
+from ..plausibility.protocol import CaseDraws
 
 
 @dataclass(frozen=True, slots=True)

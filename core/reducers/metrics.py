@@ -6,10 +6,10 @@ from typing import Protocol
 
 import numpy as np
 
-from core.errors import InputError
-from core.plausibility.protocol import CaseDraws
-from core.reducers._metric_kernels import N_METRICS, classifier_scores
-from core.reducers.risk import level_masses
+from ..errors import InputError
+from ..plausibility.protocol import CaseDraws
+from ._metric_kernels import N_METRICS, classifier_scores
+from .risk import level_masses
 
 RISK_BINS = 3
 

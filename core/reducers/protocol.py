@@ -7,9 +7,9 @@ cases × draws × classes.
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from core.annotations.dataset import Dataset
-from core.chunks import CancelToken, chunk_ranges, map_chunks
-from core.plausibility.protocol import CaseDraws, PlausibilityModel
+from ..annotations.dataset import Dataset
+from ..chunks import CancelToken, chunk_ranges, map_chunks
+from ..plausibility.protocol import CaseDraws, PlausibilityModel
 
 CHUNK_CASES = 128
 MERGED_AT = 16

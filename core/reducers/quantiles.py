@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.plausibility.protocol import CaseDraws
-from core.reducers._kernels import sorted_quantiles
+from ..plausibility.protocol import CaseDraws
+from ._kernels import sorted_quantiles
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.plausibility.protocol import CaseDraws
-from core.reducers._metric_kernels import risk_of_draws
+from ..plausibility.protocol import CaseDraws
+from ._metric_kernels import risk_of_draws
 
 N_LEVELS = 3
 

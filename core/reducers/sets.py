@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.errors import InputError
-from core.plausibility.protocol import CaseDraws
-from core.reducers._kernels import top_sets
+from ..errors import InputError
+from ..plausibility.protocol import CaseDraws
+from ._kernels import top_sets
 
 
 @dataclass(frozen=True, slots=True, eq=False)

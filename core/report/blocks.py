@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.figures.theme import Theme
+from ..figures.theme import Theme
 
 
 @dataclass(frozen=True, slots=True)

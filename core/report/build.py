@@ -3,19 +3,19 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from core.annotations.dataset import Dataset
-from core.annotations.named_selection import Selection
-from core.chunks import CancelToken
-from core.errors import InputError
-from core.evaluation.predictions import Predictions
-from core.ingest.build_dataset import Report
-from core.plausibility.dirichlet import DirichletCounts
-from core.plausibility.plackett_luce.gibbs import PlackettLuce
-from core.plausibility.protocol import PlausibilityModel
-from core.report import data_sections, truth_sections
-from core.report.blocks import Section
-from core.report.page import to_html
-from core.text import plural
+from ..annotations.dataset import Dataset
+from ..annotations.named_selection import Selection
+from ..chunks import CancelToken
+from ..errors import InputError
+from ..evaluation.predictions import Predictions
+from ..ingest.build_dataset import Report
+from ..plausibility.dirichlet import DirichletCounts
+from ..plausibility.plackett_luce.gibbs import PlackettLuce
+from ..plausibility.protocol import PlausibilityModel
+from ..text import plural
+from . import data_sections, truth_sections
+from .blocks import Section
+from .page import to_html
 
 _SECTIONS: dict[str, tuple[str, Callable]] = {
     "agreement": ("Do the raters agree?", data_sections.agreement),

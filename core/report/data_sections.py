@@ -6,18 +6,18 @@ from shlex import quote
 import numpy as np
 import pandas as pd
 
-from core.agreement.coefficients import agreement_table
-from core.agreement.probability import SPA_WEIGHTINGS, case_agreement
-from core.annotations.capabilities import can_use
-from core.annotations.counts import class_counts
-from core.annotations.dataset import Dataset
-from core.figures import agreement as agreement_figures
-from core.figures import models as model_figures
-from core.models.dawid_skene import DawidSkene
-from core.models.majority import MajorityVote
-from core.report.blocks import Grid, Picture, Words
-from core.text import plotly, plural, shorten, with_interval
-from core.version import __version__
+from ..agreement.coefficients import agreement_table
+from ..agreement.probability import SPA_WEIGHTINGS, case_agreement
+from ..annotations.capabilities import can_use
+from ..annotations.counts import class_counts
+from ..annotations.dataset import Dataset
+from ..figures import agreement as agreement_figures
+from ..figures import models as model_figures
+from ..models.dawid_skene import DawidSkene
+from ..models.majority import MajorityVote
+from ..text import plotly, plural, shorten, with_interval
+from ..version import __version__
+from .blocks import Grid, Picture, Words
 
 _OPTIONS = ("alpha", "ties", "epsilon")
 

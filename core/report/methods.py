@@ -1,6 +1,6 @@
 """What was done, in sentences for the methods section of a paper, each with its source."""
 
-from core.version import __version__
+from ..version import __version__
 
 _SOURCES = {
     "spa": "Nørregaard & Derczynski, Sparse Probability of Agreement (2022)",

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 from plotly.offline import get_plotlyjs
 
-from core.figures.theme import DARK, LIGHT
-from core.report.blocks import Block, Grid, Picture, Section, Words
-from core.text import html_text
+from ..figures.theme import DARK, LIGHT
+from ..text import html_text
+from .blocks import Block, Grid, Picture, Section, Words
 
 _SHORT = 24
 _STYLE = """

@@ -2,11 +2,11 @@
 
 import pandas as pd
 
-from core.figures.raters import rater_over_time
-from core.raters.report_card import ReportCard
-from core.report.blocks import Block, Grid, Picture, Section, Words
-from core.report.page import to_html
-from core.text import number, plural, with_interval
+from ..figures.raters import rater_over_time
+from ..raters.report_card import ReportCard
+from ..text import number, plural, with_interval
+from .blocks import Block, Grid, Picture, Section, Words
+from .page import to_html
 
 
 def rater_report(card: ReportCard, dataset_name: str) -> bytes:

@@ -3,17 +3,17 @@
 import numpy as np
 import pandas as pd
 
-from core.annotations.dataset import RISK_LEVELS, Dataset
-from core.certainty.explain import why
-from core.evaluation.choice import verdict
-from core.evaluation.metrics import metric_names
-from core.evaluation.sweep_table import SweepTable, reliability_sweep
-from core.figures import classifiers as classifier_figures
-from core.figures import reliability as figures
-from core.plausibility.protocol import PlausibilityModel
-from core.report.blocks import Grid, Picture, Words
-from core.report.methods import methods_text
-from core.text import number, plural
+from ..annotations.dataset import RISK_LEVELS, Dataset
+from ..certainty.explain import why
+from ..evaluation.choice import verdict
+from ..evaluation.metrics import metric_names
+from ..evaluation.sweep_table import SweepTable, reliability_sweep
+from ..figures import classifiers as classifier_figures
+from ..figures import reliability as figures
+from ..plausibility.protocol import PlausibilityModel
+from ..text import number, plural
+from .blocks import Grid, Picture, Words
+from .methods import methods_text
 
 LEVEL = 0.9
 _LISTED = 25

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.errors import InputError, NotApplicableError
-from core.review.events import check_name
-from core.review.opinions import Opinion
-from core.review.states import CaseReview
+from ..annotations.dataset import Dataset
+from ..errors import InputError, NotApplicableError
+from .events import check_name
+from .opinions import Opinion
+from .states import CaseReview
 
 RATER = "Adjudication"
 

@@ -16,9 +16,9 @@ from alembic.script import ScriptDirectory
 from alembic.script.revision import ResolutionError
 from alembic.util import CommandError
 
-from core.errors import InputError
-from core.review.review_errors import StoreError
-from core.settings import current_settings
+from ..errors import InputError
+from ..settings import current_settings
+from .review_errors import StoreError
 
 PATIENCE = 5.0  # seconds that a write waits for another
 _MIGRATIONS = Path(__file__).parent / "migrations"

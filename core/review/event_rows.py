@@ -3,8 +3,8 @@
 import json
 from dataclasses import fields
 
-from core.review.events import Event
-from core.review.opinions import Opinion
+from .events import Event
+from .opinions import Opinion
 
 _OPINIONS = ("panel", "old", "opinion")
 _NAMES = tuple(entry.name for entry in fields(Event))

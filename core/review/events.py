@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from core.errors import InputError
-from core.review.opinions import REASONS, Opinion
+from ..errors import InputError
+from .opinions import REASONS, Opinion
 
 Kind = Literal[
     "opinion",

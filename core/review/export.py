@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 import pandas as pd
 
-from core.annotations.dataset import Dataset
-from core.review.events import Event
-from core.review.opinions import REASONS, Opinion
-from core.review.states import STATES, CaseReview, effective
-from core.version import __version__
+from ..annotations.dataset import Dataset
+from ..version import __version__
+from .events import Event
+from .opinions import REASONS, Opinion
+from .states import STATES, CaseReview, effective
 
 _RESULT = (
     "case",

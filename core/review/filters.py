@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.annotations.dataset import MISSING_TIME, Dataset
-from core.errors import InputError, NotFoundError
-from core.review.states import SETTLED, STATES, CaseReview
+from ..annotations.dataset import MISSING_TIME, Dataset
+from ..errors import InputError, NotFoundError
+from .states import SETTLED, STATES, CaseReview
 
 
 @dataclass(frozen=True, slots=True)

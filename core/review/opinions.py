@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.errors import InputError
+from ..errors import InputError
 
 REASONS = {
     "unclear_image": "unclear image",

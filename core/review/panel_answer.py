@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.review.opinions import UNDETERMINED, Opinion
+from .opinions import UNDETERMINED, Opinion
 
 STANDARD_ERRORS = 2.0
 

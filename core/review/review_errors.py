@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from core.errors import PluralityError
+from ..errors import PluralityError
 
 Trouble = Literal["locked", "full", "unreachable", "read-only", "damaged", "newer", "other"]
 

@@ -7,14 +7,14 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from core.annotations.dataset import Dataset
-from core.errors import NotApplicableError
-from core.review.events import Draft, Event, check_name
-from core.review.opinions import Opinion
-from core.review.rules import what_follows
-from core.review.sessions import Progress, Queued, Session, SessionLine, progress_of
-from core.review.states import CaseReview
-from core.review.store import ReviewStore
+from ..annotations.dataset import Dataset
+from ..errors import NotApplicableError
+from .events import Draft, Event, check_name
+from .opinions import Opinion
+from .rules import what_follows
+from .sessions import Progress, Queued, Session, SessionLine, progress_of
+from .states import CaseReview
+from .store import ReviewStore
 
 
 def new_token() -> str:

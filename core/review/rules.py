@@ -2,10 +2,10 @@
 
 from dataclasses import fields, replace
 
-from core.errors import InputError
-from core.review.events import Draft, Event
-from core.review.review_errors import NotAllowedError
-from core.review.states import SETTLED, CaseReview, Read, effective, review_of
+from ..errors import InputError
+from .events import Draft, Event
+from .review_errors import NotAllowedError
+from .states import SETTLED, CaseReview, Read, effective, review_of
 
 
 def admit(review: CaseReview, draft: Draft, at: int) -> Event:

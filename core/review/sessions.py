@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from core.review.events import Event
-from core.review.states import SETTLED, CaseReview, effective, review_of
+from .events import Event
+from .states import SETTLED, CaseReview, effective, review_of
 
 Standing = Literal["left", "begun", "skipped", "done", "elsewhere"]
 STANDINGS: dict[Standing, str] = {

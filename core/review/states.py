@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from core.review.events import Event
-from core.review.opinions import Opinion
+from .events import Event
+from .opinions import Opinion
 
 State = Literal["open", "skipped", "read", "second_opinion", "arbitration", "closed", "adjudicated"]
 STATES: dict[State, str] = {

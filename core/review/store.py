@@ -9,15 +9,15 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from core.errors import InputError, NotFoundError
-from core.review.database import PATIENCE, empty_log, open_database, parse_url, store_url, transaction
-from core.review.event_rows import from_row, to_row
-from core.review.events import Draft, Event, check_name, check_text
-from core.review.review_errors import ConflictError
-from core.review.rules import admit
-from core.review.schema import events, session_cases, sessions
-from core.review.sessions import Queued, Session, SessionLine, lines_of
-from core.review.states import CaseReview, review_of
+from ..errors import InputError, NotFoundError
+from .database import PATIENCE, empty_log, open_database, parse_url, store_url, transaction
+from .event_rows import from_row, to_row
+from .events import Draft, Event, check_name, check_text
+from .review_errors import ConflictError
+from .rules import admit
+from .schema import events, session_cases, sessions
+from .sessions import Queued, Session, SessionLine, lines_of
+from .states import CaseReview, review_of
 
 LONGEST_TOKEN = 64
 

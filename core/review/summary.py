@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.agreement.coefficients import percent_agreement
-from core.agreement.intervals import Coefficient, undefined
-from core.agreement.krippendorff import krippendorff_alpha
-from core.agreement.probability import share_of_agreement
-from core.annotations.dataset import Dataset
-from core.certainty.top_sets import annotation_certainty
-from core.plausibility.protocol import PlausibilityModel
-from core.review.events import Event
-from core.review.states import STATES, CaseReview, Read, effective, review_of
+from ..agreement.coefficients import percent_agreement
+from ..agreement.intervals import Coefficient, undefined
+from ..agreement.krippendorff import krippendorff_alpha
+from ..agreement.probability import share_of_agreement
+from ..annotations.dataset import Dataset
+from ..certainty.top_sets import annotation_certainty
+from ..plausibility.protocol import PlausibilityModel
+from .events import Event
+from .states import STATES, CaseReview, Read, effective, review_of
 
 DIRECTIONS = {
     "to_panel": "to the panel's answer",

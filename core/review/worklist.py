@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.annotations.counts import ClassCounts
-from core.annotations.dataset import RISK_LEVELS, Dataset
-from core.certainty.next_opinion import NextOpinion
-from core.errors import InputError
-from core.evaluation.predictions import Predictions
-from core.review.sessions import Queued
-from core.text import plural
+from ..annotations.counts import ClassCounts
+from ..annotations.dataset import RISK_LEVELS, Dataset
+from ..certainty.next_opinion import NextOpinion
+from ..errors import InputError
+from ..evaluation.predictions import Predictions
+from ..text import plural
+from .sessions import Queued
 
 CERTAIN = 0.9
 MOST_RISK = len(RISK_LEVELS) - 1

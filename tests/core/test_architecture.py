@@ -58,16 +58,22 @@ def part(module):
 
 def imported(path):
     """Every module that a file imports, at its top or inside a function; names taken from ``core`` are modules."""
+    package = path.relative_to(ROOT).parts[:-1]
     found = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path} line {node.lineno}: imports are absolute"
-            if node.module == "core":
-                found += [f"core.{alias.name}" for alias in node.names]
-            else:
+            place = f"{path} line {node.lineno}"
+            if not node.level:
+                assert node.module.split(".")[0] != "core", f"{place}: core imports itself by relative names"
                 found.append(node.module)
+                continue
+            module = ".".join([*package[: len(package) - node.level + 1], *filter(None, [node.module])])
+            if node.module is None:
+                found += [f"{module}.{alias.name}" for alias in node.names]
+            else:
+                found.append(module)
     return found
 
 

@@ -6,9 +6,9 @@ import stat
 import zipfile
 import zlib
 
-from core.errors import InputError
-from core.settings import MEGABYTE, current_settings
-from core.text import shorten
+from ...errors import InputError
+from ...settings import MEGABYTE, current_settings
+from ...text import shorten
 
 MAGIC = b"PK\x03\x04"
 _EMPTY_MAGIC = b"PK\x05\x06"

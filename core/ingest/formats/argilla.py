@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from core.ingest.companion_files import SideFiles
-from core.ingest.formats.content_columns import CaseTexts
-from core.ingest.formats.json_text import JsonFile, Progress, all_heads, all_records
-from core.ingest.formats.label_studio_values import Answer
-from core.ingest.formats.questionnaire import Questionnaire, text_of
-from core.ingest.formats.source import Source
+from ..companion_files import SideFiles
+from .content_columns import CaseTexts
+from .json_text import JsonFile, Progress, all_heads, all_records
+from .label_studio_values import Answer
+from .questionnaire import Questionnaire, text_of
+from .source import Source
 
 NAME, TITLE = "argilla", "Argilla (records)"
 _Response = tuple[str, str, object, str]  # question, user, value, status

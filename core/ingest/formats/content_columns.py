@@ -3,9 +3,9 @@
 import re
 from collections.abc import Mapping
 
-from core.ingest.column_mapping import likeness
-from core.ingest.companion_files import CaseTable
-from core.ingest.images import is_embedded
+from ..column_mapping import likeness
+from ..companion_files import CaseTable
+from ..images import is_embedded
 
 _ADDRESS = re.compile(
     r"(?:https?|s3|gs|azure-blob|file)://\S+|/?[^\s<>]+\.(?:png|jpe?g|gif|webp|bmp|tiff?|svg|dcm|mp3|wav|ogg|flac|mp4|pdf)"

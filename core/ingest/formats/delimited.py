@@ -8,13 +8,13 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
-from core.annotations._kernels import scan_records
-from core.errors import InputError
-from core.ingest.column_mapping import is_known_column
-from core.ingest.formats.encoding import to_utf8
-from core.ingest.formats.headers import column_names, knows_columns, looks_like_header, repeats_header
-from core.ingest.formats.raw_table import Dropped, RawTable
-from core.text import plural
+from ...annotations._kernels import scan_records
+from ...errors import InputError
+from ...text import plural
+from ..column_mapping import is_known_column
+from .encoding import to_utf8
+from .headers import column_names, knows_columns, looks_like_header, repeats_header
+from .raw_table import Dropped, RawTable
 
 _DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
 _SNIFFED_RECORDS = 200

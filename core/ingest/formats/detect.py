@@ -2,10 +2,13 @@
 
 from collections.abc import Callable, Sequence
 
-from core.errors import InputError
-from core.ingest.column_mapping import LAYOUTS
-from core.ingest.companion_files import SideFiles
-from core.ingest.formats import (
+from ...errors import InputError
+from ...settings import MEGABYTE
+from ...text import plural, shorten
+from ..column_mapping import LAYOUTS
+from ..companion_files import SideFiles
+from ..images import is_picture
+from . import (
     argilla,
     doccano,
     label_studio,
@@ -17,19 +20,16 @@ from core.ingest.formats import (
     plain_table,
     prodigy,
 )
-from core.ingest.formats.archive import is_archive, is_workbook, unpack
-from core.ingest.formats.binary import what_document, what_is
-from core.ingest.formats.json_text import JsonFile, looks_like_json, open_json
-from core.ingest.formats.parquet import MAGIC as PARQUET
-from core.ingest.formats.parquet import open_parquet
-from core.ingest.formats.raw_table import RawTable
-from core.ingest.formats.records import read_lists, read_records
-from core.ingest.formats.side_tables import recognise_side
-from core.ingest.formats.source import Source
-from core.ingest.formats.tables import check_size, open_tables
-from core.ingest.images import is_picture
-from core.settings import MEGABYTE
-from core.text import plural, shorten
+from .archive import is_archive, is_workbook, unpack
+from .binary import what_document, what_is
+from .json_text import JsonFile, looks_like_json, open_json
+from .parquet import MAGIC as PARQUET
+from .parquet import open_parquet
+from .raw_table import RawTable
+from .records import read_lists, read_records
+from .side_tables import recognise_side
+from .source import Source
+from .tables import check_size, open_tables
 
 _JSON_READERS = (label_studio, labelbox, argilla, prodigy, lewidi, nested_json, doccano)
 _TABLE_READERS = (mturk, label_studio_tables)

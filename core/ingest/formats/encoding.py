@@ -3,7 +3,7 @@
 import codecs
 import re
 
-from core.errors import InputError
+from ...errors import InputError
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8", "UTF-8 with byte order mark"),

@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.errors import InputError
-from core.ingest.column_mapping import is_known_column
-from core.text import plural
+from ...errors import InputError
+from ...text import plural
+from ..column_mapping import is_known_column
 
 
 def knows_columns(cells: list[str]) -> bool:

@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from core.errors import InputError
-from core.ingest._json_kernels import scan_records_of_json
-from core.ingest.formats.encoding import to_utf8
+from ...errors import InputError
+from .._json_kernels import scan_records_of_json
+from .encoding import to_utf8
 
 DEEPEST = 64
 LARGEST_SINGLE_VALUE = 128 << 20

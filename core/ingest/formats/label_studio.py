@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from core.ingest.companion_files import SideFiles
-from core.ingest.formats.content_columns import CaseTexts
-from core.ingest.formats.json_text import JsonFile, Progress, all_records
-from core.ingest.formats.label_studio_values import KINDS, Answer, answer_in
-from core.ingest.formats.questionnaire import Questionnaire, text_of
-from core.ingest.formats.source import Source
-from core.text import plural
+from ...text import plural
+from ..companion_files import SideFiles
+from .content_columns import CaseTexts
+from .json_text import JsonFile, Progress, all_records
+from .label_studio_values import KINDS, Answer, answer_in
+from .questionnaire import Questionnaire, text_of
+from .source import Source
 
 NAME, TITLE = "label-studio", "Label Studio (JSON)"
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from core.errors import InputError
-from core.ingest.companion_files import SideFiles
-from core.ingest.formats.content_columns import CaseTexts
-from core.ingest.formats.label_studio_values import answer_in_cell
-from core.ingest.formats.questionnaire import Questionnaire
-from core.ingest.formats.raw_table import RawTable
-from core.ingest.formats.source import Source
+from ...errors import InputError
+from ..companion_files import SideFiles
+from .content_columns import CaseTexts
+from .label_studio_values import answer_in_cell
+from .questionnaire import Questionnaire
+from .raw_table import RawTable
+from .source import Source
 
 NAME, TITLE = "label-studio-min", "Label Studio (CSV or JSON-MIN)"
 _AFTER = ("annotator", "annotation_id", "created_at", "updated_at", "lead_time", "sentiment_agreement", "agreement")

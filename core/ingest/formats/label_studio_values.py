@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from core.ingest.formats.questionnaire import AnswerType, text_of
+from .questionnaire import AnswerType, text_of
 
 Answer = tuple[Sequence[Sequence[str]], AnswerType]
 KINDS = ("choices", "rating", "taxonomy", "ranker", "number", "pairwise")

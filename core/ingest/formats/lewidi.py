@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from core.ingest.companion_files import SideFiles
-from core.ingest.formats.content_columns import CaseTexts
-from core.ingest.formats.json_text import JsonFile, Progress, all_heads
-from core.ingest.formats.questionnaire import Questionnaire, text_of
-from core.ingest.formats.source import Source
+from ..companion_files import SideFiles
+from .content_columns import CaseTexts
+from .json_text import JsonFile, Progress, all_heads
+from .questionnaire import Questionnaire, text_of
+from .source import Source
 
 NAME, TITLE = "lewidi", "LeWiDi (JSON)"
 _QUESTION = "annotations"

@@ -4,12 +4,12 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-from core.errors import InputError
-from core.ingest.companion_files import SideFiles
-from core.ingest.formats.content_columns import CaseTexts
-from core.ingest.formats.questionnaire import Questionnaire, text_of
-from core.ingest.formats.raw_table import RawTable
-from core.ingest.formats.source import Source
+from ...errors import InputError
+from ..companion_files import SideFiles
+from .content_columns import CaseTexts
+from .questionnaire import Questionnaire, text_of
+from .raw_table import RawTable
+from .source import Source
 
 NAME, TITLE = "mturk", "Mechanical Turk (batch CSV)"
 _TRUE, _FALSE = ("true", "on", "1"), ("false", "off", "0", "")

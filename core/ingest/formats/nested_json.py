@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from core.annotations.dataset import RISK_LEVELS
-from core.errors import InputError
-from core.ingest.companion_files import ClassTable, SideFiles
-from core.ingest.formats.encoding import to_utf8
-from core.ingest.formats.json_text import JsonFile, Progress, all_heads, all_records
-from core.ingest.formats.questionnaire import Questionnaire, text_of
-from core.ingest.formats.source import Question, Source
+from ...annotations.dataset import RISK_LEVELS
+from ...errors import InputError
+from ..companion_files import ClassTable, SideFiles
+from .encoding import to_utf8
+from .json_text import JsonFile, Progress, all_heads, all_records
+from .questionnaire import Questionnaire, text_of
+from .source import Question, Source
 
 NAME, TITLE = "nested-rankings", "Differential diagnoses as nested lists (JSON)"
 _WHY = "lists in lists: case, rater, block of tied classes, class"

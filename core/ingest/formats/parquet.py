@@ -7,9 +7,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
 
-from core.errors import InputError
-from core.ingest.column_mapping import guess_mapping
-from core.ingest.formats.raw_table import Dropped, Places, RawTable
+from ...errors import InputError
+from ..column_mapping import guess_mapping
+from .raw_table import Dropped, Places, RawTable
 
 MAGIC = b"PAR1"
 _MOST_BYTES, _MOST_CELLS = 4 << 30, 1_000_000_000

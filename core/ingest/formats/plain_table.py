@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from core.ingest.column_mapping import LAYOUTS, Mapping
-from core.ingest.companion_files import SideFiles
-from core.ingest.formats.raw_table import Dropped, Places, RawTable
-from core.ingest.formats.source import Question, Source
-from core.ingest.guess_mapping import likeliest_mapping
+from ..column_mapping import LAYOUTS, Mapping
+from ..companion_files import SideFiles
+from ..guess_mapping import likeliest_mapping
+from .raw_table import Dropped, Places, RawTable
+from .source import Question, Source
 
 NAME, TITLE = "table", "Table"
 RATER_OF_FILE = "rater (the file's name)"

@@ -9,10 +9,10 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from core.errors import InputError
-from core.ingest.column_mapping import Mapping
-from core.ingest.formats.raw_table import Dropped, Places, RawTable
-from core.ingest.formats.source import Question
+from ...errors import InputError
+from ..column_mapping import Mapping
+from .raw_table import Dropped, Places, RawTable
+from .source import Question
 
 AnswerType = Literal["class", "grade", "score", "ranking"]
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from core.errors import InputError
-from core.ingest.formats.json_text import JsonFile, Progress, all_heads, all_records
-from core.ingest.formats.parquet import as_text
-from core.ingest.formats.questionnaire import Texts, text_of
-from core.ingest.formats.raw_table import Dropped, Places, RawTable
+from ...errors import InputError
+from .json_text import JsonFile, Progress, all_heads, all_records
+from .parquet import as_text
+from .questionnaire import Texts, text_of
+from .raw_table import Dropped, Places, RawTable
 
 _MOST_COLUMNS = 2_000
 _MOST_CELLS = 100_000_000

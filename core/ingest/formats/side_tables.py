@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from core.errors import InputError
-from core.ingest.column_mapping import guess_mapping, likeness
-from core.ingest.companion_files import CaseTable, ClassTable, SideFiles
-from core.ingest.formats.archive import is_archive, unpack
-from core.ingest.formats.raw_table import RawTable
-from core.ingest.formats.tables import open_tables
-from core.ingest.images import is_picture
+from ...errors import InputError
+from ..column_mapping import guess_mapping, likeness
+from ..companion_files import CaseTable, ClassTable, SideFiles
+from ..images import is_picture
+from .archive import is_archive, unpack
+from .raw_table import RawTable
+from .tables import open_tables
 
 SideKind = Literal["cases", "classes", "gold"]
 _RISK = {"risk", "risk level", "severity"}

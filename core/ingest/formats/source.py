@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, field
 
-from core.annotations.dataset import Kind
-from core.ingest.column_mapping import Mapping
-from core.ingest.companion_files import SideFiles
-from core.ingest.formats.raw_table import RawTable
+from ...annotations.dataset import Kind
+from ..column_mapping import Mapping
+from ..companion_files import SideFiles
+from .raw_table import RawTable
 
 
 @dataclass(frozen=True, slots=True)

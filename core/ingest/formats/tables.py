@@ -4,15 +4,15 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
-from core.errors import InputError
-from core.ingest.formats.archive import is_archive, is_workbook
-from core.ingest.formats.binary import what_is
-from core.ingest.formats.delimited import read_delimited
-from core.ingest.formats.parquet import MAGIC as PARQUET
-from core.ingest.formats.parquet import read_parquet
-from core.ingest.formats.raw_table import RawTable
-from core.ingest.formats.workbook import read_workbook
-from core.settings import MEGABYTE, current_settings
+from ...errors import InputError
+from ...settings import MEGABYTE, current_settings
+from .archive import is_archive, is_workbook
+from .binary import what_is
+from .delimited import read_delimited
+from .parquet import MAGIC as PARQUET
+from .parquet import read_parquet
+from .raw_table import RawTable
+from .workbook import read_workbook
 
 
 def check_size(name: str, n_bytes: int) -> None:

@@ -6,13 +6,13 @@ import io
 import numpy as np
 import pyarrow as pa
 
-from core.errors import InputError, PluralityError
-from core.ingest.formats.archive import check_archive
-from core.ingest.formats.headers import column_names, looks_like_header
-from core.ingest.formats.questionnaire import strings, text_of
-from core.ingest.formats.raw_table import Dropped, RawTable
-from core.tables import SETTINGS_HEADER, SETTINGS_SHEET
-from core.text import plural
+from ...errors import InputError, PluralityError
+from ...tables import SETTINGS_HEADER, SETTINGS_SHEET
+from ...text import plural
+from .archive import check_archive
+from .headers import column_names, looks_like_header
+from .questionnaire import strings, text_of
+from .raw_table import Dropped, RawTable
 
 _MOST_CELLS = 30_000_000
 

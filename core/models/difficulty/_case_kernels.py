@@ -8,8 +8,8 @@ Leaving out one answer of probability p weighs a draw by 1 / p (Vehtari et al. 2
 import numpy as np
 from numba import njit
 
-from core.models.difficulty._kernels import both_ways, fill_table, mix, odds_against, weigh
-from core.models.difficulty.nodes import MOST_EXPONENT
+from ._kernels import both_ways, fill_table, mix, odds_against, weigh
+from .nodes import MOST_EXPONENT
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

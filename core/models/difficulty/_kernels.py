@@ -15,7 +15,7 @@ Layout: ``table[z, cell, g]`` is the probability of the answer of ``cell`` (2 * 
 import numpy as np
 from numba import njit
 
-from core.models.difficulty.nodes import MOST_EXPONENT
+from .nodes import MOST_EXPONENT
 
 _SMALLEST_TOTAL = 1e-280
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.errors import NotApplicableError, NotFoundError
+from ...annotations.dataset import Dataset
+from ...errors import NotApplicableError, NotFoundError
 
 
 def one_against_rest(dataset: Dataset, positive: str | None = None) -> tuple[Dataset, int]:

@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.chunks import CancelToken, chunk_ranges, map_chunks
-from core.errors import LimitError
-from core.models.difficulty._case_kernels import pattern_probabilities
-from core.models.difficulty._kernels import likelihood_and_slopes, value_and_gradient
-from core.models.difficulty.names import Switches, switches
-from core.models.difficulty.nodes import LOG_DISCRIMINATION_SD, NodeCounts, Nodes, first_counts, nodes
-from core.models.nuts.job_data import packed, unpacked
-from core.models.patterns import Patterns, collapse
-from core.models.result import RaterModelFit
+from ...annotations.dataset import Dataset
+from ...chunks import CancelToken, chunk_ranges, map_chunks
+from ...errors import LimitError
+from ..nuts.job_data import packed, unpacked
+from ..patterns import Patterns, collapse
+from ..result import RaterModelFit
+from ._case_kernels import pattern_probabilities
+from ._kernels import likelihood_and_slopes, value_and_gradient
+from .names import Switches, switches
+from .nodes import LOG_DISCRIMINATION_SD, NodeCounts, Nodes, first_counts, nodes
 
 LARGEST_TABLE = 100_000_000
 _CELLS_A_CHUNK = 2_000_000
@@ -248,6 +248,6 @@ class DifficultyDensity:
 
     def fit_of(self, draws: np.ndarray, method: str, level: float) -> RaterModelFit:
         """Means, intervals, class probabilities and case effects from draws; one draw is the mode: no intervals."""
-        from core.models.difficulty.summary import summarise
+        from .summary import summarise
 
         return summarise(self, np.atleast_2d(np.asarray(draws, float)), method, level)

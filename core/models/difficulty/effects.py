@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.chunks import CancelToken, chunk_ranges, map_chunks
-from core.models.difficulty._case_kernels import node_posterior
-from core.models.difficulty.density import DifficultyDensity
-from core.models.difficulty.nodes import (
+from ...chunks import CancelToken, chunk_ranges, map_chunks
+from ..result import CaseEffect, Spread
+from ._case_kernels import node_posterior
+from .density import DifficultyDensity
+from .nodes import (
     LOG_DISCRIMINATION_SD,
     Nodes,
     difficulty_rule,
@@ -15,7 +16,6 @@ from core.models.difficulty.nodes import (
     guessing_rule,
     product,
 )
-from core.models.result import CaseEffect, Spread
 
 MOST_DRAWS_OF_TRUTH = 400
 MOST_DRAWS_OF_EFFECTS = 200

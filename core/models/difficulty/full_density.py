@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from core.models.difficulty._kernels import with_prior
-from core.models.difficulty.density import DifficultyDensity
-from core.models.difficulty.nodes import LOG_DISCRIMINATION_SD
-from core.models.result import RaterModelFit
+from ..result import RaterModelFit
+from ._kernels import with_prior
+from .density import DifficultyDensity
+from .nodes import LOG_DISCRIMINATION_SD
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -19,7 +19,7 @@ class FullDifficultyDensity:
     """A density on parameters and case effects; what is asked about cases is answered from the parameters alone."""
 
     collapsed: DifficultyDensity
-    name: str = field(default="core.models.difficulty.full_density:FullDifficultyDensity", init=False)
+    name: str = field(default=f"{__name__}:FullDifficultyDensity", init=False)
 
     @property
     def effects(self) -> tuple[str, ...]:

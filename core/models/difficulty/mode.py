@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.chunks import CancelToken
-from core.models.difficulty.ascent import ascend
-from core.models.difficulty.density import DifficultyDensity
-from core.models.difficulty.nodes import NodeCounts, refined
+from ...chunks import CancelToken
+from .ascent import ascend
+from .density import DifficultyDensity
+from .nodes import NodeCounts, refined
 
 TOLERANCE = 1e-6
 MOST_WHITENED = 500

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.chunks import CancelToken
-from core.errors import InputError, NotApplicableError
-from core.models.difficulty.binary import one_against_rest
-from core.models.difficulty.density import DifficultyDensity, Specification
-from core.models.difficulty.mode import at_its_mode, whitened
-from core.models.difficulty.names import canonical, switches
-from core.models.difficulty.paper_score import paper_score
-from core.models.sizes import check_size
+from ...annotations.dataset import Dataset
+from ...chunks import CancelToken
+from ...errors import InputError, NotApplicableError
+from ..sizes import check_size
+from .binary import one_against_rest
+from .density import DifficultyDensity, Specification
+from .mode import at_its_mode, whitened
+from .names import canonical, switches
+from .paper_score import paper_score
 
 if TYPE_CHECKING:
-    from core.models.nuts.result import BayesianFit
-    from core.models.nuts.sampler import Progress
+    from ..nuts.result import BayesianFit
+    from ..nuts.sampler import Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class DifficultyModel:
         """
         if method not in ("map", "nuts"):
             raise InputError(f"There is no method {method!r}.", 'Use "map" or "nuts".')
-        from core.models.nuts.fitting import fit_by_map, fit_by_nuts
+        from ..nuts.fitting import fit_by_map, fit_by_nuts
 
         density = self._at_its_mode(dataset, token)
         if method == "map" or density.ndim == 0:
@@ -128,8 +128,8 @@ class DifficultyModel:
 
 def _checked(found: "BayesianFit", density: DifficultyDensity, seed: int, token: CancelToken | None) -> "BayesianFit":
     """A model without parameters beside the others: its predictive checks, and leave-one-out, which leaves as it is."""
-    from core.models.checks import predictive_checks
-    from core.models.loo import LEAST_DRAWS, psis_loo
+    from ..checks import predictive_checks
+    from ..loo import LEAST_DRAWS, psis_loo
 
     answered = np.diff(density.patterns.ptr) > 0
     number = np.where(answered, np.cumsum(answered) - 1, -1)[density.patterns.pattern_of_case]

@@ -6,7 +6,7 @@ of raters (α^spec = α^sens), E the differences between raters. The other thirt
 
 from dataclasses import dataclass
 
-from core.errors import InputError
+from ...errors import InputError
 
 TAGS = (
     *("ABCDE", "ABCD", "ABCE", "ABDE", "ABC", "ABD", "ACD", "BCD"),

@@ -12,7 +12,7 @@ from math import ceil
 
 import numpy as np
 
-from core.models.difficulty.names import Switches
+from .names import Switches
 
 LOG_DISCRIMINATION_SD = 0.25
 WIDEST = 8.5

@@ -11,12 +11,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.chunks import CancelToken, chunk_ranges, map_chunks
-from core.errors import LimitError
-from core.models.difficulty._case_kernels import harmonic_probabilities
-from core.models.difficulty.density import DifficultyDensity
-from core.models.difficulty.nodes import NodeCounts, Nodes, nodes, refined
-from core.models.loo import PaperScore, as_in_paper
+from ...chunks import CancelToken, chunk_ranges, map_chunks
+from ...errors import LimitError
+from ..loo import PaperScore, as_in_paper
+from ._case_kernels import harmonic_probabilities
+from .density import DifficultyDensity
+from .nodes import NodeCounts, Nodes, nodes, refined
 
 TOLERANCE = 1e-5
 _MOST_REFINEMENTS = 4

@@ -4,12 +4,12 @@ import dataclasses
 
 import numpy as np
 
-from core.chunks import CancelToken, chunk_ranges, map_chunks
-from core.models.difficulty._case_kernels import right_for_a_new_case
-from core.models.difficulty.density import DifficultyDensity
-from core.models.difficulty.effects import effects_of_cases, truth_of_cases
-from core.models.result import RaterModelFit, Spread, Uncertainty
-from core.text import plural
+from ...chunks import CancelToken, chunk_ranges, map_chunks
+from ...text import plural
+from ..result import RaterModelFit, Spread, Uncertainty
+from ._case_kernels import right_for_a_new_case
+from .density import DifficultyDensity
+from .effects import effects_of_cases, truth_of_cases
 
 _CELLS_A_CHUNK = 100_000
 BASELINE = (

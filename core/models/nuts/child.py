@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from core.errors import Cancelled, PluralityError
-from core.models.nuts.densities import density_from
-from core.models.nuts.density import Density
+from ...errors import Cancelled, PluralityError
+from .densities import density_from
+from .density import Density
 
 _LOOK = 0.1
 

@@ -4,16 +4,16 @@ from importlib import import_module
 
 import numpy as np
 
-from core.models.nuts.density import Density
+from .density import Density
 
 WHERE = {
-    "dawid-skene": "core.models.dawid_skene_density:DawidSkeneDensity",
-    "hierarchical": "core.models.hierarchical_density:HierarchicalDensity",
-    "difficulty": "core.models.difficulty.density:DifficultyDensity",
+    "dawid-skene": "..dawid_skene_density:DawidSkeneDensity",
+    "hierarchical": "..hierarchical_density:HierarchicalDensity",
+    "difficulty": "..difficulty.density:DifficultyDensity",
 }
 
 
 def density_from(name: str, settings: dict, arrays: dict[str, np.ndarray]) -> Density:
     """The density of that name from what its `Density.job` gave; a name that is not listed reads ``module:Class``."""
     module, _, kind = WHERE.get(name, name).partition(":")
-    return getattr(import_module(module), kind).from_job(settings, arrays)
+    return getattr(import_module(module, __package__), kind).from_job(settings, arrays)

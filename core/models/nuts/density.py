@@ -4,7 +4,7 @@ from typing import Protocol
 
 import numpy as np
 
-from core.models.result import RaterModelFit
+from ..result import RaterModelFit
 
 
 class CasePatterns(Protocol):

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.models.nuts.mixing import ess_bulk, ess_tail, r_hat
-from core.models.nuts.result import Diagnostics, Estimate
+from ...annotations.dataset import Dataset
+from .mixing import ess_bulk, ess_tail, r_hat
+from .result import Diagnostics, Estimate
 
 MAX_RHAT = 1.01
 MIN_ESS = 400.0

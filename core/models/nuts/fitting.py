@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.chunks import CancelToken
-from core.errors import LimitError
-from core.models.checks import predictive_checks
-from core.models.loo import LEAST_DRAWS, LeaveOneOut, PaperScore, psis_loo
-from core.models.nuts.density import Density
-from core.models.nuts.diagnostics import estimates
-from core.models.nuts.mode import posterior_mode
-from core.models.nuts.result import BayesianFit, Estimate
-from core.models.nuts.sampler import TARGET_ACCEPT, Progress, sample
-from core.settings import current_settings
+from ...annotations.dataset import Dataset
+from ...chunks import CancelToken
+from ...errors import LimitError
+from ...settings import current_settings
+from ..checks import predictive_checks
+from ..loo import LEAST_DRAWS, LeaveOneOut, PaperScore, psis_loo
+from .density import Density
+from .diagnostics import estimates
+from .mode import posterior_mode
+from .result import BayesianFit, Estimate
+from .sampler import TARGET_ACCEPT, Progress, sample
 
 KEPT_DRAWS = 1000
 _SAMPLING_SHARE = 0.9

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
+from ...annotations.dataset import Dataset
 
 
 def packed(dataset: Dataset) -> tuple[dict, dict[str, np.ndarray]]:

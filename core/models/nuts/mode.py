@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from core.errors import PluralityError
-from core.models.nuts.density import Density
+from ...errors import PluralityError
+from .density import Density
 
 MAX_STEPS = 1000
 _WALL = 1e12

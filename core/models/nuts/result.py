@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from core.models.checks import PredictiveCheck
-from core.models.loo import LeaveOneOut, PaperScore
-from core.models.result import RaterModelFit
+from ..checks import PredictiveCheck
+from ..loo import LeaveOneOut, PaperScore
+from ..result import RaterModelFit
 
 
 @dataclass(frozen=True, slots=True, eq=False)

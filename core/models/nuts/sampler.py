@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.chunks import CancelToken
-from core.models.nuts.density import Density
-from core.processes import Work, run_workers
+from ...chunks import CancelToken
+from ...processes import Work, run_workers
+from .density import Density
 
 MAX_CHILDREN = 4
 TARGET_ACCEPT = 0.8

@@ -8,9 +8,9 @@ mix 15 to 25 times better.
 import numpy as np
 from numba import njit
 
-from core.plausibility._kernels import gamma_draw, leading_places, log_gamma_draw
-from core.plausibility.plackett_luce._arrival_kernels import draw_first_arrival, log_large_block
-from core.plausibility.plackett_luce._kernels import LARGEST_TABLE, TABLE_SIZE, fill_table, mass_after
+from .._kernels import gamma_draw, leading_places, log_gamma_draw
+from ._arrival_kernels import draw_first_arrival, log_large_block
+from ._kernels import LARGEST_TABLE, TABLE_SIZE, fill_table, mass_after
 
 
 @njit(cache=True, nogil=True)

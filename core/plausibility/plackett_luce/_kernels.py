@@ -13,7 +13,7 @@ rater's ranking counts. λ's last place is the sum of the classes that nobody na
 import numpy as np
 from numba import njit
 
-from core.plausibility.plackett_luce._arrival_kernels import log_large_block
+from ._arrival_kernels import log_large_block
 
 LARGEST_TABLE = 8
 TABLE_SIZE = 256

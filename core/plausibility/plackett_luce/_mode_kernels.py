@@ -3,8 +3,8 @@
 import numpy as np
 from numba import njit
 
-from core.plausibility.plackett_luce._arrival_kernels import expected_large
-from core.plausibility.plackett_luce._kernels import LARGEST_TABLE, TABLE_SIZE, fill_table, mass_after
+from ._arrival_kernels import expected_large
+from ._kernels import LARGEST_TABLE, TABLE_SIZE, fill_table, mass_after
 
 _LEAST = 1e-30  # share of a class whose best is 0; eight of them in one block still do not underflow
 

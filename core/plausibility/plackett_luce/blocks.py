@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.errors import NotApplicableError
-from core.plausibility.plackett_luce._kernels import local_blocks
+from ...annotations.dataset import Dataset
+from ...errors import NotApplicableError
+from ._kernels import local_blocks
 
 
 @dataclass(frozen=True, slots=True, eq=False)

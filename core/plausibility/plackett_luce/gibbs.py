@@ -6,14 +6,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.errors import InputError
-from core.plausibility.plackett_luce._gibbs_kernels import effective_draws, gibbs
-from core.plausibility.plackett_luce._kernels import LARGEST_TABLE
-from core.plausibility.plackett_luce.blocks import case_blocks, ranking_entries
-from core.plausibility.plackett_luce.point import plackett_luce_mode
-from core.plausibility.protocol import CaseDraws, check_sampling
-from core.seeds import case_seeds
+from ...annotations.dataset import Dataset
+from ...errors import InputError
+from ...seeds import case_seeds
+from ..protocol import CaseDraws, check_sampling
+from ._gibbs_kernels import effective_draws, gibbs
+from ._kernels import LARGEST_TABLE
+from .blocks import case_blocks, ranking_entries
+from .point import plackett_luce_mode
 
 MOST_THINNING = 8
 MOST_COPIES = 1000  # of a block too large for the table; the cost grows with them

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.errors import InputError
-from core.plausibility.plackett_luce._kernels import log_block, mass_after
+from ...errors import InputError
+from ._kernels import log_block, mass_after
 
 
 def log_likelihood(blocks: Sequence[Sequence[int]], plausibility: np.ndarray) -> float:

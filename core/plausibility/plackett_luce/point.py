@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
-from core.plausibility.plackett_luce._mode_kernels import maximise
-from core.plausibility.plackett_luce.blocks import CaseBlocks, case_blocks, ranking_entries
-from core.plausibility.protocol import check_sampling
+from ...annotations.dataset import Dataset
+from ..protocol import check_sampling
+from ._mode_kernels import maximise
+from .blocks import CaseBlocks, case_blocks, ranking_entries
 
 MODE_PSEUDO_COUNT = 0.1
 _TOLERANCE = 1e-9
