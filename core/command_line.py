@@ -1,50 +1,44 @@
-"""The command line: arguments in, JSON or CSV out. Exit status 0, or 2 with one clear line for bad input."""
+"""The command line: arguments in, JSON or CSV out. Exit status 0, or 2 with one clear line for bad input.
 
-import argparse
+Models and their options come from what the methods say of themselves; what a command needs is imported when it runs.
+"""
+
 import json
 import math
 import sys
 import time
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any
 
+import click
 import numpy as np
 
-from .commands import data, fits, plausibilities, reports
 from .errors import PluralityError
-from .ingest.formats.detect import FORMATS
-from .report.build import SECTIONS
+from .methods import Family, Method, Option, methods
 from .version import __version__
 
-_EXAMPLES = {
-    "samples": "python -m core samples",
-    "describe": "python -m core describe readings.csv",
-    "agreement": "python -m core agreement readings.csv --level 0.9",
-    "fit": "python -m core fit dawid-skene caries --smoothing none --cases-out truth.csv",
-    "certainty": "python -m core certainty plackett-luce skin --reliability 3",
-    "sweep": "python -m core sweep plackett-luce skin --reliabilities 1,3,10",
-    "report": 'python -m core report skin --select \'{"raters":["R01","R02"]}\' --out report.html',
-}
+_TYPES = {int: click.INT, float: click.FLOAT, str: click.STRING}
 
 
-class _Parser(argparse.ArgumentParser):
-    """Says in one line what is wrong with the arguments."""
-
-    def error(self, message: str):
-        self.exit(2, f"plurality: {' '.join(message.split())} (see {self.prog} --help)\n")
-
-
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
     for stream in (sys.stdout, sys.stderr):  # JSON is UTF-8 whatever the terminal thinks
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8")
-    options = _parser().parse_args(arguments)
-    options.cautions = []
     started = time.perf_counter()
     try:
-        answer, table = options.run(options)
+        done = _cli().main(arguments, prog_name="python -m core", standalone_mode=False)
+    except click.ClickException as error:
+        where = getattr(error, "ctx", None)
+        see = f" (see {where.command_path} --help)" if where is not None else ""
+        return _refused(f"{error.format_message().removesuffix('.')}{see}")
     except PluralityError as error:
-        print(f"plurality: {' '.join(str(error).split())}", file=sys.stderr)
-        return 2
+        return _refused(str(error))
+    if not isinstance(done, tuple):  # help or version were asked for
+        return int(done or 0)
+    answer, table, options = done
     for caution in options.cautions:
         print(f"plurality: {' '.join(caution.split())}", file=sys.stderr)
     answer |= {"version": __version__, "seconds": round(time.perf_counter() - started, 3)}
@@ -60,94 +54,279 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="python -m core", description="Ground truth that people disagree about.")
-    parser.add_argument("--version", action="version", version=__version__)
-    subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
+def parsed(arguments: Sequence[str]) -> SimpleNamespace:
+    """The options of a command as its function gets them.
 
-    def add(name: str, run, summary: str) -> argparse.ArgumentParser:
-        sub = subparsers.add_parser(name, help=summary, description=summary, epilog=f"example: {_EXAMPLES[name]}")
-        sub.set_defaults(run=run)
-        sub.add_argument("--csv", action="store_true", help="a table instead of JSON")
-        return sub
+    Raises
+    ------
+    click.UsageError
+        The arguments make no command.
+    """
+    name, *rest = arguments
+    cli = _cli()
+    command = cli.get_command(click.Context(cli), name)
+    if command is None:
+        raise click.UsageError(f"No such command {name!r}.")
+    return SimpleNamespace(**command.make_context(name, list(rest)).params, cautions=[])
 
-    def takes_file(sub: argparse.ArgumentParser) -> None:
-        sub.add_argument(
-            "file", metavar="FILE", help="any known format, a sample's name, the digest of a kept dataset, or -"
+
+def _refused(words: str) -> int:
+    print(f"plurality: {' '.join(words.split())}", file=sys.stderr)
+    return 2
+
+
+class _Commands(click.Group):
+    """Commands that are put together when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Their names, in the order of the work."""
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """The command of that name."""
+        if name not in _COMMANDS:
+            return None
+        function, summary, example, parameters = _COMMANDS[name]
+
+        def run(**values: Any) -> tuple:
+            module, _, called = function.partition(":")
+            options = SimpleNamespace(**values, cautions=[])
+            return *getattr(import_module(module, __package__), called)(options), options
+
+        return click.Command(
+            name,
+            callback=run,
+            params=[*parameters(), click.Option(["--csv"], is_flag=True, help="A table instead of JSON.")],
+            help=summary,
+            short_help=summary,
+            epilog=f"Example: python -m core {example}",
         )
-        sub.add_argument(
-            "--format", choices=tuple(FORMATS), metavar="F", help=f"found out where not given: {', '.join(FORMATS)}"
-        )
-        sub.add_argument("--question", metavar="NAME", help="where the file holds several questions or sheets")
-        sub.add_argument("--select", metavar="JSON", help="only some annotations, as an address or a report writes it")
-        sub.add_argument("--case", metavar="COLUMN", help="column of case ids")
-        sub.add_argument("--rater", metavar="COLUMN", help="column of rater ids, or 'none' for anonymous answers")
-        sub.add_argument("--class", metavar="COLUMN", dest="answer", help="column of classes or scores")
-        sub.add_argument("--rank", metavar="COLUMN", help="column of ranks (differential diagnoses)")
-        sub.add_argument("--classes", metavar="A,B,C", help="the closed list of classes, in its order")
-        sub.add_argument(
-            "--threshold", type=float, metavar="T", help="scores: split in two classes, at most T and above"
-        )
-        sub.add_argument("--seed", type=int, default=0)
-
-    def takes_model(sub: argparse.ArgumentParser) -> None:
-        sub.add_argument("model", choices=("dirichlet", "gaussian", "prirn", "plackett-luce"))
-        takes_file(sub)
-        takes_draws(sub)
-        sub.add_argument("--prior", metavar="M0,K0,A0,B0", help="of scores (gaussian); fitted where not given")
-        sub.add_argument("--risk", metavar="FILE", help="class,risk with low, medium, high; or a level a line")
-
-    def takes_draws(sub: argparse.ArgumentParser) -> None:
-        sub.add_argument("--draws", type=int, default=1000, metavar="M")
-        sub.add_argument("--top", type=int, default=3, metavar="J", help="largest set of classes, 1 to J")
-        sub.add_argument("--alpha", type=float, default=1.0, metavar="A", help="prior of each class (dirichlet, PL)")
-        sub.add_argument("--ties", choices=("split", "full"), default="split", help="weight of tied classes (prirn)")
-        sub.add_argument("--epsilon", type=float, default=0.01, metavar="E", help="pseudo-count of a class (prirn)")
-
-    add("samples", data.samples, "List the samples.")
-    takes_file(add("describe", data.describe, "What a file holds, as understood."))
-    sub = add("agreement", data.agreement, "Coefficients of agreement with intervals.")
-    takes_file(sub)
-    sub.add_argument("--level", type=float, default=0.95, metavar="L", help="of the intervals, 0 to 1")
-    sub.add_argument("--weights", metavar="W", help="of the classes: identity, linear, quadratic, ordinal, ...")
-    sub.add_argument("--ordinal", action="store_true", help="the order of --classes means something")
-    sub.add_argument("--spa-weights", default="annotations_m1", metavar="S", help="weighting of SPA")
-    sub = add("fit", fits.fit, "Fit a model of raters and truth.")
-    sub.add_argument("model", choices=fits.MODELS)
-    takes_file(sub)
-    sub.add_argument("--method", choices=("em", "map", "nuts"), help="the quickest where not given")
-    sub.add_argument("--smoothing", choices=("none", "diagonal", "pooled"), help="pseudo-counts (em)")
-    sub.add_argument("--restarts", type=int, default=0, metavar="N", help="random starts beside the vote start (em)")
-    sub.add_argument("--intervals", action="store_true", help="standard errors and intervals (em)")
-    sub.add_argument("--raters", choices=("own", "common"), default="own", help="parameters of t-a-p")
-    sub.add_argument("--gold", metavar="FILE", help="case,class of known cases, held fixed (em)")
-    sub.add_argument("--model", dest="difficulty", metavar="AB", help="which of the eighteen difficulty models")
-    sub.add_argument("--positive", metavar="CLASS", help="the class that a difficulty model tells from the rest")
-    sub.add_argument("--draws", type=int, default=1000, metavar="M", help="of each chain (nuts)")
-    sub.add_argument("--tune", type=int, default=1000, metavar="M", help="warm-up draws of each chain (nuts)")
-    sub.add_argument("--chains", type=int, default=4, metavar="N")
-    sub.add_argument("--cases-out", metavar="FILE", help="write class probabilities per case as CSV")
-    sub = add("certainty", plausibilities.certainty, "Annotation certainty of every case.")
-    takes_model(sub)
-    sub.add_argument("--reliability", type=float, required=True, metavar="G", help="γ, the trust in the raters")
-    sub.add_argument("--cases-out", metavar="FILE", help="write certainty per case as CSV")
-    sub = add("sweep", plausibilities.sweep, "Certainty against reliability.")
-    takes_model(sub)
-    sub.add_argument("--reliabilities", required=True, metavar="1,2,3", help="values of γ")
-    sub.add_argument("--predictions", action="append", metavar="NAME=FILE", help="of a classifier; may be repeated")
-    sub.add_argument("--k", type=int, help="length of the lists that are compared; --top where not given")
-    sub = add("report", reports.report, "One HTML file with figures, tables and methods, that needs no network.")
-    takes_file(sub)
-    takes_draws(sub)
-    sub.add_argument("--out", required=True, metavar="FILE", help="the HTML file to write")
-    sub.add_argument("--sections", metavar="A,B", help=f"of {', '.join(SECTIONS)}; all where not given")
-    sub.add_argument("--model", choices=("dirichlet", "prirn", "plackett-luce"), help="of plausibilities")
-    sub.add_argument("--reliability", type=float, metavar="G", help="γ of the section on cases")
-    sub.add_argument("--predictions", action="append", metavar="NAME=FILE", help="of a classifier; may be repeated")
-    return parser
 
 
-def _plain(value):
+def _cli() -> click.Group:
+    return _Commands(
+        "core",
+        help="Ground truth that people disagree about.",
+        no_args_is_help=False,
+        params=[
+            click.Option(
+                ["--version"],
+                is_flag=True,
+                expose_value=False,
+                is_eager=True,
+                help="Show the version and exit.",
+                callback=_version,
+            )
+        ],
+    )
+
+
+def _version(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value:
+        click.echo(__version__)
+        ctx.exit()
+
+
+def _none() -> list[click.Parameter]:
+    return []
+
+
+def _file() -> list[click.Parameter]:
+    """What holds wherever a file is read."""
+    from .ingest.formats.detect import formats
+
+    return [
+        click.Argument(["file"], metavar="FILE"),
+        click.Option(
+            ["--format"],
+            type=click.Choice(tuple(formats())),
+            metavar="F",
+            help=f"Detected where not given: {', '.join(formats())}.",
+        ),
+        click.Option(["--question"], metavar="NAME", help="Where the file holds several questions or sheets."),
+        click.Option(["--select"], metavar="JSON", help="Only some annotations, as an address or a report writes it."),
+        click.Option(["--case"], metavar="COLUMN", help="Column of case ids."),
+        click.Option(["--rater"], metavar="COLUMN", help="Column of rater ids, or 'none' for anonymous annotations."),
+        click.Option(["--class", "answer"], metavar="COLUMN", help="Column of classes or scores."),
+        click.Option(["--rank"], metavar="COLUMN", help="Column of ranks (differential diagnoses)."),
+        click.Option(["--classes"], metavar="A,B,C", help="The closed list of classes, in its order."),
+        click.Option(["--threshold"], type=float, metavar="T", help="Scores: two classes, at most T and above."),
+        click.Option(["--seed"], type=int, default=0, show_default=True),
+    ]
+
+
+def _option(option: Option) -> click.Option:
+    """An option of a method; what is not given is left to the method."""
+    if option.type is bool:
+        return click.Option([f"{option.spelled}/{option.spelled_off}", option.name], default=None, help=option.help)
+    choices = f" ({', '.join(option.choices)})" if option.choices else ""
+    return click.Option(
+        [option.spelled, option.name], type=_TYPES[option.type], default=None, help=f"{option.help}{choices}"
+    )
+
+
+def _options_of(family: Family, taken: Sequence[str]) -> list[click.Parameter]:
+    """Every option of every method of a family once, with all that any method lets it be."""
+    found: dict[str, Option] = {}
+    for method in methods(family).values():
+        for option in method.options:
+            if option.on_command and option.name not in taken:
+                known = found.get(option.name)
+                choices = {**(known.choices if known else {}), **option.choices}
+                found[option.name] = Option(
+                    option.name, option.type, None, option.label, option.help, choices=choices, flag=option.flag
+                )
+    return [_option(option) for option in found.values()]
+
+
+def _variants(family: Family) -> list[click.Parameter]:
+    """The options that tell apart methods of one name."""
+    found: dict[str, Method] = {}
+    for method in methods(family).values():
+        if method.variant is not None:
+            found.setdefault(method.variant.option, method)
+    return [
+        click.Option([f"--{name}", f"variant_{name}"], help=f"{method.variant.help} ({method.command}).")
+        for name, method in found.items()
+    ]
+
+
+def _named(family: Family, more: Sequence[str] = ()) -> click.Argument:
+    words = dict.fromkeys(method.command for method in methods(family).values())
+    return click.Argument(["model"], type=click.Choice([*words, *more]), metavar="MODEL")
+
+
+def _agreement() -> list[click.Parameter]:
+    return [
+        *_file(),
+        click.Option(["--level"], type=float, default=0.95, metavar="L", help="Of the intervals, 0 to 1."),
+        click.Option(["--weights"], metavar="W", help="Of the classes: identity, linear, quadratic, ordinal, ..."),
+        click.Option(["--ordinal"], is_flag=True, help="The order of --classes means something."),
+        click.Option(["--spa-weights"], default="annotations_m1", metavar="S", help="Weighting of SPA."),
+    ]
+
+
+def _fit() -> list[click.Parameter]:
+    ways = dict.fromkeys(way for method in methods("rater model").values() for way in method.ways if way != "vote")
+    own = [
+        click.Option(["--method"], type=click.Choice(tuple(ways)), help="The quickest of the model where not given."),
+        click.Option(["--restarts"], type=int, default=0, metavar="N", help="Random starts beside the votes (em)."),
+        click.Option(["--intervals"], is_flag=True, help="Standard errors and intervals (em)."),
+        click.Option(["--gold"], metavar="FILE", help="case,class of gold cases, held fixed (em)."),
+        _cases_out("Write class probabilities per case as CSV."),
+    ]
+    of_file = _file()
+    taken = [parameter.name for parameter in (*of_file, *own)]
+    return [
+        _named("rater model"),
+        *of_file,
+        *own,
+        *_variants("rater model"),
+        *_options_of("rater model", taken),
+    ]
+
+
+def _draws() -> list[click.Parameter]:
+    return [
+        click.Option(["--draws"], type=int, default=1000, show_default=True, metavar="M"),
+        click.Option(["--top"], type=int, default=3, metavar="J", help="Largest set of classes, 1 to J."),
+        *_options_of("plausibility", ()),
+    ]
+
+
+def _plausible() -> list[click.Parameter]:
+    return [
+        _named("plausibility"),
+        *_file(),
+        *_draws(),
+        click.Option(["--prior"], metavar="M0,K0,A0,B0", help="Of scores; fitted where not given."),
+        click.Option(["--risk"], metavar="FILE", help="class,risk with low, medium, high; or a level a line."),
+    ]
+
+
+def _certainty() -> list[click.Parameter]:
+    return [
+        *_plausible(),
+        click.Option(["--reliability"], type=float, required=True, metavar="G", help="γ, the trust in the raters."),
+        _cases_out("Write certainty per case as CSV."),
+    ]
+
+
+def _sweep() -> list[click.Parameter]:
+    return [
+        *_plausible(),
+        click.Option(["--reliabilities"], required=True, metavar="1,2,3", help="Values of γ."),
+        _predictions(),
+        click.Option(["--k"], type=int, help="Length of the lists that are compared; --top where not given."),
+    ]
+
+
+def _report() -> list[click.Parameter]:
+    from .report.build import SECTIONS
+
+    names = [name for name, method in methods("plausibility").items() if method.on_pages]
+    return [
+        *_file(),
+        *_draws(),
+        click.Option(["--out"], required=True, metavar="FILE", help="The HTML file to write."),
+        click.Option(["--sections"], metavar="A,B", help=f"Of {', '.join(SECTIONS)}; all where not given."),
+        click.Option(["--model"], type=click.Choice(names), help="Of plausibilities."),
+        click.Option(["--reliability"], type=float, metavar="G", help="γ of the section on cases."),
+        _predictions(),
+    ]
+
+
+def _cases_out(words: str) -> click.Option:
+    return click.Option(["--cases-out"], metavar="FILE", help=words)
+
+
+def _predictions() -> click.Option:
+    return click.Option(["--predictions"], multiple=True, metavar="NAME=FILE", help="Of a classifier; may be repeated.")
+
+
+# Where a command's function is, what it does, an example, and its parameters.
+_COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] = {
+    "samples": (".commands.data:samples", "List the samples.", "samples", _none),
+    "describe": (
+        ".commands.data:describe",
+        "What a file holds, as understood.",
+        "describe readings.csv",
+        _file,
+    ),
+    "agreement": (
+        ".commands.data:agreement",
+        "Coefficients of agreement with intervals.",
+        "agreement readings.csv --level 0.9",
+        _agreement,
+    ),
+    "fit": (
+        ".commands.fits:fit",
+        "Fit a model of raters and truth.",
+        "fit dawid-skene caries --smoothing none --cases-out truth.csv",
+        _fit,
+    ),
+    "certainty": (
+        ".commands.plausibilities:certainty",
+        "Annotation certainty of every case.",
+        "certainty plackett-luce skin --reliability 3",
+        _certainty,
+    ),
+    "sweep": (
+        ".commands.plausibilities:sweep",
+        "Certainty against reliability.",
+        "sweep plackett-luce skin --reliabilities 1,3,10",
+        _sweep,
+    ),
+    "report": (
+        ".commands.reports:report",
+        "One HTML file with figures, tables and methods, that needs no network.",
+        'report skin --select \'{"raters":["R01","R02"]}\' --out report.html',
+        _report,
+    ),
+}
+
+
+def _plain(value: Any) -> Any:
     """The same with numpy's numbers as Python's and what is not finite as null."""
     if isinstance(value, dict):
         return {str(key): _plain(entry) for key, entry in value.items()}

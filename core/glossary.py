@@ -11,51 +11,6 @@ class Term(NamedTuple):
 
 
 GLOSSARY: dict[str, Term] = {
-    "percent agreement": Term(
-        "How often two raters who looked at the same case gave the same answer.",
-        "Mean over cases of the share of agreeing pairs; interval by Gwet's linearised variance (2014), t on n − 1.",
-    ),
-    "spa": Term(
-        "The same question, but cases with more answers may count for more.",
-        "Sparse probability of agreement, Σ wᵢPᵢ / Σ wᵢ; Wilson interval on the jackknife's effective n "
-        "(Nørregaard & Derczynski 2022).",
-    ),
-    "fleiss kappa": Term(
-        "Agreement beyond what guessing at random would give: 0 is chance, 1 is perfect.",
-        "(p_a − p_e)/(1 − p_e), p_e from class shares averaged over cases; Gwet's linearised variance (Fleiss 1971).",
-    ),
-    "krippendorff alpha": Term(
-        "Agreement beyond chance that copes with missing answers: 0 is chance, 1 is perfect.",
-        "1 − D_o/D_e with nominal distance over cases with two answers or more (Krippendorff 2004).",
-    ),
-    "spa corrected": Term(
-        "Agreement weighted by the number of answers, beyond what answers to different cases share by chance.",
-        "(P − P_e)/(1 − P_e), P_e between cases; Fieller interval on 1 − P and 1 − P_e (jackknife covariance).",
-    ),
-    "cohen kappa": Term(
-        "Agreement of two raters beyond chance, when each has habits of their own.",
-        "p_e from both raters' own margins; Gwet's linearised variance (Cohen 1960).",
-    ),
-    "scott pi": Term(
-        "Agreement of two raters beyond chance, when both are taken to have the same habits.",
-        "p_e from the pooled margins; Gwet's linearised variance (Scott 1955).",
-    ),
-    "conger kappa": Term(
-        "Cohen's kappa for more than two raters.",
-        "p_e averaged over pairs of raters' own margins; Gwet's linearised variance (Conger 1980).",
-    ),
-    "gwet ac": Term(
-        "Agreement beyond chance that does not fall when nearly all cases are of one class.",
-        "AC1: p_e = Σ π(1 − π)/(q − 1); linearised variance (Gwet 2008).",
-    ),
-    "brennan-prediger": Term(
-        "Agreement beyond what equal guessing over all classes would give.",
-        "p_e = 1/q for q declared classes; linearised variance (Brennan & Prediger 1981).",
-    ),
-    "pair matrix": Term(
-        "Every two raters compared on the cases that both of them answered.",
-        "Share of agreeing pairs of answers with Wilson's 95 % interval; n pairs in every cell.",
-    ),
     "without the rater": Term(
         "Does agreement rise when this rater's answers are taken away? Then they differ from the others.",
         "Leave-one-rater-out: the coefficient on the data without the rater, less that of all; agreement with the "
@@ -64,16 +19,6 @@ GLOSSARY: dict[str, Term] = {
     "specific agreement": Term(
         "If one rater says this class, how often does another one say it too?",
         "p_s(k) = Σ n_ik(n_ik − 1) / Σ n_ik(n_i − 1); Wilson interval on the jackknife's effective n (Fleiss 1975).",
-    ),
-    "icc": Term(
-        "How much of the differences between scores comes from the cases, and not from who scored them.",
-        "Intraclass correlation by analysis of variance on complete cases, F intervals (Shrout & Fleiss 1979; McGraw & "
-        "Wong 1996), and by REML with gaps.",
-    ),
-    "average overlap": Term(
-        "How much two differential diagnoses have in common, first places counting most.",
-        "Mean average overlap@L of two raters' rankings with ties, normalised by their own; Wilson interval over cases "
-        "(Stutz et al., B.5).",
     ),
     "precision": Term(
         "How narrow the interval is now, and how narrow it would be with more answers.",
@@ -84,11 +29,6 @@ GLOSSARY: dict[str, Term] = {
         "What the number could have been with other cases like these: drawn again and again from those at hand.",
         "Percentile interval over resamples of cases, all coefficients on the same resamples, so that their "
         "differences have intervals too (Efron & Tibshirani 1993).",
-    ),
-    "dawid-skene": Term(
-        "Finds out which raters can be trusted by how well they fit with the others, and weighs their answers so.",
-        "Latent class model with a confusion matrix per rater, by EM in log space; supposes that raters err "
-        "independently given the class (Dawid & Skene 1979).",
     ),
     "rater models": Term(
         "Each supposes something else about raters and cases; those that fit the data badly are told apart by checks.",
@@ -117,14 +57,6 @@ GLOSSARY: dict[str, Term] = {
         "When the model says 80 %, is it right 8 times out of 10?",
         "Share right among the cases of known class by bins of the probability, Wilson intervals; log-loss beside it.",
     ),
-    "t-a-p": Term(
-        "Raters either know the answer or guess; this asks how often they know.",
-        "Truth t, accuracy a, guesses p; common a and p = t give Fleiss' κ = a² (Eubanks, Kappa Zoo, chapter 9).",
-    ),
-    "hierarchical": Term(
-        "Raters are alike to a degree: those with few answers are judged partly by the others.",
-        "Confusion rows softmax(μ + τ ⊙ ε) with partial pooling; the next rater's matrix is predicted from μ and τ.",
-    ),
     "soft labels": Term(
         "How sure the panel is of each class, for training: better than the winner alone.",
         "Class probabilities, log-odds and weights; training on log-odds does best (Han et al., section 5).",
@@ -142,10 +74,6 @@ GLOSSARY: dict[str, Term] = {
         "Rises while a rater answers worse than usual; above the dashed line it is no longer chance.",
         "CUSUM of log-likelihood ratios, or EWMA, against the panel without the rater; limit from random orders "
         "of the rater's own answers.",
-    ),
-    "majority vote": Term(
-        "The answer most raters gave; every rater counts the same.",
-        "Mode of the answers of a case; tied winners share the case.",
     ),
     "prevalence": Term(
         "How common each class is estimated to be, once raters' errors are taken into account.",
@@ -177,18 +105,6 @@ GLOSSARY: dict[str, Term] = {
         "How likely each diagnosis could be the truth of this case; dots are what else it could plausibly be.",
         "A point λ of the simplex over classes; dots are draws from its posterior given the annotations of the case.",
     ),
-    "dirichlet counts": Term(
-        "Counts how often each class was named, and stays open for the others.",
-        "λ | b ~ Dirichlet(γ·counts + α), α for every class of the closed list (Stutz et al., appendix A).",
-    ),
-    "plackett-luce": Term(
-        "Reads a differential diagnosis as a race: classes named first are likelier; ties and unnamed classes count.",
-        "Plackett-Luce over partial rankings with ties, Gibbs draws of λ from its posterior (Stutz et al., B.4).",
-    ),
-    "prirn": Term(
-        "First choices weigh 1, second choices half, third a third, and so on; the raters' weights are added up.",
-        "λ ~ Dirichlet(γ·IRN + ε), IRN the normalised sum of inverse ranks, ε = .01 (Stutz et al., B.2-B.3).",
-    ),
     "review queue": Term(
         "Cases in the order in which another opinion matters most, by what you choose.",
         "Lowest certainty; gain C1 − max Σ A of one more opinion; nearly equal votes; expected risk × (1 − certainty); "
@@ -210,10 +126,6 @@ GLOSSARY: dict[str, Term] = {
         "How sure it is that one classifier beats the other, over all plausible truths.",
         "Share of common draws in which the row's metric is larger, ties one half, on the cases that both predict; "
         "which cases were sampled is not part of it.",
-    ),
-    "leave-one-out": Term(
-        "How often a rater names what the others put first.",
-        "Share of raters that rank the top-1 class of the IRN of all others, ties shared (Stutz et al., appendix D).",
     ),
     "alpha": Term(
         "How much every class is given before anybody has answered.",
@@ -243,9 +155,3 @@ GLOSSARY: dict[str, Term] = {
         "95 % highest-density region of the posterior renormalised to the three corners, by its exact density.",
     ),
 }
-
-
-def explained(term: str) -> str:
-    """Both sentences of a term, as markdown for a help sign."""
-    entry = GLOSSARY[term]
-    return f"{entry.plainly}\n\n*For statisticians:* {entry.exactly}"

@@ -15,6 +15,7 @@ from .errors import NotApplicableError
 from .evaluation.choice import leaders
 from .evaluation.metrics import Evaluation
 from .models.majority import MajorityVote
+from .models.one_coin import METHODS as ONE_COIN
 from .models.rater_summary import RaterSummary, rater_summary
 from .models.result import RaterModelFit
 from .plausibility.protocol import PlausibilityModel
@@ -23,7 +24,7 @@ from .reducers.protocol import reduce_draws
 from .text import number, plural
 
 SAMPLE = "skin"
-MODEL = "one-coin"
+MODEL = ONE_COIN[0].name
 METRIC = "top3_accuracy"
 CERTAIN = 0.9
 SURE = 0.95

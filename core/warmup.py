@@ -6,23 +6,18 @@ from .agreement.bootstrap import bootstrap
 from .agreement.by_rater import by_rater
 from .agreement.coefficients import agreement_table
 from .agreement.ordered import ranking_agreement
-from .agreement.pairs import pair_matrix
+from .agreement.pairs import PAIR_COEFFICIENTS, pair_matrix
 from .agreement.precision import precision_curve
 from .agreement.probability import SPA_WEIGHTINGS
 from .agreement.specific import specific_agreement
 from .annotations.counts import class_counts
 from .evaluation.predictions import match_predictions
 from .ingest.read_files import read
-from .models.bayesian_dawid_skene import BayesianDawidSkene
+from .methods import as_taken, methods
+from .models.catalogue import fit_request, request
 from .models.dawid_skene import DawidSkene
-from .models.difficulty.model import DifficultyModel
-from .models.hierarchical import HierarchicalDawidSkene
 from .models.joint import pair_table
-from .models.majority import MajorityVote
 from .models.tap import TAP
-from .plausibility.dirichlet import DirichletCounts
-from .plausibility.plackett_luce.gibbs import PlackettLuce
-from .plausibility.prirn import PrIRN
 from .rankings.leave_one_out import leave_one_out
 from .raters.drift import change_point, drift_of
 from .raters.monitoring import monitor
@@ -54,8 +49,8 @@ def _methods() -> None:
     rankings = read(_TABLE).dataset
     read(_RECORDS)
     dataset, _ = rankings.as_classes()
-    agreement_table(class_counts(dataset), spa_weightings=SPA_WEIGHTINGS, dataset=dataset, every=True)
-    for coefficient in ("percent", "cohen_kappa"):
+    agreement_table(class_counts(dataset), spa_weightings=SPA_WEIGHTINGS, dataset=dataset)
+    for coefficient in PAIR_COEFFICIENTS[:2]:
         pair_matrix(dataset, coefficient)
     by_rater(dataset)
     for metric in (None, "ordinal"):
@@ -63,17 +58,19 @@ def _methods() -> None:
     specific_agreement(dataset)
     precision_curve(dataset)
     ranking_agreement(rankings)
-    MajorityVote().fit(dataset)
-    DawidSkene("none").fit(dataset)
+    for method in methods("rater model").values():
+        if method.warm:
+            positive = {"positive": "x"} if any(option.name == "positive" for option in method.options) else {}
+            fit_request(request(method.name, **positive), dataset)
     pair_table(dataset, TAP("none").fit(dataset))
-    BayesianDawidSkene().fit(dataset, method="map")
-    HierarchicalDawidSkene().fit(dataset, method="map")
-    DifficultyModel("AB", positive="x").fit(dataset, method="map")
     leave_one_out(rankings)
     class_risk = np.zeros(dataset.n_classes, np.int8)
     classifier = match_predictions(rankings, ["1", "1"], ["x", "y"], np.array([0.7, 0.2]), "none")
     reducers = [TopSets(), Quantiles(), RiskLevels(class_risk), Metrics((classifier,), 3, class_risk)]
-    for model, data in ((PlackettLuce(), rankings), (PrIRN(), rankings), (DirichletCounts(), dataset)):
+    for method in methods("plausibility").values():
+        if not method.warm:
+            continue
+        model, data = method.make(), as_taken(method, rankings)[0]
         reduce_draws(model, data, reducers, reliability=1.5, n_draws=8, seed=0)
         model.point_shares(data)
 

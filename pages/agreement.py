@@ -4,8 +4,8 @@ from shlex import quote
 
 import streamlit as st
 
-from core.annotations.capabilities import can_use
 from core.annotations.dataset import Dataset
+from core.methods import any_of
 from core.text import plural, with_interval
 from pages.shared.agreement import compare as agreement_compare
 from pages.shared.agreement import parts as agreement_parts
@@ -90,7 +90,7 @@ def _page() -> None:
     theme = look.theme()
     title = st.empty()
     title.title("How much do the raters agree?")
-    verdict = can_use("agreement", dataset)
+    verdict = any_of("coefficient", dataset)
     if not verdict.possible:
         st.info(f"{verdict.title}: not possible with these data, because {verdict.reason}.", icon=":material/block:")
         return
@@ -102,7 +102,7 @@ def _page() -> None:
     _repeats(dataset)
     if dataset.kind == "score":
         widgets.heading("As two classes")
-    view = widgets.class_view(dataset, "agreement")
+    view = widgets.class_view(dataset)
     agreement_compare.warn_of_adaptive_collection(view)
     parts = {
         "Raters two by two": lambda: agreement_raters.pairs(view, theme),

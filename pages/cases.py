@@ -21,14 +21,14 @@ _CLICKED, _ANCHOR = "_worklist_clicked", "_worklist_anchor"
 def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, str]:
     left, middle, right, more = st.columns([4, 3, 3, 2], vertical_alignment="bottom")
     name = plausibility_models.choose_model(middle, dataset)
-    offer = plausibility_models.OFFERS[name]
-    usual = plausibility_models.MODELS[name].default_reliability
+    offer = plausibility_models.method(name).reliability
+    usual = plausibility_models.method(name).reliability.default
     wanted = st.session_state.get("reliability")
-    st.session_state["reliability"] = min(max(float(usual if wanted is None else wanted), offer.lowest), offer.highest)
+    st.session_state["reliability"] = min(max(float(usual if wanted is None else wanted), offer.low), offer.high)
     reliability = left.slider(
         "Reliability γ (trust in the raters)",
-        offer.lowest,
-        offer.highest,
+        offer.low,
+        offer.high,
         step=0.1,
         key="reliability",
         help=widgets.explained("reliability"),

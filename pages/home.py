@@ -5,10 +5,10 @@ from functools import partial
 import streamlit as st
 
 from core import library
-from core.annotations.capabilities import can_use
 from core.annotations.write import long_table, wide_table
 from core.errors import PluralityError
 from core.ingest.samples import SAMPLES
+from core.methods import any_of
 from core.review.store import n_reviews
 from core.text import markdown, plural, shorten
 from pages.shared.cache import datasets as cached
@@ -56,7 +56,7 @@ def _dashboard(reading) -> None:
     widgets.threshold(dataset)
     views = home_known.views_of(dataset)
     found = home_known.agreement(dataset)
-    why = "" if found else can_use("agreement", dataset).reason
+    why = "" if found else any_of("coefficient", dataset).reason
     figures = [column.container(border=True, height="stretch") for column in st.columns(4)]
     doors = [column.container(border=True, height="stretch") for column in st.columns(3)]
     with figures[0]:

@@ -1,13 +1,13 @@
 """Models: who is right, which raters are accurate, which cases are hard, and may the model be believed."""
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.annotations.capabilities import can_use
-from core.models.catalogue import NOT_TRUTH, Fitted, command_of
+from core.methods import any_of
+from core.models.catalogue import Fitted, command_of
 from core.models.rater_summary import rater_summary
 from core.text import markdown, number, plural, shorten, with_interval
 from pages.shared.cache import datasets as cached
@@ -51,7 +51,7 @@ def _shown(fitted: list[Fitted], n_restarts: int) -> Fitted:
             title = st.segmented_control("In detail", titles, required=True, **options)
         place = titles.index(title) if title in titles else 0
     shown = _restarts(fitted[place], n_restarts)
-    if shown.request.model in NOT_TRUTH:
+    if not shown.request.method.is_truth:
         st.info(
             f"{shown.title} is a baseline without parameters that others are compared with. Its answers are not taken "
             "for the truth.",
@@ -83,7 +83,7 @@ def _who_is_accurate(shown: Fitted) -> None:
     """The other half of the page's question, in a line."""
     found = rater_summary(shown.dataset, shown.fit)
     ends = models_parts.extremes(found)
-    if ends is None or shown.request.model in NOT_TRUTH:
+    if ends is None or not shown.request.method.is_truth:
         return
     least, most = ends
     if found.accuracy[least] == found.accuracy[most]:
@@ -107,8 +107,8 @@ def _page() -> None:
     theme = look.theme()
     title = st.empty()
     title.title("Who is right, and which raters are accurate?")
-    view = widgets.class_view(dataset, "majority")
-    verdict = can_use("dawid-skene", view)
+    view = widgets.class_view(dataset)
+    verdict = any_of("rater model", view)
     if not verdict.possible:
         vote = cached.majority(view)
         title.title("Only a majority vote is possible with these data")
@@ -145,7 +145,7 @@ def _page() -> None:
         dataset,
         ["rater models"],
         command_of(shown.request),
-        {name: value for name, value in asdict(shown.request).items() if value is not None},
+        {"model": shown.request.model, "method": shown.request.way, **dict(shown.request.options)},
         "models",
     )
 

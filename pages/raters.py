@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.annotations.capabilities import can_use
+from core.agreement.pairs import METHOD as PAIRS
 from core.annotations.dataset import Dataset
 from core.errors import PluralityError
 from core.figures import raters as figures
+from core.methods import can_use
 from core.models.dawid_skene import DawidSkene
 from core.raters.coverage import coverage
 from core.raters.drift import drift_of
@@ -196,11 +197,11 @@ def _page() -> None:
     theme = look.theme()
     title = st.empty()
     title.title("How are the raters doing?")
-    verdict = can_use("pairs", dataset)
+    verdict = can_use(PAIRS, dataset)
     if not verdict.possible:
         st.info(f"Raters cannot be compared with these data: {verdict.reason}.", icon=":material/block:")
         return
-    view = widgets.class_view(dataset, "pairs")
+    view = widgets.class_view(dataset)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
         chosen = raters_model.choose(view)
         rate = st.select_slider(

@@ -37,7 +37,7 @@ def _sentence(sweep: SweepTable) -> str:
 def _settings(dataset: Dataset):
     left, middle, more = st.columns([5, 3, 2], vertical_alignment="bottom")
     name = plausibility_models.choose_model(middle, dataset)
-    offer = plausibility_models.OFFERS[name]
+    offer = plausibility_models.method(name).reliability
     chosen = left.pills(
         "Reliabilities γ",
         offer.choices,

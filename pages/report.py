@@ -3,8 +3,8 @@
 import streamlit as st
 
 from core.ingest.samples import SAMPLES
+from core.methods import as_taken
 from core.report.build import SECTIONS, Order, build_report
-from core.report.truth_sections import report_data
 from core.text import plural
 from pages.shared.kit import job_progress, navigation, plausibility_models, predictions, state, widgets
 
@@ -13,7 +13,7 @@ _LEAST_RELIABILITY = 0.1
 
 def _order(reading, model, reliability: float, sweep: tuple[float, ...], threshold: float | None) -> Order:
     dataset = reading.dataset
-    view = report_data(dataset, model, threshold)
+    view = as_taken(plausibility_models.method(model.name), dataset, threshold)[0]
     chosen, whole = state.selection(), state.whole()
     return Order(
         dataset=dataset,
@@ -54,12 +54,12 @@ def _page() -> None:
         persist_state="session",
     )
     name = plausibility_models.choose_model(middle, dataset)
-    offer = plausibility_models.OFFERS[name]
-    usual = plausibility_models.MODELS[name].default_reliability
+    offer = plausibility_models.method(name).reliability
+    usual = plausibility_models.method(name).reliability.default
     reliability = right.number_input(
         "Reliability γ",
         _LEAST_RELIABILITY,
-        offer.highest,
+        offer.high,
         float(usual),
         step=0.5,
         key=f"report_reliability-{name}",
@@ -68,7 +68,7 @@ def _page() -> None:
     if not sections:
         st.info("Choose at least one section.")
         return
-    model = plausibility_models.MODELS[name]()
+    model = plausibility_models.method(name).make()
     order = _order(reading, model, float(reliability), offer.sweep, threshold)
     key = (dataset.digest, "report", name, reliability, threshold, tuple(sections), order.selected)
     key = (*key, tuple((one.name, one.ptr.size, one.class_code.size) for one in order.classifiers))

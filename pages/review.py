@@ -4,9 +4,6 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.errors import NotFoundError
-from core.plausibility.dirichlet import DirichletCounts
-from core.plausibility.prirn import PrIRN
-from core.plausibility.protocol import PlausibilityModel
 from core.review.reviewer_session import Desk
 from core.review.sessions import Session
 from core.review.store import ReviewStore, open_store
@@ -37,7 +34,7 @@ def _page() -> None:
     if name is None:
         return
     desk = Desk(store, dataset, name)
-    model = _model(dataset)
+    model = plausibility_models.as_chosen(dataset)
     reliability = float(st.session_state.get("reliability") or model.default_reliability)
     session = _session(store, dataset, name)
     if session is not None:
@@ -54,17 +51,6 @@ def _page() -> None:
     if away.open:
         with away:
             review_after.take_away(store, dataset)
-
-
-def _model(dataset: Dataset) -> PlausibilityModel:
-    """The model with its prior as chosen on the Cases page, else the usual one."""
-    names, wanted = plausibility_models.offered(dataset), st.session_state.get("model")
-    name = wanted if wanted in names else names[0]
-    if name == "dirichlet":
-        return DirichletCounts(alpha=st.session_state.get("alpha", 1.0))
-    if name == "prirn":
-        return PrIRN(ties=st.session_state.get("prirn_ties", "split"))
-    return plausibility_models.MODELS[name]()
 
 
 def _session(store: ReviewStore, dataset: Dataset, name: str) -> Session | None:

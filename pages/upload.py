@@ -9,7 +9,7 @@ from core.errors import PluralityError
 from core.ingest import saved_mappings
 from core.ingest.answer_rules import Treatment
 from core.ingest.column_mapping import check_mapping
-from core.ingest.formats.detect import FORMATS, open_source
+from core.ingest.formats.detect import formats, open_source
 from core.ingest.formats.source import Question, Source
 from core.ingest.read_files import Reading, build_question
 from core.text import markdown, plural
@@ -39,7 +39,7 @@ def _files():
             "Files stay on this computer."
         )
         with st.expander("All formats that are recognised"):
-            for title in FORMATS.values():
+            for title in formats().values():
                 st.markdown(f"- {markdown(title)}")
     return uploads
 
@@ -50,8 +50,8 @@ def _overruled(files: tuple[str, ...]) -> tuple[str | None, bool | None]:
     with st.popover("Read it as something else", type="tertiary", key="format_popover"):
         wanted = st.selectbox(
             "Take the files for",
-            [None, *FORMATS],
-            format_func=lambda name: "Found out by itself" if name is None else FORMATS[name],
+            [None, *formats()],
+            format_func=lambda name: "Found out by itself" if name is None else formats()[name],
             key=f"format-{stamp}",
         )
         header = st.radio(

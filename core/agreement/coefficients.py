@@ -10,11 +10,11 @@ import numpy as np
 
 from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
-from ..errors import LimitError, NotApplicableError
+from ..errors import NotApplicableError
+from ..methods import AS_IS, methods
 from ._kernels import class_shares, weighted_answers
-from .corrected_spa import spa_corrected
+from .coefficient_methods import GWET, Asked, coefficient_method
 from .intervals import Coefficient, undefined
-from .krippendorff import krippendorff_alpha
 from .linearised import (
     NO_PAIR,
     Observed,
@@ -24,8 +24,8 @@ from .linearised import (
     observed,
     why_certain,
 )
-from .probability import SPA_WEIGHTINGS, spa
-from .raters import REPEATS, check_raters, cohen_kappa, conger_kappa, raters_used, repeats_of
+from .probability import SPA_WEIGHTINGS
+from .raters import REPEATS, check_raters, identified, repeats_of
 from .weights import Weights, resolve_weights
 
 Labels = Sequence[float] | None
@@ -140,7 +140,6 @@ def agreement_table(
     labels: Labels = None,
     metric: str | None = None,
     dataset: Dataset | None = None,
-    every: bool = True,
 ) -> list[Coefficient]:
     """The coefficients that single classes allow, each with n and its interval: percent first, alpha last.
 
@@ -159,34 +158,14 @@ def agreement_table(
     dataset : Dataset, optional
         What was counted. With it, and raters who are identified, Cohen's kappa and Scott's pi of two raters or
         Conger's kappa of more stand before Fleiss' kappa.
-    every : bool
-        False leaves out chance-corrected SPA, Gwet's AC and Brennan-Prediger.
     """
-    how = {"level": level, "weights": weights, "labels": labels}
+    asked = Asked(counts, dataset, level, weights, labels, metric, spa_weightings)
     return [
-        percent_agreement(counts, **how),
-        *(spa(counts, weighting, level) for weighting in spa_weightings),
-        *([spa_corrected(counts, level=level)] if every else []),
-        *(_by_raters(dataset, how) if dataset is not None else []),
-        fleiss_kappa(counts, **how),
-        *([gwet_ac(counts, **how), brennan_prediger(counts, **how)] if every else []),
-        krippendorff_alpha(
-            counts, level, metric=metric or "nominal", labels=labels, weights=weights if metric is None else None
-        ),
+        one
+        for method in methods("coefficient").values()
+        if method.takes.get("class") == AS_IS
+        for one in method.fit(asked)
     ]
-
-
-def _by_raters(dataset: Dataset, how: dict) -> list[Coefficient]:
-    n_used = raters_used(dataset)
-    if not dataset.raters_identified or n_used < 2:
-        return []
-    if n_used == 2:
-        return [cohen_kappa(dataset, **how), scott_pi(dataset, **how)]
-    try:
-        return [conger_kappa(dataset, **how)]
-    except LimitError as error:
-        name, _ = resolve_weights(how["weights"], dataset.n_classes, how["labels"])
-        return [undefined("conger_kappa", name, str(error))]
 
 
 def _mean_shares(counts: ClassCounts, seen: Observed) -> np.ndarray:
@@ -198,3 +177,67 @@ def _mean_shares(counts: ClassCounts, seen: Observed) -> np.ndarray:
 
 def _per_case(counts: ClassCounts, seen: Observed, value: np.ndarray) -> np.ndarray:
     return weighted_answers(counts.ptr, counts.class_code, counts.count, value)[seen.rated] / seen.n
+
+
+METHODS = (
+    coefficient_method(
+        "percent",
+        "Percent agreement",
+        percent_agreement,
+        lambda asked: [percent_agreement(asked.counts, **asked.how)],
+        plainly="How often two raters who looked at the same case gave the same annotation.",
+        exactly="Mean over cases of the share of agreeing pairs; interval by Gwet's linearised variance (2014), t on "
+        "n − 1.",
+        sources=(GWET,),
+        assumes="no model of chance; chance alone can make it high when one class is common.",
+        place=10,
+        warm=True,
+    ),
+    coefficient_method(
+        "scott_pi",
+        "Scott π",
+        scott_pi,
+        lambda asked: [scott_pi(asked.dataset, **asked.how)] if identified(asked.dataset) == 2 else [],
+        plainly="Agreement of two raters beyond chance, when both are taken to have the same habits.",
+        exactly="p_e from the pooled margins; Gwet's linearised variance (Scott 1955).",
+        sources=("Scott, Public Opinion Quarterly 19 (1955), 321-325", GWET),
+        needs=("overlap", "two raters"),
+        assumes="two raters who guess by the same shares of the classes.",
+        place=50,
+    ),
+    coefficient_method(
+        "fleiss_kappa",
+        "Fleiss κ",
+        fleiss_kappa,
+        lambda asked: [fleiss_kappa(asked.counts, **asked.how)],
+        plainly="Agreement beyond what guessing at random would give: 0 is chance, 1 is perfect.",
+        exactly="(p_a − p_e)/(1 − p_e), p_e from class shares averaged over cases; Gwet's linearised variance (Fleiss "
+        "1971).",
+        sources=("Fleiss, Psychological Bulletin 76 (1971), 378-382", GWET),
+        assumes="raters are exchangeable and guess by the classes' average shares.",
+        place=70,
+    ),
+    coefficient_method(
+        "gwet_ac",
+        "Gwet AC1",
+        gwet_ac,
+        lambda asked: [gwet_ac(asked.counts, **asked.how)],
+        plainly="Agreement beyond chance that does not fall when nearly all cases are of one class.",
+        exactly="AC1: p_e = Σ π(1 − π)/(q − 1); linearised variance (Gwet 2008).",
+        sources=("Gwet, British Journal of Mathematical and Statistical Psychology 61 (2008), 29-48", GWET),
+        title_weighted="Gwet AC2",
+        assumes="chance agreement happens on hard cases only; steady where one class is common.",
+        place=80,
+    ),
+    coefficient_method(
+        "brennan_prediger",
+        "Brennan-Prediger",
+        brennan_prediger,
+        lambda asked: [brennan_prediger(asked.counts, **asked.how)],
+        plainly="Agreement beyond what equal guessing over all classes would give.",
+        exactly="p_e = 1/q for q declared classes; linearised variance (Brennan & Prediger 1981).",
+        sources=("Brennan & Prediger, Educational and Psychological Measurement 41 (1981), 687-699", GWET),
+        assumes="guesses fall on every class of the list alike.",
+        place=90,
+    ),
+)

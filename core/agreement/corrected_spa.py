@@ -12,6 +12,7 @@ from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
 from ._disagreement_kernels import disagreement_sums, jackknife_sums
 from ._kernels import agreeing_pairs, class_shares, weighted_answers
+from .coefficient_methods import SPA_SOURCE, coefficient_method
 from .intervals import Coefficient, few_cases, undefined
 from .linearised import NO_PAIR, ONE_CLASS, as_counts
 from .probability import SPA_WEIGHTINGS, case_weights
@@ -153,3 +154,18 @@ def _with_case(counts: ClassCounts, answers: dict[int, int]) -> ClassCounts:
         np.append(counts.count, np.array([answers[k] for k in classes], counts.count.dtype)),
         counts.n_classes,
     )
+
+
+METHOD = coefficient_method(
+    "spa_corrected",
+    "SPA beyond chance",
+    spa_corrected,
+    lambda asked: [spa_corrected(asked.counts, level=asked.level)],
+    plainly="Agreement weighted by the number of annotations, beyond what annotations of different cases share by "
+    "chance.",
+    exactly="(P − P_e)/(1 − P_e), P_e between cases; Fieller interval on 1 − P and 1 − P_e (jackknife covariance).",
+    sources=(SPA_SOURCE,),
+    assumes="as SPA; chance is agreement between different cases.",
+    place=30,
+    says_how=False,
+)

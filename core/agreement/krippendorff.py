@@ -13,6 +13,7 @@ from ..annotations._kernels import count_classes
 from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
 from ..errors import InputError, LimitError, NotApplicableError
+from ..methods import AS_IS, ONE_CLASS
 from ._kernels import (
     agreeing_pairs,
     class_shares,
@@ -22,6 +23,7 @@ from ._kernels import (
     spread,
     weighted_answers,
 )
+from .coefficient_methods import coefficient_method
 from .intervals import Coefficient, undefined, with_t_interval
 from .linearised import NO_PAIR, as_counts, mind_rare_classes
 from .weights import Weights, class_labels, resolve_weights
@@ -213,3 +215,26 @@ def _check_ratio(values: np.ndarray) -> None:
             f"The ratio metric compares every two of {values.size:,} different values; the limit is "
             f"{MOST_RATIO_VALUES:,}. Round the values, or take the interval metric of their logarithms."
         )
+
+
+METHOD = coefficient_method(
+    "krippendorff_alpha",
+    "Krippendorff α",
+    krippendorff_alpha,
+    lambda asked: [
+        krippendorff_alpha(
+            asked.counts,
+            asked.level,
+            metric=asked.metric or "nominal",
+            labels=asked.labels,
+            weights=asked.weights if asked.metric is None else None,
+        )
+    ],
+    plainly="Agreement beyond chance that copes with missing annotations: 0 is chance, 1 is perfect.",
+    exactly="1 − D_o/D_e over cases with two annotations or more; the distance is nominal, ordinal, interval or ratio "
+    "(Krippendorff 2004).",
+    sources=("Krippendorff, Content Analysis (2004)",),
+    takes={**ONE_CLASS, "score": AS_IS},
+    assumes="as Fleiss κ, with gaps; corrected for small samples.",
+    place=100,
+)

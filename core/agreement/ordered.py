@@ -8,9 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..annotations.dataset import Dataset
+from ..methods import AS_IS, UGT
 from ..rankings.irn import Ties
 from ..rankings.leave_one_out import leave_one_out
 from ..rankings.overlap import rater_overlaps
+from .coefficient_methods import coefficient_method
 from .intervals import Coefficient, undefined
 from .probability import share_of_agreement
 
@@ -62,3 +64,34 @@ def _over_cases(name: str, weights: str, values: np.ndarray, n: np.ndarray, leve
         return undefined(name, weights, NO_OTHERS)
     values = values[defined]
     return share_of_agreement(name, weights, values, np.ones(len(values)), level, int(n[defined].sum()))
+
+
+METHODS = (
+    coefficient_method(
+        "leave_one_out_top1",
+        "First choice of the others",
+        ranking_agreement,
+        lambda asked: ranking_agreement(asked.dataset, (), asked.level),
+        plainly="How often a rater names what the others put first.",
+        exactly="Share of raters that rank the top-1 class of the IRN of all others, ties shared (Stutz et al., "
+        "appendix D).",
+        sources=(UGT,),
+        takes={"ranking": AS_IS},
+        assumes="the others together are the yardstick for each rater.",
+        place=120,
+        says_how=False,
+    ),
+    coefficient_method(
+        "mean_average_overlap",
+        "Average overlap",
+        ranking_agreement,
+        lambda asked: ranking_agreement(asked.dataset, DEPTHS, asked.level)[1:],
+        plainly="How much two differential diagnoses have in common, first places counting most.",
+        exactly="Mean average overlap@L of two raters' rankings with ties, normalised by their own; Wilson interval "
+        "over cases (Stutz et al., B.5).",
+        sources=(UGT,),
+        takes={"ranking": AS_IS},
+        assumes="first places count more than later ones.",
+        place=130,
+    ),
+)

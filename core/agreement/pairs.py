@@ -6,6 +6,7 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..errors import LimitError, NotApplicableError, NotFoundError
+from ..methods import ONE_CLASS, Method
 from ..settings import current_settings
 from ._kernels import rater_pairs
 from ._pair_kernels import ALPHA, COHEN, GWET, SCOTT, pair_tables, table_coefficients
@@ -185,3 +186,17 @@ def _symmetric(upper: np.ndarray, n_raters: int) -> np.ndarray:
     square[np.triu_indices(n_raters, 1)] = upper
     square.T[np.triu_indices(n_raters, 1)] = upper
     return square
+
+
+METHOD = Method(
+    "pairs",
+    "analysis",
+    "Pairwise agreement",
+    plainly="Every two raters compared on the cases that both of them annotated.",
+    exactly="Share of agreeing pairs of annotations with Wilson's 95 % interval; n pairs in every cell.",
+    sources=(),
+    takes=ONE_CLASS,
+    make=pair_matrix,
+    fit=pair_matrix,
+    needs=("overlap", "raters"),
+)

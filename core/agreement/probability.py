@@ -8,6 +8,7 @@ import numpy as np
 from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
 from ._kernels import agreeing_pairs, class_shares
+from .coefficient_methods import SPA_SOURCE, coefficient_method
 from .intervals import Coefficient, few_cases, undefined, wilson
 from .linearised import NO_PAIR, as_counts
 
@@ -147,3 +148,18 @@ def case_weights(counts: ClassCounts, n: np.ndarray, weighting: str) -> np.ndarr
         rho = (s3 - s2 * s2) / (s2 - s2 * s2) if s2 < 1 else 0.0
         return n * (n - 1) / (1 + 2 * rho * np.maximum(n - 2, 0))
     raise ValueError(f"weighting must be one of {', '.join(SPA_WEIGHTINGS)}, not {weighting!r}")
+
+
+METHOD = coefficient_method(
+    "spa",
+    "Sparse probability of agreement",
+    spa,
+    lambda asked: [spa(asked.counts, weighting, asked.level) for weighting in asked.spa_weightings],
+    plainly="The same question, but cases with more annotations may count for more.",
+    exactly="Sparse probability of agreement, Σ wᵢPᵢ / Σ wᵢ; Wilson interval on the jackknife's effective n "
+    "(Nørregaard & Derczynski 2022).",
+    sources=(SPA_SOURCE,),
+    assumes="each annotation of a case was as likely to be asked for, whatever the others said.",
+    place=20,
+    says_how=False,
+)

@@ -14,6 +14,7 @@ from ..annotations.dataset import Dataset
 from ..errors import LimitError, NotApplicableError
 from ..settings import current_settings
 from ._kernels import rater_answers, repeated_answers
+from .coefficient_methods import GWET, Asked, coefficient_method
 from .intervals import Coefficient, few_cases, undefined
 from .linearised import NO_PAIR, corrected, mind_rare_classes, observed, why_certain
 from .weights import Weights, resolve_weights
@@ -161,3 +162,46 @@ def _own_margins(
     value = (others - own[:, None]) * (seen.n.size / np.maximum(n_g, 1))[:, None]
     p_ei = p_e + rater_answers(dataset.case_ptr, dataset.rater, dataset.answer, value)[seen.rated]
     return mind_rare_classes(corrected(name, of, seen, level, p_e, p_ei, why_certain(n_classes_used)), counts)
+
+
+def identified(dataset: Dataset | None) -> int:
+    """How many raters with an annotation can be told apart; 0 without a dataset or where they are anonymous."""
+    return 0 if dataset is None or not dataset.raters_identified else raters_used(dataset)
+
+
+def _conger(asked: Asked) -> list[Coefficient]:
+    if identified(asked.dataset) <= 2:
+        return []
+    try:
+        return [conger_kappa(asked.dataset, **asked.how)]
+    except LimitError as error:
+        name, _ = resolve_weights(asked.weights, asked.dataset.n_classes, asked.labels)
+        return [undefined("conger_kappa", name, str(error))]
+
+
+METHODS = (
+    coefficient_method(
+        "cohen_kappa",
+        "Cohen κ",
+        cohen_kappa,
+        lambda asked: [cohen_kappa(asked.dataset, **asked.how)] if identified(asked.dataset) == 2 else [],
+        plainly="Agreement of two raters beyond chance, when each has habits of their own.",
+        exactly="p_e from both raters' own margins; Gwet's linearised variance (Cohen 1960).",
+        sources=("Cohen, Educational and Psychological Measurement 20 (1960), 37-46", GWET),
+        needs=("overlap", "two raters"),
+        assumes="two raters, each guessing by their own shares of the classes.",
+        place=40,
+    ),
+    coefficient_method(
+        "conger_kappa",
+        "Conger κ",
+        conger_kappa,
+        _conger,
+        plainly="Cohen's kappa for more than two raters.",
+        exactly="p_e averaged over pairs of raters' own margins; Gwet's linearised variance (Conger 1980).",
+        sources=("Conger, Psychological Bulletin 88 (1980), 322-328", GWET),
+        needs=("overlap", "raters"),
+        assumes="every rater guesses by their own shares of the classes.",
+        place=60,
+    ),
+)

@@ -11,7 +11,9 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..errors import InputError, LimitError, NotApplicableError
+from ..methods import AS_IS, Method
 from ..text import plural
+from .coefficient_methods import coefficient_method
 from .intervals import Coefficient, few_cases, undefined
 from .krippendorff import krippendorff_alpha
 from .linearised import NO_PAIR
@@ -182,3 +184,38 @@ def _both(name: str, what: str, ends: Ends, k: int, n_scores: int, n_cases: int)
 
 def _noted(coefficient: Coefficient, note: str) -> Coefficient:
     return replace(coefficient, note="; ".join(filter(None, (coefficient.note, note))))
+
+
+def _icc(name: str, title: str, place: int, assumes: str) -> Method:
+    return coefficient_method(
+        name,
+        title,
+        intraclass,
+        lambda asked: [one for one in intraclass(asked.dataset, asked.level) if one.name == name],
+        plainly="How much of the differences between scores comes from the cases, and not from who scored them.",
+        exactly="Intraclass correlation by analysis of variance on complete cases, F intervals (Shrout & Fleiss 1979; "
+        "McGraw & Wong 1996), and by REML with gaps.",
+        sources=(
+            "Shrout & Fleiss, Psychological Bulletin 86 (1979), 420-428",
+            "McGraw & Wong, Psychological Methods 1 (1996), 30-46",
+        ),
+        takes={"score": AS_IS},
+        needs=("overlap",) if name.startswith("icc_1") else ("overlap", "raters"),
+        assumes=assumes,
+        place=place,
+    )
+
+
+METHODS = (
+    _icc("icc_1", "ICC(1)", 110, "each score may come from any rater: all differences between raters count as error."),
+    _icc("icc_1k", "ICC(1,k)", 111, "as ICC(1), for the mean of k scores."),
+    _icc(
+        "icc_2",
+        "ICC(2,1)",
+        112,
+        "the same raters scored all cases and are a sample: level differences count as error.",
+    ),
+    _icc("icc_2k", "ICC(2,k)", 113, "as ICC(2,1), for the mean of k scores."),
+    _icc("icc_3", "ICC(3,1)", 114, "only these raters matter, and their different levels do not count as error."),
+    _icc("icc_3k", "ICC(3,k)", 115, "as ICC(3,1), for the mean of k scores."),
+)

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 
 from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
+from ..methods import AS_IS, can_use, of_plugins
 from ..text import plural
+from .coefficient_methods import asked_of
 from .coefficients import agreement_table
 from .intervals import Coefficient
 from .krippendorff import krippendorff_alpha
@@ -123,11 +125,12 @@ def _of_scores(dataset: Dataset, level: float) -> Suitable:
         for one in score_table(dataset, level)
         if dataset.raters_identified or not one.name.startswith(("icc_2", "icc_3"))
     ]
+    found += _of_others(dataset, level)
     return Suitable("score", tuple(found), tuple(left_out))
 
 
 def _of_rankings(dataset: Dataset, level: float, spa_weightings: Sequence[str], depths: Sequence[int]) -> Suitable:
-    found = ranking_agreement(dataset, depths, level)
+    found = [*ranking_agreement(dataset, depths, level), *_of_others(dataset, level)]
     first, n_tied = dataset.as_classes()
     note = "of first choices"
     if n_tied:
@@ -138,6 +141,17 @@ def _of_rankings(dataset: Dataset, level: float, spa_weightings: Sequence[str], 
         *_raters(dataset),
     )
     return Suitable("ranking", tuple(found), left_out)
+
+
+def _of_others(dataset: Dataset, level: float) -> list[Coefficient]:
+    """Coefficients that plug-ins bring for answers that are no single classes."""
+    asked = asked_of(dataset, level)
+    return [
+        one
+        for method in of_plugins("coefficient")
+        if method.takes.get(dataset.kind) == AS_IS and can_use(method, dataset).possible
+        for one in method.fit(asked)
+    ]
 
 
 def _noted(coefficient: Coefficient, note: str) -> Coefficient:

@@ -10,14 +10,10 @@ from ..annotations.dataset import Dataset
 from ..errors import InputError
 from ..ingest.companion_files import SideFiles, with_side_files
 from ..ingest.formats.tables import open_table
-from ..models.catalogue import EM, Fitted, Request, em_model, fit_request, usual_method
+from ..methods import Method, methods
+from ..models.catalogue import Fitted, Request, em_model, fit_request, request
 from ..models.precision import precision_of
 from .inputs import as_classes, progress, stamp, write_table
-
-MODELS = (
-    *("majority", "one-coin", "class-conditional", "dawid-skene", "tap"),
-    *("bayesian-dawid-skene", "hierarchical", "difficulty"),
-)
 
 
 def fit(options) -> tuple[dict, pd.DataFrame]:
@@ -27,10 +23,10 @@ def fit(options) -> tuple[dict, pd.DataFrame]:
     dataset, left_out = as_classes(options)
     if options.gold:
         dataset = _with_gold(dataset, options)
-    request = _request(options)
-    fitted = fit_request(request, dataset, progress=lambda share, words="": progress(share))
+    asked = _request(options)
+    fitted = fit_request(asked, dataset, progress=lambda share, words="": progress(share))
     extra = {}
-    if request.model in EM:
+    if asked.way == "em":
         fitted, extra = _em(options, fitted)
     found = fitted.fit
     table = pd.DataFrame(found.class_probability, columns=list(found.classes))
@@ -66,29 +62,38 @@ def fit(options) -> tuple[dict, pd.DataFrame]:
 
 
 def _request(options) -> Request:
-    model = options.model
-    if model == "difficulty":
-        model = f"difficulty-{options.difficulty or 'AB'}"
-        from ..models.difficulty.names import canonical
+    named = [method for method in methods("rater model").values() if method.command == options.model]
+    method = _variant(named, options)
+    known = {option.name for each in methods("rater model").values() for option in each.options}
+    given = {name: value for name in known if (value := getattr(options, name, None)) is not None}
+    if options.gold:
+        given["use_gold"] = True
+    if all(option.name != "seed" for option in method.options):
+        given.pop("seed")  # restarts and intervals take it
+    return request(method.name, options.method, **given)
 
-        model = f"difficulty-{canonical(model.removeprefix('difficulty-'))}"
-    elif options.difficulty:
-        raise InputError("--model names a difficulty model.", "Use it with: fit difficulty FILE --model AB.")
-    if model == "tap" and options.raters == "common":
-        model = "tap-common"
-    if options.smoothing and model not in EM:
-        raise InputError(f"{options.model} takes no smoothing.", "Leave --smoothing out.")
-    return Request(
-        model,
-        options.method or usual_method(model),
-        smoothing=options.smoothing,
-        use_gold=bool(options.gold),
-        positive=options.positive,
-        n_draws=options.draws,
-        n_tune=options.tune,
-        n_chains=options.chains,
-        seed=options.seed,
-    )
+
+def _variant(named: list[Method], options) -> Method:
+    """The one of several methods of a name that the options tell."""
+    given = {
+        name.removeprefix("variant_"): value
+        for name, value in vars(options).items()
+        if name.startswith("variant_") and value is not None
+    }
+    own = named[0].variant
+    for name in given:
+        if own is None or own.option != name:
+            raise InputError(f"{named[0].title} takes no --{name}.", "Leave it out, or name the model that takes it.")
+    if own is None:
+        return named[0]
+    if own.option not in given:
+        return next(method for method in named if method.variant.is_default)
+    wanted = own.normalise(given[own.option])
+    found = next((method for method in named if method.variant.value == wanted), None)
+    if found is None:
+        values = ", ".join(method.variant.value for method in named)
+        raise InputError(f"--{own.option} is {wanted!r}.", f"Use one of {values}.")
+    return found
 
 
 def _em(options, fitted: Fitted) -> tuple[Fitted, dict]:

@@ -12,13 +12,11 @@ from ..evaluation.predictions import Predictions, read_predictions
 from ..evaluation.sweep_table import SweepTable, reliability_sweep
 from ..ingest.formats.tables import open_table
 from ..ingest.samples import SAMPLES, sample_predictions
-from ..plausibility.dirichlet import DirichletCounts
+from ..methods import as_taken, method_named, methods
 from ..plausibility.gaussian import GaussianScores
 from ..plausibility.gaussian_prior import fit_prior
-from ..plausibility.plackett_luce.gibbs import PlackettLuce
-from ..plausibility.prirn import PrIRN
 from ..plausibility.protocol import PlausibilityModel
-from .inputs import as_classes, progress, read_file, stamp, write_table
+from .inputs import progress, read_file, stamp, write_table
 
 LEVELS = (0.5, 0.9, 0.99)
 _METRIC_FIELDS = ("mean", "sd", "ci_low", "ci_high", "min", "max", "point", "case_se", "total_se", "n_cases")
@@ -27,7 +25,7 @@ _METRIC_FIELDS = ("mean", "sd", "ci_low", "ci_high", "min", "max", "point", "cas
 def certainty(options) -> tuple[dict, pd.DataFrame]:
     """Annotation certainty and risk, their means over cases; the table is per case."""
     dataset, left_out = _input(options)
-    if options.model == "gaussian":
+    if _closed_form(options):
         return _gaussian_certainty(options, dataset)
     sweep = _run(options, chosen_model(options), dataset, [options.reliability], ())
     result, tops = sweep.certainty[0], range(1, options.top + 1)
@@ -62,7 +60,7 @@ def sweep(options) -> tuple[dict, pd.DataFrame]:
     except ValueError:
         raise InputError(f"{options.reliabilities!r} is not a list of numbers.", "Write for example 1,3,10.") from None
     dataset, left_out = _input(options)
-    if options.model == "gaussian":
+    if _closed_form(options):
         raise InputError(
             "Scores have a certainty in closed form, which needs no sweep.",
             "Use certainty gaussian for each γ.",
@@ -113,18 +111,13 @@ def sweep(options) -> tuple[dict, pd.DataFrame]:
 
 def _input(options) -> tuple[Dataset, int]:
     """What the model eats, with risk levels where they are given."""
-    if options.model == "gaussian":
+    if _closed_form(options):
         reading = read_file(options, kind="score")
         options.cautions.extend(reading.report.warnings)
         return reading.dataset, 0
-    if options.model == "dirichlet":
-        dataset, left_out = as_classes(options)
-    else:
-        reading = read_file(options)
-        options.cautions.extend(reading.report.warnings)
-        dataset, left_out = reading.dataset, 0
-        if dataset.kind == "score":
-            dataset, left_out = dataset.as_classes(options.threshold)
+    reading = read_file(options)
+    options.cautions.extend(reading.report.warnings)
+    dataset, left_out = as_taken(method_named("plausibility", options.model), reading.dataset, options.threshold)
     if options.risk:
         dataset = dataclasses.replace(dataset, class_risk=_read_risk(options.risk, dataset))
     return dataset, left_out
@@ -134,11 +127,15 @@ def chosen_model(options) -> PlausibilityModel:
     """The plausibility model that the options name, with its prior."""
     if not 1 <= options.top <= 10:
         raise InputError(f"Sets of up to {options.top} classes were asked for.", "Ask for 1 to 10.")
-    if options.model == "prirn":
-        return PrIRN(epsilon=options.epsilon, ties=options.ties, depth=options.top)
-    if options.model == "plackett-luce":
-        return PlackettLuce(alpha=options.alpha, depth=options.top)
-    return DirichletCounts(alpha=options.alpha, depth=options.top)
+    method = method_named("plausibility", options.model)
+    known = {option.name for each in methods("plausibility").values() for option in each.options}
+    given = {name: value for name in known if (value := getattr(options, name, None)) is not None}
+    return method.make(**method.checked(given), depth=options.top)
+
+
+def _closed_form(options) -> bool:
+    """Whether the model's certainty needs no draws."""
+    return method_named("plausibility", options.model).make is GaussianScores
 
 
 def _run(options, model: PlausibilityModel, dataset: Dataset, reliabilities, classifiers) -> SweepTable:
@@ -183,7 +180,7 @@ def _gaussian_certainty(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
     )
     write_table(options.cases_out, table)
     answer = {
-        "model": "gaussian",
+        "model": model.name,
         "mean": {"top1": float(posterior.certainty.mean())},
         "se": {"top1": 0.0},
         "predictive_share": float(posterior.predictive.mean()),
@@ -204,7 +201,7 @@ def read_classifiers(options, dataset: Dataset) -> tuple[Predictions, ...]:
         content = sample_predictions(options.file)
         if content is not None:
             found += read_predictions(open_table(content), dataset, options.file)
-    for entry in options.predictions or ():
+    for entry in options.predictions:
         name, _, path = entry.partition("=")
         if not path:
             raise InputError(f"{entry!r} does not name a file of predictions.", "Write NAME=FILE.")

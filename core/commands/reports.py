@@ -6,8 +6,8 @@ import pandas as pd
 
 from ..annotations.named_selection import Selection
 from ..errors import InputError
-from ..report.build import SECTIONS, Order, build_report, usual_model
-from ..report.truth_sections import report_data
+from ..methods import as_taken, method_named, offered
+from ..report.build import SECTIONS, Order, build_report
 from .inputs import progress, read_file, stamp
 from .plausibilities import chosen_model, read_classifiers
 
@@ -20,9 +20,9 @@ def report(options) -> tuple[dict, pd.DataFrame]:
     if dataset.kind == "score" and options.threshold is None:
         raise InputError("Scores need a threshold.", "Give --threshold T.")
     if options.model is None:
-        options.model = usual_model(dataset).name
+        options.model = offered("plausibility", dataset)[0].name
     model = chosen_model(options)
-    view = report_data(dataset, model, options.threshold)
+    view = as_taken(method_named("plausibility", model.name), dataset, options.threshold)[0]
     sections = tuple(options.sections.split(",")) if options.sections else tuple(SECTIONS)
     order = Order(
         dataset=dataset,

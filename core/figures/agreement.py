@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 
 from ..agreement.intervals import Coefficient
 from ..agreement.pairs import PairMatrix
+from ..methods import method_named
 from ..text import number, plotly
 from .labels import short_names, slant, titled
 from .theme import Theme, with_opacity
@@ -15,37 +16,14 @@ from .theme import Theme, with_opacity
 FEW_PAIRS = 5
 MOST_WITH_TEXT = 16
 MOST_OPAQUE = 0.5  # so that text in the ink of the theme can be read on any cell
-COEFFICIENT_TITLES = {
-    "percent": "Percent agreement",
-    "spa": "Sparse probability of agreement",
-    "spa_corrected": "SPA beyond chance",
-    "cohen_kappa": "Cohen κ",
-    "scott_pi": "Scott π",
-    "conger_kappa": "Conger κ",
-    "fleiss_kappa": "Fleiss κ",
-    "gwet_ac": "Gwet AC1",
-    "brennan_prediger": "Brennan-Prediger",
-    "krippendorff_alpha": "Krippendorff α",
-    "icc_1": "ICC(1)",
-    "icc_1k": "ICC(1,k)",
-    "icc_2": "ICC(2,1)",
-    "icc_2k": "ICC(2,k)",
-    "icc_3": "ICC(3,1)",
-    "icc_3k": "ICC(3,k)",
-    "leave_one_out_top1": "First choice of the others",
-    "mean_average_overlap": "Average overlap",
-}
 
 
 def title_of(coefficient: Coefficient) -> str:
     """Name on screen, with the weights, metric, method or depth where it has one."""
-    name, how = coefficient.name, coefficient.weights
-    if name == "gwet_ac":
-        return "Gwet AC1" if how == "identity" else f"Gwet AC2, {how}"
-    title = COEFFICIENT_TITLES[name]
-    if name == "spa" or name == "spa_corrected" or name == "leave_one_out_top1" or how == "identity":
-        return title
-    return f"{title}, {how}"
+    method, how = method_named("coefficient", coefficient.name), coefficient.weights
+    if how == "identity" or not method.says_how:
+        return method.title
+    return f"{method.title_weighted or method.title}, {how}"
 
 
 def forest(
@@ -210,5 +188,5 @@ def _pair_hover(matrix: PairMatrix, i: int, j: int) -> str:
         return f"{who}<br>{why}"
     interval = matrix.interval(i, j)
     ends = f" ({number(interval[0])} to {number(interval[1])})" if interval else ""
-    name = COEFFICIENT_TITLES[matrix.coefficient]
+    name = method_named("coefficient", matrix.coefficient).title
     return f"{who}<br>{name} {number(matrix.value[i, j])}{ends}<br>{matrix.n[i, j]:,} pairs of answers"

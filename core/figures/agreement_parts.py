@@ -9,9 +9,9 @@ from ..agreement.bands import Band
 from ..agreement.intervals import Coefficient
 from ..agreement.over_time import OverTime
 from ..agreement.precision import PrecisionCurve
+from ..methods import method_named
 from ..text import number as decimal
 from ..text import plotly
-from .agreement import COEFFICIENT_TITLES
 from .labels import short_names, titled
 from .theme import Theme, legend_below, with_opacity
 
@@ -86,7 +86,7 @@ def agreement_over_time(found: OverTime, theme: Theme, title: str) -> go.Figure:
             x=[place + (line - (n_lines - 1) / 2) * APART for place in known],
             y=[ones[place].value for place in known],
             mode="lines+markers",
-            name=COEFFICIENT_TITLES[ones[0].name],
+            name=method_named("coefficient", ones[0].name).title,
             line={"color": colour, "width": 2, "dash": ("solid", "dash")[line % 2]},
             error_y={
                 "type": "data",

@@ -3,6 +3,7 @@
 import numpy as np
 import plotly.graph_objects as go
 
+from ..methods import method_named
 from ..models.result import RaterModelFit
 from ..text import number, plotly, shorten
 from .labels import model_name, row_height, short_names, slant, titled
@@ -12,7 +13,6 @@ from .theme import Theme, legend_below, with_opacity
 MOST_CLASSES = 12
 MOST_WITH_INTERVALS = 5
 MOST_OPAQUE = 0.5  # so that text in the ink of the theme can be read on any cell
-MODEL_TITLES = {"majority": "Majority vote", "dawid-skene": "Dawid-Skene"}
 
 
 def prevalence_bars(fits: list[RaterModelFit], theme: Theme, title: str) -> go.Figure:
@@ -26,10 +26,10 @@ def prevalence_bars(fits: list[RaterModelFit], theme: Theme, title: str) -> go.F
             y=list(range(len(order))),
             x=fit.prevalence[order],
             orientation="h",
-            name=MODEL_TITLES[fit.model],
+            name=method_named("rater model", fit.model).title,
             marker={"color": with_opacity(colour, 0.75), "pattern": {"shape": "/" if place == 0 else ""}},
             customdata=names,
-            hovertemplate="%{customdata}: %{x:.3f}<extra>" + MODEL_TITLES[fit.model] + "</extra>",
+            hovertemplate="%{customdata}: %{x:.3f}<extra>" + method_named("rater model", fit.model).title + "</extra>",
         )
     figure.update_xaxes(title_text="share of cases", rangemode="tozero")
     figure.update_yaxes(

@@ -68,7 +68,7 @@ def read(
     layout : str, optional
         Of a plain table, one of `core.ingest.column_mapping.LAYOUTS`.
     format : str, optional
-        One of `core.ingest.formats.FORMATS`, layouts among them; found out where not given.
+        One of `core.ingest.formats.detect.formats`, layouts among them; found out where not given.
     question : str, optional
         Which question, or sheet of a workbook, where the file holds several.
     separators : (str, str), optional

@@ -8,6 +8,7 @@ from ..annotations.dataset import Dataset
 from ..errors import InputError
 from .confusion_model import ConfusionModel, check_answers
 from .dawid_skene_density import DawidSkeneDensity
+from .rater_methods import DAWID_SKENE_1979, posterior_method
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +49,16 @@ class BayesianDawidSkene(ConfusionModel):
         rows = np.full((n, n), self.off_diagonal)
         np.fill_diagonal(rows, 2.5 * n if self.diagonal is None else self.diagonal)
         return DawidSkeneDensity(dataset, np.full(n, self.prevalence_prior), rows)
+
+
+METHOD = posterior_method(
+    "bayesian-dawid-skene",
+    "Dawid-Skene, Bayesian",
+    BayesianDawidSkene,
+    plainly="Dawid-Skene with everything else that the confusion matrices could be.",
+    exactly="Posterior of prevalence and confusion matrices under Dirichlet priors, true classes summed out, by NUTS "
+    "(Dawid & Skene 1979; Stan user's guide, 7.4).",
+    sources=(DAWID_SKENE_1979,),
+    place=60,
+    warm=True,
+)

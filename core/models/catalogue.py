@@ -1,83 +1,80 @@
-"""All rater models by name, and one way to fit any of them: for pages and commands."""
+"""One way to fit any rater model: for pages and commands."""
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from shlex import quote
-from typing import Literal
+from typing import Any
 
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
 from ..errors import InputError
-from .dawid_skene import DawidSkene
-from .difficulty.binary import one_against_rest
-from .difficulty.model import DifficultyModel
-from .difficulty.names import TAGS
+from ..methods import Method, method_named
 from .em_model import EmModel
-from .majority import MajorityVote
 from .nuts.result import BayesianFit
-from .one_coin import ClassConditional, OneCoin
 from .result import RaterModelFit
-from .tap import TAP
 
-Method = Literal["vote", "em", "map", "nuts"]
 Progress = Callable[..., None]
-
-TITLES = {
-    "majority": "Majority vote",
-    "one-coin": "One coin",
-    "class-conditional": "Class-conditional",
-    "dawid-skene": "Dawid-Skene",
-    "tap": "t-a-p",
-    "tap-common": "t-a-p, common",
-    "bayesian-dawid-skene": "Dawid-Skene, Bayesian",
-    "hierarchical": "Hierarchical Dawid-Skene",
-} | {f"difficulty-{tag}": f"Difficulty {tag}" for tag in TAGS}
-EM = {
-    "one-coin": OneCoin,
-    "class-conditional": ClassConditional,
-    "dawid-skene": DawidSkene,
-    "tap": TAP,
-    "tap-common": TAP,
-}
-BAYESIAN = tuple(name for name in TITLES if name not in EM and name != "majority")
-# The baseline without a parameter: it is compared, and its answers are never taken for the truth.
-NOT_TRUTH = ("difficulty-ABDE",)
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to fit, and how; equal requests on equal data give equal fits.
+    """What to fit, and how; equal requests on equal data give equal fits. Build one with `request`.
 
     Attributes
     ----------
     model : str
-        One of `TITLES`.
-    method : {"vote", "em", "map", "nuts"}
-    smoothing : str or None
-        Of models by expectation-maximisation; None lets the model choose.
-    use_gold : bool
-        Hold cases of known class fixed (expectation-maximisation).
-    repeats : {"independent", "first", "refuse"}
-    positive : str or None
-        The class that difficulty models tell apart; the second of two where not given.
-    cooperative, as_published : bool
-        Of difficulty models.
-    n_draws, n_tune, n_chains, seed : int
+        Name of a rater model.
+    way : str
+        One of the model's ways of being fitted: "vote", "em", "map" or "nuts".
+    options : tuple of (str, value)
+        Those that differ from their defaults, in the model's order.
     """
 
     model: str
-    method: Method
-    smoothing: str | None = None
-    use_gold: bool = False
-    repeats: str = "independent"
-    positive: str | None = None
-    cooperative: bool = True
-    as_published: bool = False
-    n_draws: int = 1000
-    n_tune: int = 1000
-    n_chains: int = 4
-    seed: int = 0
+    way: str
+    options: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def method(self) -> Method:
+        """What the model says of itself."""
+        return method_named("rater model", self.model)
+
+    @property
+    def title(self) -> str:
+        """Name on screen."""
+        return self.method.title
+
+    def option(self, name: str) -> Any:
+        """What was chosen, or the default."""
+        return dict(self.options).get(name, self.method.option(name).default)
+
+    def by(self, way: str) -> "Request":
+        """The same model fitted in another way."""
+        return request(self.model, way, **dict(self.options))
+
+
+def request(model: str, way: str | None = None, **options: Any) -> Request:
+    """A request whose parts are checked.
+
+    Parameters
+    ----------
+    model : str
+    way : str, optional
+        The quickest of the model where it is not given.
+    **options
+        Of the model; what equals its default is left out.
+
+    Raises
+    ------
+    InputError
+        There is no such model, it cannot be fitted that way, or an option is unknown or out of range.
+    """
+    method = method_named("rater model", model)
+    way = way or method.ways[0]
+    if way not in method.ways:
+        raise InputError(f"{method.title} cannot be fitted by {way!r}.", f"Use {' or '.join(method.ways)}.")
+    return Request(model, way, tuple(method.checked(options).items()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,41 +100,31 @@ class Fitted:
     @property
     def title(self) -> str:
         """Name on screen."""
-        return TITLES[self.request.model]
-
-
-def usual_method(model: str) -> Method:
-    """The quickest way to an answer."""
-    return "vote" if model == "majority" else "em" if model in EM else "map"
+        return self.request.title
 
 
 def command_of(request: Request) -> str:
     """The request on the command line, with FILE in the place of the file."""
-    model, options = request.model, ""
-    if model.startswith("difficulty-"):
-        model, options = "difficulty", f" --model {request.model.removeprefix('difficulty-')}"
-        options += f" --positive {quote(request.positive)}" if request.positive else ""
-    elif model == "tap-common":
-        model, options = "tap", " --raters common"
-    if request.smoothing:
-        options += f" --smoothing {request.smoothing}"
-    if request.method in ("map", "nuts"):
-        options += f" --method {request.method}"
-    if request.method == "nuts":
-        options += (
-            f" --draws {request.n_draws} --tune {request.n_tune} --chains {request.n_chains} --seed {request.seed}"
-        )
-    return f"fit {model} FILE{options}"
+    method, parts = request.method, []
+    if method.variant is not None and method.name != method.command:
+        parts.append(f"--{method.variant.option} {quote(method.variant.value)}")
+    if len(method.ways) > 1:
+        parts.append(f"--method {request.way}")
+    for option in method.options:
+        value = request.option(option.name)
+        if option.of_run and request.way != "nuts":
+            continue
+        if option.type is bool:
+            if value != option.default:
+                parts.append(option.spelled if value else option.spelled_off)
+        elif option.of_run or value != option.default:
+            parts.append(f"{option.spelled} {quote(str(value))}")
+    return " ".join(["fit", method.command, "FILE", *parts])
 
 
 def em_model(request: Request) -> EmModel:
-    """The model object of a request by expectation-maximisation."""
-    options = {"smoothing": request.smoothing, "use_gold": request.use_gold, "repeats": request.repeats}
-    if request.smoothing == "diagonal" and request.model != "dawid-skene":
-        raise InputError(f"{TITLES[request.model]} has no diagonal prior.", "Use none or pooled.")
-    if request.model.startswith("tap"):
-        return TAP(**options, raters="common" if request.model == "tap-common" else "own")
-    return EM[request.model](**options)
+    """The model of a request by expectation-maximisation."""
+    return request.method.make(**dict(request.options))
 
 
 def fit_request(
@@ -147,57 +134,23 @@ def fit_request(
 
     Parameters
     ----------
+    request : Request
+    dataset : Dataset
+    token : CancelToken, optional
     progress : callable, optional
         Told the share done, 0 to 1, and by samplers also what is being done.
 
     Raises
     ------
-    InputError
-        There is no such model, or it cannot be fitted that way.
     PluralityError
         As the model's own ``fit``.
     """
-    if request.model not in TITLES:
-        raise InputError(f"There is no model {request.model!r}.", f"The models are {', '.join(TITLES)}.")
-    methods = ("vote",) if request.model == "majority" else ("em",) if request.model in EM else ("map", "nuts")
-    if request.method not in methods:
-        raise InputError(
-            f"{TITLES[request.model]} cannot be fitted by {request.method!r}.", f"Use {' or '.join(methods)}."
-        )
     started = time.perf_counter()
-    if request.model == "majority":
-        return _timed(request, dataset, MajorityVote().fit(dataset), None, started)
-    if request.model in EM:
-        fit = em_model(request).fit(dataset, token=token, progress=progress)
-        return _timed(request, dataset, replace(fit, model=request.model), None, started)
-    model, view = _bayesian(request), dataset
-    if isinstance(model, DifficultyModel):
-        view = one_against_rest(dataset, request.positive)[0]
-    found = model.fit(
-        dataset,
-        method=request.method,
-        n_draws=request.n_draws,
-        n_tune=request.n_tune,
-        n_chains=request.n_chains,
-        seed=request.seed,
-        token=token,
-        progress=progress,
-    )
-    return _timed(request, view, found.fit, found, started)
-
-
-def _bayesian(request: Request):
-    if request.model == "hierarchical":
-        from .hierarchical import HierarchicalDawidSkene
-
-        return HierarchicalDawidSkene()
-    if request.model == "bayesian-dawid-skene":
-        from .bayesian_dawid_skene import BayesianDawidSkene
-
-        return BayesianDawidSkene()
-    tag = request.model.removeprefix("difficulty-")
-    return DifficultyModel(tag, request.cooperative, request.as_published, request.positive)
-
-
-def _timed(request, dataset, fit, bayes, started) -> Fitted:
-    return Fitted(request, dataset, fit, bayes, time.perf_counter() - started)
+    method = request.method
+    run = {option.name: request.option(option.name) for option in method.options if option.of_run}
+    of_model = {name: value for name, value in request.options if name not in run}
+    found = method.fit(method.make(**of_model), dataset, request.way, run, token, progress)
+    bayes = found if isinstance(found, BayesianFit) else None
+    fit = replace(found, model=request.model) if bayes is None else bayes.fit
+    view = dataset if method.view is None else method.view(dataset, **of_model)
+    return Fitted(request, view, fit, bayes, time.perf_counter() - started)

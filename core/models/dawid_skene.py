@@ -14,6 +14,7 @@ from .design import design
 from .em import no_prior
 from .em_model import EmModel, Problem
 from .identifiability import two_per_case
+from .rater_methods import DAWID_SKENE_1979, em_method, em_options
 from .reparametrise import SimplexChart
 from .restarts import Restarts
 from .smoothing import Smoothing, default_smoothing, diagonal_prior, pooled_prior
@@ -72,3 +73,21 @@ class FullRows:
         rows = theta.transpose(0, 2, 1).reshape(-1, n_classes)
         of_rows = counts.transpose(0, 2, 1).reshape(-1, n_classes)
         return SimplexChart(rows, of_rows, (n_raters, n_classes, n_classes))
+
+
+METHOD = em_method(
+    "dawid-skene",
+    "Dawid-Skene",
+    DawidSkene,
+    plainly="Finds out which raters can be trusted by how well they fit with the others, and weighs their annotations "
+    "so.",
+    exactly="Latent class model with a confusion matrix per rater, by EM in log space; assumes that raters err "
+    "independently given the class (Dawid & Skene 1979).",
+    sources=(DAWID_SKENE_1979,),
+    options=em_options("none", "diagonal", "pooled"),
+    place=30,
+    sentence="The accuracy of raters and the probability of each class on each case were estimated by the Dawid-Skene "
+    "model, by expectation-maximisation from the shares of votes; it assumes that raters err independently given the "
+    "true class.",
+    warm=True,
+)

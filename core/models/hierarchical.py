@@ -11,6 +11,7 @@ from typing import ClassVar
 from ..annotations.dataset import Dataset
 from .confusion_model import ConfusionModel, check_answers
 from .hierarchical_density import HierarchicalDensity
+from .rater_methods import posterior_method
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +46,16 @@ class HierarchicalDawidSkene(ConfusionModel):
         """
         check_answers("Hierarchical Dawid-Skene", dataset)
         return HierarchicalDensity(dataset, self.cooperative)
+
+
+METHOD = posterior_method(
+    "hierarchical",
+    "Hierarchical Dawid-Skene",
+    HierarchicalDawidSkene,
+    plainly="Raters are of one kind and each a little different: a rater with few annotations leans on the others.",
+    exactly="Rows of confusion matrices are logistic-normal around a common centre, non-centred, by NUTS (Paun et al. "
+    "2018).",
+    sources=("Paun et al., Transactions of the ACL 6 (2018), 571-585",),
+    place=70,
+    warm=True,
+)

@@ -14,6 +14,7 @@ from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError
 from ._pair_kernels import mean_product, pair_tables
 from .result import RaterModelFit
+from .tap import METHODS as TAP
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,7 +109,7 @@ def kappa_check(dataset: Dataset, fit: RaterModelFit) -> KappaCheck:
     NotApplicableError
         The fit is of another model, or no case has two annotations.
     """
-    if fit.model != "tap":
+    if fit.model != TAP[0].name:
         raise NotApplicableError(f"Kappa is compared with the accuracies of t-a-p; this is a fit of {fit.model}.")
     _, expected, _, meant, n_paired, n_rated = _tables(dataset, fit)
     chance = float(((meant / n_rated) ** 2).sum())

@@ -7,6 +7,7 @@ import numpy as np
 from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError
+from ..methods import ONE_CLASS, Method
 from ._kernels import count_from, vote_shares
 from .result import RaterModelFit
 from .sizes import check_size
@@ -63,3 +64,25 @@ def normalised(by_cell: np.ndarray, dataset: Dataset) -> tuple[np.ndarray, np.nd
     confusion = np.full(counts.shape, 1.0 / dataset.n_classes)
     np.divide(counts, evidence[:, :, None], out=confusion, where=evidence[:, :, None] > 0)
     return confusion, evidence
+
+
+def _by_vote(model, dataset, way, run, token, progress) -> RaterModelFit:
+    return model.fit(dataset)
+
+
+METHOD = Method(
+    "majority",
+    "rater model",
+    "Majority vote",
+    plainly="The class that most raters gave; every rater counts the same.",
+    exactly="Mode of the annotations of a case; tied winners share the case.",
+    sources=(),
+    takes=ONE_CLASS,
+    make=MajorityVote,
+    fit=_by_vote,
+    ways=("vote",),
+    sentence="The probability of each class on each case was taken as its share of the annotations.",
+    place=0,
+    reference=True,
+    warm=True,
+)

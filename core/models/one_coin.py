@@ -13,6 +13,7 @@ from ..chunks import CancelToken
 from .design import design
 from .em import no_prior
 from .em_model import EmModel, Problem
+from .rater_methods import DAWID_SKENE_1979, EM_SOURCE, em_method, em_options
 from .reparametrise import RateChart
 from .smoothing import default_smoothing, pooled_prior
 
@@ -108,3 +109,31 @@ class EvenMistakes:
         """Logits of the rates."""
         n_classes = theta.shape[1]
         return RateChart(parameters["a"], *self._split(counts), lambda rate: self._theta(rate, n_classes), self._split)
+
+
+METHODS = (
+    em_method(
+        "one-coin",
+        "One coin",
+        OneCoin,
+        plainly="Gives every rater one accuracy, whatever the true class, and weighs their annotations by it.",
+        exactly="Latent class model with one accuracy a rater and errors spread evenly over the other classes, by EM "
+        "(Dawid & Skene 1979 with one parameter a rater).",
+        sources=(DAWID_SKENE_1979, EM_SOURCE),
+        options=em_options("none", "pooled"),
+        place=10,
+        sentence="The accuracy of raters and the probability of each class on each case were estimated by a latent "
+        "class model with one accuracy a rater, by expectation-maximisation from the shares of votes.",
+    ),
+    em_method(
+        "class-conditional",
+        "Class-conditional",
+        ClassConditional,
+        plainly="Gives every rater one accuracy for each true class.",
+        exactly="Latent class model with an accuracy for each rater and true class and errors spread evenly, by EM; "
+        "for two classes it is Dawid-Skene.",
+        sources=(DAWID_SKENE_1979, EM_SOURCE),
+        options=em_options("none", "pooled"),
+        place=20,
+    ),
+)

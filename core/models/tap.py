@@ -7,17 +7,20 @@ al. 2013) with a free t. The step M is exact, see `core.models._tap_kernels`.
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
+from ..methods import Method, Variant
 from ._tap_kernels import accuracy_and_guesses
 from .design import design
 from .em import Summit, no_prior
 from .em_model import EmModel, Problem
 from .identifiability import left_free, tap_identifiability
+from .rater_methods import em_method, em_options
 from .reparametrise import LEAST_COUNT, SimplexRows, expit, logit
 from .result import RaterModelFit
 from .smoothing import default_smoothing, pooled_prior
@@ -141,3 +144,25 @@ def _theta(a: np.ndarray, p: np.ndarray, n_raters: int) -> np.ndarray:
     theta = np.repeat(guess[:, :, None], p.shape[1], axis=2)
     theta += a[:, None, None] * np.eye(p.shape[1])
     return np.repeat(theta, n_raters, axis=0) if len(a) < n_raters else theta
+
+
+def _method(name: str, title: str, raters: Literal["own", "common"], place: int, words: str) -> Method:
+    return em_method(
+        name,
+        title,
+        partial(TAP, raters=raters),
+        plainly=f"{words} knows the truth or guesses; says how often.",
+        exactly="With probability a the truth, else a guess from p, by an exact M-step (Eubanks, Kappa Zoo, 9); an "
+        "accuracy for each rater and a free prevalence is MACE (Hovy et al. 2013).",
+        sources=("Eubanks, The Kappa Zoo (2024), chapter 9", "Hovy et al., NAACL-HLT (2013), 1120-1130"),
+        options=em_options("none", "pooled"),
+        variant=Variant("tap", "raters", raters, "parameters of t-a-p", raters == "own"),
+        place=place,
+        warm=raters == "own",
+    )
+
+
+METHODS = (
+    _method("tap", "t-a-p", "own", 40, "Every rater"),
+    _method("tap-common", "t-a-p, common", "common", 50, "A rater, all being alike,"),
+)

@@ -13,6 +13,7 @@ import numpy as np
 from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
 from ..errors import InputError
+from ..methods import ONE_CLASS, UGT, Method, Option, ReliabilityScale
 from ..seeds import case_seeds
 from ._kernels import dirichlet_draws
 from .protocol import CaseDraws, check_sampling
@@ -97,3 +98,30 @@ class DirichletCounts:
             n_rest = dataset.n_classes - len(named)
             share, rest, top = dirichlet_draws(case_seed, shape, self.alpha, n_rest, n_draws, self.depth)
             yield case, CaseDraws(named, share, rest, top, n_rest, self.alpha, float(n_draws), int(case_seed))
+
+
+METHOD = Method(
+    "dirichlet",
+    "plausibility",
+    "Dirichlet counts",
+    plainly="Counts how often each class was named, and stays open for the others.",
+    exactly="λ | b ~ Dirichlet(γ·counts + α), α for every class of the closed list (Stutz et al., appendix A).",
+    sources=(UGT,),
+    takes=ONE_CLASS,
+    make=DirichletCounts,
+    options=(
+        Option("alpha", float, 1.0, "Prior α of each class", "prior pseudo-count of each class", SMALLEST, LARGEST),
+    ),
+    place=30,
+    leads=("class", "score"),
+    reliability=ReliabilityScale(
+        DirichletCounts.default_reliability,
+        0.1,
+        30.0,
+        (1.0, 2.0, 3.0, 5.0, 10.0),
+        (0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 30.0),
+    ),
+    most_cases=20_000,
+    sentence="Plausibilities of classes were drawn from the Dirichlet posterior of the counts of annotations.",
+    warm=True,
+)

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError
+from ..methods import AS_IS, UGT, Method, ReliabilityScale
 from ..seeds import case_seeds
 from .dirichlet import LARGEST, SMALLEST, SPLIT_DEPTH
 from .protocol import CaseDraws, check_sampling
@@ -236,3 +237,20 @@ class GaussianScores:
             top[:, :2] = np.column_stack([first, 1 - first])[:, : self.depth]
             both, nothing = np.arange(2, dtype=np.int32), np.zeros(n_draws)
             yield case, CaseDraws(both, share, nothing, top, 0, 1.0, float(n_draws), int(case_seed))
+
+
+METHOD = Method(
+    "gaussian",
+    "plausibility",
+    "Gaussian scores",
+    plainly="What the mean score of a case could be, and how sure it is on which side of the threshold it lies.",
+    exactly="Normal scores with a conjugate normal-inverse-gamma prior, fitted by empirical Bayes where none is given; "
+    "certainty is max(p, 1 − p), p = P(μ ≤ threshold | scores) (Stutz et al., appendix A).",
+    sources=(UGT,),
+    takes={"score": AS_IS},
+    make=GaussianScores,
+    place=40,
+    reliability=ReliabilityScale(GaussianScores.default_reliability, 0.1, 30.0, (1.0, 2.0, 3.0), (1.0, 2.0, 3.0)),
+    on_pages=False,
+    sentence="The mean score of a case was taken as the posterior of a normal model with a conjugate prior.",
+)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..errors import InputError
+from ..methods import RANKED, UGT, Method, Option, ReliabilityScale
 from ..rankings.irn import IRNWeights, Ties, irn
 from ..seeds import case_seeds
 from ._kernels import dirichlet_draws
@@ -107,3 +108,33 @@ class PrIRN:
             n_rest = dataset.n_classes - len(named)
             share, rest, top = dirichlet_draws(case_seed, shape, self.epsilon, n_rest, n_draws, self.depth)
             yield case, CaseDraws(named, share, rest, top, n_rest, self.epsilon, float(n_draws), int(case_seed))
+
+
+METHOD = Method(
+    "prirn",
+    "plausibility",
+    "PrIRN",
+    plainly="First choices weigh 1, second choices half, third a third, and so on; the raters' weights are added up.",
+    exactly="λ ~ Dirichlet(γ·IRN + ε), IRN the normalised sum of inverse ranks, ε = .01 (Stutz et al., B.2-B.3).",
+    sources=(UGT,),
+    takes=RANKED,
+    make=PrIRN,
+    options=(
+        Option(
+            "epsilon", float, 0.01, "Pseudo-count ε of each class", "pseudo-count of each class", SMALLEST, LARGEST,
+            on_page=False,
+        ),
+        Option(
+            "ties", str, "split", "Tied classes", "weight of tied classes",
+            choices={"split": "share the weight of their block", "full": "get its whole weight each"},
+        ),
+    ),
+    place=20,
+    reliability=ReliabilityScale(
+        PrIRN.default_reliability, 1.0, 100.0, (10.0, 20.0, 30.0, 50.0, 100.0), (5.0, 10.0, 20.0, 30.0, 50.0, 100.0)
+    ),
+    most_cases=3_000,
+    sentence="Plausibilities of classes were drawn from a Dirichlet distribution around the inverse-rank-normalised "
+    "weights of the classes.",
+    warm=True,
+)  # fmt: skip

@@ -7,8 +7,10 @@ import numpy as np
 from ..agreement.pairs import pair_matrix
 from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError
+from ..models.dawid_skene import METHOD as DAWID_SKENE
 from ..models.identifiability import most_per_case, tap_identifiability, two_per_case, unidentified_raters
 from ..models.result import RaterModelFit
+from ..models.tap import METHODS as TAP
 from ..text import plural
 
 FEW = 10
@@ -45,7 +47,7 @@ class Coverage:
     odd_cycle : ndarray of bool, shape (n_raters,)
         Whether the pairs around a rater form an odd cycle: what models need where no case has three answers.
     identified : dict
-        For "dawid-skene", "tap" and "tap-common" the note on what the design cannot tell; empty where it can.
+        By the name of a model that has one, the note on what the design cannot tell; empty where it can.
     notes : tuple of str
     """
 
@@ -105,9 +107,9 @@ def coverage(dataset: Dataset, fit: RaterModelFit, few: int = FEW) -> Coverage:
         met[:, k] = np.bincount(dataset.rater, fit.class_probability[dataset.case_of_annotation, k], dataset.n_raters)
     lacking_classes = np.flatnonzero(class_shared < few)
     identified = {
-        "dawid-skene": " ".join(two_per_case(dataset)),
-        "tap": " ".join(tap_identifiability(dataset, common=False)),
-        "tap-common": " ".join(tap_identifiability(dataset, common=True)),
+        DAWID_SKENE.name: " ".join(two_per_case(dataset)),
+        TAP[0].name: " ".join(tap_identifiability(dataset, common=False)),
+        TAP[1].name: " ".join(tap_identifiability(dataset, common=True)),
     }
     odd = np.ones(dataset.n_raters, bool)
     odd[unidentified_raters(dataset)] = False

@@ -11,10 +11,12 @@ from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
 from ..errors import InputError, NotApplicableError
 from ..models._kernels import first_answers
-from ..models.dawid_skene import DawidSkene, default_smoothing
+from ..models.catalogue import Request, em_model, request
+from ..models.dawid_skene import METHOD as DAWID_SKENE
+from ..models.dawid_skene import default_smoothing
 from ..models.em_model import EmModel
 from ..models.majority import MajorityVote
-from ..models.one_coin import OneCoin
+from ..models.one_coin import METHODS as ONE_COIN
 from ..models.rater_summary import rater_summary
 from ..models.result import RaterModelFit
 from ..text import number
@@ -141,7 +143,8 @@ def monitor(
     dataset : Dataset
         Of single classes; of rankings pass the first choices (`Dataset.as_classes`).
     model : EmModel or RaterModelFit, optional
-        A model to fit, or a fit of these data. Not given: `usual_model`, or majority vote where that cannot be fitted.
+        A model to fit, or a fit of these data. Not given: that of `usual_request`, or majority vote where that
+        cannot be fitted.
     blind_reads : BlindReads, optional
     level : float
         Of the intervals, 0 to 1.
@@ -224,19 +227,21 @@ def monitor(
     return table
 
 
-def usual_model(dataset: Dataset) -> EmModel:
+def usual_request(dataset: Dataset) -> Request:
     """Dawid-Skene where the median rater has ten answers for each class, else one accuracy for each rater.
 
     With many classes and few answers, confusion matrices follow each rater's own mistakes and find them right.
     """
-    return DawidSkene("none") if default_smoothing(dataset) == "none" else OneCoin("pooled")
+    if default_smoothing(dataset) == "none":
+        return request(DAWID_SKENE.name, smoothing="none")
+    return request(ONE_COIN[0].name, smoothing="pooled")
 
 
 def _fit(dataset, model, token, progress) -> tuple[RaterModelFit, tuple[str, ...]]:
     if isinstance(model, RaterModelFit):
         return model, ()
     try:
-        return (model or usual_model(dataset)).fit(dataset, token=token, progress=progress), ()
+        return (model or em_model(usual_request(dataset))).fit(dataset, token=token, progress=progress), ()
     except NotApplicableError as error:
         if model is not None:
             raise

@@ -9,8 +9,6 @@ from ..chunks import CancelToken
 from ..errors import InputError
 from ..evaluation.predictions import Predictions
 from ..ingest.build_dataset import Report
-from ..plausibility.dirichlet import DirichletCounts
-from ..plausibility.plackett_luce.gibbs import PlackettLuce
 from ..plausibility.protocol import PlausibilityModel
 from ..text import plural
 from . import data_sections, truth_sections
@@ -53,7 +51,7 @@ class Order:
     reliabilities : tuple of float
         Of the section on classifiers.
     classifiers : tuple of Predictions
-        Matched to what the model takes: see `core.report.truth_sections.report_data`.
+        Matched to what the model takes: see `core.methods.as_taken`.
     n_draws, seed : int
     """
 
@@ -69,11 +67,6 @@ class Order:
     classifiers: tuple[Predictions, ...] = ()
     n_draws: int = 1000
     seed: int = 0
-
-
-def usual_model(dataset: Dataset) -> PlausibilityModel:
-    """Plackett-Luce for rankings, Dirichlet counts for what else there is."""
-    return PlackettLuce() if dataset.kind == "ranking" else DirichletCounts()
 
 
 def build_report(

@@ -8,11 +8,12 @@ import pandas as pd
 
 from ..agreement.coefficients import agreement_table
 from ..agreement.probability import SPA_WEIGHTINGS, case_agreement
-from ..annotations.capabilities import can_use
 from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
 from ..figures import agreement as agreement_figures
 from ..figures import models as model_figures
+from ..methods import any_of, can_use
+from ..models.dawid_skene import METHOD as DAWID_SKENE
 from ..models.dawid_skene import DawidSkene
 from ..models.majority import MajorityVote
 from ..text import plotly, plural, shorten, with_interval
@@ -25,7 +26,7 @@ _OPTIONS = ("alpha", "ties", "epsilon")
 def agreement(order, sections, token, progress) -> list:
     """Coefficients with intervals, and agreement case by case."""
     view, words = _classes(order)
-    verdict = can_use("agreement", view)
+    verdict = any_of("coefficient", view)
     if not verdict.possible:
         return [Words(f"Not possible: {verdict.reason}.")]
     counts = class_counts(view)
@@ -71,7 +72,7 @@ def raters(order, sections, token, progress) -> list:
     if view.n_annotations == 0:
         return [*words, Words("No answer can be used.")]
     vote = MajorityVote().fit(view)
-    verdict = can_use("dawid-skene", view)
+    verdict = can_use(DAWID_SKENE, view)
     if not verdict.possible:
         frame = pd.DataFrame({"class": vote.classes, "prevalence by vote": vote.prevalence})
         return [*words, Words(f"Dawid-Skene is not possible: {verdict.reason}."), Grid(frame, "Prevalence by vote.")]

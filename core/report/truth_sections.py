@@ -3,14 +3,15 @@
 import numpy as np
 import pandas as pd
 
-from ..annotations.dataset import RISK_LEVELS, Dataset
+from ..annotations.dataset import RISK_LEVELS
 from ..certainty.explain import why
 from ..evaluation.choice import verdict
 from ..evaluation.metrics import metric_names
 from ..evaluation.sweep_table import SweepTable, reliability_sweep
 from ..figures import classifiers as classifier_figures
 from ..figures import reliability as figures
-from ..plausibility.protocol import PlausibilityModel
+from ..methods import as_taken, method_named
+from ..models.dawid_skene import METHOD as DAWID_SKENE
 from ..text import number, plural
 from .blocks import Grid, Picture, Words
 from .methods import methods_text
@@ -19,16 +20,9 @@ LEVEL = 0.9
 _LISTED = 25
 
 
-def report_data(dataset: Dataset, model: PlausibilityModel, threshold: float | None) -> Dataset:
-    """What the model takes of a dataset: rankings whole, or single classes."""
-    if dataset.kind == "score" or (dataset.kind == "ranking" and model.name == "dirichlet"):
-        return dataset.as_classes(threshold)[0]
-    return dataset
-
-
 def certainty(order, sections, token, progress) -> list:
     """Certainty of all cases at one reliability, sorted, with the least certain ones listed."""
-    view = report_data(order.dataset, order.model, order.threshold)
+    view = as_taken(method_named("plausibility", order.model.name), order.dataset, order.threshold)[0]
     sweep = _sweep(order, view, (order.reliability,), (), token, progress)
     result = sweep.certainty[0]
     below = result.n_below(LEVEL)
@@ -63,7 +57,7 @@ def classifiers(order, sections, token, progress) -> list:
     """Whether a choice of classifier survives the doubt about the truth."""
     if not order.classifiers:
         return [Words("There are no predictions of classifiers with these data.")]
-    view = report_data(order.dataset, order.model, order.threshold)
+    view = as_taken(method_named("plausibility", order.model.name), order.dataset, order.threshold)[0]
     sweep = _sweep(order, view, order.reliabilities, order.classifiers, token, progress)
     metric = metric_names(3)[1]
     rows = [
@@ -102,7 +96,7 @@ def methods(order, sections, token, progress) -> list:
     if "agreement" in sections:
         parts.append("agreement")
     if "raters" in sections:
-        parts.append("dawid-skene")
+        parts.append(DAWID_SKENE.name)
     if {"certainty", "classifiers"} & set(sections):
         parts.append(order.model.name)
     if "certainty" in sections:

@@ -34,6 +34,7 @@ LAYERS = (
     ("agreement",),
     ("rankings",),
     ("ingest",),
+    ("methods",),
     ("annotations",),
     ("chunks", "seeds", "processes"),
     ("tables",),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.ingest.samples import load_sample
-from core.models.catalogue import Fitted, Request
+from core.models.catalogue import Fitted, request
 from core.models.dawid_skene import DawidSkene
 from core.models.rater_summary import RaterSummary, rater_summary
 from pages.shared.models.checks import _who_reproduces
@@ -101,7 +101,7 @@ def test_one_class_alone_names_nobody_best():
 
 
 def test_a_fit_that_has_not_converged_carries_it_in_its_name():
-    one = Fitted(Request("difficulty-AB", "nuts"), None, fit(), None, 1.0)
+    one = Fitted(request("difficulty-AB", "nuts"), None, fit(), None, 1.0)
     assert label(one) == "Difficulty AB"
     assert label(replace(one, fit=replace(one.fit, converged=False))) == "Difficulty AB, not converged"
 

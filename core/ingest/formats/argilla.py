@@ -6,7 +6,10 @@ from ..companion_files import SideFiles
 from .content_columns import CaseTexts
 from .json_text import JsonFile, Progress, all_heads, all_records
 from .label_studio_values import Answer
+from .parquet import MAGIC as PARQUET
+from .parquet import open_parquet
 from .questionnaire import Questionnaire, text_of
+from .reader import Reader, reader_method
 from .source import Source
 
 NAME, TITLE = "argilla", "Argilla (records)"
@@ -112,3 +115,33 @@ def _answer(value: object) -> Answer:
         return [by_rank[rank] for rank in sorted(by_rank)], "ranking"
     names = dict.fromkeys(text for one in value if not isinstance(one, dict | list) and (text := text_of(one).strip()))
     return ([list(names)] if names else []), "class"
+
+
+def read_parquet(name: str, content: bytes) -> Source | None:
+    """Records as Hugging Face stores them, with columns that end in ``.responses``; None where there are none."""
+    if not content.startswith(PARQUET):
+        return None
+    from pyarrow import ArrowException, BufferReader, parquet
+
+    try:
+        names = parquet.read_schema(BufferReader(content)).names
+    except (ArrowException, OSError, ValueError):
+        return None
+    if not any(column.endswith(".responses") for column in names):
+        return None
+    rows = open_parquet(content).to_pylist()
+    return read_records(
+        ((0, number, number, row) for number, row in enumerate(rows, 1)),
+        [name],
+        "columns that end in .responses",
+        "row",
+    )
+
+
+METHOD = reader_method(
+    Reader(NAME, TITLE, "json", recognise, read, of_parquet=read_parquet),
+    30,
+    plainly="Records of Argilla with the responses of each rater.",
+    exactly="JSON records of versions 1 and 2, and the same as Hugging Face datasets with one column for each part.",
+    source="Argilla, records of versions 1 and 2",
+)

@@ -1,44 +1,40 @@
 """Files of any format that is known, found by their content and not by their names."""
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 from ...errors import InputError
+from ...methods import methods
 from ...settings import MEGABYTE
 from ...text import plural, shorten
 from ..column_mapping import LAYOUTS
 from ..companion_files import SideFiles
 from ..images import is_picture
-from . import (
-    argilla,
-    doccano,
-    label_studio,
-    label_studio_tables,
-    labelbox,
-    lewidi,
-    mturk,
-    nested_json,
-    plain_table,
-    prodigy,
-)
+from . import plain_table
 from .archive import is_archive, is_workbook, unpack
 from .binary import what_document, what_is
 from .json_text import JsonFile, looks_like_json, open_json
 from .parquet import MAGIC as PARQUET
-from .parquet import open_parquet
 from .raw_table import RawTable
+from .reader import Reader
 from .records import read_lists, read_records
 from .side_tables import recognise_side
 from .source import Source
 from .tables import check_size, open_tables
 
-_JSON_READERS = (label_studio, labelbox, argilla, prodigy, lewidi, nested_json, doccano)
-_TABLE_READERS = (mturk, label_studio_tables)
-FORMATS = {
-    **{name: f"Table: {what}" for name, what in LAYOUTS.items()},
-    **{reader.NAME: reader.TITLE for reader in (*_JSON_READERS, *_TABLE_READERS, plain_table)},
-}
 _MOST_PICTURES = 512 * MEGABYTE  # they stay in memory as long as their dataset is open
 Progress = Callable[[float], None]
+
+
+def formats() -> dict[str, str]:
+    """Every format that can be asked for, with its title: layouts of plain tables, and those of the readers."""
+    layouts = {name: f"Table: {what}" for name, what in LAYOUTS.items()}
+    titles = {method.name: method.title for method in methods("reader").values()}
+    return layouts | titles | {plain_table.NAME: plain_table.TITLE}
+
+
+def _readers(shape: Literal["json", "table"]) -> list[Reader]:
+    return [reader for method in methods("reader").values() if (reader := method.make()).shape == shape]
 
 
 def open_source(
@@ -57,7 +53,7 @@ def open_source(
     has_header : bool, optional
         Tables: whether the first row names the columns; guessed where not given.
     format : str, optional
-        One of `FORMATS`; found out where not given. The names of layouts take the files for a plain table.
+        One of `formats`; found out where not given. The names of layouts take the files for a plain table.
     progress : callable, optional
         Told the share done, 0 to 1.
 
@@ -66,8 +62,8 @@ def open_source(
     InputError
         Nothing can be read; the message names the place and what to do.
     """
-    if format is not None and format not in FORMATS:
-        raise InputError(f"There is no format {format!r}.", f"Use one of {', '.join(FORMATS)}.")
+    if format is not None and format not in formats():
+        raise InputError(f"There is no format {format!r}.", f"Use one of {', '.join(formats())}.")
     if not files:
         raise InputError("No file was given.", "Choose at least one.")
     if progress is not None:
@@ -94,8 +90,8 @@ def open_source(
         found = _from_json(jsons, rest, side, wanted, notes, progress)
         if found is not None:
             return found
-    if not several and rest and (wanted in (None, argilla.NAME)) and not plainly:
-        found = _from_parquet(*rest[0])
+    if not several and rest and not plainly:
+        found = _from_parquet(*rest[0], wanted)
         if found is not None:
             return found
     tables: list[tuple[str, RawTable]] = []
@@ -182,54 +178,43 @@ def _from_json(
     notes: list[str],
     progress: Progress | None,
 ) -> Source | None:
-    for reader in _JSON_READERS:
-        if wanted not in (None, reader.NAME):
+    for reader in _readers("json"):
+        if wanted not in (None, reader.name):
             continue
         fitting = [file for file in jsons if reader.recognise([file]) is not None]
         if not fitting:
             continue
         if len(fitting) < len(jsons):
             other = next(file.name for file in jsons if file not in fitting)
-            notes.append(f"{shorten(other, 60)} is no {reader.TITLE} and was passed over.")
-        if reader is nested_json:
-            claimed = [file for file in rest if nested_json.claims(*file)]
+            notes.append(f"{shorten(other, 60)} is no {reader.title} and was passed over.")
+        if reader.claims is not None:
+            claimed = [file for file in rest if reader.claims(*file)]
             rest = [file for file in rest if file not in claimed]
-            source = nested_json.read(fitting, progress, claimed)
+            source = reader.read(fitting, progress, claimed)
         else:
             source = reader.read(fitting, progress)
         for name, content in rest:
             tables, side = _tables_of(name, content, True, None, side, notes, None)
-            notes += [f"{shorten(name, 60)} is neither {reader.TITLE} nor a side file and was passed over."] * bool(
+            notes += [f"{shorten(name, 60)} is neither {reader.title} nor a side file and was passed over."] * bool(
                 tables
             )
         joined = Source(
             source.format, source.title, source.why, source.questions, source.side.joined(side), source.notes
         )
         return _with_notes(joined, notes)
-    if wanted is not None and wanted in {reader.NAME for reader in _JSON_READERS}:
-        raise InputError(f"{jsons[0].name} does not look like {FORMATS[wanted]}.", "Choose another format, or none.")
+    if wanted is not None and wanted in {reader.name for reader in _readers("json")}:
+        raise InputError(f"{jsons[0].name} does not look like {formats()[wanted]}.", "Choose another format, or none.")
     return None
 
 
-def _from_parquet(name: str, content: bytes) -> Source | None:
-    """Records of Argilla as Hugging Face stores them: columns that end in .responses."""
-    if not content.startswith(PARQUET):
-        return None
-    from pyarrow import ArrowException, BufferReader, parquet
-
-    try:
-        names = parquet.read_schema(BufferReader(content)).names
-    except (ArrowException, OSError, ValueError):
-        return None
-    if not any(column.endswith(".responses") for column in names):
-        return None
-    rows = open_parquet(content).to_pylist()
-    return argilla.read_records(
-        ((0, number, number, row) for number, row in enumerate(rows, 1)),
-        [name],
-        "columns that end in .responses",
-        "row",
-    )
+def _from_parquet(name: str, content: bytes, wanted: str | None) -> Source | None:
+    """Records that a reader knows in a Parquet file, too."""
+    for reader in _readers("json"):
+        if wanted in (None, reader.name) and reader.of_parquet is not None:
+            found = reader.of_parquet(name, content)
+            if found is not None:
+                return found
+    return None
 
 
 def _tables_of(
@@ -267,9 +252,9 @@ def _tables_of(
 
 
 def _from_tables(tables: list[tuple[str, RawTable]], side: SideFiles, wanted: str | None, plainly: bool) -> Source:
-    for reader in _TABLE_READERS:
+    for reader in _readers("table"):
         raw = tables[0][1]
-        if plainly or wanted not in (None, reader.NAME) or reader.recognise(raw.columns) is None:
+        if plainly or wanted not in (None, reader.name) or reader.recognise(raw.columns) is None:
             continue
         source = reader.read(raw)
         others = tuple(f"{shorten(other, 60)} was passed over." for other, _ in tables[1:])
@@ -277,7 +262,7 @@ def _from_tables(tables: list[tuple[str, RawTable]], side: SideFiles, wanted: st
             source.format, source.title, source.why, source.questions, source.side.joined(side), source.notes + others
         )
     if wanted is not None:
-        raise InputError(f"{tables[0][0]} does not look like {FORMATS[wanted]}.", "Choose another format, or none.")
+        raise InputError(f"{tables[0][0]} does not look like {formats()[wanted]}.", "Choose another format, or none.")
     return plain_table.read_plain(tables, side)
 
 

@@ -7,6 +7,7 @@ from ..companion_files import SideFiles
 from .content_columns import CaseTexts
 from .json_text import JsonFile, Progress, all_heads, all_records
 from .questionnaire import Questionnaire, text_of
+from .reader import Reader, reader_method
 from .source import Source
 
 NAME, TITLE = "doccano", "doccano (JSONL)"
@@ -67,3 +68,12 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
             "These are spans of text, not classes of whole cases.", "Export a text classification project."
         )
     return Source(NAME, TITLE, recognise(files) or "said so", asked.questions(notes), SideFiles(cases=shown.table()))
+
+
+METHOD = reader_method(
+    Reader(NAME, TITLE, "json", recognise, read),
+    70,
+    plainly="Examples of doccano, a file for each rater.",
+    exactly="doccano, JSON Lines: a file for each rater, named after the rater; `all.jsonl` says nothing of raters.",
+    source="doccano, export format JSONL",
+)

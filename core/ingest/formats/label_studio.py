@@ -10,6 +10,7 @@ from .content_columns import CaseTexts
 from .json_text import JsonFile, Progress, all_records
 from .label_studio_values import KINDS, Answer, answer_in
 from .questionnaire import Questionnaire, text_of
+from .reader import Reader, reader_method
 from .source import Source
 
 NAME, TITLE = "label-studio", "Label Studio (JSON)"
@@ -104,3 +105,12 @@ def _answers(results: list, passed: Counter[str]) -> tuple[dict[str, Answer], in
         answers[name] = answer if name not in answers or answers[name] == answer else ([], answer[1])
         n_untouched += result.get("origin") == "prediction"
     return answers, n_untouched
+
+
+METHOD = reader_method(
+    Reader(NAME, TITLE, "json", recognise, read),
+    10,
+    plainly="Tasks of Label Studio with the annotations of each rater.",
+    exactly="JSON: tasks with their annotations (older exports: completions), in one file or one file per task.",
+    source="Label Studio, export format JSON",
+)

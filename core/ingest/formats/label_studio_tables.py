@@ -8,6 +8,7 @@ from .content_columns import CaseTexts
 from .label_studio_values import answer_in_cell
 from .questionnaire import Questionnaire
 from .raw_table import RawTable
+from .reader import Reader, reader_method
 from .source import Source
 
 NAME, TITLE = "label-studio-min", "Label Studio (CSV or JSON-MIN)"
@@ -52,3 +53,12 @@ def read(raw: RawTable, *, word: str = "row") -> Source:
                 asked.answer(name, *answer)
     questions = asked.questions(raw.notes)
     return Source(NAME, TITLE, recognise(columns) or "said so", questions, SideFiles(cases=shown.table()))
+
+
+METHOD = reader_method(
+    Reader(NAME, TITLE, "table", recognise, read),
+    90,
+    plainly="Annotations of Label Studio as a table.",
+    exactly="Label Studio, CSV and JSON-MIN: one row per annotation; answers are plain text or JSON in a cell.",
+    source="Label Studio, export formats CSV and JSON-MIN",
+)

@@ -6,6 +6,7 @@ from ..companion_files import SideFiles
 from .content_columns import CaseTexts
 from .json_text import JsonFile, Progress, all_heads, all_records
 from .questionnaire import Questionnaire, text_of
+from .reader import Reader, reader_method
 from .source import Source
 
 NAME, TITLE = "labelbox", "Labelbox (NDJSON)"
@@ -77,3 +78,12 @@ def _classifications(label: dict) -> Iterator[tuple[str, list[str]]]:
 
 def _title(answer: dict) -> str:
     return text_of(answer.get("name")) or text_of(answer.get("value"))
+
+
+METHOD = reader_method(
+    Reader(NAME, TITLE, "json", recognise, read),
+    20,
+    plainly="Data rows of Labelbox with the labels of each project.",
+    exactly="Labelbox, NDJSON: data rows with the labels of each project; radio and checklist answers.",
+    source="Labelbox, export format NDJSON",
+)

@@ -6,6 +6,7 @@ from ..companion_files import SideFiles
 from .content_columns import CaseTexts
 from .json_text import JsonFile, Progress, all_heads
 from .questionnaire import Questionnaire, text_of
+from .reader import Reader, reader_method
 from .source import Source
 
 NAME, TITLE = "lewidi", "LeWiDi (JSON)"
@@ -54,3 +55,12 @@ def _annotations(case: dict) -> Iterator[tuple[str, object]]:
     ]
     if all(isinstance(one, list) for one in lists) and len(lists[0]) == len(lists[1]):
         yield from ((text_of(rater), answer) for rater, answer in zip(*lists, strict=True))
+
+
+METHOD = reader_method(
+    Reader(NAME, TITLE, "json", recognise, read),
+    50,
+    plainly="Cases of the Learning With Disagreements tasks.",
+    exactly="JSON: one object of cases, annotations as strings (2023) or objects (2025).",
+    source="LeWiDi shared tasks, 2023 and 2025",
+)

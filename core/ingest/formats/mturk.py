@@ -9,6 +9,7 @@ from ..companion_files import SideFiles
 from .content_columns import CaseTexts
 from .questionnaire import Questionnaire, text_of
 from .raw_table import RawTable
+from .reader import Reader, reader_method
 from .source import Source
 
 NAME, TITLE = "mturk", "Mechanical Turk (batch CSV)"
@@ -104,3 +105,12 @@ def _task_answers(cell: str) -> Iterator[tuple[str, list[str]]]:
                 answer = answer.get("label", [key for key, chosen in answer.items() if chosen is True])
             texts = [text_of(one) for one in (answer if isinstance(answer, list) else [answer])]
             yield name, [text for text in dict.fromkeys(texts) if text]
+
+
+METHOD = reader_method(
+    Reader(NAME, TITLE, "table", recognise, read),
+    80,
+    plainly="A batch of Mechanical Turk, one row an assignment.",
+    exactly="CSV of a batch: one row per assignment, what was shown in `Input.*` and said in `Answer.*`.",
+    source="Amazon Mechanical Turk, batch results CSV",
+)

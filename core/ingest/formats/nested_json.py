@@ -8,6 +8,7 @@ from ..companion_files import ClassTable, SideFiles
 from .encoding import to_utf8
 from .json_text import JsonFile, Progress, all_heads, all_records
 from .questionnaire import Questionnaire, text_of
+from .reader import Reader, reader_method
 from .source import Question, Source
 
 NAME, TITLE = "nested-rankings", "Differential diagnoses as nested lists (JSON)"
@@ -121,3 +122,12 @@ def _name(value: object, names: Sequence[str], line: int) -> str:
 
 def _is_lists(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(part, list) for part in value)
+
+
+METHOD = reader_method(
+    Reader(NAME, TITLE, "json", recognise, read, claims),
+    60,
+    plainly="Differential diagnoses as lists in lists.",
+    exactly="Nested lists [case][rater][block][class], class names and risks in files of their own.",
+    source="Data of Stutz et al., Evaluating AI systems under uncertain ground truth (2023)",
+)

@@ -7,6 +7,7 @@ from ..companion_files import SideFiles
 from .content_columns import CaseTexts
 from .json_text import JsonFile, Progress, all_heads, all_records
 from .questionnaire import Questionnaire, text_of
+from .reader import Reader, reader_method
 from .source import Source
 
 NAME, TITLE = "prodigy", "Prodigy (JSONL)"
@@ -91,3 +92,12 @@ def _choice(asked: Questionnaire, record: dict) -> None:
     chosen = [text_of(name) for name in accepted] if isinstance(accepted, list) else []
     block = list(dict.fromkeys(titles.get(name, name) for name in chosen if name))
     asked.answer(CHOICE, [block] if block else [])
+
+
+METHOD = reader_method(
+    Reader(NAME, TITLE, "json", recognise, read),
+    40,
+    plainly="Decisions of Prodigy, one a line.",
+    exactly="Prodigy, JSON Lines: one decision a line; raters by `_annotator_id`, `_session_id`, or one file each.",
+    source="Prodigy, JSONL of db-out",
+)

@@ -6,6 +6,7 @@ z_i = 1 and the specificity where z_i = 0. Priors: π Beta(2, 2), α^spec N(2, 2
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -13,11 +14,13 @@ import numpy as np
 from ...annotations.dataset import Dataset
 from ...chunks import CancelToken
 from ...errors import InputError, NotApplicableError
+from ...methods import Method, Option, Variant
+from ..rater_methods import posterior_method
 from ..sizes import check_size
 from .binary import one_against_rest
 from .density import DifficultyDensity, Specification
 from .mode import at_its_mode, whitened
-from .names import canonical, switches
+from .names import TAGS, canonical, switches
 from .paper_score import paper_score
 
 if TYPE_CHECKING:
@@ -141,3 +144,40 @@ def _checked(found: "BayesianFit", density: DifficultyDensity, seed: int, token:
         loo=psis_loo(log_p, density.case_count[answered], number),
         paper=paper_score(density, draws, token),
     )
+
+
+def _method(place: int, tag: str) -> Method:
+    return posterior_method(
+        f"difficulty-{tag}",
+        f"Difficulty {tag}",
+        partial(DifficultyModel, tag),
+        plainly="Some cases are hard for every rater: errors then come together.",
+        exactly="Logit of a right answer = discrimination × (ability − difficulty), with a floor for guessing; a "
+        "letter of the tag takes a part away; effects of the case integrated by quadrature (Han, Adıgüzel & Carpenter "
+        "2024).",
+        sources=("Han, Adıgüzel & Carpenter, Crowdsourcing with Difficulty (2024)",),
+        options=(
+            Option("positive", str, None, "Class told from the rest", "the class that is told apart from all others"),
+            Option(
+                "cooperative", bool, True, "No rater does worse than chance", "raters do not do worse than chance"
+            ),
+            Option(
+                "as_published", bool, False, "Priors as in the authors' programs",
+                "priors of the authors' programs where they depart from their paper", on_page=False,
+            ),
+        ),
+        view=lambda dataset, positive=None, **_: one_against_rest(dataset, positive)[0],
+        variant=Variant("difficulty", "model", tag, "which of the eighteen difficulty models", tag == "AB", canonical),
+        place=place,
+        # A baseline without a parameter: it is compared, and its answers are never taken for the truth.
+        is_truth=not _is_baseline(tag),
+        warm=tag == "AB",
+    )  # fmt: skip
+
+
+def _is_baseline(tag: str) -> bool:
+    on = switches(tag)
+    return on.difficulty and not (on.bias or on.ability or on.discrimination or on.guessing)
+
+
+METHODS = tuple(_method(100 + place, tag) for place, tag in enumerate(TAGS))

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...annotations.dataset import Dataset
 from ...errors import InputError
+from ...methods import RANKED, UGT, Method, Option, ReliabilityScale
 from ...seeds import case_seeds
 from ..protocol import CaseDraws, check_sampling
 from ._gibbs_kernels import effective_draws, gibbs
@@ -120,3 +121,35 @@ class PlackettLuce:
                 break
             thin = min(MOST_THINNING, max(2 * thin, int(np.ceil(thin * 2 * self.least_ess * n_draws / ess))))
         return CaseDraws(blocks.classes, share, rest, top, blocks.n_rest, 1.0, ess, int(seed))
+
+
+METHOD = Method(
+    "plackett-luce",
+    "plausibility",
+    "Plackett-Luce",
+    plainly="Reads a differential diagnosis as a race: classes named first are likelier; ties and unnamed classes "
+    "count.",
+    exactly="Plackett-Luce over partial rankings with ties, Gibbs draws of λ from its posterior (Stutz et al., B.4).",
+    sources=(UGT,),
+    takes=RANKED,
+    make=PlackettLuce,
+    options=(
+        Option(
+            "alpha", float, 1.0, "Prior α of each named class", "prior shape of each named class", 1.0, on_page=False
+        ),
+        Option("n_burn", int, 500, "Burn-in", "sweeps that are discarded first", 0, on_page=False, flag="--burn"),
+        Option(
+            "least_ess", float, 0.1, "Least share of effective draws",
+            "a chain whose effective share of draws is lower is thinned", 0.0, 1.0, on_page=False,
+        ),
+    ),
+    place=10,
+    leads=("ranking",),
+    reliability=ReliabilityScale(
+        PlackettLuce.default_reliability, 0.1, 10.0, (1.0, 2.0, 3.0, 5.0, 10.0), (0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0)
+    ),
+    most_cases=3_000,
+    sentence="Plausibilities of classes were drawn from the posterior of a Plackett-Luce model of partial rankings "
+    "with ties, the classes that a rater left out standing below those named.",
+    warm=True,
+)  # fmt: skip

@@ -12,6 +12,7 @@ from core.annotations.named_selection import Selection, days_of
 from core.errors import NotApplicableError, PluralityError
 from core.figures import agreement as titles
 from core.figures import agreement_parts as figures
+from core.methods import method_named
 from core.text import markdown, number, plural, with_interval
 from pages.shared.cache import agreement as cached_agreement
 from pages.shared.cache import datasets as cached
@@ -113,7 +114,7 @@ def _side_by_side(whole: Dataset, first: Selection, second: Selection, names: tu
 
 def _row(one: Difference, names: tuple[str, str]) -> dict:
     return {
-        "coefficient": titles.COEFFICIENT_TITLES[one.first[0]],
+        "coefficient": method_named("coefficient", one.first[0]).title,
         names[0]: one.first_value,
         f"{names[1]} ": one.second_value,
         "difference": one.value,

@@ -5,12 +5,13 @@ import pandas as pd
 import streamlit as st
 
 from core.agreement.by_rater import OVERALL
+from core.agreement.pairs import METHOD as PAIRS
 from core.agreement.pairs import PAIR_COEFFICIENTS, cases_of_disagreement
-from core.annotations.capabilities import can_use
 from core.annotations.dataset import Dataset
 from core.errors import LimitError
 from core.figures import agreement as figures
 from core.figures import agreement_parts as more_figures
+from core.methods import can_use, method_named
 from core.text import markdown, plotly, plural, shorten, with_interval
 from pages.shared.cache import agreement as cached_agreement
 from pages.shared.kit import columns, widgets
@@ -22,7 +23,7 @@ MOST_LISTED = 2000
 
 def pairs(view: Dataset, theme) -> None:
     """The matrix, similar raters together; a click on a cell lists the cases where the two differ."""
-    verdict = can_use("pairs", view)
+    verdict = can_use(PAIRS, view)
     if not verdict.possible:
         st.info(f"Not possible: {verdict.reason}.", icon=":material/block:")
         return
@@ -30,9 +31,9 @@ def pairs(view: Dataset, theme) -> None:
     coefficient = left.selectbox(
         "Coefficient",
         PAIR_COEFFICIENTS,
-        format_func=figures.COEFFICIENT_TITLES.get,
+        format_func=lambda name: method_named("coefficient", name).title,
         key="pair_coefficient",
-        help=widgets.explained("pair matrix"),
+        help=widgets.explained(PAIRS),
         persist_state="session",
     )
     shown = view
@@ -128,7 +129,7 @@ def _two(view: Dataset, matrix) -> None:
 
 def each(view: Dataset, theme) -> None:
     """Each rater with the others, without them, and with themselves."""
-    verdict = can_use("pairs", view)
+    verdict = can_use(PAIRS, view)
     if not verdict.possible:
         st.info(f"Not possible: {verdict.reason}.", icon=":material/block:")
         return
@@ -136,7 +137,7 @@ def each(view: Dataset, theme) -> None:
         "Coefficient, with and without each rater",
         list(OVERALL),
         index=list(OVERALL).index("krippendorff_alpha"),
-        format_func=figures.COEFFICIENT_TITLES.get,
+        format_func=lambda name: method_named("coefficient", name).title,
         key="without_coefficient",
         help=widgets.explained("without the rater"),
         width=320,
@@ -179,7 +180,7 @@ def each(view: Dataset, theme) -> None:
     )
     overall = found.overall
     st.caption(
-        f"{figures.COEFFICIENT_TITLES[coefficient]} of all raters is "
+        f"{method_named('coefficient', coefficient).title} of all raters is "
         f"{with_interval(overall.value, overall.ci_low, overall.ci_high)}. A positive difference: the others agree "
         "better among themselves."
     )

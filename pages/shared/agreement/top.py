@@ -12,6 +12,7 @@ from core.agreement.probability import SPA_WEIGHTINGS
 from core.agreement.suitable import Suitable
 from core.figures import agreement as figures
 from core.figures import agreement_parts as more_figures
+from core.methods import method_named
 from core.text import markdown, number, plural, with_interval
 from pages.shared.kit import columns, widgets
 
@@ -20,26 +21,6 @@ DIVERGE = 0.15
 COMMON_SHARE = 0.5
 ENOUGH_CASES = 10
 SCALE_NAMES = {"landis_koch": "Landis and Koch", "fleiss": "Fleiss", "altman": "Altman"}
-ASSUMES = {
-    "percent": ("percent agreement", "nothing; but chance alone can make it high when one class is common."),
-    "spa": ("spa", "each answer of a case was as likely to be asked for, whatever the others said."),
-    "spa_corrected": ("spa corrected", "as SPA; chance is agreement between different cases."),
-    "cohen_kappa": ("cohen kappa", "two raters, each guessing by their own shares of the classes."),
-    "scott_pi": ("scott pi", "two raters who guess by the same shares of the classes."),
-    "conger_kappa": ("conger kappa", "every rater guesses by their own shares of the classes."),
-    "gwet_ac": ("gwet ac", "chance agreement happens on hard cases only; steady where one class is common."),
-    "brennan_prediger": ("brennan-prediger", "guesses fall on every class of the list alike."),
-    "fleiss_kappa": ("fleiss kappa", "raters are exchangeable and guess by the classes' average shares."),
-    "krippendorff_alpha": ("krippendorff alpha", "as Fleiss κ, with gaps; corrected for small samples."),
-    "icc_1": ("icc", "each score may come from any rater: all differences between raters count as error."),
-    "icc_1k": ("icc", "as ICC(1), for the mean of k scores."),
-    "icc_2": ("icc", "the same raters scored all cases and are a sample: level differences count as error."),
-    "icc_2k": ("icc", "as ICC(2,1), for the mean of k scores."),
-    "icc_3": ("icc", "only these raters matter, and their different levels do not count as error."),
-    "icc_3k": ("icc", "as ICC(3,1), for the mean of k scores."),
-    "leave_one_out_top1": ("leave-one-out", "the others together are the yardstick for each rater."),
-    "mean_average_overlap": ("average overlap", "first places count more than later ones."),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +127,8 @@ def _forest(groups: list[Group], theme):
 def _short_title(one: Coefficient) -> str:
     """The name in the figure: what the heading says is left out."""
     if one.name.startswith("icc") or one.weights in ("quadratic", "ordinal", "quadratic weights"):
-        return "Gwet AC2" if one.name == "gwet_ac" else figures.COEFFICIENT_TITLES[one.name]
+        method = method_named("coefficient", one.name)
+        return method.title_weighted or method.title
     if one.name == "spa":
         return "SPA"
     return figures.title_of(one)
@@ -157,7 +139,6 @@ def _quote(found: Suitable) -> None:
     one = quoted(found)
     if one.value is None:
         return
-    term, _ = ASSUMES[one.name]
     name = "ICC(2,1)" if one.name == "icc_2" else figures.title_of(one) if one.name != "icc_1" else "ICC(1)"
     value = with_interval(one.value, one.ci_low, one.ci_high)
     words = f"**To quote:** {markdown(name)} {value}, {plural(one.n_cases, 'case')}, {one.n_annotations:,} answers"
@@ -166,7 +147,7 @@ def _quote(found: Suitable) -> None:
         words += f"; percent agreement {with_interval(percent.value, percent.ci_low, percent.ci_high)}"
     if found.kind == "ranking":
         words += ". Both are of first choices"
-    st.markdown(words + ".", help=widgets.explained(term))
+    st.markdown(words + ".", help=widgets.explained(one.name))
 
 
 def _common(main: list[Coefficient]) -> list[str]:
@@ -180,15 +161,15 @@ def _undefined(part: str) -> bool:
 
 
 def _line(one: Coefficient, common: list[str]) -> None:
-    term, words = ASSUMES[one.name]
+    words = method_named("coefficient", one.name).assumes
     title = markdown(figures.title_of(one))
     if one.value is None:
-        st.caption(f"**{title}** {markdown(one.note)}", help=widgets.explained(term))
+        st.caption(f"**{title}** {markdown(one.note)}", help=widgets.explained(one.name))
         return
     value = with_interval(one.value, one.ci_low, one.ci_high)
     note = "; ".join(part for part in one.note.split("; ") if part not in ("", "of first choices", *common))
     remark = f" *{markdown(note[0].upper() + note[1:])}.*" if note else ""
-    st.caption(f"**{title}** {value}: {words}{remark}", help=widgets.explained(term))
+    st.caption(f"**{title}** {value}: {words}{remark}", help=widgets.explained(one.name))
 
 
 def _apart(main: list[Coefficient], shares: dict[str, float] | None) -> str | None:

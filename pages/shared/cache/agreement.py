@@ -52,7 +52,7 @@ def _agreement(digest: str, level: float, version: str, _dataset: Dataset):
     from core.annotations.counts import class_counts
 
     counts = class_counts(_dataset)
-    table = agreement_table(counts, level=level, spa_weightings=SPA_WEIGHTINGS, dataset=_dataset, every=True)
+    table = agreement_table(counts, level=level, spa_weightings=SPA_WEIGHTINGS, dataset=_dataset)
     return table, *case_agreement(counts)
 
 

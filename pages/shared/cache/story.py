@@ -24,13 +24,12 @@ def without_names(reading: Reading) -> Reading:
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _weighs(digest: str, version: str, _view: Dataset):
     from core import story
-    from core.models.catalogue import Request, em_model, fit_request
-    from core.models.dawid_skene import default_smoothing
+    from core.models.catalogue import em_model, fit_request, request
     from core.models.precision import precision_of
 
-    request = Request(story.MODEL, "em", smoothing=default_smoothing(_view))
-    fit = fit_request(request, _view).fit
-    return story.weighs(_view, replace(fit, uncertainty=precision_of(em_model(request), _view, fit)))
+    asked = request(story.MODEL)
+    fit = fit_request(asked, _view).fit
+    return story.weighs(_view, replace(fit, uncertainty=precision_of(em_model(asked), _view, fit)))
 
 
 def weighs(view: Dataset):

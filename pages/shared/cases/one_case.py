@@ -256,7 +256,7 @@ def _models(dataset: Dataset, case: int, model: PlausibilityModel, reliability: 
     rows = []
     for name in plausibility_models.offered(dataset):
         own = name == model.name
-        other = model if own else plausibility_models.MODELS[name]()
+        other = model if own else plausibility_models.method(name).make()
         gamma = reliability if own else other.default_reliability
         eaten = plausibility_models.data_for(name, dataset, quietly=True)
         draws, quantiles, result, *_ = _draws(eaten, other, case, gamma)
@@ -264,7 +264,7 @@ def _models(dataset: Dataset, case: int, model: PlausibilityModel, reliability: 
         second = np.argsort(-quantiles.mean[:-1], kind="stable")[1:2]
         rows.append(
             {
-                "model": plausibility_models.OFFERS[name].title,
+                "model": plausibility_models.method(name).title,
                 "γ": gamma,
                 "most plausible": eaten.classes[code] if code >= 0 else OTHERS,
                 "certainty": result.certainty[0, 0],

@@ -3,12 +3,13 @@
 import numpy as np
 import streamlit as st
 
+from core.agreement.pairs import METHOD as PAIRS
 from core.agreement.suitable import Suitable
-from core.annotations.capabilities import can_use
 from core.certainty.top_sets import CertaintyResult
 from core.evaluation.choice import verdict
 from core.evaluation.sweep_table import SweepTable
 from core.figures import home as figures
+from core.methods import can_use
 from core.raters.monitoring import RaterTable
 from core.text import markdown, number, plural, shorten, with_interval
 from pages.shared.agreement import top as agreement_top
@@ -80,7 +81,7 @@ def classifiers(views: home_known.Views, theme) -> SweepTable | None:
 
 def raters(views: home_known.Views, theme) -> None:
     """Accuracy of raters → Raters; shares of classes → Models where raters cannot be compared."""
-    if not can_use("pairs", views.dataset).possible or not can_use("pairs", views.classes).possible:
+    if not can_use(PAIRS, views.dataset).possible or not can_use(PAIRS, views.classes).possible:
         _shares(views, theme)
         return
     place = st.container()

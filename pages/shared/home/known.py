@@ -5,14 +5,15 @@ from dataclasses import dataclass
 import streamlit as st
 
 from core.agreement.suitable import Suitable
-from core.annotations.capabilities import can_use
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
 from core.evaluation.sweep_table import SweepTable
+from core.methods import any_of
+from core.models.catalogue import em_model
 from core.models.precision import MOST_PARAMETERS, precision_of
 from core.plausibility.protocol import PlausibilityModel
 from core.raters.flags import FALSE_ALARMS
-from core.raters.monitoring import RaterTable, monitor, usual_model
+from core.raters.monitoring import RaterTable, monitor, usual_request
 from pages.shared.cache import agreement as cached_agreement
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import home as cached_home
@@ -21,7 +22,6 @@ from pages.shared.kit import sweep as sweeps
 
 SEED = 0
 # Cases up to which Home works something out by itself: about ten seconds of two cores at most.
-MOST_CASES = {"dirichlet": 20_000, "plackett-luce": 3_000, "prirn": 3_000}
 MOST_SWEPT = 2_000
 MOST_MONITORED = 300_000
 MOST_FITTED = 120_000
@@ -60,7 +60,7 @@ class Views:
 def views_of(dataset: Dataset) -> Views:
     """Views of the data in use; scores need ``threshold`` in the session's state."""
     name = plausibility_models.offered(dataset)[0]
-    model = plausibility_models.MODELS[name]()
+    model = plausibility_models.method(name).make()
     classes, _ = cached.class_view(dataset, st.session_state.get("threshold"))
     plausible = plausibility_models.data_for(name, dataset, quietly=True)
     return Views(dataset, classes, plausible, model, predictions.classifiers(plausible))
@@ -68,21 +68,23 @@ def views_of(dataset: Dataset) -> Views:
 
 def agreement(dataset: Dataset) -> Suitable | None:
     """The coefficients that suit the answers; None where nothing can be compared."""
-    return cached_agreement.suitable(dataset) if can_use("agreement", dataset).possible else None
+    return cached_agreement.suitable(dataset) if any_of("coefficient", dataset).possible else None
 
 
 def certainty(views: Views) -> CertaintyResult | None:
     """Certainty of every case, as the Cases page has it; None while it is worked out, or until it is asked for."""
     if not views.plausible.n_annotations:
         return None
-    if not _wanted(views.plausible, "certainty", views.plausible.n_cases, MOST_CASES[views.model.name]):
+    if not _wanted(
+        views.plausible, "certainty", views.plausible.n_cases, plausibility_models.method(views.model.name).most_cases
+    ):
         return None
     return plausibility_models.certainty(views.plausible, views.model, views.reliability)
 
 
 def sweep(views: Views) -> SweepTable | None:
     """Classifiers at every usual reliability; None as above."""
-    reliabilities = plausibility_models.OFFERS[views.model.name].sweep
+    reliabilities = plausibility_models.method(views.model.name).reliability.sweep
     if not _wanted(views.plausible, "classifiers", views.plausible.n_cases, MOST_SWEPT):
         return None
     return sweeps.sweep(views.plausible, views.model, reliabilities, views.classifiers, "Classifiers", _LANE)
@@ -108,13 +110,13 @@ def prevalence(views: Views) -> tuple[tuple[cached_home.Share, ...], str]:
     view = views.classes
     by_vote = cached_home.vote_shares(view), "majority vote"
     n_parameters = view.n_raters * view.n_classes * (view.n_classes - 1)
-    if not can_use("dawid-skene", view).possible or view.n_classes < 2:
+    if not any_of("rater model", view).possible or view.n_classes < 2:
         return by_vote
     if view.n_annotations > MOST_FITTED or n_parameters > MOST_PARAMETERS:
         return by_vote
 
     def work(job):
-        model = usual_model(view)
+        model = em_model(usual_request(view))
         fit = model.fit(view, token=job.token)
         spread = precision_of(model, view, fit, seed=SEED, token=job.token, progress=job.report).prevalence
         n = by_vote[0][0].n

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from core.annotations.capabilities import verdicts
 from core.annotations.dataset import MISSING_TIME, Dataset
+from core.methods import verdicts
 from core.text import plural
 
 

@@ -62,7 +62,7 @@ def agreement(found: Suitable | None, why: str) -> None:
         return
     main = _main(found)
     if found.kind == "score":
-        st.metric("Reliability of one score", number(main.value), help=widgets.explained("icc"))
+        st.metric("Reliability of one score", number(main.value), help=widgets.explained(main.name))
         st.caption(_ends(main) + f", {agreement_top.figures.title_of(main)}; n = {plural(main.n_cases, 'case')}")
         return
     value = "–" if main.value is None else f"{main.value:.0%}"
@@ -86,7 +86,7 @@ def uncertain(views: home_known.Views, certain: CertaintyResult | None) -> None:
     st.metric("Uncertain cases", f"{share.value:.0%}", help=help_sign)
     st.caption(
         f"{share.low:.0%} to {share.high:.0%}; {below:,} of {share.n:,} below certainty {number(UNCERTAIN_BELOW, 1)} "
-        f"({plausibility_models.OFFERS[views.model.name].title}, γ = {views.reliability:g})"
+        f"({plausibility_models.method(views.model.name).title}, γ = {views.reliability:g})"
     )
 
 

@@ -1,15 +1,12 @@
 """Which plausibility models a page offers for a dataset, with the reliabilities that make sense for each."""
 
-from dataclasses import dataclass
-
 import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult, annotation_certainty
 from core.jobs import Job
-from core.plausibility.dirichlet import DirichletCounts
-from core.plausibility.plackett_luce.gibbs import PlackettLuce
-from core.plausibility.prirn import PrIRN
+from core.methods import AS_IS, Method, Option, method_named
+from core.methods import offered as methods_offered
 from core.plausibility.protocol import PlausibilityModel
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import job_progress, widgets
@@ -18,44 +15,16 @@ N_DRAWS = 1000
 SEED = 0
 SAMPLING = {"draws": N_DRAWS, "seed": SEED}
 _CERTAINTY = "Certainty of all cases"
-_OPTIONS = ("alpha", "ties", "epsilon")
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """A model on screen: its name, its term in the glossary, and its slider."""
-
-    title: str
-    term: str
-    lowest: float
-    highest: float
-    sweep: tuple[float, ...]
-    choices: tuple[float, ...]
-
-
-OFFERS = {
-    "plackett-luce": Offer(
-        "Plackett-Luce", "plackett-luce", 0.1, 10.0, (1.0, 2.0, 3.0, 5.0, 10.0), (0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0)
-    ),
-    "prirn": Offer("PrIRN", "prirn", 1.0, 100.0, (10.0, 20.0, 30.0, 50.0, 100.0), (5.0, 10.0, 20.0, 30.0, 50.0, 100.0)),
-    "dirichlet": Offer(
-        "Dirichlet counts",
-        "dirichlet counts",
-        0.1,
-        30.0,
-        (1.0, 2.0, 3.0, 5.0, 10.0),
-        (0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 30.0),
-    ),
-}
-
-MODELS = {model.name: model for model in (PlackettLuce, PrIRN, DirichletCounts)}
+def method(name: str) -> Method:
+    """What the model of that name says of itself."""
+    return method_named("plausibility", name)
 
 
 def offered(dataset: Dataset) -> list[str]:
-    """Names of the models for a dataset, the usual one first."""
-    if dataset.kind == "ranking":
-        return ["plackett-luce", "prirn", "dirichlet"]
-    return ["dirichlet", "plackett-luce", "prirn"] if dataset.kind == "class" else ["dirichlet"]
+    """Names of the models for a dataset, the one that a page opens with first."""
+    return [one.name for one in methods_offered("plausibility", dataset)]
 
 
 def choose_model(place, dataset: Dataset) -> str:
@@ -67,8 +36,8 @@ def choose_model(place, dataset: Dataset) -> str:
         "Model",
         names,
         key="model",
-        format_func=lambda name: OFFERS[name].title,
-        help=widgets.explained(OFFERS[st.session_state["model"]].term),
+        format_func=lambda name: method(name).title,
+        help=widgets.explained(method(st.session_state["model"])),
         persist_state="session",
         on_change=lambda: st.session_state.pop("reliability", None),
     )
@@ -76,37 +45,45 @@ def choose_model(place, dataset: Dataset) -> str:
 
 def choose_prior(place, name: str) -> PlausibilityModel:
     """The model with its prior, chosen among the rarer settings."""
-    if name == "prirn":
-        ties = place.radio(
-            "Tied classes",
-            ["split", "full"],
-            format_func={"split": "share the weight of their block", "full": "get its whole weight each"}.get,
-            key="prirn_ties",
-            persist_state="session",
-        )
-        return PrIRN(ties=ties)
-    if name == "plackett-luce":
-        return PlackettLuce()
-    alpha = place.number_input(
-        "Prior α of each class",
-        min_value=0.01,
-        max_value=10.0,
-        value=1.0,
+    asked = [option for option in method(name).options if option.on_page]
+    return method(name).make(**{option.name: _ask(place, name, option) for option in asked})
+
+
+def as_chosen(dataset: Dataset) -> PlausibilityModel:
+    """The model with its prior as chosen on the Cases page, else the default one."""
+    names, wanted = offered(dataset), st.session_state.get("model")
+    name = wanted if wanted in names else names[0]
+    options = [option for option in method(name).options if option.on_page]
+    chosen = {option.name: st.session_state.get(_key(name, option), option.default) for option in options}
+    return method(name).make(**chosen)
+
+
+def _key(name: str, option: Option) -> str:
+    return f"{name}-{option.name}"
+
+
+def _ask(place, name: str, option: Option):
+    how = {"key": _key(name, option), "persist_state": "session"}
+    if option.choices:
+        return place.radio(option.label, list(option.choices), format_func=dict(option.choices).get, **how)
+    return place.number_input(
+        option.label,
+        min_value=max(option.low, 0.01),
+        max_value=min(option.high, 10.0),
+        value=option.default,
         step=0.1,
-        key="alpha",
-        help=widgets.explained("alpha"),
-        persist_state="session",
+        help=widgets.explained(option.name),
+        **how,
     )
-    return DirichletCounts(alpha=alpha)
 
 
 def data_for(name: str, dataset: Dataset, *, quietly: bool = False) -> Dataset:
-    """What the model eats: rankings whole, or single classes with a line that says what was left out."""
-    if name != "dirichlet" and dataset.kind != "score":
+    """What the model takes: rankings whole, or single classes with a line that says what was left out."""
+    if method(name).takes.get(dataset.kind) == AS_IS:
         return dataset
     if quietly:
         return cached.class_view(dataset, st.session_state.get("threshold"))[0]
-    return widgets.class_view(dataset, "dirichlet")
+    return widgets.class_view(dataset)
 
 
 def certainty(view: Dataset, model: PlausibilityModel, reliability: float):
@@ -138,7 +115,13 @@ def _certainty_work(view: Dataset, model: PlausibilityModel, reliability: float)
 
 def options_of(model: PlausibilityModel) -> str:
     """The prior of a model as options of the command line."""
-    return "".join(f" --{name} {value}" for name, value in model.settings().items() if name in _OPTIONS)
+    settings = model.settings()
+    kept = [option for option in method(model.name).options if option.name in settings]
+    return "".join(
+        f" {option.spelled} {settings[option.name]}"
+        for option in kept
+        if option.on_page or settings[option.name] != option.default
+    )
 
 
 def job_key(dataset: Dataset, model: PlausibilityModel, *more) -> tuple:

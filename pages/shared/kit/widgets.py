@@ -10,11 +10,10 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from core import tables
-from core.annotations.capabilities import can_use
 from core.annotations.dataset import Dataset
 from core.figures.theme import enlarge
-from core.glossary import explained
 from core.ingest.read_files import Reading
+from core.methods import Method, explained
 from core.text import html_text, plural
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import presentation, provenance, state
@@ -57,12 +56,8 @@ def threshold(dataset: Dataset) -> float | None:
     )
 
 
-def class_view(dataset: Dataset, method: str) -> Dataset:
-    """The dataset as single classes, with a line that says what was done and left out; stops where impossible."""
-    verdict = can_use(method, dataset)
-    if not verdict.possible:
-        st.info(f"{verdict.title}: not possible with these data, because {verdict.reason}.", icon=":material/block:")
-        st.stop()
+def class_view(dataset: Dataset) -> Dataset:
+    """The dataset as single classes, with a line that says what was done and left out; stops where none is left."""
     view, left_out = cached.class_view(dataset, threshold(dataset))
     if dataset.kind == "ranking":
         st.caption(
@@ -151,7 +146,7 @@ def open_case_table(frame: pd.DataFrame, key: str, shares: Sequence[str] = (), h
         st.switch_page("pages/cases.py")
 
 
-def heading(text: str, term: str | None = None) -> None:
+def heading(text: str, term: str | Method | None = None) -> None:
     """A heading of a part of a page, with the help sign of a term of the glossary."""
     st.subheader(text, help=explained(term) if term else None, anchor=False)
 

@@ -5,15 +5,16 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.errors import InputError
 from core.figures import effects as figures
-from core.models.catalogue import BAYESIAN, EM, TITLES, Request
+from core.methods import Method, methods
+from core.models.catalogue import Request, request
+from core.models.dawid_skene import METHOD as DAWID_SKENE
 from core.models.dawid_skene import default_smoothing
-from core.models.difficulty.names import TAGS, Switches, switches, tag_of
+from core.models.difficulty.model import METHODS as DIFFICULTY
+from core.models.difficulty.names import Switches, switches, tag_of
 from core.models.gold import gold_cases
 from core.text import markdown, plural
 from pages.shared.kit import widgets
 
-SMOOTHING = {"none": "None (maximum likelihood)", "diagonal": "Diagonal prior", "pooled": "Pooled raters"}
-REPEATS = {"independent": "Count as independent", "first": "Only the first counts"}
 RESTARTS = (0, 20, 100, 200)
 FIRST, FULL = "First answer", "Full posterior"
 _CHOSEN = "models_chosen"
@@ -28,17 +29,18 @@ _SWITCHES = {
 
 def choose(view: Dataset) -> tuple[list[Request], int]:
     """The models asked for, and the number of restarts."""
-    st.session_state.setdefault(_CHOSEN, ["dawid-skene"])
+    st.session_state.setdefault(_CHOSEN, [DAWID_SKENE.name])
+    known = {method.name: method for method in methods("rater model").values() if not method.reference}
     left, middle, right = st.columns([6, 3, 1.4], vertical_alignment="bottom")
     chosen = left.multiselect(
         "Models",
-        [name for name in TITLES if name != "majority"],
-        format_func=TITLES.get,
+        list(known),
+        format_func=lambda name: known[name].title,
         key=_CHOSEN,
         help=widgets.explained("rater models"),
         persist_state="session",
     )
-    bayesian = [name for name in chosen if name in BAYESIAN]
+    bayesian = [name for name in chosen if "nuts" in known[name].ways]
     how = middle.segmented_control(
         "Bayesian models",
         [FIRST, FULL],
@@ -51,25 +53,33 @@ def choose(view: Dataset) -> tuple[list[Request], int]:
     )
     with right.popover("More", key="more_models"):
         em, draws, restarts = _more(view)
-    positive = _positive(view, [name for name in chosen if name.startswith("difficulty-")])
+    asked = em | draws | {"positive": _positive(view, [known[name] for name in chosen])}
     _switches(view)
     requests = []
     for name in chosen:
-        if name in EM:
-            smoothing = em["smoothing"] if name == "dawid-skene" or em["smoothing"] != "diagonal" else "pooled"
-            requests.append(Request(name, "em", **(em | {"smoothing": smoothing})))
-        else:
-            requests.append(Request(name, "nuts" if how == FULL else "map", positive=positive, **draws))
+        ways = known[name].ways
+        way = "nuts" if how == FULL and "nuts" in ways else ways[0]
+        requests.append(request(name, way, **_taken(known[name], way, asked)))
     return requests, restarts
 
 
+def _taken(method: Method, way: str, asked: dict) -> dict:
+    """Those of the settings that a model has; pseudo-counts that it does not know are the pooled ones."""
+    options = {option.name: option for option in method.options if way == "nuts" or not option.of_run}
+    taken = {name: value for name, value in asked.items() if name in options}
+    if "smoothing" in taken and taken["smoothing"] not in options["smoothing"].choices:
+        taken["smoothing"] = "pooled"
+    return taken
+
+
 def _more(view: Dataset) -> tuple[dict, dict, int]:
+    smoothings, repeated = DAWID_SKENE.option("smoothing").choices, DAWID_SKENE.option("repeats").choices
     usual = default_smoothing(view)
     smoothing = st.selectbox(
         "Smoothing (expectation-maximisation)",
-        list(SMOOTHING),
-        index=list(SMOOTHING).index(usual),
-        format_func=lambda name: SMOOTHING[name] + (" · usual for these data" if name == usual else ""),
+        list(smoothings),
+        index=list(smoothings).index(usual),
+        format_func=lambda name: smoothings[name] + (" · usual for these data" if name == usual else ""),
         key=f"smoothing-{view.digest}",
         help=widgets.explained("smoothing"),
         persist_state="session",
@@ -82,7 +92,10 @@ def _more(view: Dataset) -> tuple[dict, dict, int]:
         persist_state="session",
     )
     repeats = st.selectbox(
-        "Answers that a rater repeated on a case", list(REPEATS), format_func=REPEATS.get, key="model_repeats",
+        "Answers that a rater repeated on a case",
+        [name for name in repeated if name != "refuse"],
+        format_func=repeated.get,
+        key="model_repeats",
         persist_state="session",
     )  # fmt: skip
     n_gold = len(gold_cases(view))
@@ -102,9 +115,9 @@ def _more(view: Dataset) -> tuple[dict, dict, int]:
     return em, draws | {"cooperative": cooperative}, restarts
 
 
-def _positive(view: Dataset, difficulty: list[str]) -> str | None:
+def _positive(view: Dataset, chosen: list[Method]) -> str | None:
     """Difficulty models tell one class from the rest: which one is asked for where there are more than two."""
-    if not difficulty or view.n_classes <= 2:
+    if view.n_classes <= 2 or not any(option.name == "positive" for method in chosen for option in method.options):
         return None
     return st.selectbox(
         "Difficulty models tell this class from all others",
@@ -113,6 +126,10 @@ def _positive(view: Dataset, difficulty: list[str]) -> str | None:
         persist_state="session",
         width=420,
     )
+
+
+def _of_tag(tag: str) -> str:
+    return next(method.name for method in DIFFICULTY if method.variant.value == tag)
 
 
 def _add(names: list[str]) -> None:
@@ -142,11 +159,11 @@ def _switches(view: Dataset) -> None:
                 return
             st.button(
                 f"Add model {tag}", type="primary", icon=":material/add:", on_click=_add,
-                args=([f"difficulty-{tag}"],), key="add_difficulty",
+                args=([_of_tag(tag)],), key="add_difficulty",
             )  # fmt: skip
             st.button(
                 "Add all eighteen", type="tertiary", on_click=_add,
-                args=([f"difficulty-{each}" for each in TAGS],), key="add_eighteen",
+                args=([method.name for method in DIFFICULTY],), key="add_eighteen",
             )  # fmt: skip
         with right:
             widgets.plot(

@@ -6,12 +6,13 @@ import streamlit as st
 
 from core.errors import PluralityError
 from core.figures import models as model_figures
-from core.glossary import explained
+from core.methods import explained
 from core.models.catalogue import Fitted
 from core.models.comparison import against_gold, compare_fits
 from core.models.joint import kappa_check
 from core.models.loo import compare_loo
 from core.models.result import RaterModelFit
+from core.models.tap import METHODS as TAP
 from core.text import markdown, number, plotly, plural, shorten, with_interval
 from pages.shared.kit import columns, widgets
 from pages.shared.models import checks as models_checks
@@ -201,7 +202,7 @@ def agreement(fitted: list[Fitted], shown: Fitted, theme) -> None:
             f"{number(float(found.same_top[low]))}."
         )
     _gold(shown, fits, theme)
-    if shown.request.model.startswith("tap"):
+    if shown.request.method.command == TAP[0].command:
         _kappa(shown)
 
 
@@ -253,7 +254,7 @@ def _kappa(shown: Fitted) -> None:
         found = kappa_check(shown.dataset, shown.fit)
     except PluralityError:
         return
-    widgets.heading("Fleiss κ against the accuracies", "t-a-p")
+    widgets.heading("Fleiss κ against the accuracies", TAP[0])
     st.markdown(
         f"Observed κ is **{with_interval(found.observed, found.low, found.high)}**; the model expects "
         f"**{number(found.expected)}**, and the product of accuracies a² is {number(found.a_squared)}. "

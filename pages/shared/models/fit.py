@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from core.figures import models as figures
-from core.models.catalogue import NOT_TRUTH, Fitted
+from core.models.catalogue import Fitted
 from core.models.result import RaterModelFit
 from core.models.soft_labels import soft_labels
 from core.text import markdown, plural
@@ -18,7 +18,7 @@ _WHOLE = {"ESS": st.column_config.NumberColumn(format="%.0f")}
 def soft(shown: Fitted) -> None:
     """Class probabilities, log-odds and weights; never only the best class."""
     widgets.heading("Soft labels to train on", "soft labels")
-    if shown.request.model in NOT_TRUTH:
+    if not shown.request.method.is_truth:
         st.info("This model is a baseline without parameters: its probabilities are not offered as labels.")
         return
     if not shown.fit.converged:

@@ -8,7 +8,7 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.figures.labels import NOT_CONVERGED
 from core.jobs import Job
-from core.models.catalogue import EM, TITLES, Fitted, Request, em_model, fit_request, usual_method
+from core.models.catalogue import Fitted, Request, em_model, fit_request
 from core.models.precision import precision_of
 from core.text import markdown
 from pages.shared.cache import datasets as cached
@@ -21,18 +21,18 @@ _WORK, _SAMPLE = "Fitting ", "Sampling "
 def fits(view: Dataset, requests: list[Request]) -> list[Fitted]:
     """What is fitted by now, in the order asked for; a sampler's first answer stands in until it is done."""
     found: dict[Request, Fitted] = {}
-    titles = {_WORK + TITLES[request.model] for request in requests}
-    titles |= {_SAMPLE + TITLES[request.model] for request in requests if request.method == "nuts"}
+    titles = {_WORK + request.title for request in requests}
+    titles |= {_SAMPLE + request.title for request in requests if request.way == "nuts"}
     for prefix in (_WORK, _SAMPLE):
         job_progress.leave_others(prefix, titles)
     first = _Queue(view, _WORK, "pages")
     for request in requests:
-        quick = request if request.method != "nuts" else replace(request, method=usual_method(request.model))
+        quick = request if request.way != "nuts" else request.by(request.method.ways[0])
         if (done := first.fit(quick)) is not None:
             found[request] = done
     samplers = _Queue(view, _SAMPLE, "samplers")
     for request in requests:
-        if request.method == "nuts" and (sampled := samplers.fit(request)) is not None:
+        if request.way == "nuts" and (sampled := samplers.fit(request)) is not None:
             found[request] = sampled
     first.say()
     samplers.say()
@@ -55,7 +55,7 @@ class _Queue:
 
     def fit(self, request: Request) -> Fitted | None:
         """The fit where it is done; otherwise its progress, once for the lane."""
-        key, title = (self.view.digest, "model", request), self.prefix + TITLES[request.model]
+        key, title = (self.view.digest, "model", request), self.prefix + request.title
 
         def work(job: Job) -> Fitted:
             return fit_request(request, self.view, token=job.token, progress=job.report)
@@ -76,7 +76,7 @@ class _Queue:
     def say(self) -> None:
         """Which models wait and a way to stop them all; which were stopped, and a way to take them up again."""
         if self.stopped:
-            names = [TITLES[request.model] for request in self.stopped.values()]
+            names = [request.title for request in self.stopped.values()]
             st.info(f"{self.prefix}stopped on request: {_listed(names)}.", icon=":material/cancel:")
             st.button("Try again", on_click=_again, args=(list(self.stopped),), key=f"again-{self.lane}")
         if not self.waiting:
@@ -124,7 +124,7 @@ def label(one: Fitted) -> str:
 
 def with_precision(shown: Fitted) -> Fitted:
     """An expectation-maximisation fit with its intervals, once they are worked out."""
-    if shown.request.model not in EM or shown.fit.uncertainty is not None:
+    if shown.request.way != "em" or shown.fit.uncertainty is not None:
         return shown
     model = em_model(shown.request)
     start = shown.fit.settings.get("start", "")
@@ -138,7 +138,7 @@ def with_precision(shown: Fitted) -> Fitted:
 
 def restarted(shown: Fitted, n_restarts: int):
     """What random starts found, or None."""
-    if not n_restarts or shown.request.model not in EM:
+    if not n_restarts or shown.request.way != "em":
         return None
     model = em_model(shown.request)
     return job_progress.result_of(

@@ -7,8 +7,9 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.figures import models as figures
 from core.figures import rater_models as rater_figures
-from core.models.catalogue import NOT_TRUTH, Fitted
+from core.models.catalogue import Fitted
 from core.models.explain import explain
+from core.models.hierarchical import METHOD as HIERARCHICAL
 from core.models.rater_summary import RaterSummary, rater_summary
 from core.models.result import RaterModelFit
 from core.text import markdown, number, plotly, plural, shorten, with_interval
@@ -118,7 +119,7 @@ def _rater_frame(fit: RaterModelFit, summary) -> pd.DataFrame:
 
 
 def _new_rater(fit: RaterModelFit) -> None:
-    widgets.heading("A rater not seen yet", "hierarchical")
+    widgets.heading("A rater not seen yet", HIERARCHICAL)
     mean, low, high = (fit.parameters[name] for name in ("new_rater", "new_rater_low", "new_rater_high"))
     rows = [
         {"true class": name}
@@ -228,7 +229,7 @@ def prevalence(fitted: list[Fitted], shown: Fitted, vote: RaterModelFit, theme) 
     """How common each class is, by model with its interval, and by raw shares."""
     widgets.heading("Prevalence", "prevalence")
     same = [one for one in fitted if one.fit.classes == shown.fit.classes]
-    kept = [one for one in same if one.request.model not in NOT_TRUTH]
+    kept = [one for one in same if one.request.method.is_truth]
     fits = {models_jobs.label(one): one.fit for one in kept}
     raw = _raw_share(shown.dataset)
     gap = np.abs(shown.fit.prevalence - vote.prevalence)

@@ -6,10 +6,10 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.jobs import Job
-from core.models.catalogue import EM, NOT_TRUTH, TITLES, Fitted, Request, em_model, usual_method
-from core.models.dawid_skene import default_smoothing
+from core.methods import methods
+from core.models.catalogue import Fitted, Request, em_model, request
 from core.models.precision import precision_of
-from core.raters.monitoring import RaterTable, monitor, usual_model
+from core.raters.monitoring import RaterTable, monitor, usual_request
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import job_progress, widgets
 
@@ -21,12 +21,13 @@ _TITLE = "Looking at the raters"
 def choose(view: Dataset) -> str | Request:
     """The select box; the choice stays on all pages."""
     drawn = {_label(one): one for one in _drawn(view)}
-    options = [USUAL, *EM, *drawn]
-    usual = next(TITLES[name] for name, kind in EM.items() if isinstance(usual_model(view), kind))
+    titles = {method.name: method.title for method in methods("rater model").values() if "em" in method.ways}
+    options = [USUAL, *titles, *drawn]
+    usual = titles[usual_request(view).model]
     chosen = st.selectbox(
         "Judged by",
         options,
-        format_func=lambda name: f"Usual for these data ({usual})" if name == USUAL else TITLES.get(name, name),
+        format_func=lambda name: f"Usual for these data ({usual})" if name == USUAL else titles.get(name, name),
         key="raters_model",
         help=widgets.explained("rater models"),
         persist_state="session",
@@ -51,9 +52,7 @@ def monitored(view: Dataset, chosen: str | Request, false_alarms: float) -> Rate
         )
 
     def work(job: Job) -> RaterTable:
-        smoothing = default_smoothing(view)
-        request = Request(chosen, usual_method(chosen), smoothing="pooled" if smoothing == "diagonal" else smoothing)
-        model = em_model(request)
+        model = em_model(request(chosen))
         fit = model.fit(view, token=job.token)
         fit = replace(fit, uncertainty=precision_of(model, view, fit, seed=SEED, token=job.token, progress=job.report))
         return monitor(view, model=fit, **options, token=job.token)
@@ -70,7 +69,7 @@ def _drawn(view: Dataset) -> list[Fitted]:
             continue
         one: Fitted = job.result
         same = one.fit.classes == view.classes and one.dataset.digest == view.digest
-        if one.request.method == "nuts" and same and one.request.model not in NOT_TRUTH and one.fit.converged:
+        if one.request.way == "nuts" and same and one.request.method.is_truth and one.fit.converged:
             found.append(one)
     return found
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.agreement.ordered import METHODS as RANKED_COEFFICIENTS
 from core.annotations.dataset import Dataset
 from core.evaluation.relations import relation
 from core.evaluation.sweep_table import SweepTable
@@ -79,7 +80,7 @@ def show_relations(dataset: Dataset, view: Dataset, sweep: SweepTable, model, ri
     certainty = sweep.certainty[sweep.reliabilities.index(reliability)].certainty[:, 0]
     left, right = st.columns(2, gap="large")
     with left:
-        widgets.heading("Certainty and agreement", "leave-one-out")
+        widgets.heading("Certainty and agreement", RANKED_COEFFICIENTS[0])
         agreement = leave_one_out(view)
         defined = agreement.defined
         found = relation(agreement.case[defined], certainty[defined])
@@ -104,8 +105,8 @@ def show_relations(dataset: Dataset, view: Dataset, sweep: SweepTable, model, ri
         other = next((name for name in plausibility_models.offered(dataset) if name != model.name), None)
         if other is None:
             return
-        widgets.heading("The same cases under another model", plausibility_models.OFFERS[other].term)
-        rival = plausibility_models.MODELS[other]()
+        widgets.heading("The same cases under another model", plausibility_models.method(other))
+        rival = plausibility_models.method(other).make()
         eaten = plausibility_models.data_for(other, dataset, quietly=True)
         second = rival_sweep(eaten, rival, (float(rival.default_reliability),), (), "Certainty under another model")
         if second is None:
@@ -114,8 +115,8 @@ def show_relations(dataset: Dataset, view: Dataset, sweep: SweepTable, model, ri
         found = relation(certainty, values)
         interval = with_interval(found.correlation, found.ci_low, found.ci_high)
         names = (
-            f"{plausibility_models.OFFERS[model.name].title}, γ = {reliability:g}",
-            f"{plausibility_models.OFFERS[other].title}, γ = {rival.default_reliability:g}",
+            f"{plausibility_models.method(model.name).title}, γ = {reliability:g}",
+            f"{plausibility_models.method(other).title}, γ = {rival.default_reliability:g}",
         )
         widgets.plot(
             figures.model_against_model(

@@ -75,7 +75,7 @@ def _bought(dataset: Dataset, reviews: dict[str, CaseReview], model: Plausibilit
     return (
         f"Counted as one more rater, the decisions change how sure one can be of {cases} that they settled: mean "
         f"certainty {fate} from **{number(gain.before)}** to **{number(gain.after)}** "
-        f"({plausibility_models.OFFERS[model.name].title}, reliability γ {reliability:g})."
+        f"({plausibility_models.method(model.name).title}, reliability γ {reliability:g})."
     )
 
 

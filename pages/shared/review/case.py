@@ -114,7 +114,7 @@ def _open(place: Place, model: PlausibilityModel, reliability: float) -> Step | 
         case = place.dataset.case_index(place.case_id)
         view = plausibility_models.data_for(model.name, place.dataset, quietly=True)
         one_case.panel(place.dataset, view, case, model, reliability)
-        title = plausibility_models.OFFERS[model.name].title
+        title = plausibility_models.method(model.name).title
         st.caption(f"{title}, reliability γ {reliability:g}, as set on the Cases page.")
     return step
 

@@ -7,6 +7,7 @@ import streamlit as st
 from core import story
 from core.errors import PluralityError
 from core.jobs import Job
+from core.plausibility.plackett_luce.gibbs import METHOD as PLACKETT_LUCE
 from core.text import markdown
 from pages.shared.cache import agreement as cached_agreement
 from pages.shared.cache import datasets as cached
@@ -14,7 +15,7 @@ from pages.shared.cache import story as cached_story
 from pages.shared.kit import plausibility_models, predictions, presentation, state
 from pages.shared.kit import sweep as sweeps
 
-MODEL = "plackett-luce"
+MODEL = PLACKETT_LUCE.name
 _STEP, _LEFT, _BEFORE, _READY = "story", "_story_left", "_story_before", "_story_ready"
 _POLL_SECONDS = 0.5
 
@@ -141,7 +142,7 @@ def _set_up(number: int) -> None:
     if page in ("cases", "reliability"):
         st.session_state["model"] = MODEL
     if page == "cases":
-        st.session_state["reliability"] = plausibility_models.MODELS[MODEL].default_reliability
+        st.session_state["reliability"] = plausibility_models.method(MODEL).reliability.default
         st.session_state["find"] = ""
         st.session_state.pop("case", None)
     elif page == "models":
@@ -149,7 +150,7 @@ def _set_up(number: int) -> None:
     elif page == "reliability":
         st.session_state["reliability_tabs"] = "Classifiers"
         st.session_state["metric"] = story.METRIC
-        st.session_state[f"reliabilities-{MODEL}"] = list(plausibility_models.OFFERS[MODEL].sweep)
+        st.session_state[f"reliabilities-{MODEL}"] = list(plausibility_models.method(MODEL).reliability.sweep)
 
 
 def _out() -> None:
@@ -172,9 +173,11 @@ def _claim(number: int) -> story.Claim | None:
         if certainty is None:
             return None
         return story.hidden(view, certainty) if number == 2 else story.two_truths(_torn())
-    model = plausibility_models.MODELS[MODEL]()
+    model = plausibility_models.method(MODEL).make()
     sweep = _result(
-        sweeps.sweep_job(dataset, model, plausibility_models.OFFERS[MODEL].sweep, predictions.classifiers(dataset))
+        sweeps.sweep_job(
+            dataset, model, plausibility_models.method(MODEL).reliability.sweep, predictions.classifiers(dataset)
+        )
     )
     if sweep is None:
         return None
@@ -185,7 +188,7 @@ def _claim(number: int) -> story.Claim | None:
 
 
 def _certainty(dataset):
-    model = plausibility_models.MODELS[MODEL]()
+    model = plausibility_models.method(MODEL).make()
     return _result(plausibility_models.certainty_job(dataset, model, model.default_reliability))
 
 
@@ -194,7 +197,7 @@ def _torn() -> story.Torn | None:
     certainty = _certainty(dataset)
     if certainty is None:
         return None
-    model = plausibility_models.MODELS[MODEL]()
+    model = plausibility_models.method(MODEL).make()
     return cached_story.torn(
         dataset,
         model,

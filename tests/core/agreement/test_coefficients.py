@@ -467,13 +467,16 @@ def test_labels_that_are_no_scale_are_refused():
         fleiss_kappa(counts_of(GWET, 5), weights="linear", labels=(1, 2, 3))
 
 
-def test_the_short_table_lists_percent_the_asked_for_weightings_fleiss_and_alpha():
-    found = agreement_table(counts_of(GWET, 5), spa_weightings=("flat", "edges"), every=False)
+def test_the_table_lists_percent_the_asked_for_weightings_and_alpha_last():
+    found = agreement_table(counts_of(GWET, 5), spa_weightings=("flat", "edges"))
     assert [(one.name, one.weights) for one in found] == [
         ("percent", "identity"),
         ("spa", "flat"),
         ("spa", "edges"),
+        ("spa_corrected", "annotations_m1"),
         ("fleiss_kappa", "identity"),
+        ("gwet_ac", "identity"),
+        ("brennan_prediger", "identity"),
         ("krippendorff_alpha", "nominal"),
     ]
 
@@ -500,13 +503,14 @@ def test_weights_go_to_every_coefficient_but_spa_and_a_metric_to_alpha_alone():
     table = agreement_table(class_counts(dataset), dataset=dataset, weights="ordinal")
     weights = ["ordinal", "annotations_m1", "annotations_m1", *["ordinal"] * 4, "ordinal weights"]
     assert [one.weights for one in table] == weights
-    table = agreement_table(class_counts(dataset), metric="ordinal", weights="linear", every=False)
-    assert [one.weights for one in table] == ["linear", "annotations_m1", "linear", "ordinal metric"]
+    table = agreement_table(class_counts(dataset), metric="ordinal", weights="linear")
+    weights = ["linear", "annotations_m1", "annotations_m1", *["linear"] * 3, "ordinal metric"]
+    assert [one.weights for one in table] == weights
 
 
 def test_a_table_of_raters_by_classes_that_does_not_fit_is_a_row_with_its_reason(monkeypatch):
     monkeypatch.setenv("PLURALITY_MAX_MODEL_CELLS", "10")
     dataset = dataset_of(random_panel(0), 4)
-    table = agreement_table(class_counts(dataset), dataset=dataset, every=False)
-    assert table[2].name == "conger_kappa" and table[2].value is None
-    assert "Select fewer raters" in table[2].note
+    table = agreement_table(class_counts(dataset), dataset=dataset)
+    assert table[3].name == "conger_kappa" and table[3].value is None
+    assert "Select fewer raters" in table[3].note

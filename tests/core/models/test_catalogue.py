@@ -1,42 +1,61 @@
-"""Every model of the catalogue is fitted by its name, and its command gives the same request back."""
+"""Every rater model is fitted by its name, and its command gives the same request back."""
 
 import shlex
 
 import pytest
 
 from core import load_sample
-from core.command_line import _parser
+from core.command_line import parsed
 from core.commands.fits import _request
 from core.errors import InputError
-from core.models.catalogue import BAYESIAN, EM, TITLES, Request, command_of, fit_request, usual_method
+from core.methods import methods
+from core.models.catalogue import command_of, fit_request, request
+
+MODELS = methods("rater model")
 
 
-@pytest.mark.parametrize("model", [name for name in TITLES if name != "majority"])
+@pytest.mark.parametrize("model", [name for name, method in MODELS.items() if not method.reference])
 def test_the_command_of_a_request_is_that_request(model):
-    request = Request(model, usual_method(model), positive="2" if model.startswith("difficulty") else None)
-    options = _parser().parse_args(shlex.split(command_of(request).replace("FILE", "anaesthesia")))
-    assert _request(options) == request
+    options = {"positive": "2", "cooperative": False} if model.startswith("difficulty") else {}
+    if "em" in MODELS[model].ways:
+        options = {"smoothing": "pooled", "repeats": "first"}
+    asked = request(model, **options)
+    assert _request(parsed(shlex.split(command_of(asked).replace("FILE", "anaesthesia")))) == asked
 
 
 def test_settings_of_a_sampler_stand_in_its_command():
-    request = Request("hierarchical", "nuts", n_draws=200, n_tune=300, n_chains=2, seed=7)
-    options = _parser().parse_args(shlex.split(command_of(request).replace("FILE", "caries")))
-    assert _request(options) == request
+    asked = request("hierarchical", "nuts", n_draws=200, n_tune=300, n_chains=2, seed=7)
+    command = command_of(asked)
+    assert command == "fit hierarchical FILE --method nuts --draws 200 --tune 300 --chains 2 --seed 7"
+    assert _request(parsed(shlex.split(command.replace("FILE", "caries")))) == asked
 
 
-@pytest.mark.parametrize("model", ["majority", *EM])
+@pytest.mark.parametrize("model", [name for name, method in MODELS.items() if method.ways[0] in ("vote", "em")])
 def test_a_fit_bears_the_name_it_was_asked_for_by(model):
-    found = fit_request(Request(model, usual_method(model)), load_sample("anaesthesia"))
-    assert found.fit.model == model and found.title == TITLES[model]
+    found = fit_request(request(model), load_sample("anaesthesia"))
+    assert found.fit.model == model and found.title == MODELS[model].title
     assert found.bayes is None and found.fit.converged
 
 
-def test_a_model_that_cannot_be_fitted_that_way_is_refused():
-    data = load_sample("anaesthesia")
-    with pytest.raises(InputError, match="no model"):
-        fit_request(Request("guess", "em"), data)
-    with pytest.raises(InputError, match="cannot be fitted by 'nuts'"):
-        fit_request(Request("dawid-skene", "nuts"), data)
-    with pytest.raises(InputError, match="no diagonal prior"):
-        fit_request(Request("tap", "em", smoothing="diagonal"), data)
-    assert usual_method(BAYESIAN[0]) == "map"
+@pytest.mark.parametrize(
+    ("model", "way", "options", "words"),
+    [
+        ("guess", "em", {}, "no rater model 'guess'"),
+        ("dawid-skene", "nuts", {}, "cannot be fitted by 'nuts'"),
+        ("tap", "em", {"smoothing": "diagonal"}, "'diagonal' is no choice"),
+        ("tap", "em", {"n_draws": 5}, "takes no n draws"),
+        ("hierarchical", "nuts", {"n_chains": 0}, "at least 1"),
+        ("hierarchical", "nuts", {"n_chains": 2.5}, "no whole number"),
+        ("hierarchical", "nuts", {"n_chains": True}, "no whole number"),
+        ("difficulty-AB", "map", {"cooperative": "yes"}, "neither on nor off"),
+    ],
+)
+def test_what_a_model_does_not_take_is_refused(model, way, options, words):
+    with pytest.raises(InputError, match=words):
+        request(model, way, **options)
+
+
+def test_options_that_equal_their_defaults_make_no_other_request():
+    assert request("hierarchical", "nuts", n_draws=1000) == request("hierarchical", "nuts")
+    assert request("hierarchical", "nuts", n_draws=999).option("n_draws") == 999
+    assert request("hierarchical", "nuts").by("map").way == "map"

@@ -7,12 +7,13 @@ from core.annotations.dataset import Dataset
 from core.chunks import CancelToken
 from core.errors import Cancelled, InputError, NotApplicableError
 from core.ingest.samples import SAMPLE_FOLDER, load_sample
+from core.models.catalogue import em_model
 from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
 from core.models.one_coin import OneCoin
 from core.models.precision import precision_of
 from core.raters.blind import BlindReads
-from core.raters.monitoring import monitor, usual_model
+from core.raters.monitoring import monitor, usual_request
 from tests.core.raters.raters_simulated import rebuilt, simulated
 
 
@@ -145,8 +146,8 @@ def test_what_cannot_be_monitored_is_refused_with_the_reason():
 
 def test_the_usual_model_has_confusion_matrices_only_where_answers_suffice(skin):
     data, _ = simulated(5, [0.8] * 4, n_cases=200)
-    assert isinstance(usual_model(data), DawidSkene)
-    assert isinstance(usual_model(skin), OneCoin)
+    assert isinstance(em_model(usual_request(data)), DawidSkene)
+    assert isinstance(em_model(usual_request(skin)), OneCoin)
 
 
 def test_progress_never_falls_and_ends_at_one():

@@ -15,7 +15,8 @@ from core.errors import Cancelled, InputError
 from core.evaluation.predictions import read_predictions
 from core.ingest.formats.tables import open_table
 from core.ingest.samples import SAMPLES, sample_predictions
-from core.report.build import SECTIONS, Order, build_report, usual_model
+from core.methods import every_method, offered
+from core.report.build import SECTIONS, Order, build_report
 from core.report.methods import SENTENCES, methods_text
 
 NASTY = b"case,rater,class\n" + b"".join(
@@ -27,7 +28,7 @@ NASTY = b"case,rater,class\n" + b"".join(
 
 def order_of(dataset, source="data", **more) -> Order:
     """A report of a dataset with its usual model."""
-    model = usual_model(dataset)
+    model = offered("plausibility", dataset)[0].make()
     return Order(dataset, source, model, model.default_reliability, (1.0, 3.0), n_draws=100, **more)
 
 
@@ -137,7 +138,7 @@ def test_a_report_can_be_cancelled_and_says_how_far_it_is():
 
 
 def test_the_methods_number_their_sources_and_name_each_once():
-    text = methods_text(list(SENTENCES))
+    text = methods_text([*SENTENCES, *(method.name for method in every_method() if method.sentence)])
     cited = {int(number) for group in re.findall(r"\[([\d, ]+)\]", text) for number in group.split(", ")}
     assert cited == set(range(1, len(cited) + 1))
     for number in cited:

@@ -1,0 +1,109 @@
+"""How rater models say themselves: options that they share, and how each way of fitting is run.
+
+``fit`` of a rater model's `Method` is called with the model that ``make`` gave, the dataset, the way, the options of
+the run, a cancel token and a progress callable, and returns a `RaterModelFit` or, by "map" and "nuts", a `BayesianFit`.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from ..annotations.dataset import Dataset
+from ..chunks import CancelToken
+from ..methods import ONE_CLASS, Method, Option
+
+SMOOTHING = {
+    "none": "None (maximum likelihood)",
+    "diagonal": "Diagonal prior",
+    "pooled": "Pooled raters",
+}
+DAWID_SKENE_1979 = "Dawid & Skene, Applied Statistics 28 (1979), 20-28"
+EM_SOURCE = "Dempster, Laird & Rubin, Journal of the Royal Statistical Society B 39 (1977), 1-38"
+
+
+def em_options(*smoothings: str) -> tuple[Option, ...]:
+    """What models by expectation-maximisation leave open; ``smoothings`` are the pseudo-counts that they take."""
+    return (
+        Option(
+            "smoothing",
+            str,
+            None,
+            "Smoothing",
+            "pseudo-annotations that shrink raters with few annotations (em)",
+            choices={name: SMOOTHING[name] for name in smoothings},
+        ),
+        Option(
+            "use_gold",
+            bool,
+            False,
+            "Hold gold fixed",
+            "hold the cases with a gold class fixed at it (em)",
+            on_command=False,
+        ),
+        Option(
+            "repeats",
+            str,
+            "independent",
+            "Annotations that a rater repeated on a case",
+            "what further annotations of a rater on the same case count as (em)",
+            choices={
+                "independent": "Count as independent",
+                "first": "Only the first counts",
+                "refuse": "Refuse to fit",
+            },
+        ),
+    )
+
+
+_MOST = 1_000_000
+DRAWS = (
+    Option("n_draws", int, 1000, "Draws a chain", "draws of each chain (nuts)", 1, _MOST, {}, "--draws", True),
+    Option("n_tune", int, 1000, "Warm-up draws", "warm-up draws of each chain (nuts)", 1, _MOST, {}, "--tune", True),
+    Option("n_chains", int, 4, "Chains", "number of chains (nuts)", 1, 64, {}, "--chains", True),
+    Option("seed", int, 0, "Seed", "seed of all random numbers", 0, 2**31 - 1, {}, "--seed", True),
+)
+
+
+def by_em(
+    model: Any, dataset: Dataset, way: str, run: dict, token: CancelToken | None, progress: Callable | None
+) -> Any:
+    """Run a model by expectation-maximisation."""
+    return model.fit(dataset, token=token, progress=progress)
+
+
+def by_posterior(
+    model: Any, dataset: Dataset, way: str, run: dict, token: CancelToken | None, progress: Callable | None
+) -> Any:
+    """Run a Bayesian model at its mode or by chains."""
+    return model.fit(dataset, method=way, token=token, progress=progress, **run)
+
+
+def em_method(name: str, title: str, make: Callable[..., Any], **said: Any) -> Method:
+    """A rater model by expectation-maximisation."""
+    return Method(
+        name,
+        "rater model",
+        title,
+        make=make,
+        fit=by_em,
+        takes=ONE_CLASS,
+        needs=("overlap", "raters"),
+        ways=("em",),
+        **said,
+    )
+
+
+def posterior_method(name: str, title: str, make: Callable[..., Any], **said: Any) -> Method:
+    """A Bayesian rater model: its mode at once, its posterior by NUTS."""
+    options = (*said.pop("options", ()), *DRAWS)
+    return Method(
+        name,
+        "rater model",
+        title,
+        make=make,
+        fit=by_posterior,
+        takes=ONE_CLASS,
+        needs=("overlap", "raters"),
+        ways=("map", "nuts"),
+        options=options,
+        **said,
+    )
