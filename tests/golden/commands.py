@@ -167,11 +167,13 @@ def _certainties() -> dict[str, Command]:
 def _sweeps() -> dict[str, Command]:
     """The skin and dermatology samples bring predictions of classifiers; the others have none."""
     found = {}
-    for sample in SAMPLES:
-        for model in ("dirichlet", "prirn", "plackett-luce"):
+    for sample, *models in (
+        ("skin", "dirichlet", "prirn", "plackett-luce"),
+        ("dermatology", "dirichlet", "prirn", "plackett-luce"),
+        ("caries", "dirichlet", "prirn"),
+        ("anaesthesia", "dirichlet"),
+    ):
+        for model in models:
             line = ("sweep", model, sample, "--reliabilities", "1,4", "--draws", "100", "--top", "3")
             found[f"sweep {model} {sample}"] = Command(line, "closed", drawn=True)
-    line = ("sweep", "plackett-luce", "skin", "--reliabilities", "3", "--draws", "100", "--k", "5")
-    line = (*line, "--predictions", "again={samples}/skin/predictions.csv")
-    found["sweep plackett-luce skin, predictions of a file"] = Command(line, "closed", drawn=True)
     return found
