@@ -1,0 +1,179 @@
+"""The command lines whose numbers are kept, and what kind of numbers each gives.
+
+``{samples}`` stands for the folder of the samples, ``{inputs}`` for the tables of this folder and ``{out}`` for a
+file that the command writes: the table of a fit or of certainties, or a report.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+FOLDER = Path(__file__).resolve().parent
+SAMPLES_FOLDER = FOLDER.parents[1] / "sample_data"
+
+SAMPLES = ("skin", "dermatology", "caries", "anaesthesia")
+_NAMED = ("skin", "caries", "anaesthesia")  # raters who can be told apart; in dermatology they are anonymous
+_EM = ("one-coin", "class-conditional", "dawid-skene", "tap")
+_DIFFICULTY = (
+    *("ABCDE", "ABCD", "ABCE", "ABDE", "ABC", "ABD", "ACD", "BCD"),
+    *("AB", "AC", "AD", "BC", "BD", "CD", "A", "C", "D", "Full"),
+)
+_THREE_RATERS = '{"raters":["R01","R02","R03"]}'
+
+Kind = Literal["closed", "iterative"]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command line and how its numbers come about.
+
+    Attributes
+    ----------
+    arguments : tuple of str
+    kind : {"closed", "iterative"}
+        Closed forms, or a fit that stops where it no longer moves: how near a number must be.
+    drawn : bool
+        Some numbers come from random draws and so move with the seed.
+    """
+
+    arguments: tuple[str, ...]
+    kind: Kind
+    drawn: bool = False
+
+    @property
+    def name(self) -> str:
+        """The command."""
+        return self.arguments[0]
+
+    @property
+    def writes_table(self) -> bool:
+        """Whether a table of cases is written beside the JSON."""
+        return "--cases-out" in self.arguments
+
+    @property
+    def n_draws(self) -> int:
+        """Draws that a share is of; 1 where the command line names none."""
+        if "--draws" not in self.arguments:
+            return 1
+        return int(self.arguments[self.arguments.index("--draws") + 1])
+
+
+def commands() -> dict[str, Command]:
+    """Every command line by the name of its file."""
+    return {
+        "samples": Command(("samples",), "closed"),
+        **_descriptions(),
+        **_agreements(),
+        **_fits(),
+        **_posterior_fits(),
+        **_certainties(),
+        **_sweeps(),
+        "report anaesthesia": Command(
+            ("report", "anaesthesia", "--out", "{out}", "--draws", "20", "--sections", "agreement,raters,data"),
+            "closed",
+        ),
+    }
+
+
+def _descriptions() -> dict[str, Command]:
+    found = {f"describe {sample}": Command(("describe", sample), "closed") for sample in SAMPLES}
+    found["describe scores"] = Command(("describe", "{inputs}/scores.csv"), "closed")
+    found["describe skin, three raters"] = Command(("describe", "skin", "--select", _THREE_RATERS), "closed")
+    return found
+
+
+def _agreements() -> dict[str, Command]:
+    options = {
+        "": (),
+        ", quadratic": ("--weights", "quadratic"),
+        ", ordinal": ("--ordinal", "--level", "0.9"),
+        ", SPA by edges": ("--spa-weights", "edges"),
+    }
+    found = {
+        f"agreement {sample}{words}": Command(("agreement", sample, *more), "closed")
+        for sample in SAMPLES
+        for words, more in options.items()
+    }
+    scores = ("agreement", "{inputs}/scores.csv")
+    found["agreement scores"] = Command(scores, "closed")
+    found["agreement scores, threshold"] = Command((*scores, "--threshold", "3.5"), "closed")
+    found["agreement skin, three raters"] = Command(("agreement", "skin", "--select", _THREE_RATERS), "closed")
+    return found
+
+
+def _fits() -> dict[str, Command]:
+    """Votes and fits by expectation-maximisation."""
+    found = {
+        f"fit majority {sample}": Command(("fit", "majority", sample, "--cases-out", "{out}"), "closed")
+        for sample in SAMPLES
+    }
+    choices = {model: (model,) for model in _EM} | {"tap common": ("tap", "--raters", "common")}
+    for sample in _NAMED:
+        for words, (model, *more) in choices.items():
+            for smoothing in (None, "none", "pooled"):
+                option = ("--smoothing", smoothing) if smoothing else ()
+                name = f"fit {words} {sample}" + (f", smoothing {smoothing}" if smoothing else "")
+                line = ("fit", model, sample, *more, *option, "--cases-out", "{out}")
+                found[name] = Command(line, "iterative")
+    for sample in ("anaesthesia", "caries"):
+        line = ("fit", "dawid-skene", sample, "--smoothing", "diagonal", "--cases-out", "{out}")
+        found[f"fit dawid-skene {sample}, smoothing diagonal"] = Command(line, "iterative")
+        line = ("fit", "dawid-skene", sample, "--smoothing", "pooled", "--intervals")
+        found[f"fit dawid-skene {sample}, intervals"] = Command(line, "iterative", drawn=True)
+    line = ("fit", "dawid-skene", "anaesthesia", "--smoothing", "none", "--restarts", "3", "--seed", "7")
+    found["fit dawid-skene anaesthesia, restarts"] = Command(line, "iterative")
+    line = ("fit", "dawid-skene", "skin", "--smoothing", "pooled", "--gold", "{samples}/skin/truth.csv")
+    found["fit dawid-skene skin, gold"] = Command((*line, "--cases-out", "{out}"), "iterative")
+    line = ("fit", "dawid-skene", "{inputs}/scores.csv", "--threshold", "3.5", "--smoothing", "pooled")
+    found["fit dawid-skene scores, threshold"] = Command((*line, "--cases-out", "{out}"), "iterative")
+    return found
+
+
+def _posterior_fits() -> dict[str, Command]:
+    """Posterior modes, and a short run of the sampler on the smallest data that it takes."""
+    lines = {
+        "bayesian-dawid-skene caries": ("bayesian-dawid-skene", "caries"),
+        "bayesian-dawid-skene anaesthesia": ("bayesian-dawid-skene", "anaesthesia"),
+        "hierarchical caries": ("hierarchical", "caries"),
+        "hierarchical anaesthesia": ("hierarchical", "anaesthesia"),
+        "difficulty anaesthesia": ("difficulty", "anaesthesia", "--positive", "1"),
+    } | {f"difficulty {tag} caries": ("difficulty", "caries", "--model", tag) for tag in _DIFFICULTY}
+    found = {
+        f"fit {name}, map": Command(("fit", *line, "--method", "map", "--cases-out", "{out}"), "iterative")
+        for name, line in lines.items()
+    }
+    name, short = (
+        "bayesian-dawid-skene anaesthesia",
+        ("--method", "nuts", "--draws", "60", "--tune", "60", "--chains", "2"),
+    )
+    line = ("fit", *lines[name], *short, "--cases-out", "{out}")
+    found[f"fit {name}, nuts"] = Command(line, "iterative", drawn=True)
+    return found
+
+
+def _certainties() -> dict[str, Command]:
+    found = {}
+    for sample in SAMPLES:
+        for model in ("dirichlet", "prirn", "plackett-luce"):
+            line = ("certainty", model, sample, "--reliability", "2", "--draws", "200", "--cases-out", "{out}")
+            found[f"certainty {model} {sample}"] = Command(line, "closed", drawn=True)
+    line = ("certainty", "gaussian", "{inputs}/scores.csv", "--threshold", "3.5", "--reliability", "2")
+    found["certainty gaussian scores, prior fitted"] = Command((*line, "--cases-out", "{out}"), "iterative")
+    line = (*line, "--prior", "3,1,2,2", "--cases-out", "{out}")
+    found["certainty gaussian scores, prior given"] = Command(line, "closed")
+    return found
+
+
+def _sweeps() -> dict[str, Command]:
+    """The skin and dermatology samples bring predictions of classifiers; the others have none."""
+    found = {}
+    for sample, *models in (
+        ("skin", "dirichlet", "prirn", "plackett-luce"),
+        ("dermatology", "dirichlet", "prirn", "plackett-luce"),
+        ("caries", "dirichlet", "prirn"),
+        ("anaesthesia", "dirichlet"),
+    ):
+        for model in models:
+            line = ("sweep", model, sample, "--reliabilities", "1,4", "--draws", "100", "--top", "3")
+            found[f"sweep {model} {sample}"] = Command(line, "closed", drawn=True)
+    return found
