@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(encoding="utf-8")
     started = time.perf_counter()
     try:
-        done = _cli().main(arguments, prog_name="python -m core", standalone_mode=False)
+        done = _cli().main(arguments, prog_name=f"python -m {__package__}", standalone_mode=False)
     except click.ClickException as error:
         where = getattr(error, "ctx", None)
         see = f" (see {where.command_path} --help)" if where is not None else ""
@@ -99,7 +99,7 @@ class _Commands(click.Group):
             params=[*parameters(), click.Option(["--csv"], is_flag=True, help="A table instead of JSON.")],
             help=summary,
             short_help=summary,
-            epilog=f"Example: python -m core {example}",
+            epilog=f"Example: python -m {__package__} {example}",
         )
 
 
