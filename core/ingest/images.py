@@ -6,14 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from ..settings import Settings
 from ..text import shorten
-
-if TYPE_CHECKING:
-    from .case_content import CaseFacts
+from .case_facts import CaseFacts
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 _OTHER = (".tif", ".tiff", ".dcm", ".bmp", ".svg", ".pdf", ".mp3", ".wav", ".ogg", ".flac", ".mp4")
@@ -68,7 +65,7 @@ def path_parts(address: str) -> tuple[str, ...]:
     return () if ".." in parts or "\0" in path else parts
 
 
-def pictures_of(facts: "CaseFacts | None", case_id: str, settings: Settings) -> list[Picture]:
+def pictures_of(facts: CaseFacts | None, case_id: str, settings: Settings) -> list[Picture]:
     """The pictures of a case in their order, at most `MOST_PER_CASE`.
 
     For each address: the picture that came with the data, the file in the folder of pictures whose path ends as the

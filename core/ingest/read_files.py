@@ -8,8 +8,9 @@ from ..annotations.dataset import Dataset, Kind
 from ..errors import InputError
 from .answer_rules import Treatment
 from .build_dataset import Report, build_dataset
-from .case_content import CaseFacts, case_facts
+from .case_content import case_facts
 from .case_content_columns import shown_beside
+from .case_facts import CaseFacts
 from .column_mapping import LAYOUTS, Mapping, Repeats
 from .companion_files import SideFiles, with_side_files
 from .formats.detect import open_source
