@@ -12,7 +12,7 @@ from ...errors import LimitError
 from ...settings import current_settings
 from ..checks import predictive_checks
 from ..loo import LEAST_DRAWS, LeaveOneOut, PaperScore, psis_loo
-from .density import Density
+from .density import Density, Summarise
 from .diagnostics import estimates
 from .mode import posterior_mode
 from .result import BayesianFit, Estimate
@@ -25,6 +25,7 @@ _NOT_SAMPLED = "This is the most probable point alone (the mode): it has no inte
 
 def fit_by_map(
     density: Density,
+    summarise: Summarise,
     dataset: Dataset,
     *,
     mode: np.ndarray | None = None,
@@ -39,6 +40,8 @@ def fit_by_map(
     Parameters
     ----------
     density : Density
+    summarise : callable
+        Makes the fit from draws: see `core.models.nuts.density.Summarise`.
     dataset : Dataset
         What the density was made of.
     mode : ndarray, shape (ndim,), optional
@@ -61,7 +64,7 @@ def fit_by_map(
         mode = posterior_mode(density, density.starts(1, seed)[0]) if density.ndim else np.zeros(0)
     seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - used
     draws = mode[None]
-    fit = density.fit_of(draws, "map", level)
+    fit = summarise(density, draws, "map", level)
     return BayesianFit(
         fit=replace(fit, notes=(*fit.notes, _NOT_SAMPLED)) if density.ndim else fit,
         quantities={name: Estimate(drawn[0]) for name, drawn in density.quantities(draws).items()},
@@ -75,6 +78,7 @@ def fit_by_map(
 
 def fit_by_nuts(
     density: Density,
+    summarise: Summarise,
     dataset: Dataset,
     *,
     n_draws: int = 1000,
@@ -92,6 +96,8 @@ def fit_by_nuts(
     Parameters
     ----------
     density : Density
+    summarise : callable
+        Makes the fit from draws: see `core.models.nuts.density.Summarise`.
     dataset : Dataset
         What the density was made of.
     n_draws, n_tune : int
@@ -137,7 +143,7 @@ def fit_by_nuts(
     )
     draws = chains.flat()
     found, diagnostics = estimates(density.quantities(draws), chains.divergent, dataset, level)
-    fit = density.fit_of(draws, "nuts", level)
+    fit = summarise(density, draws, "nuts", level)
     settings = {**fit.settings, "n_draws": n_draws, "n_tune": n_tune, "n_chains": n_chains, "seed": seed}
     remarks = () if diagnostics.converged and not diagnostics.n_divergent else (diagnostics.words,)
     if token is not None:
