@@ -132,20 +132,8 @@ def carried_out(
             if cases.size == 0:
                 break
             before = n
-            n, asked = ask(
-                np.uint32(rng.integers(2**32)),
-                cases,
-                truth,
-                world.theta,
-                share,
-                dataset.case_ptr,
-                dataset.rater,
-                head,
-                link,
-                new_rater,
-                new_answer,
-                n,
-            )
+            whom = world.theta, share, dataset.case_ptr, dataset.rater
+            n, asked = ask(np.uint32(rng.integers(2**32)), cases, truth, *whom, head, link, new_rater, new_answer, n)
             new_case[before:n] = cases[asked >= 0]
             np.add.at(progress.counts, (new_case[before:n], new_answer[before:n]), 1)
             if policy != "new_cases":

@@ -16,7 +16,7 @@ from .density import Density, Summarise
 from .diagnostics import estimates
 from .mode import posterior_mode
 from .result import BayesianFit, Estimate
-from .sampler import TARGET_ACCEPT, Progress, sample
+from .sampler import TARGET_ACCEPT, Chains, Progress, sample
 
 KEPT_DRAWS = 1000
 _SAMPLING_SHARE = 0.9
@@ -100,9 +100,8 @@ def fit_by_nuts(
         Makes the fit from draws: see `core.models.nuts.density.Summarise`.
     dataset : Dataset
         What the density was made of.
-    n_draws, n_tune : int
-        Of each chain.
-    n_chains : int
+    n_draws, n_tune, n_chains : int
+        Draws and steps of tuning of each chain, and how many chains.
     seed : int
         Draws and checks depend on it alone.
     level : float
@@ -125,40 +124,43 @@ def fit_by_nuts(
         The token was raised.
     """
     _check_limit(density, n_chains * n_draws)
-
-    def report(first: float, last: float):
-        if progress is None:
-            return None
-        return lambda share, words="Checking the fit": progress(first + (last - first) * share, words)
-
-    chains = sample(
-        density,
-        n_draws=n_draws,
-        n_tune=n_tune,
-        n_chains=n_chains,
-        seed=seed,
-        target_accept=target_accept,
-        token=token,
-        progress=report(0.0, _SAMPLING_SHARE),
+    plan = {"n_draws": n_draws, "n_tune": n_tune, "n_chains": n_chains, "seed": seed}
+    told = _part(progress, 0.0, _SAMPLING_SHARE), _part(progress, _SAMPLING_SHARE, 1.0)
+    chains = sample(density, **plan, target_accept=target_accept, token=token, progress=told[0])
+    found, draws = _fit_of_chains(density, summarise, dataset, chains, plan, level), chains.flat()
+    if token is not None:
+        token.check()
+    return replace(
+        found,
+        checks=predictive_checks(density, draws, dataset, seed=seed, token=token, progress=told[1]),
+        loo=_leave_one_out(density, draws, dataset),
+        paper=score(draws) if score is not None and len(draws) >= LEAST_DRAWS else None,
     )
+
+
+def _part(progress: Progress | None, first: float, last: float) -> Callable | None:
+    """Progress of a part of the whole, from ``first`` to ``last``."""
+    if progress is None:
+        return None
+    return lambda share, words="Checking the fit": progress(first + (last - first) * share, words)
+
+
+def _fit_of_chains(
+    density: Density, summarise: Summarise, dataset: Dataset, chains: Chains, plan: dict[str, int], level: float
+) -> BayesianFit:
+    """What the draws amount to, without the checks."""
     draws = chains.flat()
     found, diagnostics = estimates(density.quantities(draws), chains.divergent, dataset, level)
     fit = summarise(density, draws, "nuts", level)
-    settings = {**fit.settings, "n_draws": n_draws, "n_tune": n_tune, "n_chains": n_chains, "seed": seed}
     remarks = () if diagnostics.converged and not diagnostics.n_divergent else (diagnostics.words,)
-    if token is not None:
-        token.check()
-    checks = predictive_checks(density, draws, dataset, seed=seed, token=token, progress=report(_SAMPLING_SHARE, 1.0))
+    notes = (*remarks, *fit.notes)
     return BayesianFit(
-        fit=replace(fit, converged=diagnostics.converged, notes=(*remarks, *fit.notes), settings=settings),
+        fit=replace(fit, converged=diagnostics.converged, notes=notes, settings={**fit.settings, **plan}),
         quantities=found,
         level=level,
-        seed=seed,
+        seed=plan["seed"],
         diagnostics=diagnostics,
         draws=thinned(draws, KEPT_DRAWS),
-        checks=checks,
-        loo=_leave_one_out(density, draws, dataset),
-        paper=score(draws) if score is not None and len(draws) >= LEAST_DRAWS else None,
         seconds=chains.seconds,
         cpu_seconds=chains.cpu_seconds,
     )
