@@ -33,7 +33,7 @@ _ROWS_OF = {
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ImportReport:
     """What became of the rows of a file.
 
     Attributes
@@ -73,7 +73,7 @@ def build_dataset(
     treatment: Treatment | None = None,
     raters_identified: bool = True,
     progress: Callable[[float], None] | None = None,
-) -> tuple[Dataset, Report]:
+) -> tuple[Dataset, ImportReport]:
     """The dataset that a table holds under a mapping.
 
     Parameters
@@ -115,12 +115,12 @@ def build_dataset(
     side = _side(rows, raw, mapping, case_code, len(case_names), raters_identified) | {"ordinal": ordinal}
     dataset = _assembled(name, kind, rows, case_code, case_names, numbers, first, entry_ptr, classes is None, side)
     tell(0.9)
-    n_kept, dropped = _accounted(rows, raw)
+    account = _accounted(rows, raw)
     if mapping.gold is not None:
         dataset = _with_gold(dataset, raw, mapping.gold, rows, case_code, treatment, cautions)
     cautions += [*_unsure(dataset), *cautions_about(dataset, mapping.layout == "wide")]
     tell(1.0)
-    return dataset, Report(raw.n_rows, n_kept, dropped, missing, n_repeats, tuple(notes), tuple(cautions), mapping)
+    return dataset, ImportReport(*account, missing, n_repeats, tuple(notes), tuple(cautions), mapping)
 
 
 def _check(raw: RawTable, mapping: Mapping, kind: Kind | None) -> None:
@@ -237,14 +237,14 @@ def _declared(answer: Coded, code: np.ndarray, classes: Sequence[str]) -> tuple[
     return Coded(recode[code], tuple(classes), answer.missing), recode[code] < 0
 
 
-def _accounted(rows: Rows, raw: RawTable) -> tuple[int, tuple[Dropped, ...]]:
-    """How many rows are kept, and those that are not, by line: together all rows of the file."""
+def _accounted(rows: Rows, raw: RawTable) -> tuple[int, int, tuple[Dropped, ...]]:
+    """How many rows the file has, how many are kept, and those that are not, by line: together all of them."""
     used = np.zeros(raw.table.num_rows, bool)
     used[rows.row] = True
     n_kept, dropped = int(used.sum()), tuple(sorted(rows.dropped))
     if n_kept + len(dropped) != raw.n_rows:
         raise AssertionError(f"{n_kept} rows kept and {len(dropped)} dropped do not make {raw.n_rows}.")
-    return n_kept, dropped
+    return raw.n_rows, n_kept, dropped
 
 
 def _unsure(dataset: Dataset) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from ..annotations.dataset import Dataset, Kind
 from ..errors import InputError
 from .answer_rules import Treatment
-from .build_dataset import Report, build_dataset
+from .build_dataset import ImportReport, build_dataset
 from .case_content import case_facts
 from .case_content_columns import shown_beside
 from .case_facts import CaseFacts
@@ -28,14 +28,14 @@ class Reading:
     Attributes
     ----------
     dataset : Dataset
-    report : Report or None
+    report : ImportReport or None
         None where a dataset was not read from a file just now.
     facts : CaseFacts or None
         Texts and pictures; they do not count for the digest.
     """
 
     dataset: Dataset
-    report: Report | None
+    report: ImportReport | None
     facts: CaseFacts | None = None
 
 

@@ -17,9 +17,9 @@ from ..chunks import CancelToken, map_chunks
 from ..errors import InputError, NotApplicableError, NotFoundError
 from ..models.design import design
 from ..models.result import RaterModelFit
-from .plan_cases import POLICIES, Patterns, next_cases
+from .plan_cases import POLICIES, CountsCache, next_cases
 from .plan_quantities import MORE_IS_BETTER, QUANTITIES, Measure
-from .plan_world import Progress, World, carried_out, counts_of, drawn_world
+from .plan_world import ExtendedData, World, carried_out, counts_of, drawn_world
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ def forecast(
     _check(dataset, fit, goal, policy, budget, n_steps, per_case, n_worlds, level, interval_level)
     extra = np.unique(np.linspace(0, budget, n_steps + 1).astype(np.int64))
     data = design("Planning", dataset, bool(fit.settings.get("use_gold")))
-    patterns = Patterns(dataset.n_classes, reliability)
+    patterns = CountsCache(dataset.n_classes, reliability)
     setting = data, fit, policy, extra, _shares(dataset, goal, raters), per_case, patterns
     measure = Measure(goal.quantity, _place(dataset, goal), interval_level, patterns)
     values, n_asked = _carried_out(setting, measure, n_worlds, seed, token, progress)
@@ -182,7 +182,7 @@ def _summed_up(
     goal: Goal,
     policy: str,
     extra: np.ndarray,
-    patterns: Patterns,
+    patterns: CountsCache,
     measure: Measure,
     values: np.ndarray,
     n_asked: np.ndarray,
@@ -197,7 +197,7 @@ def _summed_up(
     if n_asked.sum(axis=1).min() < extra[-1] and policy != "new_cases":
         notes = ("Before the budget is spent, everybody who may be asked has answered every case.",)
     counts = counts_of(dataset)
-    now = Progress(dataset, counts)
+    now = ExtendedData(dataset, counts)
     first = ()
     if policy != "new_cases":
         free = np.flatnonzero((dataset.n_raters - np.diff(dataset.case_ptr)) > 0)

@@ -31,7 +31,7 @@ class Answers:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Disagreement:
     """A case where the rater differs from the others, who are certain.
 
     Attributes
@@ -75,7 +75,7 @@ class ReportCard:
         Median time between answers, and its median over raters.
     bias : ndarray, shape (n_classes,)
     own, pool : Answers
-    differences : tuple of Difference
+    differences : tuple of Disagreement
         Surest first.
     n_differences : int
         Of which ``differences`` are the first.
@@ -101,7 +101,7 @@ class ReportCard:
     bias: np.ndarray
     own: Answers
     pool: Answers
-    differences: tuple[Difference, ...]
+    differences: tuple[Disagreement, ...]
     n_differences: int
     over_time: Drift | None
     why_not_over_time: str
@@ -162,7 +162,7 @@ def report_card(
         table.bias[place],
         _answers(own, table.level),
         _answers(np.maximum(panel.pool - own, 0), table.level),
-        tuple(_difference(panel, int(a)) for a in wrong[:most]),
+        tuple(_disagreement(panel, int(a)) for a in wrong[:most]),
         int(wrong.size),
         drift,
         why,
@@ -204,14 +204,14 @@ def _answers(table: np.ndarray, level: float) -> Answers:
     return Answers(share, np.maximum(centre - half, 0), np.minimum(centre + half, 1), n)
 
 
-def _difference(panel: Panel, annotation: int) -> Difference:
+def _disagreement(panel: Panel, annotation: int) -> Disagreement:
     dataset = panel.dataset
     case = int(dataset.case_of_annotation[annotation])
     given = dataset.annotations_of(case)
     others = [int(dataset.answer[a]) for a in given if dataset.rater[a] != dataset.rater[annotation]]
     top = int(panel.top[annotation])
     time = None if dataset.time is None else int(dataset.time[annotation])
-    return Difference(
+    return Disagreement(
         dataset.cases[case],
         dataset.classes[dataset.answer[annotation]],
         dataset.classes[top],

@@ -8,7 +8,7 @@ from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError
 from .events import Draft, Event, check_name
 from .rules import what_follows
-from .sessions import Progress, Queued, Session, SessionLine, progress_of
+from .sessions import Queued, Session, SessionLine, SessionProgress, progress_of
 from .states import CaseReview
 from .store import ReviewStore
 
@@ -59,7 +59,7 @@ class Desk:
         """The list of a session, in the order in which its cases come."""
         return self.store.lines(session)
 
-    def progress(self, session: Session) -> Progress:
+    def progress(self, session: Session) -> SessionProgress:
         """How far a session is, and its current case."""
         return progress_of(self.lines(session))
 

@@ -11,7 +11,7 @@ from ...chunks import CancelToken
 from ...errors import LimitError
 from ...settings import current_settings
 from ..checks import predictive_checks
-from ..loo import LEAST_DRAWS, LeaveOneOut, PaperScore, psis_loo
+from ..loo import LEAST_DRAWS, PaperScore, PsisLoo, psis_loo
 from .density import Density, Summarise
 from .diagnostics import estimates
 from .mode import posterior_mode
@@ -183,7 +183,7 @@ def _check_limit(density: Density, n_draws: int) -> None:
         )
 
 
-def _leave_one_out(density: Density, draws: np.ndarray, dataset: Dataset) -> LeaveOneOut | None:
+def _leave_one_out(density: Density, draws: np.ndarray, dataset: Dataset) -> PsisLoo | None:
     if len(draws) < LEAST_DRAWS:
         return None
     place = np.array(density.patterns.pattern_of_case)
