@@ -12,7 +12,7 @@ from ..ingest.companion_files import SideFiles, with_side_files
 from ..ingest.formats.tables import open_table
 from ..models.catalogue import EM, Fitted, Request, em_model, fit_request, usual_method
 from ..models.precision import precision_of
-from .inputs import as_classes, progress, stamp, write_table
+from .inputs import progress, read_classes, stamp, write_table
 
 MODELS = (
     *("majority", "one-coin", "class-conditional", "dawid-skene", "tap"),
@@ -24,7 +24,7 @@ def fit(options) -> tuple[dict, pd.DataFrame]:
     """A fit of a rater model; the table is of class probabilities per case."""
     if options.restarts < 0:
         raise InputError(f"{options.restarts} restarts were asked for.", "Ask for none or more.")
-    dataset, left_out = as_classes(options)
+    dataset, left_out = read_classes(options)
     if options.gold:
         dataset = _with_gold(dataset, options)
     request = _request(options)

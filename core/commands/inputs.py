@@ -51,7 +51,7 @@ def read_file(options, kind: Kind | None = None) -> Reading:
     return replace(reading, dataset=chosen.apply(reading.dataset))
 
 
-def as_classes(options) -> tuple[Dataset, int]:
+def read_classes(options) -> tuple[Dataset, int]:
     """One class per annotation, and how many were left out; warnings are kept for standard error."""
     reading = read_file(options)
     options.cautions.extend(reading.report.warnings)

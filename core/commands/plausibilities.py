@@ -18,7 +18,7 @@ from ..plausibility.gaussian_prior import fit_prior
 from ..plausibility.plackett_luce.gibbs import PlackettLuce
 from ..plausibility.prirn import PrIRN
 from ..plausibility.protocol import PlausibilityModel
-from .inputs import as_classes, progress, read_file, stamp, write_table
+from .inputs import progress, read_classes, read_file, stamp, write_table
 
 LEVELS = (0.5, 0.9, 0.99)
 _METRIC_FIELDS = ("mean", "sd", "ci_low", "ci_high", "min", "max", "point", "case_se", "total_se", "n_cases")
@@ -118,7 +118,7 @@ def _input(options) -> tuple[Dataset, int]:
         options.cautions.extend(reading.report.warnings)
         return reading.dataset, 0
     if options.model == "dirichlet":
-        dataset, left_out = as_classes(options)
+        dataset, left_out = read_classes(options)
     else:
         reading = read_file(options)
         options.cautions.extend(reading.report.warnings)

@@ -19,7 +19,7 @@ from .companion_files import SideFiles, with_side_files
 from .data_warnings import cautions_about
 from .formats.raw_table import Dropped, RawTable
 from .long_rows import Rows, drop, long_rows, transposed_rows, wide_rows
-from .repeated_answers import ranking_entries, treat_repeats
+from .repeated_answers import entries_of_rankings, treat_repeats
 
 MAX_CLASSES_FROM_NUMBERS = 30
 _ROWS_OF = {
@@ -166,9 +166,9 @@ def _repeats_treated(
     """First row and end of each ranking's entries, None where answers are none, and how many answers are repeated."""
     first = entry_ptr = None
     if kind == "ranking":
-        first, entry_ptr = ranking_entries(rows, raw)
+        first, entry_ptr = entries_of_rankings(rows, raw)
         n_repeats = treat_repeats(rows, raw, repeats, np.repeat(first, np.diff(entry_ptr)))
-        first, entry_ptr = ranking_entries(rows, raw)
+        first, entry_ptr = entries_of_rankings(rows, raw)
     else:
         n_repeats = treat_repeats(rows, raw, repeats)
     if repeats == "keep" and n_repeats:

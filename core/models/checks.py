@@ -227,7 +227,7 @@ def _check(
     else:
         what = dataset.classes[1]
     p = p[entries]
-    headline, threshold, fails = verdict(p, n_replicates)
+    headline, threshold, fails = outcome(p, n_replicates)
     return PredictiveCheck(
         kind=kind,
         title=f"Answers {what} per rater" if kind == "raters" else f"Votes {what} per case",
@@ -248,7 +248,7 @@ def _check(
     )
 
 
-def verdict(p: np.ndarray, n_replicates: int) -> tuple[float, float, bool | None]:
+def outcome(p: np.ndarray, n_replicates: int) -> tuple[float, float, bool | None]:
     """Headline min(p, 1 - p) over statistics, the threshold .025 / S, and whether it fails (None: not resolved).
 
     This is how table 2 of Han et al. is made: it neither doubles nor halves the smaller tail.

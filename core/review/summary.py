@@ -91,7 +91,7 @@ class Bought:
     n: int
 
 
-def summarise(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> Summary:
+def summarise_reviews(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> Summary:
     """Figures from the reviews of a dataset (`ReviewStore.cases`). All rounds of a reopened case count."""
     here = [reviews[case_id] for case_id in dataset.cases if case_id in reviews]
     states = Counter(review.state for review in here)

@@ -29,7 +29,7 @@ from .raw_table import RawTable
 from .records import read_lists, read_records
 from .side_tables import recognise_side
 from .source import Source
-from .tables import check_size, open_tables
+from .tables import check_file_size, open_tables
 
 _JSON_READERS = (label_studio, labelbox, argilla, prodigy, lewidi, nested_json, doccano)
 _TABLE_READERS = (mturk, label_studio_tables)
@@ -143,7 +143,7 @@ def _all_tables(
 
 
 def _unpacked(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
-    check_size("The file" if len(files) == 1 else "All files together", sum(len(content) for _, content in files))
+    check_file_size("The file" if len(files) == 1 else "All files together", sum(len(content) for _, content in files))
     flat = []
     for name, content in files:
         if is_archive(content) and not is_workbook(content):
@@ -247,7 +247,7 @@ def _from_parquet(name: str, content: bytes) -> Source | None:
     if not any(column.endswith(".responses") for column in names):
         return None
     rows = open_parquet(content).to_pylist()
-    return argilla.read_records(
+    return argilla.source_of_records(
         ((0, number, number, row) for number, row in enumerate(rows, 1)),
         [name],
         "columns that end in .responses",
