@@ -16,7 +16,7 @@ from pyarrow import parquet
 from .annotations.dataset import Dataset
 from .errors import InputError, NotFoundError, PluralityError
 from .ingest import stored_case_content
-from .ingest.case_content import CaseFacts
+from .ingest.case_facts import CaseFacts
 from .settings import current_settings
 from .version import __version__
 

@@ -118,7 +118,7 @@ def over_time(
     counts = class_counts(dataset)
     windows = []
     for low, high in pairwise(bounds):
-        part = counts_of(counts, np.sort(dated[low:high]))
+        part = selected_counts(counts, np.sort(dated[low:high]))
         found = tuple(BY_NAME[name](part, level=level) for name in coefficients)
         start, stop = int(times[low]), int(times[high - 1])
         windows.append(Window(_label(start, stop, by), start, stop, int(high - low), found))
@@ -135,7 +135,7 @@ def period_for(seconds: int) -> str:
     return "quarter" if days <= 2700 else "year"
 
 
-def counts_of(counts: ClassCounts, cases: np.ndarray) -> ClassCounts:
+def selected_counts(counts: ClassCounts, cases: np.ndarray) -> ClassCounts:
     """The counts of some cases, ndarray of int, in the order given."""
     size = counts.ptr[cases + 1] - counts.ptr[cases]
     ptr = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)

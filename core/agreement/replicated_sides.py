@@ -11,7 +11,7 @@ from ..settings import current_settings
 from .coefficients import agreement_table
 from .intervals import Coefficient
 from .raters import raters_used, repeats_of
-from .replicated_raters import ByRater
+from .replicated_raters import RaterKappa
 from .replicates import ByVector, How
 from .resampling import Pool, Statistic, pick
 
@@ -86,7 +86,7 @@ class Side:
             if name in names:
                 ptr, entries = pick(data.case_ptr, case_of[pool.order])
                 rater, answer = data.rater[entries], data.answer[entries]
-                self.statistics.append(ByRater(name, vectors, ptr, rater, answer, data.n_raters, how))
+                self.statistics.append(RaterKappa(name, vectors, ptr, rater, answer, data.n_raters, how))
         labels = [label for statistic in self.statistics for label in statistic.labels]
         labels += [(name, by_vector.weights) for name in self._skipped]
         self._order = sorted(range(len(labels)), key=lambda place: COEFFICIENTS.index(labels[place][0]))

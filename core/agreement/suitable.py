@@ -45,6 +45,21 @@ class Suitable:
     coefficients: tuple[Coefficient, ...]
     left_out: tuple[LeftOut, ...]
 
+    @property
+    def quoted(self) -> Coefficient:
+        """The one to quote: alpha for classes, by rank where their order means something; for scores ICC(2), or ICC(1).
+
+        Among intraclass correlations the one that rests on most cases. Rankings have none.
+        """
+        if self.kind == "score":
+            for name in ("icc_2", "icc_1"):
+                able = [one for one in self.coefficients if one.name == name and one.value is not None]
+                if able:
+                    return max(able, key=lambda one: one.n_cases)
+            return next(one for one in self.coefficients if one.name == "icc_1")
+        wanted = "ordinal metric" if self.kind == "ordinal" else "nominal"
+        return next(one for one in self.coefficients if one.name == "krippendorff_alpha" and one.weights == wanted)
+
 
 def coefficients_for(
     dataset: Dataset,

@@ -13,14 +13,14 @@ from ..ingest.formats.tables import open_table
 from ..methods import Method, methods
 from ..models.catalogue import Fitted, Request, em_model, fit_request, request
 from ..models.precision import precision_of
-from .inputs import as_classes, progress, stamp, write_table
+from .inputs import progress, read_classes, stamp, write_table
 
 
 def fit(options) -> tuple[dict, pd.DataFrame]:
     """A fit of a rater model; the table is of class probabilities per case."""
     if options.restarts < 0:
         raise InputError(f"{options.restarts} restarts were asked for.", "Ask for none or more.")
-    dataset, left_out = as_classes(options)
+    dataset, left_out = read_classes(options)
     if options.gold:
         dataset = _with_gold(dataset, options)
     asked = _request(options)

@@ -78,7 +78,7 @@ def reliability_sweep(
         A classifier was matched to other data, or two have the same name.
     """
     _check(classifiers, dataset)
-    risk = dataset.class_risk if dataset.class_risk is not None and (dataset.class_risk >= 0).all() else None
+    risk = _levels(dataset)
     metrics = Metrics(tuple(classifiers), max_top, risk)
     reducers: list = [TopSets(max_top)]
     if risk is not None:
@@ -105,9 +105,13 @@ def reliability_sweep(
             risks.append(risk_of(states[1]))
         if classifiers:
             evaluations.append(evaluate(states[-1], metrics, point, seed))
-    return SweepTable(
-        tuple(float(reliability) for reliability in reliabilities), tuple(certainty), tuple(risks), tuple(evaluations)
-    )
+    return SweepTable(tuple(map(float, reliabilities)), tuple(certainty), tuple(risks), tuple(evaluations))
+
+
+def _levels(dataset: Dataset) -> np.ndarray | None:
+    """Risk levels of the classes, where every class has one."""
+    levels = dataset.class_risk
+    return levels if levels is not None and (levels >= 0).all() else None
 
 
 def _check(classifiers: Sequence[Predictions], dataset: Dataset) -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 from ..annotations.dataset import Dataset, Kind
 from ..errors import InputError
 from .answer_rules import Treatment
-from .build_dataset import Report, build_dataset
-from .case_content import CaseFacts, case_facts
+from .build_dataset import ImportReport, build_dataset
+from .case_content import case_facts
 from .case_content_columns import shown_beside
+from .case_facts import CaseFacts
 from .column_mapping import LAYOUTS, Mapping, Repeats
 from .companion_files import SideFiles, with_side_files
 from .formats.detect import open_source
@@ -27,14 +28,14 @@ class Reading:
     Attributes
     ----------
     dataset : Dataset
-    report : Report or None
+    report : ImportReport or None
         None where a dataset was not read from a file just now.
     facts : CaseFacts or None
         Texts and pictures; they do not count for the digest.
     """
 
     dataset: Dataset
-    report: Report | None
+    report: ImportReport | None
     facts: CaseFacts | None = None
 
 
@@ -75,29 +76,18 @@ def read(
         Answers are whole rankings: the sign between places, and that between tied classes.
     kind, classes, ordinal, repeats, treatment
         See `core.ingest.build_dataset.build_dataset`.
-    has_header : bool, optional
-    progress : callable, optional
-        Told the share done, 0 to 1.
+    has_header, progress
+        See `core.ingest.formats.detect.open_source`.
 
     Raises
     ------
     InputError
         Says the line or column, what was found, and what to do.
     """
-    files, title = _files_of(source, name)
-    if format is None and layout is not None:
-        format = layout if layout in LAYOUTS else _no_layout(layout)
-    elif format in LAYOUTS:
-        layout = format
-    opening = (lambda share: progress(_OPENING * share)) if progress else None
-    building = (lambda share: progress(_OPENING + (1 - _OPENING) * share)) if progress else None
-    found = open_source(files, has_header=has_header, format=format, progress=opening)
-    del files
-    asked = choose_question(found, question)
+    format, layout = _format_and_layout(format, layout)
+    found, title = _opened(source, name, has_header, format, progress)
     given = {"case": case, "rater": rater, "answer": answer, "rank": rank}
-    if layout is not None or separators is not None or any(column is not None for column in given.values()):
-        mapping = complete_mapping(asked.raw, **given, layout=layout, guess=asked.mapping, separators=separators)
-        asked = replace(asked, mapping=mapping)
+    asked = _with_given(choose_question(found, question), given, layout, separators)
     return build_question(
         found,
         asked,
@@ -107,7 +97,7 @@ def read(
         ordinal=ordinal,
         repeats=repeats,
         treatment=treatment,
-        progress=building,
+        progress=(lambda share: progress(_OPENING + (1 - _OPENING) * share)) if progress else None,
     )
 
 
@@ -220,6 +210,38 @@ def complete_mapping(
 
 def _no_layout(layout: str) -> str:
     raise InputError(f"There is no layout {layout!r}.", f"Use one of {', '.join(LAYOUTS)}.")
+
+
+def _format_and_layout(format: str | None, layout: str | None) -> tuple[str | None, str | None]:
+    """Either from the other, where only one is given: a layout is that of a plain table."""
+    if format is None and layout is not None:
+        format = layout if layout in LAYOUTS else _no_layout(layout)
+    elif format in LAYOUTS:
+        layout = format
+    return format, layout
+
+
+def _with_given(
+    question: Question, given: dict[str, str | None], layout: str | None, separators: tuple[str, str] | None
+) -> Question:
+    """The question with the columns that the user gave."""
+    if layout is None and separators is None and all(column is None for column in given.values()):
+        return question
+    mapping = complete_mapping(question.raw, **given, layout=layout, guess=question.mapping, separators=separators)
+    return replace(question, mapping=mapping)
+
+
+def _opened(
+    source: str | Path | bytes | Sequence[str | Path],
+    name: str | None,
+    has_header: bool | None,
+    format: str | None,
+    progress: Callable[[float], None] | None,
+) -> tuple[Source, str]:
+    """What the files hold, and what they are called; their bytes are not kept."""
+    files, title = _files_of(source, name)
+    opening = (lambda share: progress(_OPENING * share)) if progress else None
+    return open_source(files, has_header=has_header, format=format, progress=opening), title
 
 
 def _files_of(source: str | Path | bytes | Sequence[str | Path], name: str | None) -> tuple[list, str]:

@@ -44,7 +44,7 @@ def bipartite(case_ptr, rater, n_raters):
 
 
 @njit(cache=True, nogil=True)
-def pair_tables(case_ptr, rater, answer, confusion, prevalence):
+def expected_pair_tables(case_ptr, rater, answer, confusion, prevalence):
     """Observed and expected tables of pairs and margins, and the cases that count for each.
 
     ``confusion`` has axes rater, true, answered. Tables are means over cases of two annotations or more, margins over

@@ -58,17 +58,10 @@ def precision_of(
     InputError
         The level, the method or the number of replicates is out of range.
     """
-    if not 0 < level < 1:
-        raise InputError(f"The level is {level}.", "Give a number between 0 and 1, for example 0.95.")
-    if method not in (None, "observed information", "case bootstrap"):
-        raise InputError(f"There is no method {method!r}.", "Use the observed information or the case bootstrap.")
-    if n_replicates < 20:
-        raise InputError(f"{n_replicates} replicates were asked for.", "Ask for 20 or more.")
+    _check(method, level, n_replicates)
     problem = model.problem(dataset, token)
     at = Coordinates(problem, fit)
-    notes = () if fit.converged else ("The fit has not converged, so its precision is not known either.",)
-    if problem.prior.answers.any():
-        notes = (*notes, _SMOOTHED)
+    notes = _notes(problem, fit)
     keep = fit.class_probability.size * n_replicates <= MOST_KEPT
     errors = None
     if method == "observed information" or (method is None and at.start.size <= MOST_PARAMETERS):
@@ -92,6 +85,22 @@ def precision_of(
         seed,
         notes,
     )
+
+
+def _check(method: str | None, level: float, n_replicates: int) -> None:
+    if not 0 < level < 1:
+        raise InputError(f"The level is {level}.", "Give a number between 0 and 1, for example 0.95.")
+    if method not in (None, "observed information", "case bootstrap"):
+        raise InputError(f"There is no method {method!r}.", "Use the observed information or the case bootstrap.")
+    if n_replicates < 20:
+        raise InputError(f"{n_replicates} replicates were asked for.", "Ask for 20 or more.")
+
+
+def _notes(problem: Problem, fit: RaterModelFit) -> tuple[str, ...]:
+    notes = () if fit.converged else ("The fit has not converged, so its precision is not known either.",)
+    if problem.prior.answers.any():
+        return (*notes, _SMOOTHED)
+    return notes
 
 
 def _spreads(

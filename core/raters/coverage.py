@@ -106,11 +106,6 @@ def coverage(dataset: Dataset, fit: RaterModelFit, few: int = FEW) -> Coverage:
     for k in range(dataset.n_classes):
         met[:, k] = np.bincount(dataset.rater, fit.class_probability[dataset.case_of_annotation, k], dataset.n_raters)
     lacking_classes = np.flatnonzero(class_shared < few)
-    identified = {
-        DAWID_SKENE.name: " ".join(two_per_case(dataset)),
-        TAP[0].name: " ".join(tap_identifiability(dataset, common=False)),
-        TAP[1].name: " ".join(tap_identifiability(dataset, common=True)),
-    }
     odd = np.ones(dataset.n_raters, bool)
     odd[unidentified_raters(dataset)] = False
     return Coverage(
@@ -128,9 +123,18 @@ def coverage(dataset: Dataset, fit: RaterModelFit, few: int = FEW) -> Coverage:
         lacking_classes[np.argsort(class_shared[lacking_classes], kind="stable")],
         (met < 1).sum(axis=1),
         odd,
-        identified,
+        _identified(dataset),
         _notes(dataset, n_components, len(scarce), first.size, few),
     )
+
+
+def _identified(dataset: Dataset) -> dict[str, str]:
+    """By model what stands against its being identified, empty where nothing does."""
+    return {
+        DAWID_SKENE.name: " ".join(two_per_case(dataset)),
+        TAP[0].name: " ".join(tap_identifiability(dataset, common=False)),
+        TAP[1].name: " ".join(tap_identifiability(dataset, common=True)),
+    }
 
 
 def _components(shared: np.ndarray) -> tuple[np.ndarray, int]:

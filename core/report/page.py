@@ -8,7 +8,7 @@ from plotly.offline import get_plotlyjs
 
 from ..figures.theme import DARK, LIGHT
 from ..text import html_text
-from .blocks import Block, Grid, Picture, Section, Words
+from .blocks import Block, Figure, Grid, Section, Words
 
 _SHORT = 24
 _STYLE = """
@@ -96,7 +96,7 @@ def _block(block: Block, drawn: list[str]) -> str:
             lines = "\n".join(html_text(line) for line in block.text.split("\n"))
             return f"<pre>{lines}</pre>"
         return f'<p class="{html_text(block.kind)}">{html_text(block.text)}</p>'
-    if isinstance(block, Picture):
+    if isinstance(block, Figure):
         both = {name: block.draw(theme).to_plotly_json() for name, theme in (("light", LIGHT), ("dark", DARK))}
         drawn.append(_for_script(both))
         height = both["light"]["layout"].get("height", 320)

@@ -21,7 +21,7 @@ SETTLED: frozenset[State] = frozenset({"closed", "adjudicated"})
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReviewerOpinion:
     """One reviewer's opinion in the present round of a case.
 
     Attributes
@@ -66,7 +66,7 @@ class CaseReview:
         Number of events, undone ones included; a new event must name it.
     state : str
         One of `STATES`.
-    reads : tuple of Read
+    reads : tuple of ReviewerOpinion
         Of the present round (since the case was last reopened), in order.
     asked : tuple of (str, str)
         Who is asked for a second opinion and has not answered, and whether blind or open.
@@ -84,7 +84,7 @@ class CaseReview:
     case_id: str
     version: int = 0
     state: State = "open"
-    reads: tuple[Read, ...] = ()
+    reads: tuple[ReviewerOpinion, ...] = ()
     asked: tuple[tuple[str, str], ...] = ()
     disputed: bool = False
     adjudication: Event | None = None
@@ -92,7 +92,7 @@ class CaseReview:
     unblinded: frozenset[str] = frozenset()
     events: tuple[Event, ...] = ()
 
-    def read_by(self, reviewer: str) -> Read | None:
+    def read_by(self, reviewer: str) -> ReviewerOpinion | None:
         """The reviewer's opinion in this round."""
         return next((read for read in self.reads if read.reviewer == reviewer), None)
 
@@ -128,7 +128,7 @@ def review_of(case_id: str, events: Sequence[Event]) -> CaseReview:
     """The review of a case from its events, in their order."""
     standing = effective(events)
     since = max((place for place, event in enumerate(standing) if event.kind == "reopen"), default=-1)
-    reads: dict[str, Read] = {}
+    reads: dict[str, ReviewerOpinion] = {}
     panels: dict[str, Opinion] = {}
     asked: dict[str, str] = {}
     referred, adjudication, skipped = False, None, False
@@ -136,7 +136,7 @@ def review_of(case_id: str, events: Sequence[Event]) -> CaseReview:
         who = event.reviewer
         if event.kind == "opinion":
             seen = who in panels
-            reads[who] = Read(who, event.opinion, event.opinion, event.visible, panels.get(who), seen, seen)
+            reads[who] = ReviewerOpinion(who, event.opinion, event.opinion, event.visible, panels.get(who), seen, seen)
             asked.pop(who, None)
         elif event.kind == "reveal":
             panels[who] = event.panel
@@ -171,7 +171,7 @@ def review_of(case_id: str, events: Sequence[Event]) -> CaseReview:
     )
 
 
-def _state(adjudication, asked, disputed: bool, reads: dict[str, Read], skipped: bool) -> State:
+def _state(adjudication, asked, disputed: bool, reads: dict[str, ReviewerOpinion], skipped: bool) -> State:
     if adjudication is not None:
         return "adjudicated"
     if asked:

@@ -14,7 +14,7 @@ from ..annotations.dataset import Dataset
 from ..certainty.top_sets import annotation_certainty
 from ..plausibility.protocol import PlausibilityModel
 from .events import Event
-from .states import STATES, CaseReview, Read, effective, review_of
+from .states import STATES, CaseReview, ReviewerOpinion, effective, review_of
 
 DIRECTIONS = {
     "to_panel": "to the panel's answer",
@@ -91,7 +91,7 @@ class Bought:
     n: int
 
 
-def summarise(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> Summary:
+def summarise_reviews(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> Summary:
     """Figures from the reviews of a dataset (`ReviewStore.cases`). All rounds of a reopened case count."""
     here = [reviews[case_id] for case_id in dataset.cases if case_id in reviews]
     states = Counter(review.state for review in here)
@@ -145,7 +145,7 @@ class Reviewer:
 
 def by_reviewer(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> list[Reviewer]:
     """Every reviewer with an opinion on a dataset, those with most blind reads first."""
-    given: dict[str, dict[str, list[Read]]] = {}
+    given: dict[str, dict[str, list[ReviewerOpinion]]] = {}
     for case_id in dataset.cases:
         for read in _rounds(reviews[case_id]) if case_id in reviews else ():
             given.setdefault(read.reviewer, {}).setdefault(case_id, []).append(read)
@@ -179,14 +179,14 @@ def bought(
     return Bought(*means, int(added.size))
 
 
-def _rounds(review: CaseReview) -> list[Read]:
+def _rounds(review: CaseReview) -> list[ReviewerOpinion]:
     """Reads of every round of a case."""
     standing = effective(review.events)
     ends = [place for place, event in enumerate(standing) if event.kind == "reopen"]
     return [read for end in (*ends, len(standing)) for read in review_of(review.case_id, standing[:end]).reads]
 
 
-def _compared(blind: Mapping[str, list[Read]]) -> dict[str, list[bool]]:
+def _compared(blind: Mapping[str, list[ReviewerOpinion]]) -> dict[str, list[bool]]:
     """Whether each blind first opinion agrees with the panel's answer, as far as one was revealed."""
     return {
         case_id: [read.first.agrees_with(read.panel) for read in given if read.panel is not None]
@@ -204,7 +204,7 @@ def _share(name: str, by_case: Mapping[str, list[bool]], why: str) -> Coefficien
     return share_of_agreement(name, "annotations", shares, n, 0.95, int(n.sum()))
 
 
-def _minds(blind: Mapping[str, list[Read]]) -> Minds:
+def _minds(blind: Mapping[str, list[ReviewerOpinion]]) -> Minds:
     through = {case_id: [r for r in given if r.settled and r.looked] for case_id, given in blind.items()}
     directions = dict.fromkeys(DIRECTIONS, 0)
     changed = {}
@@ -218,7 +218,7 @@ def _minds(blind: Mapping[str, list[Read]]) -> Minds:
     return Minds(n, n_changed, share, directions)
 
 
-def _direction(read: Read) -> str:
+def _direction(read: ReviewerOpinion) -> str:
     if set(read.first.first) == set(read.opinion.first):
         return "within"
     if read.opinion.agrees_with(read.panel):
@@ -236,7 +236,7 @@ def _times(events: Iterable[Event]) -> list[float]:
     return list(spent.values())
 
 
-def _as_dataset(dataset: Dataset, blind: Mapping[str, list[Read]]) -> Dataset | None:
+def _as_dataset(dataset: Dataset, blind: Mapping[str, list[ReviewerOpinion]]) -> Dataset | None:
     """Blind first opinions that name one class first, as annotations; None where no case has two."""
     rows = [
         (case_id, read.reviewer, read.first.first[0])

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ...errors import InputError
 from ..column_mapping import Mapping
-from .raw_table import Dropped, Places, RawTable
+from .raw_table import Dropped, RawTable, RowLocations
 from .source import Question
 
 AnswerType = Literal["class", "grade", "score", "ranking"]
@@ -181,7 +181,7 @@ class Questionnaire:
             whole[list(self._dropped)] = True
             keep, unanswered = ~whole[annotation], unanswered & ~whole
             annotation = annotation[keep]
-        places = Places(self._words, tuple(np.array(n, np.int64) for n in self._numbers), self._files, self._file)
+        places = RowLocations(self._words, tuple(np.array(n, np.int64) for n in self._numbers), self._files, self._file)
         reasons = [(place, reason) for place, reason in self._dropped.items() if concerned[place]] + asked.dropped
         reasons += [(int(place), "no answer to this question") for place in np.flatnonzero(unanswered)]
         dropped = tuple(Dropped(int(line[place]), f"{places.of(place)}: {reason}") for place, reason in reasons)
@@ -202,7 +202,7 @@ class Questionnaire:
             notes = (*notes, "No answer says whose it is: raters are anonymous, and statistics per rater are off.")
         if asked.ranked and asked.kind != "ranking":
             notes = (*notes, "Some answers hold several classes: those are read as tied for the first place.")
-        at = Places(
+        at = RowLocations(
             self._words,
             tuple(number[annotation] for number in places.numbers),
             self._files,

@@ -10,7 +10,7 @@ from ...errors import InputError
 from .json_text import JsonFile, Progress, all_heads, all_records
 from .parquet import as_text
 from .questionnaire import Texts, text_of
-from .raw_table import Dropped, Places, RawTable
+from .raw_table import Dropped, RawTable, RowLocations
 
 _MOST_COLUMNS = 2_000
 _MOST_CELLS = 100_000_000
@@ -53,7 +53,7 @@ def read_records(files: Sequence[JsonFile], progress: Progress | None = None) ->
     if len(columns) < 2:
         raise InputError(f"The records have only one name ({next(iter(columns))!r}).", _REMEDY)
     names = _distinct(columns)
-    places = Places(("record",), (np.array(numbers),), tuple(file.name for file in files), np.array(of_file))
+    places = RowLocations(("record",), (np.array(numbers),), tuple(file.name for file in files), np.array(of_file))
     table = pa.table([column.taken() for column in columns.values()], names=names)
     return RawTable(table, np.array(lines, np.int64), tuple(dropped), (), places=places)
 

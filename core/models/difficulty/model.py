@@ -110,14 +110,16 @@ class DifficultyModel:
         if method not in ("map", "nuts"):
             raise InputError(f"There is no method {method!r}.", 'Use "map" or "nuts".')
         from ..nuts.fitting import fit_by_map, fit_by_nuts
+        from .summary import summarise
 
         density = self._at_its_mode(dataset, token)
         if method == "map" or density.ndim == 0:
-            found = fit_by_map(density, density.dataset, mode=density.mode, seed=seed, token=token)
+            found = fit_by_map(density, summarise, density.dataset, mode=density.mode, seed=seed, token=token)
             return _checked(found, density, seed, token) if method == "nuts" else found
         density = whitened(density, token)
         return fit_by_nuts(
             density,
+            summarise,
             density.dataset,
             n_draws=n_draws,
             n_tune=n_tune,

@@ -47,13 +47,13 @@ def show(found: Suitable, theme, shares: dict[str, float] | None) -> None:
             st.caption(f":material/info: {markdown(words[:1].upper() + words[1:])}.")
         for group in groups:
             with (
-                st.expander(markdown(group.heading), expanded=quoted(found) in group.coefficients)
+                st.expander(markdown(group.heading), expanded=found.quoted in group.coefficients)
                 if group.heading
                 else st.container()
             ):
                 for one in group.coefficients:
                     _line(one, common)
-    _benchmarks(main, quoted(found), theme)
+    _benchmarks(main, found.quoted, theme)
     with st.expander("All coefficients as a table, and those left out"):
         frame = _frame(found.coefficients)
         st.dataframe(
@@ -68,21 +68,6 @@ def show(found: Suitable, theme, shares: dict[str, float] | None) -> None:
         widgets.download(frame, "Coefficients", "agreement", "agreement")
         for left_out in found.left_out:
             st.markdown(f":material/block: Left out: **{markdown(left_out.what)}**, because {markdown(left_out.why)}.")
-
-
-def quoted(found: Suitable) -> Coefficient:
-    """The one to quote: alpha for classes, by rank where their order means something; for scores ICC(2), or ICC(1).
-
-    Among intraclass correlations the one that rests on most cases.
-    """
-    if found.kind == "score":
-        for name in ("icc_2", "icc_1"):
-            able = [one for one in found.coefficients if one.name == name and one.value is not None]
-            if able:
-                return max(able, key=lambda one: one.n_cases)
-        return next(one for one in found.coefficients if one.name == "icc_1")
-    wanted = "ordinal metric" if found.kind == "ordinal" else "nominal"
-    return next(one for one in found.coefficients if one.name == "krippendorff_alpha" and one.weights == wanted)
 
 
 def _groups(found: Suitable) -> list[Group]:
@@ -136,7 +121,7 @@ def _short_title(one: Coefficient) -> str:
 
 def _quote(found: Suitable) -> None:
     """Which to quote, in words that can be copied."""
-    one = quoted(found)
+    one = found.quoted
     if one.value is None:
         return
     name = "ICC(2,1)" if one.name == "icc_2" else figures.title_of(one) if one.name != "icc_1" else "ICC(1)"

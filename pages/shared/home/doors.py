@@ -12,7 +12,6 @@ from core.figures import home as figures
 from core.methods import can_use
 from core.raters.monitoring import RaterTable
 from core.text import markdown, number, plural, shorten, with_interval
-from pages.shared.agreement import top as agreement_top
 from pages.shared.cache import home as cached_home
 from pages.shared.home import known as home_known
 from pages.shared.home import numbers as home_numbers
@@ -27,7 +26,7 @@ def agreement(found: Suitable | None, why: str, theme) -> None:
         _title("Agreement cannot be told")
         st.write(markdown((why or "No coefficient is defined").capitalize()) + ".")
     else:
-        quoted = agreement_top.quoted(found)
+        quoted = found.quoted
         if quoted.value is None:
             _title("How far raters agree")
         else:

@@ -10,9 +10,9 @@ from core.certainty.top_sets import CertaintyResult
 from core.evaluation.choice import leaders
 from core.evaluation.metrics import metric_names
 from core.evaluation.sweep_table import SweepTable
+from core.figures import agreement as agreement_figures
 from core.figures.classifiers import metric_title
 from core.text import markdown, number, plural, shorten, with_interval
-from pages.shared.agreement import top as agreement_top
 from pages.shared.cache import home as cached_home
 from pages.shared.home import known as home_known
 from pages.shared.kit import plausibility_models, predictions, widgets
@@ -63,11 +63,11 @@ def agreement(found: Suitable | None, why: str) -> None:
     main = _main(found)
     if found.kind == "score":
         st.metric("Reliability of one score", number(main.value), help=widgets.explained(main.name))
-        st.caption(_ends(main) + f", {agreement_top.figures.title_of(main)}; n = {plural(main.n_cases, 'case')}")
+        st.caption(_ends(main) + f", {agreement_figures.title_of(main)}; n = {plural(main.n_cases, 'case')}")
         return
     value = "–" if main.value is None else f"{main.value:.0%}"
     st.metric(f"Raters agree, {_pairs(found)}", value, help=widgets.explained("percent agreement"))
-    quoted = agreement_top.quoted(found)
+    quoted = found.quoted
     beyond = ""
     if quoted.value is not None:
         beyond = f"; beyond chance α = {with_interval(quoted.value, quoted.ci_low, quoted.ci_high)}"
@@ -134,7 +134,7 @@ def mean_score(dataset: Dataset) -> None:
 
 def _main(found: Suitable) -> Coefficient:
     if found.kind == "score":
-        return agreement_top.quoted(found)
+        return found.quoted
     return next(one for one in found.coefficients if one.name == "percent")
 
 
