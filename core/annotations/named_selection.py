@@ -8,8 +8,7 @@ import numpy as np
 
 from ..errors import InputError, NotFoundError
 from ..text import plural
-from .dataset import Dataset
-from .selection import keep_only, marked
+from .dataset import Dataset, keep_only, marked
 
 _NAMED = 2
 

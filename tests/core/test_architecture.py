@@ -44,7 +44,6 @@ LAYERS = (
 LAYER = {name: place for place, names in enumerate(LAYERS) for name in names}
 PATHS = sorted(path for path in FOLDER.rglob("*.py") if "__pycache__" not in path.parts)
 MODULES = [".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for path in PATHS]
-LONGEST = 300
 
 
 def part(module):
@@ -131,13 +130,6 @@ def test_every_public_name_is_found_where_it_is_said_to_be():
         assert getattr(core, name) is not None
     with pytest.raises(AttributeError, match="no_such_name"):
         core.no_such_name  # noqa: B018
-
-
-@pytest.mark.parametrize("path", PATHS, ids=MODULES)
-def test_a_module_holds_one_thing(path):
-    """At most 300 lines."""
-    lines = len(path.read_text(encoding="utf-8").splitlines())
-    assert lines <= LONGEST
 
 
 @pytest.mark.parametrize("path", PATHS, ids=MODULES)
