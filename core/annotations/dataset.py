@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Literal, get_args
+from importlib import import_module
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -277,6 +278,49 @@ class Dataset:
             time=time,
             **side,
         )
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        name: str | None = None,
+        case: str | None = None,
+        rater: str | None = None,
+        answer: str | None = None,
+        rank: str | None = None,
+        kind: Kind | None = None,
+        classes: Sequence[str] | None = None,
+        ordinal: bool = False,
+        **reading,
+    ) -> "Dataset":
+        """From a DataFrame of pandas or polars, or a table of pyarrow; as reading the file of it.
+
+        `core.read` takes the same and tells besides what became of each row.
+
+        Parameters
+        ----------
+        frame : DataFrame or Table
+        name : str, optional
+        case, rater, answer, rank : str, optional
+            Columns; guessed from their names where not given. ``rater="none"`` says that answers are anonymous.
+        kind, classes, ordinal
+            See `core.ingest.build_dataset.build_dataset`.
+        reading
+            Further options of `core.read`: ``layout``, ``separators``, ``repeats``, ``treatment``, ``format``.
+
+        Raises
+        ------
+        InputError
+            It is no such table, or does not hold annotations; says where, what was found and what to do.
+        """
+        # Readers stand above the dataset that they build, so they are fetched only when somebody asks.
+        readers = import_module("..ingest.read_files", __package__)
+        if not readers.is_frame(frame):
+            raise InputError(f"{type(frame).__name__} is no frame.", "Give a DataFrame; core.read opens files.")
+        columns = {"case": case, "rater": rater, "answer": answer, "rank": rank}
+        said = {"kind": kind, "classes": classes, "ordinal": ordinal}
+        return readers.read(frame, name=name, **columns, **said, **reading).dataset
 
     @property
     def n_cases(self) -> int:

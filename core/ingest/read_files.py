@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from ..annotations.dataset import Dataset, Kind
 from ..errors import InputError
@@ -12,7 +13,8 @@ from .case_content import CaseFacts, case_facts
 from .case_content_columns import shown_beside
 from .column_mapping import LAYOUTS, Mapping, Repeats
 from .companion_files import SideFiles, with_side_files
-from .formats.detect import open_source
+from .formats.detect import open_frame, open_source
+from .formats.frames import is_frame
 from .formats.raw_table import RawTable
 from .formats.source import Question, Source
 from .guess_mapping import likeliest_mapping, mapping_as
@@ -39,7 +41,7 @@ class Reading:
 
 
 def read(
-    source: str | Path | bytes | Sequence[str | Path],
+    source: Any,
     *,
     name: str | None = None,
     case: str | None = None,
@@ -58,11 +60,13 @@ def read(
     has_header: bool | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Reading:
-    """Read annotations from a file of any known format, or from several files or a zip archive that belong together.
+    """Read annotations from a file of any known format, from several that belong together, or from a DataFrame.
 
     Parameters
     ----------
-    source : path, several paths, or bytes
+    source : path, several paths, bytes, or a frame
+        Several files may also be in one zip archive. A frame is a DataFrame of pandas or polars, or a table of pyarrow;
+        it is understood as the file that it would be written to.
     case, rater, answer, rank : str, optional
         Columns; guessed from their names where not given. ``rater="none"`` says that answers are anonymous.
     layout : str, optional
@@ -84,15 +88,19 @@ def read(
     InputError
         Says the line or column, what was found, and what to do.
     """
-    files, title = _files_of(source, name)
     if format is None and layout is not None:
         format = layout if layout in LAYOUTS else _no_layout(layout)
     elif format in LAYOUTS:
         layout = format
     opening = (lambda share: progress(_OPENING * share)) if progress else None
     building = (lambda share: progress(_OPENING + (1 - _OPENING) * share)) if progress else None
-    found = open_source(files, has_header=has_header, format=format, progress=opening)
-    del files
+    if not isinstance(source, str | bytes | Path | list | tuple) and is_frame(source):
+        title = name or "data"
+        found = open_frame("The frame", source, format=format, progress=opening)
+    else:
+        files, title = _files_of(source, name)
+        found = open_source(files, has_header=has_header, format=format, progress=opening)
+        del files
     asked = choose_question(found, question)
     given = {"case": case, "rater": rater, "answer": answer, "rank": rank}
     if layout is not None or separators is not None or any(column is not None for column in given.values()):
@@ -225,7 +233,12 @@ def _no_layout(layout: str) -> str:
 def _files_of(source: str | Path | bytes | Sequence[str | Path], name: str | None) -> tuple[list, str]:
     if isinstance(source, bytes):
         return [(name or "data", source)], name or "data"
-    paths = [Path(path) for path in ([source] if isinstance(source, str | Path) else source)]
+    try:
+        paths = [Path(path) for path in ([source] if isinstance(source, str | Path) else source)]
+    except TypeError:
+        raise InputError(
+            f"{type(source).__name__} is no file and no table.", "Give a path, several paths, bytes, or a DataFrame."
+        ) from None
     files = []
     for path in paths:
         try:
