@@ -12,7 +12,7 @@ import numpy as np
 from ..annotations._kernels import count_classes
 from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
-from ..errors import InputError, LimitError, NotApplicableError
+from ..errors import InputError, LimitError, NotApplicableError, OptionError
 from ._kernels import (
     agreeing_pairs,
     class_shares,
@@ -89,7 +89,7 @@ def krippendorff_alpha(
     depends on the data, adds a little that is left out.
     """
     if metric not in METRICS:
-        raise ValueError(f"metric must be one of {', '.join(METRICS)}, not {metric!r}")
+        raise OptionError(f"metric must be one of {', '.join(METRICS)}, not {metric!r}")
     if isinstance(data, Dataset) and data.kind == "score":
         if weights is not None or metric == "nominal":
             raise NotApplicableError(f"Scores are no classes: alpha of scores takes {', '.join(METRICS[1:])}.")
@@ -101,7 +101,7 @@ def krippendorff_alpha(
         how = "nominal" if metric == "nominal" else f"{metric} metric"
         if weights is not None:
             if metric != "nominal":
-                raise ValueError("alpha takes a metric or weights, not both")
+                raise OptionError("alpha takes a metric or weights, not both")
             how = "nominal" if matrix is None else f"{name} weights"
         values = None
         if metric != "nominal":

@@ -251,6 +251,19 @@ def check_rankings(entry_ptr: np.ndarray, entry_class: np.ndarray, entry_block: 
         )
 
 
+def check_predictions(ptr: np.ndarray, class_code: np.ndarray, group: np.ndarray) -> None:
+    """As `check_rankings`, of at most one ranking for each case and without a list of classes."""
+    filled = np.append(ptr[:-1][ptr[:-1] < ptr[1:]], ptr[-1])
+    distinct, code = np.unique(class_code, return_inverse=True)
+    place, fault = first_unsound_ranking(filled, code, group, len(distinct))
+    if fault:
+        case = np.flatnonzero(np.diff(ptr))[place]
+        raise InputError(
+            f"The prediction of case {case:,} {_RANKING_FAULTS[fault]}.",
+            "Build predictions with match_predictions, which orders them; give each class one place.",
+        )
+
+
 def check_length(array: np.ndarray | tuple, n: int, what: str, of: str) -> None:
     """Refuse an array of another length than ``n``."""
     if len(array) != n:

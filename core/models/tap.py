@@ -13,6 +13,7 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
+from ..options import check_choice
 from ._tap_kernels import accuracy_and_guesses
 from .design import design
 from .em import Summit, no_prior
@@ -45,6 +46,10 @@ class TAP(EmModel):
     """
 
     raters: Literal["own", "common"] = "own"
+
+    def __post_init__(self) -> None:
+        EmModel.__post_init__(self)
+        check_choice(self.raters, "Whose parameters they are", ("own", "common"))
 
     def problem(self, dataset: Dataset, token: CancelToken | None = None) -> Problem:
         """The dataset made ready; raises as `EmModel.problem`."""

@@ -13,6 +13,7 @@ import numpy as np
 from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
 from ..errors import InputError
+from ..options import check_number, check_whole
 from ..seeds import case_seeds
 from ._kernels import dirichlet_draws
 from .protocol import CaseDraws, check_sampling
@@ -39,6 +40,8 @@ class DirichletCounts:
     depth: int = SPLIT_DEPTH
 
     def __post_init__(self) -> None:
+        check_number(self.alpha, "The prior α")
+        check_whole(self.depth, "The depth")
         if not SMALLEST <= self.alpha <= LARGEST:
             raise InputError(
                 f"The prior α is {self.alpha}.", f"It must be a positive number, from {SMALLEST:g} to {LARGEST:g}."
