@@ -24,6 +24,7 @@ _DIGEST = re.compile(r"[0-9a-f]{32}")
 _PER_ANNOTATION = ("rater", "answer", "score", "time")
 _PER_ENTRY = ("entry_class", "entry_block")
 _META = "dataset.json"
+_DAMAGED = (OSError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, pa.ArrowException)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ def reopen(digest: str) -> Dataset:
     try:
         dataset = _read(folder)
         changed = dataset.digest != digest
-    except (OSError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, pa.ArrowException) as error:
+    except (InputError, *_DAMAGED) as error:
         raise InputError(
             f"The kept dataset {digest[:8]} cannot be read ({type(error).__name__}).", "Forget it and open its file."
         ) from None

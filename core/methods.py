@@ -22,6 +22,7 @@ import numpy as np
 from .annotations.dataset import Dataset, Kind
 from .errors import InputError
 from .glossary import GLOSSARY, Term
+from .options import check_choice, check_flag, check_number, check_text, check_whole
 
 Family = Literal["coefficient", "rater model", "plausibility", "reader", "metric", "analysis"]
 Need = Literal["raters", "two raters", "overlap"]
@@ -101,27 +102,19 @@ class Option:
         InputError
             It is of another type or out of range; the message says what would do.
         """
-        if value is None or value == self.default:
+        if value is None:
             return value
-        if self.choices and value not in self.choices:
-            raise InputError(f"{self.label}: {value!r} is no choice.", f"Use one of {', '.join(self.choices)}.")
-        if self.type in (int, float):
-            return self._number(value)
-        if self.type is bool and not isinstance(value, bool | np.bool_):
-            raise InputError(f"{self.label}: {value!r} is neither on nor off.", "Use True or False.")
-        if self.type is str and not isinstance(value, str):
-            raise InputError(f"{self.label}: {value!r} is no text.")
-        return self.type(value)
-
-    def _number(self, value: Any) -> int | float:
-        bad = isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating)
-        whole = self.type is int
-        if bad or not math.isfinite(value) or (whole and value != int(value)):
-            raise InputError(f"{self.label}: {value!r} is no {'whole ' if whole else ''}number.")
-        if (self.low is not None and value < self.low) or (self.high is not None and value > self.high):
-            ends = [f"at least {self.low:g}"] if self.low is not None else []
-            ends += [f"at most {self.high:g}"] if self.high is not None else []
-            raise InputError(f"{self.label} is {value:g}.", f"It must be {' and '.join(ends)}.")
+        low, high = (-math.inf if self.low is None else self.low), (math.inf if self.high is None else self.high)
+        if self.choices:
+            check_choice(value, self.label, self.choices)
+        elif self.type is bool:
+            check_flag(value, self.label)
+        elif self.type is str:
+            check_text(value, self.label)
+        else:
+            if self.type is int:
+                check_whole(value, self.label)
+            check_number(value, self.label, low, high)
         return self.type(value)
 
 

@@ -4,6 +4,8 @@ import hashlib
 
 import numpy as np
 
+from .options import check_whole
+
 _MASK = 0xFFFFFFFFFFFFFFFF
 
 
@@ -21,7 +23,13 @@ def case_seeds(seed: int, case_ids: tuple[str, ...] | list[str], stream: str) ->
     Returns
     -------
     ndarray of uint32, shape (n_cases,)
+
+    Raises
+    ------
+    InputError
+        The seed is no whole number.
     """
+    check_whole(seed, "The seed")
     key = f"{int(seed) & _MASK}\x00{stream}".encode()
     base = hashlib.blake2b(key, digest_size=16)
     seeds = np.empty(len(case_ids), dtype=np.uint32)

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..annotations.dataset import MISSING_TIME, Dataset
-from ..annotations.selection import keep_only
+from ..annotations.dataset import MISSING_TIME, Dataset, keep_only
 from ..errors import NotApplicableError
 from .intervals import Coefficient, wilson
 from .krippendorff import krippendorff_alpha

@@ -12,6 +12,8 @@ import numpy as np
 from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
+from ..errors import OptionError
+from ..options import check_level, check_whole
 from .intervals import Coefficient, few_cases
 from .linearised import as_counts, mind_rare_classes
 from .probability import SPA_WEIGHTINGS
@@ -52,7 +54,7 @@ class BootstrapResult:
         for place, one in enumerate(self.coefficients):
             if one.name == name and weights in (None, one.weights):
                 return place
-        raise ValueError(f"there is no {name!r}{f' of {weights!r}' if weights else ''} among the coefficients")
+        raise OptionError(f"there is no {name!r}{f' of {weights!r}' if weights else ''} among the coefficients")
 
 
 def bootstrap(
@@ -107,8 +109,9 @@ def bootstrap(
     Chance-corrected SPA takes two annotations of different cases as chance; two copies of a case in a resample count as
     different cases there, as they do for the ordinary function on the resampled data.
     """
-    if n_replicates < 2:
-        raise ValueError(f"n_replicates must be at least 2, not {n_replicates}")
+    check_whole(n_replicates, "n_replicates", 2)
+    check_whole(seed, "The seed")
+    check_level(level)
     how = How(tuple(spa_weightings), weights, labels, metric)
     counts = as_counts(data)
     pool = pool_of(vector_numbers(counts))

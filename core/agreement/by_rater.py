@@ -7,7 +7,7 @@ import numpy as np
 from ..annotations._kernels import counting_sort
 from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
-from ..errors import LimitError, NotApplicableError
+from ..errors import LimitError, NotApplicableError, OptionError
 from ..settings import current_settings
 from ._kernels import agreeing_pairs, class_shares
 from ._rater_kernels import agreement_of_runs, without_each_rater
@@ -75,7 +75,7 @@ def by_rater(dataset: Dataset, coefficient: str = "krippendorff_alpha", level: f
         Raters by classes are more than a model may have.
     """
     if coefficient not in OVERALL:
-        raise ValueError(f"coefficient must be one of {', '.join(OVERALL)}, not {coefficient!r}")
+        raise OptionError(f"coefficient must be one of {', '.join(OVERALL)}, not {coefficient!r}")
     if dataset.kind != "class":
         raise NotApplicableError(f"Raters are compared on single classes; these are {dataset.kind}s.")
     if not dataset.raters_identified:

@@ -12,6 +12,7 @@ import numpy as np
 from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
+from ..options import check_level, check_whole
 from .bootstrap import BootstrapResult, percentiles
 from .linearised import as_counts
 from .probability import SPA_WEIGHTINGS
@@ -120,8 +121,9 @@ def compare(
     Where some cases are shared, the cases of both sides together are resampled, so that a side has as many of its own
     as the draw gives it. Where none is, either side is resampled by itself.
     """
-    if n_replicates < 2:
-        raise ValueError(f"n_replicates must be at least 2, not {n_replicates}")
+    check_whole(n_replicates, "n_replicates", 2)
+    check_whole(seed, "The seed")
+    check_level(level)
     how = How(tuple(spa_weightings), weights, labels, metric)
     data = first, second
     counts = as_counts(first), as_counts(second)

@@ -12,7 +12,7 @@ import numpy as np
 from ..annotations._kernels import count_classes
 from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
-from ..errors import InputError, LimitError, NotApplicableError
+from ..errors import InputError, LimitError, NotApplicableError, OptionError
 from ..methods import AS_IS, ONE_CLASS
 from ._kernels import (
     agreeing_pairs,
@@ -91,7 +91,7 @@ def krippendorff_alpha(
     depends on the data, adds a little that is left out.
     """
     if metric not in METRICS:
-        raise ValueError(f"metric must be one of {', '.join(METRICS)}, not {metric!r}")
+        raise OptionError(f"metric must be one of {', '.join(METRICS)}, not {metric!r}")
     of_scores = isinstance(data, Dataset) and data.kind == "score"
     if of_scores:
         if weights is not None or metric == "nominal":
@@ -143,7 +143,7 @@ def _metric_of_classes(
     if metric == "nominal":
         return "nominal" if matrix is None else f"{name} weights", matrix, None
     if weights is not None:
-        raise ValueError("alpha takes a metric or weights, not both")
+        raise OptionError("alpha takes a metric or weights, not both")
     values = class_labels(n_classes, labels, at_least_zero=metric == "ratio")
     if metric == "ratio":
         _check_ratio(values)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import MISSING_TIME, Dataset
-from ..errors import InputError, NotApplicableError
+from ..errors import InputError, NotApplicableError, OptionError
 from .coefficients import fleiss_kappa, percent_agreement
 from .intervals import Coefficient
 from .krippendorff import krippendorff_alpha
@@ -98,7 +98,7 @@ def over_time(
     """
     unknown = [name for name in coefficients if name not in BY_NAME]
     if unknown or by not in ("cases", "period", *PERIODS):
-        raise ValueError(f"unknown: {unknown[0] if unknown else by!r}")
+        raise OptionError(f"unknown: {unknown[0] if unknown else by!r}")
     if dataset.kind != "class":
         raise NotApplicableError(f"Agreement over time is of single classes; these are {dataset.kind}s.")
     if n_windows < 1:

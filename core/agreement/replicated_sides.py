@@ -6,7 +6,7 @@ import numpy as np
 
 from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
-from ..errors import NotApplicableError
+from ..errors import NotApplicableError, OptionError
 from ..settings import current_settings
 from .coefficients import agreement_table
 from .intervals import Coefficient
@@ -40,7 +40,7 @@ def chosen(data: ClassCounts | Dataset, names: Sequence[str] | None) -> list[str
     allowed = [name for name in COEFFICIENTS if name not in apart]
     for name in allowed if names is None else names:
         if name not in COEFFICIENTS:
-            raise ValueError(f"there is no coefficient {name!r}; there are {', '.join(COEFFICIENTS)}")
+            raise OptionError(f"there is no coefficient {name!r}; there are {', '.join(COEFFICIENTS)}")
         if name in apart:
             raise NotApplicableError(
                 f"{name} compares raters who are identified, {'more than' if name == 'conger_kappa' else 'exactly'} "

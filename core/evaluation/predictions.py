@@ -8,6 +8,15 @@ import pandas as pd
 import pyarrow.compute as pc
 
 from ..annotations.dataset import Dataset
+from ..annotations.validation import (
+    check_length,
+    check_predictions,
+    check_range,
+    checked_integers,
+    checked_pointers,
+    frozen,
+    one_dimensional,
+)
 from ..annotations.vocabulary import Coded, encode, to_numbers
 from ..errors import InputError
 from ..ingest.column_mapping import guess_mapping
@@ -31,6 +40,11 @@ class Predictions:
         Block of tied scores within the case, 0, 1, ...
     notes : tuple of str
         What does not match: cases without a prediction, predictions of other cases, scores that do not sum to one.
+
+    Raises
+    ------
+    InputError
+        Arrays do not fit each other, blocks do not ascend by one from 0, or a case has a class twice.
     """
 
     name: str
@@ -38,6 +52,17 @@ class Predictions:
     class_code: np.ndarray
     group: np.ndarray
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        code = checked_integers(self.class_code, "class_code", np.int32)
+        check_range(code, "class_code", 0, np.iinfo(np.int32).max, "a code of a class")
+        group = checked_integers(self.group, "group", np.int32)
+        check_length(group, len(code), "group", "predicted classes")
+        n_cases = max(len(one_dimensional(self.ptr, "ptr")) - 1, 0)
+        ptr = checked_pointers(self.ptr, "ptr", n_cases, len(code), "cases", "predicted classes")
+        check_predictions(ptr, code, group)
+        for name, array in (("ptr", ptr), ("class_code", code), ("group", group)):
+            object.__setattr__(self, name, frozen(array))
 
     @property
     def predicted(self) -> np.ndarray:

@@ -13,6 +13,7 @@ from ..certainty.risk import RiskResult, risk_of
 from ..certainty.top_sets import CertaintyResult, certainty_of
 from ..chunks import CancelToken
 from ..errors import InputError
+from ..options import check_whole
 from ..plausibility.protocol import PlausibilityModel
 from ..reducers.metrics import Metrics
 from ..reducers.protocol import reduce_draws
@@ -77,6 +78,8 @@ def reliability_sweep(
     InputError
         A classifier was matched to other data, or two have the same name.
     """
+    check_whole(seed, "The seed", 0)
+    check_whole(max_top, "The largest set", 1)
     _check(classifiers, dataset)
     risk = _levels(dataset)
     metrics = Metrics(tuple(classifiers), max_top, risk)
@@ -121,6 +124,12 @@ def _check(classifiers: Sequence[Predictions], dataset: Dataset) -> None:
             raise InputError(
                 f"{classifier.name}: the predictions are matched to {len(classifier.ptr) - 1:,} cases, the data have "
                 f"{dataset.n_cases:,}.",
+                "Match them to these data.",
+            )
+        if classifier.class_code.size and classifier.class_code.max() >= dataset.n_classes:
+            raise InputError(
+                f"{classifier.name}: the predictions hold class {classifier.class_code.max()}, the data have "
+                f"{dataset.n_classes:,} classes.",
                 "Match them to these data.",
             )
         if names.count(classifier.name) > 1:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..annotations.dataset import Dataset, Kind
+from ..annotations.validation import LARGEST_SCORE
 from ..annotations.vocabulary import Coded, compact, encode, to_numbers
 from ..errors import InputError
 from ..text import plural
@@ -150,6 +151,12 @@ def _only_answers(
         if raw.decimal_comma and any("," in value for value in rows.answer.values):
             cautions.append("Commas in the answers were read as decimal commas.")
         drop(rows, raw, ~np.isfinite(numbers)[rows.answer_code], "the answer is not a finite number")
+        drop(
+            rows,
+            raw,
+            (np.abs(numbers) > LARGEST_SCORE)[rows.answer_code],
+            f"the answer is larger than {LARGEST_SCORE:g}",
+        )
     elif classes is not None:
         rows.answer, unlisted = _declared(rows.answer, rows.answer_code, classes)
         rows.answer_code = rows.answer.code

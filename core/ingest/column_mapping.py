@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ..errors import InputError
+from ..options import check_choice, shown
 
 Layout = Literal["long", "wide", "transposed", "counts", "contingency", "patterns"]
 Repeats = Literal["keep", "first", "refuse"]
@@ -118,6 +119,23 @@ class Mapping:
     count: str | None = None
     gold: str | None = None
     why: dict[str, str] = field(default_factory=dict, compare=False)
+
+    def __post_init__(self) -> None:
+        check_choice(self.layout, "The layout", LAYOUTS)
+        for role in _SYNONYMS:
+            column = getattr(self, role)
+            if column is not None and not isinstance(column, str):
+                raise InputError(f"The column of the {role} is {shown(column)}.", "Give the name of a column.")
+        for roles in ("raters", "across"):
+            names = getattr(self, roles)
+            if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+                raise InputError(f"The columns of {roles} are {shown(names)}.", "Give a list of names of columns.")
+            object.__setattr__(self, roles, tuple(names))
+        if self.separators is not None:
+            signs = self.separators
+            if not isinstance(signs, list | tuple) or [type(sign) for sign in signs] != [str, str]:
+                raise InputError(f"The signs between ranked classes are {shown(signs)}.", "Give two, such as > and =.")
+            object.__setattr__(self, "separators", tuple(signs))
 
     @property
     def ranked(self) -> bool:

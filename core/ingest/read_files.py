@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from ..annotations.dataset import Dataset, Kind
 from ..errors import InputError
@@ -13,7 +14,8 @@ from .case_content_columns import shown_beside
 from .case_facts import CaseFacts
 from .column_mapping import LAYOUTS, Mapping, Repeats
 from .companion_files import SideFiles, with_side_files
-from .formats.detect import open_source
+from .formats.detect import open_frame, open_source
+from .formats.frames import is_frame
 from .formats.raw_table import RawTable
 from .formats.source import Question, Source
 from .guess_mapping import likeliest_mapping, mapping_as
@@ -40,7 +42,7 @@ class Reading:
 
 
 def read(
-    source: str | Path | bytes | Sequence[str | Path],
+    source: Any,
     *,
     name: str | None = None,
     case: str | None = None,
@@ -59,11 +61,13 @@ def read(
     has_header: bool | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Reading:
-    """Read annotations from a file of any known format, or from several files or a zip archive that belong together.
+    """Read annotations from a file of any known format, from several that belong together, or from a DataFrame.
 
     Parameters
     ----------
-    source : path, several paths, or bytes
+    source : path, several paths, bytes, or a frame
+        Several files may also be in one zip archive. A frame is a DataFrame of pandas or polars, or a table of pyarrow;
+        it is understood as the file that it would be written to.
     case, rater, answer, rank : str, optional
         Columns; guessed from their names where not given. ``rater="none"`` says that answers are anonymous.
     layout : str, optional
@@ -238,16 +242,23 @@ def _opened(
     format: str | None,
     progress: Callable[[float], None] | None,
 ) -> tuple[Source, str]:
-    """What the files hold, and what they are called; their bytes are not kept."""
-    files, title = _files_of(source, name)
+    """What the files or a frame hold, and what they are called; their bytes are not kept."""
     opening = (lambda share: progress(_OPENING * share)) if progress else None
+    if not isinstance(source, str | bytes | Path | list | tuple) and is_frame(source):
+        return open_frame("The frame", source, format=format, progress=opening), name or "data"
+    files, title = _files_of(source, name)
     return open_source(files, has_header=has_header, format=format, progress=opening), title
 
 
 def _files_of(source: str | Path | bytes | Sequence[str | Path], name: str | None) -> tuple[list, str]:
     if isinstance(source, bytes):
         return [(name or "data", source)], name or "data"
-    paths = [Path(path) for path in ([source] if isinstance(source, str | Path) else source)]
+    try:
+        paths = [Path(path) for path in ([source] if isinstance(source, str | Path) else source)]
+    except TypeError:
+        raise InputError(
+            f"{type(source).__name__} is no file and no table.", "Give a path, several paths, bytes, or a DataFrame."
+        ) from None
     files = []
     for path in paths:
         try:

@@ -5,6 +5,7 @@ the index is the case's true class, ``θ_{j, z[i]}``. DOI of the original: 10.23
 """
 
 from dataclasses import dataclass
+from typing import ClassVar, get_args
 
 import numpy as np
 
@@ -37,6 +38,8 @@ class DawidSkene(EmModel):
     stopping, use_gold, repeats
         See `EmModel`.
     """
+
+    smoothings: ClassVar[tuple[str, ...]] = get_args(Smoothing)
 
     def problem(self, dataset: Dataset, token: CancelToken | None = None) -> Problem:
         """The dataset made ready; raises as `EmModel.problem`."""

@@ -3,11 +3,14 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import ClassVar, get_args
 
 import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
+from ..errors import InputError
+from ..options import check_choice, check_flag, check_whole, shown
 from .design import Design, Repeats
 from .em import Family, Prior, Summit, climb
 from .majority import normalised
@@ -91,10 +94,19 @@ class EmModel(ABC):
         What to do with further answers of a rater on the same case.
     """
 
+    smoothings: ClassVar[tuple[str, ...]] = ("none", "pooled")
     smoothing: str | None = None
     stopping: StoppingRule = _USUAL
     use_gold: bool = False
     repeats: Repeats = "independent"
+
+    def __post_init__(self) -> None:
+        if self.smoothing is not None:
+            check_choice(self.smoothing, "The smoothing", self.smoothings)
+        if not isinstance(self.stopping, StoppingRule):
+            raise InputError(f"The rule for stopping is {shown(self.stopping)}.", "Give a StoppingRule.")
+        check_flag(self.use_gold, "use_gold")
+        check_choice(self.repeats, "The rule for repeats", get_args(Repeats))
 
     @abstractmethod
     def problem(self, dataset: Dataset, token: CancelToken | None = None) -> Problem:
@@ -149,6 +161,8 @@ class EmModel(ABC):
         n_restarts : int
         seed : int
         """
+        check_whole(n_restarts, "The number of restarts", 0)
+        check_whole(seed, "The seed", 0)
         problem = self.problem(dataset, token)
 
         def climb_from(start: np.ndarray) -> RaterModelFit:

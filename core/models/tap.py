@@ -15,6 +15,7 @@ import numpy as np
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
 from ..methods import Method, Variant
+from ..options import check_choice
 from ._tap_kernels import accuracy_and_guesses
 from .design import design
 from .em import Summit, no_prior
@@ -48,6 +49,10 @@ class TAP(EmModel):
     """
 
     raters: Literal["own", "common"] = "own"
+
+    def __post_init__(self) -> None:
+        EmModel.__post_init__(self)
+        check_choice(self.raters, "Whose parameters they are", ("own", "common"))
 
     def problem(self, dataset: Dataset, token: CancelToken | None = None) -> Problem:
         """The dataset made ready; raises as `EmModel.problem`."""

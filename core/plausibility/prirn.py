@@ -13,6 +13,7 @@ import numpy as np
 from ..annotations.dataset import Dataset
 from ..errors import InputError
 from ..methods import RANKED, UGT, Method, Option, ReliabilityScale
+from ..options import check_choice, check_number, check_whole
 from ..rankings.irn import IRNWeights, Ties, irn
 from ..seeds import case_seeds
 from ._kernels import dirichlet_draws
@@ -43,13 +44,14 @@ class PrIRN:
     depth: int = SPLIT_DEPTH
 
     def __post_init__(self) -> None:
+        check_number(self.epsilon, "The pseudo-count ε")
+        check_choice(self.ties, "The rule for ties", get_args(Ties))
+        check_whole(self.depth, "The depth")
         if not SMALLEST <= self.epsilon <= LARGEST:
             raise InputError(
                 f"The pseudo-count ε is {self.epsilon}.",
                 f"It must be a positive number, from {SMALLEST:g} to {LARGEST:g}.",
             )
-        if self.ties not in get_args(Ties):
-            raise InputError(f"The rule for ties is {self.ties!r}.", f"It must be one of {', '.join(get_args(Ties))}.")
         if self.depth < 1:
             raise InputError(f"The depth is {self.depth}.", "It must be at least 1.")
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..errors import InputError
+from ..options import check_number, check_whole
 
 LARGEST_RELIABILITY = 1e9  # beyond it, draws cannot be told from one point in double precision
 
@@ -72,6 +73,8 @@ class PlausibilityModel(Protocol):
 
 def check_sampling(reliability: float, n_draws: int) -> None:
     """Raise `InputError` unless γ is positive and finite and at least one draw is asked for."""
+    check_number(reliability, "The reliability γ")
+    check_whole(n_draws, "The number of draws")
     if not 0 < reliability <= LARGEST_RELIABILITY:
         raise InputError(
             f"The reliability γ is {reliability}.", f"It must be a positive number, at most {LARGEST_RELIABILITY:g}."

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..agreement.pairs import pair_matrix
 from ..annotations.dataset import Dataset
-from ..errors import NotApplicableError
+from ..errors import NotApplicableError, OptionError
 from ..models.dawid_skene import METHOD as DAWID_SKENE
 from ..models.identifiability import most_per_case, tap_identifiability, two_per_case, unidentified_raters
 from ..models.result import RaterModelFit
@@ -89,7 +89,7 @@ def coverage(dataset: Dataset, fit: RaterModelFit, few: int = FEW) -> Coverage:
         The matrix of raters × raters would not fit.
     """
     if few < 1:
-        raise ValueError(f"few must be 1 or more, not {few}")
+        raise OptionError(f"few must be 1 or more, not {few}")
     if dataset.kind != "class" or not dataset.raters_identified:
         raise NotApplicableError("Overlap is counted for single classes of raters who are identified.")
     shared = pair_matrix(dataset).n.copy()

@@ -38,7 +38,7 @@ LAYERS = (
     ("annotations",),
     ("chunks", "seeds", "processes"),
     ("tables",),
-    ("text", "glossary", "version"),
+    ("text", "glossary", "version", "options"),
     ("settings",),
     ("errors",),
 )

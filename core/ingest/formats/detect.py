@@ -1,7 +1,7 @@
 """Files of any format that is known, found by their content and not by their names."""
 
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from ...errors import InputError
 from ...methods import methods
@@ -13,6 +13,7 @@ from ..images import is_picture
 from . import plain_table
 from .archive import is_archive, is_workbook, unpack
 from .binary import what_document, what_is
+from .frames import read_frame
 from .json_text import JsonFile, looks_like_json, open_json
 from .parquet import MAGIC as PARQUET
 from .raw_table import RawTable
@@ -136,6 +137,20 @@ def _all_tables(
         notes = []
         tables, beside = opened(False, notes)
     return tables, beside, notes
+
+
+def open_frame(name: str, frame: Any, *, format: str | None = None, progress: Progress | None = None) -> Source:
+    """A table in memory as the question that it holds answers to, as `open_source` a file of it.
+
+    Raises
+    ------
+    InputError
+        It cannot be read as a table, or not in that format.
+    """
+    if format is not None and format not in formats():
+        raise InputError(f"There is no format {format!r}.", f"Use one of {', '.join(formats())}.")
+    wanted = None if format in LAYOUTS or format == plain_table.NAME else format
+    return _from_tables([(name, read_frame(frame, progress))], SideFiles(), wanted, format is not None and not wanted)
 
 
 def _unpacked(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, bytes]]:

@@ -15,6 +15,7 @@ from ...annotations.dataset import Dataset
 from ...chunks import CancelToken
 from ...errors import InputError, NotApplicableError
 from ...methods import Method, Option, Variant
+from ...options import check_flag, shown
 from ..rater_methods import posterior_method
 from ..sizes import check_size
 from .binary import one_against_rest
@@ -51,7 +52,13 @@ class DifficultyModel:
     positive: str | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.tag, str):
+            raise InputError(f"There is no difficulty model {shown(self.tag)}.", "Give its letters, such as ABC.")
         object.__setattr__(self, "tag", canonical(self.tag))
+        check_flag(self.cooperative, "cooperative")
+        check_flag(self.as_published, "as_published")
+        if self.positive is not None and not isinstance(self.positive, str):
+            raise InputError(f"The positive class is {shown(self.positive)}.", "Give the name of a class.")
 
     def density(self, dataset: Dataset, *, token: CancelToken | None = None) -> DifficultyDensity:
         """The posterior of the data, ready to be sampled: whitened at its mode, on a grid that is fine enough there.

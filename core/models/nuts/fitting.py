@@ -9,6 +9,7 @@ import numpy as np
 from ...annotations.dataset import Dataset
 from ...chunks import CancelToken
 from ...errors import LimitError
+from ...options import check_level, check_whole
 from ...settings import current_settings
 from ..checks import predictive_checks
 from ..loo import LEAST_DRAWS, PaperScore, PsisLoo, psis_loo
@@ -57,6 +58,8 @@ def fit_by_map(
         The density overflows at its start.
     Cancelled
     """
+    check_level(level)
+    check_whole(seed, "The seed", 0)
     if token is not None:
         token.check()
     began, used = time.perf_counter(), time.process_time()
@@ -123,6 +126,11 @@ def fit_by_nuts(
     Cancelled
         The token was raised.
     """
+    check_whole(n_draws, "The number of draws", 1)
+    check_whole(n_tune, "The number of tuning steps", 0)
+    check_whole(n_chains, "The number of chains", 1)
+    check_whole(seed, "The seed", 0)
+    check_level(level)
     _check_limit(density, n_chains * n_draws)
     plan = {"n_draws": n_draws, "n_tune": n_tune, "n_chains": n_chains, "seed": seed}
     told = _part(progress, 0.0, _SAMPLING_SHARE), _part(progress, _SAMPLING_SHARE, 1.0)

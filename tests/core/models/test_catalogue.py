@@ -42,12 +42,12 @@ def test_a_fit_bears_the_name_it_was_asked_for_by(model):
     [
         ("guess", "em", {}, "no rater model 'guess'"),
         ("dawid-skene", "nuts", {}, "cannot be fitted by 'nuts'"),
-        ("tap", "em", {"smoothing": "diagonal"}, "'diagonal' is no choice"),
+        ("tap", "em", {"smoothing": "diagonal"}, "It must be one of none, pooled"),
         ("tap", "em", {"n_draws": 5}, "takes no n draws"),
         ("hierarchical", "nuts", {"n_chains": 0}, "at least 1"),
-        ("hierarchical", "nuts", {"n_chains": 2.5}, "no whole number"),
-        ("hierarchical", "nuts", {"n_chains": True}, "no whole number"),
-        ("difficulty-AB", "map", {"cooperative": "yes"}, "neither on nor off"),
+        ("hierarchical", "nuts", {"n_chains": 2.5}, "It must be a whole number"),
+        ("hierarchical", "nuts", {"n_chains": True}, "It must be a whole number"),
+        ("difficulty-AB", "map", {"cooperative": "yes"}, "Use True or False"),
     ],
 )
 def test_what_a_model_does_not_take_is_refused(model, way, options, words):
