@@ -9,7 +9,7 @@ import time
 import numpy as np
 
 from core.annotations.readers import FORMATS
-from core.commands import data, fits, plausibilities, reports
+from core.commands import data, fits, plausibilities, reliability, reports
 from core.errors import PluralityError
 from core.report.build import SECTIONS
 from core.version import __version__
@@ -21,6 +21,7 @@ _EXAMPLES = {
     "fit": "python -m core fit dawid-skene caries --smoothing none --cases-out truth.csv",
     "certainty": "python -m core certainty plackett-luce skin --reliability 3",
     "sweep": "python -m core sweep plackett-luce skin --reliabilities 1,3,10",
+    "reliability": "python -m core reliability dirichlet readings.csv --gold truth.csv",
     "report": 'python -m core report skin --select \'{"raters":["R01","R02"]}\' --out report.html',
 }
 
@@ -136,6 +137,13 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--reliabilities", required=True, metavar="1,2,3", help="values of γ")
     sub.add_argument("--predictions", action="append", metavar="NAME=FILE", help="of a classifier; may be repeated")
     sub.add_argument("--k", type=int, help="length of the lists that are compared; --top where not given")
+    sub = add("reliability", reliability.reliability, "What anchors the reliability γ: held-out readers, and gold.")
+    sub.add_argument("model", choices=("dirichlet", "prirn", "plackett-luce"))
+    takes_file(sub)
+    takes_draws(sub)
+    sub.add_argument("--gold", metavar="FILE", help="case,class of known cases")
+    sub.add_argument("--beta", type=float, metavar="B", help="exponent of dependence that counts open at (dirichlet)")
+    sub.set_defaults(risk=None)
     sub = add("report", reports.report, "One HTML file with figures, tables and methods, that needs no network.")
     takes_file(sub)
     takes_draws(sub)

@@ -26,7 +26,7 @@ _METRIC_FIELDS = ("mean", "sd", "ci_low", "ci_high", "min", "max", "point", "cas
 
 def certainty(options) -> tuple[dict, pd.DataFrame]:
     """Annotation certainty and risk, their means over cases; the table is per case."""
-    dataset, left_out = _input(options)
+    dataset, left_out = read_input(options)
     if options.model == "gaussian":
         return _gaussian_certainty(options, dataset)
     sweep = _run(options, chosen_model(options), dataset, [options.reliability], ())
@@ -61,7 +61,7 @@ def sweep(options) -> tuple[dict, pd.DataFrame]:
         reliabilities = [float(value) for value in options.reliabilities.split(",")]
     except ValueError:
         raise InputError(f"{options.reliabilities!r} is not a list of numbers.", "Write for example 1,3,10.") from None
-    dataset, left_out = _input(options)
+    dataset, left_out = read_input(options)
     if options.model == "gaussian":
         raise InputError(
             "Scores have a certainty in closed form, which needs no sweep.",
@@ -111,7 +111,7 @@ def sweep(options) -> tuple[dict, pd.DataFrame]:
     return answer, table
 
 
-def _input(options) -> tuple[Dataset, int]:
+def read_input(options) -> tuple[Dataset, int]:
     """What the model eats, with risk levels where they are given."""
     if options.model == "gaussian":
         reading = read_file(options, kind="score")
