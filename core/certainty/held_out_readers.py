@@ -15,24 +15,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.annotations.dataset import Dataset
+from core.certainty.held_out_closed import closed_form, held_out_annotations, maximum
 from core.certainty.held_out_draws import drawn_scores, held_out_rankings
 from core.chunks import CancelToken
-from core.errors import InputError, NotApplicableError
-from core.plausibility.dirichlet import DirichletCounts
-from core.plausibility.gaussian import GaussianScores
+from core.errors import InputError
 from core.plausibility.plackett_luce.gibbs import PlackettLuce
 from core.plausibility.prirn import PrIRN
 from core.plausibility.protocol import PlausibilityModel, check_sampling
-from core.rankings.blocks import ranked_entries
-from core.rankings.irn import whole_weights
 
 GRID = (0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 7.5, 10.0, 15.0, 20.0, 30.0)
 DRAWN_GRID = (0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 PRIRN_GRID = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 50.0, 100.0)
 N_DRAWS = 400
-_RATIO_BOUNDS = (1e-3, 1e3)  # of γ/α, and of γ for scores
-_PRIRN_BOUNDS = (1e-2, 1e6)  # of γ/ε
-_STEPS = 121
 _WITHIN = 2.0  # standard errors
 
 
@@ -84,31 +78,6 @@ class HeldOutCurve:
     note: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Closed:
-    """Held-out log probabilities in closed form, of few distinct values.
-
-    Attributes
-    ----------
-    log_p : callable
-        Log probabilities of the distinct held-out annotations at one γ.
-    place : ndarray of int64, shape (n_held_out,)
-        Which of them each held-out annotation is.
-    case : ndarray of int64, shape (n_held_out,)
-    bounds : tuple of float
-        Range of γ that is searched.
-    """
-
-    log_p: Callable[[float], np.ndarray]
-    place: np.ndarray
-    case: np.ndarray
-    bounds: tuple[float, float]
-
-    def case_sum(self, reliability: float, n_cases: int) -> np.ndarray:
-        """Sum over the held-out annotations of each case."""
-        return np.bincount(self.case, self.log_p(reliability)[self.place], n_cases)
-
-
 def held_out_curve(
     dataset: Dataset,
     model: PlausibilityModel,
@@ -143,7 +112,7 @@ def held_out_curve(
     InputError
         A reliability is out of range, or fewer than two are given.
     """
-    held, reader = _held_out(dataset)
+    held, reader = held_out_annotations(dataset)
     of_case = dataset.case_of_annotation[held]
     per_case = np.bincount(of_case, minlength=dataset.n_cases)
     drawn = isinstance(model, PlackettLuce)
@@ -156,140 +125,13 @@ def held_out_curve(
     if drawn:
         sums, noise, bounds = _drawn(dataset, model, held, reader, points, n_draws, seed, token, progress)
     else:
-        closed = _closed(dataset, model, held, reader)
-        best, dense = _maximum(closed)
+        closed = closed_form(dataset, model, held, reader)
+        best, dense = maximum(closed)
         bounds = (dense[0], dense[-1])
         points = sorted({*points, best})
         sums = {value: closed.case_sum(value, dataset.n_cases) for value in {*points, *dense, best}}
         noise = dict.fromkeys(sums, (0.0, 0.0))
     return _curve(model, sums, noise, points if not drawn else sorted(sums), bounds, per_case)
-
-
-def _held_out(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """The first annotation of each reader on cases that have two, ascending, and the reader of every annotation."""
-    n = dataset.n_annotations
-    reader = dataset.rater.astype(np.int64) if dataset.raters_identified else np.arange(n)
-    _, first = np.unique(
-        dataset.case_of_annotation * np.int64(max(n, dataset.n_raters) + 1) + reader, return_index=True
-    )
-    case = dataset.case_of_annotation[first]
-    held = np.sort(first[np.bincount(case, minlength=dataset.n_cases)[case] >= 2])
-    if held.size == 0:
-        raise NotApplicableError(
-            "No case has annotations of two raters, so no rater can be held out and predicted from the others."
-        )
-    return held, reader
-
-
-def _closed(dataset: Dataset, model: PlausibilityModel, held: np.ndarray, reader: np.ndarray) -> _Closed:
-    if isinstance(model, DirichletCounts):
-        return _counts(dataset, model, held, reader)
-    if isinstance(model, PrIRN):
-        return _first_blocks(dataset, model, held, reader)
-    if isinstance(model, GaussianScores):
-        return _scores(dataset, model, held, reader)
-    raise NotApplicableError(f"There is no held-out score of {getattr(model, 'name', type(model).__name__)!r}.")
-
-
-def _groups(*columns: np.ndarray) -> np.ndarray:
-    """A number for each distinct row of some whole-numbered columns, ndarray of int64."""
-    group = np.zeros(len(columns[0]), np.int64)
-    for column in columns:
-        group = np.unique(group * (np.int64(column.max(initial=0)) + 1) + column, return_inverse=True)[1]
-    return group
-
-
-def _counts(dataset: Dataset, model: DirichletCounts, held: np.ndarray, reader: np.ndarray) -> _Closed:
-    """Dirichlet counts: what matters is how many of how many other annotations name the class."""
-    if dataset.kind != "class":
-        raise NotApplicableError(f"Counts need one class per annotation; these are {dataset.kind}s.")
-    case, answer = dataset.case_of_annotation, dataset.answer
-    own, same = _groups(case, reader), _groups(case, answer)
-    own_same = _groups(own, answer)
-    total = np.diff(dataset.case_ptr)[case] - np.bincount(own)[own]
-    match = np.bincount(same)[same] - np.bincount(own_same)[own_same]
-    pairs, place = np.unique(np.column_stack([match[held], total[held]]), axis=0, return_inverse=True)
-    alpha, n_classes = model.alpha, dataset.n_classes
-
-    def log_p(reliability: float) -> np.ndarray:
-        return np.log((reliability * pairs[:, 0] + alpha) / (reliability * pairs[:, 1] + n_classes * alpha))
-
-    return _Closed(log_p, place.ravel(), case[held], tuple(alpha * end for end in _RATIO_BOUNDS))
-
-
-def _first_blocks(dataset: Dataset, model: PrIRN, held: np.ndarray, reader: np.ndarray) -> _Closed:
-    """PrIRN: the share that the other readers' weights give to the classes of the first block."""
-    entries = ranked_entries(dataset)
-    units = whole_weights(entries, model.ties)
-    annotation = np.repeat(np.arange(dataset.n_annotations), np.diff(entries.ptr))
-    case = dataset.case_of_annotation[annotation]
-
-    def summed(group: np.ndarray) -> np.ndarray:
-        total = np.zeros(group.max(initial=-1) + 1, np.int64)  # whole numbers: what is left of equals is exactly 0
-        np.add.at(total, group, units)
-        return total[group]
-
-    own = _groups(case, reader[annotation])
-    by_class = summed(_groups(case, entries.class_code)) - summed(_groups(own, entries.class_code))
-    total = summed(case) - summed(own)
-    first = entries.block == 0
-    n = dataset.n_annotations
-    share = np.bincount(annotation[first], by_class[first] / np.maximum(total[first], 1), n)[held]
-    size = np.bincount(annotation[first], minlength=n)[held]
-    pairs, place = np.unique(np.column_stack([share, size]), axis=0, return_inverse=True)
-    epsilon, n_classes = model.epsilon, dataset.n_classes
-
-    def log_p(reliability: float) -> np.ndarray:
-        return np.log((reliability * pairs[:, 0] + epsilon * pairs[:, 1]) / (reliability + n_classes * epsilon))
-
-    bounds = tuple(epsilon * end for end in _PRIRN_BOUNDS)
-    return _Closed(log_p, place.ravel(), dataset.case_of_annotation[held], bounds)
-
-
-def _scores(dataset: Dataset, model: GaussianScores, held: np.ndarray, reader: np.ndarray) -> _Closed:
-    """Scores: y | others ~ t with 2 an degrees of freedom about mn, squared scale bn (κn + 1)/(an κn)."""
-    if dataset.kind != "score":
-        raise NotApplicableError(f"Gaussian scores need numbers; these are {dataset.kind}s.")
-    from scipy.special import gammaln
-
-    case, score = dataset.case_of_annotation, dataset.score
-    mean = (np.bincount(case, score, dataset.n_cases) / np.maximum(np.diff(dataset.case_ptr), 1))[case]
-    own, off = _groups(case, reader), score - mean  # sums about the case's mean: no cancellation of large scores
-    n = (np.bincount(case)[case] - np.bincount(own)[own])[held]
-    left = (np.bincount(case, off)[case] - np.bincount(own, off)[own])[held] / n
-    squares = (np.bincount(case, off**2)[case] - np.bincount(own, off**2)[own])[held] - n * left**2
-    middle, squares, y = mean[held] + left, np.maximum(squares, 0.0), score[held]
-
-    def log_p(reliability: float) -> np.ndarray:
-        weight = reliability * n
-        k = model.k0 + weight
-        a = model.a0 + weight / 2
-        b = model.b0 + reliability * squares / 2 + model.k0 * weight * (middle - model.m0) ** 2 / (2 * k)
-        centre = (model.k0 * model.m0 + weight * middle) / k
-        spread = 2 * b * (k + 1) / k  # degrees of freedom × squared scale
-        constant = gammaln(a + 0.5) - gammaln(a) - 0.5 * np.log(np.pi * spread)
-        return constant - (a + 0.5) * np.log1p((y - centre) ** 2 / spread)
-
-    return _Closed(log_p, np.arange(held.size), case[held], _RATIO_BOUNDS)
-
-
-def _maximum(closed: _Closed) -> tuple[float, list[float]]:
-    """γ of the largest score within the bounds, and the points between which it was looked for."""
-    from scipy.optimize import minimize_scalar
-
-    times = np.bincount(closed.place)
-    dense = np.geomspace(*closed.bounds, _STEPS)
-    values = np.array([times @ closed.log_p(value) for value in dense])
-    top = int(values.argmax())
-    if top in (0, _STEPS - 1):
-        return float(dense[top]), dense.tolist()
-    found = minimize_scalar(
-        lambda x: -(times @ closed.log_p(np.exp(x))),
-        bounds=(np.log(dense[top - 1]), np.log(dense[top + 1])),
-        method="bounded",
-        options={"xatol": 1e-6},
-    )
-    return float(np.exp(found.x)), dense.tolist()
 
 
 def _drawn(dataset, model, held, reader, points, n_draws, seed, token, progress):

@@ -6,13 +6,21 @@ Where several classes are on top by the same count, each of them is the top-1 cl
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from core.agreement.intervals import wilson
 from core.annotations.counts import class_counts
 from core.annotations.dataset import Dataset
+from core.certainty.calibration import (
+    LEAST_DOUBT,
+    ReliabilityBin,
+    Z,
+    binary_log_loss,
+    calibration_error_interval,
+    expected_calibration_error,
+    reliability_bins,
+)
 from core.certainty.first_place import first_place
 from core.certainty.held_out_readers import GRID, within
 from core.chunks import CancelToken, chunk_ranges, map_chunks
@@ -25,38 +33,10 @@ from core.reducers.protocol import reduce_draws
 from core.reducers.sets import TopSets
 from core.seeds import case_seeds
 
-N_BINS = 10
 N_FOLDS = 5
-N_BOOTSTRAP = 500
 FEWEST_FOR_FOLDS = 10
-LEAST_DOUBT = 1e-3  # no certainty is taken for more than .999, what 1,000 draws can tell: a mistake costs 6.9 nats
-_Z = 1.959963984540054
 _LADDER = 4  # points between neighbours of the grid about its best
 _CHUNK = 64
-
-
-@dataclass(frozen=True, slots=True)
-class ReliabilityBin:
-    """Cases of about one certainty.
-
-    Attributes
-    ----------
-    low, high : float
-        Ends of the bin.
-    n : int
-    certainty, right : float
-        Mean certainty, and share of cases whose top-1 class is the truth.
-    right_low, right_high : float
-        95 % Wilson interval of ``right``.
-    """
-
-    low: float
-    high: float
-    n: int
-    certainty: float
-    right: float
-    right_low: float
-    right_high: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,11 +191,10 @@ def _source(dataset, model, cases, n_draws, seed, token):
         weights = model.point(dataset)
         return _exact(weights.ptr, weights.class_code, weights.normalised, cases, gold, dataset, model, token)
     chosen = dataset.select(cases=[dataset.cases[case] for case in cases])
-    shallow = replace(model, depth=1)
 
     def drawn(reliability: float) -> tuple[np.ndarray, np.ndarray]:
         (tops,) = reduce_draws(
-            shallow, chosen, [TopSets(1)], reliability=reliability, n_draws=n_draws, seed=seed, token=token
+            model, chosen, [TopSets(1)], reliability=reliability, n_draws=n_draws, seed=seed, token=token
         )
         top, share = tops.members[:, 0, 0], tops.frequency[:, 0]
         n_rest = np.maximum(1, np.round(1 / np.maximum(tops.ceiling[:, 0], 1e-12)))
@@ -264,37 +243,6 @@ def _exact(ptr, code, weight, cases, gold, dataset, model, token):
     return integrated
 
 
-def binary_log_loss(doubt: np.ndarray, right: np.ndarray, least_doubt: float = LEAST_DOUBT) -> np.ndarray:
-    """Binary log loss of "the top-1 class is the truth" for each case; doubt is 1 − its probability."""
-    doubt = np.clip(doubt, least_doubt, 1.0)
-    sure = np.maximum(1 - doubt, least_doubt)
-    return -(right * np.log(sure) + (1 - right) * np.log(doubt))
-
-
-def _bin_of(certainty: np.ndarray) -> np.ndarray:
-    return np.clip(np.ceil(certainty * N_BINS - 1e-12).astype(int) - 1, 0, N_BINS - 1)
-
-
-def expected_calibration_error(certainty: np.ndarray, right: np.ndarray) -> float:
-    """Σ over ten equal bins of share of cases · |mean certainty − share right|."""
-    gaps = np.bincount(_bin_of(certainty), right - certainty, N_BINS)
-    return float(np.abs(gaps).sum() / len(certainty))
-
-
-def reliability_bins(certainty: np.ndarray, right: np.ndarray) -> tuple[ReliabilityBin, ...]:
-    """Ten equal bins of certainty, those that hold cases."""
-    place = _bin_of(certainty)
-    found = []
-    for number in np.unique(place):
-        here = place == number
-        n, share = int(here.sum()), float(right[here].mean())
-        ends = wilson(share, n, _Z)
-        found.append(
-            ReliabilityBin(number / N_BINS, (number + 1) / N_BINS, n, float(certainty[here].mean()), share, *ends)
-        )
-    return tuple(found)
-
-
 def _curve(name, dataset, cases, found, seed, exact, least_doubt) -> TruthCurve:
     values = np.array(sorted(found))
     doubt, right = (np.array([found[value][part] for value in values]) for part in (0, 1))
@@ -307,7 +255,7 @@ def _curve(name, dataset, cases, found, seed, exact, least_doubt) -> TruthCurve:
     low, high, open_ends = within(values, mean[top] - mean, 2 * paired, top)
     ids = [dataset.cases[case] for case in cases]
     ece = np.array([expected_calibration_error(*row) for row in zip(1 - doubt, right, strict=True)])
-    ece_low, ece_high = _ece_interval(1 - doubt, right, ids, seed)
+    ece_low, ece_high = calibration_error_interval(1 - doubt, right, ids, seed)
     cross_validated, fold_best = _folds(values, losses, ids, seed)
     return TruthCurve(
         name,
@@ -318,8 +266,8 @@ def _curve(name, dataset, cases, found, seed, exact, least_doubt) -> TruthCurve:
         1 - doubt.mean(axis=1),
         right.mean(axis=1),
         mean,
-        mean - _Z * se,
-        mean + _Z * se,
+        mean - Z * se,
+        mean + Z * se,
         ece,
         ece_low,
         ece_high,
@@ -331,21 +279,6 @@ def _curve(name, dataset, cases, found, seed, exact, least_doubt) -> TruthCurve:
         fold_best,
         exact,
     )
-
-
-def _ece_interval(certainty: np.ndarray, right: np.ndarray, ids: list[str], seed: int):
-    """Bootstrap over cases: percentiles of the ECE, for each point; Poisson weights by the case's own seed."""
-    weight = np.array(
-        [np.random.default_rng(one).poisson(1.0, N_BOOTSTRAP) for one in case_seeds(seed, ids, "truth bootstrap")],
-        np.float64,
-    ).T
-    total = np.maximum(weight.sum(axis=1), 1.0)
-    ends = np.empty((2, len(certainty)))
-    for point, (sure, hit) in enumerate(zip(certainty, right, strict=True)):
-        gap = np.zeros((len(sure), N_BINS))
-        gap[np.arange(len(sure)), _bin_of(sure)] = hit - sure
-        ends[:, point] = np.quantile(np.abs(weight @ gap).sum(axis=1) / total, (0.025, 0.975))
-    return ends
 
 
 def _folds(values: np.ndarray, losses: np.ndarray, ids: list[str], seed: int):
