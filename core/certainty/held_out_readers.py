@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.annotations.dataset import Dataset
-from core.certainty.held_out_closed import closed_form, held_out_annotations, maximum
+from core.certainty.held_out_closed import ClosedForm, closed_form, held_out_annotations, maximum
 from core.certainty.held_out_draws import drawn_scores, held_out_rankings
 from core.chunks import CancelToken
 from core.errors import InputError
@@ -129,9 +129,24 @@ def held_out_curve(
         best, dense = maximum(closed)
         bounds = (dense[0], dense[-1])
         points = sorted({*points, best})
-        sums = {value: closed.case_sum(value, dataset.n_cases) for value in {*points, *dense, best}}
+        sums = {value: closed.case_sum(value, dataset.n_cases) for value in points}
+        sums |= _outward(closed, best, dense, per_case)
         noise = dict.fromkeys(sums, (0.0, 0.0))
     return _curve(model, sums, noise, points if not drawn else sorted(sums), bounds, per_case)
+
+
+def _outward(closed: ClosedForm, best: float, dense: list[float], per_case: np.ndarray) -> dict[float, np.ndarray]:
+    """Sums by case of points on both sides of the best, up to the first that is no longer within its margin."""
+    found = {}
+    top = closed.case_sum(best, len(per_case))
+    for side in ([value for value in reversed(dense) if value < best], [value for value in dense if value > best]):
+        for value in side:
+            found[value] = closed.case_sum(value, len(per_case))
+            diff = found[value] - top
+            mean = diff.sum() / per_case.sum()
+            if mean < -_WITHIN * np.sqrt(np.square(diff - mean * per_case).sum()) / per_case.sum():
+                break
+    return found
 
 
 def _drawn(dataset, model, held, reader, points, n_draws, seed, token, progress):
