@@ -53,7 +53,8 @@ def show_readers(title: str, curve: HeldOutCurve) -> None:
 
 def show_truth(title: str, curve: TruthCurve, gammas: tuple[float, ...]) -> None:
     """Log loss at some γ, by floor, with its ECE."""
-    print(f"{title}: {curve.n_cases} cases, best {curve.best:.3g} ({curve.low:.3g} to {curve.high:.3g})")
+    best = f", best {curve.best:.3g} ({curve.low:.3g} to {curve.high:.3g})" if len(gammas) > 1 else ""
+    print(f"{title}: {curve.n_cases} cases{best}")
     for gamma in gammas:
         place = curve.place_of(gamma)
         losses = [binary_log_loss(curve.doubt[place], curve.right_by_case[place], floor).mean() for floor in FLOORS]
@@ -65,7 +66,6 @@ def show_truth(title: str, curve: TruthCurve, gammas: tuple[float, ...]) -> None
 def split_panels(dataset: Dataset, seed: int = 0) -> float:
     """The γ whose certainty by half of each case's raters best foretells the top class of the other half."""
     rng = np.random.default_rng(seed)
-    half = np.array([], np.int64)
     total: dict[float, float] = {}
     for _ in range(SPLITS):
         order = np.lexsort((rng.random(dataset.n_annotations), dataset.case_of_annotation))

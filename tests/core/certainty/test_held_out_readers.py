@@ -235,8 +235,8 @@ def test_plackett_luce_is_the_integral_over_the_simplex(rank, name, gamma):
     held, reader = held_out_annotations(data)
     items = held_out_rankings(data, held, reader)
     assert sum(item.times for item in items) == len(annotations)
-    found = drawn_scores(data, items, PlackettLuce(), gamma, n_draws=8000, seed=2)
-    lam = triangle(900)
+    found = drawn_scores(data, items, PlackettLuce(), gamma, n_draws=4000, seed=2)
+    lam = triangle(400)
     exact = sum(exact_held_out(annotations, place, gamma, lam) for place in range(len(annotations)))
     assert found.case_sum[0] == pytest.approx(
         exact, abs=SIGMAS * found.mc_se * len(annotations) + 2e-3 * len(annotations)
