@@ -12,6 +12,7 @@ from core.agreement.probability import SPA_WEIGHTINGS
 from core.agreement.specific import specific_agreement
 from core.annotations.counts import class_counts
 from core.annotations.reading import read
+from core.certainty.held_out_readers import held_out_curve
 from core.evaluation.predictions import match_predictions
 from core.models.bayesian_dawid_skene import BayesianDawidSkene
 from core.models.dawid_skene import DawidSkene
@@ -76,6 +77,7 @@ def _methods() -> None:
     for model, data in ((PlackettLuce(), rankings), (PrIRN(), rankings), (DirichletCounts(), dataset)):
         reduce_draws(model, data, reducers, reliability=1.5, n_draws=8, seed=0)
         model.point_shares(data)
+    held_out_curve(rankings, PlackettLuce(n_burn=8), (1.0, 2.0), n_draws=8)
 
 
 def _raters() -> None:

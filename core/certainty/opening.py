@@ -126,9 +126,10 @@ def _g(value: float) -> str:
 
 def _by_gold(truth: TruthCurve) -> str:
     loss = number(truth.cross_validated, 3)
+    ends = {truth.reliability[0]: " It is the lowest γ tried.", truth.reliability[-1]: " It is the highest γ tried."}
     return (
         f"γ = {_g(truth.best)} has the least log loss of certainty on the {plural(truth.n_cases, 'case')} with gold "
-        f"({loss}, cross-validated)."
+        f"({loss}, cross-validated).{ends.get(truth.best, '')}"
     )
 
 

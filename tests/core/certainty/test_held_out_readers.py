@@ -220,6 +220,7 @@ def exact_held_out(annotations, held, gamma, lam):
 CASES = {
     "ties": [[[0, 1]], [[0], [1]], [[2]]],
     "one names what no other does": [[[0]], [[0]], [[1], [2]]],
+    "one of two classes that no other names": [[[0]], [[0]], [[1], [0]]],
     "two classes that no other names, tied": [[[0]], [[0]], [[2, 1]]],
     "identical": [[[0], [1]], [[0], [1]], [[0], [1]], [[1]]],
     "complete orders": [[[0], [1], [2]], [[1], [0], [2]]],

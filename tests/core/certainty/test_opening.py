@@ -35,9 +35,16 @@ def test_gold_of_a_hundred_cases_decides(crowd):
     assert "120 cases with gold" in opening.reason and "cross-validated" in opening.reason
     assert f"{truth.cross_validated:.3f}".lstrip("0") in opening.reason
     assert names(opening) == ["gold", "beta", "published"]
+    assert "tried" not in opening.reason
     gold = opening.marks[0]
     assert (gold.reliability, gold.low, gold.high) == (truth.best, truth.low, truth.high)
     assert "does not decide" not in gold.sentence
+
+
+@pytest.mark.parametrize(("gammas", "end"), [([0.01, 0.02], "highest"), ([50.0, 100.0], "lowest")])
+def test_a_best_at_the_end_of_what_was_tried_is_said_to_be(crowd, gammas, end):
+    opening = opens_at(crowd, DirichletCounts(), truth=truth_curve(crowd, DirichletCounts(), gammas))
+    assert opening.reason.endswith(f"It is the {end} γ tried.")
 
 
 @pytest.mark.parametrize(("n", "source"), [(100, "gold"), (99, "beta")])
