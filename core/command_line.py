@@ -261,6 +261,17 @@ def _sweep() -> list[click.Parameter]:
     ]
 
 
+def _reliability() -> list[click.Parameter]:
+    names = [name for name, method in methods("plausibility").items() if method.on_pages]
+    return [
+        click.Argument(["model"], type=click.Choice(names), metavar="MODEL"),
+        *_file(),
+        *_draws(),
+        click.Option(["--gold"], metavar="FILE", help="case,class of gold cases."),
+        click.Option(["--beta"], type=float, metavar="B", help="Exponent of dependence that counts open at."),
+    ]
+
+
 def _report() -> list[click.Parameter]:
     from .report.build import SECTIONS
 
@@ -316,6 +327,12 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         "Certainty against reliability.",
         "sweep plackett-luce skin --reliabilities 1,3,10",
         _sweep,
+    ),
+    "reliability": (
+        ".commands.reliability:reliability",
+        "What anchors the reliability γ: held-out readers, and gold.",
+        "reliability dirichlet readings.csv --gold truth.csv",
+        _reliability,
     ),
     "report": (
         ".commands.reports:report",

@@ -155,6 +155,8 @@ class ReliabilityScale:
         The published values, or the first ones of a sweep.
     choices : tuple of float
         What a sweep may be made of.
+    published : str
+        One sentence on what was published with the default.
     """
 
     default: float
@@ -162,6 +164,7 @@ class ReliabilityScale:
     high: float
     sweep: tuple[float, ...]
     choices: tuple[float, ...]
+    published: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,8 +106,7 @@ def bootstrap(
 
     Notes
     -----
-    Chance-corrected SPA takes two annotations of different cases as chance; two copies of a case in a resample count as
-    different cases there, as they do for the ordinary function on the resampled data.
+    Chance-corrected SPA takes annotations of different cases as chance; two copies of a case in a resample are such.
     """
     check_whole(n_replicates, "n_replicates", 2)
     check_whole(seed, "The seed")

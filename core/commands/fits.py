@@ -22,7 +22,7 @@ def fit(options) -> tuple[dict, pd.DataFrame]:
         raise InputError(f"{options.restarts} restarts were asked for.", "Ask for none or more.")
     dataset, left_out = read_classes(options)
     if options.gold:
-        dataset = _with_gold(dataset, options)
+        dataset = with_gold(dataset, options)
     asked = _request(options)
     fitted = fit_request(asked, dataset, progress=lambda share, words="": progress(share))
     extra = {}
@@ -164,7 +164,7 @@ def _of_posterior(fitted: Fitted) -> dict:
     return answer
 
 
-def _with_gold(dataset: Dataset, options) -> Dataset:
+def with_gold(dataset: Dataset, options) -> Dataset:
     """Known classes from a table: case, class."""
     try:
         content = Path(options.gold).read_bytes()

@@ -24,7 +24,7 @@ _METRIC_FIELDS = ("mean", "sd", "ci_low", "ci_high", "min", "max", "point", "cas
 
 def certainty(options) -> tuple[dict, pd.DataFrame]:
     """Annotation certainty and risk, their means over cases; the table is per case."""
-    dataset, left_out = _input(options)
+    dataset, left_out = read_input(options)
     if _closed_form(options):
         return _gaussian_certainty(options, dataset)
     sweep = _run(options, chosen_model(options), dataset, [options.reliability], ())
@@ -59,7 +59,7 @@ def sweep(options) -> tuple[dict, pd.DataFrame]:
         reliabilities = [float(value) for value in options.reliabilities.split(",")]
     except ValueError:
         raise InputError(f"{options.reliabilities!r} is not a list of numbers.", "Write for example 1,3,10.") from None
-    dataset, left_out = _input(options)
+    dataset, left_out = read_input(options)
     if _closed_form(options):
         raise InputError(
             "Scores have a certainty in closed form, which needs no sweep.",
@@ -109,7 +109,7 @@ def sweep(options) -> tuple[dict, pd.DataFrame]:
     return answer, table
 
 
-def _input(options) -> tuple[Dataset, int]:
+def read_input(options) -> tuple[Dataset, int]:
     """What the model eats, with risk levels where they are given."""
     if _closed_form(options):
         reading = read_file(options, kind="score")
@@ -118,7 +118,7 @@ def _input(options) -> tuple[Dataset, int]:
     reading = read_file(options)
     options.cautions.extend(reading.report.warnings)
     dataset, left_out = as_taken(method_named("plausibility", options.model), reading.dataset, options.threshold)
-    if options.risk:
+    if getattr(options, "risk", None):
         dataset = dataclasses.replace(dataset, class_risk=_read_risk(options.risk, dataset))
     return dataset, left_out
 

@@ -256,7 +256,14 @@ METHOD = Method(
     takes={"score": AS_IS},
     make=GaussianScores,
     place=40,
-    reliability=ReliabilityScale(GaussianScores.default_reliability, 0.1, 30.0, (1.0, 2.0, 3.0), (1.0, 2.0, 3.0)),
+    reliability=ReliabilityScale(
+        GaussianScores.default_reliability,
+        0.1,
+        30.0,
+        (1.0, 2.0, 3.0),
+        (1.0, 2.0, 3.0),
+        published="Published: 1, each score counts once.",
+    ),
     on_pages=False,
     sentence="The mean score of a case was taken as the posterior of a normal model with a conjugate prior.",
 )

@@ -133,7 +133,12 @@ METHOD = Method(
     ),
     place=20,
     reliability=ReliabilityScale(
-        PrIRN.default_reliability, 1.0, 100.0, (10.0, 20.0, 30.0, 50.0, 100.0), (5.0, 10.0, 20.0, 30.0, 50.0, 100.0)
+        PrIRN.default_reliability,
+        1.0,
+        100.0,
+        (10.0, 20.0, 30.0, 50.0, 100.0),
+        (5.0, 10.0, 20.0, 30.0, 50.0, 100.0),
+        "Published: 30, the middle of the case study's 10 to 100.",
     ),
     most_cases=3_000,
     sentence="Plausibilities of classes were drawn from a Dirichlet distribution around the inverse-rank-normalised "

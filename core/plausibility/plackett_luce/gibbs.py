@@ -151,7 +151,12 @@ METHOD = Method(
     place=10,
     leads=("ranking",),
     reliability=ReliabilityScale(
-        PlackettLuce.default_reliability, 0.1, 10.0, (1.0, 2.0, 3.0, 5.0, 10.0), (0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0)
+        PlackettLuce.default_reliability,
+        0.1,
+        10.0,
+        (1.0, 2.0, 3.0, 5.0, 10.0),
+        (0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0),
+        "Published: 3, medium trust in the readers of the case study.",
     ),
     most_cases=3_000,
     sentence="Plausibilities of classes were drawn from the posterior of a Plackett-Luce model of partial rankings "
