@@ -9,7 +9,7 @@ import time
 import numpy as np
 
 from core.annotations.readers import FORMATS
-from core.commands import data, fits, plausibilities, reports
+from core.commands import data, fits, plausibilities, raters, reports
 from core.errors import PluralityError
 from core.report.build import SECTIONS
 from core.version import __version__
@@ -19,6 +19,7 @@ _EXAMPLES = {
     "describe": "python -m core describe readings.csv",
     "agreement": "python -m core agreement readings.csv --level 0.9",
     "fit": "python -m core fit dawid-skene caries --smoothing none --cases-out truth.csv",
+    "raters": "python -m core raters caries --acceptable 0.8",
     "certainty": "python -m core certainty plackett-luce skin --reliability 3",
     "sweep": "python -m core sweep plackett-luce skin --reliabilities 1,3,10",
     "report": 'python -m core report skin --select \'{"raters":["R01","R02"]}\' --out report.html',
@@ -127,6 +128,13 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--tune", type=int, default=1000, metavar="M", help="warm-up draws of each chain (nuts)")
     sub.add_argument("--chains", type=int, default=4, metavar="N")
     sub.add_argument("--cases-out", metavar="FILE", help="write class probabilities per case as CSV")
+    sub = add("raters", raters.raters, "Raters to act on: accuracy against what is acceptable, with the evidence.")
+    takes_file(sub)
+    sub.add_argument("--gold", metavar="FILE", help="case,class of known cases, to judge by")
+    sub.add_argument("--acceptable", type=float, metavar="A", help="accuracy; worked out from the data if not given")
+    sub.add_argument("--fdr", type=float, default=0.05, metavar="Q", help="false discovery rate of those flagged")
+    sub.add_argument("--judged-by", choices=("gold", "model"), help="gold where raters have enough of it")
+    sub.add_argument("--level", type=float, default=0.95, metavar="L", help="of the intervals, 0 to 1")
     sub = add("certainty", plausibilities.certainty, "Annotation certainty of every case.")
     takes_model(sub)
     sub.add_argument("--reliability", type=float, required=True, metavar="G", help="γ, the trust in the raters")

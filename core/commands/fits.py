@@ -26,7 +26,7 @@ def fit(options) -> tuple[dict, pd.DataFrame]:
         raise InputError(f"{options.restarts} restarts were asked for.", "Ask for none or more.")
     dataset, left_out = as_classes(options)
     if options.gold:
-        dataset = _with_gold(dataset, options)
+        dataset = with_gold(dataset, options)
     request = _request(options)
     fitted = fit_request(request, dataset, progress=lambda share, words="": progress(share))
     extra = {}
@@ -159,7 +159,7 @@ def _of_posterior(fitted: Fitted) -> dict:
     return answer
 
 
-def _with_gold(dataset: Dataset, options) -> Dataset:
+def with_gold(dataset: Dataset, options) -> Dataset:
     """Known classes from a table: case, class."""
     try:
         content = Path(options.gold).read_bytes()
