@@ -6,10 +6,10 @@ from core.annotations.dataset import Dataset
 from core.plausibility.protocol import PlausibilityModel
 from core.review.events import Event
 from core.review.opinions import Opinion
-from core.review.panel import panel_opinion
+from core.review.panel import panel_word
 from core.review.states import STATES, Read
 from core.text import markdown
-from pages.shared import cached, case_facts, case_view, plausibility, review_moves, review_opinion, review_seen
+from pages.shared import case_facts, case_view, plausibility, review_moves, review_opinion, review_seen
 from pages.shared.review_moves import Place, Step
 from pages.shared.review_presses import noted
 
@@ -45,10 +45,9 @@ def settle(place: Place, model: PlausibilityModel, reliability: float) -> Place:
 def _reveal(place: Place, model: PlausibilityModel, reliability: float) -> Place:
     case = place.dataset.case_index(place.case_id)
     view = plausibility.data_for(model.name, place.dataset, quietly=True)
-    draws = cached.case_draws(
-        view, model, case, reliability=reliability, n_draws=plausibility.N_DRAWS, seed=plausibility.SEED
-    )[0]
-    panel = panel_opinion(draws.share, [view.classes[code] for code in draws.classes], draws.ess)
+    panel = panel_word(
+        model, view, case, reliability=reliability, n_draws=plausibility.N_DRAWS, seed=plausibility.SEED
+    ).opinion
     settings = {
         **model.settings(),
         "reliability": reliability,
@@ -128,10 +127,10 @@ def _sentence(place: Place) -> None:
 
 def _panel(own: Opinion, panel: Opinion) -> str:
     """What the panel says, and whether that is the same."""
-    if len(panel.first) > 1 and own != panel:
-        return f"the panel is undecided between **{', '.join(map(markdown, panel.first))}**."
-    words = markdown(panel.words()) if panel.blocks else "none of the named classes"
-    return f"the panel says **{words}**. You {'agree' if own.agrees_with(panel) else 'disagree'}."
+    if not panel.decided:
+        between = f" between **{', '.join(map(markdown, panel.first))}**" if panel.first else ""
+        return f"the panel is undecided{between}."
+    return f"the panel says **{markdown(panel.words())}**. You {'agree' if own.agrees_with(panel) else 'disagree'}."
 
 
 def _opinions(place: Place) -> None:
