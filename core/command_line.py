@@ -226,6 +226,17 @@ def _fit() -> list[click.Parameter]:
     ]
 
 
+def _raters() -> list[click.Parameter]:
+    return [
+        *_file(),
+        click.Option(["--gold"], metavar="FILE", help="case,class of gold cases, to judge by."),
+        click.Option(["--acceptable"], type=float, metavar="A", help="Accuracy; from the data where not given."),
+        click.Option(["--fdr"], type=float, default=0.05, metavar="Q", help="False discovery rate of those flagged."),
+        click.Option(["--judged-by"], type=click.Choice(("gold", "model")), help="Gold where there is enough of it."),
+        click.Option(["--level"], type=float, default=0.95, metavar="L", help="Of the intervals, 0 to 1."),
+    ]
+
+
 def _draws() -> list[click.Parameter]:
     return [
         click.Option(["--draws"], type=int, default=1000, show_default=True, metavar="M"),
@@ -315,6 +326,12 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         "Fit a model of raters and truth.",
         "fit dawid-skene caries --smoothing none --cases-out truth.csv",
         _fit,
+    ),
+    "raters": (
+        ".commands.raters:raters",
+        "Raters to act on: accuracy against what is acceptable, with the evidence.",
+        "raters caries --acceptable 0.8",
+        _raters,
     ),
     "certainty": (
         ".commands.plausibilities:certainty",

@@ -17,6 +17,7 @@ import numpy as np
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
 from ..errors import InputError
+from ..plausibility.dirichlet import DirichletCounts
 from ..plausibility.plackett_luce.gibbs import PlackettLuce
 from ..plausibility.prirn import PrIRN
 from ..plausibility.protocol import PlausibilityModel, check_sampling

@@ -54,6 +54,9 @@ def what_follows(review: CaseReview, draft: Draft) -> str:
         return f"{draft.whom} is asked for a second opinion, {_HOW[draft.whom_visible]}."
     if draft.kind == "reveal":
         return "The panel's opinions are shown; what you say after that is no longer blind."
+    read = after.read_by(draft.reviewer)
+    if after.state == "closed" and read is not None and read.panel is not None and not read.panel.decided:
+        return "The panel is undecided: your opinion stands, and the case is closed."
     return _ENDS[after.state]
 
 

@@ -51,8 +51,9 @@ class ReviewerOpinion:
 
     @property
     def disagrees(self) -> bool:
-        """Whether it is settled, and against what the panel says."""
-        return self.settled and self.panel is not None and not self.opinion.agrees_with(self.panel)
+        """Whether it is settled, and against what a decided panel says."""
+        decided = self.panel is not None and self.panel.decided
+        return self.settled and decided and not self.opinion.agrees_with(self.panel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,8 @@ class CaseReview:
     asked : tuple of (str, str)
         Who is asked for a second opinion and has not answered, and whether blind or open.
     disputed : bool
-        Whether it is for arbitration, even while a second opinion is awaited.
+        Whether it is for arbitration, even while a second opinion is awaited: it was referred, somebody disagrees with
+        a decided panel, or, where the panel is undecided, readers disagree with each other.
     adjudication : Event or None
     revealed : tuple of str
         To whom the opinions were revealed in this round.
@@ -156,7 +158,7 @@ def review_of(case_id: str, events: Sequence[Event]) -> CaseReview:
         elif event.kind == "adjudication":
             adjudication = event
         skipped = skipped or event.kind == "skip"
-    disputed = referred or any(read.disagrees for read in reads.values())
+    disputed = referred or any(read.disagrees for read in reads.values()) or _differ(reads.values())
     return CaseReview(
         case_id,
         max((event.version for event in events), default=0),
@@ -169,6 +171,13 @@ def review_of(case_id: str, events: Sequence[Event]) -> CaseReview:
         frozenset(event.reviewer for event in events if event.kind == "reveal"),
         tuple(events),
     )
+
+
+def _differ(reads: Iterable[ReviewerOpinion]) -> bool:
+    """Whether readers who are through differ on their first choice, having been shown an undecided panel."""
+    through = [read for read in reads if read.settled]
+    shown = any(read.panel is not None and not read.panel.decided for read in through)
+    return shown and any(not read.opinion.agrees_with(through[0].opinion) for read in through[1:])
 
 
 def _state(adjudication, asked, disputed: bool, reads: dict[str, ReviewerOpinion], skipped: bool) -> State:

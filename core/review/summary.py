@@ -21,6 +21,7 @@ DIRECTIONS = {
     "from_panel": "away from the panel's answer",
     "elsewhere": "from one answer that is not the panel's to another",
     "within": "without changing the first choice",
+    "undecided": "to another answer where the panel was undecided",
 }
 
 
@@ -58,7 +59,8 @@ class Summary:
     n_reviewed : int
         Cases with somebody's opinion.
     with_panel : Coefficient
-        Share of blind first opinions that agree with what was then revealed as the panel's, interval over cases.
+        Share of blind first opinions that agree with what was then revealed as a decided panel's, interval over cases;
+        ``n_annotations`` and ``n_cases`` are those that were compared.
     with_each_other, alpha : Coefficient
         Percent agreement and Krippendorff's alpha of blind first opinions; those that name one class first.
     minds : Minds
@@ -109,7 +111,7 @@ def summarise_reviews(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> Su
         dataset.n_cases,
         {state: states[state] for state in STATES},
         sum(bool(given) for given in reads.values()),
-        _share("with_panel", _compared(blind), "no blind opinion has been compared with the panel"),
+        _share("with_panel", _compared(blind), "no blind opinion has been compared with a decided panel"),
         each_other,
         alpha,
         _minds(blind),
@@ -131,7 +133,7 @@ class Reviewer:
     n_blind : int
         Those that were given before anything was seen.
     with_panel : Coefficient
-        Share of the blind first opinions that agree with what was then revealed as the panel's; Wilson's interval
+        Share of the blind first opinions that agree with what was then revealed as a decided panel's; Wilson's interval
         over cases. ``n_annotations`` is how many were compared.
     minds : Minds
     """
@@ -153,7 +155,7 @@ def by_reviewer(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> list[Rev
     for name, by_case in given.items():
         blind = {case_id: [read for read in reads if read.visible == "blind"] for case_id, reads in by_case.items()}
         n_reads, n_blind = (sum(map(len, reads.values())) for reads in (by_case, blind))
-        share = _share("with_panel", _compared(blind), "no blind opinion has been compared with the panel")
+        share = _share("with_panel", _compared(blind), "no blind opinion has been compared with a decided panel")
         found.append(Reviewer(name, n_reads, n_blind, share, _minds(blind)))
     return sorted(found, key=lambda one: (-one.n_blind, -one.n_reads, one.name))
 
@@ -187,9 +189,9 @@ def _rounds(review: CaseReview) -> list[ReviewerOpinion]:
 
 
 def _compared(blind: Mapping[str, list[ReviewerOpinion]]) -> dict[str, list[bool]]:
-    """Whether each blind first opinion agrees with the panel's answer, as far as one was revealed."""
+    """Whether each blind first opinion agrees with the panel's answer, as far as a decided one was revealed."""
     return {
-        case_id: [read.first.agrees_with(read.panel) for read in given if read.panel is not None]
+        case_id: [read.first.agrees_with(read.panel) for read in given if read.panel is not None and read.panel.decided]
         for case_id, given in blind.items()
     }
 
@@ -221,6 +223,8 @@ def _minds(blind: Mapping[str, list[ReviewerOpinion]]) -> Minds:
 def _direction(read: ReviewerOpinion) -> str:
     if set(read.first.first) == set(read.opinion.first):
         return "within"
+    if not read.panel.decided:
+        return "undecided"
     if read.opinion.agrees_with(read.panel):
         return "to_panel"
     return "from_panel" if read.first.agrees_with(read.panel) else "elsewhere"

@@ -6,10 +6,9 @@ from core.annotations.dataset import Dataset
 from core.plausibility.protocol import PlausibilityModel
 from core.review.events import Event
 from core.review.opinions import Opinion
-from core.review.panel_answer import panel_opinion
+from core.review.panel_answer import panel_word
 from core.review.states import STATES, ReviewerOpinion
 from core.text import markdown
-from pages.shared.cache import datasets as cached
 from pages.shared.cases import content as case_facts
 from pages.shared.cases import one_case
 from pages.shared.kit import plausibility_models, seen_cases
@@ -50,10 +49,9 @@ def settle(current: CaseOnScreen, model: PlausibilityModel, reliability: float) 
 def _reveal(current: CaseOnScreen, model: PlausibilityModel, reliability: float) -> CaseOnScreen:
     case = current.dataset.case_index(current.case_id)
     view = plausibility_models.data_for(model.name, current.dataset, quietly=True)
-    draws = cached.case_draws(
-        view, model, case, reliability=reliability, n_draws=plausibility_models.N_DRAWS, seed=plausibility_models.SEED
-    )[0]
-    panel = panel_opinion(draws.share, [view.classes[code] for code in draws.classes], draws.ess)
+    panel = panel_word(
+        model, view, case, reliability=reliability, n_draws=plausibility_models.N_DRAWS, seed=plausibility_models.SEED
+    ).opinion
     settings = {
         **model.settings(),
         "reliability": reliability,
@@ -133,10 +131,10 @@ def _sentence(current: CaseOnScreen) -> None:
 
 def _panel(own: Opinion, panel: Opinion) -> str:
     """What the panel says, and whether that is the same."""
-    if len(panel.first) > 1 and own != panel:
-        return f"the panel is undecided between **{', '.join(map(markdown, panel.first))}**."
-    words = markdown(panel.words()) if panel.blocks else "none of the named classes"
-    return f"the panel says **{words}**. You {'agree' if own.agrees_with(panel) else 'disagree'}."
+    if not panel.decided:
+        between = f" between **{', '.join(map(markdown, panel.first))}**" if panel.first else ""
+        return f"the panel is undecided{between}."
+    return f"the panel says **{markdown(panel.words())}**. You {'agree' if own.agrees_with(panel) else 'disagree'}."
 
 
 def _opinions(current: CaseOnScreen) -> None:

@@ -47,7 +47,7 @@ def test_blind_reads_are_compared_as_they_were_before_the_reveal(dataset, review
     assert 0 < found.with_panel.ci_low < 0.5 < found.with_panel.ci_high < 1
     assert found.with_each_other.value == 0.0  # case 1, y against x
     assert (found.minds.n, found.minds.n_changed, found.minds.share.value) == (4, 2, 0.5)
-    assert found.minds.directions == {"to_panel": 1, "from_panel": 1, "elsewhere": 0, "within": 0}
+    assert found.minds.directions == {"to_panel": 1, "from_panel": 1, "elsewhere": 0, "within": 0, "undecided": 0}
     assert found.reasons == {"rater_error": 1, "guideline_gap": 1}
 
 
@@ -95,7 +95,30 @@ def test_a_change_of_lower_places_or_to_a_third_answer_is_told_apart(dataset, re
         "from_panel": 0,
         "elsewhere": 1,
         "within": 1,
+        "undecided": 0,
     }
+
+
+@pytest.mark.parametrize("undecided", [Opinion.of_ranking([["x", "y"]]), UNDETERMINED])
+def test_an_undecided_panel_is_nothing_to_agree_or_disagree_with(dataset, reviews, undecided):
+    """Neither the share nor its number changes; a mind that changed there went neither to nor from the panel."""
+    before = summarise_reviews(dataset, reviews.found)
+    reviews.read("case 4", "Ann", undecided, panel=undecided)
+    reviews.read("case 5", "Ann", X, panel=undecided, end=Y)
+    after = summarise_reviews(dataset, reviews.found)
+    assert after.with_panel == before.with_panel
+    assert (after.with_panel.n_annotations, after.minds.n) == (4, 6)
+    assert after.minds.directions == {"to_panel": 1, "from_panel": 1, "elsewhere": 0, "within": 0, "undecided": 1}
+    (ann,) = [one for one in by_reviewer(dataset, reviews.found) if one.name == "Ann"]
+    assert (ann.n_blind, ann.with_panel.n_annotations) == (4, 2)
+
+
+def test_where_only_undecided_panels_were_revealed_there_is_no_share(dataset, reviews_of):
+    made = reviews_of(dataset)
+    made.read("case 0", "Ann", X, panel=UNDETERMINED)
+    found = summarise_reviews(dataset, made.found).with_panel
+    assert found.value is None
+    assert "decided panel" in found.note
 
 
 def test_rounds_before_a_case_was_reopened_count_too(dataset, reviews):
