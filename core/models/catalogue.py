@@ -56,6 +56,8 @@ class Request:
     method : {"vote", "em", "map", "nuts"}
     smoothing : str or None
         Of models by expectation-maximisation; None lets the model choose.
+    beta : float
+        How much of an independent annotation each counts for (expectation-maximisation).
     use_gold : bool
         Hold cases of known class fixed (expectation-maximisation).
     repeats : {"independent", "first", "refuse"}
@@ -78,6 +80,7 @@ class Request:
     n_tune: int = 1000
     n_chains: int = 4
     seed: int = 0
+    beta: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,6 +124,8 @@ def command_of(request: Request) -> str:
         model, options = "tap", " --raters common"
     if request.smoothing:
         options += f" --smoothing {request.smoothing}"
+    if request.beta != 1:
+        options += f" --beta {request.beta:g}"
     if request.method in ("map", "nuts"):
         options += f" --method {request.method}"
     if request.method == "nuts":
@@ -132,9 +137,9 @@ def command_of(request: Request) -> str:
 
 def em_model(request: Request) -> EmModel:
     """The model object of a request by expectation-maximisation."""
-    options = {"smoothing": request.smoothing, "use_gold": request.use_gold, "repeats": request.repeats}
-    if request.smoothing == "diagonal" and request.model != "dawid-skene":
-        raise InputError(f"{TITLES[request.model]} has no diagonal prior.", "Use none or pooled.")
+    options = {name: getattr(request, name) for name in ("smoothing", "use_gold", "repeats", "beta")}
+    if request.smoothing in ("diagonal", "empirical") and request.model != "dawid-skene":
+        raise InputError(f"{TITLES[request.model]} has no {request.smoothing} prior.", "Use none or pooled.")
     if request.model.startswith("tap"):
         return TAP(**options, raters="common" if request.model == "tap-common" else "own")
     return EM[request.model](**options)
@@ -183,7 +188,20 @@ def fit_request(
         token=token,
         progress=progress,
     )
+    if request.beta != 1:
+        found = _tempered(request, view, found, token)
     return _timed(request, view, found.fit, found, started)
+
+
+def _tempered(request: Request, view: Dataset, found: BayesianFit, token: CancelToken | None) -> BayesianFit:
+    if not request.model.startswith("difficulty-") or request.method != "map":
+        raise InputError(
+            f"{TITLES[request.model]} by {request.method} takes no β.",
+            "β is for EM and for difficulty models at the mode.",
+        )
+    from core.models.difficulty.tempering import tempered_at_mode
+
+    return replace(found, fit=tempered_at_mode(found.fit, view, request.beta, token))
 
 
 def _bayesian(request: Request):

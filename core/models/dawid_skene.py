@@ -8,15 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
 from core.chunks import CancelToken
 from core.models.charts import SimplexChart
 from core.models.climb import no_prior
-from core.models.design import design
-from core.models.em_model import EmModel, Problem
+from core.models.design import Design
+from core.models.em_model import EmModel, Problem, unshrunk
 from core.models.identifiability import two_per_case
 from core.models.restarts import Restarts
-from core.models.smoothing import Smoothing, default_smoothing, diagonal_prior, pooled_prior
+from core.models.smoothing import Smoothing, default_smoothing, diagonal_prior, empirical_prior, pooled_prior
 from core.models.stopping import StoppingRule
 
 __all__ = ["DawidSkene", "Restarts", "Smoothing", "StoppingRule", "default_smoothing"]
@@ -28,29 +27,31 @@ class DawidSkene(EmModel):
 
     Parameters
     ----------
-    smoothing : {"none", "diagonal", "pooled"}, optional
+    smoothing : {"none", "diagonal", "pooled", "empirical"}, optional
         "none" is maximum likelihood. "diagonal" is the posterior mode under Dirichlet(3) on the prevalence and
-        Dirichlet rows with 2.5 K on the diagonal and 1 off it. "pooled" adds 10 pseudo-annotations per rater and true
-        class, spread like the confusion matrix of all raters taken as one. Not given: "none" where the median rater has
-        at least 10 K annotations, else "pooled".
-    stopping, use_gold, repeats
+        Dirichlet rows with 2.5 K on the diagonal and 1 + 1/K off it. "pooled", the default, adds 10 pseudo-annotations
+        per rater and true class, spread like the confusion matrix of all raters taken as one. "empirical" adds as many
+        as the differences between raters suggest, class by class (`core.models.smoothing.empirical_prior`).
+    stopping, use_gold, repeats, beta
         See `EmModel`.
     """
 
-    def problem(self, dataset: Dataset, token: CancelToken | None = None) -> Problem:
-        """The dataset made ready; raises as `EmModel.problem`."""
-        data = design("Dawid-Skene", dataset, self.use_gold, self.repeats)
+    title = "Dawid-Skene"
+
+    def problem_of(self, data: Design, token: CancelToken | None = None) -> Problem:
+        """A design with the prior; see `EmModel.problem_of`."""
         smoothing = self.smoothing or default_smoothing(data.dataset)
         family = FullRows()
         if smoothing == "diagonal":
-            prior = diagonal_prior(dataset.n_classes)
+            prior = diagonal_prior(data.dataset.n_classes)
         elif smoothing == "pooled":
             prior = pooled_prior(data, family, token, per_row=True)
+        elif smoothing == "empirical":
+            prior = empirical_prior(data, family, token)
         else:
-            prior = no_prior(dataset.n_classes)
-        settings = {"smoothing": smoothing, "use_gold": self.use_gold, "repeats": self.repeats}
+            prior = no_prior(data.dataset.n_classes)
         notes = () if self.use_gold else two_per_case(data.dataset)
-        return Problem(data, family, prior, settings, notes)
+        return Problem(data, family, prior, self.settings(smoothing), (*notes, *unshrunk(smoothing)), self.beta)
 
 
 @dataclass(frozen=True, slots=True)

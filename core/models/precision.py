@@ -10,11 +10,11 @@ from core.chunks import CancelToken
 from core.errors import InputError, NotApplicableError
 from core.models.bootstrap import bootstrap_errors
 from core.models.charts import expit, logit
-from core.models.climb import expect
 from core.models.coordinates import Coordinates
 from core.models.em_model import EmModel, Problem
 from core.models.information import Errors, information_errors
 from core.models.result import RaterModelFit, Spread, Uncertainty
+from core.models.tempering import tempered_posterior
 
 Method = Literal["observed information", "case bootstrap"]
 MOST_PARAMETERS = 600
@@ -135,12 +135,10 @@ def _intervals(p: np.ndarray, sd: np.ndarray, moved: np.ndarray, n: np.ndarray, 
 
 
 def _posteriors(problem: Problem, at: Coordinates, draws: np.ndarray) -> list[np.ndarray]:
-    found = []
-    for coordinates in draws:
-        posterior = np.empty((problem.data.dataset.n_cases, problem.data.dataset.n_classes))
-        expect(problem.data, at.point(coordinates), posterior)
-        found.append(posterior.astype(np.float32))
-    return found
+    return [
+        tempered_posterior(problem.data, at.point(coordinates), problem.beta).astype(np.float32)
+        for coordinates in draws
+    ]
 
 
 def _quantiles(posteriors: list[np.ndarray], level: float) -> Spread:

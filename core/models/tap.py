@@ -11,13 +11,12 @@ from typing import Literal
 
 import numpy as np
 
-from core.annotations.dataset import Dataset
 from core.chunks import CancelToken
 from core.models._tap_kernels import accuracy_and_guesses
 from core.models.charts import LEAST_COUNT, SimplexRows, expit, logit
 from core.models.climb import Summit, no_prior
-from core.models.design import design
-from core.models.em_model import EmModel, Problem
+from core.models.design import Design
+from core.models.em_model import EmModel, Problem, unshrunk
 from core.models.identifiability import left_free, tap_identifiability
 from core.models.result import RaterModelFit
 from core.models.smoothing import default_smoothing, pooled_prior
@@ -30,9 +29,10 @@ class TAP(EmModel):
     Parameters
     ----------
     smoothing : {"none", "pooled"}, optional
-        "pooled" adds 10 pseudo-annotations per rater, spread like the answers of all raters taken as one. Not given:
-        "none" where the median rater has at least 10 K annotations or the parameters are common, else "pooled".
-    stopping, use_gold, repeats
+        "pooled" adds 10 pseudo-annotations per rater, spread like the answers of all raters taken as one; it is the
+        default. "none" is maximum likelihood, and what parameters that are common to all raters have where nothing is
+        asked for: they are the pool.
+    stopping, use_gold, repeats, beta
         See `EmModel`.
     raters : {"own", "common"}
 
@@ -46,23 +46,21 @@ class TAP(EmModel):
 
     raters: Literal["own", "common"] = "own"
 
-    def problem(self, dataset: Dataset, token: CancelToken | None = None) -> Problem:
-        """The dataset made ready; raises as `EmModel.problem`."""
-        data = design("t-a-p", dataset, self.use_gold, self.repeats)
+    title = "t-a-p"
+
+    def problem_of(self, data: Design, token: CancelToken | None = None) -> Problem:
+        """A design with the prior; see `EmModel.problem_of`."""
         common = self.raters == "common"
         smoothing = self.smoothing or ("none" if common else default_smoothing(data.dataset))
         if smoothing == "pooled":
             prior = pooled_prior(data, Guessers(True), token, per_row=False)
         else:
-            prior = no_prior(dataset.n_classes)
-        settings = {
-            "smoothing": smoothing,
-            "use_gold": self.use_gold,
-            "repeats": self.repeats,
-            "raters": self.raters,
-        }
+            prior = no_prior(data.dataset.n_classes)
+        settings = self.settings(smoothing) | {"raters": self.raters}
         notes = () if self.use_gold else tap_identifiability(data.dataset, common)
-        return _TapProblem(data, Guessers(common), prior, settings, notes)
+        if not common:
+            notes = (*notes, *unshrunk(smoothing))
+        return _TapProblem(data, Guessers(common), prior, settings, notes, self.beta)
 
 
 class _TapProblem(Problem):

@@ -11,7 +11,7 @@ from core.annotations.dataset import Dataset
 from core.chunks import CancelToken
 from core.errors import InputError, NotApplicableError
 from core.models._kernels import first_answers
-from core.models.dawid_skene import DawidSkene, default_smoothing
+from core.models.dawid_skene import DawidSkene
 from core.models.em_model import EmModel
 from core.models.majority import MajorityVote
 from core.models.one_coin import OneCoin
@@ -229,7 +229,8 @@ def usual_model(dataset: Dataset) -> EmModel:
 
     With many classes and few answers, confusion matrices follow each rater's own mistakes and find them right.
     """
-    return DawidSkene("none") if default_smoothing(dataset) == "none" else OneCoin("pooled")
+    median = np.median(np.bincount(dataset.rater, minlength=dataset.n_raters))
+    return DawidSkene("pooled") if median >= 10 * dataset.n_classes else OneCoin("pooled")
 
 
 def _fit(dataset, model, token, progress) -> tuple[RaterModelFit, tuple[str, ...]]:
