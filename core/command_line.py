@@ -9,7 +9,7 @@ import time
 import numpy as np
 
 from core.annotations.readers import FORMATS
-from core.commands import data, fits, plausibilities, reports
+from core.commands import choices, data, fits, plausibilities, reports
 from core.errors import PluralityError
 from core.report.build import SECTIONS
 from core.version import __version__
@@ -19,6 +19,7 @@ _EXAMPLES = {
     "describe": "python -m core describe readings.csv",
     "agreement": "python -m core agreement readings.csv --level 0.9",
     "fit": "python -m core fit dawid-skene caries --smoothing none --cases-out truth.csv",
+    "choose": "python -m core choose skin --gold truth.csv",
     "certainty": "python -m core certainty plackett-luce skin --reliability 3",
     "sweep": "python -m core sweep plackett-luce skin --reliabilities 1,3,10",
     "report": 'python -m core report skin --select \'{"raters":["R01","R02"]}\' --out report.html',
@@ -116,7 +117,8 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("model", choices=fits.MODELS)
     takes_file(sub)
     sub.add_argument("--method", choices=("em", "map", "nuts"), help="the quickest where not given")
-    sub.add_argument("--smoothing", choices=("none", "diagonal", "pooled"), help="pseudo-counts (em)")
+    sub.add_argument("--smoothing", choices=("none", "diagonal", "pooled", "empirical"), help="pseudo-counts (em)")
+    sub.add_argument("--beta", type=float, metavar="B", help="what an annotation counts for in probabilities, 0 to 1")
     sub.add_argument("--restarts", type=int, default=0, metavar="N", help="random starts beside the vote start (em)")
     sub.add_argument("--intervals", action="store_true", help="standard errors and intervals (em)")
     sub.add_argument("--raters", choices=("own", "common"), default="own", help="parameters of t-a-p")
@@ -127,6 +129,9 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--tune", type=int, default=1000, metavar="M", help="warm-up draws of each chain (nuts)")
     sub.add_argument("--chains", type=int, default=4, metavar="N")
     sub.add_argument("--cases-out", metavar="FILE", help="write class probabilities per case as CSV")
+    sub = add("choose", choices.choose, "Which model of raters predicts annotations best that it has not seen.")
+    takes_file(sub)
+    sub.add_argument("--gold", metavar="FILE", help="case,class of known cases, which judge and do not choose")
     sub = add("certainty", plausibilities.certainty, "Annotation certainty of every case.")
     takes_model(sub)
     sub.add_argument("--reliability", type=float, required=True, metavar="G", help="γ, the trust in the raters")

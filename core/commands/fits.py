@@ -10,12 +10,13 @@ from core.annotations.dataset import Dataset
 from core.annotations.readers import open_table
 from core.annotations.side_files import SideFiles, with_side_files
 from core.commands.inputs import as_classes, progress, stamp, write_table
-from core.errors import InputError
+from core.errors import InputError, NotApplicableError
 from core.models.catalogue import EM, Fitted, Request, em_model, fit_request, usual_method
 from core.models.precision import precision_of
 
+AUTO, EMPIRICAL = "auto", "dawid-skene-empirical"
 MODELS = (
-    *("majority", "one-coin", "class-conditional", "dawid-skene", "tap"),
+    *(AUTO, "majority", "one-coin", "class-conditional", "dawid-skene", EMPIRICAL, "tap"),
     *("bayesian-dawid-skene", "hierarchical", "difficulty"),
 )
 
@@ -26,12 +27,15 @@ def fit(options) -> tuple[dict, pd.DataFrame]:
         raise InputError(f"{options.restarts} restarts were asked for.", "Ask for none or more.")
     dataset, left_out = as_classes(options)
     if options.gold:
-        dataset = _with_gold(dataset, options)
-    request = _request(options)
+        dataset = with_gold(dataset, options)
+    extra, request = {}, None
+    if options.model == AUTO:
+        request, extra = _chosen(options, dataset)
+    request = request or _request(options)
     fitted = fit_request(request, dataset, progress=lambda share, words="": progress(share))
-    extra = {}
     if request.model in EM:
-        fitted, extra = _em(options, fitted)
+        fitted, more = _em(options, fitted)
+        extra |= more
     found = fitted.fit
     table = pd.DataFrame(found.class_probability, columns=list(found.classes))
     table.insert(0, "case", list(found.cases), allow_duplicates=True)  # a class may be called "case"
@@ -44,6 +48,7 @@ def fit(options) -> tuple[dict, pd.DataFrame]:
         "log_likelihood": found.log_likelihood,
         "n_iterations": len(found.objective),
         "settings": found.settings,
+        "beta": found.beta,
         "classes": list(found.classes),
         "prevalence": dict(zip(found.classes, found.prevalence.tolist(), strict=True)),
         "prevalence_interval": None
@@ -65,8 +70,28 @@ def fit(options) -> tuple[dict, pd.DataFrame]:
     return answer, table
 
 
+def _chosen(options, dataset: Dataset) -> tuple[Request, dict]:
+    """The model that the held-out scores choose, without a look at known classes."""
+    from core.models.choose import choose
+
+    given = [
+        name for name in ("method", "smoothing", "beta", "difficulty", "positive") if getattr(options, name) is not None
+    ]
+    if given or options.raters != "own":
+        raise InputError("auto chooses the model and its options.", "Name a model to set options of your own.")
+    found = choose(dataset, seed=options.seed, progress=progress)
+    request = replace(found.best.request(), use_gold=bool(options.gold) and found.best.request().method == "em")
+    if options.gold and not request.use_gold:
+        raise NotApplicableError(f"{found.chosen} opens here and cannot hold known classes fixed. Name another model.")
+    return request, {"chosen": found.chosen, "reason": found.reason}
+
+
 def _request(options) -> Request:
     model = options.model
+    if model == EMPIRICAL:
+        if options.smoothing not in (None, "empirical"):
+            raise InputError(f"{EMPIRICAL} is smoothed by empirical Bayes.", "Leave --smoothing out.")
+        model, options.smoothing = "dawid-skene", "empirical"
     if model == "difficulty":
         model = f"difficulty-{options.difficulty or 'AB'}"
         from core.models.difficulty.names import canonical
@@ -82,6 +107,7 @@ def _request(options) -> Request:
         model,
         options.method or usual_method(model),
         smoothing=options.smoothing,
+        beta=1.0 if options.beta is None else options.beta,
         use_gold=bool(options.gold),
         positive=options.positive,
         n_draws=options.draws,
@@ -159,7 +185,7 @@ def _of_posterior(fitted: Fitted) -> dict:
     return answer
 
 
-def _with_gold(dataset: Dataset, options) -> Dataset:
+def with_gold(dataset: Dataset, options) -> Dataset:
     """Known classes from a table: case, class."""
     try:
         content = Path(options.gold).read_bytes()

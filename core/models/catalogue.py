@@ -171,6 +171,8 @@ def fit_request(
         )
     started = time.perf_counter()
     if request.model == "majority":
+        if request.beta != 1:
+            raise InputError("Majority vote takes no β.", "Leave it out.")
         return _timed(request, dataset, MajorityVote().fit(dataset), None, started)
     if request.model in EM:
         fit = em_model(request).fit(dataset, token=token, progress=progress)

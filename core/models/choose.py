@@ -104,6 +104,12 @@ class Standing:
     diff_se: float | None = None
     excluded: str = ""
 
+    def request(self, repeats: Repeats = "independent") -> Request:
+        """How to fit it again."""
+        if self.candidate is MAJORITY:
+            return Request("majority", "vote")
+        return self.candidate.request(self.beta, repeats)
+
     @property
     def within_one_se(self) -> bool:
         """Whether the chosen model is ahead by no more than one standard error."""
@@ -272,8 +278,8 @@ def _reason(choice: Choice) -> str:
         )
     near = [each.candidate.title for each in others if each.within_one_se]
     said = (
-        f"{best.candidate.title} opens: it predicts {what} best ({number(best.held.score, 3)} nats each, then "
-        f"{second.candidate.title} with {number(second.held.score, 3)})"
+        f"{best.candidate.title} opens: of the rater models it predicts {what} best ({number(best.held.score, 3)} nats "
+        f"each; next is {second.candidate.title} with {number(second.held.score, 3)})"
     )
     if not near:
         return f"{said}."
@@ -289,11 +295,7 @@ def fit_choice(dataset: Dataset, choice: Choice, *, use_gold: bool = False, toke
     NotApplicableError
         Known classes are to be held fixed and there are none, or the chosen model takes none.
     """
-    best = choice.best
-    if best.candidate is MAJORITY:
-        request = Request("majority", "vote")
-    else:
-        request = replace(best.candidate.request(best.beta), use_gold=use_gold)
+    request = replace(choice.best.request(), use_gold=use_gold)
     if use_gold and request.method != "em":
-        raise NotApplicableError(f"{best.candidate.title} opens here, and cannot hold known classes fixed.")
+        raise NotApplicableError(f"{choice.best.candidate.title} opens here, and cannot hold known classes fixed.")
     return fit_request(request, dataset, token=token)

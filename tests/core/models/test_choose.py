@@ -35,7 +35,7 @@ def test_the_best_held_out_score_opens_and_the_table_is_in_its_order(build):
             assert np.isfinite(each.held.case_score).all()
     assert found.best.candidate.title in found.reason and "1,200 held-out annotations best" in found.reason
     near = [each.candidate.title for each in found.standings[1:] if each.within_one_se and not each.excluded]
-    tail = found.reason.partition(";")[2]
+    tail = found.reason.partition(");")[2]
     assert all((title in tail) for title in near) and bool(near) == bool(tail)
 
 
