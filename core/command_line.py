@@ -218,11 +218,18 @@ def _fit() -> list[click.Parameter]:
     of_file = _file()
     taken = [parameter.name for parameter in (*of_file, *own)]
     return [
-        _named("rater model"),
+        _named("rater model", ("auto",)),
         *of_file,
         *own,
         *_variants("rater model"),
         *_options_of("rater model", taken),
+    ]
+
+
+def _choose() -> list[click.Parameter]:
+    return [
+        *_file(),
+        click.Option(["--gold"], metavar="FILE", help="case,class of gold cases, which judge and do not choose."),
     ]
 
 
@@ -326,6 +333,12 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         "Fit a model of raters and truth.",
         "fit dawid-skene caries --smoothing none --cases-out truth.csv",
         _fit,
+    ),
+    "choose": (
+        ".commands.choices:choose",
+        "Which rater model predicts annotations best that it has not seen.",
+        "choose skin --gold truth.csv",
+        _choose,
     ),
     "raters": (
         ".commands.raters:raters",

@@ -85,8 +85,9 @@ GLOSSARY: dict[str, Term] = {
     ),
     "smoothing": Term(
         "Keeps raters with few answers from being judged too sharply.",
-        "none: maximum likelihood; diagonal: Dirichlet prior that favours right answers; pooled: 10 pseudo-annotations "
-        "per row spread like the confusion matrix of all raters together.",
+        "none: maximum likelihood; diagonal: Dirichlet prior that favours right answers; pooled (default): 10 "
+        "pseudo-annotations per row spread like the confusion matrix of all raters together; empirical: as many as the "
+        "differences between raters suggest.",
     ),
     "restarts": Term(
         "Tries many starting points: if they end elsewhere, the data leave more than one answer open.",

@@ -202,6 +202,10 @@ class Method:
         The kinds of annotation for which a page opens with it.
     reference : bool
         Stands beside the others to compare with and is never opened by itself.
+    opens : callable or None
+        Of rater models: whether it may be opened by its held-out score on such data; None where it never is.
+    n_parameters : callable or None
+        Of rater models that may open: free parameters of prevalence and raters.
     is_truth : bool
         Whether its class probabilities may be taken for the truth.
     reliability : ReliabilityScale or None
@@ -239,6 +243,8 @@ class Method:
     place: int = _LAST
     leads: tuple[Kind, ...] = ()
     reference: bool = False
+    opens: Callable[[Dataset], bool] | None = None
+    n_parameters: Callable[[Dataset], int] | None = None
     is_truth: bool = True
     reliability: ReliabilityScale | None = None
     most_cases: int = 0

@@ -10,11 +10,11 @@ from ..chunks import CancelToken
 from ..errors import InputError, NotApplicableError
 from .bootstrap import bootstrap_errors
 from .coordinates import Coordinates
-from .em import expect
 from .em_model import EmModel, Problem
 from .information import Errors, information_errors
 from .reparametrise import expit, logit
 from .result import RaterModelFit, Spread, Uncertainty
+from .tempering import tempered_posterior
 
 Method = Literal["observed information", "case bootstrap"]
 MOST_PARAMETERS = 600
@@ -144,12 +144,10 @@ def _intervals(p: np.ndarray, sd: np.ndarray, moved: np.ndarray, n: np.ndarray, 
 
 
 def _posteriors(problem: Problem, at: Coordinates, draws: np.ndarray) -> list[np.ndarray]:
-    found = []
-    for coordinates in draws:
-        posterior = np.empty((problem.data.dataset.n_cases, problem.data.dataset.n_classes))
-        expect(problem.data, at.point(coordinates), posterior)
-        found.append(posterior.astype(np.float32))
-    return found
+    return [
+        tempered_posterior(problem.data, at.point(coordinates), problem.beta).astype(np.float32)
+        for coordinates in draws
+    ]
 
 
 def _quantiles(posteriors: list[np.ndarray], level: float) -> Spread:

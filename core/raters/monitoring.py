@@ -13,7 +13,6 @@ from ..errors import InputError, NotApplicableError
 from ..models._kernels import first_answers
 from ..models.catalogue import Request, em_model, request
 from ..models.dawid_skene import METHOD as DAWID_SKENE
-from ..models.dawid_skene import default_smoothing
 from ..models.em_model import EmModel
 from ..models.majority import MajorityVote
 from ..models.one_coin import METHODS as ONE_COIN
@@ -253,9 +252,8 @@ def usual_request(dataset: Dataset) -> Request:
 
     With many classes and few answers, confusion matrices follow each rater's own mistakes and find them right.
     """
-    if default_smoothing(dataset) == "none":
-        return request(DAWID_SKENE.name, smoothing="none")
-    return request(ONE_COIN[0].name, smoothing="pooled")
+    median = np.median(np.bincount(dataset.rater, minlength=dataset.n_raters))
+    return request((DAWID_SKENE if median >= 10 * dataset.n_classes else ONE_COIN[0]).name)
 
 
 def _fit(dataset, model, token, progress) -> tuple[RaterModelFit, tuple[str, ...]]:

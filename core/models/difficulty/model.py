@@ -16,7 +16,7 @@ from ...chunks import CancelToken
 from ...errors import InputError, NotApplicableError
 from ...methods import Method, Option, Variant
 from ...options import check_flag, shown
-from ..rater_methods import posterior_method
+from ..rater_methods import BETA, by_posterior, posterior_method
 from ..sizes import check_size
 from .binary import one_against_rest
 from .density import DifficultyDensity, Specification
@@ -155,6 +155,20 @@ def _checked(found: "BayesianFit", density: DifficultyDensity, seed: int, token:
     )
 
 
+def _fit(model, dataset, way, run, token, progress) -> "BayesianFit":
+    """By the mode or by chains; at the mode annotations can count for less."""
+    beta = run.pop("beta")
+    found = by_posterior(model, dataset, way, run, token, progress)
+    if beta == 1:
+        return found
+    if way != "map":
+        raise InputError("A sampled difficulty model takes no β.", "Use its mode (map).")
+    from .tempering import tempered_at_mode
+
+    view = one_against_rest(dataset, model.positive)[0]
+    return replace(found, fit=tempered_at_mode(found.fit, view, beta, token))
+
+
 def _method(place: int, tag: str) -> Method:
     return posterior_method(
         f"difficulty-{tag}",
@@ -166,6 +180,7 @@ def _method(place: int, tag: str) -> Method:
         "2024).",
         sources=("Han, Adıgüzel & Carpenter, Crowdsourcing with Difficulty (2024)",),
         options=(
+            replace(BETA, of_run=True),
             Option("positive", str, None, "Class told from the rest", "the class that is told apart from all others"),
             Option(
                 "cooperative", bool, True, "No rater does worse than chance", "raters do not do worse than chance"
@@ -176,6 +191,9 @@ def _method(place: int, tag: str) -> Method:
             ),
         ),
         view=lambda dataset, positive=None, **_: one_against_rest(dataset, positive)[0],
+        fit=_fit,
+        opens=(lambda dataset: dataset.n_classes == 2) if tag in ("AB", "ABC") else None,
+        n_parameters=lambda dataset: 1 + 2 * dataset.n_raters,
         variant=Variant("difficulty", "model", tag, "which of the eighteen difficulty models", tag == "AB", canonical),
         place=place,
         # A baseline without a parameter: it is compared, and its answers are never taken for the truth.
