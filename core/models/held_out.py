@@ -282,7 +282,7 @@ def held_out_difficulty(
     from .difficulty._tempered_kernels import log_table, score_hidden_answers
     from .difficulty.density import DifficultyDensity, Specification
     from .difficulty.mode import at_its_mode
-    from .difficulty.mode import climb as climb_to_mode
+    from .difficulty.mode import highest_from as climb_to_mode
 
     dataset = data.whole.dataset
     if dataset.n_classes != 2:
