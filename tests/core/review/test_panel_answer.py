@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from core.annotations.dataset import Dataset
+from core.certainty.first_place import exact_first_place
 from core.errors import InputError
 from core.ingest.samples import load_sample
 from core.plausibility.dirichlet import DirichletCounts
@@ -140,6 +141,17 @@ def test_prirn_is_exact_and_agrees_with_its_draws():
         lead = np.bincount(draws.top[:, 0], minlength=len(draws.classes) + 1)[:-1].max() / 20_000
         assert found.se == 0.0
         assert found.certainty == pytest.approx(lead, abs=4 * 0.5 / np.sqrt(20_000))
+
+
+@pytest.mark.parametrize("model", [DirichletCounts(), PrIRN()])
+def test_exact_chances_of_the_named_and_the_unnamed_make_one(model):
+    """Eight classes, one of them named: the seven others are alike, and drawn as often."""
+    data = answers(2, n_classes=8)
+    codes, chance = exact_first_place(model, data, 0, 0.5)
+    _, draws = next(model.draws(data, reliability=0.5, n_draws=20_000, seed=1, cases=range(1)))
+    assert codes.tolist() == [0]
+    assert chance.sum() == pytest.approx(1.0, abs=1e-9)
+    assert chance[1] == pytest.approx((draws.top[:, 0] == 1).mean(), abs=4 * 0.5 / np.sqrt(20_000))
 
 
 def test_a_level_below_one_half_is_refused():
