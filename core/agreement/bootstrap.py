@@ -115,11 +115,11 @@ def bootstrap(
     counts = as_counts(data)
     pool = pool_of(vector_numbers(counts))
     side = Side(data, counts, chosen(data, names), how, pool, np.arange(counts.n_cases))
-    found = resample(pool, side.statistics, n_replicates, seed, "agreement", token, progress)
-    return _result(side, side.in_order(found), level)
+    return _result(side, resample(pool, side.statistics, n_replicates, seed, "agreement", token, progress), level)
 
 
-def _result(side: Side, replicates: np.ndarray, level: float) -> BootstrapResult:
+def _result(side: Side, found: np.ndarray, level: float) -> BootstrapResult:
+    replicates = side.in_order(found)
     replicates.flags.writeable = False
     n_at_1 = (replicates >= _AT_1).sum(axis=0)
     why = side.why_undefined() if np.isnan(side.observed).any() else {}

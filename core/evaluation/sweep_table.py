@@ -83,13 +83,12 @@ def reliability_sweep(
     _check(classifiers, dataset)
     risk = _levels(dataset)
     metrics = Metrics(tuple(classifiers), max_top, risk)
-    reducers: list = [TopSets(max_top)]
-    if risk is not None:
-        reducers.append(RiskLevels(risk))
-    point = None
-    if classifiers:
-        reducers.append(metrics)
-        point = point_scores(metrics, *model.point_shares(dataset), dataset.n_classes)
+    reducers = [
+        TopSets(max_top),
+        *([RiskLevels(risk)] if risk is not None else []),
+        *([metrics] if classifiers else []),
+    ]
+    point = point_scores(metrics, *model.point_shares(dataset), dataset.n_classes) if classifiers else None
     classes = dataset.classes or getattr(model, "classes", ())  # scores have those of their threshold
     certainty, risks, evaluations = [], [], []
     for place, reliability in enumerate(reliabilities):

@@ -88,10 +88,8 @@ def read(
     InputError
         Says the line or column, what was found, and what to do.
     """
-    format, layout = _format_and_layout(format, layout)
-    found, title = _opened(source, name, has_header, format, progress)
-    given = {"case": case, "rater": rater, "answer": answer, "rank": rank}
-    asked = _with_given(choose_question(found, question), given, layout, separators)
+    found, title, layout = _opened(source, name, has_header, format, layout, progress)
+    asked = _with_given(choose_question(found, question), (case, rater, answer, rank), layout, separators)
     return build_question(
         found,
         asked,
@@ -226,11 +224,12 @@ def _format_and_layout(format: str | None, layout: str | None) -> tuple[str | No
 
 
 def _with_given(
-    question: Question, given: dict[str, str | None], layout: str | None, separators: tuple[str, str] | None
+    question: Question, columns: tuple[str | None, ...], layout: str | None, separators: tuple[str, str] | None
 ) -> Question:
-    """The question with the columns that the user gave."""
-    if layout is None and separators is None and all(column is None for column in given.values()):
+    """The question with the columns of cases, raters, answers and ranks that the user gave."""
+    if layout is None and separators is None and all(column is None for column in columns):
         return question
+    given = dict(zip(("case", "rater", "answer", "rank"), columns, strict=True))
     mapping = complete_mapping(question.raw, **given, layout=layout, guess=question.mapping, separators=separators)
     return replace(question, mapping=mapping)
 
@@ -240,14 +239,16 @@ def _opened(
     name: str | None,
     has_header: bool | None,
     format: str | None,
+    layout: str | None,
     progress: Callable[[float], None] | None,
-) -> tuple[Source, str]:
-    """What the files or a frame hold, and what they are called; their bytes are not kept."""
+) -> tuple[Source, str, str | None]:
+    """What the files or a frame hold, what they are called, and the layout of a plain table; no bytes are kept."""
+    format, layout = _format_and_layout(format, layout)
     opening = (lambda share: progress(_OPENING * share)) if progress else None
     if not isinstance(source, str | bytes | Path | list | tuple) and is_frame(source):
-        return open_frame("The frame", source, format=format, progress=opening), name or "data"
+        return open_frame("The frame", source, format=format, progress=opening), name or "data", layout
     files, title = _files_of(source, name)
-    return open_source(files, has_header=has_header, format=format, progress=opening), title
+    return open_source(files, has_header=has_header, format=format, progress=opening), title, layout
 
 
 def _files_of(source: str | Path | bytes | Sequence[str | Path], name: str | None) -> tuple[list, str]:

@@ -245,9 +245,7 @@ def test_every_module_of_the_shared_pages_stands_in_a_room():
     assert [path.name for path in (ROOT / "pages" / "shared").glob("*.py")] == ["__init__.py"]
 
 
-@pytest.mark.parametrize(
-    "module", [name for name in EVERY if not name.endswith("_kernels") and name != "core.command_line"]
-)
+@pytest.mark.parametrize("module", [name for name in EVERY if not name.endswith("_kernels")])
 def test_a_function_fits_on_a_screen(module):
     """At most 60 lines with its docstring; a kernel is one walk through its data and may be longer."""
     functions = (

@@ -34,7 +34,7 @@ def text_of(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-class Texts:
+class TextCodes:
     """A column of text as codes into the texts seen so far."""
 
     def __init__(self) -> None:
@@ -75,7 +75,7 @@ class _Asked:
     def __init__(self, kind: AnswerType) -> None:
         self.kind = kind
         self.annotation, self.rank = array("q"), array("i")
-        self.answer = Texts()
+        self.answer = TextCodes()
         self.dropped: list[tuple[int, str]] = []
         self.ranked = False
 
@@ -95,7 +95,7 @@ class Questionnaire:
         self._words, self._files = tuple(words), tuple(files)
         self._numbers = tuple(array("q") for _ in words)
         self._line, self._file = array("q"), array("i")
-        self._case, self._rater, self._time, self._group = Texts(), Texts(), Texts(), Texts()
+        self._case, self._rater, self._time, self._group = TextCodes(), TextCodes(), TextCodes(), TextCodes()
         self._only, self._only_names = array("i"), {}
         self._asked: dict[str, _Asked] = {}
         self._dropped: dict[int, str] = {}
@@ -225,7 +225,7 @@ class Questionnaire:
     def _numbered(self, annotation: np.ndarray) -> pa.ChunkedArray:
         """Names "answer 1", "answer 2", ... for the annotations of each case where nobody is named."""
         seen: dict[int, int] = {}
-        names, last = Texts(), -1
+        names, last = TextCodes(), -1
         for place in annotation:
             if place != last:
                 case = self._case.codes[int(place)]
@@ -235,5 +235,5 @@ class Questionnaire:
         return names.taken()
 
     @staticmethod
-    def _is_empty(column: Texts) -> bool:
+    def _is_empty(column: TextCodes) -> bool:
         return len(column) == 0 or list(column._code) == [""]

@@ -135,15 +135,8 @@ def fit_by_nuts(
     plan = {"n_draws": n_draws, "n_tune": n_tune, "n_chains": n_chains, "seed": seed}
     told = _part(progress, 0.0, _SAMPLING_SHARE), _part(progress, _SAMPLING_SHARE, 1.0)
     chains = sample(density, **plan, target_accept=target_accept, token=token, progress=told[0])
-    found, draws = _fit_of_chains(density, summarise, dataset, chains, plan, level), chains.flat()
-    if token is not None:
-        token.check()
-    return replace(
-        found,
-        checks=predictive_checks(density, draws, dataset, seed=seed, token=token, progress=told[1]),
-        loo=_leave_one_out(density, draws, dataset),
-        paper=score(draws) if score is not None and len(draws) >= LEAST_DRAWS else None,
-    )
+    found = _fit_of_chains(density, summarise, dataset, chains, plan, level)
+    return _checked(found, density, chains.flat(), dataset, score, token, told[1])
 
 
 def _part(progress: Progress | None, first: float, last: float) -> Callable | None:
@@ -171,6 +164,26 @@ def _fit_of_chains(
         draws=thinned(draws, KEPT_DRAWS),
         seconds=chains.seconds,
         cpu_seconds=chains.cpu_seconds,
+    )
+
+
+def _checked(
+    found: BayesianFit,
+    density: Density,
+    draws: np.ndarray,
+    dataset: Dataset,
+    score: Callable[[np.ndarray], PaperScore] | None,
+    token: CancelToken | None,
+    progress: Callable | None,
+) -> BayesianFit:
+    """The fit with its predictive checks and leave-one-out."""
+    if token is not None:
+        token.check()
+    return replace(
+        found,
+        checks=predictive_checks(density, draws, dataset, seed=found.seed, token=token, progress=progress),
+        loo=_leave_one_out(density, draws, dataset),
+        paper=score(draws) if score is not None and len(draws) >= LEAST_DRAWS else None,
     )
 
 

@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import product
 from math import log
 
 import numpy as np
@@ -37,9 +38,8 @@ def slow_em(rows, n_cases, n_raters, n_classes, prior_pi, prior_theta, stop):
         pi = np.array([prior_pi + sum(q[case, k] for case in answered) for k in range(n_classes)])
         pi /= pi.sum()
         theta = np.array([prior_theta.copy() for _ in range(n_raters)])
-        for case, rater, answer in rows:
-            for k in range(n_classes):
-                theta[rater, k, answer] += q[case, k]
+        for (case, rater, answer), k in product(rows, range(n_classes)):
+            theta[rater, k, answer] += q[case, k]
         for rater in range(n_raters):
             for k in range(n_classes):
                 mass = theta[rater, k].sum()
@@ -53,11 +53,9 @@ def slow_em(rows, n_cases, n_raters, n_classes, prior_pi, prior_theta, stop):
             log_likelihood += log(joint.sum())
             q[case] = joint / joint.sum()
         penalty = sum(prior_pi * log(p) for p in pi if prior_pi > 0)
-        for rater in range(n_raters):
-            for k in range(n_classes):
-                for l in range(n_classes):  # noqa: E741 - the letter of the model
-                    if prior_theta[k, l] > 0:
-                        penalty += prior_theta[k, l] * log(theta[rater, k, l])
+        for rater, k, other in product(range(n_raters), range(n_classes), range(n_classes)):
+            if prior_theta[k, other] > 0:
+                penalty += prior_theta[k, other] * log(theta[rater, k, other])
         path.append(log_likelihood + penalty)
         if stop(path):
             return pi, theta, q, path, log_likelihood
