@@ -34,6 +34,7 @@ _WHERE = {
     "GaussianScores": "core.plausibility.gaussian",
     "PrIRN": "core.plausibility.prirn",
     "PlackettLuce": "core.plausibility.plackett_luce.gibbs",
+    "MixturePlackettLuce": "core.plausibility.plackett_luce.trust",
     "annotation_certainty": "core.certainty.top_sets",
     "next_opinion": "core.certainty.next_opinion",
     "set_certainty": "core.certainty.given",

@@ -91,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument("--seed", type=int, default=0)
 
     def takes_model(sub: argparse.ArgumentParser) -> None:
-        sub.add_argument("model", choices=("dirichlet", "gaussian", "prirn", "plackett-luce"))
+        sub.add_argument("model", choices=("dirichlet", "gaussian", "prirn", "plackett-luce", "mixture-plackett-luce"))
         takes_file(sub)
         takes_draws(sub)
         sub.add_argument("--prior", metavar="M0,K0,A0,B0", help="of scores (gaussian); fitted where not given")
@@ -100,7 +100,10 @@ def _parser() -> argparse.ArgumentParser:
     def takes_draws(sub: argparse.ArgumentParser) -> None:
         sub.add_argument("--draws", type=int, default=1000, metavar="M")
         sub.add_argument("--top", type=int, default=3, metavar="J", help="largest set of classes, 1 to J")
-        sub.add_argument("--alpha", type=float, default=1.0, metavar="A", help="prior of each class (dirichlet, PL)")
+        sub.add_argument(
+            "--alpha", type=float, default=1.0, metavar="A", help="prior of each class (dirichlet, plackett-luce)"
+        )
+        sub.add_argument("--concentration", type=float, default=0.3, metavar="C", help="prior of all classes (mixture)")
         sub.add_argument("--ties", choices=("split", "full"), default="split", help="weight of tied classes (prirn)")
         sub.add_argument("--epsilon", type=float, default=0.01, metavar="E", help="pseudo-count of a class (prirn)")
 

@@ -45,6 +45,7 @@ CAPABILITIES: dict[str, Capability] = {
     ),
     "dirichlet": Capability("Dirichlet counts", _ONE_CLASS),
     "plackett-luce": Capability("Plackett-Luce", _RANKED),
+    "mixture-plackett-luce": Capability("Mixture Plackett-Luce: trust per rater", _RANKED, needs_raters=True),
     "prirn": Capability("PrIRN", _RANKED),
 }
 
