@@ -4,7 +4,7 @@
 `published`: 1,947 generated cases of 419 classes at γ = 3, chain and all draws; target 120 CPU s.
 `calibration`: a_j is drawn from its prior, u, λ and rankings from the model, a_j again from the posterior: its rank
 among independent draws is uniform. At γ = 2 every ranking stands twice with one u: only data in which both copies of
-every ranking are alike are kept, which leaves ranks uniform. Many replications are one dataset with raters of their own.
+every ranking are alike are kept, which leaves ranks uniform. Many replications are one dataset, with their own raters.
 """
 
 import csv

@@ -1,7 +1,6 @@
 """Trust per rater: a mixture of Plackett-Luce and class popularity, u_ij ~ Bernoulli(a_j).
 
-Where u_ij = 1 rater j paid attention to case i and the ranking comes from the case's own plausibilities λ_i; where
-u_ij = 0 it is a guess from how popular classes are. The t-a-p model [Eubanks, *Kappa Zoo*, chapter 9] for rankings.
+Where u_ij = 1 the ranking comes from the plausibilities λ_i of its case, else from class popularity. The t-a-p model [Eubanks, *Kappa Zoo*, chapter 9] for rankings.
 The chain couples cases through a_j. Cases are walked in chunks given a, then a is drawn given u; with a known at every
 sweep, the chain of one case can be run again by itself, which is how draws leave one case at a time.
 """
@@ -86,8 +85,7 @@ class MixturePlackettLuce:
         rankings of attentive raters agree, as in t-a-p.
     alpha : float, optional
         Instead of it, the prior of `PlackettLuce`: Gamma(alpha >= 1) on classes that somebody named on the case. It
-        rests on the rankings themselves: a class counts as likely because one rater named it, so nearly all rankings
-        seem attentive, and raters cannot be told apart. For comparisons.
+        rests on the rankings themselves, so that nearly all seem attentive: raters cannot be told apart.
     n_burn : int
         Sweeps of each chain that are thrown away first.
     n_chains : int
@@ -218,10 +216,7 @@ class MixturePlackettLuce:
     def draws(
         self, dataset: Dataset, *, reliability: float, n_draws: int, seed: int, cases: range | None = None
     ) -> Iterator[tuple[int, CaseDraws]]:
-        """Draws of each case, chain after chain, with their effective number; runs the chain over all cases first.
-
-        Parameters and errors as in `fit`; ``cases`` says which, all where not given.
-        """
+        """Draws of each case (all where ``cases`` is not given), chain after chain; the rest as in `fit`."""
         fit = self.fit(dataset, reliability=reliability, n_draws=n_draws, seed=seed)
         starts = [stream.start() for stream in fit.streams]
         for case in range(dataset.n_cases) if cases is None else cases:
@@ -265,10 +260,9 @@ class MixturePlackettLuce:
         )
 
     def expected_seconds(self, dataset: Dataset, *, reliability: float, n_draws: int = 1000) -> float:
-        """Seconds that `fit` and all draws will take on this machine, from a run over a few cases.
+        """Seconds that `fit` and all draws will take on this machine, from a short run over a few cases of all sizes.
 
-        The run is made twice, so that compiling is not counted. Cases are taken evenly by how much they hold; all cores
-        work where there are enough cases for them.
+        The run is made twice, so that compiling is not counted; all cores work where there are enough cases for them.
         """
         work = case_work(dataset)
         order = np.argsort(work, kind="stable")
