@@ -1,8 +1,7 @@
 """Trust per rater: a mixture of Plackett-Luce and class popularity, u_ij ~ Bernoulli(a_j).
 
-Where u_ij = 1 the ranking comes from the plausibilities λ_i of its case, else from class popularity. The t-a-p model [Eubanks, *Kappa Zoo*, chapter 9] for rankings.
-The chain couples cases through a_j. Cases are walked in chunks given a, then a is drawn given u; with a known at every
-sweep, the chain of one case can be run again by itself, which is how draws leave one case at a time.
+Where u_ij = 1 the ranking comes from the plausibilities λ_i of its case, else from how popular classes are: the t-a-p
+model [Eubanks, *Kappa Zoo*, chapter 9] for rankings. With a known at every sweep, one case's chain can be run again.
 """
 
 import os

@@ -144,11 +144,11 @@ def test_rankings_have_the_posterior_of_the_sum_over_every_u_and_the_simplex(rel
 @pytest.mark.parametrize("name", ["ties and orders", "every ranking twice"])
 def test_trust_has_uniform_ranks_among_its_draws(name):
     """At γ = 2 on rankings that stand twice with one u."""
-    assert (calibrate(DESIGNS[name], 250) > 1e-4).all()
+    assert (calibrate(DESIGNS[name], 200) > 1e-4).all()
 
 
 def test_rankings_that_stand_twice_counted_once_fail_the_same_check():
-    assert (calibrate(DESIGNS["every ranking twice"], 1_000, reliability=0.25) < 1e-4).any()
+    assert (calibrate(DESIGNS["every ranking twice"], 400, reliability=0.25) < 1e-4).any()
 
 
 def test_nothing_depends_on_chunks_or_on_which_cases_are_drawn(monkeypatch):
