@@ -34,6 +34,7 @@ _WHERE = {
     "GaussianScores": ".plausibility.gaussian",
     "PrIRN": ".plausibility.prirn",
     "PlackettLuce": ".plausibility.plackett_luce.gibbs",
+    "MixturePlackettLuce": ".plausibility.plackett_luce.trust",
     "annotation_certainty": ".certainty.top_sets",
     "next_opinion": ".certainty.next_opinion",
     "set_certainty": ".certainty.label_certainty",

@@ -54,7 +54,10 @@ class CaseDraws:
 
 
 class PlausibilityModel(Protocol):
-    """What the driver, the sweep and the pages ask of a model. ``name`` goes into every cache key."""
+    """What the driver, the sweep and the pages ask of a model. ``name`` goes into every cache key.
+
+    A model whose cases are not independent also has ``prepare``, which the driver calls before the draws.
+    """
 
     name: str
     default_reliability: float
