@@ -119,6 +119,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--method", choices=("em", "map", "nuts"), help="the quickest where not given")
     sub.add_argument("--smoothing", choices=("none", "diagonal", "pooled", "empirical"), help="pseudo-counts (em)")
     sub.add_argument("--beta", type=float, metavar="B", help="what an annotation counts for in probabilities, 0 to 1")
+    sub.add_argument("--doubt", type=float, metavar="D", help="share of cases that may mislead all raters, 0 to 1")
     sub.add_argument("--restarts", type=int, default=0, metavar="N", help="random starts beside the vote start (em)")
     sub.add_argument("--intervals", action="store_true", help="standard errors and intervals (em)")
     sub.add_argument("--raters", choices=("own", "common"), default="own", help="parameters of t-a-p")

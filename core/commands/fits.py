@@ -75,7 +75,9 @@ def _chosen(options, dataset: Dataset) -> tuple[Request, dict]:
     from core.models.choose import choose
 
     given = [
-        name for name in ("method", "smoothing", "beta", "difficulty", "positive") if getattr(options, name) is not None
+        name
+        for name in ("method", "smoothing", "beta", "doubt", "difficulty", "positive")
+        if getattr(options, name) is not None
     ]
     if given or options.raters != "own":
         raise InputError("auto chooses the model and its options.", "Name a model to set options of your own.")
@@ -108,6 +110,7 @@ def _request(options) -> Request:
         options.method or usual_method(model),
         smoothing=options.smoothing,
         beta=1.0 if options.beta is None else options.beta,
+        doubt=options.doubt or 0.0,
         use_gold=bool(options.gold),
         positive=options.positive,
         n_draws=options.draws,

@@ -57,7 +57,9 @@ class Request:
     smoothing : str or None
         Of models by expectation-maximisation; None lets the model choose.
     beta : float
-        How much of an independent annotation each counts for (expectation-maximisation).
+        How much of an independent annotation each counts for (expectation-maximisation, difficulty at the mode).
+    doubt : float
+        Share of cases whose annotations as a whole may say nothing of the truth (the same models).
     use_gold : bool
         Hold cases of known class fixed (expectation-maximisation).
     repeats : {"independent", "first", "refuse"}
@@ -81,6 +83,7 @@ class Request:
     n_chains: int = 4
     seed: int = 0
     beta: float = 1.0
+    doubt: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,6 +129,8 @@ def command_of(request: Request) -> str:
         options += f" --smoothing {request.smoothing}"
     if request.beta != 1:
         options += f" --beta {request.beta:g}"
+    if request.doubt:
+        options += f" --doubt {request.doubt:g}"
     if request.method in ("map", "nuts"):
         options += f" --method {request.method}"
     if request.method == "nuts":
@@ -137,7 +142,7 @@ def command_of(request: Request) -> str:
 
 def em_model(request: Request) -> EmModel:
     """The model object of a request by expectation-maximisation."""
-    options = {name: getattr(request, name) for name in ("smoothing", "use_gold", "repeats", "beta")}
+    options = {name: getattr(request, name) for name in ("smoothing", "use_gold", "repeats", "beta", "doubt")}
     if request.smoothing in ("diagonal", "empirical") and request.model != "dawid-skene":
         raise InputError(f"{TITLES[request.model]} has no {request.smoothing} prior.", "Use none or pooled.")
     if request.model.startswith("tap"):
@@ -171,8 +176,8 @@ def fit_request(
         )
     started = time.perf_counter()
     if request.model == "majority":
-        if request.beta != 1:
-            raise InputError("Majority vote takes no β.", "Leave it out.")
+        if request.beta != 1 or request.doubt:
+            raise InputError("Majority vote takes no β and no doubt.", "Leave them out.")
         return _timed(request, dataset, MajorityVote().fit(dataset), None, started)
     if request.model in EM:
         fit = em_model(request).fit(dataset, token=token, progress=progress)
@@ -190,7 +195,7 @@ def fit_request(
         token=token,
         progress=progress,
     )
-    if request.beta != 1:
+    if request.beta != 1 or request.doubt:
         found = _tempered(request, view, found, token)
     return _timed(request, view, found.fit, found, started)
 
@@ -203,7 +208,7 @@ def _tempered(request: Request, view: Dataset, found: BayesianFit, token: Cancel
         )
     from core.models.difficulty.tempering import tempered_at_mode
 
-    return replace(found, fit=tempered_at_mode(found.fit, view, request.beta, token))
+    return replace(found, fit=tempered_at_mode(found.fit, view, request.beta, token, doubt=request.doubt))
 
 
 def _bayesian(request: Request):

@@ -11,7 +11,7 @@ from core.models.design import Repeats
 from core.models.difficulty.names import switches
 from core.models.held_out import HeldOut, HeldOutData, held_out, held_out_difficulty, held_out_votes, prepare
 from core.models.result import RaterModelFit
-from core.models.tempering import tempered, truth_beta
+from core.models.tempering import tempered, truth_beta, truth_doubt
 from core.text import number
 
 SAME_SCORE = 1e-6
@@ -42,11 +42,11 @@ class Candidate:
         """Name on screen."""
         return TITLES[self.model] + (", empirical Bayes" if self.smoothing == "empirical" else "")
 
-    def request(self, beta: float, repeats: Repeats = "independent") -> Request:
+    def request(self, beta: float, doubt: float, repeats: Repeats = "independent") -> Request:
         """How to fit it."""
         if self.smoothing is None:
-            return Request(self.model, "map", repeats=repeats, beta=beta)
-        return Request(self.model, "em", smoothing=self.smoothing, repeats=repeats, beta=beta)
+            return Request(self.model, "map", repeats=repeats, beta=beta, doubt=doubt)
+        return Request(self.model, "em", smoothing=self.smoothing, repeats=repeats, beta=beta, doubt=doubt)
 
     def n_parameters(self, dataset: Dataset) -> int:
         """Free parameters of prevalence and raters."""
@@ -89,6 +89,8 @@ class Standing:
         Of all data, class probabilities at ``beta``.
     beta : float
         What the fit's annotations count for, see `core.models.tempering.truth_beta`.
+    doubt : float
+        See `core.models.tempering.truth_doubt`.
     diff, diff_se : float or None
         Score minus that of the chosen model, paired by answer, with its standard error clustered by case.
     excluded : str
@@ -100,6 +102,7 @@ class Standing:
     held: HeldOut | None = None
     fit: RaterModelFit | None = None
     beta: float = 1.0
+    doubt: float = 0.0
     diff: float | None = None
     diff_se: float | None = None
     excluded: str = ""
@@ -108,7 +111,7 @@ class Standing:
         """How to fit it again."""
         if self.candidate is MAJORITY:
             return Request("majority", "vote")
-        return self.candidate.request(self.beta, repeats)
+        return self.candidate.request(self.beta, self.doubt, repeats)
 
     @property
     def within_one_se(self) -> bool:
@@ -209,16 +212,18 @@ def _standing(data: HeldOutData, dataset, candidate: Candidate, repeats, cases, 
             tag = candidate.model.removeprefix("difficulty-")
             held = held_out_difficulty(data, tag, token=token, progress=progress)
             beta = truth_beta(held.beta, case_effect=switches(tag).difficulty)
-            fit = fit_request(candidate.request(beta, repeats), dataset, token=token).fit
+            doubt = truth_doubt(held.beta)
+            fit = fit_request(candidate.request(beta, doubt, repeats), dataset, token=token).fit
         else:
-            model = em_model(candidate.request(1.0, repeats))
+            model = em_model(candidate.request(1.0, 0.0, repeats))
             fit = replace(model.fit(dataset, token=token), model=candidate.model)
             held = held_out(data, model, cases=cases, token=token, progress=progress)
             beta = truth_beta(held.beta)
-            fit = tempered(fit, dataset, beta, token)
+            doubt = truth_doubt(held.beta)
+            fit = tempered(fit, dataset, beta, token, doubt=doubt)
     except (NotApplicableError, LimitError) as error:
         return Standing(candidate, n_parameters, excluded=str(error))
-    return Standing(candidate, n_parameters, held, fit, beta, excluded=_run_away(dataset, fit))
+    return Standing(candidate, n_parameters, held, fit, beta, doubt, excluded=_run_away(dataset, fit))
 
 
 def _run_away(dataset: Dataset, fit: RaterModelFit) -> str:

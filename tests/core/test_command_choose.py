@@ -54,7 +54,9 @@ def test_choose_has_its_keys_and_fit_auto_fits_what_was_chosen(crowd, capsys, tm
     table = list(csv.DictReader(out.read_text("utf-8-sig").splitlines()))
     loss = -np.mean([np.log(float(row[truth[row["case"]]])) for row in table])
     assert loss == pytest.approx(judged["log_loss"], rel=1e-6)
-    again = told(capsys, "fit", found["chosen"], answers, "--beta", fitted["beta"])
+    assert best["doubt"] == fitted["settings"]["doubt"]
+    again = told(capsys, "fit", found["chosen"], answers, "--beta", fitted["beta"], "--doubt", best["doubt"])
+    assert again["settings"] == fitted["settings"]
     assert again["prevalence"] == fitted["prevalence"]
 
 

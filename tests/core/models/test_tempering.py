@@ -11,7 +11,7 @@ from core.models.dawid_skene import DawidSkene
 from core.models.one_coin import OneCoin
 from core.models.smoothing import pool_rows, strength
 from core.models.tap import TAP
-from core.models.tempering import dependence_note, tempered, truth_beta
+from core.models.tempering import dependence_note, tempered, truth_beta, truth_doubt
 from tests.core.models.rows import random_rows, simulated
 
 
@@ -63,6 +63,27 @@ def test_the_sentence_counts_the_typical_case_and_is_absent_where_beta_is_1(buil
     assert dependence_note(build([(0, 0, 0), (1, 1, 1)], 2), 0.5) == ()
     assert any("independent" in note and "worth" in note for note in OneCoin(beta=0.5).fit(dataset).notes)
     assert not any("worth" in note for note in OneCoin().fit(dataset).notes)
+
+
+@pytest.mark.parametrize("model", [OneCoin(beta=0.5, doubt=0.1), DawidSkene(doubt=0.1), TAP(beta=0.3, doubt=0.1)])
+def test_doubt_mixes_in_the_prevalence_and_known_classes_stay_certain(model, build):
+    dataset = build(random_rows(3), 3)
+    plain, doubted = replace(model, doubt=0.0).fit(dataset), model.fit(dataset)
+    assert doubted.class_probability == pytest.approx(0.9 * plain.class_probability + 0.1 * plain.prevalence, abs=1e-12)
+    assert tempered(plain, dataset, model.beta, doubt=0.1).class_probability == pytest.approx(
+        doubted.class_probability, abs=1e-12
+    )
+    gold = np.full(dataset.n_cases, -1, np.int32)
+    gold[:5] = 2
+    fit = replace(model, use_gold=True).fit(replace(dataset, gold=gold))
+    assert fit.class_probability[:5].tolist() == [[0, 0, 1]] * 5
+
+
+def test_doubt_is_taken_where_raters_share_mistakes_and_not_where_they_look_independent():
+    assert truth_doubt(1.0) == 0
+    assert truth_doubt(0.9) == truth_doubt(0.1) == 0.02
+    with pytest.raises(InputError, match="doubt"):
+        OneCoin(doubt=1.0)
 
 
 @pytest.mark.parametrize("beta", [0, -1, 1.01, float("nan")])
