@@ -178,6 +178,7 @@ def test_histograms_count_every_case_once():
     agreement = np.array([1, 1, 0.5, 0, np.nan])
     shares = case_agreement_histogram(agreement, LIGHT, "").data[0]
     assert {round(x, 2): y for x, y in zip(shares.x, shares.y, strict=True) if y} == {0.05: 1, 0.55: 1, 0.95: 2}
+    assert tuple(case_agreement_histogram(agreement, LIGHT, "").layout.xaxis.range) == (0, 1)
     assert (shares.customdata[0], shares.customdata[9]) == ("0.0 to 0.1", "0.9 to 1.0")
     bars = annotations_per_case(np.array([2, 2, 5]), LIGHT, "").data[0]
     assert list(bars.x) == [2, 5] and list(bars.y) == [2, 1]

@@ -94,7 +94,9 @@ def test_the_metric_of_cases_is_sorted_from_the_worst_and_cases_without_a_predic
 def test_of_many_cases_an_even_part_with_both_ends_is_drawn():
     by_case = np.zeros((2401, 2, 2))
     by_case[:, 0, 0] = np.random.default_rng(0).permutation(2401) / 2400
-    curve = metric_per_case(evaluation(0, None, by_case), "top1_accuracy", LIGHT, "").data[0]
+    figure = metric_per_case(evaluation(0, None, by_case), "top1_accuracy", LIGHT, "")
+    assert tuple(figure.layout.xaxis.range) == (0, 1) and tuple(figure.layout.yaxis.range) == (-0.02, 1.02)
+    curve = figure.data[0]
     assert len(curve.x) == 600 and curve.y[0] == 0 and curve.y[-1] == 1
     assert curve.x == pytest.approx((np.array(curve.y) * 2400 + 0.5) / 2401)  # each at its own rank
     assert np.diff(curve.x).max() < 2 * np.diff(curve.x).min()

@@ -28,6 +28,8 @@ def test_bars_of_certainty_count_every_case_and_part_at_the_bound():
     assert max(uncertain.x) < 0.9 < min(certain.x) and len(uncertain.x) + len(certain.x) == 20
     assert (uncertain.name, certain.name) == ("uncertain", "certain")
     assert (uncertain.marker.line.color, certain.marker.line.color) == (DARK.mean, DARK.accent)
+    uncertain, certain = figures.certainties(np.array([0.11, 0.63, 0.99]), 0.125, LIGHT).data
+    assert (sum(uncertain.y), sum(certain.y)) == (0, 3)  # a bar whose middle is the bound stands once
     figure = figures.certainties(certainty, 0.7, LIGHT)
     (bound,) = figure.layout.shapes
     assert bound.x0 == bound.x1 == 0.7 and figure.layout.height == figures.HEIGHT

@@ -138,6 +138,8 @@ def test_of_many_classes_those_that_the_rater_met_most_are_shown_in_their_own_or
     figure = confusion_heatmap(model, 1, LIGHT, "")
     kept = np.sort(np.argsort(-model.evidence[1])[:MOST_CLASSES])
     assert np.array_equal(figure.data[0].z, model.confusion[1][np.ix_(kept, kept)])
+    assert figure.data[0].text[3][11] == number(model.confusion[1, kept[3], kept[11]])
+    assert figure.data[0].texttemplate == "%{text}"
     assert list(figure.layout.xaxis.ticktext) == [f"class {k}" for k in kept]
     assert [text.split("<")[0] for text in figure.layout.yaxis.ticktext] == [f"class {k}" for k in kept]
 

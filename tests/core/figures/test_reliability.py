@@ -153,3 +153,20 @@ def test_of_many_certainties_an_even_part_with_both_ends_is_drawn():
     (curve,) = sorted_certainty(SweepTable((2.0,), (many,)), LIGHT, "").data
     assert len(curve.x) == 600 and (curve.y[0], curve.y[-1]) == (0, 1)
     assert curve.x == pytest.approx((np.array(curve.y) * 1800 + 0.5) / 1801)
+
+
+@pytest.mark.parametrize(
+    ("figure", "x", "y"),
+    [
+        (mean_certainty(SWEEP, LIGHT, ""), None, (0, 1.02)),
+        (sorted_certainty(SWEEP, LIGHT, ""), (0, 1), (0, 1.02)),
+        (model_against_model(FIRST[:, 0], FIRST[:, 1], ("a", "b"), CASES, LIGHT, ""), (0, 1.02), (0, 1.02)),
+        (risk_certainty(risk(), LIGHT, ""), (0, 1), (0, 1.02)),
+        (expected_risk(risk(), LIGHT, ""), (-0.03, 2.03), None),
+        (certainty_and_agreement(FIRST[:, 0], FIRST[:, 1], (0, 1), LIGHT, ""), (-0.03, 1.03), (0, 1.02)),
+    ],
+    ids=["means", "sorted", "two models", "risk", "expected risk", "agreement"],
+)
+def test_axes_hold_all_that_a_share_or_a_risk_can_be_and_no_more(figure, x, y):
+    for axis, ends in ((figure.layout.xaxis, x), (figure.layout.yaxis, y)):
+        assert (axis.range and tuple(axis.range)) == ends
