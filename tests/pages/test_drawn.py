@@ -6,14 +6,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from core.agreement.intervals import wilson
+from core.annotations.dataset import Dataset
 from core.annotations.samples import load_sample
 from core.certainty.risk import RiskResult
 from core.figures.theme import LIGHT
 from core.models.loo import LeaveOneOut
+from core.models.majority import MajorityVote
 from core.plausibility.protocol import CaseDraws
 from core.raters.planning import Forecast, Goal
 from core.reducers.risk import level_masses
-from pages.shared import case_view, models_checks, raters_plan, widgets
+from pages.shared import case_view, models_checks, models_compare, raters_plan, widgets
 from tests.core.figures.fits import fit
 from tests.core.figures.test_checks import check
 
@@ -190,6 +193,39 @@ def test_a_forecast_leaves_with_both_ends_and_each_rater_with_their_own_share(dr
 def test_a_target_that_is_not_met_is_not_said_to_be(drawn, left, changed, said):
     raters_plan._result(View, forecast(**changed), LIGHT)
     assert title(drawn["plan"]) == said
+
+
+def test_models_against_known_classes_leave_with_their_own_accuracy_and_loss(drawn, left):
+    rows = [(case, rater, (case + (case * rater % 5 == 1)) % 3) for case in range(30) for rater in range(4)]
+    case, rater, answer = (np.array(column) for column in zip(*rows, strict=True))
+    names = ([f"{kind} {i}" for i in range(n)] for kind, n in (("case", 30), ("rater", 4), ("class", 3)))
+    data = Dataset.from_classes("made", *names, case, rater, answer)
+    gold = np.where(np.arange(30) < 20, np.arange(30) % 3, -1).astype(np.int32)
+    gold[:3] = [1, 2, 0]  # three cases that everybody gets wrong
+    data = replace(data, gold=gold)
+    rng = np.random.default_rng(0)
+    fits = {}
+    for name, sure in (("Majority vote", 2), ("Dawid-Skene", 6)):
+        probability = rng.dirichlet([sure, 1, 1], 30)
+        probability = np.take_along_axis(probability, (np.arange(3) - np.arange(30)[:, None]) % 3, axis=1)
+        fits[name] = replace(MajorityVote().fit(data), class_probability=probability)
+    shown = SimpleNamespace(title="Dawid-Skene", dataset=data, fit=fits["Dawid-Skene"])
+    models_compare._gold(shown, fits, LIGHT)
+    frame = left["gold_download"].set_index("model")
+    assert list(frame.index) == list(fits)
+    for name, model in fits.items():
+        known = model.class_probability[:20]
+        right = known.argmax(axis=1) == gold[:20]
+        row = frame.loc[name]
+        assert (row["accuracy"], row["cases"]) == (pytest.approx(right.mean()), 20)
+        assert [row["ci_low"], row["ci_high"]] == pytest.approx(wilson(right.mean(), 20, 1.959963984540054))
+        assert row["log-loss"] == pytest.approx(-np.log(known[np.arange(20), gold[:20]]).mean())
+    assert frame["accuracy"].nunique() == 2
+    _, curve, bars = drawn["calibration"].data
+    top = fits["Dawid-Skene"].class_probability[:20].max(axis=1)
+    assert sum(bars.y) == 20 and np.dot(bars.x, bars.y) == pytest.approx(top.sum())
+    assert np.dot(curve.y, bars.y) == pytest.approx(20 * frame.loc["Dawid-Skene", "accuracy"])
+    assert title(drawn["calibration"]) == "How sure Dawid-Skene is, and how often it is right"
 
 
 def loo(pointwise, high):
