@@ -12,12 +12,13 @@ def test_each_rater_has_their_own_share_ends_and_cases_and_what_is_undefined_is_
         Coefficient("percent", "identity", 0.7, 0.1, 0.55, 0.75, 11, 31),
         undefined("percent", "identity", "no pair", 3, 4),
         Coefficient("percent", "identity", 0.2, None, None, None, 1, 2),
+        Coefficient("percent", "identity", 0.4, 0.1, 0.15, 0.5, 7, 20),
     )
-    found = rates_of(each, 3)
-    np.testing.assert_array_equal(found.value, [0.7, np.nan, 0.2])
-    np.testing.assert_array_equal(found.low, [0.55, np.nan, np.nan])
-    np.testing.assert_array_equal(found.high, [0.75, np.nan, np.nan])
-    assert found.n.tolist() == [11, 3, 1]
+    found = rates_of(each, 4)
+    np.testing.assert_array_equal(found.value, [0.7, np.nan, 0.2, 0.4])
+    np.testing.assert_array_equal(found.low, [0.55, np.nan, np.nan, 0.15])
+    np.testing.assert_array_equal(found.high, [0.75, np.nan, np.nan, 0.5])
+    assert found.n.tolist() == [11, 3, 1, 7]
 
 
 def test_bits_of_the_classes_are_those_of_each_raters_own_shares(build):
