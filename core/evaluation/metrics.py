@@ -77,7 +77,7 @@ class Evaluation:
     by_risk: np.ndarray | None
     n_by_risk: np.ndarray | None
     better: np.ndarray
-    better_for_these: np.ndarray
+    better_for_these: np.ndarray | None = None
 
 
 def metric_names(top: int) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from ...annotations.dataset import Dataset
 from ...chunks import CancelToken, chunk_ranges, map_chunks
 from ...errors import InputError
 from ..result import RaterModelFit
-from ..tempering import check_beta, check_doubt, dependence_note
+from ..tempering import check_beta, check_doubt, dependence_note, doubt_note
 from ._tempered_kernels import log_table, tempered_positive
 from .names import switches
 from .nodes import NodeCounts, nodes
@@ -57,11 +57,15 @@ def tempered_at_mode(
 
     for _ in map_chunks(work, chunk_ranges(dataset.n_cases, CHUNK_CASES), token=token):
         pass
-    old = dependence_note(dataset, fit.beta)
+    old = (*dependence_note(dataset, fit.beta), *doubt_note(fit.settings.get("doubt", 0.0)))
     probability = np.stack([1 - positive, positive] if code == 1 else [positive, 1 - positive], axis=1)
     return replace(
         fit,
         class_probability=(1 - doubt) * probability + doubt * fit.prevalence,
         settings={**fit.settings, "beta": beta, "doubt": doubt},
-        notes=(*(note for note in fit.notes if note not in old), *dependence_note(dataset, beta)),
+        notes=(
+            *(note for note in fit.notes if note not in old),
+            *dependence_note(dataset, beta),
+            *doubt_note(doubt),
+        ),
     )
