@@ -66,6 +66,13 @@ GLOSSARY: dict[str, Term] = {
         "Family-wise false-alarm rate over raters and rules, Holm within a rule; a rater is judged by the answers of "
         "the others on the same cases.",
     ),
+    "acceptable": Term(
+        "The accuracy below which a rater costs more than they bring: yours to set. Flagged are those who are surely "
+        "below it.",
+        "Default: mean accuracy over annotations − .10, at least half-way from blind annotations to that mean. Flags "
+        "are the longest list whose mean P(accuracy ≥ acceptable) stays at the stated false discovery rate; order by "
+        "expected wrong annotations, n (1 − accuracy).",
+    ),
     "planning": Term(
         "Tries the plan out many times on simulated answers like these, and says where it ends, and how surely.",
         "Worlds drawn from the fitted Dawid-Skene model; median and interval over worlds after each step.",
