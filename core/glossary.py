@@ -35,6 +35,12 @@ GLOSSARY: dict[str, Term] = {
         "Latent-class models with the true class summed out: by EM (one-coin, class-conditional, Dawid-Skene, t-a-p), "
         "or as posteriors (Dawid-Skene, hierarchical, the eighteen difficulty models of Han et al.).",
     ),
+    "held-out score": Term(
+        "How well a model predicts an annotation that it has not seen, from the others of the case. It needs "
+        "no truth, and is blind to mistakes that raters share.",
+        "Mean log probability of held-out annotations, at most one of a case in each of five folds; differences paired "
+        "by annotation, standard errors clustered by case; each model at its own β.",
+    ),
     "full posterior": Term(
         "The first answer comes at once and has no intervals. The full posterior takes up to minutes and has them.",
         "Mode by L-BFGS against NUTS in a process of its own; R-hat ≤ 1.01 and bulk ESS ≥ 400 count as converged.",
