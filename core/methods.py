@@ -214,6 +214,8 @@ class Method:
         Largest data for which it is computed unasked.
     assumes : str
         Of coefficients: what they assume, in one sentence.
+    beyond_chance : bool
+        Of coefficients: 0 is chance and 1 perfect, as the verbal scales take it.
     says_how : bool
         Of coefficients: whether weights, metric, method or depth stand beside the title.
     title_weighted : str
@@ -247,6 +249,7 @@ class Method:
     reliability: ReliabilityScale | None = None
     most_cases: int = 0
     assumes: str = ""
+    beyond_chance: bool = False
     says_how: bool = True
     title_weighted: str = ""
     sentence: str = ""

@@ -163,3 +163,4 @@ METHOD = coefficient_method(
     place=20,
     says_how=False,
 )
+SPA = METHOD.name

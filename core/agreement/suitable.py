@@ -12,11 +12,12 @@ from ..methods import AS_IS, can_use, of_plugins
 from ..text import plural
 from .coefficient_methods import asked_of
 from .coefficients import agreement_table
+from .corrected_spa import SPA_CORRECTED
 from .intervals import Coefficient
 from .krippendorff import krippendorff_alpha
 from .ordered import DEPTHS, ranking_agreement
 from .probability import SPA_WEIGHTINGS
-from .scores import score_table
+from .scores import ICC_2, ICC_2K, ICC_3, ICC_3K, score_table
 
 ORDINAL_WEIGHTS = ("quadratic", "ordinal")
 
@@ -94,7 +95,7 @@ def coefficients_for(
     counts = class_counts(dataset)
     for weights in ORDINAL_WEIGHTS:
         of_these = {"level": level, "spa_weightings": (), "weights": weights, "labels": labels, "dataset": dataset}
-        found += [one for one in agreement_table(counts, **of_these) if one.name != "spa_corrected"]
+        found += [one for one in agreement_table(counts, **of_these) if one.name != SPA_CORRECTED]
     found.append(krippendorff_alpha(counts, level, "ordinal", labels))
     return Suitable("ordinal", tuple(found), (*_NO_NUMBERS, *identified))
 
@@ -120,11 +121,8 @@ def _of_scores(dataset: Dataset, level: float) -> Suitable:
         left_out.append(LeftOut("ratio alpha", "some scores are below 0"))
     if not dataset.raters_identified:
         left_out.append(LeftOut("ICC(2) and ICC(3)", "the scores are anonymous, so raters cannot be told apart"))
-    found = [
-        one
-        for one in score_table(dataset, level)
-        if dataset.raters_identified or not one.name.startswith(("icc_2", "icc_3"))
-    ]
+    of_raters = (ICC_2, ICC_2K, ICC_3, ICC_3K)
+    found = [one for one in score_table(dataset, level) if dataset.raters_identified or one.name not in of_raters]
     found += _of_others(dataset, level)
     return Suitable("score", tuple(found), tuple(left_out))
 
