@@ -382,6 +382,10 @@ def method_named(family: Family, name: str) -> Method:
     InputError
         There is none; the message lists those that there are.
     """
+    # The engine's own first: a plug-in may ask for one of them while it is being loaded.
+    own = next((method for method in _built_in(family) if method.name == name), None)
+    if own is not None:
+        return own
     found = methods(family)
     if name not in found:
         raise InputError(f"There is no {family} {name!r}.", f"Those that there are: {', '.join(found)}.")
