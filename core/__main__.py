@@ -4,5 +4,11 @@ import sys
 
 from .command_line import main
 
-if __name__ == "__main__":
+
+def run() -> None:
+    """Run one command and end with its status."""
     sys.exit(main())
+
+
+if __name__ == "__main__":
+    run()

@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(encoding="utf-8")
     started = time.perf_counter()
     try:
-        done = _cli().main(arguments, prog_name="python -m core", standalone_mode=False)
+        done = _cli().main(arguments, prog_name=f"python -m {__package__}", standalone_mode=False)
     except click.ClickException as error:
         where = getattr(error, "ctx", None)
         see = f" (see {where.command_path} --help)" if where is not None else ""
@@ -99,7 +99,7 @@ class _Commands(click.Group):
             params=[*parameters(), click.Option(["--csv"], is_flag=True, help="A table instead of JSON.")],
             help=summary,
             short_help=summary,
-            epilog=f"Example: python -m core {example}",
+            epilog=f"Example: python -m {__package__} {example}",
         )
 
 
@@ -218,11 +218,29 @@ def _fit() -> list[click.Parameter]:
     of_file = _file()
     taken = [parameter.name for parameter in (*of_file, *own)]
     return [
-        _named("rater model"),
+        _named("rater model", ("auto",)),
         *of_file,
         *own,
         *_variants("rater model"),
         *_options_of("rater model", taken),
+    ]
+
+
+def _choose() -> list[click.Parameter]:
+    return [
+        *_file(),
+        click.Option(["--gold"], metavar="FILE", help="case,class of gold cases, which judge and do not choose."),
+    ]
+
+
+def _raters() -> list[click.Parameter]:
+    return [
+        *_file(),
+        click.Option(["--gold"], metavar="FILE", help="case,class of gold cases, to judge by."),
+        click.Option(["--acceptable"], type=float, metavar="A", help="Accuracy; from the data where not given."),
+        click.Option(["--fdr"], type=float, default=0.05, metavar="Q", help="False discovery rate of those flagged."),
+        click.Option(["--judged-by"], type=click.Choice(("gold", "model")), help="Gold where there is enough of it."),
+        click.Option(["--level"], type=float, default=0.95, metavar="L", help="Of the intervals, 0 to 1."),
     ]
 
 
@@ -258,6 +276,17 @@ def _sweep() -> list[click.Parameter]:
         click.Option(["--reliabilities"], required=True, metavar="1,2,3", help="Values of γ."),
         _predictions(),
         click.Option(["--k"], type=int, help="Length of the lists that are compared; --top where not given."),
+    ]
+
+
+def _reliability() -> list[click.Parameter]:
+    names = [name for name, method in methods("plausibility").items() if method.on_pages]
+    return [
+        click.Argument(["model"], type=click.Choice(names), metavar="MODEL"),
+        *_file(),
+        *_draws(),
+        click.Option(["--gold"], metavar="FILE", help="case,class of gold cases."),
+        click.Option(["--beta"], type=float, metavar="B", help="Exponent of dependence that counts open at."),
     ]
 
 
@@ -305,6 +334,18 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         "fit dawid-skene caries --smoothing none --cases-out truth.csv",
         _fit,
     ),
+    "choose": (
+        ".commands.choices:choose",
+        "Which rater model predicts annotations best that it has not seen.",
+        "choose skin --gold truth.csv",
+        _choose,
+    ),
+    "raters": (
+        ".commands.raters:raters",
+        "Raters to act on: accuracy against what is acceptable, with the evidence.",
+        "raters caries --acceptable 0.8",
+        _raters,
+    ),
     "certainty": (
         ".commands.plausibilities:certainty",
         "Annotation certainty of every case.",
@@ -316,6 +357,12 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         "Certainty against reliability.",
         "sweep plackett-luce skin --reliabilities 1,3,10",
         _sweep,
+    ),
+    "reliability": (
+        ".commands.reliability:reliability",
+        "What anchors the reliability γ: held-out readers, and gold.",
+        "reliability dirichlet readings.csv --gold truth.csv",
+        _reliability,
     ),
     "report": (
         ".commands.reports:report",

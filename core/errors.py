@@ -24,6 +24,10 @@ class InputError(PluralityError):
         super().__init__(f"{where}{message}{' ' + remedy if remedy else ''}")
 
 
+class OptionError(InputError, ValueError):
+    """An option has a value that there is not."""
+
+
 class LimitError(PluralityError):
     """The data are too large for what was asked; the message says what to use instead."""
 

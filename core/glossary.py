@@ -85,8 +85,9 @@ GLOSSARY: dict[str, Term] = {
     ),
     "smoothing": Term(
         "Keeps raters with few answers from being judged too sharply.",
-        "none: maximum likelihood; diagonal: Dirichlet prior that favours right answers; pooled: 10 pseudo-annotations "
-        "per row spread like the confusion matrix of all raters together.",
+        "none: maximum likelihood; diagonal: Dirichlet prior that favours right answers; pooled (default): 10 "
+        "pseudo-annotations per row spread like the confusion matrix of all raters together; empirical: as many as the "
+        "differences between raters suggest.",
     ),
     "restarts": Term(
         "Tries many starting points: if they end elsewhere, the data leave more than one answer open.",
@@ -124,8 +125,8 @@ GLOSSARY: dict[str, Term] = {
     ),
     "better": Term(
         "How sure it is that one classifier beats the other, over all plausible truths.",
-        "Share of common draws in which the row's metric is larger, ties one half, on the cases that both predict; "
-        "which cases were sampled is not part of it.",
+        "Mean over common draws of P(the row's metric is larger over all cases like these), ties one half, on the "
+        "cases that both predict: doubt about the truth, and Student's t for which cases were sampled.",
     ),
     "alpha": Term(
         "How much every class is given before anybody has answered.",

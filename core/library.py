@@ -16,7 +16,7 @@ from pyarrow import parquet
 from .annotations.dataset import Dataset
 from .errors import InputError, NotFoundError, PluralityError
 from .ingest import stored_case_content
-from .ingest.case_content import CaseFacts
+from .ingest.case_facts import CaseFacts
 from .settings import current_settings
 from .version import __version__
 
@@ -24,6 +24,7 @@ _DIGEST = re.compile(r"[0-9a-f]{32}")
 _PER_ANNOTATION = ("rater", "answer", "score", "time")
 _PER_ENTRY = ("entry_class", "entry_block")
 _META = "dataset.json"
+_DAMAGED = (OSError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, pa.ArrowException)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ def reopen(digest: str) -> Dataset:
     try:
         dataset = _read(folder)
         changed = dataset.digest != digest
-    except (OSError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, pa.ArrowException) as error:
+    except (InputError, *_DAMAGED) as error:
         raise InputError(
             f"The kept dataset {digest[:8]} cannot be read ({type(error).__name__}).", "Forget it and open its file."
         ) from None

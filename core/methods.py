@@ -22,6 +22,7 @@ import numpy as np
 from .annotations.dataset import Dataset, Kind
 from .errors import InputError
 from .glossary import GLOSSARY, Term
+from .options import check_choice, check_flag, check_number, check_text, check_whole
 
 Family = Literal["coefficient", "rater model", "plausibility", "reader", "metric", "analysis"]
 Need = Literal["raters", "two raters", "overlap"]
@@ -101,27 +102,19 @@ class Option:
         InputError
             It is of another type or out of range; the message says what would do.
         """
-        if value is None or value == self.default:
+        if value is None:
             return value
-        if self.choices and value not in self.choices:
-            raise InputError(f"{self.label}: {value!r} is no choice.", f"Use one of {', '.join(self.choices)}.")
-        if self.type in (int, float):
-            return self._number(value)
-        if self.type is bool and not isinstance(value, bool | np.bool_):
-            raise InputError(f"{self.label}: {value!r} is neither on nor off.", "Use True or False.")
-        if self.type is str and not isinstance(value, str):
-            raise InputError(f"{self.label}: {value!r} is no text.")
-        return self.type(value)
-
-    def _number(self, value: Any) -> int | float:
-        bad = isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating)
-        whole = self.type is int
-        if bad or not math.isfinite(value) or (whole and value != int(value)):
-            raise InputError(f"{self.label}: {value!r} is no {'whole ' if whole else ''}number.")
-        if (self.low is not None and value < self.low) or (self.high is not None and value > self.high):
-            ends = [f"at least {self.low:g}"] if self.low is not None else []
-            ends += [f"at most {self.high:g}"] if self.high is not None else []
-            raise InputError(f"{self.label} is {value:g}.", f"It must be {' and '.join(ends)}.")
+        low, high = (-math.inf if self.low is None else self.low), (math.inf if self.high is None else self.high)
+        if self.choices:
+            check_choice(value, self.label, self.choices)
+        elif self.type is bool:
+            check_flag(value, self.label)
+        elif self.type is str:
+            check_text(value, self.label)
+        else:
+            if self.type is int:
+                check_whole(value, self.label)
+            check_number(value, self.label, low, high)
         return self.type(value)
 
 
@@ -162,6 +155,8 @@ class ReliabilityScale:
         The published values, or the first ones of a sweep.
     choices : tuple of float
         What a sweep may be made of.
+    published : str
+        One sentence on what was published with the default.
     """
 
     default: float
@@ -169,6 +164,7 @@ class ReliabilityScale:
     high: float
     sweep: tuple[float, ...]
     choices: tuple[float, ...]
+    published: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +202,10 @@ class Method:
         The kinds of annotation for which a page opens with it.
     reference : bool
         Stands beside the others to compare with and is never opened by itself.
+    opens : callable or None
+        Of rater models: whether it may be opened by its held-out score on such data; None where it never is.
+    n_parameters : callable or None
+        Of rater models that may open: free parameters of prevalence and raters.
     is_truth : bool
         Whether its class probabilities may be taken for the truth.
     reliability : ReliabilityScale or None
@@ -245,6 +245,8 @@ class Method:
     place: int = _LAST
     leads: tuple[Kind, ...] = ()
     reference: bool = False
+    opens: Callable[[Dataset], bool] | None = None
+    n_parameters: Callable[[Dataset], int] | None = None
     is_truth: bool = True
     reliability: ReliabilityScale | None = None
     most_cases: int = 0

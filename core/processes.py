@@ -38,7 +38,7 @@ class WorkerError(PluralityError):
     """A child process ended without a result; the message says what happened and what to do."""
 
 
-class Flag(Protocol):
+class CancelFlag(Protocol):
     """What tells that the user asked to stop; `core.chunks.CancelToken` is one."""
 
     @property
@@ -68,7 +68,7 @@ class Work:
 def run_workers(
     works: Sequence[Work],
     *,
-    token: Flag | None = None,
+    token: CancelFlag | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[dict[str, np.ndarray]]:
     """Results of all works, each done by a child of its own at the same time.
@@ -76,7 +76,7 @@ def run_workers(
     Parameters
     ----------
     works : sequence of Work
-    token : Flag, optional
+    token : CancelFlag, optional
         Looked at 20 times a second; children are gone within a second of its being raised.
     progress : callable, optional
         Told the steps done and the steps in all, in the caller's thread.

@@ -33,7 +33,7 @@ AS_GOOD = 0.35
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StoryStep:
     """One step: its title, the page that it is on, and one thing to try there."""
 
     title: str
@@ -71,32 +71,32 @@ class Torn:
 
 
 STEPS = (
-    Step(
+    StoryStep(
         "Raters disagree",
         "agreement",
         "Under “Raters two by two”, click the palest cell: those are the cases on which the two differ.",
     ),
-    Step(
+    StoryStep(
         "The majority vote hides it",
         "cases",
         "Click a case at the top of the worklist, and compare what the raters said with what the truth could be.",
     ),
-    Step(
+    StoryStep(
         "A model weighs the raters",
         "models",
         "Open the tab “Raters” and see how far apart their accuracies are, and how wide the intervals.",
     ),
-    Step(
+    StoryStep(
         "This case has two plausible truths",
         "cases",
         "Move the reliability slider: how much would you have to trust the raters to be rid of one of them?",
     ),
-    Step(
+    StoryStep(
         "The classifier looked better than it is",
         "reliability",
         "Follow its line in the figure: the less the raters are trusted, the further it falls below its cross.",
     ),
-    Step(
+    StoryStep(
         "The ranking of classifiers flips with trust",
         "reliability",
         "Choose top-1 accuracy above the figure: judged by first guesses alone, one classifier stays ahead.",

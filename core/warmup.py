@@ -11,6 +11,7 @@ from .agreement.precision import precision_curve
 from .agreement.probability import SPA_WEIGHTINGS
 from .agreement.specific import specific_agreement
 from .annotations.counts import class_counts
+from .certainty.held_out_readers import held_out_curve
 from .evaluation.predictions import match_predictions
 from .ingest.read_files import read
 from .methods import as_taken, methods
@@ -18,6 +19,7 @@ from .models.catalogue import fit_request, request
 from .models.dawid_skene import DawidSkene
 from .models.joint import pair_table
 from .models.tap import TAP
+from .plausibility.plackett_luce.gibbs import PlackettLuce
 from .rankings.leave_one_out import leave_one_out
 from .raters.drift import change_point, drift_of
 from .raters.monitoring import monitor
@@ -73,6 +75,7 @@ def _methods() -> None:
         model, data = method.make(), as_taken(method, rankings)[0]
         reduce_draws(model, data, reducers, reliability=1.5, n_draws=8, seed=0)
         model.point_shares(data)
+    held_out_curve(rankings, PlackettLuce(n_burn=8), (1.0, 2.0), n_draws=8)
 
 
 def _raters() -> None:

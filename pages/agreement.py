@@ -19,7 +19,7 @@ from pages.shared.kit import style as look
 
 def _sentence(found) -> str:
     """The most important thing, from the coefficients that suit the answers."""
-    quoted = agreement_top.quoted(found)
+    quoted = found.quoted
     if found.kind == "score":
         if quoted.value is None:
             return f"Agreement of the scores cannot be computed: {_reason(quoted)}"

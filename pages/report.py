@@ -4,18 +4,18 @@ import streamlit as st
 
 from core.ingest.samples import SAMPLES
 from core.methods import as_taken
-from core.report.build import SECTIONS, Order, build_report
+from core.report.build import SECTIONS, ReportRequest, build_report
 from core.text import plural
 from pages.shared.kit import job_progress, navigation, plausibility_models, predictions, state, widgets
 
 _LEAST_RELIABILITY = 0.1
 
 
-def _order(reading, model, reliability: float, sweep: tuple[float, ...], threshold: float | None) -> Order:
+def _request(reading, model, reliability: float, sweep: tuple[float, ...], threshold: float | None) -> ReportRequest:
     dataset = reading.dataset
     view = as_taken(plausibility_models.method(model.name), dataset, threshold)[0]
     chosen, whole = state.selection(), state.whole()
-    return Order(
+    return ReportRequest(
         dataset=dataset,
         source=st.session_state["data"] if _is_sample() else whole.dataset.name,
         model=model,
@@ -69,13 +69,13 @@ def _page() -> None:
         st.info("Choose at least one section.")
         return
     model = plausibility_models.method(name).make()
-    order = _order(reading, model, float(reliability), offer.sweep, threshold)
-    key = (dataset.digest, "report", name, reliability, threshold, tuple(sections), order.selected)
-    key = (*key, tuple((one.name, one.ptr.size, one.class_code.size) for one in order.classifiers))
+    request = _request(reading, model, float(reliability), offer.sweep, threshold)
+    key = (dataset.digest, "report", name, reliability, threshold, tuple(sections), request.selected)
+    key = (*key, tuple((one.name, one.ptr.size, one.class_code.size) for one in request.classifiers))
     content = job_progress.result_of(
         key,
         "Report",
-        lambda job: build_report(order, tuple(sections), token=job.token, progress=lambda share: job.report(share)),
+        lambda job: build_report(request, tuple(sections), token=job.token, progress=lambda share: job.report(share)),
     )
     if content is None:
         return

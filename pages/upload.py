@@ -165,11 +165,7 @@ def _page() -> None:
                 st.info(lacking, icon=":material/arrow_downward:")
             upload_report.as_it_stands(question)
             return
-        try:
-            check_mapping(question.mapping, question.raw.columns)
-        except PluralityError as error:
-            st.error(markdown(error), icon=":material/error:")
-            upload_report.as_it_stands(question)
+        if not _fits(question):
             return
         # Names of the file are what the editor of classes starts from; a class table may show others.
         plain = replace(source, side=replace(source.side, classes=None))
@@ -191,7 +187,29 @@ def _page() -> None:
                 return
         upload_report.as_understood(reading)
         upload_report.as_it_stands(question, folded=True)
-    chosen = saved_mappings.Choices(
+    chosen = _chosen(question, choices, classes, ordinal, treatment)
+    with offer:
+        _offer(reading, name, stamp, source, guess, chosen)
+    upload_report.left_out(reading)
+    upload_report.allowed(reading.dataset)
+
+
+def _fits(question: Question) -> bool:
+    """Whether the mapping fits the table; where it does not, that is said."""
+    try:
+        check_mapping(question.mapping, question.raw.columns)
+    except PluralityError as error:
+        st.error(markdown(error), icon=":material/error:")
+        upload_report.as_it_stands(question)
+        return False
+    return True
+
+
+def _chosen(
+    question: Question, choices: dict, classes, ordinal: bool, treatment: Treatment | None
+) -> saved_mappings.Choices:
+    """What is remembered for the next file of the same columns."""
+    return saved_mappings.Choices(
         question.mapping,
         choices["kind"],
         tuple(classes) if classes is not None else None,
@@ -199,10 +217,6 @@ def _page() -> None:
         choices["repeats"],
         treatment or Treatment(),
     )
-    with offer:
-        _offer(reading, name, stamp, source, guess, chosen)
-    upload_report.left_out(reading)
-    upload_report.allowed(reading.dataset)
 
 
 def _name(uploads, source: Source, question: Question) -> str:

@@ -17,6 +17,14 @@ def home(tmp_path, monkeypatch):
     return folder
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Group tests for several processes: all of the browser in one, every other file whole."""
+    for item in items:
+        file = item.nodeid.split("::")[0]
+        item.add_marker(pytest.mark.xdist_group("browser" if file.startswith("tests/browser/") else file))
+
+
 # Seconds that each kind of test may take in all, on two cores; beyond it the run fails in CI.
 BUDGETS = {"core": 1200, "pages": 400, "browser": 960}
 _spent = dict.fromkeys(BUDGETS, 0.0)

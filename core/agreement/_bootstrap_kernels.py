@@ -88,6 +88,29 @@ def binomial(n, p):
 
 
 @njit(cache=True, nogil=True)
+def draw_by_vector(start, by_vector, by_case):
+    """How often each vector is drawn, one binomial each, and, where they are wanted, which of its cases."""
+    n_vectors = start.size - 1
+    n_cases = start[n_vectors]
+    left = n_cases
+    for u in range(n_vectors):
+        mass = n_cases - start[u]
+        mine = start[u + 1] - start[u]
+        if mine == mass:
+            drawn = left
+        elif 2 * mine <= mass:
+            drawn = binomial(left, mine / mass)
+        else:
+            drawn = left - binomial(left, 1 - mine / mass)
+        by_vector[u] = drawn
+        left -= drawn
+    if by_case.size > 0:
+        for u in range(n_vectors):
+            for _ in range(by_vector[u]):
+                by_case[start[u] + int(np.random.random() * (start[u + 1] - start[u]))] += 1
+
+
+@njit(cache=True, nogil=True)
 def draw_resamples(seeds, start, vector_of, one_by_one, vector_weight, case_weight):
     """Fill one column for each seed: ``vector_weight`` (n_vectors, n_seeds) and ``case_weight`` (n_cases, n_seeds).
 
@@ -109,22 +132,7 @@ def draw_resamples(seeds, start, vector_of, one_by_one, vector_weight, case_weig
                 if by_case.size > 0:
                     by_case[case] += 1
         else:
-            left = n_cases
-            for u in range(n_vectors):
-                mass = n_cases - start[u]
-                mine = start[u + 1] - start[u]
-                if mine == mass:
-                    drawn = left
-                elif 2 * mine <= mass:
-                    drawn = binomial(left, mine / mass)
-                else:
-                    drawn = left - binomial(left, 1 - mine / mass)
-                by_vector[u] = drawn
-                left -= drawn
-            if by_case.size > 0:
-                for u in range(n_vectors):
-                    for _ in range(by_vector[u]):
-                        by_case[start[u] + int(np.random.random() * (start[u + 1] - start[u]))] += 1
+            draw_by_vector(start, by_vector, by_case)
         for u in range(n_vectors):
             vector_weight[u, column] = by_vector[u]
         for case in range(by_case.size):

@@ -29,6 +29,26 @@ def pair_tables(case_ptr, rater, answer, n_raters, n_classes):
 
 
 @njit(cache=True, nogil=True)
+def chance_of_class(row, column, q, which):
+    """What a class of these two shares adds to agreement by chance."""
+    if which == COHEN:
+        return row * column
+    pi = (row + column) / 2
+    if which == GWET:
+        return pi * (1 - pi) / (q - 1) if q > 1 else 0.0
+    return pi * pi
+
+
+@njit(cache=True, nogil=True)
+def slope_of_chance(row, column, other_row, other_column, q, which):
+    """How agreement by chance moves with a case of two classes, ``row`` to ``other_column`` being their shares."""
+    if which == COHEN:
+        return column + other_row
+    both = (row + column + other_row + other_column) / 2
+    return (2 - both) / (q - 1) if which == GWET else both
+
+
+@njit(cache=True, nogil=True)
 def table_coefficients(tables, which):
     """Value and standard error of each table; NaN where undefined, and no error from one pair of answers."""
     q = tables.shape[1]
@@ -55,13 +75,7 @@ def table_coefficients(tables, which):
             row[k] /= n
             column[k] /= n
             used += row[k] + column[k] > 0
-            pi = (row[k] + column[k]) / 2
-            if which == COHEN:
-                chance += row[k] * column[k]
-            elif which == GWET:
-                chance += pi * (1 - pi) / (q - 1) if q > 1 else 0.0
-            else:
-                chance += pi * pi
+            chance += chance_of_class(row[k], column[k], q, which)
         if q < 2 or (used < 2 and which != GWET) or chance > 1 - 1e-12:
             continue
         agreement = same / n
@@ -74,12 +88,7 @@ def table_coefficients(tables, which):
             for m in range(q):
                 if tables[t, k, m] == 0:
                     continue
-                if which == COHEN:
-                    slope = column[k] + row[m] - 2 * chance
-                elif which == GWET:
-                    slope = (2 - (row[k] + column[k] + row[m] + column[m]) / 2) / (q - 1) - 2 * chance
-                else:
-                    slope = (row[k] + column[k] + row[m] + column[m]) / 2 - 2 * chance
+                slope = slope_of_chance(row[k], column[k], row[m], column[m], q, which) - 2 * chance
                 u = ((1.0 if k == m else 0.0) - agreement - (1 - kappa) * slope) / (1 - chance)
                 total += tables[t, k, m] * u * u
         error[t] = np.sqrt(total / (n * (n - 1)))

@@ -43,19 +43,11 @@ def agreement_of_runs(rater_ptr, order, case_of, answer, ptr, class_code, count,
 
 
 @njit(cache=True, nogil=True)
-def without_each_rater(rater_ptr, order, case_of, answer, ptr, class_code, count, n, pairs, mean_share, pooled):
-    """Percent, SPA (annotations_m1), Fleiss' kappa and nominal alpha without each rater; and the cases left.
-
-    The sums of all cases, with those of the rater's cases taken out and put back without the rater's answers.
-    Shape (n_raters, 4); NaN where a coefficient is undefined.
-    """
-    n_raters = rater_ptr.size - 1
-    n_classes = pooled.size
-    found = np.full((n_raters, 4), np.nan)
-    left_cases = np.zeros(n_raters, np.int64)
+def sums_of_cases(n, pairs):
+    """Cases of one annotation or more, of two or more; over these the sums of P, n - 1, (n - 1) P, n and n (1 - P)."""
     all_rated = 0
     all_usable = 0
-    all_p = 0.0  # sums of P, n - 1, (n - 1) P, n, and n (1 - P)
+    all_p = 0.0
     all_w = 0.0
     all_wp = 0.0
     all_n = 0.0
@@ -70,6 +62,40 @@ def without_each_rater(rater_ptr, order, case_of, answer, ptr, class_code, count
             all_wp += (n[case] - 1.0) * p
             all_n += n[case]
             all_disagreement += n[case] * (1.0 - p)
+    return all_rated, all_usable, all_p, all_w, all_wp, all_n, all_disagreement
+
+
+@njit(cache=True, nogil=True)
+def leave_out(start, stop, class_code, count, own, before, left, share, pool):
+    """Take one rater's answers out of a case's part of both sums, and set ``own`` to 0; its agreeing pairs then."""
+    left_pairs = 0.0
+    for e in range(start, stop):
+        k = class_code[e]
+        rest = float(count[e] - own[k])
+        own[k] = 0
+        left_pairs += rest * (rest - 1.0)
+        share[k] -= count[e] / before
+        if left >= 1:
+            share[k] += rest / left
+        if before >= 2:
+            pool[k] -= count[e]
+        if left >= 2:
+            pool[k] += rest
+    return left_pairs
+
+
+@njit(cache=True, nogil=True)
+def without_each_rater(rater_ptr, order, case_of, answer, ptr, class_code, count, n, pairs, mean_share, pooled):
+    """Percent, SPA (annotations_m1), Fleiss' kappa and nominal alpha without each rater; and the cases left.
+
+    The sums of all cases, with those of the rater's cases taken out and put back without the rater's answers.
+    Shape (n_raters, 4); NaN where a coefficient is undefined.
+    """
+    n_raters = rater_ptr.size - 1
+    n_classes = pooled.size
+    found = np.full((n_raters, 4), np.nan)
+    left_cases = np.zeros(n_raters, np.int64)
+    all_rated, all_usable, all_p, all_w, all_wp, all_n, all_disagreement = sums_of_cases(n, pairs)
     own = np.zeros(n_classes, np.int64)
     share = np.empty(n_classes)
     pool = np.empty(n_classes)
@@ -88,19 +114,7 @@ def without_each_rater(rater_ptr, order, case_of, answer, ptr, class_code, count
                 stop += 1
             before = n[case]
             left = before - (stop - at)
-            left_pairs = 0.0
-            for e in range(ptr[case], ptr[case + 1]):
-                k = class_code[e]
-                rest = float(count[e] - own[k])
-                own[k] = 0
-                left_pairs += rest * (rest - 1.0)
-                share[k] -= count[e] / before
-                if left >= 1:
-                    share[k] += rest / left
-                if before >= 2:
-                    pool[k] -= count[e]
-                if left >= 2:
-                    pool[k] += rest
+            left_pairs = leave_out(ptr[case], ptr[case + 1], class_code, count, own, before, left, share, pool)
             if left == 0:
                 rated -= 1
             if before >= 2:

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..annotations.dataset import MISSING_TIME, Dataset
-from ..annotations.selection import keep_only
+from ..annotations.dataset import MISSING_TIME, Dataset, keep_only
 from ..errors import NotApplicableError
 from .intervals import Coefficient, wilson
 from .krippendorff import krippendorff_alpha
@@ -99,13 +98,13 @@ def adaptive_collection(dataset: Dataset, level: float = 0.99, ci_level: float =
         low,
         high,
         low is not None and (low > 0 or high < 0),
-        _coefficients(first_answers(dataset, 2), ci_level),
+        _coefficients(first_of_each_case(dataset, 2), ci_level),
         _coefficients(dataset, ci_level),
         why,
     )
 
 
-def first_answers(dataset: Dataset, most: int) -> Dataset:
+def first_of_each_case(dataset: Dataset, most: int) -> Dataset:
     """The first annotations of each case, at most ``most``, in the order of time or of the file."""
     place = np.arange(dataset.n_annotations) - np.repeat(dataset.case_ptr[:-1], np.diff(dataset.case_ptr))
     return keep_only(dataset, place < most)

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..errors import OptionError
 from ..methods import methods
 from .intervals import Coefficient
 
@@ -61,7 +62,7 @@ def bands(coefficient: Coefficient, scale: str = "landis_koch") -> tuple[Band, .
         From the lowest up.
     """
     if scale not in SCALES:
-        raise ValueError(f"scale must be one of {', '.join(SCALES)}, not {scale!r}")
+        raise OptionError(f"scale must be one of {', '.join(SCALES)}, not {scale!r}")
     names, inner = SCALES[scale]
     edges = np.array([-1.0, *inner, 1.0])
     why = _why_not(coefficient)

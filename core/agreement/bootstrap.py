@@ -12,6 +12,8 @@ import numpy as np
 from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
+from ..errors import OptionError
+from ..options import check_level, check_whole
 from .coefficients import FLEISS_KAPPA, SCOTT_PI
 from .corrected_spa import SPA_CORRECTED
 from .intervals import Coefficient, few_cases
@@ -56,7 +58,7 @@ class BootstrapResult:
         for place, one in enumerate(self.coefficients):
             if one.name == name and weights in (None, one.weights):
                 return place
-        raise ValueError(f"there is no {name!r}{f' of {weights!r}' if weights else ''} among the coefficients")
+        raise OptionError(f"there is no {name!r}{f' of {weights!r}' if weights else ''} among the coefficients")
 
 
 def bootstrap(
@@ -108,16 +110,19 @@ def bootstrap(
 
     Notes
     -----
-    Chance-corrected SPA takes two annotations of different cases as chance; two copies of a case in a resample count as
-    different cases there, as they do for the ordinary function on the resampled data.
+    Chance-corrected SPA takes annotations of different cases as chance; two copies of a case in a resample are such.
     """
-    if n_replicates < 2:
-        raise ValueError(f"n_replicates must be at least 2, not {n_replicates}")
+    check_whole(n_replicates, "n_replicates", 2)
+    check_whole(seed, "The seed")
+    check_level(level)
     how = How(tuple(spa_weightings), weights, labels, metric)
     counts = as_counts(data)
     pool = pool_of(vector_numbers(counts))
     side = Side(data, counts, chosen(data, names), how, pool, np.arange(counts.n_cases))
-    found = resample(pool, side.statistics, n_replicates, seed, "agreement", token, progress)
+    return _result(side, resample(pool, side.statistics, n_replicates, seed, "agreement", token, progress), level)
+
+
+def _result(side: Side, found: np.ndarray, level: float) -> BootstrapResult:
     replicates = side.in_order(found)
     replicates.flags.writeable = False
     n_at_1 = (replicates >= _AT_1).sum(axis=0)

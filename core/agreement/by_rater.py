@@ -7,7 +7,7 @@ import numpy as np
 from ..annotations._kernels import counting_sort
 from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
-from ..errors import LimitError, NotApplicableError
+from ..errors import LimitError, NotApplicableError, OptionError
 from ..settings import current_settings
 from ._kernels import agreeing_pairs, class_shares
 from ._rater_kernels import agreement_of_runs, without_each_rater
@@ -25,7 +25,7 @@ OVERALL = {
 
 
 @dataclass(frozen=True, slots=True)
-class ByRater:
+class AgreementByRater:
     """Agreement of each rater with the others; tuples of one entry for each rater, in the order of ``raters``.
 
     Attributes
@@ -52,7 +52,7 @@ class ByRater:
     n_cases_without: tuple[int, ...]
 
 
-def by_rater(dataset: Dataset, coefficient: str = KRIPPENDORFF_ALPHA, level: float = 0.95) -> ByRater:
+def by_rater(dataset: Dataset, coefficient: str = KRIPPENDORFF_ALPHA, level: float = 0.95) -> AgreementByRater:
     """Agreement of each rater with the others, and the overall coefficient with each rater left out in turn.
 
     The interval of a rater's agreement is Wilson's on the effective number of the rater's cases, each case counting
@@ -75,7 +75,7 @@ def by_rater(dataset: Dataset, coefficient: str = KRIPPENDORFF_ALPHA, level: flo
         Raters by classes are more than a model may have.
     """
     if coefficient not in OVERALL:
-        raise ValueError(f"coefficient must be one of {', '.join(OVERALL)}, not {coefficient!r}")
+        raise OptionError(f"coefficient must be one of {', '.join(OVERALL)}, not {coefficient!r}")
     if dataset.kind != "class":
         raise NotApplicableError(f"Raters are compared on single classes; these are {dataset.kind}s.")
     if not dataset.raters_identified:
@@ -97,7 +97,7 @@ def by_rater(dataset: Dataset, coefficient: str = KRIPPENDORFF_ALPHA, level: flo
     without = tuple(None if np.isnan(x) else float(x) for x in values[:, list(OVERALL).index(coefficient)])
     difference = tuple(None if x is None or overall.value is None else x - overall.value for x in without)
     each = _with_others(agreement_of_runs(*walk, *csr, counts.n_classes), dataset.n_raters, level)
-    return ByRater(dataset.raters, each, overall, without, difference, tuple(left.tolist()))
+    return AgreementByRater(dataset.raters, each, overall, without, difference, tuple(left.tolist()))
 
 
 def _with_others(runs: tuple[np.ndarray, ...], n_raters: int, level: float) -> tuple[Coefficient, ...]:

@@ -74,8 +74,18 @@ def spa_corrected(data: ClassCounts | Dataset, weighting: str = SPA_WEIGHTINGS[0
         why = "undetermined interval: only one case" if m < 2 else "undetermined interval: only two cases"
         return Coefficient("spa_corrected", weighting, value, None, None, None, m, n_annotations, why)
     se = _standard_error(found)
+    ends = _interval(counts, total, found, weighting, max(2, round(n_annotations / m)), level)
+    if ends is None:
+        note = "undetermined interval: agreement by chance may be 1"
+        return Coefficient("spa_corrected", weighting, value, se, None, None, m, n_annotations, note)
+    return Coefficient("spa_corrected", weighting, value, se, *ends, m, n_annotations, few_cases(m))
+
+
+def _interval(
+    counts: ClassCounts, total: np.ndarray, found: _Disagreements, weighting: str, size: int, level: float
+) -> tuple[float, float] | None:
+    """Fieller's ends, each moved by one more case of ``size`` annotations; None where chance may be 1."""
     rarest, commonest = _extreme_classes(counts, total)
-    size = max(2, round(n_annotations / m))
     split = {rarest: size // 2, commonest: size - size // 2}
     (low, high), (_, above), (below, _) = (
         _fieller(one, level)
@@ -86,10 +96,8 @@ def spa_corrected(data: ClassCounts | Dataset, weighting: str = SPA_WEIGHTINGS[0
         )
     )
     if low is None or below is None:
-        note = "undetermined interval: agreement by chance may be 1"
-        return Coefficient("spa_corrected", weighting, value, se, None, None, m, n_annotations, note)
-    high = 1.0 if above is None else min(1.0, max(high, above))
-    return Coefficient("spa_corrected", weighting, value, se, min(low, below), high, m, n_annotations, few_cases(m))
+        return None
+    return min(low, below), 1.0 if above is None else min(1.0, max(high, above))
 
 
 def _disagreements(counts: ClassCounts, weighting: str) -> _Disagreements:

@@ -12,6 +12,7 @@ import numpy as np
 from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
+from ..options import check_level, check_whole
 from .bootstrap import BootstrapResult, percentiles
 from .linearised import as_counts
 from .probability import SPA_WEIGHTINGS
@@ -120,8 +121,9 @@ def compare(
     Where some cases are shared, the cases of both sides together are resampled, so that a side has as many of its own
     as the draw gives it. Where none is, either side is resampled by itself.
     """
-    if n_replicates < 2:
-        raise ValueError(f"n_replicates must be at least 2, not {n_replicates}")
+    check_whole(n_replicates, "n_replicates", 2)
+    check_whole(seed, "The seed")
+    check_level(level)
     how = How(tuple(spa_weightings), weights, labels, metric)
     data = first, second
     counts = as_counts(first), as_counts(second)
@@ -129,40 +131,66 @@ def compare(
     names = [name for name in names[0] if name in names[1]]
     case_of = _union(*data, *counts)
     if case_of is not None:
-        numbers = [_numbers(one, cases) for one, cases in zip(counts, case_of, strict=True)]
-        joint = numbers[0] * (numbers[1].max(initial=0) + 1) + numbers[1]
-        joint[(numbers[0] == 0) & (numbers[1] == 0)] = -1
-        _, joint[joint >= 0] = np.unique(joint[joint >= 0], return_inverse=True)
-        pool = pool_of(joint)
-        sides = [Side(one, n, names, how, pool, cases) for one, n, cases in zip(data, counts, case_of, strict=True)]
-        both = [*sides[0].statistics, *sides[1].statistics]
-        found = resample(pool, both, n_replicates, seed, "agreement", token, progress)
-        found = [found[: len(sides[0].statistics)], found[len(sides[0].statistics) :]]
+        sides, replicates = _drawn_together(data, counts, case_of, names, how, n_replicates, seed, token, progress)
     else:
-        sides, found = [], []
-        for number, (one, n) in enumerate(zip(data, counts, strict=True)):
-            pool = pool_of(vector_numbers(n))
-            side = Side(one, n, names, how, pool, np.arange(n.n_cases))
-            share = None if progress is None else lambda done, before=number: progress((before + done) / 2)
-            stream = f"agreement of {('the first', 'the second')[number]}"
-            found.append(resample(pool, side.statistics, n_replicates, seed, stream, token, share))
-            sides.append(side)
-    replicates = [side.in_order(one) for side, one in zip(sides, found, strict=True)]
-    values = [[None if np.isnan(value) else float(value) for value in side.observed] for side in sides]
-    return tuple(
-        _difference(
-            sides[0].labels[place],
-            sides[1].labels[place],
-            values[0][place],
-            values[1][place],
-            sides[0].n_cases,
-            sides[1].n_cases,
-            np.column_stack([one[:, place] for one in replicates]),
-            case_of is not None,
-            level,
-        )
-        for place in range(len(sides[0].labels))
-    )
+        sides, replicates = _drawn_apart(data, counts, names, how, n_replicates, seed, token, progress)
+    return tuple(_at(place, sides, replicates, case_of is not None, level) for place in range(len(sides[0].labels)))
+
+
+def _at(place: int, sides: list[Side], replicates: list[np.ndarray], paired: bool, level: float) -> Difference:
+    """The difference of the coefficient at one place in the order of both sides."""
+    first, second = sides
+    values = [None if np.isnan(side.observed[place]) else float(side.observed[place]) for side in sides]
+    drawn = np.column_stack([one[:, place] for one in replicates])
+    labels = first.labels[place], second.labels[place]
+    return _difference(*labels, *values, first.n_cases, second.n_cases, drawn, paired, level)
+
+
+def _drawn_together(
+    data: tuple[ClassCounts | Dataset, ClassCounts | Dataset],
+    counts: tuple[ClassCounts, ClassCounts],
+    case_of: tuple[np.ndarray, np.ndarray],
+    names: list[str],
+    how: How,
+    n_replicates: int,
+    seed: int,
+    token: CancelToken | None,
+    progress: Callable[[float], None] | None,
+) -> tuple[list[Side], list[np.ndarray]]:
+    """Both sides and their replicates, the cases of both drawn from one pool."""
+    numbers = [_numbers(one, cases) for one, cases in zip(counts, case_of, strict=True)]
+    joint = numbers[0] * (numbers[1].max(initial=0) + 1) + numbers[1]
+    joint[(numbers[0] == 0) & (numbers[1] == 0)] = -1
+    _, joint[joint >= 0] = np.unique(joint[joint >= 0], return_inverse=True)
+    pool = pool_of(joint)
+    sides = [Side(one, n, names, how, pool, cases) for one, n, cases in zip(data, counts, case_of, strict=True)]
+    both = [*sides[0].statistics, *sides[1].statistics]
+    found = resample(pool, both, n_replicates, seed, "agreement", token, progress)
+    of_first = len(sides[0].statistics)
+    return sides, [sides[0].in_order(found[:of_first]), sides[1].in_order(found[of_first:])]
+
+
+def _drawn_apart(
+    data: tuple[ClassCounts | Dataset, ClassCounts | Dataset],
+    counts: tuple[ClassCounts, ClassCounts],
+    names: list[str],
+    how: How,
+    n_replicates: int,
+    seed: int,
+    token: CancelToken | None,
+    progress: Callable[[float], None] | None,
+) -> tuple[list[Side], list[np.ndarray]]:
+    """Both sides and their replicates, each drawn from its own cases."""
+    sides, replicates = [], []
+    for number, (one, n) in enumerate(zip(data, counts, strict=True)):
+        pool = pool_of(vector_numbers(n))
+        side = Side(one, n, names, how, pool, np.arange(n.n_cases))
+        share = None if progress is None else lambda done, before=number: progress((before + done) / 2)
+        stream = f"agreement of {('the first', 'the second')[number]}"
+        found = resample(pool, side.statistics, n_replicates, seed, stream, token, share)
+        sides.append(side)
+        replicates.append(side.in_order(found))
+    return sides, replicates
 
 
 def _difference(

@@ -12,7 +12,7 @@ import numpy as np
 from ..annotations._kernels import count_classes
 from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
-from ..errors import InputError, LimitError, NotApplicableError
+from ..errors import InputError, LimitError, NotApplicableError, OptionError
 from ..methods import AS_IS, ONE_CLASS
 from ._kernels import (
     agreeing_pairs,
@@ -91,25 +91,29 @@ def krippendorff_alpha(
     depends on the data, adds a little that is left out.
     """
     if metric not in METRICS:
-        raise ValueError(f"metric must be one of {', '.join(METRICS)}, not {metric!r}")
-    if isinstance(data, Dataset) and data.kind == "score":
+        raise OptionError(f"metric must be one of {', '.join(METRICS)}, not {metric!r}")
+    of_scores = isinstance(data, Dataset) and data.kind == "score"
+    if of_scores:
         if weights is not None or metric == "nominal":
             raise NotApplicableError(f"Scores are no classes: alpha of scores takes {', '.join(METRICS[1:])}.")
         counts, values = _scores(data, metric)
         how, matrix = f"{metric} metric", None
     else:
         counts = as_counts(data)
-        name, matrix = resolve_weights(weights, counts.n_classes, labels)
-        how = "nominal" if metric == "nominal" else f"{metric} metric"
-        if weights is not None:
-            if metric != "nominal":
-                raise ValueError("alpha takes a metric or weights, not both")
-            how = "nominal" if matrix is None else f"{name} weights"
-        values = None
-        if metric != "nominal":
-            values = class_labels(counts.n_classes, labels, at_least_zero=metric == "ratio")
-            if metric == "ratio":
-                _check_ratio(values)
+        how, matrix, values = _metric_of_classes(counts.n_classes, metric, labels, weights)
+    alpha = _alpha(counts, values, how, matrix, metric, level, "score" if of_scores else "class")
+    return alpha if of_scores else mind_rare_classes(alpha, counts)
+
+
+def _alpha(
+    counts: ClassCounts,
+    values: np.ndarray | None,
+    how: str,
+    matrix: np.ndarray | None,
+    metric: str,
+    level: float,
+    what: str,
+) -> Coefficient:
     n, pairs = agreeing_pairs(counts.ptr, counts.count)
     usable = n >= 2
     m, n_total = int(usable.sum()), int(n[usable].sum())
@@ -118,22 +122,32 @@ def krippendorff_alpha(
     _, pooled = class_shares(counts.ptr, counts.class_code, counts.count, n, 2, counts.n_classes)
     pi = pooled / n_total
     if _all_alike(values, pooled):
-        what = "class" if isinstance(data, ClassCounts) or data.kind == "class" else "score"
         why = f"only one {what} was used; raw agreement is 1"
         return undefined("krippendorff_alpha", how, why, m, n_total)
     if values is None:
         found = _of_classes(counts, n, pairs, pi, matrix)
-    elif metric == "ratio":
-        found = _ratio(counts, values, pi)
     else:
-        found = _squared(counts, n, _midranks(values, pooled) if metric == "ordinal" else values, pi)
+        found = _of_values(counts, n, values, pooled, pi, metric)
     if found.expected <= 1e-12 and matrix is not None:
         why = "the weights make all classes that were used agree"
         return undefined("krippendorff_alpha", how, why, m, n_total)
     value, variance = _linearised(n[usable], found.within[usable], found.across[usable], found.expected)
-    alpha = with_t_interval("krippendorff_alpha", how, value, variance, m - 1, m, n_total, level)
-    of_scores = isinstance(data, Dataset) and data.kind == "score"
-    return alpha if of_scores else mind_rare_classes(alpha, counts)
+    return with_t_interval("krippendorff_alpha", how, value, variance, m - 1, m, n_total, level)
+
+
+def _metric_of_classes(
+    n_classes: int, metric: str, labels: Sequence[float] | None, weights: Weights
+) -> tuple[str, np.ndarray | None, np.ndarray | None]:
+    """How alpha of classes is called, its weights, None for identity, and the numbers of its classes, None for none."""
+    name, matrix = resolve_weights(weights, n_classes, labels)
+    if metric == "nominal":
+        return "nominal" if matrix is None else f"{name} weights", matrix, None
+    if weights is not None:
+        raise OptionError("alpha takes a metric or weights, not both")
+    values = class_labels(n_classes, labels, at_least_zero=metric == "ratio")
+    if metric == "ratio":
+        _check_ratio(values)
+    return f"{metric} metric", matrix, values
 
 
 def _linearised(n: np.ndarray, within: np.ndarray, across: np.ndarray, expected: float) -> tuple[float, float]:
@@ -159,6 +173,14 @@ def _of_classes(
         distance = 1 - matrix
         within, mean = paired(counts.ptr, counts.class_code, counts.count, distance), distance @ pi
     return Distances(within, weighted_answers(counts.ptr, counts.class_code, counts.count, mean), float(pi @ mean))
+
+
+def _of_values(
+    counts: ClassCounts, n: np.ndarray, values: np.ndarray, pooled: np.ndarray, pi: np.ndarray, metric: str
+) -> Distances:
+    if metric == "ratio":
+        return _ratio(counts, values, pi)
+    return _squared(counts, n, _midranks(values, pooled) if metric == "ordinal" else values, pi)
 
 
 def _squared(counts: ClassCounts, n: np.ndarray, values: np.ndarray, pi: np.ndarray) -> Distances:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import MISSING_TIME, Dataset
-from ..errors import InputError, NotApplicableError
+from ..errors import InputError, NotApplicableError, OptionError
 from .coefficients import FLEISS_KAPPA, PERCENT, fleiss_kappa, percent_agreement
 from .intervals import Coefficient
 from .krippendorff import KRIPPENDORFF_ALPHA, krippendorff_alpha
@@ -98,7 +98,7 @@ def over_time(
     """
     unknown = [name for name in coefficients if name not in BY_NAME]
     if unknown or by not in ("cases", "period", *PERIODS):
-        raise ValueError(f"unknown: {unknown[0] if unknown else by!r}")
+        raise OptionError(f"unknown: {unknown[0] if unknown else by!r}")
     if dataset.kind != "class":
         raise NotApplicableError(f"Agreement over time is of single classes; these are {dataset.kind}s.")
     if n_windows < 1:
@@ -118,7 +118,7 @@ def over_time(
     counts = class_counts(dataset)
     windows = []
     for low, high in pairwise(bounds):
-        part = counts_of(counts, np.sort(dated[low:high]))
+        part = selected_counts(counts, np.sort(dated[low:high]))
         found = tuple(BY_NAME[name](part, level=level) for name in coefficients)
         start, stop = int(times[low]), int(times[high - 1])
         windows.append(Window(_label(start, stop, by), start, stop, int(high - low), found))
@@ -135,7 +135,7 @@ def period_for(seconds: int) -> str:
     return "quarter" if days <= 2700 else "year"
 
 
-def counts_of(counts: ClassCounts, cases: np.ndarray) -> ClassCounts:
+def selected_counts(counts: ClassCounts, cases: np.ndarray) -> ClassCounts:
     """The counts of some cases, ndarray of int, in the order given."""
     size = counts.ptr[cases + 1] - counts.ptr[cases]
     ptr = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)

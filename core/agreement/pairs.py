@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..errors import LimitError, NotApplicableError, NotFoundError
+from ..errors import LimitError, NotApplicableError, NotFoundError, OptionError
 from ..methods import ONE_CLASS, Method
 from ..settings import current_settings
 from ._kernels import rater_pairs
@@ -117,7 +117,7 @@ def pair_matrix(dataset: Dataset, coefficient: str = PERCENT, level: float = 0.9
         The matrix of raters × raters, or the tables, would not fit.
     """
     if coefficient not in PAIR_COEFFICIENTS:
-        raise ValueError(f"coefficient must be one of {', '.join(PAIR_COEFFICIENTS)}, not {coefficient!r}")
+        raise OptionError(f"coefficient must be one of {', '.join(PAIR_COEFFICIENTS)}, not {coefficient!r}")
     _check(dataset)
     n_raters, n_classes, limit = dataset.n_raters, dataset.n_classes, current_settings().max_model_cells
     if n_raters**2 > limit:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
-from ..errors import NotApplicableError
+from ..errors import NotApplicableError, OptionError
 from ._kernels import class_shares
 from ._precision_kernels import power_sums
 from .intervals import wilson
@@ -170,9 +170,9 @@ def precision_curve(
     than the differences between cases leave it. Agreement itself is taken to stay as it is.
     """
     if how not in WAYS:
-        raise ValueError(f"how must be one of {', '.join(WAYS)}, not {how!r}")
+        raise OptionError(f"how must be one of {', '.join(WAYS)}, not {how!r}")
     if min(extra, default=0) < 0 or (per_case is not None and per_case < 2):
-        raise ValueError("extra must be 0 or more, and per_case 2 or more")
+        raise OptionError("extra must be 0 or more, and per_case 2 or more")
     counts = as_counts(data)
     moments = agreement_moments(counts, weighting)
     n, cases = np.unique(counts.per_case(), return_counts=True)

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
+from ..errors import OptionError
 from ._kernels import agreeing_pairs, class_shares
 from .coefficient_methods import SPA_SOURCE, coefficient_method
 from .intervals import Coefficient, few_cases, undefined, wilson
@@ -147,7 +148,7 @@ def case_weights(counts: ClassCounts, n: np.ndarray, weighting: str) -> np.ndarr
         s2, s3 = float(p @ p), float(p @ (p * p))
         rho = (s3 - s2 * s2) / (s2 - s2 * s2) if s2 < 1 else 0.0
         return n * (n - 1) / (1 + 2 * rho * np.maximum(n - 2, 0))
-    raise ValueError(f"weighting must be one of {', '.join(SPA_WEIGHTINGS)}, not {weighting!r}")
+    raise OptionError(f"weighting must be one of {', '.join(SPA_WEIGHTINGS)}, not {weighting!r}")
 
 
 METHOD = coefficient_method(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..annotations.counts import ClassCounts
-from ..errors import LimitError
+from ..errors import LimitError, OptionError
 from ..settings import current_settings
 from ._bootstrap_kernels import quadratic_forms, unlike_pairs
 from ._kernels import agreeing_pairs, paired, ratio_spread, spread
@@ -46,7 +46,7 @@ class Alpha:
         totals: Totals,
     ):
         if metric is not None and metric not in METRICS:
-            raise ValueError(f"metric must be one of {', '.join(METRICS)}, not {metric!r}")
+            raise OptionError(f"metric must be one of {', '.join(METRICS)}, not {metric!r}")
         self.metric = metric or "nominal"
         by_weights = metric is None and matrix is not None
         self.how = f"{weights} weights" if by_weights else f"{metric} metric"

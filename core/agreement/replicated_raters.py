@@ -10,7 +10,7 @@ from .weighted_totals import Totals
 from .weights import resolve_weights
 
 
-class ByRater:
+class RaterKappa:
     """One kappa as a `core.agreement.resampling.Statistic`.
 
     Parameters

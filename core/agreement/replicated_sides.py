@@ -6,7 +6,7 @@ import numpy as np
 
 from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
-from ..errors import NotApplicableError
+from ..errors import NotApplicableError, OptionError
 from ..settings import current_settings
 from .coefficients import BRENNAN_PREDIGER, FLEISS_KAPPA, GWET_AC, PERCENT, SCOTT_PI, agreement_table
 from .corrected_spa import SPA_CORRECTED
@@ -14,7 +14,7 @@ from .intervals import Coefficient
 from .krippendorff import KRIPPENDORFF_ALPHA
 from .probability import SPA
 from .raters import COHEN_KAPPA, CONGER_KAPPA, raters_used, repeats_of
-from .replicated_raters import ByRater
+from .replicated_raters import RaterKappa
 from .replicates import ByVector, How
 from .resampling import Pool, Statistic, pick
 
@@ -43,7 +43,7 @@ def chosen(data: ClassCounts | Dataset, names: Sequence[str] | None) -> list[str
     allowed = [name for name in COEFFICIENTS if name not in apart]
     for name in allowed if names is None else names:
         if name not in COEFFICIENTS:
-            raise ValueError(f"there is no coefficient {name!r}; there are {', '.join(COEFFICIENTS)}")
+            raise OptionError(f"there is no coefficient {name!r}; there are {', '.join(COEFFICIENTS)}")
         if name in apart:
             raise NotApplicableError(
                 f"{name} compares raters who are identified, {'more than' if name == CONGER_KAPPA else 'exactly'} "
@@ -89,7 +89,7 @@ class Side:
             if name in names:
                 ptr, entries = pick(data.case_ptr, case_of[pool.order])
                 rater, answer = data.rater[entries], data.answer[entries]
-                self.statistics.append(ByRater(name, vectors, ptr, rater, answer, data.n_raters, how))
+                self.statistics.append(RaterKappa(name, vectors, ptr, rater, answer, data.n_raters, how))
         labels = [label for statistic in self.statistics for label in statistic.labels]
         labels += [(name, by_vector.weights) for name in self._skipped]
         self._order = sorted(range(len(labels)), key=lambda place: COEFFICIENTS.index(labels[place][0]))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..annotations.counts import ClassCounts
+from ..errors import OptionError
 from ._bootstrap_kernels import quadratic_forms
 from ._kernels import agreeing_pairs, paired
 from .coefficients import BRENNAN_PREDIGER, GWET_AC, PERCENT
@@ -35,7 +36,7 @@ class How:
     def __post_init__(self) -> None:
         for weighting in self.spa_weightings:
             if weighting not in SPA_WEIGHTINGS:
-                raise ValueError(f"weighting must be one of {', '.join(SPA_WEIGHTINGS)}, not {weighting!r}")
+                raise OptionError(f"weighting must be one of {', '.join(SPA_WEIGHTINGS)}, not {weighting!r}")
 
 
 class ByVector:

@@ -3,6 +3,11 @@
 Shrout & Fleiss (1979), DOI 10.1037/0033-2909.86.2.420; McGraw & Wong (1996), DOI 10.1037/1082-989X.1.1.30. The
 intervals of ICC(2) take Satterthwaite's degrees of freedom; with few raters who differ much they cover too little: of
 3 or 4 raters with one to four times the spread of the cases 88 to 92 % instead of 95 % (30 cases, 2,000 simulations).
+
+Where ICC(2) is negative these degrees of freedom subtract one mean square from another. The interval is the textbook's
+there, too (McGraw & Wong, table 7, and the packages that follow it). Of the negative estimates at a true correlation of
+0 it covers .97 to 1, at .05 with 6 to 10 cases .98, where degrees of freedom taken at 0 cover .95 and .93; only where
+it does not hold its own estimate, because hardly a degree of freedom is left (6 in 2,000 at most), are they taken at 0.
 """
 
 from dataclasses import replace
@@ -13,6 +18,7 @@ from .intervals import Coefficient, few_cases, undefined
 
 EXACT = 1e-13  # of the other mean squares: rounding
 FEW_RATERS = 6
+LEAST_DF = 1e-3  # F quantiles of fewer are no numbers
 SAME = "all scores are the same"
 ALIKE = "the cases do not differ, or less than they would by chance"
 EXACTLY = "the scores of a case differ by nothing but raters"
@@ -84,8 +90,6 @@ def _from_f(
 def _absolute(
     name: str, table: np.ndarray, between: float, by_rater: float, error: float, level: float, what: str
 ) -> list[Coefficient]:
-    from scipy.special import fdtri
-
     n, k = table.shape
     total = between + by_rater + error
     if total <= 0:
@@ -103,20 +107,33 @@ def _absolute(
             _one(name, table, what, (value, None, None), EXACTLY),
             _one(name, table, what, (mean, None, None), EXACTLY, k),
         ]
-    ratio = by_rater / error
-    at = max(value, 0.0)  # below 0 the mean squares would be subtracted, and the degrees of freedom vanish
-    rest = n * (1 + (k - 1) * at) - k * at
-    spread = (n - 1) * (k * at * ratio) ** 2 + rest**2
-    df = (k - 1) * (n - 1) * (k * at * ratio + rest) ** 2 / spread
-    upper = (1 + level) / 2
-    f_low, f_high = float(fdtri(n - 1, df, upper)), float(fdtri(df, n - 1, upper))
-    low = n * (between - f_low * error) / (f_low * raters + n * between)
-    high = n * (f_high * between - error) / (raters + n * f_high * between)
+    low, high = _absolute_ends(value, between, by_rater, error, (n, k), level)
+    if not low < value < high:
+        low, high = _absolute_ends(max(value, 0.0), between, by_rater, error, (n, k), level)
     single = _few_raters(_one(name, table, what, (value, low, high)), k)
     if 1 + (k - 1) * low <= 0:
         return [single, _one(name, table, what, (mean, None, None), "its lower end has no bound", k)]
     ends = mean, spearman_brown(low, k), spearman_brown(high, k)
     return [single, _few_raters(_one(name, table, what, ends, k=k), k)]
+
+
+def _absolute_ends(
+    at: float, between: float, by_rater: float, error: float, shape: tuple[int, int], level: float
+) -> tuple[float, float]:
+    """Ends of ICC(2), with Satterthwaite's degrees of freedom where the correlation is ``at``."""
+    from scipy.special import fdtri
+
+    n, k = shape
+    ratio = by_rater / error
+    raters = k * by_rater + (k * n - k - n) * error
+    rest = n * (1 + (k - 1) * at) - k * at
+    spread = (n - 1) * (k * at * ratio) ** 2 + rest**2
+    df = max((k - 1) * (n - 1) * (k * at * ratio + rest) ** 2 / spread, LEAST_DF)
+    upper = (1 + level) / 2
+    f_low, f_high = float(fdtri(n - 1, df, upper)), float(fdtri(df, n - 1, upper))
+    low = n * (between - f_low * error) / (f_low * raters + n * between)
+    high = n * (f_high * between - error) / (raters + n * f_high * between)
+    return low, high
 
 
 def _few_raters(coefficient: Coefficient, k: int) -> Coefficient:

@@ -14,10 +14,10 @@ from .coefficient_methods import asked_of
 from .coefficients import agreement_table
 from .corrected_spa import SPA_CORRECTED
 from .intervals import Coefficient
-from .krippendorff import krippendorff_alpha
+from .krippendorff import KRIPPENDORFF_ALPHA, krippendorff_alpha
 from .ordered import DEPTHS, ranking_agreement
 from .probability import SPA_WEIGHTINGS
-from .scores import ICC_2, ICC_2K, ICC_3, ICC_3K, score_table
+from .scores import ICC_1, ICC_2, ICC_2K, ICC_3, ICC_3K, score_table
 
 ORDINAL_WEIGHTS = ("quadratic", "ordinal")
 
@@ -45,6 +45,21 @@ class Suitable:
     kind: str
     coefficients: tuple[Coefficient, ...]
     left_out: tuple[LeftOut, ...]
+
+    @property
+    def quoted(self) -> Coefficient:
+        """The one to quote: alpha for classes, by rank where their order means something; for scores ICC(2), or ICC(1).
+
+        Among intraclass correlations the one that rests on most cases. Rankings have none.
+        """
+        if self.kind == "score":
+            for name in (ICC_2, ICC_1):
+                able = [one for one in self.coefficients if one.name == name and one.value is not None]
+                if able:
+                    return max(able, key=lambda one: one.n_cases)
+            return next(one for one in self.coefficients if one.name == ICC_1)
+        wanted = "ordinal metric" if self.kind == "ordinal" else "nominal"
+        return next(one for one in self.coefficients if one.name == KRIPPENDORFF_ALPHA and one.weights == wanted)
 
 
 def coefficients_for(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..errors import InputError, LimitError
+from ..errors import InputError, LimitError, OptionError
 from ..settings import current_settings
 
 WEIGHT_FAMILIES = ("identity", "linear", "quadratic", "radical", "ordinal", "ratio", "circular", "bipolar")
@@ -41,7 +41,7 @@ def weight_matrix(family: str, n_classes: int, labels: Sequence[float] | None = 
         The matrix would not fit.
     """
     if family not in WEIGHT_FAMILIES:
-        raise ValueError(f"weights must be one of {', '.join(WEIGHT_FAMILIES)}, not {family!r}")
+        raise OptionError(f"weights must be one of {', '.join(WEIGHT_FAMILIES)}, not {family!r}")
     _check_size(n_classes)
     x = class_labels(n_classes, labels, at_least_zero=family == "ratio")
     if n_classes < 2 or family == "identity":

@@ -229,3 +229,31 @@ def count_classes(case_ptr, answer, n_classes):
             n_entries += 1
         ptr[case + 1] = n_entries
     return ptr, class_code[:n_entries].copy(), count[:n_entries].copy()
+
+
+@njit(cache=True, nogil=True)
+def first_unsound_ranking(entry_ptr, entry_class, entry_block, n_classes):
+    """The first annotation whose entries are no ranking, and what is wrong with it; -1 and 0 where all are.
+
+    1 no entry, 2 the first block is not 0, 3 a block that is not the one before or the next, 4 classes of a block that
+    do not ascend, 5 a class twice. Codes of classes are within 0 and ``n_classes`` - 1.
+    """
+    seen_in = np.full(n_classes, -1, np.int64)
+    for annotation in range(entry_ptr.size - 1):
+        start, stop = entry_ptr[annotation], entry_ptr[annotation + 1]
+        if start == stop:
+            return annotation, 1
+        if entry_block[start] != 0:
+            return annotation, 2
+        for entry in range(start, stop):
+            if seen_in[entry_class[entry]] == annotation:
+                return annotation, 5
+            seen_in[entry_class[entry]] = annotation
+            if entry == start:
+                continue
+            if entry_block[entry] == entry_block[entry - 1]:
+                if entry_class[entry] < entry_class[entry - 1]:
+                    return annotation, 4
+            elif entry_block[entry] != entry_block[entry - 1] + 1:
+                return annotation, 3
+    return -1, 0

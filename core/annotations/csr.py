@@ -3,6 +3,16 @@
 import numpy as np
 
 from ._kernels import blocks_from_ranks, counting_sort
+from .validation import (
+    check_length,
+    check_range,
+    checked_integers,
+    checked_numbers,
+    checked_pointers,
+    checked_times,
+)
+
+_LARGEST_RANK = np.finfo(np.float64).max
 
 
 def group_by_case(case_code: np.ndarray, n_cases: int, time: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -14,10 +24,18 @@ def group_by_case(case_code: np.ndarray, n_cases: int, time: np.ndarray | None =
     -------
     case_ptr : ndarray of int64, shape (n_cases + 1,)
     order : ndarray of int64, shape (n_annotations,)
+
+    Raises
+    ------
+    InputError
+        A code of a case is out of range, a time is no date, or there is not one for each annotation.
     """
-    case_code = np.ascontiguousarray(case_code, np.int32)
+    case_code = checked_integers(case_code, "case_code", np.int32)
+    check_range(case_code, "case_code", 0, n_cases - 1, f"a code of the {n_cases:,} cases")
     if time is None:
         return counting_sort(case_code, n_cases)
+    time = checked_times(time)
+    check_length(time, len(case_code), "time", "annotations")
     by_time = np.argsort(time, kind="stable")
     case_ptr, order = counting_sort(case_code[by_time], n_cases)
     return case_ptr, by_time[order]
@@ -45,5 +63,18 @@ def order_blocks(
     -------
     entry_ptr, entry_class, entry_block
         In the new order; within an annotation ascending by block, then by class.
+
+    Raises
+    ------
+    InputError
+        A pointer does not fit the entries, a rank is not finite, or ``order`` names an annotation that is not there.
     """
-    return blocks_from_ranks(entry_ptr, entry_class, entry_rank, np.ascontiguousarray(order, np.int64))
+    order = checked_integers(order, "order", np.int64)
+    entry_class = checked_integers(entry_class, "entry_class", np.int32)
+    entry_rank = checked_numbers(entry_rank, "entry_rank", _LARGEST_RANK)
+    check_length(entry_rank, len(entry_class), "entry_rank", "ranked classes")
+    entry_ptr = checked_pointers(
+        entry_ptr, "entry_ptr", len(order), len(entry_class), "annotations", "number of ranked classes"
+    )
+    check_range(order, "order", 0, len(order) - 1, f"one of the {len(order):,} annotations")
+    return blocks_from_ranks(entry_ptr, entry_class, entry_rank, order)

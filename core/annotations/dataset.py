@@ -1,19 +1,38 @@
 """The immutable dataset: annotations in CSR by case, vocabularies, the declared class list, and side tables."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Literal
+from functools import cached_property, partial
+from importlib import import_module
+from typing import Any, Literal, get_args
 
 import numpy as np
 
-from ..errors import NotFoundError
-from .csr import group_by_case, order_blocks
+from ..errors import InputError, NotFoundError
+from .csr import group_by_case, keep_annotations, order_blocks
 from .digest import content_digest
+from .validation import (
+    LARGEST_SCORE,
+    MISSING_TIME,
+    Names,
+    check_length,
+    check_range,
+    check_rankings,
+    check_time_order,
+    checked_codes,
+    checked_flag,
+    checked_integers,
+    checked_names,
+    checked_numbers,
+    checked_pointers,
+    checked_texts,
+    checked_times,
+    frozen,
+)
 
 Kind = Literal["class", "ranking", "score"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 RISK_LEVELS = ("low", "medium", "high")
-MISSING_TIME = np.iinfo(np.int64).min
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +41,10 @@ class Dataset:
 
     Annotations of case ``i`` are those from ``case_ptr[i]`` up to ``case_ptr[i + 1]``, in the order in which they were
     made or, without times, in which they stand in the file. All arrays are read-only.
+
+    Whatever way a dataset comes about, the constructor checks it. Integers of other widths and ``datetime64`` are
+    converted, all else that does not fit is refused. Cases and raters may be without annotations, as `as_classes` and a
+    declared list leave some; there is at least one case.
 
     Attributes
     ----------
@@ -49,9 +72,14 @@ class Dataset:
     class_risk : ndarray of int8, shape (n_classes,), or None
         Index into `RISK_LEVELS`; -1 unknown.
     case_group : tuple of str, or None
-        A group (site, batch) for each case.
+        A group (site, batch) for each case; "" unknown.
     gold : ndarray of int32, shape (n_cases,), or None
         Known class of a case; -1 unknown.
+
+    Raises
+    ------
+    InputError
+        Something does not fit; says where, what was found and what to do.
     """
 
     name: str
@@ -74,9 +102,64 @@ class Dataset:
     gold: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        for array in vars(self).values():
+        put = partial(object.__setattr__, self)
+        if not isinstance(self.name, str):
+            raise InputError(f"The name of the dataset is no text but {type(self.name).__name__}.", "Give it a name.")
+        if self.kind not in KINDS:
+            raise InputError(f"There is no kind {self.kind!r} of annotation.", f"Use one of {', '.join(KINDS)}.")
+        put("ordinal", checked_flag(self.ordinal, "ordinal"))
+        put("raters_identified", checked_flag(self.raters_identified, "raters_identified"))
+        for what in ("cases", "raters", "classes"):
+            put(what, checked_names(getattr(self, what), what))
+        if not self.cases:
+            raise InputError("There are no cases.", "Give at least one.")
+        if bool(self.classes) == (self.kind == "score"):
+            found = f"There are {len(self.classes):,} classes, and the annotations are of the kind {self.kind!r}."
+            raise InputError(found, "Declare classes for classes and rankings, none for scores.")
+        put("rater", checked_codes(self.rater, "rater", self.raters, "raters"))
+        n = len(self.rater)
+        pointers = checked_pointers(self.case_ptr, "case_ptr", len(self.cases), n, "cases", "annotations")
+        put("case_ptr", pointers)
+        self._check_annotations(put)
+        if self.time is not None:
+            put("time", checked_times(self.time))
+            check_length(self.time, n, "time", "annotations")
+            check_time_order(self.time, self.case_ptr)
+        self._check_sides(put)
+        for what, array in vars(self).items():
             if isinstance(array, np.ndarray):
-                array.flags.writeable = False
+                put(what, frozen(array))
+
+    def _check_annotations(self, put: Callable[[str, object], None]) -> None:
+        n = len(self.rater)
+        put("answer", checked_codes(self.answer, "answer", self.classes, "classes"))
+        put("score", checked_numbers(self.score, "score", LARGEST_SCORE))
+        put("entry_class", checked_codes(self.entry_class, "entry_class", self.classes, "classes"))
+        put("entry_block", checked_integers(self.entry_block, "entry_block", np.int32))
+        ranked = n if self.kind == "ranking" else 0
+        check_length(self.answer, n if self.kind == "class" else 0, "answer", "annotations of one class")
+        check_length(self.score, n if self.kind == "score" else 0, "score", "annotations that are scores")
+        check_length(self.entry_block, len(self.entry_class), "entry_block", "entries of entry_class")
+        entries = len(self.entry_class)
+        pointers = checked_pointers(self.entry_ptr, "entry_ptr", ranked, entries, "rankings", "ranked classes")
+        put("entry_ptr", pointers)
+        if ranked:
+            check_rankings(self.entry_ptr, self.entry_class, self.entry_block, len(self.classes))
+
+    def _check_sides(self, put: Callable[[str, object], None]) -> None:
+        if self.kind == "score" and (self.class_risk is not None or self.gold is not None):
+            raise InputError("Scores have no classes, so no gold and no risk of classes.", "Leave them out.")
+        if self.class_risk is not None:
+            risk = checked_integers(self.class_risk, "class_risk", np.int8)
+            check_range(risk, "class_risk", -1, len(RISK_LEVELS) - 1, "a level of risk")
+            check_length(risk, len(self.classes), "class_risk", "classes")
+            put("class_risk", risk)
+        if self.gold is not None:
+            put("gold", checked_codes(self.gold, "gold", self.classes, "classes", lowest=-1))
+            check_length(self.gold, len(self.cases), "gold", "cases")
+        if self.case_group is not None:
+            put("case_group", checked_texts(self.case_group, "groups of cases"))
+            check_length(self.case_group, len(self.cases), "case_group", "cases")
 
     @classmethod
     def from_classes(
@@ -91,18 +174,29 @@ class Dataset:
         time: np.ndarray | None = None,
         **side,
     ) -> "Dataset":
-        """From one row per annotation; codes index the vocabularies, each array of shape (n_annotations,)."""
-        case_ptr, order = group_by_case(case_code, len(cases), time)
+        """From one row per annotation; codes index the vocabularies, each array of shape (n_annotations,).
+
+        ``side`` are the attributes of the class that are not named here: ``ordinal``, ``gold``, ``case_group`` and on.
+
+        Raises
+        ------
+        InputError
+            A name is empty or stands twice, lengths differ, a code is no whole number or out of range.
+        """
+        cases, classes = checked_names(cases, "cases"), checked_names(classes, "classes")
+        case_ptr, order, rater, time = _in_order(cases, raters, case_code, rater_code, time)
+        answer = checked_codes(answer, "answer", classes, "classes")
+        check_length(answer, len(order), "answer", "annotations")
         return cls(
             name=name,
             kind="class",
-            cases=tuple(cases),
-            raters=tuple(raters),
-            classes=tuple(classes),
+            cases=cases,
+            raters=raters,
+            classes=classes,
             case_ptr=case_ptr,
-            rater=np.ascontiguousarray(rater_code, np.int32)[order],
-            answer=np.ascontiguousarray(answer, np.int32)[order],
-            time=None if time is None else np.ascontiguousarray(time, np.int64)[order],
+            rater=rater,
+            answer=answer[order],
+            time=time,
             **side,
         )
 
@@ -118,18 +212,27 @@ class Dataset:
         time: np.ndarray | None = None,
         **side,
     ) -> "Dataset":
-        """From one row per annotation; ``score`` of shape (n_annotations,), finite."""
-        case_ptr, order = group_by_case(case_code, len(cases), time)
+        """From one row per annotation; ``score`` of shape (n_annotations,), finite.
+
+        Raises
+        ------
+        InputError
+            As `from_classes`, or a score is not finite.
+        """
+        cases = checked_names(cases, "cases")
+        case_ptr, order, rater, time = _in_order(cases, raters, case_code, rater_code, time)
+        score = checked_numbers(score, "score", LARGEST_SCORE)
+        check_length(score, len(order), "score", "annotations")
         return cls(
             name=name,
             kind="score",
-            cases=tuple(cases),
-            raters=tuple(raters),
+            cases=cases,
+            raters=raters,
             classes=(),
             case_ptr=case_ptr,
-            rater=np.ascontiguousarray(rater_code, np.int32)[order],
-            score=np.ascontiguousarray(score, np.float64)[order] + 0.0,  # -0 is 0, for the digest
-            time=None if time is None else np.ascontiguousarray(time, np.int64)[order],
+            rater=rater,
+            score=score[order],
+            time=time,
             **side,
         )
 
@@ -151,32 +254,77 @@ class Dataset:
         """From one row per annotation and one entry per ranked class.
 
         ``entry_rank`` orders the entries of an annotation, lowest first; equal ranks are ties.
+
+        Raises
+        ------
+        InputError
+            As `from_classes`; an annotation ranks no class or one twice, or a rank is not finite.
         """
-        case_ptr, order = group_by_case(case_code, len(cases), time)
-        entry_ptr, entry_class, entry_block = order_blocks(
-            np.ascontiguousarray(entry_ptr, np.int64),
-            np.ascontiguousarray(entry_class, np.int32),
-            np.ascontiguousarray(entry_rank, np.float64),
-            order,
-        )
+        cases, classes = checked_names(cases, "cases"), checked_names(classes, "classes")
+        case_ptr, order, rater, time = _in_order(cases, raters, case_code, rater_code, time)
+        entry_class = checked_codes(entry_class, "entry_class", classes, "classes")
+        entry_ptr, entry_class, entry_block = order_blocks(entry_ptr, entry_class, entry_rank, order)
         return cls(
             name=name,
             kind="ranking",
-            cases=tuple(cases),
-            raters=tuple(raters),
-            classes=tuple(classes),
+            cases=cases,
+            raters=raters,
+            classes=classes,
             case_ptr=case_ptr,
-            rater=np.ascontiguousarray(rater_code, np.int32)[order],
+            rater=rater,
             entry_ptr=entry_ptr,
             entry_class=entry_class,
             entry_block=entry_block,
-            time=None if time is None else np.ascontiguousarray(time, np.int64)[order],
+            time=time,
             **side,
         )
 
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        name: str | None = None,
+        case: str | None = None,
+        rater: str | None = None,
+        answer: str | None = None,
+        rank: str | None = None,
+        kind: Kind | None = None,
+        classes: Sequence[str] | None = None,
+        ordinal: bool = False,
+        **reading,
+    ) -> "Dataset":
+        """From a DataFrame of pandas or polars, or a table of pyarrow; as reading the file of it.
+
+        `core.read` takes the same and tells besides what became of each row.
+
+        Parameters
+        ----------
+        frame : DataFrame or Table
+        name : str, optional
+        case, rater, answer, rank : str, optional
+            Columns; guessed from their names where not given. ``rater="none"`` says that answers are anonymous.
+        kind, classes, ordinal
+            See `core.ingest.build_dataset.build_dataset`.
+        reading
+            Further options of `core.read`: ``layout``, ``separators``, ``repeats``, ``treatment``, ``format``.
+
+        Raises
+        ------
+        InputError
+            It is no such table, or does not hold annotations; says where, what was found and what to do.
+        """
+        # Readers stand above the dataset that they build, so they are fetched only when somebody asks.
+        readers = import_module("..ingest.read_files", __package__)
+        if not readers.is_frame(frame):
+            raise InputError(f"{type(frame).__name__} is no frame.", "Give a DataFrame; core.read opens files.")
+        columns = {"case": case, "rater": rater, "answer": answer, "rank": rank}
+        said = {"kind": kind, "classes": classes, "ordinal": ordinal}
+        return readers.read(frame, name=name, **columns, **said, **reading).dataset
+
     @property
     def n_cases(self) -> int:
-        """Number of cases with at least one annotation."""
+        """Number of cases, with or without annotations."""
         return len(self.cases)
 
     @property
@@ -250,8 +398,6 @@ class Dataset:
         InputError
             Scores without a threshold, or with one that is not finite.
         """
-        from .single_class import as_classes
-
         return as_classes(self, threshold)
 
     def select(
@@ -274,6 +420,120 @@ class Dataset:
         InputError
             A date or a group is asked for and the data have none, or nothing is left.
         """
-        from .selection import keep_only, marked
-
         return keep_only(self, marked(self, raters, cases, groups, since, until))
+
+
+def _in_order(
+    cases: Names, raters: Sequence[str], case_code: np.ndarray, rater_code: np.ndarray, time: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
+    """Row pointers of cases, the order of annotations, and raters and times in that order."""
+    rater = checked_integers(rater_code, "rater_code", np.int32)
+    case_code = checked_codes(case_code, "case_code", cases, "cases")
+    check_length(rater, len(case_code), "rater_code", "annotations")
+    if time is not None:
+        time = checked_times(time)
+        check_length(time, len(case_code), "time", "annotations")
+    case_ptr, order = group_by_case(case_code, len(cases), time)
+    return case_ptr, order, rater[order], None if time is None else time[order]
+
+
+def marked(
+    dataset: Dataset,
+    raters: Iterable[str] | None,
+    cases: Iterable[str] | None,
+    groups: Iterable[str] | None,
+    since: int | None,
+    until: int | None,
+) -> np.ndarray:
+    """Which annotations a selection takes, bool, shape (n_annotations,); see `Dataset.select`."""
+    keep = np.ones(dataset.n_annotations, bool)
+    if raters is not None:
+        position = {rater: code for code, rater in enumerate(dataset.raters)}
+        raters = list(raters)
+        unknown = [rater for rater in raters if rater not in position]
+        if unknown:
+            raise NotFoundError(f"There is no rater {unknown[0]!r} in {dataset.name}.")
+        keep &= np.isin(dataset.rater, [position[rater] for rater in raters])
+    if cases is not None:
+        wanted = np.zeros(dataset.n_cases, bool)
+        wanted[[dataset.case_index(case_id) for case_id in cases]] = True
+        keep &= wanted[dataset.case_of_annotation]
+    if groups is not None:
+        if dataset.case_group is None:
+            raise InputError("These data have no groups of cases.")
+        keep &= np.isin(np.array(dataset.case_group), list(groups))[dataset.case_of_annotation]
+    if since is not None or until is not None:
+        if dataset.time is None:
+            raise InputError("These annotations have no dates.")
+        known = dataset.time != MISSING_TIME
+        keep &= known & (dataset.time >= (since if since is not None else MISSING_TIME))
+        keep &= dataset.time < until if until is not None else True
+    return keep
+
+
+def keep_only(dataset: Dataset, keep: np.ndarray) -> Dataset:
+    """A dataset of the annotations marked in ``keep``; cases and raters left without any are gone, classes stay."""
+    if not keep.any():
+        raise InputError("Nothing is left by this selection.", "Take in more raters, cases or dates.")
+    counts = np.diff(keep_annotations(dataset.case_ptr, keep))
+    case_kept = counts > 0
+    rater_kept = np.zeros(dataset.n_raters, bool)
+    rater_kept[dataset.rater[keep]] = True
+    new_rater = np.cumsum(rater_kept, dtype=np.int32) - 1
+    changes = {}
+    if dataset.kind == "ranking":
+        entry_keep = np.repeat(keep, np.diff(dataset.entry_ptr))
+        changes = {
+            "entry_ptr": np.concatenate([[0], np.cumsum(np.diff(dataset.entry_ptr)[keep])]).astype(np.int64),
+            "entry_class": dataset.entry_class[entry_keep],
+            "entry_block": dataset.entry_block[entry_keep],
+        }
+    return replace(
+        dataset,
+        cases=Names(case_id for case_id, kept in zip(dataset.cases, case_kept, strict=True) if kept),
+        raters=Names(rater for rater, kept in zip(dataset.raters, rater_kept, strict=True) if kept),
+        case_ptr=np.concatenate([[0], np.cumsum(counts[case_kept])]).astype(np.int64),
+        rater=new_rater[dataset.rater[keep]],
+        answer=dataset.answer[keep] if dataset.kind == "class" else dataset.answer,
+        score=dataset.score[keep] if dataset.kind == "score" else dataset.score,
+        time=None if dataset.time is None else dataset.time[keep],
+        case_group=None
+        if dataset.case_group is None
+        else tuple(group for group, kept in zip(dataset.case_group, case_kept, strict=True) if kept),
+        gold=None if dataset.gold is None else dataset.gold[case_kept],
+        **changes,
+    )
+
+
+def as_classes(dataset: Dataset, threshold: float | None) -> tuple[Dataset, int]:
+    """One class per annotation, and how many annotations were left out; see `Dataset.as_classes`."""
+    if dataset.kind == "class":
+        return dataset, 0
+    if dataset.kind == "score":
+        if threshold is None:
+            raise InputError("Scores have no classes.", "Choose a threshold that splits them in two.")
+        if not np.isfinite(threshold):
+            raise InputError(f"The threshold is {threshold}.", "Give a finite number.")
+        return replace(
+            dataset,
+            kind="class",
+            classes=(f"≤ {threshold:g}", f"> {threshold:g}"),
+            answer=(dataset.score > threshold).astype(np.int32),
+            score=np.empty(0),
+            ordinal=True,
+        ), 0
+    first = dataset.entry_ptr[:-1]
+    second = np.minimum(first + 1, len(dataset.entry_block) - 1)
+    tied = (np.diff(dataset.entry_ptr) > 1) & (dataset.entry_block[second] == 0)
+    kept = keep_annotations(dataset.case_ptr, ~tied)
+    return replace(
+        dataset,
+        kind="class",
+        case_ptr=kept,
+        rater=dataset.rater[~tied],
+        answer=dataset.entry_class[first][~tied],
+        entry_ptr=np.zeros(1, np.int64),
+        entry_class=np.empty(0, np.int32),
+        entry_block=np.empty(0, np.int32),
+        time=None if dataset.time is None else dataset.time[~tied],
+    ), int(tied.sum())

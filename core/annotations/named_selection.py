@@ -7,9 +7,10 @@ from datetime import UTC, date, datetime, timedelta
 import numpy as np
 
 from ..errors import InputError, NotFoundError
+from ..options import check_whole, shown
 from ..text import plural
-from .dataset import Dataset
-from .selection import keep_only, marked
+from .dataset import Dataset, keep_only, marked
+from .validation import checked_texts
 
 _NAMED = 2
 
@@ -39,6 +40,19 @@ class Selection:
     last_day: str | None = None
     least: int | None = None
     most: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("raters", "classes", "groups"):
+            names = getattr(self, name)
+            if names is not None:
+                object.__setattr__(self, name, tuple(checked_texts(names, f"{name} of the selection")))
+        for name in ("first_day", "last_day"):
+            day = getattr(self, name)
+            if day is not None and not isinstance(day, str):
+                raise InputError(f"{shown(day)} is no date.", "Write it as 2026-01-31.")
+        for name in ("least", "most"):
+            if getattr(self, name) is not None:
+                check_whole(getattr(self, name), f"The number of annotations ({name})", 1)
 
     @property
     def everything(self) -> bool:

@@ -7,6 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from .validation import Names
+
 MISSING_TOKENS = frozenset({"", "na", "n/a", ".", "nan", "null"})
 _BLANKS = " \t\r\n\u00a0\ufeff"
 # Python's float() also takes 1_2, which is a label.
@@ -60,7 +62,7 @@ def encode(column: pa.ChunkedArray) -> Coded:
         for place in np.flatnonzero(is_missing):
             token = trimmed[int(place)].as_py()
             missing[token] = missing.get(token, 0) + int(counts[place])
-    return Coded(code, tuple(values.to_pylist()), missing)
+    return Coded(code, Names(values.to_pylist()), missing)  # distinct, of UTF-8, and "" is missing
 
 
 def compact(code: np.ndarray, values: tuple[str, ...]) -> tuple[np.ndarray, tuple[str, ...]]:
@@ -69,9 +71,8 @@ def compact(code: np.ndarray, values: tuple[str, ...]) -> tuple[np.ndarray, tupl
     used[code] = True
     if used.all():
         return code, values
-    return (np.cumsum(used, dtype=np.int32) - 1)[code], tuple(
-        value for value, kept in zip(values, used, strict=True) if kept
-    )
+    kept = type(values)(value for value, is_used in zip(values, used, strict=True) if is_used)
+    return (np.cumsum(used, dtype=np.int32) - 1)[code], kept
 
 
 def natural_order(values: pa.Array) -> pa.Array:

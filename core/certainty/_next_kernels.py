@@ -16,6 +16,24 @@ from ..plausibility._kernels import split_largest
 
 
 @njit(cache=True, nogil=True)
+def place_of_largest(share):
+    """The first place of the largest share; -1 where there is none."""
+    best = -1
+    for c in range(share.size):
+        if best < 0 or share[c] > share[best]:
+            best = c
+    return best
+
+
+@njit(cache=True, nogil=True)
+def power_of(unnamed, n_rest, reliability, alpha):
+    """The power of the mass that draws weigh: γ, and for a class that nobody has named that of its priors, too."""
+    if not unnamed:
+        return reliability
+    return reliability + (alpha if n_rest > 1 else alpha - 1.0)
+
+
+@njit(cache=True, nogil=True)
 def next_answers(seed, share, rest, first, n_rest, reliability, alpha):
     """What each next answer would make of the first place.
 
@@ -36,9 +54,7 @@ def next_answers(seed, share, rest, first, n_rest, reliability, alpha):
         unnamed = k == n_named
         if unnamed and n_rest == 0:
             break
-        power = reliability
-        if unnamed:
-            power += alpha if n_rest > 1 else alpha - 1.0
+        power = power_of(unnamed, n_rest, reliability, alpha)
         best = -np.inf
         for draw in range(n_draws):
             mass = rest[draw] if unnamed else share[draw, k]
@@ -60,10 +76,7 @@ def next_answers(seed, share, rest, first, n_rest, reliability, alpha):
             u = 1.0
             if n_rest > 1:
                 u = (1.0 - np.random.random()) ** (1.0 / (alpha + reliability))
-            named = -1
-            for c in range(n_named):
-                if named < 0 or share[draw, c] > share[draw, named]:
-                    named = c
+            named = place_of_largest(share[draw])
             leader = share[draw, named] if named >= 0 else 0.0
             own, others = u * rest[draw], (1.0 - u) * rest[draw]
             if n_rest > 1 and others > max(own, leader):

@@ -5,6 +5,13 @@ Shares are independent Gamma variables over their sum, so ``P(class c is first) 
 
 import numpy as np
 
+from ..annotations.counts import class_counts
+from ..annotations.dataset import Dataset
+from ..plausibility.dirichlet import DirichletCounts
+from ..plausibility.prirn import PrIRN
+from ..plausibility.protocol import PlausibilityModel
+from ..rankings.irn import irn
+
 _NODES = 400
 _LOW, _HIGH = 1e-6, 1e-13  # what is left out below and above
 _FLOOR = 1e-300
@@ -42,3 +49,33 @@ def first_place(shape: np.ndarray, rest_shape: float, n_rest: int) -> np.ndarray
     each += others[:, -1] * upper[:, -1]
     each /= each @ copies
     return each if n_rest else np.append(each, 0.0)
+
+
+def exact_first_place(
+    model: PlausibilityModel, dataset: Dataset, case: int, reliability: float
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Classes named on a case and the probability that each is the most plausible, where that needs no draws.
+
+    Returns
+    -------
+    tuple of (ndarray of int32, shape (n_named,), ndarray, shape (n_named + 1,)), or None
+        Last stands the probability that it is any of the never-named classes. None for models without a closed form.
+    """
+    if isinstance(model, DirichletCounts):
+        counts = class_counts(dataset)
+        entries = slice(counts.ptr[case], counts.ptr[case + 1])
+        codes, rest_shape = counts.class_code[entries], model.alpha
+        shape = reliability * counts.count[entries] + model.alpha
+    elif isinstance(model, PrIRN):
+        weights = irn(dataset, model.ties)
+        entries = slice(weights.ptr[case], weights.ptr[case + 1])
+        codes, weight, rest_shape = weights.class_code[entries], weights.weight[entries], model.epsilon
+        shape = reliability * weight / max(weight.sum(), 1e-300) + model.epsilon
+    else:
+        return None
+    n_rest = dataset.n_classes - len(codes)
+    if not len(codes):
+        return codes, np.ones(1)
+    chance = first_place(shape, rest_shape, n_rest)
+    chance[-1] *= n_rest
+    return codes, chance

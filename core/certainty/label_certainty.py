@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..annotations.validation import check_range, checked_integers
 from ..errors import InputError
 from ..plausibility.protocol import CaseDraws
 from ..reducers.metrics import score_case
@@ -47,7 +48,8 @@ def set_certainty(draws: CaseDraws, class_codes: Sequence[int]) -> SetCertainty:
     InputError
         The set is empty, names a class twice, or is larger than the draws tell apart.
     """
-    codes = np.asarray(class_codes, np.int32)
+    codes = checked_integers(class_codes, "class_codes", np.int32)
+    check_range(codes, "class_codes", 0, np.iinfo(np.int32).max, "a code of a class")
     if codes.size == 0 or np.unique(codes).size < codes.size:
         raise InputError("The set is empty or names a class twice.", "Name each class once.")
     if codes.size > draws.top.shape[1]:

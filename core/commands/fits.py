@@ -13,21 +13,27 @@ from ..ingest.formats.tables import open_table
 from ..methods import Method, methods
 from ..models.catalogue import Fitted, Request, em_model, fit_request, request
 from ..models.precision import precision_of
-from .inputs import as_classes, progress, stamp, write_table
+from .inputs import progress, read_classes, stamp, write_table
+
+AUTO = "auto"
 
 
 def fit(options) -> tuple[dict, pd.DataFrame]:
     """A fit of a rater model; the table is of class probabilities per case."""
     if options.restarts < 0:
         raise InputError(f"{options.restarts} restarts were asked for.", "Ask for none or more.")
-    dataset, left_out = as_classes(options)
+    dataset, left_out = read_classes(options)
     if options.gold:
-        dataset = _with_gold(dataset, options)
-    asked = _request(options)
+        dataset = with_gold(dataset, options)
+    extra: dict = {}
+    if options.model == AUTO:
+        asked, extra = _chosen(options, dataset)
+    else:
+        asked = _request(options)
     fitted = fit_request(asked, dataset, progress=lambda share, words="": progress(share))
-    extra = {}
     if asked.way == "em":
-        fitted, extra = _em(options, fitted)
+        fitted, more = _em(options, fitted)
+        extra |= more
     found = fitted.fit
     table = pd.DataFrame(found.class_probability, columns=list(found.classes))
     table.insert(0, "case", list(found.cases), allow_duplicates=True)  # a class may be called "case"
@@ -40,6 +46,7 @@ def fit(options) -> tuple[dict, pd.DataFrame]:
         "log_likelihood": found.log_likelihood,
         "n_iterations": len(found.objective),
         "settings": found.settings,
+        "beta": found.beta,
         "classes": list(found.classes),
         "prevalence": dict(zip(found.classes, found.prevalence.tolist(), strict=True)),
         "prevalence_interval": None
@@ -59,6 +66,19 @@ def fit(options) -> tuple[dict, pd.DataFrame]:
         **stamp(options, dataset),
     }
     return answer, table
+
+
+def _chosen(options, dataset: Dataset) -> tuple[Request, dict]:
+    """The model that the held-out scores choose, without a look at gold."""
+    from ..models.choose import choose
+
+    known = {option.name for each in methods("rater model").values() for option in each.options} - {"seed"}
+    given = [name for name in ("method", *known) if getattr(options, name, None) is not None]
+    given += [name for name, value in vars(options).items() if name.startswith("variant_") and value is not None]
+    if given:
+        raise InputError("auto chooses the model and its options.", "Name a model to set options of your own.")
+    found = choose(dataset, seed=options.seed, progress=progress)
+    return found.request(use_gold=bool(options.gold)), {"chosen": found.chosen, "reason": found.reason}
 
 
 def _request(options) -> Request:
@@ -164,7 +184,7 @@ def _of_posterior(fitted: Fitted) -> dict:
     return answer
 
 
-def _with_gold(dataset: Dataset, options) -> Dataset:
+def with_gold(dataset: Dataset, options) -> Dataset:
     """Known classes from a table: case, class."""
     try:
         content = Path(options.gold).read_bytes()

@@ -11,7 +11,7 @@ from .. import library
 from ..annotations.dataset import Dataset, Kind
 from ..annotations.named_selection import Selection
 from ..errors import InputError
-from ..ingest.build_dataset import Report
+from ..ingest.build_dataset import ImportReport
 from ..ingest.column_mapping import Mapping
 from ..ingest.read_files import Reading, read
 from ..ingest.samples import SAMPLES, read_sample
@@ -33,7 +33,7 @@ def read_file(options, kind: Kind | None = None) -> Reading:
     elif _DIGEST.fullmatch(options.file) and not is_file:
         dataset = library.reopen(options.file)
         n = dataset.n_annotations
-        reading = Reading(dataset, Report(n, n, (), {}, 0, ("A kept dataset.",), (), Mapping("long")))
+        reading = Reading(dataset, ImportReport(n, n, (), {}, 0, ("A kept dataset.",), (), Mapping("long")))
     else:
         reading = read(
             sys.stdin.buffer.read() if options.file == PIPE else options.file,
@@ -51,7 +51,7 @@ def read_file(options, kind: Kind | None = None) -> Reading:
     return replace(reading, dataset=chosen.apply(reading.dataset))
 
 
-def as_classes(options) -> tuple[Dataset, int]:
+def read_classes(options) -> tuple[Dataset, int]:
     """One class per annotation, and how many were left out; warnings are kept for standard error."""
     reading = read_file(options)
     options.cautions.extend(reading.report.warnings)

@@ -15,6 +15,7 @@ from ..ingest.samples import SAMPLES, sample_predictions
 from ..methods import as_taken, method_named, methods
 from ..plausibility.gaussian import GaussianScores
 from ..plausibility.gaussian_prior import fit_prior
+from ..plausibility.plackett_luce.trust import MixturePlackettLuce
 from ..plausibility.protocol import PlausibilityModel
 from .inputs import progress, read_file, stamp, write_table
 
@@ -24,10 +25,11 @@ _METRIC_FIELDS = ("mean", "sd", "ci_low", "ci_high", "min", "max", "point", "cas
 
 def certainty(options) -> tuple[dict, pd.DataFrame]:
     """Annotation certainty and risk, their means over cases; the table is per case."""
-    dataset, left_out = _input(options)
+    dataset, left_out = read_input(options)
     if _closed_form(options):
         return _gaussian_certainty(options, dataset)
-    sweep = _run(options, chosen_model(options), dataset, [options.reliability], ())
+    model = chosen_model(options)
+    sweep = _run(options, model, dataset, [options.reliability], ())
     result, tops = sweep.certainty[0], range(1, options.top + 1)
     table = pd.DataFrame({"case": list(result.cases)})
     for top in tops:
@@ -49,6 +51,7 @@ def certainty(options) -> tuple[dict, pd.DataFrame]:
         answer["risk"] = {"of_top1": float(risk.of_top1.mean()), "summed": float(risk.summed.mean())}
         table["risk_of_top1"], table["risk_summed"] = risk.of_top1, risk.summed
         table["risk"], table["expected_risk"] = [RISK_LEVELS[level] for level in risk.level], risk.expected
+    answer |= _trust(options, model, dataset, options.reliability)
     write_table(options.cases_out, table)
     return answer, table
 
@@ -59,7 +62,7 @@ def sweep(options) -> tuple[dict, pd.DataFrame]:
         reliabilities = [float(value) for value in options.reliabilities.split(",")]
     except ValueError:
         raise InputError(f"{options.reliabilities!r} is not a list of numbers.", "Write for example 1,3,10.") from None
-    dataset, left_out = _input(options)
+    dataset, left_out = read_input(options)
     if _closed_form(options):
         raise InputError(
             "Scores have a certainty in closed form, which needs no sweep.",
@@ -67,13 +70,15 @@ def sweep(options) -> tuple[dict, pd.DataFrame]:
         )
     options.top = options.k or options.top
     classifiers = read_classifiers(options, dataset)
-    found = _run(options, chosen_model(options), dataset, reliabilities, classifiers)
+    model = chosen_model(options)
+    found = _run(options, model, dataset, reliabilities, classifiers)
     rows, better = [], []
     for place, (reliability, result) in enumerate(zip(found.reliabilities, found.certainty, strict=True)):
         row = {"reliability": reliability, **{f"top{top}": result.mean(top) for top in range(1, options.top + 1)}}
         if found.risk:
             risk = found.risk[place]
             row["risk"] = {"of_top1": float(risk.of_top1.mean()), "summed": float(risk.summed.mean())}
+        row |= _trust(options, model, dataset, reliability)
         row["metrics"] = {}
         if found.evaluation:
             evaluation = found.evaluation[place]
@@ -97,7 +102,7 @@ def sweep(options) -> tuple[dict, pd.DataFrame]:
                 for number, metric in enumerate(evaluation.metrics)
             )
         rows.append(row)
-    table = pd.DataFrame([_flat(row) for row in rows])
+    table = pd.DataFrame([_flat(row) for row in rows]).drop(columns=["raters", "notes"], errors="ignore")
     answer = {
         "model": options.model,
         "rows": rows,
@@ -109,7 +114,7 @@ def sweep(options) -> tuple[dict, pd.DataFrame]:
     return answer, table
 
 
-def _input(options) -> tuple[Dataset, int]:
+def read_input(options) -> tuple[Dataset, int]:
     """What the model eats, with risk levels where they are given."""
     if _closed_form(options):
         reading = read_file(options, kind="score")
@@ -118,7 +123,7 @@ def _input(options) -> tuple[Dataset, int]:
     reading = read_file(options)
     options.cautions.extend(reading.report.warnings)
     dataset, left_out = as_taken(method_named("plausibility", options.model), reading.dataset, options.threshold)
-    if options.risk:
+    if getattr(options, "risk", None):
         dataset = dataclasses.replace(dataset, class_risk=_read_risk(options.risk, dataset))
     return dataset, left_out
 
@@ -231,6 +236,21 @@ def _read_risk(path: str, dataset: Dataset) -> np.ndarray:
         if levels.get(name) not in words:
             raise InputError(f"{path} has no risk level for class {name!r}.", "Give low, medium or high (or 0, 1, 2).")
     return np.array([words[levels[name]] for name in dataset.classes], np.int8)
+
+
+def _trust(options, model: PlausibilityModel, dataset: Dataset, reliability: float) -> dict:
+    """Trust per rater, in the order of the data, where the model estimates it; from the chain that was just run."""
+    if not isinstance(model, MixturePlackettLuce):
+        return {}
+    fit = model.fit(dataset, reliability=reliability, n_draws=options.draws, seed=options.seed)
+    trust = fit.raters
+    columns = ("n", "mean", "sd", "ci_low", "ci_high", "place", "place_low", "place_high", "rhat", "ess")
+    names = {"mean": "trust"}
+    raters = [
+        {"rater": rater, **{names.get(name, name): getattr(trust, name)[row] for name in columns}}
+        for row, rater in enumerate(trust.raters)
+    ]
+    return {"raters": raters, "trust_prior": {"a": trust.prior[0], "b": trust.prior[1]}, "notes": list(trust.notes)}
 
 
 def _undefined_tops(options, dataset: Dataset) -> dict:

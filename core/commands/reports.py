@@ -7,7 +7,7 @@ import pandas as pd
 from ..annotations.named_selection import Selection
 from ..errors import InputError
 from ..methods import as_taken, method_named, offered
-from ..report.build import SECTIONS, Order, build_report
+from ..report.build import SECTIONS, ReportRequest, build_report
 from .inputs import progress, read_file, stamp
 from .plausibilities import chosen_model, read_classifiers
 
@@ -24,7 +24,7 @@ def report(options) -> tuple[dict, pd.DataFrame]:
     model = chosen_model(options)
     view = as_taken(method_named("plausibility", model.name), dataset, options.threshold)[0]
     sections = tuple(options.sections.split(",")) if options.sections else tuple(SECTIONS)
-    order = Order(
+    request = ReportRequest(
         dataset=dataset,
         source=options.file,
         model=model,
@@ -37,7 +37,7 @@ def report(options) -> tuple[dict, pd.DataFrame]:
         n_draws=options.draws,
         seed=options.seed,
     )
-    content = build_report(order, sections, progress=progress)
+    content = build_report(request, sections, progress=progress)
     try:
         Path(options.out).write_bytes(content)
     except OSError as error:

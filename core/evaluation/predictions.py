@@ -8,6 +8,15 @@ import pandas as pd
 import pyarrow.compute as pc
 
 from ..annotations.dataset import Dataset
+from ..annotations.validation import (
+    check_length,
+    check_predictions,
+    check_range,
+    checked_integers,
+    checked_pointers,
+    frozen,
+    one_dimensional,
+)
 from ..annotations.vocabulary import Coded, encode, to_numbers
 from ..errors import InputError
 from ..ingest.column_mapping import guess_mapping
@@ -31,6 +40,11 @@ class Predictions:
         Block of tied scores within the case, 0, 1, ...
     notes : tuple of str
         What does not match: cases without a prediction, predictions of other cases, scores that do not sum to one.
+
+    Raises
+    ------
+    InputError
+        Arrays do not fit each other, blocks do not ascend by one from 0, or a case has a class twice.
     """
 
     name: str
@@ -38,6 +52,17 @@ class Predictions:
     class_code: np.ndarray
     group: np.ndarray
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        code = checked_integers(self.class_code, "class_code", np.int32)
+        check_range(code, "class_code", 0, np.iinfo(np.int32).max, "a code of a class")
+        group = checked_integers(self.group, "group", np.int32)
+        check_length(group, len(code), "group", "predicted classes")
+        n_cases = max(len(one_dimensional(self.ptr, "ptr")) - 1, 0)
+        ptr = checked_pointers(self.ptr, "ptr", n_cases, len(code), "cases", "predicted classes")
+        check_predictions(ptr, code, group)
+        for name, array in (("ptr", ptr), ("class_code", code), ("group", group)):
+            object.__setattr__(self, name, frozen(array))
 
     @property
     def predicted(self) -> np.ndarray:
@@ -89,30 +114,22 @@ def match_predictions(
     known = case >= 0
     if not known.any():
         raise InputError(f"{name}: no prediction is for a case of these data.", "Look at the case ids.")
-    notes = []
-    unknown = np.flatnonzero(known & (code < 0))
-    if unknown.size:
+    if (unknown := np.flatnonzero(known & (code < 0))).size:
         raise InputError(
             f"{name}: class {class_names[unknown[0]]!r} on case {case_ids[unknown[0]]!r} is not in the list.",
             "Use the names of the data, or declare the class.",
         )
-    bad = np.flatnonzero(known & ~np.isfinite(score))
-    if bad.size:
+    if (bad := np.flatnonzero(known & ~np.isfinite(score))).size:
         raise InputError(
             f"{name}: the score of class {class_names[bad[0]]!r} on case {case_ids[bad[0]]!r} is not a number.",
             "Give every listed class a finite score.",
         )
+    notes = []
     n_other = len({case_id for case_id, inside in zip(case_ids, known, strict=True) if not inside})
     if n_other:
         notes.append(f"{name}: predictions of {plural(n_other, 'case')} not in the data are passed over.")
     case, code, score = case[known], code[known], score[known]
-    if len(np.unique(case * len(codes) + code)) < case.size:
-        frame = pd.DataFrame({"case": case, "code": code})
-        first = frame[frame.duplicated()].iloc[0]
-        raise InputError(
-            f"{name}: class {dataset.classes[first.code]!r} is predicted twice on case {dataset.cases[first.case]!r}.",
-            "Give each class one score.",
-        )
+    _refuse_twice(dataset, case, code, name)
     order = np.lexsort((code, -score, case))
     case, code, score = case[order], code[order], score[order]
     ptr = np.concatenate([[0], np.cumsum(np.bincount(case, minlength=dataset.n_cases))]).astype(np.int64)
@@ -120,18 +137,34 @@ def match_predictions(
     step = new_case | np.append(True, score[1:] != score[:-1])
     running = np.cumsum(step)
     group = running - np.repeat(running[ptr[:-1][np.diff(ptr) > 0]], np.diff(ptr)[np.diff(ptr) > 0])
-    n_missing = int((np.diff(ptr) == 0).sum())
+    notes += _remarks(dataset, ptr, np.bincount(case, score, dataset.n_cases) if probabilities else None, name)
+    return Predictions(name, ptr, code.astype(np.int32), group.astype(np.int32), tuple(notes))
+
+
+def _refuse_twice(dataset: Dataset, case: np.ndarray, code: np.ndarray, name: str) -> None:
+    if len(np.unique(case * dataset.n_classes + code)) < case.size:
+        frame = pd.DataFrame({"case": case, "code": code})
+        first = frame[frame.duplicated()].iloc[0]
+        raise InputError(
+            f"{name}: class {dataset.classes[first.code]!r} is predicted twice on case {dataset.cases[first.case]!r}.",
+            "Give each class one score.",
+        )
+
+
+def _remarks(dataset: Dataset, ptr: np.ndarray, sums: np.ndarray | None, name: str) -> list[str]:
+    """What a user should know of the cases: none predicted, or scores, whose sums are given, that are no shares."""
+    notes, n_listed = [], np.diff(ptr)
+    n_missing = int((n_listed == 0).sum())
     if n_missing:
-        missing = [dataset.cases[place] for place in np.flatnonzero(np.diff(ptr) == 0)[:3]]
+        missing = [dataset.cases[place] for place in np.flatnonzero(n_listed == 0)[:3]]
         more = ", ..." if n_missing > len(missing) else ""
         notes.append(f"{name}: no prediction of {plural(n_missing, 'case')} ({', '.join(missing)}{more}).")
-    if probabilities:
-        sums = np.bincount(case, weights=score, minlength=dataset.n_cases)
-        whole = np.diff(ptr) == dataset.n_classes
+    if sums is not None:
+        whole = n_listed == dataset.n_classes
         n_off = int(((sums > 1 + SUM_TOLERANCE) | (whole & (sums < 1 - SUM_TOLERANCE))).sum())
         if n_off:
             notes.append(f"{name}: the scores of {plural(n_off, 'case')} do not sum to one; only their order is used.")
-    return Predictions(name, ptr, code.astype(np.int32), group.astype(np.int32), tuple(notes))
+    return notes
 
 
 def read_predictions(raw: RawTable, dataset: Dataset, name: str) -> tuple[Predictions, ...]:

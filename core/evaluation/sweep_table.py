@@ -13,6 +13,7 @@ from ..certainty.risk import RiskResult, risk_of
 from ..certainty.top_sets import CertaintyResult, certainty_of
 from ..chunks import CancelToken
 from ..errors import InputError
+from ..options import check_whole
 from ..plausibility.protocol import PlausibilityModel
 from ..reducers.metrics import Metrics
 from ..reducers.protocol import reduce_draws
@@ -77,16 +78,17 @@ def reliability_sweep(
     InputError
         A classifier was matched to other data, or two have the same name.
     """
+    check_whole(seed, "The seed", 0)
+    check_whole(max_top, "The largest set", 1)
     _check(classifiers, dataset)
-    risk = dataset.class_risk if dataset.class_risk is not None and (dataset.class_risk >= 0).all() else None
+    risk = _levels(dataset)
     metrics = Metrics(tuple(classifiers), max_top, risk)
-    reducers: list = [TopSets(max_top)]
-    if risk is not None:
-        reducers.append(RiskLevels(risk))
-    point = None
-    if classifiers:
-        reducers.append(metrics)
-        point = point_scores(metrics, *model.point_shares(dataset), dataset.n_classes)
+    reducers = [
+        TopSets(max_top),
+        *([RiskLevels(risk)] if risk is not None else []),
+        *([metrics] if classifiers else []),
+    ]
+    point = point_scores(metrics, *model.point_shares(dataset), dataset.n_classes) if classifiers else None
     classes = dataset.classes or getattr(model, "classes", ())  # scores have those of their threshold
     certainty, risks, evaluations = [], [], []
     for place, reliability in enumerate(reliabilities):
@@ -105,9 +107,13 @@ def reliability_sweep(
             risks.append(risk_of(states[1]))
         if classifiers:
             evaluations.append(evaluate(states[-1], metrics, point, seed))
-    return SweepTable(
-        tuple(float(reliability) for reliability in reliabilities), tuple(certainty), tuple(risks), tuple(evaluations)
-    )
+    return SweepTable(tuple(map(float, reliabilities)), tuple(certainty), tuple(risks), tuple(evaluations))
+
+
+def _levels(dataset: Dataset) -> np.ndarray | None:
+    """Risk levels of the classes, where every class has one."""
+    levels = dataset.class_risk
+    return levels if levels is not None and (levels >= 0).all() else None
 
 
 def _check(classifiers: Sequence[Predictions], dataset: Dataset) -> None:
@@ -117,6 +123,12 @@ def _check(classifiers: Sequence[Predictions], dataset: Dataset) -> None:
             raise InputError(
                 f"{classifier.name}: the predictions are matched to {len(classifier.ptr) - 1:,} cases, the data have "
                 f"{dataset.n_cases:,}.",
+                "Match them to these data.",
+            )
+        if classifier.class_code.size and classifier.class_code.max() >= dataset.n_classes:
+            raise InputError(
+                f"{classifier.name}: the predictions hold class {classifier.class_code.max()}, the data have "
+                f"{dataset.n_classes:,} classes.",
                 "Match them to these data.",
             )
         if names.count(classifier.name) > 1:

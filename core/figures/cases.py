@@ -47,37 +47,8 @@ def plausibility_bars(
         hovertemplate="%{customdata[0]}: point estimate %{x:.3f}<br>draws %{customdata[1]}<extra></extra>",
         showlegend=False,
     )
-    step = max(1, len(draws) // SHOWN_DRAWS)
-    shown = draws[::step][:SHOWN_DRAWS]
-    jitter = np.random.default_rng(0).uniform(-0.2, 0.2, shown.shape)
-    figure.add_scatter(
-        x=shown.T.ravel(),
-        y=(np.arange(len(names))[:, None] + jitter.T).ravel(),
-        mode="markers",
-        marker={
-            "size": 4,
-            "color": np.repeat(np.array(colours, dtype=object), len(shown)).tolist(),
-            "opacity": 0.55,
-        },
-        hoverinfo="skip",
-        showlegend=False,
-    )
-    figure.add_scatter(
-        x=[value for a, b in zip(low, high, strict=True) for value in (a, b, None)],
-        y=[value for line in range(len(names)) for value in (line + 0.36, line + 0.36, None)],
-        mode="lines",
-        line={"color": theme.ink, "width": 1.5},
-        hoverinfo="skip",
-        showlegend=False,
-    )
-    figure.add_scatter(
-        x=mean,
-        y=np.arange(len(names)) + 0.36,
-        mode="markers",
-        marker={"symbol": "line-ns", "size": 9, "line": {"width": 2, "color": theme.ink}},
-        hoverinfo="skip",
-        showlegend=False,
-    )
+    _dots(figure, draws, colours)
+    _intervals(figure, mean, low, high, theme)
     widest = max(float(draws.max()), float(point.max()))
     figure.update_xaxes(range=[0, min(1.0, max(0.3, widest * 1.05))], title_text="plausibility")
     figure.update_yaxes(
@@ -89,6 +60,45 @@ def plausibility_bars(
         tickfont={"size": 13, "color": theme.ink},
     )
     return figure
+
+
+def _dots(figure: go.Figure, draws: np.ndarray, colours: list[str]) -> None:
+    """At most `SHOWN_DRAWS` draws of each line, shifted up and down at random so that they can be told apart."""
+    step = max(1, len(draws) // SHOWN_DRAWS)
+    shown = draws[::step][:SHOWN_DRAWS]
+    jitter = np.random.default_rng(0).uniform(-0.2, 0.2, shown.shape)
+    figure.add_scatter(
+        x=shown.T.ravel(),
+        y=(np.arange(draws.shape[1])[:, None] + jitter.T).ravel(),
+        mode="markers",
+        marker={
+            "size": 4,
+            "color": np.repeat(np.array(colours, dtype=object), len(shown)).tolist(),
+            "opacity": 0.55,
+        },
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def _intervals(figure: go.Figure, mean: np.ndarray, low: np.ndarray, high: np.ndarray, theme: Theme) -> None:
+    """One line for each interval, above the dots, with a tick at the mean."""
+    figure.add_scatter(
+        x=[value for a, b in zip(low, high, strict=True) for value in (a, b, None)],
+        y=[value for line in range(len(mean)) for value in (line + 0.36, line + 0.36, None)],
+        mode="lines",
+        line={"color": theme.ink, "width": 1.5},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    figure.add_scatter(
+        x=mean,
+        y=np.arange(len(mean)) + 0.36,
+        mode="markers",
+        marker={"symbol": "line-ns", "size": 9, "line": {"width": 2, "color": theme.ink}},
+        hoverinfo="skip",
+        showlegend=False,
+    )
 
 
 def triangle(
@@ -107,27 +117,9 @@ def triangle(
         Draws renormalised to the corners; at most `MOST_TRIANGLE_DRAWS` are drawn.
     """
     figure = blank(theme, title, height=350)
-    for share in (0.25, 0.5, 0.75):
-        for a, b in ((0, 1), (1, 2), (2, 0)):
-            c = 3 - a - b
-            ends = np.zeros((2, 3))
-            ends[0, c] = ends[1, c] = share
-            ends[0, a] = ends[1, b] = 1 - share
-            _line(figure, ends, theme.grid, 1)
-    _line(figure, np.eye(3)[[0, 1, 2, 0]], theme.quiet, 1.5)
+    _grid(figure, theme)
     colour = colour or theme.accent
-    for outline in region.outlines:
-        x, y = _plane(outline)
-        figure.add_scatter(
-            x=x,
-            y=y,
-            mode="lines",
-            fill="toself",
-            fillcolor=with_opacity(colour, 0.14),
-            line={"color": colour, "width": 1.5},
-            hoverinfo="skip",
-            showlegend=False,
-        )
+    _outlines(figure, region, colour)
     shown = corners[:: max(1, -(-len(corners) // MOST_TRIANGLE_DRAWS))]
     x, y = _plane(shown)
     labels = [plotly(shorten(name, 22)) for name in names]
@@ -157,6 +149,38 @@ def triangle(
         hovertemplate=hover + "<extra>mean</extra>",
         showlegend=False,
     )
+    _corner_names(figure, labels, theme)
+    return figure
+
+
+def _grid(figure: go.Figure, theme: Theme) -> None:
+    """The sides, and lines at a quarter, a half and three quarters of each corner."""
+    for share in (0.25, 0.5, 0.75):
+        for a, b in ((0, 1), (1, 2), (2, 0)):
+            c = 3 - a - b
+            ends = np.zeros((2, 3))
+            ends[0, c] = ends[1, c] = share
+            ends[0, a] = ends[1, b] = 1 - share
+            _line(figure, ends, theme.grid, 1)
+    _line(figure, np.eye(3)[[0, 1, 2, 0]], theme.quiet, 1.5)
+
+
+def _outlines(figure: go.Figure, region: Region, colour: str) -> None:
+    for outline in region.outlines:
+        x, y = _plane(outline)
+        figure.add_scatter(
+            x=x,
+            y=y,
+            mode="lines",
+            fill="toself",
+            fillcolor=with_opacity(colour, 0.14),
+            line={"color": colour, "width": 1.5},
+            hoverinfo="skip",
+            showlegend=False,
+        )
+
+
+def _corner_names(figure: go.Figure, labels: list[str], theme: Theme) -> None:
     for label, (x, y), anchor in zip(
         labels, ((0, -0.03), (1, -0.03), (0.5, _HEIGHT + 0.03)), ("top", "top", "bottom"), strict=True
     ):
@@ -167,7 +191,6 @@ def triangle(
     figure.update_yaxes(
         visible=False, range=[-0.16, _HEIGHT + 0.13], scaleanchor="x", constrain="domain", fixedrange=True
     )
-    return figure
 
 
 def interval(names: tuple[str, str], share: np.ndarray, theme: Theme, title: str) -> go.Figure:

@@ -69,17 +69,22 @@ def vote_bands(
                 customdata=np.column_stack([votes, observed, low, median, high, check.p[mine], check.total[mine]]),
                 hovertemplate=hover,
             )
+    _one_above_the_other(figure, theme, len(votes))
+    return legend_below(figure)
+
+
+def _one_above_the_other(figure: go.Figure, theme: Theme, n_votes: int) -> None:
+    """Axes of cases above and of differences below, these with a line at 0."""
     figure.add_shape(
         type="line", xref="paper", x0=0, x1=1, yref="y2", y0=0, y1=0, line={"color": theme.ink, "width": 1.6}
     )
     figure.update_layout(
         yaxis={"domain": [0.5, 1], "title_text": "cases", "rangemode": "tozero"},
         yaxis2={**figure.layout.yaxis.to_plotly_json(), "domain": [0, 0.42], "title_text": "replicated − observed"},
-        xaxis={"anchor": "y2", "title_text": "votes of a case", "dtick": 1 if len(votes) <= 20 else None},
+        xaxis={"anchor": "y2", "title_text": "votes of a case", "dtick": 1 if n_votes <= 20 else None},
     )
     figure.update_layout(yaxis2_title_font={"color": theme.quiet, "size": 12})
     figure.update_xaxes(showgrid=False)
-    return legend_below(figure)
 
 
 def rater_bands(check: PredictiveCheck, theme: Theme, title: str, class_code: int | None = None) -> go.Figure:
@@ -179,32 +184,12 @@ def loo_forest(rows: tuple[LooRow, ...], theme: Theme, title: str) -> go.Figure:
             "line": {"width": 2, "color": theme.accent},
         },
         error_x={"type": "data", "array": error, "color": theme.accent, "thickness": 2, "width": 4},
-        customdata=[
-            [
-                plotly(shorten(row.name, 40)),
-                text,
-                f"{row.elpd:,.1f}" + ("" if row.se is None else f" ± {row.se:,.1f}"),
-                f"{row.n_cases:,}",
-                f"{row.p_loo:,.1f}",
-                f"<br>k too high for {row.n_high_k:,} of them" if row.n_high_k else "",
-            ]
-            for row, text in zip(rows, written, strict=True)
-        ],
+        customdata=[_loo_words(row, text) for row, text in zip(rows, written, strict=True)],
         hovertemplate="%{customdata[0]}: %{customdata[1]}<br>elpd %{customdata[2]} over %{customdata[3]} cases, "
         "p_loo %{customdata[4]}%{customdata[5]}<extra></extra>",
         showlegend=False,
     )
-    for i, text in enumerate(written):
-        figure.add_annotation(
-            xref="paper",
-            x=1,
-            xanchor="left",
-            xshift=8,
-            y=i,
-            text=text,
-            showarrow=False,
-            font={"size": 12, "color": theme.quiet},
-        )
+    _beside(figure, written, theme)
     figure.add_vline(x=0, line={"color": theme.rest, "width": 1})
     names = [model_name(row.name) for row in rows]
     figure.update_yaxes(
@@ -218,6 +203,33 @@ def loo_forest(rows: tuple[LooRow, ...], theme: Theme, title: str) -> go.Figure:
     figure.update_xaxes(title_text="elpd less the best model's, ± SE", nticks=6)
     figure.update_layout(margin_r=110)
     return figure
+
+
+def _loo_words(row: LooRow, difference: str) -> list[str]:
+    """What stands in the hover of a model."""
+    return [
+        plotly(shorten(row.name, 40)),
+        difference,
+        f"{row.elpd:,.1f}" + ("" if row.se is None else f" ± {row.se:,.1f}"),
+        f"{row.n_cases:,}",
+        f"{row.p_loo:,.1f}",
+        f"<br>k too high for {row.n_high_k:,} of them" if row.n_high_k else "",
+    ]
+
+
+def _beside(figure: go.Figure, written: list[str], theme: Theme) -> None:
+    """One text for each line, right of the axes."""
+    for i, text in enumerate(written):
+        figure.add_annotation(
+            xref="paper",
+            x=1,
+            xanchor="left",
+            xshift=8,
+            y=i,
+            text=text,
+            showarrow=False,
+            font={"size": 12, "color": theme.quiet},
+        )
 
 
 def _of_class(check: PredictiveCheck, class_code: int | None) -> np.ndarray:

@@ -51,18 +51,7 @@ def prevalence_by_model(
     span = len(fits) + 1
     one_class = len(codes) == 1
     figure = titled(theme, title, height=int(130 + (row_height(fits) if one_class else 24) * len(codes) * span))
-    n_annotations = int(first.n_annotations.sum())
-    for group, code in enumerate(codes):
-        figure.add_scatter(
-            x=[raw[code]] * 2,
-            y=[group * span - 0.5, group * span + len(fits) - 0.5],
-            mode="lines",
-            name="share of annotations",
-            legendgroup="raw",
-            showlegend=group == 0,
-            line={"color": theme.ink, "width": 2},
-            hovertemplate=f"{_class_name(first, code)}: %{{x:.3f}} of {n_annotations:,} annotations<extra></extra>",
-        )
+    _raw_shares(figure, first, raw, codes, len(fits), theme)
     for place, (name, fit) in enumerate(fits.items()):
         label = plotly(shorten(name, 42))
         colour = theme.accent if one_class else theme.classes[place % len(theme.classes)]
@@ -110,6 +99,25 @@ def prevalence_by_model(
         rangemode="tozero",
     )
     return legend_below(figure)
+
+
+def _raw_shares(
+    figure: go.Figure, fit: RaterModelFit, raw: np.ndarray, codes: list[int], n_fits: int, theme: Theme
+) -> None:
+    """An upright line across each group of rows: the share of annotations that name its class."""
+    span = n_fits + 1
+    n_annotations = int(fit.n_annotations.sum())
+    for group, code in enumerate(codes):
+        figure.add_scatter(
+            x=[raw[code]] * 2,
+            y=[group * span - 0.5, group * span + n_fits - 0.5],
+            mode="lines",
+            name="share of annotations",
+            legendgroup="raw",
+            showlegend=group == 0,
+            line={"color": theme.ink, "width": 2},
+            hovertemplate=f"{_class_name(fit, code)}: %{{x:.3f}} of {n_annotations:,} annotations<extra></extra>",
+        )
 
 
 def confusion_heatmap(fit: RaterModelFit, rater: int, theme: Theme, title: str) -> go.Figure:

@@ -5,7 +5,7 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def scan_records_of_json(data, wanted, deepest):
+def scan_records_of_json(data, wanted, deepest):  # noqa: C901 - one state machine over bytes
     """The values at nesting depth ``wanted``: 1 for the elements of one array, 0 for values one after another.
 
     Only strings and brackets are looked at; whether a value is sound is for the parser to say.

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..annotations.dataset import Dataset, Kind
+from ..annotations.validation import LARGEST_SCORE
 from ..annotations.vocabulary import Coded, compact, encode, to_numbers
 from ..errors import InputError
 from ..text import plural
@@ -19,7 +20,7 @@ from .companion_files import SideFiles, with_side_files
 from .data_warnings import cautions_about
 from .formats.raw_table import Dropped, RawTable
 from .long_rows import Rows, drop, long_rows, transposed_rows, wide_rows
-from .repeated_answers import ranking_entries, treat_repeats
+from .repeated_answers import entries_of_rankings, treat_repeats
 
 MAX_CLASSES_FROM_NUMBERS = 30
 _ROWS_OF = {
@@ -33,7 +34,7 @@ _ROWS_OF = {
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ImportReport:
     """What became of the rows of a file.
 
     Attributes
@@ -73,7 +74,7 @@ def build_dataset(
     treatment: Treatment | None = None,
     raters_identified: bool = True,
     progress: Callable[[float], None] | None = None,
-) -> tuple[Dataset, Report]:
+) -> tuple[Dataset, ImportReport]:
     """The dataset that a table holds under a mapping.
 
     Parameters
@@ -101,25 +102,61 @@ def build_dataset(
     InputError
         The mapping does not fit, a repeated answer is refused, or no row is left.
     """
-    check_mapping(mapping, raw.columns)
-    if kind == "ranking" and not mapping.ranked:
-        raise InputError("A ranking needs a column of ranks.", "Choose the column that holds 1, 2, 3, ... (1 = first).")
+    _check(raw, mapping, kind)
     tell = progress or (lambda share: None)
     rows, missing = _ROWS_OF[mapping.layout](raw, mapping, tell)
     tell(0.5)
     rows.dropped.extend(raw.dropped)
     cautions, notes = [], list(raw.notes)
+    kind = _understood(rows, raw, mapping, kind, treatment, notes)
+    numbers = _only_answers(rows, raw, kind, classes, cautions)
+    first, entry_ptr, n_repeats = _repeats_treated(rows, raw, kind, repeats, cautions)
+    tell(0.7)
+    case_code, case_names = compact(rows.case_code, rows.case.values)
+    side = _side(rows, raw, mapping, case_code, len(case_names), raters_identified) | {"ordinal": ordinal}
+    dataset = _assembled(name, kind, rows, case_code, case_names, numbers, first, entry_ptr, classes is None, side)
+    tell(0.9)
+    account = _accounted(rows, raw)
+    if mapping.gold is not None:
+        dataset = _with_gold(dataset, raw, mapping.gold, rows, case_code, treatment, cautions)
+    cautions += [*_unsure(dataset), *cautions_about(dataset, mapping.layout == "wide")]
+    tell(1.0)
+    return dataset, ImportReport(*account, missing, n_repeats, tuple(notes), tuple(cautions), mapping)
+
+
+def _check(raw: RawTable, mapping: Mapping, kind: Kind | None) -> None:
+    check_mapping(mapping, raw.columns)
+    if kind == "ranking" and not mapping.ranked:
+        raise InputError("A ranking needs a column of ranks.", "Choose the column that holds 1, 2, 3, ... (1 = first).")
+
+
+def _understood(
+    rows: Rows, raw: RawTable, mapping: Mapping, kind: Kind | None, treatment: Treatment | None, notes: list[str]
+) -> Kind:
+    """Answers taken apart and treated as was asked for; what kind they are of."""
     if mapping.separators is not None and kind in (None, "ranking"):
         take_apart(rows, raw, mapping.separators)
     if treatment is not None:
         notes += treat(rows, raw, treatment)
-    kind = kind or _kind_of(rows, mapping, raw.decimal_comma)
+    return kind or _kind_of(rows, mapping, raw.decimal_comma)
+
+
+def _only_answers(
+    rows: Rows, raw: RawTable, kind: Kind, classes: Sequence[str] | None, cautions: list[str]
+) -> np.ndarray | None:
+    """Drop the rows that hold no answer of this kind; the scores of the answers, None where they are none."""
     numbers = None
     if kind == "score":
         numbers = to_numbers(rows.answer.values, decimal_comma=raw.decimal_comma)
         if raw.decimal_comma and any("," in value for value in rows.answer.values):
             cautions.append("Commas in the answers were read as decimal commas.")
         drop(rows, raw, ~np.isfinite(numbers)[rows.answer_code], "the answer is not a finite number")
+        drop(
+            rows,
+            raw,
+            (np.abs(numbers) > LARGEST_SCORE)[rows.answer_code],
+            f"the answer is larger than {LARGEST_SCORE:g}",
+        )
     elif classes is not None:
         rows.answer, unlisted = _declared(rows.answer, rows.answer_code, classes)
         rows.answer_code = rows.answer.code
@@ -127,74 +164,64 @@ def build_dataset(
     if rows.row.size == 0:
         first = f" The first one: line {rows.dropped[0].line:,}, {rows.dropped[0].reason}." if rows.dropped else ""
         raise InputError("No row holds a case, a rater and an answer.", f"Look at the mapping of the columns.{first}")
+    return numbers
 
-    n_repeats = 0
+
+def _repeats_treated(
+    rows: Rows, raw: RawTable, kind: Kind, repeats: Repeats, cautions: list[str]
+) -> tuple[np.ndarray | None, np.ndarray | None, int]:
+    """First row and end of each ranking's entries, None where answers are none, and how many answers are repeated."""
+    first = entry_ptr = None
     if kind == "ranking":
-        first, entry_ptr = ranking_entries(rows, raw)
+        first, entry_ptr = entries_of_rankings(rows, raw)
         n_repeats = treat_repeats(rows, raw, repeats, np.repeat(first, np.diff(entry_ptr)))
-        first, entry_ptr = ranking_entries(rows, raw)
+        first, entry_ptr = entries_of_rankings(rows, raw)
     else:
         n_repeats = treat_repeats(rows, raw, repeats)
     if repeats == "keep" and n_repeats:
         cautions.append(
             f"Answers of a rater who had answered the same case before: {n_repeats:,}. Each is kept as an answer."
         )
-    tell(0.7)
-    case_code, case_names = compact(rows.case_code, rows.case.values)
-    rater_code, rater_names = compact(rows.rater_code, rows.rater.values)
-    side = {
-        "time": rows.time,
-        "ordinal": ordinal,
-        "raters_identified": raters_identified
-        and (mapping.layout in ("wide", "patterns", "contingency") or mapping.rater is not None),
-        "case_group": _groups(raw, mapping, rows, case_code, len(case_names)),
+    return first, entry_ptr, n_repeats
+
+
+def _side(
+    rows: Rows, raw: RawTable, mapping: Mapping, case_code: np.ndarray, n_cases: int, raters_identified: bool
+) -> dict:
+    """What a dataset holds of its raters and cases beside the annotations."""
+    columns_of_raters = mapping.layout in ("wide", "patterns", "contingency")
+    return {
+        "raters_identified": raters_identified and (columns_of_raters or mapping.rater is not None),
+        "case_group": _groups(raw, mapping, rows, case_code, n_cases),
     }
+
+
+def _assembled(
+    name: str,
+    kind: Kind,
+    rows: Rows,
+    case_code: np.ndarray,
+    case_names: tuple[str, ...],
+    numbers: np.ndarray | None,
+    first: np.ndarray | None,
+    entry_ptr: np.ndarray | None,
+    only_used: bool,
+    side: dict,
+) -> Dataset:
+    """The dataset of sifted rows; ``only_used`` leaves out the classes that nobody answered."""
+    rater_code, rater_names = compact(rows.rater_code, rows.rater.values)
+    names = name, case_names, rater_names
     if kind == "score":
-        dataset = Dataset.from_scores(
-            name, case_names, rater_names, case_code, rater_code, numbers[rows.answer_code], **side
-        )
-    else:
-        answer_code, class_names = rows.answer_code, rows.answer.values
-        if classes is None:
-            answer_code, class_names = compact(answer_code, class_names)
-        if kind == "class":
-            dataset = Dataset.from_classes(
-                name, case_names, rater_names, class_names, case_code, rater_code, answer_code, **side
-            )
-        else:
-            side["time"] = None if rows.time is None else rows.time[first]
-            dataset = Dataset.from_rankings(
-                name,
-                case_names,
-                rater_names,
-                class_names,
-                case_code[first],
-                rater_code[first],
-                entry_ptr,
-                answer_code,
-                rows.rank,
-                **side,
-            )
-    tell(0.9)
-    n_kept = _n_rows_used(rows, raw)
-    dropped = tuple(sorted(rows.dropped))
-    if n_kept + len(dropped) != raw.n_rows:
-        raise AssertionError(f"{n_kept} rows kept and {len(dropped)} dropped do not make {raw.n_rows}.")
-    if mapping.gold is not None:
-        gold = _gold(raw, mapping.gold, rows, case_code, case_names, cautions)
-        if treatment is not None:
-            gold = {case: treatment.renamed.get(known, known) for case, known in gold.items()}
-        dataset, remarks = with_side_files(dataset, SideFiles(gold=gold))
-        cautions += remarks
-    if unsure := cannot_tell(dataset.classes):
-        cautions.append(
-            f"{', '.join(map(repr, unsure))} may mean that the rater could not tell; it counts as a class until you "
-            "say that it is no answer."
-        )
-    cautions.extend(cautions_about(dataset, mapping.layout == "wide"))
-    tell(1.0)
-    report = Report(raw.n_rows, n_kept, dropped, missing, n_repeats, tuple(notes), tuple(cautions), mapping)
-    return dataset, report
+        scores = numbers[rows.answer_code]
+        return Dataset.from_scores(*names, case_code, rater_code, scores, time=rows.time, **side)
+    answer_code, class_names = rows.answer_code, rows.answer.values
+    if only_used:
+        answer_code, class_names = compact(answer_code, class_names)
+    if kind == "class":
+        codes = case_code, rater_code, answer_code
+        return Dataset.from_classes(*names, class_names, *codes, time=rows.time, **side)
+    whose, time = (case_code[first], rater_code[first]), None if rows.time is None else rows.time[first]
+    return Dataset.from_rankings(*names, class_names, *whose, entry_ptr, answer_code, rows.rank, time=time, **side)
 
 
 def _kind_of(rows: Rows, mapping: Mapping, decimal_comma: bool) -> Kind:
@@ -217,10 +244,24 @@ def _declared(answer: Coded, code: np.ndarray, classes: Sequence[str]) -> tuple[
     return Coded(recode[code], tuple(classes), answer.missing), recode[code] < 0
 
 
-def _n_rows_used(rows: Rows, raw: RawTable) -> int:
+def _accounted(rows: Rows, raw: RawTable) -> tuple[int, int, tuple[Dropped, ...]]:
+    """How many rows the file has, how many are kept, and those that are not, by line: together all of them."""
     used = np.zeros(raw.table.num_rows, bool)
     used[rows.row] = True
-    return int(used.sum())
+    n_kept, dropped = int(used.sum()), tuple(sorted(rows.dropped))
+    if n_kept + len(dropped) != raw.n_rows:
+        raise AssertionError(f"{n_kept} rows kept and {len(dropped)} dropped do not make {raw.n_rows}.")
+    return raw.n_rows, n_kept, dropped
+
+
+def _unsure(dataset: Dataset) -> list[str]:
+    unsure = cannot_tell(dataset.classes)
+    if not unsure:
+        return []
+    return [
+        f"{', '.join(map(repr, unsure))} may mean that the rater could not tell; it counts as a class until you "
+        "say that it is no answer."
+    ]
 
 
 def _groups(raw: RawTable, mapping: Mapping, rows: Rows, case_code: np.ndarray, n_cases: int) -> tuple[str, ...] | None:
@@ -233,16 +274,27 @@ def _groups(raw: RawTable, mapping: Mapping, rows: Rows, case_code: np.ndarray, 
     return tuple(names[of_case])
 
 
-def _gold(
-    raw: RawTable, column: str, rows: Rows, case_code: np.ndarray, cases: tuple[str, ...], cautions: list[str]
-) -> dict[str, str]:
-    """The known class of each case, the first that is given; cases whose rows differ are told."""
+def _with_gold(
+    dataset: Dataset,
+    raw: RawTable,
+    column: str,
+    rows: Rows,
+    case_code: np.ndarray,
+    treatment: Treatment | None,
+    cautions: list[str],
+) -> Dataset:
+    """The dataset with the known class of each case, the first that is given; cases whose rows differ are told."""
     gold = encode(raw.table[column])
     code = gold.code[rows.row]
     given = np.flatnonzero(code >= 0)
-    of_case = np.full(len(cases), -1, np.int32)
+    of_case = np.full(dataset.n_cases, -1, np.int32)
     of_case[case_code[given[::-1]]] = code[given[::-1]]
     n_differ = len(np.unique(case_code[given[code[given] != of_case[case_code[given]]]]))
     if n_differ:
         cautions.append(f"Column {column!r} gives {plural(n_differ, 'case')} several known classes; the first counts.")
-    return {cases[case]: gold.values[of_case[case]] for case in np.flatnonzero(of_case >= 0)}
+    known = {dataset.cases[case]: gold.values[of_case[case]] for case in np.flatnonzero(of_case >= 0)}
+    if treatment is not None:
+        known = {case: treatment.renamed.get(one, one) for case, one in known.items()}
+    dataset, remarks = with_side_files(dataset, SideFiles(gold=known))
+    cautions += remarks
+    return dataset

@@ -1,42 +1,16 @@
-"""What is known of each case apart from the answers: what raters were shown, in words and in pictures.
-
-Facts stand beside a dataset and are no part of its digest: another text does not make other answers.
-"""
+"""Texts and pictures of a case table and of files, each matched to the case that it belongs to."""
 
 import json
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..text import plural
+from .case_facts import CaseFacts
 from .companion_files import CaseTable
 from .images import SUFFIXES, path_parts
 
 _SEVERAL = re.compile(r"\s*[;|]\s*")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CaseFacts:
-    """Texts and pictures by case id; a case of which nothing is known is left out.
-
-    Attributes
-    ----------
-    text : dict of str to str
-    address : dict of str to tuple of str
-        Paths or addresses of pictures, in their order.
-    images : dict of str to dict
-        Pictures that came with the data, by case and then by address, or by file name where none names it: the bytes,
-        or the file that holds them.
-    """
-
-    text: dict[str, str] = field(default_factory=dict)
-    address: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    images: dict[str, dict[str, bytes | Path]] = field(default_factory=dict)
-
-    def __bool__(self) -> bool:
-        """Whether anything is known of any case."""
-        return bool(self.text or self.address or self.images)
 
 
 def case_facts(
@@ -127,10 +101,3 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
             break
         length += 1
     return length
-
-
-def joined(facts: CaseFacts | None, other: CaseFacts | None) -> CaseFacts | None:
-    """Facts of the same cases together; where both know a thing, that of ``other`` counts."""
-    if facts is None or other is None:
-        return other or facts
-    return CaseFacts(facts.text | other.text, facts.address | other.address, facts.images | other.images)

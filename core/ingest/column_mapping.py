@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ..errors import InputError
+from ..options import check_choice, shown
 
 Layout = Literal["long", "wide", "transposed", "counts", "contingency", "patterns"]
 Repeats = Literal["keep", "first", "refuse"]
@@ -119,6 +120,23 @@ class Mapping:
     gold: str | None = None
     why: dict[str, str] = field(default_factory=dict, compare=False)
 
+    def __post_init__(self) -> None:
+        check_choice(self.layout, "The layout", LAYOUTS)
+        for role in _SYNONYMS:
+            column = getattr(self, role)
+            if column is not None and not isinstance(column, str):
+                raise InputError(f"The column of the {role} is {shown(column)}.", "Give the name of a column.")
+        for roles in ("raters", "across"):
+            names = getattr(self, roles)
+            if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+                raise InputError(f"The columns of {roles} are {shown(names)}.", "Give a list of names of columns.")
+            object.__setattr__(self, roles, tuple(names))
+        if self.separators is not None:
+            signs = self.separators
+            if not isinstance(signs, list | tuple) or [type(sign) for sign in signs] != [str, str]:
+                raise InputError(f"The signs between ranked classes are {shown(signs)}.", "Give two, such as > and =.")
+            object.__setattr__(self, "separators", tuple(signs))
+
     @property
     def ranked(self) -> bool:
         """Whether answers are rankings."""
@@ -141,18 +159,7 @@ def guess_mapping(columns: Sequence[str]) -> Mapping:
     Where a case, a rater and an answer are recognised the table is long. Otherwise it is wide when at least two columns
     are left beside the case. What cannot be guessed stays None for the user to choose.
     """
-    found: dict[Role, str] = {}
-    for wanted in (2, 1):
-        for role in _SYNONYMS:
-            if role in found:
-                continue
-            # "score" or "rank" inside a longer name says little about rank, time and group: those need the whole name.
-            if wanted == 1 and role in _NAMED_WHOLE:
-                continue
-            for column in columns:
-                if column not in found.values() and likeness(column, role) >= wanted:
-                    found[role] = column
-                    break
+    found = _recognised(columns)
     rater = found.get("rater")
     if "answer" not in found and rater is not None and likeness(rater, "rater") == likeness(rater, "answer") == 1:
         found["answer"] = found.pop("rater")  # "annotator labels" are labels
@@ -161,12 +168,8 @@ def guess_mapping(columns: Sequence[str]) -> Mapping:
     why = {role: f"the column is called {column!r}" for role, column in found.items()}
     if "rater" in found and "answer" in found and "case" in found:
         return Mapping("long", **found, why=why)
-    if "rater" in found and "answer" not in found:
-        left = [column for column in columns if column not in found.values() or column == found["rater"]]
-        if len(left) > 1 and all(likeness(column, "rater") == 2 for column in left):  # named by what they are
-            del found["rater"], why["rater"]
     numbered_raters = [column for column in columns if re.search(r"\d$", column.strip())]
-    if "rater" in found and found["rater"] in numbered_raters:
+    if "rater" in found and (found["rater"] in numbered_raters or _one_rater_a_column(columns, found)):
         del found["rater"], why["rater"]
     if "rater" in found:
         return Mapping("long", **found, why=why)
@@ -182,6 +185,31 @@ def guess_mapping(columns: Sequence[str]) -> Mapping:
     return Mapping(
         "wide", case=found.get("case"), raters=raters, group=found.get("group"), gold=found.get("gold"), why=why
     )
+
+
+def _recognised(columns: Sequence[str]) -> dict[Role, str]:
+    """The column of each role whose name says so, the first of those that say it best."""
+    found: dict[Role, str] = {}
+    for wanted in (2, 1):
+        for role in _SYNONYMS:
+            if role in found:
+                continue
+            # "score" or "rank" inside a longer name says little about rank, time and group: those need the whole name.
+            if wanted == 1 and role in _NAMED_WHOLE:
+                continue
+            for column in columns:
+                if column not in found.values() and likeness(column, role) >= wanted:
+                    found[role] = column
+                    break
+    return found
+
+
+def _one_rater_a_column(columns: Sequence[str], found: dict[Role, str]) -> bool:
+    """Whether, without a column of answers, those without a role are each called rater as that of the raters is."""
+    if "answer" in found:
+        return False
+    left = [column for column in columns if column not in found.values() or column == found["rater"]]
+    return len(left) > 1 and all(likeness(column, "rater") == 2 for column in left)
 
 
 def check_mapping(mapping: Mapping, columns: Sequence[str]) -> None:

@@ -6,14 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from ..settings import Settings
 from ..text import shorten
-
-if TYPE_CHECKING:
-    from .case_content import CaseFacts
+from .case_facts import CaseFacts
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 _OTHER = (".tif", ".tiff", ".dcm", ".bmp", ".svg", ".pdf", ".mp3", ".wav", ".ogg", ".flac", ".mp4")
@@ -24,8 +21,8 @@ _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
-    """A picture of a case, or why there is none.
+class CaseImage:
+    """An image of a case, or why there is none.
 
     Attributes
     ----------
@@ -68,7 +65,7 @@ def path_parts(address: str) -> tuple[str, ...]:
     return () if ".." in parts or "\0" in path else parts
 
 
-def pictures_of(facts: "CaseFacts | None", case_id: str, settings: Settings) -> list[Picture]:
+def pictures_of(facts: CaseFacts | None, case_id: str, settings: Settings) -> list[CaseImage]:
     """The pictures of a case in their order, at most `MOST_PER_CASE`.
 
     For each address: the picture that came with the data, the file in the folder of pictures whose path ends as the
@@ -78,35 +75,37 @@ def pictures_of(facts: "CaseFacts | None", case_id: str, settings: Settings) -> 
     own = dict(facts.images.get(case_id, {})) if facts is not None else {}
     wanted = facts.address.get(case_id, ()) if facts is not None else ()
     found = [_one(address, own.pop(address, None), settings) for address in wanted[:MOST_PER_CASE]]
-    found += [Picture(content, name) for name, content in own.items()]
+    found += [CaseImage(content, name) for name, content in own.items()]
     if settings.images is not None and not any(picture.source is not None for picture in found):
-        named = [Picture(path, path.name) for path in _named_after(case_id, settings.images)]
+        named = [CaseImage(path, path.name) for path in _named_after(case_id, settings.images)]
         found = named or found
     return found[:MOST_PER_CASE]
 
 
-def _one(address: str, content: bytes | Path | None, settings: Settings) -> Picture:
+def _one(address: str, content: bytes | Path | None, settings: Settings) -> CaseImage:
     if content is not None:
-        return Picture(content, address)
+        return CaseImage(content, address)
     if is_embedded(address):
         try:
             decoded = base64.b64decode(address.partition(",")[2], validate=True)
         except (binascii.Error, ValueError):
             decoded = b""
         short = shorten(address, 40)
-        return Picture(decoded, short) if is_picture(decoded) else Picture(None, short, "the embedded image is broken")
+        if not is_picture(decoded):
+            return CaseImage(None, short, "the embedded image is broken")
+        return CaseImage(decoded, short)
     if settings.images is not None and (path := _in_folder(address, settings.images)) is not None:
-        return Picture(path, address)
+        return CaseImage(path, address)
     if address.casefold().endswith(_OTHER):
-        return Picture(None, address, "only PNG, JPEG, GIF and WebP images are shown")
+        return CaseImage(None, address, "only PNG, JPEG, GIF and WebP images are shown")
     scheme = _SCHEME.match(address.strip())
     if scheme is not None and scheme.group(1).casefold() in ("http", "https"):
         if settings.remote_images:
-            return Picture(address.strip(), address)
-        return Picture(None, address, "images of other computers are not loaded (PLURALITY_REMOTE_IMAGES is off)")
+            return CaseImage(address.strip(), address)
+        return CaseImage(None, address, "images of other computers are not loaded (PLURALITY_REMOTE_IMAGES is off)")
     if settings.images is None:
-        return Picture(None, address, "no folder of images is set (PLURALITY_IMAGES)")
-    return Picture(None, address, "the image is not in the folder of images")
+        return CaseImage(None, address, "no folder of images is set (PLURALITY_IMAGES)")
+    return CaseImage(None, address, "the image is not in the folder of images")
 
 
 def _in_folder(address: str, folder: Path) -> Path | None:

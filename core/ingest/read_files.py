@@ -3,16 +3,19 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from ..annotations.dataset import Dataset, Kind
 from ..errors import InputError
 from .answer_rules import Treatment
-from .build_dataset import Report, build_dataset
-from .case_content import CaseFacts, case_facts
+from .build_dataset import ImportReport, build_dataset
+from .case_content import case_facts
 from .case_content_columns import shown_beside
+from .case_facts import CaseFacts
 from .column_mapping import LAYOUTS, Mapping, Repeats
 from .companion_files import SideFiles, with_side_files
-from .formats.detect import open_source
+from .formats.detect import open_frame, open_source
+from .formats.frames import is_frame
 from .formats.raw_table import RawTable
 from .formats.source import Question, Source
 from .guess_mapping import likeliest_mapping, mapping_as
@@ -27,19 +30,19 @@ class Reading:
     Attributes
     ----------
     dataset : Dataset
-    report : Report or None
+    report : ImportReport or None
         None where a dataset was not read from a file just now.
     facts : CaseFacts or None
         Texts and pictures; they do not count for the digest.
     """
 
     dataset: Dataset
-    report: Report | None
+    report: ImportReport | None
     facts: CaseFacts | None = None
 
 
 def read(
-    source: str | Path | bytes | Sequence[str | Path],
+    source: Any,
     *,
     name: str | None = None,
     case: str | None = None,
@@ -58,11 +61,13 @@ def read(
     has_header: bool | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Reading:
-    """Read annotations from a file of any known format, or from several files or a zip archive that belong together.
+    """Read annotations from a file of any known format, from several that belong together, or from a DataFrame.
 
     Parameters
     ----------
-    source : path, several paths, or bytes
+    source : path, several paths, bytes, or a frame
+        Several files may also be in one zip archive. A frame is a DataFrame of pandas or polars, or a table of pyarrow;
+        it is understood as the file that it would be written to.
     case, rater, answer, rank : str, optional
         Columns; guessed from their names where not given. ``rater="none"`` says that answers are anonymous.
     layout : str, optional
@@ -75,29 +80,16 @@ def read(
         Answers are whole rankings: the sign between places, and that between tied classes.
     kind, classes, ordinal, repeats, treatment
         See `core.ingest.build_dataset.build_dataset`.
-    has_header : bool, optional
-    progress : callable, optional
-        Told the share done, 0 to 1.
+    has_header, progress
+        See `core.ingest.formats.detect.open_source`.
 
     Raises
     ------
     InputError
         Says the line or column, what was found, and what to do.
     """
-    files, title = _files_of(source, name)
-    if format is None and layout is not None:
-        format = layout if layout in LAYOUTS else _no_layout(layout)
-    elif format in LAYOUTS:
-        layout = format
-    opening = (lambda share: progress(_OPENING * share)) if progress else None
-    building = (lambda share: progress(_OPENING + (1 - _OPENING) * share)) if progress else None
-    found = open_source(files, has_header=has_header, format=format, progress=opening)
-    del files
-    asked = choose_question(found, question)
-    given = {"case": case, "rater": rater, "answer": answer, "rank": rank}
-    if layout is not None or separators is not None or any(column is not None for column in given.values()):
-        mapping = complete_mapping(asked.raw, **given, layout=layout, guess=asked.mapping, separators=separators)
-        asked = replace(asked, mapping=mapping)
+    found, title, layout = _opened(source, name, has_header, format, layout, progress)
+    asked = _with_given(choose_question(found, question), (case, rater, answer, rank), layout, separators)
     return build_question(
         found,
         asked,
@@ -107,7 +99,7 @@ def read(
         ordinal=ordinal,
         repeats=repeats,
         treatment=treatment,
-        progress=building,
+        progress=(lambda share: progress(_OPENING + (1 - _OPENING) * share)) if progress else None,
     )
 
 
@@ -222,10 +214,52 @@ def _no_layout(layout: str) -> str:
     raise InputError(f"There is no layout {layout!r}.", f"Use one of {', '.join(LAYOUTS)}.")
 
 
+def _format_and_layout(format: str | None, layout: str | None) -> tuple[str | None, str | None]:
+    """Either from the other, where only one is given: a layout is that of a plain table."""
+    if format is None and layout is not None:
+        format = layout if layout in LAYOUTS else _no_layout(layout)
+    elif format in LAYOUTS:
+        layout = format
+    return format, layout
+
+
+def _with_given(
+    question: Question, columns: tuple[str | None, ...], layout: str | None, separators: tuple[str, str] | None
+) -> Question:
+    """The question with the columns of cases, raters, answers and ranks that the user gave."""
+    if layout is None and separators is None and all(column is None for column in columns):
+        return question
+    given = dict(zip(("case", "rater", "answer", "rank"), columns, strict=True))
+    mapping = complete_mapping(question.raw, **given, layout=layout, guess=question.mapping, separators=separators)
+    return replace(question, mapping=mapping)
+
+
+def _opened(
+    source: str | Path | bytes | Sequence[str | Path],
+    name: str | None,
+    has_header: bool | None,
+    format: str | None,
+    layout: str | None,
+    progress: Callable[[float], None] | None,
+) -> tuple[Source, str, str | None]:
+    """What the files or a frame hold, what they are called, and the layout of a plain table; no bytes are kept."""
+    format, layout = _format_and_layout(format, layout)
+    opening = (lambda share: progress(_OPENING * share)) if progress else None
+    if not isinstance(source, str | bytes | Path | list | tuple) and is_frame(source):
+        return open_frame("The frame", source, format=format, progress=opening), name or "data", layout
+    files, title = _files_of(source, name)
+    return open_source(files, has_header=has_header, format=format, progress=opening), title, layout
+
+
 def _files_of(source: str | Path | bytes | Sequence[str | Path], name: str | None) -> tuple[list, str]:
     if isinstance(source, bytes):
         return [(name or "data", source)], name or "data"
-    paths = [Path(path) for path in ([source] if isinstance(source, str | Path) else source)]
+    try:
+        paths = [Path(path) for path in ([source] if isinstance(source, str | Path) else source)]
+    except TypeError:
+        raise InputError(
+            f"{type(source).__name__} is no file and no table.", "Give a path, several paths, bytes, or a DataFrame."
+        ) from None
     files = []
     for path in paths:
         try:

@@ -40,7 +40,7 @@ def treat_repeats(rows: Rows, raw: RawTable, repeats: Repeats, first: np.ndarray
     return count
 
 
-def ranking_entries(rows: Rows, raw: RawTable) -> tuple[np.ndarray, np.ndarray]:
+def entries_of_rankings(rows: Rows, raw: RawTable) -> tuple[np.ndarray, np.ndarray]:
     """Sort rows by annotation (case, rater, time); the first row and the entry range of each annotation."""
     if rows.annotation is not None:
         keys = {"annotation": rows.annotation}

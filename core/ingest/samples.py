@@ -10,7 +10,12 @@ from ..annotations.dataset import RISK_LEVELS, Dataset
 from ..errors import NotFoundError
 from .read_files import Reading, read
 
-SAMPLE_FOLDER = Path(__file__).resolve().parents[2] / "sample_data"
+_PACKAGE = Path(__file__).resolve().parents[1]
+# Inside the package where it is installed, beside it in a checkout.
+SAMPLE_FOLDER = next(
+    (folder for folder in (_PACKAGE / "sample_data", _PACKAGE.parent / "sample_data") if folder.is_dir()),
+    _PACKAGE / "sample_data",
+)
 
 
 @dataclass(frozen=True, slots=True)

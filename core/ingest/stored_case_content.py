@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import parquet
 
-from .case_content import CaseFacts
+from .case_facts import CaseFacts
 
 _FOLDER, _TABLE, _INDEX = "facts", "cases.parquet", "images.json"
 

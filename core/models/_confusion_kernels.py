@@ -139,6 +139,37 @@ def dirichlet_density(u, basis, ptr, cell, count, prevalence_prior, row_prior):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def _hyperprior(value, u, n, tau, centre, scale, cooperative, mu, by_mu, gradient):
+    """Add the log prior of mu and ln tau to ``value``; fills mu, its slopes and the gradient by ln tau."""
+    square, at_mu = n * n, n - 1
+    at_tau = at_mu + square
+    for c in range(square):
+        k, m = c // n, c % n
+        if cooperative and k != m:
+            mu[c] = u[at_mu + k * n + k] - _softplus(u[at_mu + c])
+            value -= _softplus(-u[at_mu + c])
+        off = (mu[c] - centre[k, m]) / scale
+        value += -0.5 * off * off - 0.5 * tau[c] * tau[c] + u[at_tau + c]
+        by_mu[c] = -off / scale
+        gradient[at_tau + c] = 1.0 - tau[c] * tau[c]
+    return value
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _contract_means(u, n, by_mu, cooperative, gradient):
+    """The gradient by the coordinates of mu, from the slopes by mu itself."""
+    square, at_mu = n * n, n - 1
+    for c in range(square):
+        k, m = c // n, c % n
+        if cooperative and k != m:
+            gradient[at_mu + k * n + k] += by_mu[c]
+            share = np.exp(-_softplus(-u[at_mu + c]))  # the derivative of ln(1 + e^v)
+            gradient[at_mu + c] = 1.0 - share - by_mu[c] * share
+        else:
+            gradient[at_mu + c] += by_mu[c]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def hierarchical_density(u, basis, ptr, cell, count, prevalence_prior, centre, scale, cooperative):
     """Log posterior of rows softmax(mu_k + tau_k * eps_jk), with its gradient.
 
@@ -163,15 +194,7 @@ def hierarchical_density(u, basis, ptr, cell, count, prevalence_prior, centre, s
         value += prevalence_prior[k] * log_pi[k]
     mu = u[at_mu:at_tau].copy()
     by_mu = np.empty(square)
-    for c in range(square):
-        k, m = c // n, c % n
-        if cooperative and k != m:
-            mu[c] = u[at_mu + k * n + k] - _softplus(u[at_mu + c])
-            value -= _softplus(-u[at_mu + c])
-        off = (mu[c] - centre[k, m]) / scale
-        value += -0.5 * off * off - 0.5 * tau[c] * tau[c] + u[at_tau + c]
-        by_mu[c] = -off / scale
-        gradient[at_tau + c] = 1.0 - tau[c] * tau[c]
+    value = _hyperprior(value, u, n, tau, centre, scale, cooperative, mu, by_mu, gradient)
     for j in range(n_raters):
         for k in range(n):
             for m in range(n):
@@ -198,14 +221,7 @@ def hierarchical_density(u, basis, ptr, cell, count, prevalence_prior, centre, s
                 by_mu[c] += by_logit
                 gradient[at_tau + c] += by_logit * tau[c] * u[at]
                 gradient[at] = by_logit * tau[c] - u[at]
-    for c in range(square):
-        k, m = c // n, c % n
-        if cooperative and k != m:
-            gradient[at_mu + k * n + k] += by_mu[c]
-            share = np.exp(-_softplus(-u[at_mu + c]))  # the derivative of ln(1 + e^v)
-            gradient[at_mu + c] = 1.0 - share - by_mu[c] * share
-        else:
-            gradient[at_mu + c] += by_mu[c]
+    _contract_means(u, n, by_mu, cooperative, gradient)
     return value, gradient
 
 

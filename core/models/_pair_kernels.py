@@ -44,7 +44,28 @@ def bipartite(case_ptr, rater, n_raters):
 
 
 @njit(cache=True, nogil=True)
-def pair_tables(case_ptr, rater, answer, confusion, prevalence):
+def add_expected(raters, confusion, prevalence, s, own, meant, expected):
+    """Add what the model expects of one case that these raters annotate; ``s`` and ``own`` are scratch."""
+    n_classes, n = prevalence.size, raters.size
+    pairs = n * (n - 1.0)
+    for true in range(n_classes):
+        s[:] = 0.0
+        own[:] = 0.0
+        for rater in raters:
+            for k in range(n_classes):
+                p = confusion[rater, true, k]
+                s[k] += p
+                for m in range(n_classes):
+                    own[k, m] += p * confusion[rater, true, m]
+        for k in range(n_classes):
+            meant[k] += prevalence[true] * s[k] / n
+            if n > 1:
+                for m in range(n_classes):
+                    expected[k, m] += prevalence[true] * (s[k] * s[m] - own[k, m]) / pairs
+
+
+@njit(cache=True, nogil=True)
+def expected_pair_tables(case_ptr, rater, answer, confusion, prevalence):
     """Observed and expected tables of pairs and margins, and the cases that count for each.
 
     ``confusion`` has axes rater, true, answered. Tables are means over cases of two annotations or more, margins over
@@ -79,20 +100,7 @@ def pair_tables(case_ptr, rater, answer, confusion, prevalence):
                 for m in range(n_classes):
                     same = count[k] if k == m else 0.0
                     observed[k, m] += (count[k] * count[m] - same) / pairs
-        for true in range(n_classes):
-            s[:] = 0.0
-            own[:] = 0.0
-            for a in range(start, stop):
-                for k in range(n_classes):
-                    p = confusion[rater[a], true, k]
-                    s[k] += p
-                    for m in range(n_classes):
-                        own[k, m] += p * confusion[rater[a], true, m]
-            for k in range(n_classes):
-                meant[k] += prevalence[true] * s[k] / n
-                if n > 1:
-                    for m in range(n_classes):
-                        expected[k, m] += prevalence[true] * (s[k] * s[m] - own[k, m]) / pairs
+        add_expected(rater[start:stop], confusion, prevalence, s, own, meant, expected)
     return observed, expected, seen, meant, n_paired, n_rated
 
 

@@ -12,6 +12,24 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def sum_at(a, n, right, wrong, u):
+    """The sum a + sum_l u_l - 1 and its slope at a; fills ``u`` with the roots."""
+    value = a - 1.0
+    slope = 1.0
+    for k in range(u.size):
+        s = right[k] + wrong[k] - n * a
+        root = np.sqrt(s * s + 4.0 * n * a * wrong[k])
+        if s >= 0:
+            u[k] = (s + root) / (2.0 * n)
+        else:
+            u[k] = 2.0 * a * wrong[k] / (root - s)
+        value += u[k]
+        if root > 0:
+            slope += (wrong[k] - n * u[k]) / root
+    return value, slope
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def accuracy_and_guesses(right, wrong, accuracy, guess):
     """Fill ``accuracy`` and the rows of ``guess`` from expected right and wrong answers, shape (n_raters, n_classes).
 
@@ -38,18 +56,7 @@ def accuracy_and_guesses(right, wrong, accuracy, guess):
         if share <= 1.0:
             a = 0.0
         for _step in range(200):
-            value = a - 1.0
-            slope = 1.0
-            for k in range(n_classes):
-                s = right[rater, k] + wrong[rater, k] - n * a
-                root = np.sqrt(s * s + 4.0 * n * a * wrong[rater, k])
-                if s >= 0:
-                    u[k] = (s + root) / (2.0 * n)
-                else:
-                    u[k] = 2.0 * a * wrong[rater, k] / (root - s)
-                value += u[k]
-                if root > 0:
-                    slope += (wrong[rater, k] - n * u[k]) / root
+            value, slope = sum_at(a, n, right[rater], wrong[rater], u)
             if a == 0.0 or value <= 0.0 or slope <= 0.0:
                 break
             lower = a - value / slope

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..errors import InputError
+from ..options import check_number
 from .confusion_model import ConfusionModel, check_answers
 from .dawid_skene_density import DawidSkeneDensity
 from .rater_methods import DAWID_SKENE_1979, posterior_method
@@ -31,7 +32,9 @@ class BayesianDawidSkene(ConfusionModel):
 
     def __post_init__(self) -> None:
         for value in (self.prevalence_prior, self.diagonal, self.off_diagonal):
-            if value is not None and not (np.isfinite(value) and value > 0):
+            if value is not None:
+                check_number(value, "A Dirichlet parameter")
+            if value is not None and value <= 0:
                 raise InputError(f"A Dirichlet parameter is {value}.", "Give a positive number.")
 
     def density(self, dataset: Dataset) -> DawidSkeneDensity:

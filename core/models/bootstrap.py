@@ -5,13 +5,13 @@ from collections.abc import Callable
 import numpy as np
 
 from ..chunks import CancelToken, map_chunks
-from .coordinates import point_of
 from .em import climb
 from .em_model import Problem
 from .information import Errors
 from .restarts import alignment
 from .result import RaterModelFit
 from .stopping import StoppingRule
+from .tempering import point_of
 
 _REFIT = StoppingRule(500, 1e-9)
 _STREAM = 1994  # apart from data that somebody simulated by the same seed: weights drawn alike would follow the truth
@@ -51,7 +51,7 @@ def bootstrap_errors(
         prevalence, confusion = prevalence[order], confusion[:, order]
         unseen = (evidence <= 1e-9) & (problem.prior.answers.sum() == 0)
         confusion = np.where(unseen[:, :, None], fit.confusion, confusion)
-        posterior = top.posterior[:, order].astype(np.float32) if keep else None
+        posterior = problem.posterior(top)[:, order].astype(np.float32) if keep else None
         return prevalence, np.einsum("jkk,k->j", confusion, prevalence), confusion, posterior
 
     sums = None

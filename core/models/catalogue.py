@@ -112,7 +112,7 @@ def command_of(request: Request) -> str:
         parts.append(f"--method {request.way}")
     for option in method.options:
         value = request.option(option.name)
-        if option.of_run and request.way != "nuts":
+        if option.of_run and request.way != "nuts" and value == option.default:
             continue
         if option.type is bool:
             if value != option.default:

@@ -124,6 +124,24 @@ def predictive_checks(
     layout = _Layout(dataset)
     observed = layout.statistics(np.ascontiguousarray(dataset.answer, np.int32))
     n_made = replicates_for(layout.most_statistics, n_replicates, dataset.n_annotations)
+    p, band = _compared(density, draws, layout, observed, n_made, seed, token, progress)
+    return (
+        _check("raters", layout, layout.rater_entries, observed, band, p, n_made),
+        _check("votes", layout, layout.vote_entries, observed, band, p, n_made),
+    )
+
+
+def _compared(
+    density: Density,
+    draws: np.ndarray,
+    layout: "_Layout",
+    observed: np.ndarray,
+    n_made: int,
+    seed: int,
+    token: CancelToken | None,
+    progress: Callable[[float], None] | None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of each statistic P(replicated > observed), ties counted half, and low, median and high, shape (3, n)."""
     seeds = np.random.SeedSequence(seed).generate_state(n_made)
     picks = (np.arange(n_made) * len(draws)) // n_made if n_made <= len(draws) else np.arange(n_made) % len(draws)
 
@@ -143,10 +161,7 @@ def predictive_checks(
     p = (sum(part[0] for part in parts) + 0.5 * sum(part[1] for part in parts)) / n_made
     tail = (1 - LEVEL) / 2
     band = np.quantile(np.concatenate([part[2] for part in parts]), [tail, 0.5, 1 - tail], axis=0)
-    return (
-        _check("raters", layout, layout.rater_entries, observed, band, p, n_made),
-        _check("votes", layout, layout.vote_entries, observed, band, p, n_made),
-    )
+    return p, band
 
 
 def replicates_for(n_statistics: int, at_least: int, n_annotations: int) -> int:
@@ -212,7 +227,7 @@ def _check(
     else:
         what = dataset.classes[1]
     p = p[entries]
-    headline, threshold, fails = verdict(p, n_replicates)
+    headline, threshold, fails = outcome(p, n_replicates)
     return PredictiveCheck(
         kind=kind,
         title=f"Answers {what} per rater" if kind == "raters" else f"Votes {what} per case",
@@ -233,7 +248,7 @@ def _check(
     )
 
 
-def verdict(p: np.ndarray, n_replicates: int) -> tuple[float, float, bool | None]:
+def outcome(p: np.ndarray, n_replicates: int) -> tuple[float, float, bool | None]:
     """Headline min(p, 1 - p) over statistics, the threshold .025 / S, and whether it fails (None: not resolved).
 
     This is how table 2 of Han et al. is made: it neither doubles nor halves the smaller tail.

@@ -97,7 +97,7 @@ def compare_fits(dataset: Dataset, fits: Sequence[RaterModelFit]) -> ModelAgreem
     n = len(fits)
     same, distance = np.ones((n, n)), np.zeros((n, n))
     probability = [fit.class_probability[rated] for fit in fits]
-    top = [_top_shares(each) for each in probability]
+    top = [top_shares(each) for each in probability]
     for i in range(n):
         for j in range(i):
             same[i, j] = same[j, i] = float((top[i] * top[j]).sum(axis=1).mean())
@@ -133,7 +133,7 @@ def against_gold(
     truth = dataset.gold[cases]
     probability = fit.class_probability[cases]
     places = np.arange(cases.size)
-    right = _top_shares(probability)[places, truth]
+    right = top_shares(probability)[places, truth]
     accuracy = float(right.mean())
     of_truth = probability[places, truth]
     if of_class is None:
@@ -150,7 +150,8 @@ def against_gold(
     )
 
 
-def _top_shares(probability: np.ndarray) -> np.ndarray:
+def top_shares(probability: np.ndarray) -> np.ndarray:
+    """Each case shared by its most probable classes, shape (n_cases, n_classes)."""
     top = np.isclose(probability, probability.max(axis=1, keepdims=True), rtol=1e-9, atol=1e-12)
     return top / top.sum(axis=1, keepdims=True)
 

@@ -8,7 +8,6 @@ from ._confusion_kernels import pattern_posteriors
 from ._kernels import count_from
 from .nuts.mode import posterior_mode
 from .patterns import collapse
-from .result import RaterModelFit
 
 START_SPREAD = 0.3
 _PATTERN_CELLS = 4_000_000
@@ -149,12 +148,6 @@ class ConfusionDensity:
         upto = np.exp(log_confusion).cumsum(axis=2)
         rows = upto[own.rater, truth[own.case_of_annotation]]
         return (rng.uniform(size=own.rater.size)[:, None] >= rows[:, :-1]).sum(axis=1).astype(np.int32)
-
-    def fit_of(self, draws: np.ndarray, method: str, level: float) -> RaterModelFit:
-        """Means and intervals of prevalence, confusion and class probabilities; see `core.models.confusion_summary`."""
-        from .confusion_summary import summarise
-
-        return summarise(self, self.dataset, draws, method, level)
 
     def _kernel_logs(self, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         log_prevalence, log_confusion = self.logs(draws)

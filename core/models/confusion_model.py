@@ -8,6 +8,7 @@ from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
 from ..errors import InputError, NotApplicableError
 from .confusion_density import ConfusionDensity
+from .confusion_summary import summarise
 from .nuts.fitting import fit_by_map, fit_by_nuts
 from .nuts.result import BayesianFit
 from .nuts.sampler import TARGET_ACCEPT, Progress
@@ -57,9 +58,10 @@ class ConfusionModel:
             raise InputError(f"There is no method {method!r}.", 'Use "map" or "nuts".')
         density = self.density(dataset)
         if method == "map":
-            return fit_by_map(density, dataset, mode=density.mode(), level=level, seed=seed, token=token)
+            return fit_by_map(density, summarise, dataset, mode=density.mode(), level=level, seed=seed, token=token)
         return fit_by_nuts(
             density,
+            summarise,
             dataset,
             n_draws=n_draws,
             n_tune=n_tune,

@@ -7,10 +7,9 @@ from .confusion_density import ConfusionDensity
 from .result import RaterModelFit, Spread, Uncertainty
 
 
-def summarise(
-    density: ConfusionDensity, dataset: Dataset, draws: np.ndarray, method: str, level: float
-) -> RaterModelFit:
-    """The fit; one draw gives no intervals."""
+def summarise(density: ConfusionDensity, draws: np.ndarray, method: str, level: float) -> RaterModelFit:
+    """The fit that draws of shape (n_draws, ndim) amount to; one draw gives no intervals."""
+    dataset = density.dataset
     drawn = density.quantities(draws)
     prevalence, confusion = drawn["prevalence"].mean(axis=0), drawn["confusion"].mean(axis=0)
     spreads, n_patterns = len(draws) > 1, density.case_count.size

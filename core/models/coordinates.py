@@ -6,16 +6,9 @@ from .em import Point, expect
 from .em_model import Problem
 from .reparametrise import SimplexRows
 from .result import RaterModelFit
+from .tempering import point_of
 
 _STEP = 1e-4
-
-
-def point_of(fit: RaterModelFit) -> Point:
-    """A fit's parameters as the step E takes them."""
-    n_classes = len(fit.classes)
-    with np.errstate(divide="ignore"):
-        log_theta = np.log(fit.confusion.transpose(0, 2, 1)).reshape(-1, n_classes)
-        return Point(np.log(fit.prevalence), np.ascontiguousarray(log_theta), fit.parameters)
 
 
 class Coordinates:

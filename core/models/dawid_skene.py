@@ -5,19 +5,21 @@ the index is the case's true class, ``θ_{j, z[i]}``. DOI of the original: 10.23
 """
 
 from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar, get_args
 
 import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
-from .design import design
+from .design import Design
 from .em import no_prior
-from .em_model import EmModel, Problem
+from .em_model import EmModel, Problem, unshrunk
 from .identifiability import two_per_case
 from .rater_methods import DAWID_SKENE_1979, em_method, em_options
 from .reparametrise import SimplexChart
 from .restarts import Restarts
-from .smoothing import Smoothing, default_smoothing, diagonal_prior, pooled_prior
+from .smoothing import Smoothing, default_smoothing, diagonal_prior, empirical_prior, pooled_prior
 from .stopping import StoppingRule
 
 __all__ = ["DawidSkene", "Restarts", "Smoothing", "StoppingRule", "default_smoothing"]
@@ -29,29 +31,34 @@ class DawidSkene(EmModel):
 
     Parameters
     ----------
-    smoothing : {"none", "diagonal", "pooled"}, optional
+    smoothing : {"none", "diagonal", "pooled", "empirical"}, optional
         "none" is maximum likelihood. "diagonal" is the posterior mode under Dirichlet(3) on the prevalence and
-        Dirichlet rows with 2.5 K on the diagonal and 1 off it. "pooled" adds 10 pseudo-annotations per rater and true
-        class, spread like the confusion matrix of all raters taken as one. Not given: "none" where the median rater has
-        at least 10 K annotations, else "pooled".
-    stopping, use_gold, repeats
+        Dirichlet rows with 2.5 K on the diagonal and 1 + 1/K off it. "pooled", the default, adds 10 pseudo-annotations
+        per rater and true class, spread like the confusion matrix of all raters taken as one. "empirical" adds as many
+        as the differences between raters suggest, class by class (`core.models.smoothing.empirical_prior`).
+    stopping, use_gold, repeats, beta, doubt
         See `EmModel`.
     """
 
-    def problem(self, dataset: Dataset, token: CancelToken | None = None) -> Problem:
-        """The dataset made ready; raises as `EmModel.problem`."""
-        data = design("Dawid-Skene", dataset, self.use_gold, self.repeats)
+    smoothings: ClassVar[tuple[str, ...]] = get_args(Smoothing)
+    title = "Dawid-Skene"
+
+    def problem_of(self, data: Design, token: CancelToken | None = None) -> Problem:
+        """A design with the prior; see `EmModel.problem_of`."""
         smoothing = self.smoothing or default_smoothing(data.dataset)
         family = FullRows()
         if smoothing == "diagonal":
-            prior = diagonal_prior(dataset.n_classes)
+            prior = diagonal_prior(data.dataset.n_classes)
         elif smoothing == "pooled":
             prior = pooled_prior(data, family, token, per_row=True)
+        elif smoothing == "empirical":
+            prior = empirical_prior(data, family, token)
         else:
-            prior = no_prior(dataset.n_classes)
-        settings = {"smoothing": smoothing, "use_gold": self.use_gold, "repeats": self.repeats}
+            prior = no_prior(data.dataset.n_classes)
         notes = () if self.use_gold else two_per_case(data.dataset)
-        return Problem(data, family, prior, settings, notes)
+        return Problem(
+            data, family, prior, self.settings(smoothing), (*notes, *unshrunk(smoothing)), self.beta, self.doubt
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +82,10 @@ class FullRows:
         return SimplexChart(rows, of_rows, (n_raters, n_classes, n_classes))
 
 
+def _n_parameters(dataset: Dataset) -> int:
+    return dataset.n_classes - 1 + dataset.n_raters * dataset.n_classes * (dataset.n_classes - 1)
+
+
 METHOD = em_method(
     "dawid-skene",
     "Dawid-Skene",
@@ -84,10 +95,27 @@ METHOD = em_method(
     exactly="Latent class model with a confusion matrix per rater, by EM in log space; assumes that raters err "
     "independently given the class (Dawid & Skene 1979).",
     sources=(DAWID_SKENE_1979,),
-    options=em_options("none", "diagonal", "pooled"),
+    options=em_options("none", "diagonal", "pooled", "empirical"),
     place=30,
+    opens=lambda dataset: True,
+    n_parameters=_n_parameters,
     sentence="The accuracy of raters and the probability of each class on each case were estimated by the Dawid-Skene "
     "model, by expectation-maximisation from the shares of votes; it assumes that raters err independently given the "
     "true class.",
     warm=True,
 )
+EMPIRICAL = em_method(
+    "dawid-skene-empirical",
+    "Dawid-Skene, empirical Bayes",
+    partial(DawidSkene, "empirical"),
+    plainly="Dawid-Skene that shrinks raters towards the pool as far as the differences between raters suggest.",
+    exactly="Rows of confusion matrices are Dirichlet around the pooled rows, their concentrations by the marginal "
+    "likelihood of the expected counts (Minka's fixed point), and their posterior means in the E-step.",
+    sources=(DAWID_SKENE_1979, "Minka, Estimating a Dirichlet distribution (2000)"),
+    options=em_options(),
+    place=35,
+    opens=lambda dataset: True,
+    n_parameters=_n_parameters,
+    warm=True,
+)
+METHODS = (METHOD, EMPIRICAL)

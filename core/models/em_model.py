@@ -3,17 +3,22 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import ClassVar, get_args
 
 import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
-from .design import Design, Repeats
+from ..errors import InputError
+from ..options import check_choice, check_flag, check_whole, shown
+from .design import Design, Repeats, design
 from .em import Family, Prior, Summit, climb
 from .majority import normalised
 from .restarts import Restarts, random_restarts
 from .result import RaterModelFit
+from .smoothing import NO_SHRINKAGE
 from .stopping import StoppingRule
+from .tempering import check_beta, check_doubt, dependence_note, doubt_note, tempered_posterior
 
 _USUAL = StoppingRule()
 
@@ -27,6 +32,14 @@ class Problem:
     prior: Prior
     settings: dict
     notes: tuple[str, ...] = ()
+    beta: float = 1.0
+    doubt: float = 0.0
+
+    def posterior(self, top: Summit) -> np.ndarray:
+        """Class probabilities at the end of a climb, shape (n_cases, n_classes), annotations counted ``beta`` times."""
+        if self.beta == 1 and not self.doubt:
+            return top.posterior
+        return tempered_posterior(self.data, top.point, self.beta, doubt=self.doubt)
 
     def fit_from(
         self,
@@ -55,13 +68,18 @@ class Problem:
             prevalence=prevalence,
             confusion=np.ascontiguousarray(confusion),
             evidence=evidence,
-            class_probability=top.posterior,
+            class_probability=self.posterior(top),
             n_annotations=np.bincount(dataset.rater, minlength=dataset.n_raters),
             log_likelihood=top.log_likelihood,
             objective=tuple(top.objective),
             converged=top.converged,
             settings={**self.settings, **settings},
-            notes=(*_remarks(prevalence, confusion, top.converged), *self._of_data()),
+            notes=(
+                *_remarks(prevalence, confusion, top.converged),
+                *self._of_data(),
+                *dependence_note(dataset, self.beta),
+                *doubt_note(self.doubt),
+            ),
             parameters=top.point.parameters,
         )
 
@@ -83,20 +101,52 @@ class EmModel(ABC):
     Parameters
     ----------
     smoothing : str, optional
-        Pseudo-counts, by model; not given, the model chooses by how many annotations raters have.
+        Pseudo-counts, by model; "pooled" where not given.
     stopping : StoppingRule
     use_gold : bool
         Hold cases of known class fixed at it. They count for prevalence too, as if drawn like all others.
     repeats : {"independent", "first", "refuse"}
         What to do with further answers of a rater on the same case.
+    beta : float
+        How much of an independent annotation each is worth once the model is fitted, above 0 to 1: class probabilities
+        are in proportion to π_z Π θ^β. It does not touch the parameters.
+    doubt : float
+        Share of cases whose annotations as a whole may say nothing of the truth, from 0 to below 1: class
+        probabilities are (1 − doubt) P_β + doubt π. It does not touch the parameters either.
     """
 
+    smoothings: ClassVar[tuple[str, ...]] = ("none", "pooled")
     smoothing: str | None = None
     stopping: StoppingRule = _USUAL
     use_gold: bool = False
     repeats: Repeats = "independent"
+    beta: float = 1.0
+    doubt: float = 0.0
+
+    def settings(self, smoothing: str) -> dict:
+        """What a fit says of how it was made."""
+        names = ("use_gold", "repeats", "beta", "doubt")
+        return {"smoothing": smoothing} | {name: getattr(self, name) for name in names}
+
+    def __post_init__(self) -> None:
+        check_beta(self.beta)
+        check_doubt(self.doubt)
+        if self.smoothing is not None:
+            check_choice(self.smoothing, "The smoothing", self.smoothings)
+        if not isinstance(self.stopping, StoppingRule):
+            raise InputError(f"The rule for stopping is {shown(self.stopping)}.", "Give a StoppingRule.")
+        check_flag(self.use_gold, "use_gold")
+        check_choice(self.repeats, "The rule for repeats", get_args(Repeats))
 
     @abstractmethod
+    def problem_of(self, data: Design, token: CancelToken | None = None) -> Problem:
+        """A design with the model's prior."""
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """Name in messages."""
+
     def problem(self, dataset: Dataset, token: CancelToken | None = None) -> Problem:
         """The dataset made ready.
 
@@ -108,6 +158,7 @@ class EmModel(ABC):
         LimitError
             The tables would not fit.
         """
+        return self.problem_of(design(self.title, dataset, self.use_gold, self.repeats), token)
 
     def fit(
         self,
@@ -149,12 +200,19 @@ class EmModel(ABC):
         n_restarts : int
         seed : int
         """
+        check_whole(n_restarts, "The number of restarts", 0)
+        check_whole(seed, "The seed", 0)
         problem = self.problem(dataset, token)
 
         def climb_from(start: np.ndarray) -> RaterModelFit:
             return problem.fit_from(start, self.stopping, token)
 
         return random_restarts(climb_from, problem.data, fit, n_restarts, seed, token, progress)
+
+
+def unshrunk(smoothing: str) -> tuple[str, ...]:
+    """The note of a fit by maximum likelihood."""
+    return (NO_SHRINKAGE,) if smoothing == "none" else ()
 
 
 def _remarks(prevalence: np.ndarray, confusion: np.ndarray, converged: bool) -> tuple[str, ...]:

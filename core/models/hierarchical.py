@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..annotations.dataset import Dataset
+from ..options import check_flag
 from .confusion_model import ConfusionModel, check_answers
 from .hierarchical_density import HierarchicalDensity
 from .rater_methods import posterior_method
@@ -30,6 +31,9 @@ class HierarchicalDawidSkene(ConfusionModel):
     """
 
     cooperative: bool = True
+
+    def __post_init__(self) -> None:
+        check_flag(self.cooperative, "cooperative")
 
     # The spreads make a funnel: shorter steps get further into it.
     target_accept: ClassVar[float] = 0.9

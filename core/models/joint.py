@@ -12,7 +12,7 @@ import numpy as np
 from ..agreement.coefficients import fleiss_kappa
 from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError
-from ._pair_kernels import mean_product, pair_tables
+from ._pair_kernels import expected_pair_tables, mean_product
 from .result import RaterModelFit
 from .tap import METHODS as TAP
 
@@ -126,7 +126,7 @@ def kappa_check(dataset: Dataset, fit: RaterModelFit) -> KappaCheck:
 
 
 def _tables(dataset: Dataset, fit: RaterModelFit):
-    found = pair_tables(
+    found = expected_pair_tables(
         dataset.case_ptr,
         dataset.rater,
         dataset.answer,

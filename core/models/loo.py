@@ -17,7 +17,7 @@ BLOCK = 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LeaveOneOut:
+class PsisLoo:
     """Leave-one-case-out of one model; values of single cases stand once per answer pattern.
 
     Attributes
@@ -107,7 +107,7 @@ class PaperScore:
     k_limit: float
 
 
-def psis_loo(log_likelihood: np.ndarray, case_count: np.ndarray, case_pattern: np.ndarray | None = None) -> LeaveOneOut:
+def psis_loo(log_likelihood: np.ndarray, case_count: np.ndarray, case_pattern: np.ndarray | None = None) -> PsisLoo:
     """Leave one case out.
 
     Parameters
@@ -133,7 +133,7 @@ def psis_loo(log_likelihood: np.ndarray, case_count: np.ndarray, case_pattern: n
     pointwise, pareto_k, in_sample = _smoothed(log_likelihood)
     elpd, se = _sum_and_error(pointwise, case_count)
     limit = k_limit(len(log_likelihood))
-    return LeaveOneOut(
+    return PsisLoo(
         elpd=elpd,
         se=se,
         p_loo=float(case_count @ in_sample) - elpd,
@@ -148,7 +148,7 @@ def psis_loo(log_likelihood: np.ndarray, case_count: np.ndarray, case_pattern: n
     )
 
 
-def compare_loo(models: dict[str, LeaveOneOut]) -> tuple[LooRow, ...]:
+def compare_loo(models: dict[str, PsisLoo]) -> tuple[LooRow, ...]:
     """Models from best to worst, each with its difference to the best, paired over cases.
 
     Raises

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
-from .design import design
+from .design import Design
 from .em import no_prior
-from .em_model import EmModel, Problem
+from .em_model import EmModel, Problem, unshrunk
 from .rater_methods import DAWID_SKENE_1979, EM_SOURCE, em_method, em_options
 from .reparametrise import RateChart
 from .smoothing import default_smoothing, pooled_prior
@@ -25,9 +24,9 @@ class OneCoin(EmModel):
     Parameters
     ----------
     smoothing : {"none", "pooled"}, optional
-        "pooled" adds 10 pseudo-annotations per rater with the accuracy of all raters taken as one. Not given: "none"
-        where the median rater has at least 10 K annotations, else "pooled".
-    stopping, use_gold, repeats
+        "pooled" adds 10 pseudo-annotations per rater with the accuracy of all raters taken as one; it is the
+        default. "none" is maximum likelihood.
+    stopping, use_gold, repeats, beta, doubt
         See `EmModel`.
 
     Notes
@@ -35,9 +34,11 @@ class OneCoin(EmModel):
     ``parameters["a"]`` of the fit, shape (n_raters,), are the accuracies.
     """
 
-    def problem(self, dataset: Dataset, token: CancelToken | None = None) -> Problem:
-        """The dataset made ready; raises as `EmModel.problem`."""
-        return _problem(self, dataset, EvenMistakes(False), token)
+    title = "One-coin"
+
+    def problem_of(self, data: Design, token: CancelToken | None = None) -> Problem:
+        """A design with the prior; see `EmModel.problem_of`."""
+        return _problem(self, data, EvenMistakes(False), token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +48,9 @@ class ClassConditional(EmModel):
     Parameters
     ----------
     smoothing : {"none", "pooled"}, optional
-        "pooled" adds 10 pseudo-annotations per rater and true class with the accuracy of all raters taken as one. Not
-        given: "none" where the median rater has at least 10 K annotations, else "pooled".
-    stopping, use_gold, repeats
+        "pooled" adds 10 pseudo-annotations per rater and true class with the accuracy of all raters taken as one; it
+        is the default. "none" is maximum likelihood.
+    stopping, use_gold, repeats, beta, doubt
         See `EmModel`.
 
     Notes
@@ -57,20 +58,20 @@ class ClassConditional(EmModel):
     ``parameters["a"]`` of the fit, shape (n_raters, n_classes), are the accuracies by true class.
     """
 
-    def problem(self, dataset: Dataset, token: CancelToken | None = None) -> Problem:
-        """The dataset made ready; raises as `EmModel.problem`."""
-        return _problem(self, dataset, EvenMistakes(True), token)
+    title = "Class-conditional"
+
+    def problem_of(self, data: Design, token: CancelToken | None = None) -> Problem:
+        """A design with the prior; see `EmModel.problem_of`."""
+        return _problem(self, data, EvenMistakes(True), token)
 
 
-def _problem(model: EmModel, dataset: Dataset, family: "EvenMistakes", token: CancelToken | None) -> Problem:
-    data = design("Class-conditional" if family.by_class else "One-coin", dataset, model.use_gold, model.repeats)
+def _problem(model: EmModel, data: Design, family: "EvenMistakes", token: CancelToken | None) -> Problem:
     smoothing = model.smoothing or default_smoothing(data.dataset)
     if smoothing == "pooled":
         prior = pooled_prior(data, family, token, per_row=family.by_class)
     else:
-        prior = no_prior(dataset.n_classes)
-    settings = {"smoothing": smoothing, "use_gold": model.use_gold, "repeats": model.repeats}
-    return Problem(data, family, prior, settings)
+        prior = no_prior(data.dataset.n_classes)
+    return Problem(data, family, prior, model.settings(smoothing), unshrunk(smoothing), model.beta, model.doubt)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +123,8 @@ METHODS = (
         sources=(DAWID_SKENE_1979, EM_SOURCE),
         options=em_options("none", "pooled"),
         place=10,
+        opens=lambda dataset: True,
+        n_parameters=lambda dataset: dataset.n_classes - 1 + dataset.n_raters,
         sentence="The accuracy of raters and the probability of each class on each case were estimated by a latent "
         "class model with one accuracy a rater, by expectation-maximisation from the shares of votes.",
     ),
@@ -135,5 +138,7 @@ METHODS = (
         sources=(DAWID_SKENE_1979, EM_SOURCE),
         options=em_options("none", "pooled"),
         place=20,
+        opens=lambda dataset: dataset.n_classes > 2,  # with two it is Dawid-Skene
+        n_parameters=lambda dataset: dataset.n_classes - 1 + dataset.n_raters * dataset.n_classes,
     ),
 )

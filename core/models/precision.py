@@ -10,11 +10,11 @@ from ..chunks import CancelToken
 from ..errors import InputError, NotApplicableError
 from .bootstrap import bootstrap_errors
 from .coordinates import Coordinates
-from .em import expect
 from .em_model import EmModel, Problem
 from .information import Errors, information_errors
 from .reparametrise import expit, logit
 from .result import RaterModelFit, Spread, Uncertainty
+from .tempering import tempered_posterior
 
 Method = Literal["observed information", "case bootstrap"]
 MOST_PARAMETERS = 600
@@ -58,17 +58,10 @@ def precision_of(
     InputError
         The level, the method or the number of replicates is out of range.
     """
-    if not 0 < level < 1:
-        raise InputError(f"The level is {level}.", "Give a number between 0 and 1, for example 0.95.")
-    if method not in (None, "observed information", "case bootstrap"):
-        raise InputError(f"There is no method {method!r}.", "Use the observed information or the case bootstrap.")
-    if n_replicates < 20:
-        raise InputError(f"{n_replicates} replicates were asked for.", "Ask for 20 or more.")
+    _check(method, level, n_replicates)
     problem = model.problem(dataset, token)
     at = Coordinates(problem, fit)
-    notes = () if fit.converged else ("The fit has not converged, so its precision is not known either.",)
-    if problem.prior.answers.any():
-        notes = (*notes, _SMOOTHED)
+    notes = _notes(problem, fit)
     keep = fit.class_probability.size * n_replicates <= MOST_KEPT
     errors = None
     if method == "observed information" or (method is None and at.start.size <= MOST_PARAMETERS):
@@ -92,6 +85,22 @@ def precision_of(
         seed,
         notes,
     )
+
+
+def _check(method: str | None, level: float, n_replicates: int) -> None:
+    if not 0 < level < 1:
+        raise InputError(f"The level is {level}.", "Give a number between 0 and 1, for example 0.95.")
+    if method not in (None, "observed information", "case bootstrap"):
+        raise InputError(f"There is no method {method!r}.", "Use the observed information or the case bootstrap.")
+    if n_replicates < 20:
+        raise InputError(f"{n_replicates} replicates were asked for.", "Ask for 20 or more.")
+
+
+def _notes(problem: Problem, fit: RaterModelFit) -> tuple[str, ...]:
+    notes = () if fit.converged else ("The fit has not converged, so its precision is not known either.",)
+    if problem.prior.answers.any():
+        return (*notes, _SMOOTHED)
+    return notes
 
 
 def _spreads(
@@ -135,12 +144,10 @@ def _intervals(p: np.ndarray, sd: np.ndarray, moved: np.ndarray, n: np.ndarray, 
 
 
 def _posteriors(problem: Problem, at: Coordinates, draws: np.ndarray) -> list[np.ndarray]:
-    found = []
-    for coordinates in draws:
-        posterior = np.empty((problem.data.dataset.n_cases, problem.data.dataset.n_classes))
-        expect(problem.data, at.point(coordinates), posterior)
-        found.append(posterior.astype(np.float32))
-    return found
+    return [
+        tempered_posterior(problem.data, at.point(coordinates), problem.beta, doubt=problem.doubt).astype(np.float32)
+        for coordinates in draws
+    ]
 
 
 def _quantiles(posteriors: list[np.ndarray], level: float) -> Spread:

@@ -15,22 +15,47 @@ SMOOTHING = {
     "none": "None (maximum likelihood)",
     "diagonal": "Diagonal prior",
     "pooled": "Pooled raters",
+    "empirical": "Empirical Bayes",
 }
+BETA = Option(
+    "beta",
+    float,
+    1.0,
+    "What an annotation counts for",
+    "how much of an independent annotation each counts for in class probabilities, above 0 to 1",
+    0.001,
+    1.0,
+    of_run=False,
+    on_page=False,
+)
+DOUBT = Option(
+    "doubt",
+    float,
+    0.0,
+    "Cases on which all may be wrong",
+    "share of cases whose annotations as a whole may say nothing of the truth, 0 to below 1",
+    0.0,
+    0.99,
+    on_page=False,
+)
 DAWID_SKENE_1979 = "Dawid & Skene, Applied Statistics 28 (1979), 20-28"
 EM_SOURCE = "Dempster, Laird & Rubin, Journal of the Royal Statistical Society B 39 (1977), 1-38"
 
 
 def em_options(*smoothings: str) -> tuple[Option, ...]:
     """What models by expectation-maximisation leave open; ``smoothings`` are the pseudo-counts that they take."""
+    smoothing = Option(
+        "smoothing",
+        str,
+        None,
+        "Smoothing",
+        "pseudo-annotations that shrink raters with few annotations (em)",
+        choices={name: SMOOTHING[name] for name in smoothings},
+    )
     return (
-        Option(
-            "smoothing",
-            str,
-            None,
-            "Smoothing",
-            "pseudo-annotations that shrink raters with few annotations (em)",
-            choices={name: SMOOTHING[name] for name in smoothings},
-        ),
+        *((smoothing,) if smoothings else ()),
+        BETA,
+        DOUBT,
         Option(
             "use_gold",
             bool,
@@ -100,7 +125,7 @@ def posterior_method(name: str, title: str, make: Callable[..., Any], **said: An
         "rater model",
         title,
         make=make,
-        fit=by_posterior,
+        fit=said.pop("fit", by_posterior),
         takes=ONE_CLASS,
         needs=("overlap", "raters"),
         ways=("map", "nuts"),

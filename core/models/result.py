@@ -126,6 +126,11 @@ class RaterModelFit:
     effects: tuple[CaseEffect, ...] = ()
     parameters: dict[str, np.ndarray] = field(default_factory=dict)
 
+    @property
+    def beta(self) -> float:
+        """How much of an independent annotation each counts for in ``class_probability``; 1 where nothing was said."""
+        return float(self.settings.get("beta", 1.0))
+
     def top_class(self) -> np.ndarray:
         """Most probable class of each case, int64, shape (n_cases,); -1 where two are equally probable."""
         if len(self.classes) == 1:

@@ -12,13 +12,13 @@ from typing import Literal
 
 import numpy as np
 
-from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
 from ..methods import Method, Variant
+from ..options import check_choice
 from ._tap_kernels import accuracy_and_guesses
-from .design import design
+from .design import Design
 from .em import Summit, no_prior
-from .em_model import EmModel, Problem
+from .em_model import EmModel, Problem, unshrunk
 from .identifiability import left_free, tap_identifiability
 from .rater_methods import em_method, em_options
 from .reparametrise import LEAST_COUNT, SimplexRows, expit, logit
@@ -33,9 +33,10 @@ class TAP(EmModel):
     Parameters
     ----------
     smoothing : {"none", "pooled"}, optional
-        "pooled" adds 10 pseudo-annotations per rater, spread like the answers of all raters taken as one. Not given:
-        "none" where the median rater has at least 10 K annotations or the parameters are common, else "pooled".
-    stopping, use_gold, repeats
+        "pooled" adds 10 pseudo-annotations per rater, spread like the answers of all raters taken as one; it is the
+        default. "none" is maximum likelihood, and what parameters that are common to all raters have where nothing is
+        asked for: they are the pool.
+    stopping, use_gold, repeats, beta, doubt
         See `EmModel`.
     raters : {"own", "common"}
 
@@ -49,23 +50,25 @@ class TAP(EmModel):
 
     raters: Literal["own", "common"] = "own"
 
-    def problem(self, dataset: Dataset, token: CancelToken | None = None) -> Problem:
-        """The dataset made ready; raises as `EmModel.problem`."""
-        data = design("t-a-p", dataset, self.use_gold, self.repeats)
+    title = "t-a-p"
+
+    def __post_init__(self) -> None:
+        EmModel.__post_init__(self)
+        check_choice(self.raters, "Whose parameters they are", ("own", "common"))
+
+    def problem_of(self, data: Design, token: CancelToken | None = None) -> Problem:
+        """A design with the prior; see `EmModel.problem_of`."""
         common = self.raters == "common"
         smoothing = self.smoothing or ("none" if common else default_smoothing(data.dataset))
         if smoothing == "pooled":
             prior = pooled_prior(data, Guessers(True), token, per_row=False)
         else:
-            prior = no_prior(dataset.n_classes)
-        settings = {
-            "smoothing": smoothing,
-            "use_gold": self.use_gold,
-            "repeats": self.repeats,
-            "raters": self.raters,
-        }
+            prior = no_prior(data.dataset.n_classes)
+        settings = self.settings(smoothing) | {"raters": self.raters}
         notes = () if self.use_gold else tap_identifiability(data.dataset, common)
-        return _TapProblem(data, Guessers(common), prior, settings, notes)
+        if not common:
+            notes = (*notes, *unshrunk(smoothing))
+        return _TapProblem(data, Guessers(common), prior, settings, notes, self.beta, self.doubt)
 
 
 class _TapProblem(Problem):
@@ -158,6 +161,8 @@ def _method(name: str, title: str, raters: Literal["own", "common"], place: int,
         options=em_options("none", "pooled"),
         variant=Variant("tap", "raters", raters, "parameters of t-a-p", raters == "own"),
         place=place,
+        opens=(lambda dataset: True) if raters == "own" else None,
+        n_parameters=lambda dataset: dataset.n_classes - 1 + dataset.n_raters * dataset.n_classes,
         warm=raters == "own",
     )
 

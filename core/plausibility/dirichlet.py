@@ -14,6 +14,7 @@ from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
 from ..errors import InputError
 from ..methods import ONE_CLASS, UGT, Method, Option, ReliabilityScale
+from ..options import check_number, check_whole
 from ..seeds import case_seeds
 from ._kernels import dirichlet_draws
 from .protocol import CaseDraws, check_sampling
@@ -40,6 +41,8 @@ class DirichletCounts:
     depth: int = SPLIT_DEPTH
 
     def __post_init__(self) -> None:
+        check_number(self.alpha, "The prior α")
+        check_whole(self.depth, "The depth")
         if not SMALLEST <= self.alpha <= LARGEST:
             raise InputError(
                 f"The prior α is {self.alpha}.", f"It must be a positive number, from {SMALLEST:g} to {LARGEST:g}."
@@ -120,6 +123,7 @@ METHOD = Method(
         30.0,
         (1.0, 2.0, 3.0, 5.0, 10.0),
         (0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 30.0),
+        published="Published: 1, each annotation counts once.",
     ),
     most_cases=20_000,
     sentence="Plausibilities of classes were drawn from the Dirichlet posterior of the counts of annotations.",

@@ -15,8 +15,9 @@ from typing import ClassVar
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..errors import InputError, NotApplicableError
+from ..errors import InputError, NotApplicableError, OptionError
 from ..methods import AS_IS, UGT, Method, ReliabilityScale
+from ..options import check_number, check_whole
 from ..seeds import case_seeds
 from .dirichlet import LARGEST, SMALLEST, SPLIT_DEPTH
 from .protocol import CaseDraws, check_sampling
@@ -51,7 +52,7 @@ def score_statistics(dataset: Dataset, cases: range | None = None) -> ScoreStati
         )
     cases = range(dataset.n_cases) if cases is None else cases
     if cases.step != 1:
-        raise ValueError(f"cases must follow one after another, not in steps of {cases.step}")
+        raise OptionError(f"cases must follow one after another, not in steps of {cases.step}")
     pointers = dataset.case_ptr[cases.start : cases.start + len(cases) + 1]
     score = dataset.score[pointers[0] : pointers[-1]]
     count = np.diff(pointers)
@@ -132,17 +133,22 @@ class GaussianScores:
     depth: int = SPLIT_DEPTH
 
     def __post_init__(self) -> None:
-        if not np.isfinite(self.threshold):
-            raise InputError(f"The threshold is {self.threshold}.", "Give a finite number.")
-        if not np.isfinite(self.m0):
-            raise InputError(f"The prior mean m0 is {self.m0}.", "Give a finite number.")
+        for what, value in (
+            ("The threshold", self.threshold),
+            ("The prior mean m0", self.m0),
+            ("The prior's κ0", self.k0),
+            ("The prior's a0", self.a0),
+            ("The prior's b0", self.b0),
+        ):
+            check_number(value, what)
+        check_whole(self.depth, "The depth")
         for sign, value in (("κ0", self.k0), ("a0", self.a0)):
             if not SMALLEST <= value <= LARGEST:
                 raise InputError(
                     f"The prior's {sign} is {value}.",
                     f"It must be a positive number, from {SMALLEST:g} to {LARGEST:g}.",
                 )
-        if not (np.isfinite(self.b0) and self.b0 > 0):  # in units of the scores, squared
+        if self.b0 <= 0:  # in units of the scores, squared
             raise InputError(f"The prior's b0 is {self.b0}.", "It must be a positive number.")
         if self.depth < 1:
             raise InputError(f"The depth is {self.depth}.", "It must be at least 1.")
@@ -250,7 +256,14 @@ METHOD = Method(
     takes={"score": AS_IS},
     make=GaussianScores,
     place=40,
-    reliability=ReliabilityScale(GaussianScores.default_reliability, 0.1, 30.0, (1.0, 2.0, 3.0), (1.0, 2.0, 3.0)),
+    reliability=ReliabilityScale(
+        GaussianScores.default_reliability,
+        0.1,
+        30.0,
+        (1.0, 2.0, 3.0),
+        (1.0, 2.0, 3.0),
+        published="Published: 1, each score counts once.",
+    ),
     on_pages=False,
     sentence="The mean score of a case was taken as the posterior of a normal model with a conjugate prior.",
 )

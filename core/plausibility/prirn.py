@@ -13,6 +13,7 @@ import numpy as np
 from ..annotations.dataset import Dataset
 from ..errors import InputError
 from ..methods import RANKED, UGT, Method, Option, ReliabilityScale
+from ..options import check_choice, check_number, check_whole
 from ..rankings.irn import IRNWeights, Ties, irn
 from ..seeds import case_seeds
 from ._kernels import dirichlet_draws
@@ -43,13 +44,14 @@ class PrIRN:
     depth: int = SPLIT_DEPTH
 
     def __post_init__(self) -> None:
+        check_number(self.epsilon, "The pseudo-count ε")
+        check_choice(self.ties, "The rule for ties", get_args(Ties))
+        check_whole(self.depth, "The depth")
         if not SMALLEST <= self.epsilon <= LARGEST:
             raise InputError(
                 f"The pseudo-count ε is {self.epsilon}.",
                 f"It must be a positive number, from {SMALLEST:g} to {LARGEST:g}.",
             )
-        if self.ties not in get_args(Ties):
-            raise InputError(f"The rule for ties is {self.ties!r}.", f"It must be one of {', '.join(get_args(Ties))}.")
         if self.depth < 1:
             raise InputError(f"The depth is {self.depth}.", "It must be at least 1.")
 
@@ -131,7 +133,12 @@ METHOD = Method(
     ),
     place=20,
     reliability=ReliabilityScale(
-        PrIRN.default_reliability, 1.0, 100.0, (10.0, 20.0, 30.0, 50.0, 100.0), (5.0, 10.0, 20.0, 30.0, 50.0, 100.0)
+        PrIRN.default_reliability,
+        1.0,
+        100.0,
+        (10.0, 20.0, 30.0, 50.0, 100.0),
+        (5.0, 10.0, 20.0, 30.0, 50.0, 100.0),
+        "Published: 30, the middle of the case study's 10 to 100.",
     ),
     most_cases=3_000,
     sentence="Plausibilities of classes were drawn from a Dirichlet distribution around the inverse-rank-normalised "

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..errors import InputError
+from ..options import check_number, check_whole
 
 LARGEST_RELIABILITY = 1e9  # beyond it, draws cannot be told from one point in double precision
 
@@ -53,7 +54,10 @@ class CaseDraws:
 
 
 class PlausibilityModel(Protocol):
-    """What the driver, the sweep and the pages ask of a model. ``name`` goes into every cache key."""
+    """What the driver, the sweep and the pages ask of a model. ``name`` goes into every cache key.
+
+    A model whose cases are not independent also has ``prepare``, which the driver calls before the draws.
+    """
 
     name: str
     default_reliability: float
@@ -72,6 +76,8 @@ class PlausibilityModel(Protocol):
 
 def check_sampling(reliability: float, n_draws: int) -> None:
     """Raise `InputError` unless γ is positive and finite and at least one draw is asked for."""
+    check_number(reliability, "The reliability γ")
+    check_whole(n_draws, "The number of draws")
     if not 0 < reliability <= LARGEST_RELIABILITY:
         raise InputError(
             f"The reliability γ is {reliability}.", f"It must be a positive number, at most {LARGEST_RELIABILITY:g}."

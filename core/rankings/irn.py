@@ -10,7 +10,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..errors import LimitError
+from ..errors import LimitError, OptionError
 from ._kernels import sum_by_class
 from .blocks import RankedEntries, ranked_entries
 
@@ -88,7 +88,7 @@ def irn(dataset: Dataset, ties: Ties = "split", cases: range | None = None) -> I
 def entries_of_cases(dataset: Dataset, cases: range) -> tuple[np.ndarray, RankedEntries]:
     """Row pointers and entries of a run of cases, both counted from its first annotation; few enough to be summed."""
     if cases.step != 1:
-        raise ValueError(f"cases must follow one after another, not in steps of {cases.step}")
+        raise OptionError(f"cases must follow one after another, not in steps of {cases.step}")
     pointers = dataset.case_ptr[cases.start : cases.start + len(cases) + 1]
     entries = ranked_entries(dataset, range(int(pointers[0]), int(pointers[-1])))
     case_ptr = pointers - pointers[0]
@@ -105,7 +105,7 @@ def entries_of_cases(dataset: Dataset, cases: range) -> tuple[np.ndarray, Ranked
 def whole_weights(entries: RankedEntries, ties: Ties) -> np.ndarray:
     """Weight of each entry, 1/i or 1/(i · size), in whole numbers of 1/`UNIT`: ndarray of int64, shape (n_entries,)."""
     if ties not in get_args(Ties):
-        raise ValueError(f"ties must be one of {', '.join(get_args(Ties))}, not {ties!r}")
+        raise OptionError(f"ties must be one of {', '.join(get_args(Ties))}, not {ties!r}")
     divisor = entries.block.astype(np.int64) + 1
     if ties == "split":
         divisor *= entries.size

@@ -15,7 +15,7 @@ from .irn import Ties, entries_of_cases, whole_weights
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LeaveOneOut:
+class LeaveOneOutAgreement:
     """Leave-one-rater-out agreement. A rater who answered a case more than once is left out with all those answers.
 
     Attributes
@@ -45,7 +45,7 @@ class LeaveOneOut:
         return float(self.case[self.defined].mean()) if self.n_cases else None
 
 
-def leave_one_out(dataset: Dataset, ties: Ties = "split") -> LeaveOneOut:
+def leave_one_out(dataset: Dataset, ties: Ties = "split") -> LeaveOneOutAgreement:
     """Leave-one-rater-out agreement of a dataset of rankings or single classes.
 
     Parameters
@@ -72,4 +72,4 @@ def leave_one_out(dataset: Dataset, ties: Ties = "split") -> LeaveOneOut:
     total = np.bincount(case_of, annotation, dataset.n_cases)
     case = np.full(dataset.n_cases, np.nan)
     np.divide(total, n_answers, out=case, where=n_answers > 0)
-    return LeaveOneOut(annotation, case)
+    return LeaveOneOutAgreement(annotation, case)

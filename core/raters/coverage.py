@@ -6,7 +6,7 @@ import numpy as np
 
 from ..agreement.pairs import pair_matrix
 from ..annotations.dataset import Dataset
-from ..errors import NotApplicableError
+from ..errors import NotApplicableError, OptionError
 from ..models.dawid_skene import METHOD as DAWID_SKENE
 from ..models.identifiability import most_per_case, tap_identifiability, two_per_case, unidentified_raters
 from ..models.result import RaterModelFit
@@ -89,7 +89,7 @@ def coverage(dataset: Dataset, fit: RaterModelFit, few: int = FEW) -> Coverage:
         The matrix of raters × raters would not fit.
     """
     if few < 1:
-        raise ValueError(f"few must be 1 or more, not {few}")
+        raise OptionError(f"few must be 1 or more, not {few}")
     if dataset.kind != "class" or not dataset.raters_identified:
         raise NotApplicableError("Overlap is counted for single classes of raters who are identified.")
     shared = pair_matrix(dataset).n.copy()
@@ -106,11 +106,6 @@ def coverage(dataset: Dataset, fit: RaterModelFit, few: int = FEW) -> Coverage:
     for k in range(dataset.n_classes):
         met[:, k] = np.bincount(dataset.rater, fit.class_probability[dataset.case_of_annotation, k], dataset.n_raters)
     lacking_classes = np.flatnonzero(class_shared < few)
-    identified = {
-        DAWID_SKENE.name: " ".join(two_per_case(dataset)),
-        TAP[0].name: " ".join(tap_identifiability(dataset, common=False)),
-        TAP[1].name: " ".join(tap_identifiability(dataset, common=True)),
-    }
     odd = np.ones(dataset.n_raters, bool)
     odd[unidentified_raters(dataset)] = False
     return Coverage(
@@ -128,9 +123,18 @@ def coverage(dataset: Dataset, fit: RaterModelFit, few: int = FEW) -> Coverage:
         lacking_classes[np.argsort(class_shared[lacking_classes], kind="stable")],
         (met < 1).sum(axis=1),
         odd,
-        identified,
+        _identified(dataset),
         _notes(dataset, n_components, len(scarce), first.size, few),
     )
+
+
+def _identified(dataset: Dataset) -> dict[str, str]:
+    """By model what stands against its being identified, empty where nothing does."""
+    return {
+        DAWID_SKENE.name: " ".join(two_per_case(dataset)),
+        TAP[0].name: " ".join(tap_identifiability(dataset, common=False)),
+        TAP[1].name: " ".join(tap_identifiability(dataset, common=True)),
+    }
 
 
 def _components(shared: np.ndarray) -> tuple[np.ndarray, int]:

@@ -115,25 +115,10 @@ def drift_of(
     InputError
         A parameter is out of range.
     """
-    if kind not in ("cusum", "ewma"):
-        raise InputError(f"There is no chart {kind!r}.", "Use cusum or ewma.")
-    if not 0.0005 <= false_alarm <= 0.5:
-        raise InputError(f"The false-alarm rate is {false_alarm}.", "Give a number from 0.0005 to 0.5.")
-    if n_windows < 1 or n_orders * false_alarm < 1 or not 0 < level < 1:
-        raise InputError("Windows, orders or level are out of range.", "Ask for one window or more, and more orders.")
-    name = panel.dataset.raters[rater]
-    rows, n_undated = _rows(panel, rater)
-    if panel.dataset.time is None:
-        raise NotApplicableError("These annotations have no times, so nothing can be followed over time.")
-    if rows.size < FEWEST:
-        raise NotApplicableError(f"{name} has {rows.size} dated answers that others judge; {FEWEST} are needed.")
-    answers = _answers(panel, rows)
-    right, wrong, _, accuracy = answers
-    settings = (FALL, EWMA_WEIGHT if kind == "ewma" else 0.0)
-    chart = np.empty(rows.size)
-    chart_of(right, wrong, answers[2], np.arange(rows.size), accuracy, *settings, chart)
-    highest = np.empty(n_orders)
-    shuffled_highest(_seed(seed, name), *answers, *settings, np.inf, n_orders + 1, highest)
+    _check(kind, false_alarm, n_windows, n_orders, level)
+    rows, n_undated = _dated(panel, rater)
+    right, wrong, _, accuracy = answers = _answers(panel, rows)
+    chart, highest = _charted(answers, kind, _seed(seed, panel.dataset.raters[rater]), n_orders)
     limit = float(np.sort(highest)[max(n_orders - int(np.floor(false_alarm * (n_orders + 1))), 0)])
     above = np.flatnonzero(chart > limit * (1 + 1e-9) + 1e-12)
     alarm = int(above[0]) if above.size else None
@@ -142,7 +127,7 @@ def drift_of(
         change, low, high = change_point(right, wrong, level)
         before, after = (mean_accuracy(right[part], wrong[part]) for part in (slice(change), slice(change, None)))
     return Drift(
-        name,
+        panel.dataset.raters[rater],
         kind,
         rows,
         panel.dataset.time[rows],
@@ -161,6 +146,38 @@ def drift_of(
         level,
         n_undated,
     )
+
+
+def _check(kind: Chart, false_alarm: float, n_windows: int, n_orders: int, level: float) -> None:
+    if kind not in ("cusum", "ewma"):
+        raise InputError(f"There is no chart {kind!r}.", "Use cusum or ewma.")
+    if not 0.0005 <= false_alarm <= 0.5:
+        raise InputError(f"The false-alarm rate is {false_alarm}.", "Give a number from 0.0005 to 0.5.")
+    if n_windows < 1 or n_orders * false_alarm < 1 or not 0 < level < 1:
+        raise InputError("Windows, orders or level are out of range.", "Ask for one window or more, and more orders.")
+
+
+def _dated(panel: Panel, rater: int) -> tuple[np.ndarray, int]:
+    """Judged answers in order of time, and how many have none; raises where they are too few."""
+    rows, n_undated = _rows(panel, rater)
+    if panel.dataset.time is None:
+        raise NotApplicableError("These annotations have no times, so nothing can be followed over time.")
+    if rows.size < FEWEST:
+        raise NotApplicableError(
+            f"{panel.dataset.raters[rater]} has {rows.size} dated answers that others judge; {FEWEST} are needed."
+        )
+    return rows, n_undated
+
+
+def _charted(answers: tuple, kind: Chart, seed: int, n_orders: int) -> tuple[np.ndarray, np.ndarray]:
+    """The chart of the answers in their order, and its highest point in each of ``n_orders`` random ones."""
+    right, wrong, confused, accuracy = answers
+    settings = (FALL, EWMA_WEIGHT if kind == "ewma" else 0.0)
+    chart = np.empty(right.size)
+    chart_of(right, wrong, confused, np.arange(right.size), accuracy, *settings, chart)
+    highest = np.empty(n_orders)
+    shuffled_highest(seed, *answers, *settings, np.inf, n_orders + 1, highest)
+    return chart, highest
 
 
 def drift_chances(

@@ -2,7 +2,8 @@
 
 The chance that honest raters raise any flag at all is at most ``false_alarms``: it is divided evenly over the rules
 that can be judged, and within a rule over raters by Holm (1979), Scandinavian Journal of Statistics 6(2), 65-70. That
-is the family-wise rate, not the false discovery rate: a flag is a word about a person.
+is the family-wise rate, not the false discovery rate: a flag is a word about a person. Whose accuracy is below what is
+acceptable, and who names one class only, is found at a false discovery rate: see `core.raters.to_act_on`.
 """
 
 from collections.abc import Callable
@@ -17,6 +18,8 @@ from .tempo import Tempo
 FALSE_ALARMS = 0.05
 LEAST_SHARE = 0.05  # of the clear answers, below which favouring a class is a habit and not carelessness
 RULES = {
+    "low": "Accuracy below what is acceptable",
+    "one_class": "Names one class only",
     "below_others": "Accuracy far below that of the other raters",
     "adversarial": "Right less often than answers that ignore the case",
     "spam": "Answers do not depend on the case",
@@ -24,6 +27,16 @@ RULES = {
     "streaks": "Repeats the previous answer",
     "fast": "Much faster than the other raters",
     "drift": "Got worse over time",
+}
+KINDS = {
+    "low": "low",
+    "one_class": "one_class",
+    "drift": "drift",
+    "fast": "fast",
+    "streaks": "repeats",
+    "adversarial": "blind",
+    "spam": "blind",
+    "careless": "blind",
 }
 
 
@@ -38,7 +51,8 @@ class Flag:
     rule : str
         One of `RULES`.
     p : float
-        Chance of evidence as strong from an honest rater, before the number of raters and rules is allowed for.
+        Chance of evidence as strong from an honest rater, before the number of raters and rules is allowed for; of
+        "low", the probability that the accuracy is acceptable.
     words : str
         The evidence. Holds the name of a class where there is one, not escaped, and no rater's name.
     """
@@ -83,6 +97,14 @@ def holm(p: np.ndarray, level: float) -> np.ndarray:
     passed = p[order] <= level / (tested.size - np.arange(tested.size))
     n = int(np.argmin(passed)) if not passed.all() else tested.size
     return np.sort(order[:n])
+
+
+def benjamini_hochberg(p: np.ndarray, q: float) -> np.ndarray:
+    """Positions rejected at a false discovery rate of ``q``, ascending; NaN are no tests."""
+    tested = np.flatnonzero(np.isfinite(p))
+    order = tested[np.argsort(p[tested], kind="stable")]
+    passed = np.flatnonzero(p[order] <= q * np.arange(1, order.size + 1) / max(order.size, 1))
+    return np.sort(order[: passed[-1] + 1 if passed.size else 0])
 
 
 def careless_evidence(found: Carelessness, classes: tuple[str, ...]) -> Evidence:

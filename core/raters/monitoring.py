@@ -14,7 +14,6 @@ from ..errors import InputError, NotApplicableError
 from ..models._kernels import first_answers
 from ..models.catalogue import Request, em_model, request
 from ..models.dawid_skene import METHOD as DAWID_SKENE
-from ..models.dawid_skene import default_smoothing
 from ..models.em_model import EmModel
 from ..models.majority import MajorityVote
 from ..models.one_coin import METHODS as ONE_COIN
@@ -167,6 +166,18 @@ def monitor(
     LimitError
         The tables would not fit.
     """
+    _check(dataset, level, false_alarms, certain, sitting)
+    fit, notes = _fit(dataset, model, token, _part(progress, 0.0, 0.3))
+    panel = panel_of(dataset, fit, token=token, progress=_part(progress, 0.3, 0.4))
+    accuracies = accuracies_of(panel, level, token=token, progress=_part(progress, 0.4, 0.6))
+    p_drift = drift_chances(panel, seed=seed, token=token, progress=_part(progress, 0.6, 0.9))
+    table = _table(panel, fit, notes, accuracies, p_drift, blind_reads, level, false_alarms, certain, sitting)
+    if progress is not None:
+        progress(1.0)
+    return table
+
+
+def _check(dataset: Dataset, level: float, false_alarms: float, certain: float, sitting: int) -> None:
     for name, value, low in (("level", level, 0), ("false-alarm rate", false_alarms, 0), ("certainty", certain, 0.5)):
         if not low < value < 1:
             raise InputError(f"The {name} is {value}.", f"Give a number between {low} and 1.")
@@ -181,20 +192,32 @@ def monitor(
     if dataset.n_annotations == 0:
         raise NotApplicableError("There is no answer, so there is no rater to monitor.")
 
-    def share(start: float, stop: float) -> Callable[[float], None] | None:
-        return progress and (lambda done: progress(start + (stop - start) * done))
 
-    fit, notes = _fit(dataset, model, token, share(0.0, 0.3))
-    panel = panel_of(dataset, fit, token=token, progress=share(0.3, 0.4))
-    accuracies = accuracies_of(panel, level, token=token, progress=share(0.4, 0.6))
-    p_drift = drift_chances(panel, seed=seed, token=token, progress=share(0.6, 0.9))
+def _part(progress: Callable[[float], None] | None, start: float, stop: float) -> Callable[[float], None] | None:
+    """Progress of a part of the whole, from ``start`` to ``stop``."""
+    return progress and (lambda done: progress(start + (stop - start) * done))
+
+
+def _table(
+    panel: Panel,
+    fit: RaterModelFit,
+    notes: tuple[str, ...],
+    accuracies: Accuracies,
+    p_drift: np.ndarray,
+    blind_reads: BlindReads | None,
+    level: float,
+    false_alarms: float,
+    certain: float,
+    sitting: int,
+) -> RaterTable:
+    dataset = panel.dataset
     summary, signs, pace = rater_summary(dataset, fit), carelessness(panel, certain), tempo(panel, sitting, certain)
     shrunk = Rates(accuracies.shrunk, accuracies.low, accuracies.high, accuracies.n_judged)
     accuracy, source = _accuracy(fit, accuracies, level)
     evidence = _evidence(panel, accuracies, summary.chance, p_drift, signs, pace, false_alarms)
     n = np.bincount(dataset.rater, minlength=dataset.n_raters)
     n_cases = _cases_of(dataset)
-    table = RaterTable(
+    return RaterTable(
         dataset.raters,
         dataset.classes,
         n,
@@ -223,9 +246,6 @@ def monitor(
         (*fit.notes, *notes),
         panel,
     )
-    if progress is not None:
-        progress(1.0)
-    return table
 
 
 def usual_request(dataset: Dataset) -> Request:
@@ -233,9 +253,8 @@ def usual_request(dataset: Dataset) -> Request:
 
     With many classes and few answers, confusion matrices follow each rater's own mistakes and find them right.
     """
-    if default_smoothing(dataset) == "none":
-        return request(DAWID_SKENE.name, smoothing="none")
-    return request(ONE_COIN[0].name, smoothing="pooled")
+    median = np.median(np.bincount(dataset.rater, minlength=dataset.n_raters))
+    return request((DAWID_SKENE if median >= 10 * dataset.n_classes else ONE_COIN[0]).name)
 
 
 def _fit(dataset, model, token, progress) -> tuple[RaterModelFit, tuple[str, ...]]:

@@ -13,7 +13,7 @@ POLICIES = ("random", "least_certain", "largest_gain", "new_cases")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Patterns:
+class CountsCache:
     """Certainty and gain of cases by their counts alone, under Dirichlet counts; kept once they are known.
 
     Attributes
@@ -64,7 +64,7 @@ class Patterns:
 
 
 def next_cases(
-    policy: str, counts: np.ndarray, open_cases: np.ndarray, n: int, patterns: Patterns, rng: np.random.Generator
+    policy: str, counts: np.ndarray, open_cases: np.ndarray, n: int, patterns: CountsCache, rng: np.random.Generator
 ) -> np.ndarray:
     """The ``n`` cases that come next (fewer where fewer are open), first come first; ties in random order.
 

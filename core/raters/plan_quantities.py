@@ -10,8 +10,8 @@ from ..models.reparametrise import expit, logit
 from ._accuracy_kernels import likelihood_grids
 from .accuracy import N_POINTS, cell_edges, even_mass, quantile
 from .leave_one_rater_out import spread_of
-from .plan_cases import Patterns
-from .plan_world import Progress, World, fitted_posterior, log_posterior
+from .plan_cases import CountsCache
+from .plan_world import ExtendedData, World, fitted_posterior, log_posterior
 
 QUANTITIES = ("certainty", "agreement", "accuracy", "prevalence")
 MORE_IS_BETTER = ("certainty",)
@@ -28,24 +28,24 @@ class Measure:
         The rater or the class.
     level : float
         Of the interval whose width it is.
-    patterns : Patterns
+    patterns : CountsCache
     """
 
     quantity: str
     place: int
     level: float
-    patterns: Patterns
+    patterns: CountsCache
 
-    def of(self, progress: Progress, world: World) -> float:
+    def of(self, extended: ExtendedData, world: World) -> float:
         """Its value; 1, the widest, for the width of an interval that cannot be estimated."""
         if self.quantity == "certainty":
-            return float(self.patterns.certainty(progress.counts).mean())
+            return float(self.patterns.certainty(extended.counts).mean())
         if self.quantity == "agreement":
-            found = spa(_csr(progress.counts), level=self.level)
+            found = spa(_csr(extended.counts), level=self.level)
             return 1.0 if found.ci_low is None else found.ci_high - found.ci_low
         if self.quantity == "prevalence":
-            return self._prevalence(fitted_posterior(progress, world)[progress.counts.sum(axis=1) > 0])
-        return self._accuracy(progress, world, log_posterior(progress, world))
+            return self._prevalence(fitted_posterior(extended, world)[extended.counts.sum(axis=1) > 0])
+        return self._accuracy(extended, world, log_posterior(extended, world))
 
     def _prevalence(self, posterior: np.ndarray) -> float:
         """Width of the normal interval on the logit scale, from the information on one class against the rest."""
@@ -59,16 +59,16 @@ class Measure:
         half = float(ndtri((1 + self.level) / 2)) / np.sqrt(information)
         return float(expit(logit(p) + half) - expit(logit(p) - half))
 
-    def _accuracy(self, progress: Progress, world: World, log_joint: np.ndarray) -> float:
+    def _accuracy(self, extended: ExtendedData, world: World, log_joint: np.ndarray) -> float:
         """Width of the interval of a rater's accuracy alone (`core.raters.accuracy`)."""
-        data = progress.as_dataset()
+        data = extended.as_dataset()
         rows = np.flatnonzero(data.rater == self.place)
         cases, answer = data.case_of_annotation[rows], data.answer[rows]
         own = np.zeros_like(log_joint)
         log_theta = np.log(np.maximum(world.theta[self.place], 1e-300)).T
         np.add.at(own, cases, log_theta[answer])
         p = _normalised(log_joint[cases] - own[cases])
-        n_others = progress.counts[cases].sum(axis=1) - np.bincount(cases, minlength=len(own))[cases]
+        n_others = extended.counts[cases].sum(axis=1) - np.bincount(cases, minlength=len(own))[cases]
         n = np.bincount(data.rater, minlength=data.n_raters)
         pool = np.einsum("jkl,j,k->kl", world.theta, n.astype(float), world.prevalence)
         spread = spread_of(pool)

@@ -14,7 +14,7 @@ from ..models.result import RaterModelFit
 from ..models.smoothing import POOL_STRENGTH
 from ..models.stopping import StoppingRule
 from ._planning_kernels import ask
-from .plan_cases import Patterns, next_cases
+from .plan_cases import CountsCache, next_cases
 
 _REFIT = StoppingRule(100, 1e-7)
 _TOWARDS_FIT = StoppingRule(2, 1e-7)
@@ -30,7 +30,7 @@ class World:
 
 
 @dataclass(slots=True, eq=False)
-class Progress:
+class ExtendedData:
     """The data with further answers. Cases beyond those of the dataset are new.
 
     Attributes
@@ -100,9 +100,9 @@ def carried_out(
     extra: np.ndarray,
     share: np.ndarray,
     per_case: int,
-    patterns: Patterns,
+    patterns: CountsCache,
     seed: int,
-) -> Iterator[Progress]:
+) -> Iterator[ExtendedData]:
     """The data after each number of further answers in ``extra``, ascending; the same object each time.
 
     Cases are chosen anew at every step, and within a step each case comes once before any comes again; new cases are
@@ -112,7 +112,7 @@ def carried_out(
     n_new_cases = int(extra[-1]) // per_case if policy == "new_cases" else 0
     n_cases, budget = dataset.n_cases + n_new_cases, int(extra[-1])
     truth = np.concatenate([world.truth, rng.choice(dataset.n_classes, n_new_cases, p=world.prevalence)])
-    progress = Progress(dataset, counts_of(dataset))
+    extended = ExtendedData(dataset, counts_of(dataset))
     head, link = np.full(n_cases, -1, np.int64), np.full(budget, -1, np.int64)
     new_rater, new_answer = np.empty(budget, np.int32), np.empty(budget, np.int32)
     new_case = np.empty(budget, np.int64)
@@ -124,36 +124,24 @@ def carried_out(
                 last = min(opened + (int(wanted) - n) // per_case, n_cases)
                 cases = np.repeat(np.arange(opened, last), per_case)
                 opened = last
-                progress.counts = np.concatenate(
-                    [progress.counts, np.zeros((opened - len(progress.counts), dataset.n_classes), np.int64)]
+                extended.counts = np.concatenate(
+                    [extended.counts, np.zeros((opened - len(extended.counts), dataset.n_classes), np.int64)]
                 )
             else:
-                cases = next_cases(policy, progress.counts, np.flatnonzero(room > 0), int(wanted) - n, patterns, rng)
+                cases = next_cases(policy, extended.counts, np.flatnonzero(room > 0), int(wanted) - n, patterns, rng)
             if cases.size == 0:
                 break
             before = n
-            n, asked = ask(
-                np.uint32(rng.integers(2**32)),
-                cases,
-                truth,
-                world.theta,
-                share,
-                dataset.case_ptr,
-                dataset.rater,
-                head,
-                link,
-                new_rater,
-                new_answer,
-                n,
-            )
+            whom = world.theta, share, dataset.case_ptr, dataset.rater
+            n, asked = ask(np.uint32(rng.integers(2**32)), cases, truth, *whom, head, link, new_rater, new_answer, n)
             new_case[before:n] = cases[asked >= 0]
-            np.add.at(progress.counts, (new_case[before:n], new_answer[before:n]), 1)
+            np.add.at(extended.counts, (new_case[before:n], new_answer[before:n]), 1)
             if policy != "new_cases":
                 room[cases] -= 1
             elif n == before:
                 break
-        progress.case, progress.rater, progress.answer = new_case[:n], new_rater[:n], new_answer[:n]
-        yield progress
+        extended.case, extended.rater, extended.answer = new_case[:n], new_rater[:n], new_answer[:n]
+        yield extended
 
 
 def _room(dataset: Dataset, share: np.ndarray) -> np.ndarray:
@@ -163,9 +151,9 @@ def _room(dataset: Dataset, share: np.ndarray) -> np.ndarray:
     return int((share > 0).sum()) - np.bincount(case[share[rater] > 0], minlength=dataset.n_cases)
 
 
-def log_posterior(progress: Progress, world: World) -> np.ndarray:
+def log_posterior(extended: ExtendedData, world: World) -> np.ndarray:
     """Log of P(true class and answers) of every case under the world's parameters, shape (n_cases, n_classes)."""
-    data = progress.as_dataset()
+    data = extended.as_dataset()
     log_theta = np.log(np.maximum(world.theta, 1e-300)).transpose(0, 2, 1).reshape(-1, data.n_classes)
     found = np.tile(np.log(np.maximum(world.prevalence, 1e-300)), (data.n_cases, 1))
     cell = cells(data)
@@ -174,7 +162,7 @@ def log_posterior(progress: Progress, world: World) -> np.ndarray:
     return found
 
 
-def fitted_posterior(progress: Progress, world: World) -> np.ndarray:
+def fitted_posterior(extended: ExtendedData, world: World) -> np.ndarray:
     """Class probabilities of every case from two steps of EM from the world's parameters, shape (n_cases, n_classes).
 
     Who carries a plan out knows no parameters and fits them to all answers. A drawn θ = θ̂ + ε has the error ε of the
@@ -184,7 +172,7 @@ def fitted_posterior(progress: Progress, world: World) -> np.ndarray:
     10.1111/j.2517-6161.1977.tb01600.x), so two leave little of it where most cases are clear. The prior is the
     smoothing of the fit, with the mean confusion matrix of the world's raters as the pool.
     """
-    data = design("Planning", progress.as_dataset())
+    data = design("Planning", extended.as_dataset())
     n_classes = data.dataset.n_classes
     n = np.bincount(data.dataset.rater, minlength=data.dataset.n_raters)
     pool = np.einsum("jkl,j->lk", world.theta, n / n.sum())

@@ -17,9 +17,9 @@ from ..chunks import CancelToken, map_chunks
 from ..errors import InputError, NotApplicableError, NotFoundError
 from ..models.design import design
 from ..models.result import RaterModelFit
-from .plan_cases import POLICIES, Patterns, next_cases
+from .plan_cases import POLICIES, CountsCache, next_cases
 from .plan_quantities import MORE_IS_BETTER, QUANTITIES, Measure
-from .plan_world import Progress, World, carried_out, counts_of, drawn_world
+from .plan_world import ExtendedData, World, carried_out, counts_of, drawn_world
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +143,21 @@ def forecast(
         The tables would not fit.
     """
     _check(dataset, fit, goal, policy, budget, n_steps, per_case, n_worlds, level, interval_level)
-    share = _shares(dataset, goal, raters)
     extra = np.unique(np.linspace(0, budget, n_steps + 1).astype(np.int64))
     data = design("Planning", dataset, bool(fit.settings.get("use_gold")))
-    patterns = Patterns(dataset.n_classes, reliability)
+    patterns = CountsCache(dataset.n_classes, reliability)
+    setting = data, fit, policy, extra, _shares(dataset, goal, raters), per_case, patterns
     measure = Measure(goal.quantity, _place(dataset, goal), interval_level, patterns)
+    values, n_asked = _carried_out(setting, measure, n_worlds, seed, token, progress)
+    return _summed_up(dataset, fit, goal, policy, extra, patterns, measure, values, n_asked, level, seed)
+
+
+def _carried_out(
+    setting: tuple, measure: Measure, n_worlds: int, seed: int, token: CancelToken | None, progress
+) -> tuple[np.ndarray, np.ndarray]:
+    """The quantity after each step, shape (n_worlds, n_steps + 1), and how often each rater was asked."""
+    data, fit, policy, extra, share, per_case, patterns = setting
+    dataset = data.dataset
 
     def one(number: int) -> tuple[np.ndarray, np.ndarray]:
         own = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
@@ -160,19 +170,34 @@ def forecast(
         return values, np.bincount(at.rater, minlength=dataset.n_raters)
 
     results = list(map_chunks(one, list(range(n_worlds)), token=token, progress=progress))
-    values = np.array([found for found, _ in results])
     n_asked = np.array([asked for _, asked in results])
     if not n_asked.any():
         raise NotApplicableError("Everybody who may be asked has answered every case. Ask others, or take new cases.")
+    return np.array([found for found, _ in results]), n_asked
+
+
+def _summed_up(
+    dataset: Dataset,
+    fit: RaterModelFit,
+    goal: Goal,
+    policy: str,
+    extra: np.ndarray,
+    patterns: CountsCache,
+    measure: Measure,
+    values: np.ndarray,
+    n_asked: np.ndarray,
+    level: float,
+    seed: int,
+) -> Forecast:
     # One more value like them falls between the r-th and the s-th of n with probability (s - r) / (n + 1).
     ends = np.quantile(values, [0.5, (1 - level) / 2, (1 + level) / 2], axis=0, method="weibull")
     needed = np.array([_crossing(extra, row, goal) for row in values])
     middle, soonest, latest = (_order_statistic(needed, q) for q in (0.5, (1 - level) / 2, (1 + level) / 2))
     notes = ()
-    if n_asked.sum(axis=1).min() < budget and policy != "new_cases":
+    if n_asked.sum(axis=1).min() < extra[-1] and policy != "new_cases":
         notes = ("Before the budget is spent, everybody who may be asked has answered every case.",)
     counts = counts_of(dataset)
-    now = Progress(dataset, counts)
+    now = ExtendedData(dataset, counts)
     first = ()
     if policy != "new_cases":
         free = np.flatnonzero((dataset.n_raters - np.diff(dataset.case_ptr)) > 0)
@@ -191,7 +216,7 @@ def forecast(
         first,
         n_asked.mean(axis=0),
         level,
-        n_worlds,
+        len(values),
         seed,
         notes,
     )

@@ -31,7 +31,7 @@ class Answers:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Disagreement:
     """A case where the rater differs from the others, who are certain.
 
     Attributes
@@ -75,7 +75,7 @@ class ReportCard:
         Median time between answers, and its median over raters.
     bias : ndarray, shape (n_classes,)
     own, pool : Answers
-    differences : tuple of Difference
+    differences : tuple of Disagreement
         Surest first.
     n_differences : int
         Of which ``differences`` are the first.
@@ -101,7 +101,7 @@ class ReportCard:
     bias: np.ndarray
     own: Answers
     pool: Answers
-    differences: tuple[Difference, ...]
+    differences: tuple[Disagreement, ...]
     n_differences: int
     over_time: Drift | None
     why_not_over_time: str
@@ -143,18 +143,10 @@ def report_card(
         raise NotFoundError(f"There is no rater {rater!r} in these data.")
     place, panel = table.raters.index(rater), table.panel
     rows = panel.of(place)
-    clear = rows[panel.judged[rows] & (panel.sure[rows] >= certain)]
-    wrong = clear[panel.top[clear] != panel.dataset.answer[clear]]
-    wrong = wrong[np.argsort(-panel.sure[wrong], kind="stable")]
-    drift, why = None, ""
-    try:
-        drift = drift_of(
-            panel, place, kind=chart, false_alarm=false_alarm, n_windows=n_windows, level=table.level, seed=seed
-        )
-    except NotApplicableError as error:
-        why = str(error)
+    clear, wrong = _clear_and_wrong(panel, rows, certain)
+    how = {"kind": chart, "false_alarm": false_alarm, "n_windows": n_windows, "level": table.level, "seed": seed}
+    drift, why = _drift(panel, place, how)
     own = panel.expected_answers(place)
-    seconds = table.tempo.seconds
     return ReportCard(
         rater,
         table.classes,
@@ -166,18 +158,37 @@ def report_card(
         _triple(table.shrunk, place),
         _middle(table.shrunk.value),
         _triple(table.agreement, place),
-        _known(seconds[place]),
-        _known(np.nanmedian(seconds)) if np.isfinite(seconds).any() else None,
+        *_pace(table.tempo.seconds, place),
         table.bias[place],
         _answers(own, table.level),
         _answers(np.maximum(panel.pool - own, 0), table.level),
-        tuple(_difference(panel, int(a)) for a in wrong[:most]),
+        tuple(_disagreement(panel, int(a)) for a in wrong[:most]),
         int(wrong.size),
         drift,
         why,
         tuple((flag.title, flag.words) for flag in table.flags_of(place)),
         table.level,
     )
+
+
+def _clear_and_wrong(panel: Panel, rows: np.ndarray, certain: float) -> tuple[np.ndarray, np.ndarray]:
+    """Annotations on cases that the others are certain of, and those of another class, the most certain first."""
+    clear = rows[panel.judged[rows] & (panel.sure[rows] >= certain)]
+    wrong = clear[panel.top[clear] != panel.dataset.answer[clear]]
+    return clear, wrong[np.argsort(-panel.sure[wrong], kind="stable")]
+
+
+def _drift(panel: Panel, place: int, how: dict) -> tuple[Drift | None, str]:
+    """How the rater's accuracy changed, or why that cannot be told."""
+    try:
+        return drift_of(panel, place, **how), ""
+    except NotApplicableError as error:
+        return None, str(error)
+
+
+def _pace(seconds: np.ndarray, place: int) -> tuple[float | None, float | None]:
+    """Seconds for a case, of this rater and of the middle one."""
+    return _known(seconds[place]), _known(np.nanmedian(seconds)) if np.isfinite(seconds).any() else None
 
 
 def _answers(table: np.ndarray, level: float) -> Answers:
@@ -193,14 +204,14 @@ def _answers(table: np.ndarray, level: float) -> Answers:
     return Answers(share, np.maximum(centre - half, 0), np.minimum(centre + half, 1), n)
 
 
-def _difference(panel: Panel, annotation: int) -> Difference:
+def _disagreement(panel: Panel, annotation: int) -> Disagreement:
     dataset = panel.dataset
     case = int(dataset.case_of_annotation[annotation])
     given = dataset.annotations_of(case)
     others = [int(dataset.answer[a]) for a in given if dataset.rater[a] != dataset.rater[annotation]]
     top = int(panel.top[annotation])
     time = None if dataset.time is None else int(dataset.time[annotation])
-    return Difference(
+    return Disagreement(
         dataset.cases[case],
         dataset.classes[dataset.answer[annotation]],
         dataset.classes[top],

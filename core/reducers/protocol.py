@@ -55,6 +55,10 @@ def reduce_draws(
         See `core.chunks.map_chunks`.
     """
     cases = range(dataset.n_cases) if cases is None else cases
+    if prepare := getattr(model, "prepare", None):  # a chain over all cases, before their draws: half of the work
+        asked = {"reliability": reliability, "n_draws": n_draws, "seed": seed}
+        model = prepare(dataset, **asked, token=token, progress=_half(progress, 0.0))
+        progress = _half(progress, 0.5)
 
     def one(chunk: tuple[int, int]) -> list[Any]:
         part = cases[chunk[0] : chunk[1]]
@@ -71,6 +75,10 @@ def reduce_draws(
         if len(parts) >= MERGED_AT:  # so that no more than these are held, however many cases there are
             parts = [_merged(reducers, parts)]
     return [reducer.result(state) for reducer, state in zip(reducers, _merged(reducers, parts), strict=True)]
+
+
+def _half(progress: Callable[[float], None] | None, start: float) -> Callable[[float], None] | None:
+    return None if progress is None else lambda share: progress(start + share / 2)
 
 
 def _merged(reducers: Sequence[Reducer], parts: list[list[Any]]) -> list[Any]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError
+from ..options import check_whole
 from ..plausibility.protocol import CaseDraws
 from ._kernels import top_sets
 
@@ -41,6 +42,9 @@ class TopSets:
     """
 
     max_top: int = 3
+
+    def __post_init__(self) -> None:
+        check_whole(self.max_top, "The largest set", 1)
 
     def init(self, n_cases: int, n_draws: int) -> TopSetState:
         """Empty rows."""

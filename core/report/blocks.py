@@ -26,7 +26,7 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class Figure:
     """A live figure, drawn once for each theme.
 
     Attributes
@@ -58,7 +58,7 @@ class Grid:
     most: int = 60
 
 
-Block = Words | Picture | Grid
+Block = Words | Figure | Grid
 
 
 @dataclass(frozen=True, slots=True)

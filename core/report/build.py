@@ -8,7 +8,7 @@ from ..annotations.named_selection import Selection
 from ..chunks import CancelToken
 from ..errors import InputError
 from ..evaluation.predictions import Predictions
-from ..ingest.build_dataset import Report
+from ..ingest.build_dataset import ImportReport
 from ..plausibility.protocol import PlausibilityModel
 from ..text import plural
 from . import data_sections, truth_sections
@@ -28,7 +28,7 @@ SECTIONS = {key: title for key, (title, _) in _SECTIONS.items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Order:
+class ReportRequest:
     """What a report is made of.
 
     Attributes
@@ -37,7 +37,7 @@ class Order:
         With only the annotations that count.
     source : str
         File or sample, as it stands on the command line.
-    report : Report or None
+    report : ImportReport or None
         What became of the rows of the file.
     selection : Selection
         What counts; ``dataset`` holds only that.
@@ -60,7 +60,7 @@ class Order:
     model: PlausibilityModel
     reliability: float
     reliabilities: tuple[float, ...] = (1.0, 2.0, 3.0, 5.0, 10.0)
-    report: Report | None = None
+    report: ImportReport | None = None
     selection: Selection = _EVERYTHING
     selected: str = ""
     threshold: float | None = None
@@ -70,7 +70,7 @@ class Order:
 
 
 def build_report(
-    order: Order,
+    request: ReportRequest,
     sections: Sequence[str] = tuple(SECTIONS),
     *,
     token: CancelToken | None = None,
@@ -102,8 +102,8 @@ def build_report(
                 progress((place + share) / len(sections))
 
         part(0.0)
-        built.append(Section(key, title, tuple(build(order, sections, token, part))))
-    dataset = order.dataset
+        built.append(Section(key, title, tuple(build(request, sections, token, part))))
+    dataset = request.dataset
     size = f"{plural(dataset.n_cases, 'case')}, {plural(dataset.n_raters, 'rater')}"
     footer = f"Made with Plurality from {size}. Nothing in this file is loaded from elsewhere."
     return to_html(f"{dataset.name}: ground truth and its doubts", built, footer)

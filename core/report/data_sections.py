@@ -18,14 +18,14 @@ from ..models.dawid_skene import DawidSkene
 from ..models.majority import MajorityVote
 from ..text import plotly, plural, shorten, with_interval
 from ..version import __version__
-from .blocks import Grid, Picture, Words
+from .blocks import Figure, Grid, Words
 
 _OPTIONS = ("alpha", "ties", "epsilon")
 
 
-def agreement(order, sections, token, progress) -> list:
+def agreement(request, sections, token, progress) -> list:
     """Coefficients with intervals, and agreement case by case."""
-    view, words = _classes(order)
+    view, words = _classes(request)
     verdict = any_of("coefficient", view)
     if not verdict.possible:
         return [Words(f"Not possible: {verdict.reason}.")]
@@ -54,21 +54,21 @@ def agreement(order, sections, token, progress) -> list:
     return [
         Words(lead, "lead"),
         *words,
-        Picture(
+        Figure(
             lambda theme: agreement_figures.forest(table, theme, "Agreement with its 95 % interval"),
             "Coefficients of agreement with their intervals",
         ),
         Grid(frame, "Coefficients of agreement; intervals of 95 %."),
-        Picture(
+        Figure(
             lambda theme: agreement_figures.case_agreement_histogram(per_case, theme, full),
             "Histogram of the agreement of cases",
         ),
     ]
 
 
-def raters(order, sections, token, progress) -> list:
+def raters(request, sections, token, progress) -> list:
     """Majority vote beside Dawid-Skene: prevalence, and the accuracy of each rater."""
-    view, words = _classes(order)
+    view, words = _classes(request)
     if view.n_annotations == 0:
         return [*words, Words("No answer can be used.")]
     vote = MajorityVote().fit(view)
@@ -99,41 +99,41 @@ def raters(order, sections, token, progress) -> list:
         ),
         *words,
         *(Words(note) for note in fit.notes),
-        Picture(
+        Figure(
             lambda theme: model_figures.prevalence_bars([vote, fit], theme, moved), "Prevalence by vote and by model"
         ),
         Grid(frame, "Raters, the least accurate first.", 40),
     ]
 
 
-def provenance(order, sections, token, progress) -> list:
+def provenance(request, sections, token, progress) -> list:
     """Rows used and left out, digest, versions, and commands that give the numbers again."""
-    dataset = order.dataset
+    dataset = request.dataset
     rows = [
         ("name", dataset.name),
         ("digest of the content", dataset.digest),
         ("cases, raters, annotations", f"{dataset.n_cases:,}, {dataset.n_raters:,}, {dataset.n_annotations:,}"),
-        ("selection", order.selected or "all annotations"),
+        ("selection", request.selected or "all annotations"),
         ("version", __version__),
-        ("seed", str(order.seed)),
+        ("seed", str(request.seed)),
     ]
     blocks: list = []
-    if order.report is not None:
-        rows.append(("rows of the file used", f"{order.report.n_kept:,} of {order.report.n_rows:,}"))
-        blocks += [Words(warning, "note") for warning in order.report.warnings]
-        if order.report.dropped:
-            left_out = pd.DataFrame(order.report.dropped, columns=["line", "reason"])
+    if request.report is not None:
+        rows.append(("rows of the file used", f"{request.report.n_kept:,} of {request.report.n_rows:,}"))
+        blocks += [Words(warning, "note") for warning in request.report.warnings]
+        if request.report.dropped:
+            left_out = pd.DataFrame(request.report.dropped, columns=["line", "reason"])
             blocks.append(Grid(left_out, "Rows left out, with their reasons."))
     settings = {
         "digest": dataset.digest,
-        "model": order.model.name,
-        **order.model.settings(),
-        "reliability": order.reliability,
-        "reliabilities": list(order.reliabilities),
-        "draws": order.n_draws,
-        "seed": order.seed,
-        "threshold": order.threshold,
-        "select": order.selection.to_text(),
+        "model": request.model.name,
+        **request.model.settings(),
+        "reliability": request.reliability,
+        "reliabilities": list(request.reliabilities),
+        "draws": request.n_draws,
+        "seed": request.seed,
+        "threshold": request.threshold,
+        "select": request.selection.to_text(),
         "sections": list(sections),
         "version": __version__,
     }
@@ -143,36 +143,36 @@ def provenance(order, sections, token, progress) -> list:
         Words("Settings:", "note"),
         Words(json.dumps(settings, indent=1, ensure_ascii=False), "code"),
         Words("On the command line (with the file in the place of its name):", "note"),
-        Words("\n".join(_commands(order)), "code"),
+        Words("\n".join(_commands(request)), "code"),
     ]
 
 
-def _commands(order) -> list[str]:
-    source = quote(order.source)
-    more = f" --threshold {order.threshold:g}" if order.threshold is not None else ""
-    if not order.selection.everything:
-        more += f" --select {quote(order.selection.to_text())}"
-    sweep = ",".join(f"{value:g}" for value in order.reliabilities)
-    prior = "".join(f" --{key} {value}" for key, value in order.model.settings().items() if key in _OPTIONS)
-    model = f"{order.model.name} {source}{more}{prior} --draws {order.n_draws} --seed {order.seed}"
+def _commands(request) -> list[str]:
+    source = quote(request.source)
+    more = f" --threshold {request.threshold:g}" if request.threshold is not None else ""
+    if not request.selection.everything:
+        more += f" --select {quote(request.selection.to_text())}"
+    sweep = ",".join(f"{value:g}" for value in request.reliabilities)
+    prior = "".join(f" --{key} {value}" for key, value in request.model.settings().items() if key in _OPTIONS)
+    model = f"{request.model.name} {source}{more}{prior} --draws {request.n_draws} --seed {request.seed}"
     return [
         f"python -m core agreement {source}{more}",
         f"python -m core fit dawid-skene {source}{more}",
-        f"python -m core certainty {model} --reliability {order.reliability:g}",
+        f"python -m core certainty {model} --reliability {request.reliability:g}",
         f"python -m core sweep {model} --reliabilities {sweep}",
     ]
 
 
-def _classes(order) -> tuple[Dataset, list]:
-    view, left_out = order.dataset.as_classes(order.threshold)
+def _classes(request) -> tuple[Dataset, list]:
+    view, left_out = request.dataset.as_classes(request.threshold)
     words = []
-    if order.dataset.kind == "ranking":
+    if request.dataset.kind == "ranking":
         words.append(
             Words(
                 f"Rankings count by their first choice; left out for a tied one: {plural(left_out, 'answer')}.",
                 "note",
             )
         )
-    elif order.dataset.kind == "score":
-        words.append(Words(f"Scores count as at most {order.threshold:g}, or above.", "note"))
+    elif request.dataset.kind == "score":
+        words.append(Words(f"Scores count as at most {request.threshold:g}, or above.", "note"))
     return view, words

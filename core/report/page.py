@@ -20,7 +20,7 @@ from plotly.utils import PlotlyJSONEncoder
 
 from ..figures.theme import DARK, LIGHT
 from ..text import without_controls
-from .blocks import Block, Grid, Picture, Section, Words
+from .blocks import Block, Figure, Grid, Section, Words
 
 _SHORT = 24
 _HEIGHT = 320
@@ -103,11 +103,11 @@ def _block(block: Block, figures: list[dict]) -> dict:
     """What the template of a block prints; a figure's data are added to the list."""
     if isinstance(block, Words):
         return {"template": "words.html", "kind": block.kind, "text": block.text}
-    if isinstance(block, Picture):
+    if isinstance(block, Figure):
         both = {name: block.draw(theme).to_plotly_json() for name, theme in (("light", LIGHT), ("dark", DARK))}
         figures.append(both)
         height = int(both["light"]["layout"].get("height", _HEIGHT))
-        return {"template": "picture.html", "alt": block.alt, "place": len(figures) - 1, "height": height}
+        return {"template": "figure.html", "alt": block.alt, "place": len(figures) - 1, "height": height}
     return _grid(block)
 
 

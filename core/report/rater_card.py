@@ -5,7 +5,7 @@ import pandas as pd
 from ..figures.raters import rater_over_time
 from ..raters.report_card import ReportCard
 from ..text import number, plural, with_interval
-from .blocks import Block, Grid, Picture, Section, Words
+from .blocks import Block, Figure, Grid, Section, Words
 from .page import to_html
 
 
@@ -74,7 +74,7 @@ def _over_time(card: ReportCard) -> list[Block]:
     if drift is None:
         return [Words(card.why_not_over_time)]
     title = "Accuracy in windows, and the control chart with its limit"
-    picture = Picture(lambda theme: rater_over_time(drift, theme, title), "Accuracy over time")
+    picture = Figure(lambda theme: rater_over_time(drift, theme, title), "Accuracy over time")
     told = f"A stable rater's chart crosses the limit with probability {drift.false_alarm:.0%}."
     if drift.alarm is not None:
         told += f" This one does: accuracy {number(drift.before)} before, {number(drift.after)} after."

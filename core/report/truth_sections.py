@@ -6,29 +6,29 @@ import pandas as pd
 from ..annotations.dataset import RISK_LEVELS
 from ..certainty.explain import why
 from ..evaluation.choice import verdict
-from ..evaluation.metrics import metric_names
+from ..evaluation.metrics import first_metric
 from ..evaluation.sweep_table import SweepTable, reliability_sweep
 from ..figures import classifiers as classifier_figures
 from ..figures import reliability as figures
 from ..methods import as_taken, method_named
 from ..models.dawid_skene import METHOD as DAWID_SKENE
 from ..text import number, plural
-from .blocks import Grid, Picture, Words
+from .blocks import Figure, Grid, Words
 from .methods import methods_text
 
 LEVEL = 0.9
 _LISTED = 25
 
 
-def certainty(order, sections, token, progress) -> list:
+def certainty(request, sections, token, progress) -> list:
     """Certainty of all cases at one reliability, sorted, with the least certain ones listed."""
-    view = as_taken(method_named("plausibility", order.model.name), order.dataset, order.threshold)[0]
-    sweep = _sweep(order, view, (order.reliability,), (), token, progress)
+    view = as_taken(method_named("plausibility", request.model.name), request.dataset, request.threshold)[0]
+    sweep = _sweep(request, view, (request.reliability,), (), token, progress)
     result = sweep.certainty[0]
     below = result.n_below(LEVEL)
     lead = (
         f"{below:,} of {plural(len(result.cases), 'case')} are less certain than {number(LEVEL, 1)} "
-        f"at γ = {order.reliability:g}; the mean certainty is {number(result.mean())}."
+        f"at γ = {request.reliability:g}; the mean certainty is {number(result.mean())}."
     )
     listed = np.argsort(result.certainty[:, 0], kind="stable")[:_LISTED]
     top = result.top_class()
@@ -38,14 +38,14 @@ def certainty(order, sections, token, progress) -> list:
             "case": [result.cases[case] for case in listed],
             "certainty": result.certainty[listed, 0],
             "most plausible": [result.classes[top[case]] if top[case] >= 0 else "one nobody named" for case in listed],
-            "why": [_why(order, view, case, int(n_used[case])) for case in listed],
+            "why": [_why(request, view, case, int(n_used[case])) for case in listed],
         }
     )
     if sweep.risk:
         frame.insert(3, "risk", [RISK_LEVELS[sweep.risk[0].level[case]] for case in listed])
     return [
         Words(lead, "lead"),
-        Picture(
+        Figure(
             lambda theme: figures.sorted_certainty(sweep, theme, "Certainty of every case, sorted"),
             "Sorted certainty of all cases",
         ),
@@ -53,13 +53,13 @@ def certainty(order, sections, token, progress) -> list:
     ]
 
 
-def classifiers(order, sections, token, progress) -> list:
+def classifiers(request, sections, token, progress) -> list:
     """Whether a choice of classifier survives the doubt about the truth."""
-    if not order.classifiers:
+    if not request.classifiers:
         return [Words("There are no predictions of classifiers with these data.")]
-    view = as_taken(method_named("plausibility", order.model.name), order.dataset, order.threshold)[0]
-    sweep = _sweep(order, view, order.reliabilities, order.classifiers, token, progress)
-    metric = metric_names(3)[1]
+    view = as_taken(method_named("plausibility", request.model.name), request.dataset, request.threshold)[0]
+    sweep = _sweep(request, view, request.reliabilities, request.classifiers, token, progress)
+    metric = first_metric(3, view.n_classes)
     rows = [
         {
             "γ": f"{reliability:g}",
@@ -76,7 +76,7 @@ def classifiers(order, sections, token, progress) -> list:
     title = classifier_figures.metric_title(metric)
     return [
         Words(verdict(sweep.reliabilities, sweep.evaluation, metric) + ".", "lead"),
-        Picture(
+        Figure(
             lambda theme: classifier_figures.metric_against_reliability(
                 sweep.reliabilities,
                 sweep.evaluation,
@@ -90,7 +90,7 @@ def classifiers(order, sections, token, progress) -> list:
     ]
 
 
-def methods(order, sections, token, progress) -> list:
+def methods(request, sections, token, progress) -> list:
     """What was done, for a paper."""
     parts = []
     if "agreement" in sections:
@@ -98,28 +98,28 @@ def methods(order, sections, token, progress) -> list:
     if "raters" in sections:
         parts.append(DAWID_SKENE.name)
     if {"certainty", "classifiers"} & set(sections):
-        parts.append(order.model.name)
+        parts.append(request.model.name)
     if "certainty" in sections:
         parts.append("certainty")
-    if "classifiers" in sections and order.classifiers:
+    if "classifiers" in sections and request.classifiers:
         parts.append("classifiers")
     return [Words(methods_text(parts) if parts else "No section with numbers was chosen.")]
 
 
-def _sweep(order, view, reliabilities, classifiers, token, progress) -> SweepTable:
+def _sweep(request, view, reliabilities, classifiers, token, progress) -> SweepTable:
     return reliability_sweep(
-        order.model,
+        request.model,
         view,
         reliabilities,
         classifiers=classifiers,
-        n_draws=order.n_draws,
-        seed=order.seed,
+        n_draws=request.n_draws,
+        seed=request.seed,
         token=token,
         progress=progress,
     )
 
 
-def _why(order, view, case: int, n_used: int) -> str:
-    if order.dataset.kind == "score":
+def _why(request, view, case: int, n_used: int) -> str:
+    if request.dataset.kind == "score":
         return plural(n_used, "score")
-    return why(order.dataset, case, n_used)
+    return why(request.dataset, case, n_used)

@@ -109,10 +109,10 @@ def transaction(engine: sa.Engine, *, writes: bool = False) -> Iterator[sa.Conne
     except sa.exc.IntegrityError:
         raise
     except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:
-        raise explained(error, engine.url) from error
+        raise store_error(error, engine.url) from error
 
 
-def explained(error: Exception, url: sa.URL) -> StoreError:
+def store_error(error: Exception, url: sa.URL) -> StoreError:
     """What went wrong, in words, without the password."""
     cause = getattr(error, "orig", None) or error
     sqlite_code = getattr(cause, "sqlite_errorcode", None)

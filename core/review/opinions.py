@@ -94,6 +94,11 @@ class Opinion:
         """Every class that it names."""
         return tuple(name for block in self.blocks for name in block) + tuple(name for name, _ in self.distribution)
 
+    @property
+    def decided(self) -> bool:
+        """Whether one class is the first choice: a tie, or that it cannot be determined, decides nothing."""
+        return len(self.first) == 1
+
     def check_classes(self, classes: Sequence[str]) -> None:
         """Raise `InputError` where it names a class that is not in the list."""
         unknown = [name for name in self.classes if name not in classes]

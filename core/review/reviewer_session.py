@@ -1,18 +1,14 @@
-"""What a page calls while somebody reviews: every verb of a review, bound to one dataset and one reviewer.
-
-Each verb returns the recorded event, which then is on the disk, or raises an error with a message to show.
-"""
+"""What a page calls while somebody reviews: a review bound to one dataset and one reviewer."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError
 from .events import Draft, Event, check_name
-from .opinions import Opinion
 from .rules import what_follows
-from .sessions import Progress, Queued, Session, SessionLine, progress_of
+from .sessions import Queued, Session, SessionLine, SessionProgress, progress_of
 from .states import CaseReview
 from .store import ReviewStore
 
@@ -63,7 +59,7 @@ class Desk:
         """The list of a session, in the order in which its cases come."""
         return self.store.lines(session)
 
-    def progress(self, session: Session) -> Progress:
+    def progress(self, session: Session) -> SessionProgress:
         """How far a session is, and its current case."""
         return progress_of(self.lines(session))
 
@@ -82,7 +78,7 @@ class Desk:
         return asked
 
     def draft(self, case_id: str, kind: str, **said) -> Draft:
-        """A submission, not sent. ``said`` are fields of `Draft`."""
+        """A submission, not sent: ``kind`` one of `core.review.events.Kind`, ``said`` fields of `Draft`."""
         return Draft(dataset=self.dataset.digest, case_id=case_id, kind=kind, reviewer=self.reviewer, **said)
 
     def follows(self, draft: Draft) -> str:
@@ -91,7 +87,7 @@ class Desk:
         return what_follows(self.store.case(draft.dataset, draft.case_id), draft)
 
     def send(self, draft: Draft, *, seen: int, token: str) -> Event:
-        """Record a draft; see `ReviewStore.record`."""
+        """Record a draft: the event, which then is on the disk. See `ReviewStore.record` for what is raised."""
         self._check(draft)
         return self.store.record(draft, seen=seen, token=token)
 
@@ -100,64 +96,3 @@ class Desk:
         for opinion in (draft.opinion, draft.panel):
             if opinion is not None:
                 opinion.check_classes(self.dataset.classes)
-
-    def submit(self, case_id: str, opinion: Opinion, *, seen: int, token: str, **said) -> Event:
-        """One's own opinion: ``confidence``, ``note``, ``reason``, ``seconds``, ``session`` may be ``said``."""
-        return self.send(self.draft(case_id, "opinion", opinion=opinion, **said), seen=seen, token=token)
-
-    def reveal(
-        self,
-        case_id: str,
-        panel: Opinion,
-        *,
-        model: str,
-        settings: Mapping[str, object],
-        seen: int,
-        token: str,
-        **said,
-    ) -> Event:
-        """Record that the panel's opinions are about to be shown; show them only once this has returned.
-
-        Parameters
-        ----------
-        panel : Opinion
-            The panel's answer: the class of highest certainty under the model, with which agreeing closes the case.
-        model : str
-        settings : mapping
-            What is shown: name of the model, reliability, seed and other parameters. Values that JSON takes.
-        """
-        draft = self.draft(case_id, "reveal", panel=panel, model=model, settings=settings, **said)
-        return self.send(draft, seen=seen, token=token)
-
-    def keep(self, case_id: str, *, seen: int, token: str, **said) -> Event:
-        """Keep one's opinion after the reveal."""
-        return self.send(self.draft(case_id, "keep", **said), seen=seen, token=token)
-
-    def change(self, case_id: str, opinion: Opinion, *, seen: int, token: str, **said) -> Event:
-        """Change one's opinion after the reveal; needs a ``reason`` or a ``note``."""
-        return self.send(self.draft(case_id, "change", opinion=opinion, **said), seen=seen, token=token)
-
-    def skip(self, case_id: str, *, seen: int, token: str, **said) -> Event:
-        """Leave the case for the end of the session."""
-        return self.send(self.draft(case_id, "skip", **said), seen=seen, token=token)
-
-    def ask(self, case_id: str, whom: str, how: str, *, seen: int, token: str, **said) -> Event:
-        """Ask somebody for a second opinion, "blind" or "open"."""
-        draft = self.draft(case_id, "second_opinion", whom=whom, whom_visible=how, **said)
-        return self.send(draft, seen=seen, token=token)
-
-    def refer(self, case_id: str, *, seen: int, token: str, **said) -> Event:
-        """Put a case before arbitration though nobody disagrees."""
-        return self.send(self.draft(case_id, "arbitration", **said), seen=seen, token=token)
-
-    def adjudicate(self, case_id: str, opinion: Opinion, *, seen: int, token: str, **said) -> Event:
-        """End arbitration with a class, a ranking, a distribution or `UNDETERMINED`; reveal comes first."""
-        return self.send(self.draft(case_id, "adjudication", opinion=opinion, **said), seen=seen, token=token)
-
-    def undo(self, case_id: str, *, seen: int, token: str, **said) -> Event:
-        """Take back one's own last event on the case, as a new event; a reveal cannot be taken back."""
-        return self.send(self.draft(case_id, "undo", **said), seen=seen, token=token)
-
-    def reopen(self, case_id: str, *, seen: int, token: str, **said) -> Event:
-        """Start a case afresh; needs a ``reason`` or a ``note``. The trail stays."""
-        return self.send(self.draft(case_id, "reopen", **said), seen=seen, token=token)

@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 from ..errors import InputError
 from .events import Draft, Event
 from .review_errors import NotAllowedError
-from .states import SETTLED, CaseReview, Read, effective, review_of
+from .states import SETTLED, CaseReview, ReviewerOpinion, effective, review_of
 
 
 def admit(review: CaseReview, draft: Draft, at: int) -> Event:
@@ -54,6 +54,9 @@ def what_follows(review: CaseReview, draft: Draft) -> str:
         return f"{draft.whom} is asked for a second opinion, {_HOW[draft.whom_visible]}."
     if draft.kind == "reveal":
         return "The panel's opinions are shown; what you say after that is no longer blind."
+    read = after.read_by(draft.reviewer)
+    if after.state == "closed" and read is not None and read.panel is not None and not read.panel.decided:
+        return "The panel is undecided: your opinion stands, and the case is closed."
     return _ENDS[after.state]
 
 
@@ -70,7 +73,7 @@ _ENDS = {
 }
 
 
-def _opinion(review: CaseReview, draft: Draft, own: Read | None) -> None:
+def _opinion(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> None:
     _needs_opinion(draft)
     if draft.opinion.kind == "distribution":
         raise InputError("An opinion is a class or a ranking.", "A distribution is for arbitration.")
@@ -81,7 +84,7 @@ def _opinion(review: CaseReview, draft: Draft, own: Read | None) -> None:
         )
 
 
-def _reveal(review: CaseReview, draft: Draft, own: Read | None) -> None:
+def _reveal(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> None:
     if draft.panel is None:
         raise InputError("It is not said what the panel's answer is.", "Record what is about to be shown.")
     asked_open = (draft.reviewer, "open") in review.asked
@@ -89,13 +92,13 @@ def _reveal(review: CaseReview, draft: Draft, own: Read | None) -> None:
         raise NotAllowedError("Give your own opinion first; then the others' are shown.")
 
 
-def _keep(review: CaseReview, draft: Draft, own: Read | None) -> None:
+def _keep(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> None:
     _revealed(review, draft, own)
     if own.settled:
         raise NotAllowedError("You have kept or changed your opinion already.")
 
 
-def _change(review: CaseReview, draft: Draft, own: Read | None) -> None:
+def _change(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> None:
     _needs_opinion(draft)
     _revealed(review, draft, own)
     if draft.opinion.kind == "distribution":
@@ -105,12 +108,12 @@ def _change(review: CaseReview, draft: Draft, own: Read | None) -> None:
     _needs_reason(draft, "a change")
 
 
-def _skip(review: CaseReview, draft: Draft, own: Read | None) -> None:
+def _skip(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> None:
     if own and own.settled:
         raise NotAllowedError("You are through with this case.")
 
 
-def _second_opinion(review: CaseReview, draft: Draft, own: Read | None) -> None:
+def _second_opinion(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> None:
     _not_adjudicated(review)
     if not own:
         raise NotAllowedError("Give your own opinion before you ask for another.")
@@ -120,7 +123,7 @@ def _second_opinion(review: CaseReview, draft: Draft, own: Read | None) -> None:
         raise NotAllowedError(f"{draft.whom} has seen the opinions on this case. Ask for an open second opinion.")
 
 
-def _arbitration(review: CaseReview, draft: Draft, own: Read | None) -> None:
+def _arbitration(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> None:
     _not_adjudicated(review)
     if not own:
         raise NotAllowedError("Give your own opinion before you put the case before arbitration.")
@@ -128,7 +131,7 @@ def _arbitration(review: CaseReview, draft: Draft, own: Read | None) -> None:
         raise NotAllowedError("The case is for arbitration already.")
 
 
-def _adjudication(review: CaseReview, draft: Draft, own: Read | None) -> None:
+def _adjudication(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> None:
     _needs_opinion(draft)
     _not_adjudicated(review)
     if not review.disputed:
@@ -137,7 +140,7 @@ def _adjudication(review: CaseReview, draft: Draft, own: Read | None) -> None:
         raise NotAllowedError("Look at the opinions before you end the arbitration.")
 
 
-def _undo(review: CaseReview, draft: Draft, own: Read | None) -> int:
+def _undo(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> int:
     standing = [e for e in effective(review.events) if e.kind != "skip" or e.reviewer == draft.reviewer]
     if not standing:
         raise NotAllowedError("There is nothing to take back.")
@@ -149,7 +152,7 @@ def _undo(review: CaseReview, draft: Draft, own: Read | None) -> int:
     return last.version
 
 
-def _reopen(review: CaseReview, draft: Draft, own: Read | None) -> None:
+def _reopen(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> None:
     if review.state not in ("closed", "adjudicated", "arbitration", "second_opinion"):
         raise NotAllowedError("The case is open.")
     _needs_reason(draft, "reopening")
@@ -184,7 +187,7 @@ def _not_adjudicated(review: CaseReview) -> None:
         raise NotAllowedError("The case is adjudicated. It must be reopened first.")
 
 
-def _revealed(review: CaseReview, draft: Draft, own: Read | None) -> None:
+def _revealed(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> None:
     _not_adjudicated(review)
     if not own:
         raise NotAllowedError("You have no opinion on this case yet.")

@@ -66,7 +66,7 @@ class SessionLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class SessionProgress:
     """How far a session is. ``done`` counts what others settled; ``current`` is None at the end."""
 
     done: int
@@ -106,12 +106,12 @@ def lines_of(session: Session, trail: Iterable[Event]) -> tuple[SessionLine, ...
     return tuple(line for _, line in sorted(found, key=lambda entry: entry[0]))
 
 
-def progress_of(lines: tuple[SessionLine, ...]) -> Progress:
+def progress_of(lines: tuple[SessionLine, ...]) -> SessionProgress:
     """Progress from the lines of a session."""
     over = [line for line in lines if line.standing in ("done", "elsewhere")]
     skipped = sum(line.standing == "skipped" for line in lines)
     current = next((line.case_id for line in lines if line not in over), None)
-    return Progress(len(over), skipped, len(lines), current)
+    return SessionProgress(len(over), skipped, len(lines), current)
 
 
 def _standing(session: Session, review: CaseReview, own: list[Event]) -> Standing:

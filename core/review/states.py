@@ -21,7 +21,7 @@ SETTLED: frozenset[State] = frozenset({"closed", "adjudicated"})
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReviewerOpinion:
     """One reviewer's opinion in the present round of a case.
 
     Attributes
@@ -51,8 +51,9 @@ class Read:
 
     @property
     def disagrees(self) -> bool:
-        """Whether it is settled, and against what the panel says."""
-        return self.settled and self.panel is not None and not self.opinion.agrees_with(self.panel)
+        """Whether it is settled, and against what a decided panel says."""
+        decided = self.panel is not None and self.panel.decided
+        return self.settled and decided and not self.opinion.agrees_with(self.panel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +67,13 @@ class CaseReview:
         Number of events, undone ones included; a new event must name it.
     state : str
         One of `STATES`.
-    reads : tuple of Read
+    reads : tuple of ReviewerOpinion
         Of the present round (since the case was last reopened), in order.
     asked : tuple of (str, str)
         Who is asked for a second opinion and has not answered, and whether blind or open.
     disputed : bool
-        Whether it is for arbitration, even while a second opinion is awaited.
+        Whether it is for arbitration, even while a second opinion is awaited: it was referred, somebody disagrees with
+        a decided panel, or, where the panel is undecided, readers disagree with each other.
     adjudication : Event or None
     revealed : tuple of str
         To whom the opinions were revealed in this round.
@@ -84,7 +86,7 @@ class CaseReview:
     case_id: str
     version: int = 0
     state: State = "open"
-    reads: tuple[Read, ...] = ()
+    reads: tuple[ReviewerOpinion, ...] = ()
     asked: tuple[tuple[str, str], ...] = ()
     disputed: bool = False
     adjudication: Event | None = None
@@ -92,7 +94,7 @@ class CaseReview:
     unblinded: frozenset[str] = frozenset()
     events: tuple[Event, ...] = ()
 
-    def read_by(self, reviewer: str) -> Read | None:
+    def read_by(self, reviewer: str) -> ReviewerOpinion | None:
         """The reviewer's opinion in this round."""
         return next((read for read in self.reads if read.reviewer == reviewer), None)
 
@@ -128,7 +130,7 @@ def review_of(case_id: str, events: Sequence[Event]) -> CaseReview:
     """The review of a case from its events, in their order."""
     standing = effective(events)
     since = max((place for place, event in enumerate(standing) if event.kind == "reopen"), default=-1)
-    reads: dict[str, Read] = {}
+    reads: dict[str, ReviewerOpinion] = {}
     panels: dict[str, Opinion] = {}
     asked: dict[str, str] = {}
     referred, adjudication, skipped = False, None, False
@@ -136,7 +138,7 @@ def review_of(case_id: str, events: Sequence[Event]) -> CaseReview:
         who = event.reviewer
         if event.kind == "opinion":
             seen = who in panels
-            reads[who] = Read(who, event.opinion, event.opinion, event.visible, panels.get(who), seen, seen)
+            reads[who] = ReviewerOpinion(who, event.opinion, event.opinion, event.visible, panels.get(who), seen, seen)
             asked.pop(who, None)
         elif event.kind == "reveal":
             panels[who] = event.panel
@@ -156,7 +158,7 @@ def review_of(case_id: str, events: Sequence[Event]) -> CaseReview:
         elif event.kind == "adjudication":
             adjudication = event
         skipped = skipped or event.kind == "skip"
-    disputed = referred or any(read.disagrees for read in reads.values())
+    disputed = referred or any(read.disagrees for read in reads.values()) or _differ(reads.values())
     return CaseReview(
         case_id,
         max((event.version for event in events), default=0),
@@ -171,7 +173,14 @@ def review_of(case_id: str, events: Sequence[Event]) -> CaseReview:
     )
 
 
-def _state(adjudication, asked, disputed: bool, reads: dict[str, Read], skipped: bool) -> State:
+def _differ(reads: Iterable[ReviewerOpinion]) -> bool:
+    """Whether readers who are through differ on their first choice, having been shown an undecided panel."""
+    through = [read for read in reads if read.settled]
+    shown = any(read.panel is not None and not read.panel.decided for read in through)
+    return shown and any(not read.opinion.agrees_with(through[0].opinion) for read in through[1:])
+
+
+def _state(adjudication, asked, disputed: bool, reads: dict[str, ReviewerOpinion], skipped: bool) -> State:
     if adjudication is not None:
         return "adjudicated"
     if asked:

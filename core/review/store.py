@@ -1,18 +1,20 @@
 """The store of reviews: events are added, never changed, and an event that is returned is on the disk."""
 
+import json
 import os
 import threading
 import time
 import uuid
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from pathlib import Path
 
 import sqlalchemy as sa
 
 from ..errors import InputError, NotFoundError
 from .database import PATIENCE, empty_log, open_database, parse_url, store_url, transaction
-from .event_rows import from_row, to_row
 from .events import Draft, Event, check_name, check_text
+from .opinions import Opinion
 from .review_errors import ConflictError
 from .rules import admit
 from .schema import events, session_cases, sessions
@@ -20,6 +22,8 @@ from .sessions import Queued, Session, SessionLine, lines_of
 from .states import CaseReview, review_of
 
 LONGEST_TOKEN = 64
+_OPINIONS = ("panel", "old", "opinion")
+_NAMES = tuple(entry.name for entry in fields(Event))
 
 
 class ReviewStore:
@@ -87,7 +91,7 @@ class ReviewStore:
                 if review.version != seen:
                     raise ConflictError(draft.case_id, review.version)
                 event = admit(review, draft, self._clock())
-                connection.execute(events.insert().values(to_row(event, token)))
+                connection.execute(events.insert().values(_to_row(event, token)))
             return event
         except sa.exc.IntegrityError:
             return self._lost_race(draft, token)
@@ -233,12 +237,12 @@ def _trail(connection: sa.Connection, dataset: str, case_id: object = None) -> l
         query = query.where(events.c.case_id == case_id)
     elif case_id is not None:
         query = query.where(events.c.case_id.in_(case_id))
-    return [from_row(row) for row in connection.execute(query)]
+    return [_from_row(row) for row in connection.execute(query)]
 
 
 def _of_token(connection: sa.Connection, token: str) -> Event | None:
     row = connection.execute(sa.select(events).where(events.c.token == token)).one_or_none()
-    return None if row is None else from_row(row)
+    return None if row is None else _from_row(row)
 
 
 def _check_session(connection: sa.Connection, draft: Draft) -> None:
@@ -258,3 +262,17 @@ def _same(known: Event, draft: Draft) -> Event:
 
 def _count(connection: sa.Connection, dataset: str) -> int:
     return connection.scalar(sa.select(sa.func.count()).select_from(events).where(events.c.dataset == dataset))
+
+
+def _to_row(event: Event, token: str) -> dict[str, object]:
+    """Values of the columns."""
+    row = {name: getattr(event, name) for name in _NAMES}
+    row |= {name: None if row[name] is None else row[name].to_json() for name in _OPINIONS}
+    return row | {"settings": json.dumps(dict(event.settings), ensure_ascii=False, sort_keys=True), "token": token}
+
+
+def _from_row(row) -> Event:
+    """The event of a row."""
+    values = {name: getattr(row, name) for name in _NAMES}
+    values |= {name: None if values[name] is None else Opinion.from_json(values[name]) for name in _OPINIONS}
+    return Event(**values | {"settings": json.loads(row.settings)})

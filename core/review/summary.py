@@ -14,13 +14,14 @@ from ..annotations.dataset import Dataset
 from ..certainty.top_sets import annotation_certainty
 from ..plausibility.protocol import PlausibilityModel
 from .events import Event
-from .states import STATES, CaseReview, Read, effective, review_of
+from .states import STATES, CaseReview, ReviewerOpinion, effective, review_of
 
 DIRECTIONS = {
     "to_panel": "to the panel's answer",
     "from_panel": "away from the panel's answer",
     "elsewhere": "from one answer that is not the panel's to another",
     "within": "without changing the first choice",
+    "undecided": "to another answer where the panel was undecided",
 }
 
 
@@ -58,7 +59,8 @@ class Summary:
     n_reviewed : int
         Cases with somebody's opinion.
     with_panel : Coefficient
-        Share of blind first opinions that agree with what was then revealed as the panel's, interval over cases.
+        Share of blind first opinions that agree with what was then revealed as a decided panel's, interval over cases;
+        ``n_annotations`` and ``n_cases`` are those that were compared.
     with_each_other, alpha : Coefficient
         Percent agreement and Krippendorff's alpha of blind first opinions; those that name one class first.
     minds : Minds
@@ -91,7 +93,7 @@ class Bought:
     n: int
 
 
-def summarise(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> Summary:
+def summarise_reviews(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> Summary:
     """Figures from the reviews of a dataset (`ReviewStore.cases`). All rounds of a reopened case count."""
     here = [reviews[case_id] for case_id in dataset.cases if case_id in reviews]
     states = Counter(review.state for review in here)
@@ -109,7 +111,7 @@ def summarise(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> Summary:
         dataset.n_cases,
         {state: states[state] for state in STATES},
         sum(bool(given) for given in reads.values()),
-        _share("with_panel", _compared(blind), "no blind opinion has been compared with the panel"),
+        _share("with_panel", _compared(blind), "no blind opinion has been compared with a decided panel"),
         each_other,
         alpha,
         _minds(blind),
@@ -131,7 +133,7 @@ class Reviewer:
     n_blind : int
         Those that were given before anything was seen.
     with_panel : Coefficient
-        Share of the blind first opinions that agree with what was then revealed as the panel's; Wilson's interval
+        Share of the blind first opinions that agree with what was then revealed as a decided panel's; Wilson's interval
         over cases. ``n_annotations`` is how many were compared.
     minds : Minds
     """
@@ -145,7 +147,7 @@ class Reviewer:
 
 def by_reviewer(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> list[Reviewer]:
     """Every reviewer with an opinion on a dataset, those with most blind reads first."""
-    given: dict[str, dict[str, list[Read]]] = {}
+    given: dict[str, dict[str, list[ReviewerOpinion]]] = {}
     for case_id in dataset.cases:
         for read in _rounds(reviews[case_id]) if case_id in reviews else ():
             given.setdefault(read.reviewer, {}).setdefault(case_id, []).append(read)
@@ -153,7 +155,7 @@ def by_reviewer(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> list[Rev
     for name, by_case in given.items():
         blind = {case_id: [read for read in reads if read.visible == "blind"] for case_id, reads in by_case.items()}
         n_reads, n_blind = (sum(map(len, reads.values())) for reads in (by_case, blind))
-        share = _share("with_panel", _compared(blind), "no blind opinion has been compared with the panel")
+        share = _share("with_panel", _compared(blind), "no blind opinion has been compared with a decided panel")
         found.append(Reviewer(name, n_reads, n_blind, share, _minds(blind)))
     return sorted(found, key=lambda one: (-one.n_blind, -one.n_reads, one.name))
 
@@ -179,17 +181,17 @@ def bought(
     return Bought(*means, int(added.size))
 
 
-def _rounds(review: CaseReview) -> list[Read]:
+def _rounds(review: CaseReview) -> list[ReviewerOpinion]:
     """Reads of every round of a case."""
     standing = effective(review.events)
     ends = [place for place, event in enumerate(standing) if event.kind == "reopen"]
     return [read for end in (*ends, len(standing)) for read in review_of(review.case_id, standing[:end]).reads]
 
 
-def _compared(blind: Mapping[str, list[Read]]) -> dict[str, list[bool]]:
-    """Whether each blind first opinion agrees with the panel's answer, as far as one was revealed."""
+def _compared(blind: Mapping[str, list[ReviewerOpinion]]) -> dict[str, list[bool]]:
+    """Whether each blind first opinion agrees with the panel's answer, as far as a decided one was revealed."""
     return {
-        case_id: [read.first.agrees_with(read.panel) for read in given if read.panel is not None]
+        case_id: [read.first.agrees_with(read.panel) for read in given if read.panel is not None and read.panel.decided]
         for case_id, given in blind.items()
     }
 
@@ -204,7 +206,7 @@ def _share(name: str, by_case: Mapping[str, list[bool]], why: str) -> Coefficien
     return share_of_agreement(name, "annotations", shares, n, 0.95, int(n.sum()))
 
 
-def _minds(blind: Mapping[str, list[Read]]) -> Minds:
+def _minds(blind: Mapping[str, list[ReviewerOpinion]]) -> Minds:
     through = {case_id: [r for r in given if r.settled and r.looked] for case_id, given in blind.items()}
     directions = dict.fromkeys(DIRECTIONS, 0)
     changed = {}
@@ -218,9 +220,11 @@ def _minds(blind: Mapping[str, list[Read]]) -> Minds:
     return Minds(n, n_changed, share, directions)
 
 
-def _direction(read: Read) -> str:
+def _direction(read: ReviewerOpinion) -> str:
     if set(read.first.first) == set(read.opinion.first):
         return "within"
+    if not read.panel.decided:
+        return "undecided"
     if read.opinion.agrees_with(read.panel):
         return "to_panel"
     return "from_panel" if read.first.agrees_with(read.panel) else "elsewhere"
@@ -236,7 +240,7 @@ def _times(events: Iterable[Event]) -> list[float]:
     return list(spent.values())
 
 
-def _as_dataset(dataset: Dataset, blind: Mapping[str, list[Read]]) -> Dataset | None:
+def _as_dataset(dataset: Dataset, blind: Mapping[str, list[ReviewerOpinion]]) -> Dataset | None:
     """Blind first opinions that name one class first, as annotations; None where no case has two."""
     rows = [
         (case_id, read.reviewer, read.first.first[0])

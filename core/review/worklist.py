@@ -11,6 +11,7 @@ from ..certainty.next_opinion import NextOpinion
 from ..errors import InputError
 from ..evaluation.predictions import Predictions
 from ..text import plural
+from .panel_answer import FEWEST_READERS
 from .sessions import Queued
 
 CERTAIN = 0.9
@@ -110,6 +111,7 @@ def classifier_against_panel(
     predictions: Predictions,
     classes: Sequence[str],
     certain: float = CERTAIN,
+    n_readers: np.ndarray | None = None,
 ) -> Queue:
     """Cases where a classifier's first class is not the panel's, though the panel is certain; the most certain first.
 
@@ -122,10 +124,13 @@ def classifier_against_panel(
         Matched to the dataset. A tie of scores for the first place that holds the panel's class is no disagreement.
     certain : float
         What counts as certain.
+    n_readers : ndarray of int, shape (n_cases,), optional
+        Who has answered; a panel of fewer than two is never certain.
     """
+    enough = np.ones(len(certainty), bool) if n_readers is None else n_readers >= FEWEST_READERS
     against = np.zeros(len(certainty), bool)
     said: dict[int, str] = {}
-    for case in np.flatnonzero(predictions.predicted & (certainty >= certain) & (top_class >= 0)):
+    for case in np.flatnonzero(enough & predictions.predicted & (certainty >= certain) & (top_class >= 0)):
         entries = slice(predictions.ptr[case], predictions.ptr[case + 1])
         firsts = predictions.class_code[entries][predictions.group[entries] == 0]
         against[case] = top_class[case] not in firsts

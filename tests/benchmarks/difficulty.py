@@ -18,6 +18,7 @@ from core.models.difficulty.density import DifficultyDensity, Specification
 from core.models.difficulty.model import DifficultyModel
 from core.models.difficulty.names import TAGS
 from core.models.difficulty.paper_score import paper_score
+from core.models.difficulty.summary import summarise
 from core.models.loo import PaperScore
 from core.models.nuts.fitting import fit_by_nuts
 from core.models.nuts.result import BayesianFit
@@ -47,7 +48,7 @@ def large() -> tuple[Dataset, float, np.ndarray]:
     data = Dataset.from_classes(
         "large", empty.cases, empty.raters, empty.classes, empty.case_of_annotation, empty.rater, answer
     )
-    right = np.diagonal(density.fit_of(theta[None], "truth", 0.95).confusion, axis1=1, axis2=2)
+    right = np.diagonal(summarise(density, theta[None], "truth", 0.95).confusion, axis1=1, axis2=2)
     return data, 0.35, right
 
 
@@ -86,7 +87,7 @@ def run(data: Dataset, tag: str, n_draws: int) -> tuple[BayesianFit, RaterModelF
         score_seconds.append(time.process_time() - began)
         return found
 
-    found = fit_by_nuts(density, density.dataset, n_draws=n_draws, n_tune=n_draws, seed=1, score=score)
+    found = fit_by_nuts(density, summarise, density.dataset, n_draws=n_draws, n_tune=n_draws, seed=1, score=score)
     apart = np.abs(at_mode.class_probability - found.fit.class_probability)[:, 1]
     print(
         f"{row(tag, found)} | mode {mode_seconds:.2f} s, draws {found.cpu_seconds:.1f}, score as in the paper"

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import numpy as np
 
 from core import Dataset, DirichletCounts, PlackettLuce, PrIRN, annotation_certainty, load_sample
-from core.annotations.selection import keep_only
+from core.annotations.dataset import keep_only
 from core.certainty.next_opinion import next_opinion
 from core.ingest.samples import SAMPLE_FOLDER
 

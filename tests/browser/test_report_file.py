@@ -7,7 +7,7 @@ import pytest
 
 from core import load_sample, read
 from core.methods import offered
-from core.report.build import Order, build_report
+from core.report.build import ReportRequest, build_report
 
 pytestmark = pytest.mark.browser
 
@@ -22,7 +22,7 @@ HOSTILE = "case,rater,class\n" + "".join(
 def report_of(dataset) -> bytes:
     """With few draws."""
     model = offered("plausibility", dataset)[0].make()
-    return build_report(Order(dataset, dataset.name, model, model.default_reliability, (1.0, 3.0), n_draws=20))
+    return build_report(ReportRequest(dataset, dataset.name, model, model.default_reliability, (1.0, 3.0), n_draws=20))
 
 
 @pytest.fixture

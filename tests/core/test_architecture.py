@@ -1,4 +1,4 @@
-"""The house: who may import whom."""
+"""The house: who may import whom, how long a function may be, and that a name means one thing."""
 
 import ast
 import subprocess
@@ -38,14 +38,40 @@ LAYERS = (
     ("annotations",),
     ("chunks", "seeds", "processes"),
     ("tables",),
-    ("text", "glossary", "version"),
+    ("text", "glossary", "version", "options"),
     ("settings",),
     ("errors",),
 )
-LAYER = {name: place for place, names in enumerate(LAYERS) for name in names}
-PATHS = sorted(path for path in FOLDER.rglob("*.py") if "__pycache__" not in path.parts)
-MODULES = [".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for path in PATHS]
-LONGEST = 300
+# The dashboard, upward as well. Rooms of one line do not import each other; a review shows a case as its page does.
+PAGE_LAYERS = (
+    ("app",),
+    ("pages",),
+    ("shell",),
+    ("review",),
+    ("agreement", "cases", "home", "models", "raters", "reliability", "upload"),
+    ("kit",),
+    ("cache",),
+)
+LONGEST = 60
+
+
+def layer_of(layers):
+    """The place of each name in a list of layers, counted from the top."""
+    return {name: place for place, names in enumerate(layers) for name in names}
+
+
+def files(*tops):
+    """Every module of the folders and files, by name."""
+    paths = [path for top in tops for path in (sorted(top.rglob("*.py")) if top.is_dir() else [top])]
+    paths = [path for path in paths if "__pycache__" not in path.parts]
+    return {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in paths}
+
+
+LAYER, PAGE_LAYER = layer_of(LAYERS), layer_of(PAGE_LAYERS)
+CORE = files(FOLDER)
+PAGES = files(ROOT / "app.py", ROOT / "pages")
+EVERY = CORE | PAGES
+PATHS, MODULES = list(CORE.values()), list(CORE)
 
 
 def part(module):
@@ -55,6 +81,10 @@ def part(module):
     """
     name = module.removeprefix("core").removeprefix(".").split(".")[0]
     return name if name in LAYER or module in MODULES[1:] else "__init__"
+
+
+def tree(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def imported(path):
@@ -67,7 +97,10 @@ def imported(path):
         elif isinstance(node, ast.ImportFrom):
             place = f"{path} line {node.lineno}"
             if not node.level:
-                assert node.module.split(".")[0] != "core", f"{place}: core imports itself by relative names"
+                of_core = path.is_relative_to(FOLDER)
+                assert not of_core or node.module.split(".")[0] != "core", (
+                    f"{place}: core imports itself by relative names"
+                )
                 found.append(node.module)
                 continue
             module = ".".join([*package[: len(package) - node.level + 1], *filter(None, [node.module])])
@@ -134,11 +167,101 @@ def test_every_public_name_is_found_where_it_is_said_to_be():
         core.no_such_name  # noqa: B018
 
 
-@pytest.mark.parametrize("path", PATHS, ids=MODULES)
-def test_a_module_holds_one_thing(path):
-    """At most 300 lines."""
-    lines = len(path.read_text(encoding="utf-8").splitlines())
-    assert lines <= LONGEST
+def modules_imported(path, names=EVERY):
+    """The modules of this project that a file imports, at its top, inside a function or for type checkers alone."""
+    package, found = path.relative_to(ROOT).parts[:-1], set()
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else ()
+            base = ".".join([*above, *filter(None, [node.module])])
+            members = {f"{base}.{alias.name}" for alias in node.names}
+            found |= (members & set(names)) or {base}
+            found |= {base} if members - set(names) else set()
+    return found & set(names)
+
+
+def circles(imports):
+    """Modules that can be reached from themselves, in groups; ``imports`` has for each module those it imports."""
+    reached = {name: set() for name in imports}
+    for name in imports:
+        open_ = list(imports[name])
+        while open_:
+            one = open_.pop()
+            if one not in reached[name]:
+                reached[name].add(one)
+                open_ += imports[one]
+    inside = [name for name in imports if name in reached[name]]
+    return sorted(
+        {
+            tuple(sorted(other for other in inside if other in reached[name] and name in reached[other]))
+            for name in inside
+        }
+    )
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    """Not inside functions and not for type checkers either."""
+    assert circles({name: modules_imported(path) - {name} for name, path in EVERY.items()}) == []
+
+
+def test_the_rule_would_find_a_circle():
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [("a", "b", "c")]
+    assert circles({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from core.chunks import map_chunks",
+        "def f():\n    from core import chunks",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import core.chunks",
+    ],
+)
+def test_the_rule_sees_an_import_wherever_it_stands(tmp_path, monkeypatch, text):
+    monkeypatch.setattr(sys.modules[__name__], "ROOT", tmp_path)
+    (tmp_path / "app.py").write_text(text)
+    assert "core.chunks" in modules_imported(tmp_path / "app.py")
+
+
+def room(module):
+    """The line of the list of pages that a module stands on: its room under ``pages/shared``, or "pages"."""
+    parts = module.split(".")
+    return parts[2] if parts[:2] == ["pages", "shared"] and len(parts) > 2 else parts[0]
+
+
+@pytest.mark.parametrize("module", [name for name in PAGES if name != "pages.shared"])
+def test_rooms_of_the_dashboard_import_only_downward(module):
+    """The cache, the kit, the rooms, the shell, the pages: no room knows another, save through what is below both."""
+    here = room(module)
+    assert here in PAGE_LAYER, f"{module} has no place in the list of rooms"
+    for target in modules_imported(PAGES[module], PAGES):
+        there = room(target)
+        assert here == there or PAGE_LAYER[there] > PAGE_LAYER[here], f"{module} imports {target}"
+
+
+def test_every_module_of_the_shared_pages_stands_in_a_room():
+    assert [path.name for path in (ROOT / "pages" / "shared").glob("*.py")] == ["__init__.py"]
+
+
+@pytest.mark.parametrize("module", [name for name in EVERY if not name.endswith("_kernels")])
+def test_a_function_fits_on_a_screen(module):
+    """At most 60 lines with its docstring; a kernel is one walk through its data and may be longer."""
+    functions = (
+        node for node in ast.walk(tree(EVERY[module])) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
+    long = {node.name: node.end_lineno - node.lineno + 1 for node in functions}
+    assert {name: lines for name, lines in long.items() if lines > LONGEST} == {}
+
+
+def test_a_public_class_is_defined_once():
+    where = {}
+    for module, path in EVERY.items():
+        for node in tree(path).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                where.setdefault(node.name, []).append(module)
+    assert {name: modules for name, modules in where.items() if len(modules) > 1} == {}
 
 
 @pytest.mark.parametrize("path", PATHS, ids=MODULES)

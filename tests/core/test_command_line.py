@@ -24,6 +24,7 @@ from core.ingest.samples import load_sample
 from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
 from core.plausibility.dirichlet import DirichletCounts
+from core.plausibility.plackett_luce.trust import MixturePlackettLuce
 
 ROOT = Path(__file__).resolve().parents[2]
 CSV = "case,rater,class\n1,ann,x\n1,bob,y\n2,ann,x\n2,bob,x\n3,ann,y\n3,bob,y\n3,cy\n"
@@ -421,3 +422,24 @@ def test_the_module_runs_and_speaks_utf_8_on_any_terminal(tmp_path):
     )
     assert failed.returncode == 2
     assert failed.stderr.decode().count("\n") == 1
+
+
+def test_trust_per_rater_comes_with_certainty_and_with_every_row_of_a_sweep(answer, run, file):
+    """The posterior of the model's own chain, and what it must not be taken for."""
+    told = answer("certainty", "mixture-plackett-luce", file, "--reliability", 2, "--draws", 60, "--seed", 3)
+    dataset = read(file).dataset
+    trust = MixturePlackettLuce().fit(dataset, reliability=2.0, n_draws=60, seed=3).raters
+    assert_stamped(told, dataset.digest, 3)
+    assert [row["rater"] for row in told["raters"]] == list(dataset.raters)
+    assert [row["trust"] for row in told["raters"]] == trust.mean.tolist()
+    assert [row["n"] for row in told["raters"]] == trust.n.tolist()
+    for row in told["raters"]:
+        assert row["ci_low"] <= row["trust"] <= row["ci_high"]
+    assert any("not how often they are right" in note for note in told["notes"])
+    assert "accuracy" not in json.dumps(told)
+    swept = answer("sweep", "mixture-plackett-luce", file, "--reliabilities", "1,2", "--draws", 60, "--seed", 3)
+    assert swept["rows"][1]["raters"] == told["raters"]
+    assert swept["rows"][0]["raters"] != swept["rows"][1]["raters"]
+    assert "raters" not in answer("certainty", "plackett-luce", file, "--reliability", 2, "--draws", 20)
+    error = run("certainty", "mixture-plackett-luce", file, "--reliability", 2, "--rater", "none", status=2)[1]
+    assert "anonymous" in error

@@ -5,7 +5,7 @@ import pytest
 from core import library
 from core.annotations.dataset import Dataset
 from core.errors import NotFoundError
-from core.ingest.case_content import CaseFacts
+from core.ingest.case_facts import CaseFacts
 from core.ingest.read_files import read
 
 FACTS = CaseFacts(

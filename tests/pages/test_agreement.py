@@ -5,7 +5,6 @@ import re
 from core.agreement.suitable import coefficients_for
 from core.annotations.ordering import with_class_order
 from core.ingest.samples import read_sample
-from pages.shared.agreement.top import quoted
 from tests.pages.opened import kept, opened, settle, words
 
 
@@ -22,8 +21,8 @@ def test_the_first_sentence_has_both_numbers_with_their_intervals_and_n():
 
 def test_the_one_to_quote_is_alpha_by_the_declared_order():
     dataset = read_sample("anaesthesia").dataset
-    assert quoted(coefficients_for(dataset)).weights == "nominal"
-    assert quoted(coefficients_for(with_class_order(dataset, dataset.classes))).weights == "ordinal metric"
+    assert coefficients_for(dataset).quoted.weights == "nominal"
+    assert coefficients_for(with_class_order(dataset, dataset.classes)).quoted.weights == "ordinal metric"
 
 
 def test_of_two_intraclass_correlations_the_one_that_rests_on_all_cases_is_quoted():

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from core import library
-from core.ingest.case_content import CaseFacts
+from core.ingest.case_facts import CaseFacts
 from tests.pages.opened import kept, opened, words
 from tests.pages.test_upload import dropped, settled, use
 

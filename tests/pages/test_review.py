@@ -4,7 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import read
-from core.ingest.case_content import CaseFacts
+from core.ingest.case_facts import CaseFacts
 from core.library import keep
 from core.review.store import ReviewStore, close_stores
 from pages.shared.cache.datasets import open_dataset

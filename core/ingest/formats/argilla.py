@@ -33,10 +33,10 @@ def recognise(files: Sequence[JsonFile]) -> str | None:
 
 def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
     """Submitted responses of every question; drafts and discarded ones are dropped, suggestions passed over."""
-    return read_records(all_records(files, progress), [file.name for file in files], recognise(files) or "said so")
+    return source_of_records(all_records(files, progress), [file.name for file in files], recognise(files) or "said so")
 
 
-def read_records(
+def source_of_records(
     records: Iterator[tuple[int, int, int, object]], files: Sequence[str], why: str, word: str = "record"
 ) -> Source:
     """The same from records that are already objects: file, number, line and value of each."""
@@ -130,7 +130,7 @@ def read_parquet(name: str, content: bytes) -> Source | None:
     if not any(column.endswith(".responses") for column in names):
         return None
     rows = open_parquet(content).to_pylist()
-    return read_records(
+    return source_of_records(
         ((0, number, number, row) for number, row in enumerate(rows, 1)),
         [name],
         "columns that end in .responses",

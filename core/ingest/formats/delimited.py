@@ -60,35 +60,14 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
         Empty or binary file, one column only, a header that names a column twice, a quote that stays open, rows that
         do not fit the header. Nothing half-read is ever returned.
     """
-    if not content.strip():
-        raise InputError("The file is empty.", "Choose a file with a header and at least one row.")
-    content, note = to_utf8(content)
-    if not content.strip():
-        raise InputError("The file is empty.", "Choose a file with a header and at least one row.")
-    notes = [note] if note else []
+    content, notes = _text(content)
     data = np.frombuffer(content, np.uint8)
     declared = _EXCEL_LINE.match(content)
     dialect = Dialect(declared.group(1).decode(), '"') if declared else sniff_dialect(data)
     notes.append(f"Fields are set apart by {_DELIMITERS[dialect.delimiter]}.")
     records = _scan(data, dialect)
 
-    rows = ~records.marked(_BLANK)
-    rows[0] &= declared is None
-    sound = rows & ~records.marked(_COMMENT | _AFTER_QUOTE)
-    if not sound.any():
-        _refuse_markup(content)
-        raise InputError("The file holds only comments or unreadable lines.", "Choose a file with rows of data.")
-    n_columns = Counter(records.fields[sound].tolist()).most_common(1)[0][0]
-    comment = records.marked(_COMMENT) & (records.fields != n_columns)
-    # A comment above the header may have as many fields as the table.
-    above = np.flatnonzero(rows & ~comment)
-    above = above[: int(np.argmin(np.append(records.marked(_COMMENT)[above], False)))]
-    first = int(np.flatnonzero(sound)[0])
-    if above.size and knows_columns(_cells(content, dialect, records, first)):
-        comment[above] = True
-    rows &= ~comment
-    if comment.any():
-        notes.append(f"{plural(int(comment.sum()), 'comment line')} (#) passed over.")
+    rows, n_columns = _rows_of_table(content, dialect, records, declared is not None, notes)
     indices = np.flatnonzero(rows)
     if has_header is not False and (n_above := _lines_above_header(content, dialect, records, indices, n_columns)):
         notes.append(f"{plural(n_above, 'line')} above the header passed over.")
@@ -112,6 +91,56 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
     if indices.size == 0:
         raise InputError("The file has a header but no rows.", "Choose a file with at least one row of data.")
 
+    kept, dropped = _fitting(content, records, indices, n_columns)
+    if marked := int(records.marked(_COMMENT)[kept].sum()):
+        notes.append(f"{plural(marked, 'row')} with # in front read as data: they have as many fields as the table.")
+    table = _parse(content, dialect, names, records, kept)
+    line = records.line[kept]
+    if has_header:
+        again = repeats_header(table, header)
+        dropped += [Dropped(int(place), "the header again") for place in line[again]]
+        table, line = (table.filter(pa.array(~again)), line[~again]) if again.any() else (table, line)
+    return RawTable(table, line, tuple(dropped), tuple(notes), has_header, dialect.delimiter == ";")
+
+
+def _text(content: bytes) -> tuple[bytes, list[str]]:
+    """The file in UTF-8, and what there is to say of its encoding."""
+    note = ""
+    if content.strip():
+        content, note = to_utf8(content)
+    if not content.strip():
+        raise InputError("The file is empty.", "Choose a file with a header and at least one row.")
+    return content, [note] if note else []
+
+
+def _rows_of_table(
+    content: bytes, dialect: Dialect, records: _Records, declared: bool, notes: list[str]
+) -> tuple[np.ndarray, int]:
+    """Which records are rows, header among them, and how many columns the table has; comments are told in ``notes``."""
+    rows = ~records.marked(_BLANK)
+    rows[0] &= not declared
+    sound = rows & ~records.marked(_COMMENT | _AFTER_QUOTE)
+    if not sound.any():
+        _refuse_markup(content)
+        raise InputError("The file holds only comments or unreadable lines.", "Choose a file with rows of data.")
+    n_columns = Counter(records.fields[sound].tolist()).most_common(1)[0][0]
+    comment = records.marked(_COMMENT) & (records.fields != n_columns)
+    # A comment above the header may have as many fields as the table.
+    above = np.flatnonzero(rows & ~comment)
+    above = above[: int(np.argmin(np.append(records.marked(_COMMENT)[above], False)))]
+    first = int(np.flatnonzero(sound)[0])
+    if above.size and knows_columns(_cells(content, dialect, records, first)):
+        comment[above] = True
+    rows &= ~comment
+    if comment.any():
+        notes.append(f"{plural(int(comment.sum()), 'comment line')} (#) passed over.")
+    return rows, n_columns
+
+
+def _fitting(
+    content: bytes, records: _Records, indices: np.ndarray, n_columns: int
+) -> tuple[np.ndarray, list[Dropped]]:
+    """The records that have as many fields as the table has columns, and the others with the reason."""
     wrong_size = records.fields[indices] != n_columns
     after_quote = records.marked(_AFTER_QUOTE)[indices]
     bad = wrong_size | after_quote
@@ -128,15 +157,7 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
     if kept.size == 0:
         _refuse_markup(content)
         raise InputError("No row has as many fields as the table has columns.", "Look at the delimiter of the file.")
-    if marked := int(records.marked(_COMMENT)[kept].sum()):
-        notes.append(f"{plural(marked, 'row')} with # in front read as data: they have as many fields as the table.")
-    table = _parse(content, dialect, names, records, kept)
-    line = records.line[kept]
-    if has_header:
-        again = repeats_header(table, header)
-        dropped += [Dropped(int(place), "the header again") for place in line[again]]
-        table, line = (table.filter(pa.array(~again)), line[~again]) if again.any() else (table, line)
-    return RawTable(table, line, tuple(dropped), tuple(notes), has_header, dialect.delimiter == ";")
+    return kept, dropped
 
 
 def sniff_dialect(data: np.ndarray) -> Dialect:

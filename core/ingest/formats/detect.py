@@ -1,7 +1,7 @@
 """Files of any format that is known, found by their content and not by their names."""
 
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from ...errors import InputError
 from ...methods import methods
@@ -13,6 +13,7 @@ from ..images import is_picture
 from . import plain_table
 from .archive import is_archive, is_workbook, unpack
 from .binary import what_document, what_is
+from .frames import read_frame
 from .json_text import JsonFile, looks_like_json, open_json
 from .parquet import MAGIC as PARQUET
 from .raw_table import RawTable
@@ -20,7 +21,7 @@ from .reader import Reader
 from .records import read_lists, read_records
 from .side_tables import recognise_side
 from .source import Source
-from .tables import check_size, open_tables
+from .tables import check_file_size, open_tables
 
 _MOST_PICTURES = 512 * MEGABYTE  # they stay in memory as long as their dataset is open
 Progress = Callable[[float], None]
@@ -73,17 +74,7 @@ def open_source(
     flat, side = _without_pictures(flat, notes)
     several = len(flat) > 1
     flat = _without_others(flat, notes) if several else flat
-    jsons, rest = [], []
-    for name, content in flat:
-        if looks_like_json(content) and not content.startswith(PARQUET):
-            try:
-                jsons.append(open_json(name, content))
-            except InputError as error:
-                if not _is_table(content):
-                    raise _one_of_several(error, name) if several else error from None
-                rest.append((name, content))
-        else:
-            rest.append((name, content))
+    jsons, rest = _jsons_apart(flat, several)
     wanted = None if format in LAYOUTS or format == plain_table.NAME else format
     plainly = format is not None and wanted is None
     if jsons and not plainly:
@@ -94,18 +85,7 @@ def open_source(
         found = _from_parquet(*rest[0], wanted)
         if found is not None:
             return found
-    tables: list[tuple[str, RawTable]] = []
-    if jsons:
-        tables.append((jsons[0].name, read_lists(jsons) or read_records(jsons, progress)))
-    pictures = side
-    for name, content in rest:
-        tables_here, side = _tables_of(name, content, several, has_header, side, notes, progress)
-        tables += tables_here
-    if not tables and side.cases is not None:  # texts and answers in one table
-        side, notes = pictures, []
-        for name, content in rest:
-            tables_here, side = _tables_of(name, content, several, has_header, side, notes, progress, cases=False)
-            tables += tables_here
+    tables, side, notes = _all_tables(jsons, rest, side, notes, several, has_header, progress)
     if not tables:
         raise InputError(
             "No file holds annotations." + (f" {notes[0]}" if notes else ""),
@@ -115,8 +95,66 @@ def open_source(
     return _with_notes(source, notes)
 
 
+def _jsons_apart(files: list[tuple[str, bytes]], several: bool) -> tuple[list[JsonFile], list[tuple[str, bytes]]]:
+    """The files that are JSON, opened, and the rest, among them tables whose text begins as JSON does."""
+    jsons, rest = [], []
+    for name, content in files:
+        if looks_like_json(content) and not content.startswith(PARQUET):
+            try:
+                jsons.append(open_json(name, content))
+            except InputError as error:
+                if not _is_table(content):
+                    raise _one_of_several(error, name) if several else error from None
+                rest.append((name, content))
+        else:
+            rest.append((name, content))
+    return jsons, rest
+
+
+def _all_tables(
+    jsons: list[JsonFile],
+    rest: list[tuple[str, bytes]],
+    side: SideFiles,
+    notes: list[str],
+    several: bool,
+    has_header: bool | None,
+    progress: Progress | None,
+) -> tuple[list[tuple[str, RawTable]], SideFiles, list[str]]:
+    """Tables of answers in all files, what stands beside them, and the notes."""
+    of_json: list[tuple[str, RawTable]] = []
+    if jsons:
+        of_json.append((jsons[0].name, read_lists(jsons) or read_records(jsons, progress)))
+
+    def opened(cases: bool, notes: list[str]) -> tuple[list[tuple[str, RawTable]], SideFiles]:
+        tables, beside = [*of_json], side
+        for name, content in rest:
+            found, beside = _tables_of(name, content, several, has_header, beside, notes, progress, cases=cases)
+            tables += found
+        return tables, beside
+
+    tables, beside = opened(True, notes)
+    if not tables and beside.cases is not None:  # texts and answers in one table
+        notes = []
+        tables, beside = opened(False, notes)
+    return tables, beside, notes
+
+
+def open_frame(name: str, frame: Any, *, format: str | None = None, progress: Progress | None = None) -> Source:
+    """A table in memory as the question that it holds answers to, as `open_source` a file of it.
+
+    Raises
+    ------
+    InputError
+        It cannot be read as a table, or not in that format.
+    """
+    if format is not None and format not in formats():
+        raise InputError(f"There is no format {format!r}.", f"Use one of {', '.join(formats())}.")
+    wanted = None if format in LAYOUTS or format == plain_table.NAME else format
+    return _from_tables([(name, read_frame(frame, progress))], SideFiles(), wanted, format is not None and not wanted)
+
+
 def _unpacked(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
-    check_size("The file" if len(files) == 1 else "All files together", sum(len(content) for _, content in files))
+    check_file_size("The file" if len(files) == 1 else "All files together", sum(len(content) for _, content in files))
     flat = []
     for name, content in files:
         if is_archive(content) and not is_workbook(content):

@@ -9,7 +9,7 @@ from pyarrow import parquet
 
 from ...errors import InputError
 from ..column_mapping import guess_mapping
-from .raw_table import Dropped, Places, RawTable
+from .raw_table import Dropped, RawTable, RowLocations
 
 MAGIC = b"PAR1"
 _MOST_BYTES, _MOST_CELLS = 4 << 30, 1_000_000_000
@@ -123,7 +123,7 @@ def _is_list(type_: pa.DataType) -> bool:
 
 def _without_lists(
     table: pa.Table, line: np.ndarray
-) -> tuple[pa.Table, np.ndarray, Places | None, list[Dropped], list[str]]:
+) -> tuple[pa.Table, np.ndarray, RowLocations | None, list[Dropped], list[str]]:
     """One row for each entry of the lists, where raters or answers stand in lists; else the table as it is."""
     lists = [field.name for field in table.schema if _is_list(field.type)]
     plain = [field.name for field in table.schema if not pa.types.is_nested(field.type)]
@@ -151,7 +151,7 @@ def _without_lists(
     columns = {name: table[name].take(pa.array(row)) for name in plain}
     columns |= {name: pc.list_flatten(table[name]) for name in together}
     number = np.arange(row.size) - np.repeat(np.cumsum(lengths) - lengths, lengths) + 1
-    places = Places(("row", "entry"), (line[row], number))
+    places = RowLocations(("row", "entry"), (line[row], number))
     notes = [f"The lists in {', '.join(map(repr, together))} were taken apart, one row for each entry."]
     passed = [name for name in table.column_names if name not in columns]
     notes += [f"Column {name!r} holds nested values and was passed over." for name in passed]

@@ -9,7 +9,7 @@ import pyarrow as pa
 from ..column_mapping import LAYOUTS, Mapping
 from ..companion_files import SideFiles
 from ..guess_mapping import likeliest_mapping
-from .raw_table import Dropped, Places, RawTable
+from .raw_table import Dropped, RawTable, RowLocations
 from .source import Question, Source
 
 NAME, TITLE = "table", "Table"
@@ -60,6 +60,6 @@ def _together(tables: Sequence[tuple[str, RawTable]]) -> RawTable:
         notes += [f"{name}: {note}" for note in raw.notes]
     sizes = [raw.table.num_rows for _, raw in tables]
     line = np.concatenate([raw.line for _, raw in tables])
-    places = Places(("line",), (line,), names, np.repeat(np.arange(len(tables)), sizes))
+    places = RowLocations(("line",), (line,), names, np.repeat(np.arange(len(tables)), sizes))
     comma = all(raw.decimal_comma for _, raw in tables)
     return RawTable(pa.concat_tables(parts), line, tuple(dropped), tuple(notes), decimal_comma=comma, places=places)

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ...errors import InputError
 from ..column_mapping import Mapping
-from .raw_table import Dropped, Places, RawTable
+from .raw_table import Dropped, RawTable, RowLocations
 from .source import Question
 
 AnswerType = Literal["class", "grade", "score", "ranking"]
@@ -34,7 +34,7 @@ def text_of(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-class Texts:
+class TextCodes:
     """A column of text as codes into the texts seen so far."""
 
     def __init__(self) -> None:
@@ -75,7 +75,7 @@ class _Asked:
     def __init__(self, kind: AnswerType) -> None:
         self.kind = kind
         self.annotation, self.rank = array("q"), array("i")
-        self.answer = Texts()
+        self.answer = TextCodes()
         self.dropped: list[tuple[int, str]] = []
         self.ranked = False
 
@@ -95,7 +95,7 @@ class Questionnaire:
         self._words, self._files = tuple(words), tuple(files)
         self._numbers = tuple(array("q") for _ in words)
         self._line, self._file = array("q"), array("i")
-        self._case, self._rater, self._time, self._group = Texts(), Texts(), Texts(), Texts()
+        self._case, self._rater, self._time, self._group = TextCodes(), TextCodes(), TextCodes(), TextCodes()
         self._only, self._only_names = array("i"), {}
         self._asked: dict[str, _Asked] = {}
         self._dropped: dict[int, str] = {}
@@ -181,7 +181,7 @@ class Questionnaire:
             whole[list(self._dropped)] = True
             keep, unanswered = ~whole[annotation], unanswered & ~whole
             annotation = annotation[keep]
-        places = Places(self._words, tuple(np.array(n, np.int64) for n in self._numbers), self._files, self._file)
+        places = RowLocations(self._words, tuple(np.array(n, np.int64) for n in self._numbers), self._files, self._file)
         reasons = [(place, reason) for place, reason in self._dropped.items() if concerned[place]] + asked.dropped
         reasons += [(int(place), "no answer to this question") for place in np.flatnonzero(unanswered)]
         dropped = tuple(Dropped(int(line[place]), f"{places.of(place)}: {reason}") for place, reason in reasons)
@@ -202,7 +202,7 @@ class Questionnaire:
             notes = (*notes, "No answer says whose it is: raters are anonymous, and statistics per rater are off.")
         if asked.ranked and asked.kind != "ranking":
             notes = (*notes, "Some answers hold several classes: those are read as tied for the first place.")
-        at = Places(
+        at = RowLocations(
             self._words,
             tuple(number[annotation] for number in places.numbers),
             self._files,
@@ -225,7 +225,7 @@ class Questionnaire:
     def _numbered(self, annotation: np.ndarray) -> pa.ChunkedArray:
         """Names "answer 1", "answer 2", ... for the annotations of each case where nobody is named."""
         seen: dict[int, int] = {}
-        names, last = Texts(), -1
+        names, last = TextCodes(), -1
         for place in annotation:
             if place != last:
                 case = self._case.codes[int(place)]
@@ -235,5 +235,5 @@ class Questionnaire:
         return names.taken()
 
     @staticmethod
-    def _is_empty(column: Texts) -> bool:
+    def _is_empty(column: TextCodes) -> bool:
         return len(column) == 0 or list(column._code) == [""]

@@ -15,7 +15,7 @@ class Dropped(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class RowLocations:
     """Where rows stand in a file that is no table: "ann.jsonl, task 17, annotation 3".
 
     Attributes
@@ -60,7 +60,7 @@ class RawTable:
         False where the columns had no names and were numbered.
     decimal_comma : bool
         True where 1,5 can only be one and a half: the fields are set apart by semicolon.
-    places : Places or None
+    places : RowLocations or None
         Where each row stands, when its line does not say it.
     """
 
@@ -70,7 +70,7 @@ class RawTable:
     notes: tuple[str, ...]
     has_header: bool = True
     decimal_comma: bool = False
-    places: Places | None = None
+    places: RowLocations | None = None
 
     @property
     def columns(self) -> list[str]:

@@ -9,8 +9,8 @@ import pyarrow as pa
 from ...errors import InputError
 from .json_text import JsonFile, Progress, all_heads, all_records
 from .parquet import as_text
-from .questionnaire import Texts, text_of
-from .raw_table import Dropped, Places, RawTable
+from .questionnaire import TextCodes, text_of
+from .raw_table import Dropped, RawTable, RowLocations
 
 _MOST_COLUMNS = 2_000
 _MOST_CELLS = 100_000_000
@@ -24,7 +24,7 @@ def read_records(files: Sequence[JsonFile], progress: Progress | None = None) ->
     InputError
         The values are no objects, or have too many different keys.
     """
-    columns: dict[str, Texts] = {}
+    columns: dict[str, TextCodes] = {}
     lines, numbers, of_file = array("q"), array("q"), array("i")
     dropped = []
     if not any(isinstance(record, dict) and record for record in all_heads(files)):
@@ -40,7 +40,7 @@ def read_records(files: Sequence[JsonFile], progress: Progress | None = None) ->
                     raise InputError(
                         f"The records have more than {len(columns):,} different names.", _REMEDY, line=line
                     )
-                column = columns[key] = Texts()
+                column = columns[key] = TextCodes()
             while len(column.codes) < len(lines):
                 column.add("")
             column.add(text_of(value))
@@ -53,7 +53,7 @@ def read_records(files: Sequence[JsonFile], progress: Progress | None = None) ->
     if len(columns) < 2:
         raise InputError(f"The records have only one name ({next(iter(columns))!r}).", _REMEDY)
     names = _distinct(columns)
-    places = Places(("record",), (np.array(numbers),), tuple(file.name for file in files), np.array(of_file))
+    places = RowLocations(("record",), (np.array(numbers),), tuple(file.name for file in files), np.array(of_file))
     table = pa.table([column.taken() for column in columns.values()], names=names)
     return RawTable(table, np.array(lines, np.int64), tuple(dropped), (), places=places)
 
@@ -76,7 +76,7 @@ def read_lists(files: Sequence[JsonFile], progress: Progress | None = None) -> R
     return raw if raw.places is not None else None
 
 
-def _distinct(columns: dict[str, Texts]) -> list[str]:
+def _distinct(columns: dict[str, TextCodes]) -> list[str]:
     """Names of columns, trimmed; empty ones are numbered, and doubled ones refused."""
     names = [key.strip().encode("utf-8", "replace").decode() or f"column {n}" for n, key in enumerate(columns, 1)]
     twice = next((name for name in names if names.count(name) > 1), None)

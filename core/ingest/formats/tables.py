@@ -15,7 +15,7 @@ from .raw_table import RawTable
 from .workbook import read_workbook
 
 
-def check_size(name: str, n_bytes: int) -> None:
+def check_file_size(name: str, n_bytes: int) -> None:
     """Raise `InputError` where a file is larger than the limit."""
     limit = current_settings().max_upload_mb
     if n_bytes > limit * MEGABYTE:
@@ -54,7 +54,7 @@ def open_table(content: bytes, *, has_header: bool | None = None) -> RawTable:
     InputError
         The file is over the limit or cannot be read; the message says where and what to do.
     """
-    check_size("The file", len(content))
+    check_file_size("The file", len(content))
     (_, raw), *others = open_tables("The file", content, has_header=has_header)
     plain = pa.table({name: raw.table[name].cast(pa.string()) for name in raw.columns})
     notes = raw.notes + (f"Only the first of {len(others) + 1} sheets was read.",) * bool(others)

@@ -8,7 +8,7 @@ Leaving out one answer of probability p weighs a draw by 1 / p (Vehtari et al. 2
 import numpy as np
 from numba import njit
 
-from ._kernels import both_ways, fill_table, mix, odds_against, weigh
+from ._kernels import both_ways, fill_node_table, mix, odds_against, weigh
 from .nodes import MOST_EXPONENT
 
 
@@ -22,7 +22,7 @@ def pattern_probabilities(logit, alpha, ptr, cell, delta, nodes, first, last, lo
     table = np.empty((2, 2 * alpha.shape[1], n_nodes))
     work = np.empty(n_nodes)
     for draw in range(logit.size):
-        fill_table(odds_against(alpha[draw], delta), nodes, table)
+        fill_node_table(odds_against(alpha[draw], delta), nodes, table)
         prevalence = both_ways(logit[draw])
         for p in range(first, last):
             shift_0, total_0 = weigh(table[0], cell, ptr[p], ptr[p + 1], nodes[2], work)
@@ -37,7 +37,7 @@ def node_posterior(logit, alpha, ptr, cell, delta, nodes, first, last, share):
     table = np.empty((2, 2 * alpha.shape[1], n_nodes))
     work = np.empty((2, n_nodes))
     for draw in range(logit.size):
-        fill_table(odds_against(alpha[draw], delta), nodes, table)
+        fill_node_table(odds_against(alpha[draw], delta), nodes, table)
         prevalence = both_ways(logit[draw])
         for p in range(first, last):
             shift_0, total_0 = weigh(table[0], cell, ptr[p], ptr[p + 1], nodes[2], work[0])
@@ -77,7 +77,7 @@ def harmonic_probabilities(logit, alpha, ptr, cell, delta, nodes, first, last, l
     work = np.empty((2, n_nodes))
     share = np.empty(n_nodes)
     for draw in range(logit.size):
-        fill_table(odds_against(alpha[draw], delta), nodes, table)
+        fill_node_table(odds_against(alpha[draw], delta), nodes, table)
         prevalence = both_ways(logit[draw])
         for c in range(inverse.shape[0]):
             for g in range(n_nodes):

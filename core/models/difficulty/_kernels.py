@@ -33,7 +33,7 @@ def odds_against(alpha, delta):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def fill_table(odds, nodes, table):
+def fill_node_table(odds, nodes, table):
     """Probability of each answer of each rater at each node."""
     n_delta = odds.shape[2]
     block = nodes.shape[1] // n_delta
@@ -122,7 +122,7 @@ def likelihood_and_slopes(logit, alpha, ptr, cell, count, delta, nodes, slope):
     odds = odds_against(alpha, delta)
     table = np.empty((2, n_cells, n_nodes))
     expected = np.zeros((2, n_cells, n_nodes))
-    fill_table(odds, nodes, table)
+    fill_node_table(odds, nodes, table)
     prevalence = both_ways(logit)
     weight = nodes[2]
     work = np.empty((2, n_nodes))
@@ -175,7 +175,7 @@ def softplus(u):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def unpacked(theta, n_alpha, tied, cooperative):
+def abilities(theta, n_alpha, tied, cooperative):
     """Specificities and sensitivities [rater, z] of ``theta``.
 
     ``theta`` is logit π, then, free, the specificities and as many u with sensitivity -specificity + softplus(u), or,
@@ -244,7 +244,7 @@ def value_and_gradient(place, centre, scale, n_alpha, tied, cooperative, prior, 
         theta = centre.copy()
         times_symmetric(scale, place, theta)
     gradient = np.empty(theta.size)
-    alpha = unpacked(theta, n_alpha, tied, cooperative)
+    alpha = abilities(theta, n_alpha, tied, cooperative)
     slope = np.empty((n_alpha, 2))
     value, slope_logit = likelihood_and_slopes(theta[0], alpha, ptr, cell, count, delta, nodes, slope)
     value = with_prior(theta, alpha, tied, cooperative, prior, value, slope_logit, slope, gradient)

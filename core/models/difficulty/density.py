@@ -16,7 +16,6 @@ from ...chunks import CancelToken, chunk_ranges, map_chunks
 from ...errors import LimitError
 from ..nuts.job_data import packed, unpacked
 from ..patterns import Patterns, collapse
-from ..result import RaterModelFit
 from ._case_kernels import pattern_probabilities
 from ._kernels import likelihood_and_slopes, value_and_gradient
 from .names import Switches, switches
@@ -245,9 +244,3 @@ class DifficultyDensity:
         as_truth = rng.random(case.size) < right
         positive, code = truth[case] == as_truth, np.int32(self.specification.positive)
         return np.where(positive, code, 1 - code).astype(np.int32)
-
-    def fit_of(self, draws: np.ndarray, method: str, level: float) -> RaterModelFit:
-        """Means, intervals, class probabilities and case effects from draws; one draw is the mode: no intervals."""
-        from .summary import summarise
-
-        return summarise(self, np.atleast_2d(np.asarray(draws, float)), method, level)

@@ -43,7 +43,7 @@ class Truth:
     n_draws: int
 
 
-def thinned(draws: np.ndarray, most: int) -> np.ndarray:
+def evenly_spaced(draws: np.ndarray, most: int) -> np.ndarray:
     """At most ``most`` rows, evenly spaced."""
     if len(draws) <= most:
         return draws
@@ -54,7 +54,7 @@ def truth_of_cases(
     density: DifficultyDensity, draws: np.ndarray, level: float, token: CancelToken | None = None
 ) -> Truth:
     """P(z = 1 | answers) averaged over at most 400 draws, with its sd and interval over them."""
-    draws = thinned(draws, MOST_DRAWS_OF_TRUTH)
+    draws = evenly_spaced(draws, MOST_DRAWS_OF_TRUTH)
     tails = [(1 - level) / 2, (1 + level) / 2]
     n_patterns = density.case_count.size
     found = np.empty((4, n_patterns))
@@ -78,7 +78,7 @@ def effects_of_cases(
     present = [name for name in ("difficulty", "discrimination", "guessing") if getattr(density.on, name)]
     grids = {name: _fine_grid(density, name) for name in present}
     work = 2 * max(1, density.patterns.cell.size) * sum(grid.table.shape[1] for _, grid in grids.values())
-    draws = thinned(draws, int(np.clip(_MOST_PRODUCTS // max(1, work), _FEWEST_DRAWS, MOST_DRAWS_OF_EFFECTS)))
+    draws = evenly_spaced(draws, int(np.clip(_MOST_PRODUCTS // max(1, work), _FEWEST_DRAWS, MOST_DRAWS_OF_EFFECTS)))
     logit, alpha = density.coefficients(draws)
     patterns, effects = density.patterns, []
     n_patterns = patterns.count.size

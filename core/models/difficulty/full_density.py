@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..result import RaterModelFit
 from ._kernels import with_prior
 from .density import DifficultyDensity
 from .nodes import LOG_DISCRIMINATION_SD
@@ -125,10 +124,6 @@ class FullDifficultyDensity:
     def simulate(self, theta: np.ndarray, seed: int) -> np.ndarray:
         """As the collapsed density's: of new cases."""
         return self.collapsed.simulate(theta[: self.collapsed.ndim], seed)
-
-    def fit_of(self, draws: np.ndarray, method: str, level: float) -> RaterModelFit:
-        """As the collapsed density's."""
-        return self.collapsed.fit_of(self._top(draws), method, level)
 
     def _top(self, draws: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray(draws[:, : self.collapsed.ndim])

@@ -26,7 +26,7 @@ def at_its_mode(density: DifficultyDensity, token: CancelToken | None = None) ->
     Cancelled
     """
     token = token or CancelToken()
-    mode, arrived = climb(density, starting_points(density), token)
+    mode, arrived = highest_from(density, starting_points(density), token)
     while True:
 
         def at(counts: NodeCounts, density=density, mode=mode) -> np.ndarray:
@@ -36,7 +36,7 @@ def at_its_mode(density: DifficultyDensity, token: CancelToken | None = None) ->
         if counts == density.node_counts:
             return replace(density, mode=mode, arrived=arrived)
         density = replace(density, node_counts=counts)
-        mode, arrived = climb(density, [mode], token)
+        mode, arrived = highest_from(density, [mode], token)
 
 
 def whitened(density: DifficultyDensity, token: CancelToken | None = None) -> DifficultyDensity:
@@ -59,7 +59,7 @@ def whitened(density: DifficultyDensity, token: CancelToken | None = None) -> Di
     return replace(density, scale=np.ascontiguousarray((vector * sd) @ vector.T))
 
 
-def climb(density: DifficultyDensity, starts: list[np.ndarray], token: CancelToken) -> tuple[np.ndarray, bool]:
+def highest_from(density: DifficultyDensity, starts: list[np.ndarray], token: CancelToken) -> tuple[np.ndarray, bool]:
     """The best of the tops reached from ``starts``, and whether it is a top; a later one must be higher by .1."""
     if density.ndim == 0:
         return np.zeros(0), True

@@ -15,7 +15,8 @@ from ...annotations.dataset import Dataset
 from ...chunks import CancelToken
 from ...errors import InputError, NotApplicableError
 from ...methods import Method, Option, Variant
-from ..rater_methods import posterior_method
+from ...options import check_flag, shown
+from ..rater_methods import BETA, DOUBT, by_posterior, posterior_method
 from ..sizes import check_size
 from .binary import one_against_rest
 from .density import DifficultyDensity, Specification
@@ -51,7 +52,13 @@ class DifficultyModel:
     positive: str | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.tag, str):
+            raise InputError(f"There is no difficulty model {shown(self.tag)}.", "Give its letters, such as ABC.")
         object.__setattr__(self, "tag", canonical(self.tag))
+        check_flag(self.cooperative, "cooperative")
+        check_flag(self.as_published, "as_published")
+        if self.positive is not None and not isinstance(self.positive, str):
+            raise InputError(f"The positive class is {shown(self.positive)}.", "Give the name of a class.")
 
     def density(self, dataset: Dataset, *, token: CancelToken | None = None) -> DifficultyDensity:
         """The posterior of the data, ready to be sampled: whitened at its mode, on a grid that is fine enough there.
@@ -110,14 +117,16 @@ class DifficultyModel:
         if method not in ("map", "nuts"):
             raise InputError(f"There is no method {method!r}.", 'Use "map" or "nuts".')
         from ..nuts.fitting import fit_by_map, fit_by_nuts
+        from .summary import summarise
 
         density = self._at_its_mode(dataset, token)
         if method == "map" or density.ndim == 0:
-            found = fit_by_map(density, density.dataset, mode=density.mode, seed=seed, token=token)
+            found = fit_by_map(density, summarise, density.dataset, mode=density.mode, seed=seed, token=token)
             return _checked(found, density, seed, token) if method == "nuts" else found
         density = whitened(density, token)
         return fit_by_nuts(
             density,
+            summarise,
             density.dataset,
             n_draws=n_draws,
             n_tune=n_tune,
@@ -146,6 +155,20 @@ def _checked(found: "BayesianFit", density: DifficultyDensity, seed: int, token:
     )
 
 
+def _fit(model, dataset, way, run, token, progress) -> "BayesianFit":
+    """By the mode or by chains; at the mode annotations can count for less."""
+    beta, doubt = run.pop("beta"), run.pop("doubt")
+    found = by_posterior(model, dataset, way, run, token, progress)
+    if beta == 1 and not doubt:
+        return found
+    if way != "map":
+        raise InputError("A sampled difficulty model takes no β.", "Use its mode (map).")
+    from .tempering import tempered_at_mode
+
+    view = one_against_rest(dataset, model.positive)[0]
+    return replace(found, fit=tempered_at_mode(found.fit, view, beta, token, doubt=doubt))
+
+
 def _method(place: int, tag: str) -> Method:
     return posterior_method(
         f"difficulty-{tag}",
@@ -157,6 +180,8 @@ def _method(place: int, tag: str) -> Method:
         "2024).",
         sources=("Han, Adıgüzel & Carpenter, Crowdsourcing with Difficulty (2024)",),
         options=(
+            replace(BETA, of_run=True),
+            replace(DOUBT, of_run=True),
             Option("positive", str, None, "Class told from the rest", "the class that is told apart from all others"),
             Option(
                 "cooperative", bool, True, "No rater does worse than chance", "raters do not do worse than chance"
@@ -167,6 +192,9 @@ def _method(place: int, tag: str) -> Method:
             ),
         ),
         view=lambda dataset, positive=None, **_: one_against_rest(dataset, positive)[0],
+        fit=_fit,
+        opens=(lambda dataset: dataset.n_classes == 2) if tag in ("AB", "ABC") else None,
+        n_parameters=lambda dataset: 1 + 2 * dataset.n_raters,
         variant=Variant("difficulty", "model", tag, "which of the eighteen difficulty models", tag == "AB", canonical),
         place=place,
         # A baseline without a parameter: it is compared, and its answers are never taken for the truth.

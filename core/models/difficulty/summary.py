@@ -21,7 +21,10 @@ BASELINE = (
 def summarise(
     density: DifficultyDensity, draws: np.ndarray, method: str, level: float, token: CancelToken | None = None
 ) -> RaterModelFit:
-    """Means and intervals over draws of shape (n_draws, ndim)."""
+    """Means, intervals, class probabilities and case effects over draws of shape (n_draws, ndim).
+
+    One draw is the mode: no intervals.
+    """
     dataset, code = density.dataset, density.specification.positive
     single = len(draws) == 1
     prevalence = density.quantities(draws).get("prevalence", np.ones(len(draws)))

@@ -74,6 +74,28 @@ def _one_chain(density: Density, start: np.ndarray, seed: int, settings: dict, w
     import nutpie
 
     failed: list[Exception] = []
+    sampler = nutpie.sample(
+        _model(density, start, seed, watch, failed),
+        draws=settings["n_draws"],
+        tune=settings["n_tune"],
+        chains=1,
+        cores=1,
+        seed=seed,
+        target_accept=settings["target_accept"],
+        save_warmup=False,
+        progress_bar=False,
+        blocking=False,
+    )
+    trace = _awaited(sampler, watch, failed)
+    if failed:
+        error = failed[0]
+        raise DensityError(f"The model's density failed with {type(error).__name__}: {error}. Please report it.")
+    return trace.posterior["theta"].values[0], trace.sample_stats["diverging"].values[0]
+
+
+def _model(density: Density, start: np.ndarray, seed: int, watch, failed: list[Exception]):
+    """The density as the sampler takes it; what the density raises joins ``failed``."""
+    import nutpie
 
     def make_density() -> Callable:
         flat = np.zeros(density.ndim)
@@ -103,32 +125,23 @@ def _one_chain(density: Density, start: np.ndarray, seed: int, settings: dict, w
         return start + 0.01 * tried**0.75 * noise
 
     kind = np.dtype("float64")
-    model = nutpie.compiled_pyfunc.from_pyfunc(
+    return nutpie.compiled_pyfunc.from_pyfunc(
         density.ndim, make_density, make_expand, [kind], [(density.ndim,)], ["theta"], make_initial_point_fn=begin
     )
-    sampler = nutpie.sample(
-        model,
-        draws=settings["n_draws"],
-        tune=settings["n_tune"],
-        chains=1,
-        cores=1,
-        seed=seed,
-        target_accept=settings["target_accept"],
-        save_warmup=False,
-        progress_bar=False,
-        blocking=False,
-    )
+
+
+def _awaited(sampler, watch, failed: list[Exception]):
+    """What the sampler ends with; None where the density has failed."""
     while True:
         try:
-            trace = sampler.wait(timeout=_LOOK)
-            break
+            return sampler.wait(timeout=_LOOK)
         except TimeoutError:
             if watch.cancelled:
                 sampler.cancel()
                 raise Cancelled("Stopped on request.") from None
             if failed:
                 sampler.cancel()
-                break
+                return None
         except RuntimeError as error:
             if not failed and "initialization points" in str(error):
                 raise StartError(
@@ -137,8 +150,4 @@ def _one_chain(density: Density, start: np.ndarray, seed: int, settings: dict, w
                 ) from error
             if not failed:
                 raise
-            break
-    if failed:
-        error = failed[0]
-        raise DensityError(f"The model's density failed with {type(error).__name__}: {error}. Please report it.")
-    return trace.posterior["theta"].values[0], trace.sample_stats["diverging"].values[0]
+            return None

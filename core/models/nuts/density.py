@@ -1,6 +1,7 @@
 """What the sampler and everything after it ask of a Bayesian rater model."""
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -71,9 +72,7 @@ class Density(Protocol):
         """Answers of a replicated dataset of the same design, new case effects and truths, shape (n_annotations,)."""
         ...
 
-    def fit_of(self, draws: np.ndarray, method: str, level: float) -> RaterModelFit:
-        """The fit that draws of shape (n_draws, ndim) amount to: means, intervals, class probabilities, effects.
 
-        One draw, the mode, gives method "map" and no intervals.
-        """
-        ...
+# What turns a density and its draws of shape (n_draws, ndim) into a fit: given the density, the draws, the method
+# ("map" or "nuts") and the level of intervals. One draw, the mode, gives no intervals.
+Summarise = Callable[[Any, np.ndarray, str, float], RaterModelFit]

@@ -75,12 +75,12 @@ def _verdict(
     name, index, rhat = worst_rhat
     # An infinite or undefined R-hat comes of chains that stand still, each at its own place.
     settled = rhat <= MAX_RHAT and worst_bulk[2] >= MIN_ESS
-    worst = describe(name, index, dataset)
+    worst = quantity_name(name, index, dataset)
     if rhat > MAX_RHAT:
         shown = "above 10" if rhat > 10 else f"{rhat:.2f}" if rhat >= 1.015 else f"{rhat:.3f}"
         words = f"Not converged: R-hat {shown} for {worst}; run longer chains."
     elif not settled:
-        least = describe(*worst_bulk[:2], dataset)
+        least = quantity_name(*worst_bulk[:2], dataset)
         words = f"Not converged: {worst_bulk[2]:,.0f} effective draws for {least}, fewer than 400; run longer chains."
     else:
         words = f"Converged: R-hat at most {rhat:.3f}, at least {worst_bulk[2]:,.0f} effective draws."
@@ -103,7 +103,7 @@ def _extreme(values: dict[str, np.ndarray], pick) -> tuple[str, tuple[int, ...],
     return best
 
 
-def describe(name: str, index: tuple[int, ...], dataset: Dataset) -> str:
+def quantity_name(name: str, index: tuple[int, ...], dataset: Dataset) -> str:
     """One entry of a quantity in words, from its name and the lengths of its axes."""
     words = _WORDS.get(name, name.replace("_", " "))
     if name in ("mu", "tau") and len(index) == 2:

@@ -9,14 +9,15 @@ import numpy as np
 from ...annotations.dataset import Dataset
 from ...chunks import CancelToken
 from ...errors import LimitError
+from ...options import check_level, check_whole
 from ...settings import current_settings
 from ..checks import predictive_checks
-from ..loo import LEAST_DRAWS, LeaveOneOut, PaperScore, psis_loo
-from .density import Density
+from ..loo import LEAST_DRAWS, PaperScore, PsisLoo, psis_loo
+from .density import Density, Summarise
 from .diagnostics import estimates
 from .mode import posterior_mode
 from .result import BayesianFit, Estimate
-from .sampler import TARGET_ACCEPT, Progress, sample
+from .sampler import TARGET_ACCEPT, Chains, Progress, sample
 
 KEPT_DRAWS = 1000
 _SAMPLING_SHARE = 0.9
@@ -25,6 +26,7 @@ _NOT_SAMPLED = "This is the most probable point alone (the mode): it has no inte
 
 def fit_by_map(
     density: Density,
+    summarise: Summarise,
     dataset: Dataset,
     *,
     mode: np.ndarray | None = None,
@@ -39,6 +41,8 @@ def fit_by_map(
     Parameters
     ----------
     density : Density
+    summarise : callable
+        Makes the fit from draws: see `core.models.nuts.density.Summarise`.
     dataset : Dataset
         What the density was made of.
     mode : ndarray, shape (ndim,), optional
@@ -54,6 +58,8 @@ def fit_by_map(
         The density overflows at its start.
     Cancelled
     """
+    check_level(level)
+    check_whole(seed, "The seed", 0)
     if token is not None:
         token.check()
     began, used = time.perf_counter(), time.process_time()
@@ -61,7 +67,7 @@ def fit_by_map(
         mode = posterior_mode(density, density.starts(1, seed)[0]) if density.ndim else np.zeros(0)
     seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - used
     draws = mode[None]
-    fit = density.fit_of(draws, "map", level)
+    fit = summarise(density, draws, "map", level)
     return BayesianFit(
         fit=replace(fit, notes=(*fit.notes, _NOT_SAMPLED)) if density.ndim else fit,
         quantities={name: Estimate(drawn[0]) for name, drawn in density.quantities(draws).items()},
@@ -75,6 +81,7 @@ def fit_by_map(
 
 def fit_by_nuts(
     density: Density,
+    summarise: Summarise,
     dataset: Dataset,
     *,
     n_draws: int = 1000,
@@ -92,11 +99,12 @@ def fit_by_nuts(
     Parameters
     ----------
     density : Density
+    summarise : callable
+        Makes the fit from draws: see `core.models.nuts.density.Summarise`.
     dataset : Dataset
         What the density was made of.
-    n_draws, n_tune : int
-        Of each chain.
-    n_chains : int
+    n_draws, n_tune, n_chains : int
+        Draws and steps of tuning of each chain, and how many chains.
     seed : int
         Draws and checks depend on it alone.
     level : float
@@ -118,43 +126,64 @@ def fit_by_nuts(
     Cancelled
         The token was raised.
     """
+    check_whole(n_draws, "The number of draws", 1)
+    check_whole(n_tune, "The number of tuning steps", 0)
+    check_whole(n_chains, "The number of chains", 1)
+    check_whole(seed, "The seed", 0)
+    check_level(level)
     _check_limit(density, n_chains * n_draws)
+    plan = {"n_draws": n_draws, "n_tune": n_tune, "n_chains": n_chains, "seed": seed}
+    told = _part(progress, 0.0, _SAMPLING_SHARE), _part(progress, _SAMPLING_SHARE, 1.0)
+    chains = sample(density, **plan, target_accept=target_accept, token=token, progress=told[0])
+    found = _fit_of_chains(density, summarise, dataset, chains, plan, level)
+    return _checked(found, density, chains.flat(), dataset, score, token, told[1])
 
-    def report(first: float, last: float):
-        if progress is None:
-            return None
-        return lambda share, words="Checking the fit": progress(first + (last - first) * share, words)
 
-    chains = sample(
-        density,
-        n_draws=n_draws,
-        n_tune=n_tune,
-        n_chains=n_chains,
-        seed=seed,
-        target_accept=target_accept,
-        token=token,
-        progress=report(0.0, _SAMPLING_SHARE),
-    )
+def _part(progress: Progress | None, first: float, last: float) -> Callable | None:
+    """Progress of a part of the whole, from ``first`` to ``last``."""
+    if progress is None:
+        return None
+    return lambda share, words="Checking the fit": progress(first + (last - first) * share, words)
+
+
+def _fit_of_chains(
+    density: Density, summarise: Summarise, dataset: Dataset, chains: Chains, plan: dict[str, int], level: float
+) -> BayesianFit:
+    """What the draws amount to, without the checks."""
     draws = chains.flat()
     found, diagnostics = estimates(density.quantities(draws), chains.divergent, dataset, level)
-    fit = density.fit_of(draws, "nuts", level)
-    settings = {**fit.settings, "n_draws": n_draws, "n_tune": n_tune, "n_chains": n_chains, "seed": seed}
+    fit = summarise(density, draws, "nuts", level)
     remarks = () if diagnostics.converged and not diagnostics.n_divergent else (diagnostics.words,)
-    if token is not None:
-        token.check()
-    checks = predictive_checks(density, draws, dataset, seed=seed, token=token, progress=report(_SAMPLING_SHARE, 1.0))
+    notes = (*remarks, *fit.notes)
     return BayesianFit(
-        fit=replace(fit, converged=diagnostics.converged, notes=(*remarks, *fit.notes), settings=settings),
+        fit=replace(fit, converged=diagnostics.converged, notes=notes, settings={**fit.settings, **plan}),
         quantities=found,
         level=level,
-        seed=seed,
+        seed=plan["seed"],
         diagnostics=diagnostics,
         draws=thinned(draws, KEPT_DRAWS),
-        checks=checks,
-        loo=_leave_one_out(density, draws, dataset),
-        paper=score(draws) if score is not None and len(draws) >= LEAST_DRAWS else None,
         seconds=chains.seconds,
         cpu_seconds=chains.cpu_seconds,
+    )
+
+
+def _checked(
+    found: BayesianFit,
+    density: Density,
+    draws: np.ndarray,
+    dataset: Dataset,
+    score: Callable[[np.ndarray], PaperScore] | None,
+    token: CancelToken | None,
+    progress: Callable | None,
+) -> BayesianFit:
+    """The fit with its predictive checks and leave-one-out."""
+    if token is not None:
+        token.check()
+    return replace(
+        found,
+        checks=predictive_checks(density, draws, dataset, seed=found.seed, token=token, progress=progress),
+        loo=_leave_one_out(density, draws, dataset),
+        paper=score(draws) if score is not None and len(draws) >= LEAST_DRAWS else None,
     )
 
 
@@ -175,7 +204,7 @@ def _check_limit(density: Density, n_draws: int) -> None:
         )
 
 
-def _leave_one_out(density: Density, draws: np.ndarray, dataset: Dataset) -> LeaveOneOut | None:
+def _leave_one_out(density: Density, draws: np.ndarray, dataset: Dataset) -> PsisLoo | None:
     if len(draws) < LEAST_DRAWS:
         return None
     place = np.array(density.patterns.pattern_of_case)

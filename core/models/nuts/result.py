@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..checks import PredictiveCheck
-from ..loo import LeaveOneOut, PaperScore
+from ..loo import PaperScore, PsisLoo
 from ..result import RaterModelFit
 
 
@@ -80,7 +80,7 @@ class BayesianFit:
         At most 1,000 draws on the density's own coordinates, evenly spread over the chains.
     checks : tuple of PredictiveCheck
         Empty for the mode.
-    loo : LeaveOneOut or None
+    loo : PsisLoo or None
         Per case; None for the mode, and where there are too few draws.
     paper : PaperScore or None
         Per annotation, as published for the difficulty models; None for others, and where ``loo`` is None.
@@ -95,7 +95,7 @@ class BayesianFit:
     diagnostics: Diagnostics | None = None
     draws: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
     checks: tuple[PredictiveCheck, ...] = ()
-    loo: LeaveOneOut | None = None
+    loo: PsisLoo | None = None
     paper: PaperScore | None = None
     seconds: float = 0.0
     cpu_seconds: float = 0.0

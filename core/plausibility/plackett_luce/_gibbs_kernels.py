@@ -103,6 +103,98 @@ def log_correction(rater_ptr, block_ptr, member, fraction, lam, after, rate, tab
 
 
 @njit(cache=True, nogil=True)
+def set_copies(rater_ptr, block_ptr, member, weight, n_named, alpha, rest_alpha, whole, fraction, shape):
+    """Whole and fractional copies of each ranking, and the shapes of λ given them.
+
+    A ranking of weight 0 is left out. Returns whether a fraction of a block of ties needs the correction.
+    """
+    shape[:n_named] = alpha
+    shape[n_named:] = rest_alpha
+    corrected = False
+    for rater in range(rater_ptr.size - 1):
+        whole[rater] = int(np.floor(weight[rater] + 1e-9))
+        f = weight[rater] - whole[rater]
+        fraction[rater] = f if f > 1e-9 or whole[rater] == 0 else 0.0
+        for b in range(rater_ptr[rater], rater_ptr[rater + 1]):
+            size = block_ptr[b + 1] - block_ptr[b]
+            counted = whole[rater] + (fraction[rater] if size <= LARGEST_TABLE else 0.0)
+            if size > 1 and fraction[rater] > 0.0:
+                corrected = True
+            for e in range(block_ptr[b], block_ptr[b + 1]):
+                shape[member[e]] += counted
+    return corrected
+
+
+@njit(cache=True, nogil=True)
+def mark_ranked(rater_ptr, block_ptr, member, n_places):
+    """Which places each distinct ranking names, bool, shape (n_distinct, n_places)."""
+    ranked = np.zeros((rater_ptr.size - 1, n_places), np.bool_)
+    for rater in range(rater_ptr.size - 1):
+        for e in range(block_ptr[rater_ptr[rater]], block_ptr[rater_ptr[rater + 1]]):
+            ranked[rater, member[e]] = True
+    return ranked
+
+
+@njit(cache=True, nogil=True)
+def propose(
+    rater_ptr, block_ptr, member, whole, fraction, shape, ranked, lam, proposal, exposure, after, rate, table, count
+):
+    """Orders and arrival times given λ, then new λ given these, into ``proposal``: one sweep, before any correction."""
+    n_places = lam.size
+    exposure[:] = 1.0
+    for rater in range(rater_ptr.size - 1):
+        f = fraction[rater]
+        if whole[rater] == 0 and f == 0.0:
+            continue
+        total = 0.0
+        for k in range(n_places):
+            if not ranked[rater, k]:
+                total += lam[k]
+        for b in range(rater_ptr[rater + 1] - 1, rater_ptr[rater] - 1, -1):
+            after[b] = total
+            for e in range(block_ptr[b], block_ptr[b + 1]):
+                total += lam[member[e]]
+        elapsed = 0.0
+        for b in range(rater_ptr[rater], rater_ptr[rater + 1]):
+            start, stop = block_ptr[b], block_ptr[b + 1]
+            size = stop - start
+            spent = 0.0
+            if size == 1:
+                k = member[start]
+                spent = scaled_gamma(whole[rater] + f, after[b] + lam[k])
+                exposure[k] += elapsed + spent
+            elif size <= LARGEST_TABLE:
+                if whole[rater] > 0:
+                    fill_table(member, start, stop, lam, after[b], 1.0, rate, table)
+                    spent = walk_table(member, start, stop, whole[rater], 1.0, rate, table, count, exposure, elapsed)
+                if f > 0.0:
+                    fill_table(member, start, stop, lam, after[b], f, rate, table)
+                    before = elapsed if whole[rater] == 0 else 0.0
+                    spent += walk_table(member, start, stop, 1, f, rate, table, count, exposure, before)
+            else:
+                spent = walk_large(member, start, stop, whole[rater], lam, after[b], exposure, elapsed)
+            elapsed += spent
+        for k in range(n_places):
+            if not ranked[rater, k]:
+                exposure[k] += elapsed
+    for k in range(n_places):
+        proposal[k] = scaled_gamma(shape[k], exposure[k])
+
+
+@njit(cache=True, nogil=True)
+def keep_draw(lam, n_rest, rest_shape, share, order, largest):
+    """Normalised λ into a row of ``share``, with its leading places; returns the share of the rest."""
+    total = 0.0
+    for k in range(lam.size):
+        total += lam[k]
+    for k in range(share.size):
+        share[k] = lam[k] / total
+    rest = lam[share.size] / total if n_rest > 0 else 0.0
+    leading_places(share, rest, np.log(rest), rest_shape, n_rest, order, largest)
+    return rest
+
+
+@njit(cache=True, nogil=True)
 def gibbs(seed, rater_ptr, block_ptr, member, weight, n_named, n_rest, alpha, n_burn, n_draws, thin, depth):
     """Draws of the normalised λ of one case.
 
@@ -115,21 +207,8 @@ def gibbs(seed, rater_ptr, block_ptr, member, weight, n_named, n_rest, alpha, n_
     n_places = n_named + (1 if n_rest > 0 else 0)
     whole = np.empty(n_raters, np.int64)
     fraction = np.empty(n_raters)
-    shape = np.full(n_places, alpha)
-    if n_rest > 0:
-        shape[n_named] = 1.0
-    corrected = False
-    for rater in range(n_raters):
-        whole[rater] = int(np.floor(weight[rater] + 1e-9))
-        f = weight[rater] - whole[rater]
-        fraction[rater] = f if f > 1e-9 or whole[rater] == 0 else 0.0
-        for b in range(rater_ptr[rater], rater_ptr[rater + 1]):
-            size = block_ptr[b + 1] - block_ptr[b]
-            counted = whole[rater] + (fraction[rater] if size <= LARGEST_TABLE else 0.0)
-            if size > 1 and fraction[rater] > 0.0:
-                corrected = True
-            for e in range(block_ptr[b], block_ptr[b + 1]):
-                shape[member[e]] += counted
+    shape = np.empty(n_places)
+    corrected = set_copies(rater_ptr, block_ptr, member, weight, n_named, alpha, 1.0, whole, fraction, shape)
     lam = shape / shape.sum()
     proposal = np.empty(n_places)
     exposure = np.empty(n_places)
@@ -141,52 +220,27 @@ def gibbs(seed, rater_ptr, block_ptr, member, weight, n_named, n_rest, alpha, n_
     rest = np.zeros(n_draws)
     order = np.empty((n_draws, depth), np.int32)
     largest = np.empty(depth)
-    ranked = np.zeros((n_raters, n_places), np.bool_)
-    for rater in range(n_raters):
-        for e in range(block_ptr[rater_ptr[rater]], block_ptr[rater_ptr[rater + 1]]):
-            ranked[rater, member[e]] = True
+    ranked = mark_ranked(rater_ptr, block_ptr, member, n_places)
     current = log_correction(rater_ptr, block_ptr, member, fraction, lam, after, rate, table) if corrected else 0.0
     accepted = 0
     n_sweeps = n_burn + n_draws * thin
     for sweep in range(n_sweeps):
-        exposure[:] = 1.0
-        for rater in range(n_raters):
-            total = 0.0
-            for k in range(n_places):
-                if not ranked[rater, k]:
-                    total += lam[k]
-            for b in range(rater_ptr[rater + 1] - 1, rater_ptr[rater] - 1, -1):
-                after[b] = total
-                for e in range(block_ptr[b], block_ptr[b + 1]):
-                    total += lam[member[e]]
-            elapsed = 0.0
-            f = fraction[rater]
-            for b in range(rater_ptr[rater], rater_ptr[rater + 1]):
-                start, stop = block_ptr[b], block_ptr[b + 1]
-                size = stop - start
-                spent = 0.0
-                if size == 1:
-                    k = member[start]
-                    spent = scaled_gamma(whole[rater] + f, after[b] + lam[k])
-                    exposure[k] += elapsed + spent
-                elif size <= LARGEST_TABLE:
-                    if whole[rater] > 0:
-                        fill_table(member, start, stop, lam, after[b], 1.0, rate, table)
-                        spent = walk_table(
-                            member, start, stop, whole[rater], 1.0, rate, table, count, exposure, elapsed
-                        )
-                    if f > 0.0:
-                        fill_table(member, start, stop, lam, after[b], f, rate, table)
-                        before = elapsed if whole[rater] == 0 else 0.0
-                        spent += walk_table(member, start, stop, 1, f, rate, table, count, exposure, before)
-                else:
-                    spent = walk_large(member, start, stop, whole[rater], lam, after[b], exposure, elapsed)
-                elapsed += spent
-            for k in range(n_places):
-                if not ranked[rater, k]:
-                    exposure[k] += elapsed
-        for k in range(n_places):
-            proposal[k] = scaled_gamma(shape[k], exposure[k])
+        propose(
+            rater_ptr,
+            block_ptr,
+            member,
+            whole,
+            fraction,
+            shape,
+            ranked,
+            lam,
+            proposal,
+            exposure,
+            after,
+            rate,
+            table,
+            count,
+        )
         take = True
         if corrected:
             new = log_correction(rater_ptr, block_ptr, member, fraction, proposal, after, rate, table)
@@ -198,14 +252,7 @@ def gibbs(seed, rater_ptr, block_ptr, member, weight, n_named, n_rest, alpha, n_
             accepted += 1
         if sweep >= n_burn and (sweep - n_burn) % thin == thin - 1:
             draw = (sweep - n_burn) // thin
-            total = 0.0
-            for k in range(n_places):
-                total += lam[k]
-            for k in range(n_named):
-                share[draw, k] = lam[k] / total
-            if n_rest > 0:
-                rest[draw] = lam[n_named] / total
-            leading_places(share[draw], rest[draw], np.log(rest[draw]), 1.0, n_rest, order[draw], largest)
+            rest[draw] = keep_draw(lam, n_rest, 1.0, share[draw], order[draw], largest)
     return share, rest, order, accepted / n_sweeps
 
 

@@ -10,6 +10,31 @@ _LEAST = 1e-30  # share of a class whose best is 0; eight of them in one block s
 
 
 @njit(cache=True, nogil=True)
+def expected_block(member, start, stop, copies, lam, after, exposure, rate, table, flow):
+    """Expected arrivals of one block's classes after the one before, added to ``exposure``; the time that it takes."""
+    size = stop - start
+    if size > LARGEST_TABLE:
+        return copies * expected_large(member, start, stop, lam, after, copies, exposure)
+    spent = 0.0
+    fill_table(member, start, stop, lam, after, 1.0, rate, table)
+    full = (1 << size) - 1
+    flow[1 : full + 1] = 0.0
+    flow[full] = copies
+    for mask in range(full, 0, -1):
+        stage = flow[mask] / rate[mask]
+        spent += stage
+        total = 0.0
+        for i in range(size):
+            if mask >> i & 1:
+                exposure[member[start + i]] += stage
+                total += table[mask ^ (1 << i)]
+        for i in range(size):
+            if mask >> i & 1:
+                flow[mask ^ (1 << i)] += flow[mask] * table[mask ^ (1 << i)] / total
+    return spent
+
+
+@njit(cache=True, nogil=True)
 def expected_exposures(rater_ptr, block_ptr, member, weight, lam, exposure, after, rate, table, flow):
     """Expected censored exposures of all places given λ, added to ``exposure``."""
     n_places = lam.size
@@ -19,26 +44,7 @@ def expected_exposures(rater_ptr, block_ptr, member, weight, lam, exposure, afte
         elapsed = 0.0
         for b in range(rater_ptr[rater], rater_ptr[rater + 1]):
             start, stop = block_ptr[b], block_ptr[b + 1]
-            size = stop - start
-            spent = 0.0
-            if size <= LARGEST_TABLE:
-                fill_table(member, start, stop, lam, after[b], 1.0, rate, table)
-                full = (1 << size) - 1
-                flow[1 : full + 1] = 0.0
-                flow[full] = copies
-                for mask in range(full, 0, -1):
-                    stage = flow[mask] / rate[mask]
-                    spent += stage
-                    total = 0.0
-                    for i in range(size):
-                        if mask >> i & 1:
-                            exposure[member[start + i]] += stage
-                            total += table[mask ^ (1 << i)]
-                    for i in range(size):
-                        if mask >> i & 1:
-                            flow[mask ^ (1 << i)] += flow[mask] * table[mask ^ (1 << i)] / total
-            else:
-                spent = copies * expected_large(member, start, stop, lam, after[b], copies, exposure)
+            spent = expected_block(member, start, stop, copies, lam, after[b], exposure, rate, table, flow)
             for e in range(start, stop):
                 exposure[member[e]] += elapsed
             elapsed += spent

@@ -9,6 +9,7 @@ import numpy as np
 from ...annotations.dataset import Dataset
 from ...errors import InputError
 from ...methods import RANKED, UGT, Method, Option, ReliabilityScale
+from ...options import check_number, check_whole
 from ...seeds import case_seeds
 from ..protocol import CaseDraws, check_sampling
 from ._gibbs_kernels import effective_draws, gibbs
@@ -47,7 +48,11 @@ class PlackettLuce:
     depth: int = 3
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.alpha) and self.alpha >= 1):
+        check_number(self.alpha, "The prior α")
+        check_number(self.least_ess, "The least share of effective draws", 0, 1)
+        check_whole(self.depth, "The depth")
+        check_whole(self.n_burn, "The burn-in")
+        if self.alpha < 1:
             raise InputError(f"The prior α is {self.alpha}.", "Plackett-Luce needs a number of at least 1.")
         if self.depth < 1:
             raise InputError(f"The depth is {self.depth}.", "At least the first place must be told apart.")
@@ -146,7 +151,12 @@ METHOD = Method(
     place=10,
     leads=("ranking",),
     reliability=ReliabilityScale(
-        PlackettLuce.default_reliability, 0.1, 10.0, (1.0, 2.0, 3.0, 5.0, 10.0), (0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0)
+        PlackettLuce.default_reliability,
+        0.1,
+        10.0,
+        (1.0, 2.0, 3.0, 5.0, 10.0),
+        (0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0),
+        "Published: 3, medium trust in the readers of the case study.",
     ),
     most_cases=3_000,
     sentence="Plausibilities of classes were drawn from the posterior of a Plackett-Luce model of partial rankings "

@@ -161,24 +161,7 @@ def each(view: Dataset, theme) -> None:
         )
         if len(known) > more_figures.MOST_LINES:
             st.caption(f"The {more_figures.MOST_LINES} raters who agree least, of {len(known):,}.")
-    frame = pd.DataFrame(
-        {
-            "rater": found.raters,
-            "answers": [one.n_annotations for one in found.each],
-            "cases": [one.n_cases for one in found.each],
-            "with the others": [one.value for one in found.each],
-            "ci_low": [one.ci_low for one in found.each],
-            "ci_high": [one.ci_high for one in found.each],
-            "without this rater": found.without,
-            "difference": found.difference,
-            "with themselves": [one.value for one in own.each],
-            "cases repeated": [one.n_cases for one in own.each],
-        }
-    )
-    frame = columns.as_numbers(
-        frame,
-        ("with the others", "ci_low", "ci_high", "without this rater", "difference", "with themselves"),
-    )
+    frame = _frame_of_each(found, own)
     overall = found.overall
     st.caption(
         f"{method_named('coefficient', coefficient).title} of all raters is "
@@ -201,3 +184,25 @@ def each(view: Dataset, theme) -> None:
         key="by_rater_table",
     )
     widgets.download(frame, "Raters", "agreement_by_rater", "by_rater_table")
+
+
+def _frame_of_each(found, own) -> pd.DataFrame:
+    """One line for each rater: agreement with the others, without them, and with themselves."""
+    frame = pd.DataFrame(
+        {
+            "rater": found.raters,
+            "answers": [one.n_annotations for one in found.each],
+            "cases": [one.n_cases for one in found.each],
+            "with the others": [one.value for one in found.each],
+            "ci_low": [one.ci_low for one in found.each],
+            "ci_high": [one.ci_high for one in found.each],
+            "without this rater": found.without,
+            "difference": found.difference,
+            "with themselves": [one.value for one in own.each],
+            "cases repeated": [one.n_cases for one in own.each],
+        }
+    )
+    return columns.as_numbers(
+        frame,
+        ("with the others", "ci_low", "ci_high", "without this rater", "difference", "with themselves"),
+    )

@@ -9,10 +9,9 @@ import streamlit as st
 from core.agreement.bands import SCALES, bands, beyond_chance
 from core.agreement.coefficients import FLEISS_KAPPA, GWET_AC, PERCENT
 from core.agreement.intervals import Coefficient
-from core.agreement.krippendorff import KRIPPENDORFF_ALPHA
 from core.agreement.ordered import LEAVE_ONE_OUT_TOP1, MEAN_AVERAGE_OVERLAP
 from core.agreement.probability import SPA, SPA_WEIGHTINGS
-from core.agreement.scores import ICC_1, ICC_2, INTRACLASS
+from core.agreement.scores import INTRACLASS
 from core.agreement.suitable import Suitable
 from core.figures import agreement as figures
 from core.figures import agreement_parts as more_figures
@@ -51,13 +50,13 @@ def show(found: Suitable, theme, shares: dict[str, float] | None) -> None:
             st.caption(f":material/info: {markdown(words[:1].upper() + words[1:])}.")
         for group in groups:
             with (
-                st.expander(markdown(group.heading), expanded=quoted(found) in group.coefficients)
+                st.expander(markdown(group.heading), expanded=found.quoted in group.coefficients)
                 if group.heading
                 else st.container()
             ):
                 for one in group.coefficients:
                     _line(one, common)
-    _benchmarks(main, quoted(found), theme)
+    _benchmarks(main, found.quoted, theme)
     with st.expander("All coefficients as a table, and those left out"):
         frame = _frame(found.coefficients)
         st.dataframe(
@@ -72,21 +71,6 @@ def show(found: Suitable, theme, shares: dict[str, float] | None) -> None:
         widgets.download(frame, "Coefficients", "agreement", "agreement")
         for left_out in found.left_out:
             st.markdown(f":material/block: Left out: **{markdown(left_out.what)}**, because {markdown(left_out.why)}.")
-
-
-def quoted(found: Suitable) -> Coefficient:
-    """The one to quote: alpha for classes, by rank where their order means something; for scores ICC(2), or ICC(1).
-
-    Among intraclass correlations the one that rests on most cases.
-    """
-    if found.kind == "score":
-        for name in (ICC_2, ICC_1):
-            able = [one for one in found.coefficients if one.name == name and one.value is not None]
-            if able:
-                return max(able, key=lambda one: one.n_cases)
-        return next(one for one in found.coefficients if one.name == ICC_1)
-    wanted = "ordinal metric" if found.kind == "ordinal" else "nominal"
-    return next(one for one in found.coefficients if one.name == KRIPPENDORFF_ALPHA and one.weights == wanted)
 
 
 def _groups(found: Suitable) -> list[Group]:
@@ -140,7 +124,7 @@ def _short_title(one: Coefficient) -> str:
 
 def _quote(found: Suitable) -> None:
     """Which to quote, in words that can be copied."""
-    one = quoted(found)
+    one = found.quoted
     if one.value is None:
         return
     name = method_named("coefficient", one.name).title if one.name in INTRACLASS else figures.title_of(one)

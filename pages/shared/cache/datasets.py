@@ -18,7 +18,7 @@ from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection
 from core.errors import NotFoundError, PluralityError
 from core.ingest import samples
-from core.ingest.case_content import joined
+from core.ingest.case_facts import joined
 from core.ingest.read_files import Reading
 from core.jobs import Job, JobRunner
 from core.version import __version__

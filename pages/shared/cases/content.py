@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.errors import PluralityError
-from core.ingest.images import Picture, pictures_of
+from core.ingest.images import CaseImage, pictures_of
 from core.settings import current_settings
 from core.text import html_lines, markdown, shorten
 from pages.shared.cache import images as cached_images
@@ -52,7 +52,7 @@ def show(dataset: Dataset, case_id: str) -> bool:
     return True
 
 
-def _pictures(pictures: list[Picture], case_id: str) -> None:
+def _pictures(pictures: list[CaseImage], case_id: str) -> None:
     ready = [picture for picture in pictures if picture.source is not None]
     lines = [_missing(picture) for picture in pictures if picture.source is None]
     drawn = []
@@ -61,7 +61,7 @@ def _pictures(pictures: list[Picture], case_id: str) -> None:
             (picture.source, "") if isinstance(picture.source, str) else cached_images.prepared(picture.source)
         )
         if source is None:
-            lines.append(_missing(Picture(None, picture.address, reason)))
+            lines.append(_missing(CaseImage(None, picture.address, reason)))
         else:
             drawn.append(source)
     with st.container(horizontal=True) if drawn else st.container():
@@ -72,7 +72,7 @@ def _pictures(pictures: list[Picture], case_id: str) -> None:
         st.caption(line)
 
 
-def _missing(picture: Picture) -> str:
+def _missing(picture: CaseImage) -> str:
     return f":material/hide_image: {markdown(shorten(picture.address, 120))}: {markdown(picture.reason)}."
 
 

@@ -54,7 +54,9 @@ def show(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, r
         _table(view, quantiles, by_mean)
 
 
-def panel(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, reliability: float) -> None:
+def answers_and_plausibilities(
+    dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, reliability: float
+) -> None:
     """What the raters said and how plausible each class is, without the rest."""
     theme = look.theme()
     draws, quantiles, result, risk, point = _draws(view, model, case, reliability)

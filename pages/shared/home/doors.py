@@ -12,7 +12,6 @@ from core.figures import home as figures
 from core.methods import can_use
 from core.raters.monitoring import RaterTable
 from core.text import markdown, number, plural, shorten, with_interval
-from pages.shared.agreement import top as agreement_top
 from pages.shared.cache import home as cached_home
 from pages.shared.home import known as home_known
 from pages.shared.home import numbers as home_numbers
@@ -27,7 +26,7 @@ def agreement(found: Suitable | None, why: str, theme) -> None:
         _title("Agreement cannot be told")
         st.write(markdown((why or "No coefficient is defined").capitalize()) + ".")
     else:
-        quoted = agreement_top.quoted(found)
+        quoted = found.quoted
         if quoted.value is None:
             _title("How far raters agree")
         else:
@@ -63,15 +62,15 @@ def cases(views: home_known.Views, theme) -> CertaintyResult | None:
 
 def classifiers(views: home_known.Views, theme) -> SweepTable | None:
     """Classifiers against reliability → Reliability; returns what it shows."""
-    place = st.container()
+    place, metric = st.container(), home_numbers.metric_of(views)
     sweep = home_known.sweep(views)
     with place:
         if sweep is None:
             _title("How good classifiers are when the truth is uncertain")
         else:
-            _title(markdown(verdict(sweep.reliabilities, sweep.evaluation, home_numbers.METRIC)))
+            _title(markdown(verdict(sweep.reliabilities, sweep.evaluation, metric)))
             _plot(
-                figures.classifiers(sweep.reliabilities, sweep.evaluation, home_numbers.METRIC, theme),
+                figures.classifiers(sweep.reliabilities, sweep.evaluation, metric, theme),
                 "home_classifiers",
                 "Metric of each classifier against reliability, with bands over plausible truths",
             )

@@ -9,17 +9,16 @@ from core.agreement.suitable import Suitable
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
 from core.evaluation.choice import leaders
-from core.evaluation.metrics import metric_names
+from core.evaluation.metrics import first_metric
 from core.evaluation.sweep_table import SweepTable
+from core.figures import agreement as agreement_figures
 from core.figures.classifiers import metric_title
 from core.text import markdown, number, plural, shorten, with_interval
-from pages.shared.agreement import top as agreement_top
 from pages.shared.cache import home as cached_home
 from pages.shared.home import known as home_known
 from pages.shared.kit import plausibility_models, predictions, widgets
 
 UNCERTAIN_BELOW = 0.9
-METRIC = metric_names(predictions.TOP)[1]
 
 
 def sentence(dataset: Dataset, found: Suitable | None, certain: CertaintyResult | None) -> str:
@@ -64,11 +63,11 @@ def agreement(found: Suitable | None, why: str) -> None:
     main = _main(found)
     if found.kind == "score":
         st.metric("Reliability of one score", number(main.value), help=widgets.explained(main.name))
-        st.caption(_ends(main) + f", {agreement_top.figures.title_of(main)}; n = {plural(main.n_cases, 'case')}")
+        st.caption(_ends(main) + f", {agreement_figures.title_of(main)}; n = {plural(main.n_cases, 'case')}")
         return
     value = "–" if main.value is None else f"{main.value:.0%}"
     st.metric(f"Raters agree, {_pairs(found)}", value, help=widgets.explained("percent agreement"))
-    quoted = agreement_top.quoted(found)
+    quoted = found.quoted
     beyond = ""
     if quoted.value is not None:
         beyond = f"; beyond chance α = {with_interval(quoted.value, quoted.ci_low, quoted.ci_high)}"
@@ -91,18 +90,23 @@ def uncertain(views: home_known.Views, certain: CertaintyResult | None) -> None:
     )
 
 
-def classifier(sweep: SweepTable | None, reliability: float) -> None:
+def metric_of(views: home_known.Views) -> str:
+    """The metric by which classifiers are compared here."""
+    return first_metric(predictions.TOP, views.plausible.n_classes)
+
+
+def classifier(sweep: SweepTable | None, reliability: float, metric: str) -> None:
     """The best classifier under uncertainty, with its interval over plausible truths."""
-    title = f"Best classifier, {metric_title(METRIC)}"
+    title = f"Best classifier, {metric_title(metric)}"
     leader = None
     if sweep is not None:
         evaluation = sweep.evaluation[sweep.reliabilities.index(reliability)]
-        leader = next(iter(leaders([evaluation], METRIC)), None)
+        leader = next(iter(leaders([evaluation], metric)), None)
     if leader is None:
         st.metric(title, "–", help=widgets.explained("top3 accuracy"))
         st.caption("Not worked out yet." if sweep is None else "No classifier predicts a case of these data.")
         return
-    value = evaluation.values[leader.name][METRIC]
+    value = evaluation.values[leader.name][metric]
     st.metric(title, number(value.mean), help=widgets.explained("top3 accuracy"))
     lead = "" if leader.p is None else f"; ahead of each other one with P ≥ {number(leader.p)}"
     st.caption(
@@ -135,7 +139,7 @@ def mean_score(dataset: Dataset) -> None:
 
 def _main(found: Suitable) -> Coefficient:
     if found.kind == "score":
-        return agreement_top.quoted(found)
+        return found.quoted
     return next(one for one in found.coefficients if one.name == PERCENT)
 
 

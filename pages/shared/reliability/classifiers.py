@@ -6,7 +6,7 @@ import streamlit as st
 from core.annotations.dataset import RISK_LEVELS, Dataset
 from core.errors import PluralityError
 from core.evaluation.choice import verdict
-from core.evaluation.metrics import metric_names
+from core.evaluation.metrics import first_metric, metric_names
 from core.evaluation.sweep_table import SweepTable
 from core.figures import classifiers as figures
 from core.text import markdown
@@ -17,13 +17,13 @@ TOP = predictions.TOP
 _FIELDS = ("mean", "sd", "ci_low", "ci_high", "min", "max", "point", "case_se", "total_se", "n_cases")
 
 
-def show(sweep: SweepTable, theme) -> None:
+def show(sweep: SweepTable, n_classes: int, theme) -> None:
     """Whether the choice of a classifier survives, its metric against reliability, and who beats whom."""
     metrics = metric_names(TOP)
     metric = st.segmented_control(
         "Metric",
         metrics,
-        default=metrics[1],
+        default=first_metric(TOP, n_classes),
         required=True,
         format_func=figures.metric_title,
         key="metric",
@@ -42,16 +42,7 @@ def show(sweep: SweepTable, theme) -> None:
         "metric_lines",
         "Metric of each classifier against reliability",
     )
-    rows = [
-        {
-            "reliability": reliability,
-            "classifier": name,
-            **{field: getattr(evaluation.values[name][metric], field) for field in _FIELDS},
-        }
-        for reliability, evaluation in zip(sweep.reliabilities, sweep.evaluation, strict=True)
-        for name in evaluation.classifiers
-    ]
-    frame = pd.DataFrame(rows)
+    frame = _values(sweep, metric)
     with st.expander("The numbers, with the error from which cases are in the data (case_se) and both together"):
         st.dataframe(frame, hide_index=True, key="metric_table")
     widgets.download(frame, "Metric", "metric", "metric")
@@ -80,14 +71,32 @@ def show(sweep: SweepTable, theme) -> None:
             "metric_cases",
             "Sorted metric per case",
         )
+    _downloads(sweep, evaluation, metric)
+    if evaluation.by_risk is not None:
+        _by_risk(evaluation, metric)
+
+
+def _values(sweep: SweepTable, metric: str) -> pd.DataFrame:
+    """The metric with its intervals, one line for each reliability and classifier."""
+    rows = [
+        {
+            "reliability": reliability,
+            "classifier": name,
+            **{field: getattr(evaluation.values[name][metric], field) for field in _FIELDS},
+        }
+        for reliability, evaluation in zip(sweep.reliabilities, sweep.evaluation, strict=True)
+        for name in evaluation.classifiers
+    ]
+    return pd.DataFrame(rows)
+
+
+def _downloads(sweep: SweepTable, evaluation, metric: str) -> None:
     place = evaluation.metrics.index(metric)
     by_draw = pd.DataFrame(evaluation.by_draw[:, place].T, columns=list(evaluation.classifiers))
     widgets.download(by_draw, "Metric of every draw", "metric_draws", "metric_draws")
     by_case = pd.DataFrame(evaluation.by_case[:, :, place], columns=list(evaluation.classifiers))
     by_case.insert(0, "case", list(sweep.certainty[0].cases), allow_duplicates=True)
     widgets.download(by_case, "Metric of every case", "metric_cases", "metric_cases")
-    if evaluation.by_risk is not None:
-        _by_risk(evaluation, metric)
 
 
 def _better(evaluation, metric: str) -> None:

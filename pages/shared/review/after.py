@@ -13,7 +13,7 @@ from core.review.export import result_table, trail_json, trail_table
 from core.review.opinions import REASONS
 from core.review.states import STATES, CaseReview
 from core.review.store import ReviewStore, forget_reviews
-from core.review.summary import DIRECTIONS, Summary, bought, by_reviewer, summarise
+from core.review.summary import DIRECTIONS, Summary, bought, by_reviewer, summarise_reviews
 from core.text import markdown, number, plural, with_interval
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import plausibility_models, state, widgets
@@ -22,7 +22,7 @@ from pages.shared.kit import plausibility_models, state, widgets
 def figures(store: ReviewStore, dataset: Dataset, model: PlausibilityModel, reliability: float) -> None:
     """How many, how blind reads agree, how often the reveal changed a mind, what it has bought, reasons, time."""
     reviews = store.cases(dataset.digest)
-    found = summarise(dataset, reviews)
+    found = summarise_reviews(dataset, reviews)
     if not found.n_reviewed:
         st.info("No case has been reviewed yet.", icon=":material/hourglass_empty:")
         return

@@ -6,16 +6,15 @@ from core.annotations.dataset import Dataset
 from core.plausibility.protocol import PlausibilityModel
 from core.review.events import Event
 from core.review.opinions import Opinion
-from core.review.panel_answer import panel_opinion
-from core.review.states import STATES, Read
+from core.review.panel_answer import panel_word
+from core.review.states import STATES, ReviewerOpinion
 from core.text import markdown
-from pages.shared.cache import datasets as cached
 from pages.shared.cases import content as case_facts
 from pages.shared.cases import one_case
 from pages.shared.kit import plausibility_models, seen_cases
 from pages.shared.review import moves as review_moves
 from pages.shared.review import opinion as review_opinion
-from pages.shared.review.moves import Place, Step
+from pages.shared.review.moves import Action, CaseOnScreen
 from pages.shared.review.presses import noted
 
 ARBITRATION = "Arbitration"
@@ -32,96 +31,95 @@ def facts(dataset: Dataset, case_id: str) -> None:
         st.caption(f"{where}{nothing}")
 
 
-def show(place: Place, standing: str, model: PlausibilityModel, reliability: float) -> Step | None:
+def show(current: CaseOnScreen, standing: str, model: PlausibilityModel, reliability: float) -> Action | None:
     """The case at the stage at which the reviewer is; gives the step for the bar at the bottom, if any."""
-    facts(place.dataset, place.case_id)
-    if place.own is None and not place.revealed:
-        return _blind(place, standing, model, reliability)
-    return _open(place, model, reliability)
+    facts(current.dataset, current.case_id)
+    if current.own is None and not current.revealed:
+        return _blind(current, standing, model, reliability)
+    return _open(current, model, reliability)
 
 
-def settle(place: Place, model: PlausibilityModel, reliability: float) -> Place:
-    """The place with the reveal recorded, where one's own opinion is: only what is recorded as shown is shown."""
-    if place.own is None or place.revealed:
-        return place
-    return _reveal(place, model, reliability)
+def settle(current: CaseOnScreen, model: PlausibilityModel, reliability: float) -> CaseOnScreen:
+    """The case with the reveal recorded, where one's own opinion is: only what is recorded as shown is shown."""
+    if current.own is None or current.revealed:
+        return current
+    return _reveal(current, model, reliability)
 
 
-def _reveal(place: Place, model: PlausibilityModel, reliability: float) -> Place:
-    case = place.dataset.case_index(place.case_id)
-    view = plausibility_models.data_for(model.name, place.dataset, quietly=True)
-    draws = cached.case_draws(
-        view, model, case, reliability=reliability, n_draws=plausibility_models.N_DRAWS, seed=plausibility_models.SEED
-    )[0]
-    panel = panel_opinion(draws.share, [view.classes[code] for code in draws.classes], draws.ess)
+def _reveal(current: CaseOnScreen, model: PlausibilityModel, reliability: float) -> CaseOnScreen:
+    case = current.dataset.case_index(current.case_id)
+    view = plausibility_models.data_for(model.name, current.dataset, quietly=True)
+    panel = panel_word(
+        model, view, case, reliability=reliability, n_draws=plausibility_models.N_DRAWS, seed=plausibility_models.SEED
+    ).opinion
     settings = {
         **model.settings(),
         "reliability": reliability,
         "n_draws": plausibility_models.N_DRAWS,
         "seed": plausibility_models.SEED,
     }
-    review = review_moves.reveal(place, panel, model.name, settings)
-    return Place(place.desk, place.session, place.case_id, review)
+    review = review_moves.reveal(current, panel, model.name, settings)
+    return CaseOnScreen(current.desk, current.session, current.case_id, review)
 
 
-def _blind(place: Place, standing: str, model: PlausibilityModel, reliability: float) -> Step | None:
+def _blind(current: CaseOnScreen, standing: str, model: PlausibilityModel, reliability: float) -> Action | None:
     """Own opinion first. Nothing of the panel is on the page or in what the browser has received."""
-    how = dict(place.review.asked).get(place.desk.reviewer)
-    seen_before = place.desk.reviewer in place.review.unblinded
+    how = dict(current.review.asked).get(current.desk.reviewer)
+    seen_before = current.desk.reviewer in current.review.unblinded
     if how == "open":
         st.info("You are asked for an open second opinion: you may look at the others' first.", icon=":material/group:")
     elif standing == "elsewhere":
         st.info("Others have settled this case. You may read it all the same, or only look.", icon=":material/group:")
     elif seen_before:
         st.info("You have seen the panel's answers before, so your opinion counts as open.", icon=":material/group:")
-    elif seen_cases.seen(place.dataset.digest, place.case_id):
+    elif seen_cases.seen(current.dataset.digest, current.case_id):
         st.info("You have seen this case on the Cases page, so your opinion counts as open.", icon=":material/group:")
     else:
         st.markdown(f"**{_DUE}**")
-    if how == "open" or standing == "elsewhere" or place.session.title == ARBITRATION:
+    if how == "open" or standing == "elsewhere" or current.session.title == ARBITRATION:
         st.button(
             "Show the others' opinions first",
             icon=":material/visibility:",
-            key=place.key("look"),
-            **noted(_look, place, model, reliability),
+            key=current.key("look"),
+            **noted(_look, current, model, reliability),
         )
-    return _own(place)
+    return _own(current)
 
 
-def _look(place: Place, model: PlausibilityModel, reliability: float) -> None:
-    review_moves.attempt(place, lambda: _reveal(place, model, reliability))
+def _look(current: CaseOnScreen, model: PlausibilityModel, reliability: float) -> None:
+    review_moves.attempt(current, lambda: _reveal(current, model, reliability))
 
 
-def _own(place: Place) -> Step:
-    form = place.key("own")
-    opinion = review_opinion.ask(place.dataset, form)
+def _own(current: CaseOnScreen) -> Action:
+    form = current.key("own")
+    opinion = review_opinion.ask(current.dataset, form)
     review_opinion.remarks(form)
-    told = "Choose a class first." if opinion is None else place.told("opinion", opinion=opinion)
-    return Step("opinion", told, form, opinion=True)
+    told = "Choose a class first." if opinion is None else current.told("opinion", opinion=opinion)
+    return Action("opinion", told, form, opinion=True)
 
 
-def _open(place: Place, model: PlausibilityModel, reliability: float) -> Step | None:
+def _open(current: CaseOnScreen, model: PlausibilityModel, reliability: float) -> Action | None:
     """The panel beside one's own opinion, and what can be done about it."""
-    _sentence(place)
+    _sentence(current)
     left, right = st.columns([2, 3], gap="large")  # on a narrow screen the decision stands over the figures
     with left:
-        _opinions(place)
-        step = _decide(place)
+        _opinions(current)
+        step = _decide(current)
     with right:
-        queued = next((one.why for one in place.session.cases if one.case_id == place.case_id), "")
+        queued = next((one.why for one in current.session.cases if one.case_id == current.case_id), "")
         if queued:
             st.caption(f"Why it is here: {markdown(queued)}")
-        case = place.dataset.case_index(place.case_id)
-        view = plausibility_models.data_for(model.name, place.dataset, quietly=True)
-        one_case.panel(place.dataset, view, case, model, reliability)
+        case = current.dataset.case_index(current.case_id)
+        view = plausibility_models.data_for(model.name, current.dataset, quietly=True)
+        one_case.answers_and_plausibilities(current.dataset, view, case, model, reliability)
         title = plausibility_models.method(model.name).title
         st.caption(f"{title}, reliability γ {reliability:g}, as set on the Cases page.")
     return step
 
 
-def _sentence(place: Place) -> None:
+def _sentence(current: CaseOnScreen) -> None:
     """What the reveal means, in one line."""
-    own, review = place.own, place.review
+    own, review = current.own, current.review
     if review.adjudication is not None:
         words = f"Decided: **{markdown(review.adjudication.opinion.words())}**."
     elif own is None or own.panel is None:
@@ -133,30 +131,30 @@ def _sentence(place: Place) -> None:
 
 def _panel(own: Opinion, panel: Opinion) -> str:
     """What the panel says, and whether that is the same."""
-    if len(panel.first) > 1 and own != panel:
-        return f"the panel is undecided between **{', '.join(map(markdown, panel.first))}**."
-    words = markdown(panel.words()) if panel.blocks else "none of the named classes"
-    return f"the panel says **{words}**. You {'agree' if own.agrees_with(panel) else 'disagree'}."
+    if not panel.decided:
+        between = f" between **{', '.join(map(markdown, panel.first))}**" if panel.first else ""
+        return f"the panel is undecided{between}."
+    return f"the panel says **{markdown(panel.words())}**. You {'agree' if own.agrees_with(panel) else 'disagree'}."
 
 
-def _opinions(place: Place) -> None:
+def _opinions(current: CaseOnScreen) -> None:
     """Everybody's opinion in this round with their notes, one's own first."""
-    st.badge(STATES[place.review.state], icon=":material/flag:", color="gray")
-    reads = sorted(place.review.reads, key=lambda read: read.reviewer != place.desk.reviewer)
+    st.badge(STATES[current.review.state], icon=":material/flag:", color="gray")
+    reads = sorted(current.review.reads, key=lambda read: read.reviewer != current.desk.reviewer)
     for read in reads:
-        who = "You" if read.reviewer == place.desk.reviewer else markdown(read.reviewer)
+        who = "You" if read.reviewer == current.desk.reviewer else markdown(read.reviewer)
         changed = f", at first {markdown(read.first.words())}" if read.first != read.opinion else ""
         st.markdown(f"**{who}**: {markdown(read.opinion.words())} ({read.visible}{changed})")
-        _said(place, read)
-    for whom, how in place.review.asked:
+        _said(current, read)
+    for whom, how in current.review.asked:
         st.caption(f"{markdown(whom)} is asked for a second opinion, {how}.")
 
 
-def _said(place: Place, read: Read) -> None:
+def _said(current: CaseOnScreen, read: ReviewerOpinion) -> None:
     """Notes, reasons and confidence of a reviewer in this round."""
-    events: list[Event] = [event for event in place.review.events if event.reviewer == read.reviewer]
-    reopened = max((event.version for event in place.review.events if event.kind == "reopen"), default=0)
-    undone = {event.undoes for event in place.review.events}
+    events: list[Event] = [event for event in current.review.events if event.reviewer == read.reviewer]
+    reopened = max((event.version for event in current.review.events if event.kind == "reopen"), default=0)
+    undone = {event.undoes for event in current.review.events}
     for event in events:
         if event.version < reopened or event.version in undone:
             continue
@@ -167,20 +165,20 @@ def _said(place: Place, read: Read) -> None:
             st.caption(" · ".join(parts))
 
 
-def _decide(place: Place) -> Step | None:
+def _decide(current: CaseOnScreen) -> Action | None:
     """What is to be done: the step for the bar, with what it needs on the page."""
-    own, review = place.own, place.review
+    own, review = current.own, current.review
     if review.state == "adjudicated":
-        return _choose(place, "reopen")
+        return _choose(current, "reopen")
     if review.disputed and (own is None or own.settled):
-        return _choose(place, "reopen") or _arbitrate(place)
+        return _choose(current, "reopen") or _arbitrate(current)
     if own is None:
         st.markdown("**Your opinion**")
-        return _own(place)
+        return _own(current)
     if own.settled:
-        return _choose(place, *(["reopen"] if review.state in ("closed", "second_opinion") else []))
+        return _choose(current, *(["reopen"] if review.state in ("closed", "second_opinion") else []))
     kinds = ["change", "second_opinion", *([] if review.disputed else ["arbitration"])]
-    return _choose(place, *kinds) or Step("keep", f"If you keep it: {place.told('keep')}")
+    return _choose(current, *kinds) or Action("keep", f"If you keep it: {current.told('keep')}")
 
 
 _CHOICES = {
@@ -191,9 +189,9 @@ _CHOICES = {
 }
 
 
-def _choose(place: Place, *kinds: str) -> Step | None:
+def _choose(current: CaseOnScreen, *kinds: str) -> Action | None:
     """Buttons for what is rarer than going on, and the fields of the one that was chosen."""
-    doing = st.session_state.get(place.key("doing"))
+    doing = st.session_state.get(current.key("doing"))
     with st.container(horizontal=True):
         for kind in kinds:
             label, icon, shortcut = _CHOICES[kind]
@@ -201,32 +199,32 @@ def _choose(place: Place, *kinds: str) -> Step | None:
                 label,
                 icon=":material/expand_less:" if doing == kind else f":material/{icon}:",
                 shortcut=shortcut,
-                **noted(_do, place, kind),
-                key=place.key(kind),
+                **noted(_do, current, kind),
+                key=current.key(kind),
             )
-    return _FIELDS[doing](place) if doing in kinds else None
+    return _FIELDS[doing](current) if doing in kinds else None
 
 
-def _do(place: Place, kind: str) -> None:
-    key = place.key("doing")
+def _do(current: CaseOnScreen, kind: str) -> None:
+    key = current.key("doing")
     st.session_state[key] = None if st.session_state.get(key) == kind else kind
 
 
-def _change(place: Place) -> Step:
-    form = place.key("change")
-    opinion = review_opinion.ask(place.dataset, form, now=place.own.opinion)
+def _change(current: CaseOnScreen) -> Action:
+    form = current.key("change")
+    opinion = review_opinion.ask(current.dataset, form, now=current.own.opinion)
     review_opinion.remarks(form)
-    same = opinion is None or opinion == place.own.opinion
+    same = opinion is None or opinion == current.own.opinion
     told = "Choose something else, with a reason or a note."
     if not same:  # what follows does not depend on the reason, which may come last
-        told = f"If you change it: {place.told('change', opinion=opinion, note='-')}"
-    return Step("change", told, form, opinion=True)
+        told = f"If you change it: {current.told('change', opinion=opinion, note='-')}"
+    return Action("change", told, form, opinion=True)
 
 
-def _second_opinion(place: Place) -> Step:
+def _second_opinion(current: CaseOnScreen) -> Action:
     st.text_input(
         "Whom to ask",
-        key=place.key("whom"),
+        key=current.key("whom"),
         max_chars=200,
         placeholder="The name under which they review",
         persist_state="session",
@@ -236,31 +234,31 @@ def _second_opinion(place: Place) -> Step:
         ["blind", "open"],
         default="blind",
         required=True,
-        key=place.key("how"),
+        key=current.key("how"),
         format_func={"blind": "blind", "open": "open, with all opinions"}.get,
         persist_state="session",
     )
-    return Step("second_opinion", "The case waits for their opinion; it stands on their Review page.")
+    return Action("second_opinion", "The case waits for their opinion; it stands on their Review page.")
 
 
-def _arbitration(place: Place) -> Step:
-    told = place.told("arbitration")
-    return Step("arbitration", f"{told} Somebody decides with all opinions and notes before their eyes.")
+def _arbitration(current: CaseOnScreen) -> Action:
+    told = current.told("arbitration")
+    return Action("arbitration", f"{told} Somebody decides with all opinions and notes before their eyes.")
 
 
-def _reopen(place: Place) -> Step:
-    form = place.key("reopen")
+def _reopen(current: CaseOnScreen) -> Action:
+    form = current.key("reopen")
     review_opinion.remarks(form)
-    return Step("reopen", "The case starts afresh; what was said stays in the record. Give a reason or a note.", form)
+    return Action("reopen", "The case starts afresh; what was said stays in the record. Give a reason or a note.", form)
 
 
 _FIELDS = {"change": _change, "second_opinion": _second_opinion, "arbitration": _arbitration, "reopen": _reopen}
 
 
-def _arbitrate(place: Place) -> Step:
-    form = place.key("arbitrate")
+def _arbitrate(current: CaseOnScreen) -> Action:
+    form = current.key("arbitrate")
     st.markdown("**How the arbitration ends**")
-    if place.own is not None:
+    if current.own is not None:
         st.caption("You are a party to this dispute. Better that somebody else decides; go on to the next case.")
     how = st.segmented_control(
         "It ends with",
@@ -271,10 +269,10 @@ def _arbitrate(place: Place) -> Step:
         persist_state="session",
     )
     if how == review_opinion.DISTRIBUTION:
-        named = dict.fromkeys(name for read in place.review.reads for name in read.opinion.classes)
-        opinion = review_opinion.ask_distribution(place.dataset, form, list(named))
+        named = dict.fromkeys(name for read in current.review.reads for name in read.opinion.classes)
+        opinion = review_opinion.ask_distribution(current.dataset, form, list(named))
     else:
-        opinion = review_opinion.ask(place.dataset, form)
+        opinion = review_opinion.ask(current.dataset, form)
     review_opinion.remarks(form)
-    told = "Choose how it ends." if opinion is None else place.told("adjudication", opinion=opinion)
-    return Step("adjudication", told, form, opinion=True)
+    told = "Choose how it ends." if opinion is None else current.told("adjudication", opinion=opinion)
+    return Action("adjudication", told, form, opinion=True)

@@ -12,7 +12,7 @@ from core.errors import InputError, PluralityError
 from core.review.review_errors import ConflictError
 from core.review.reviewer_session import Desk, new_token
 from core.review.sessions import Session, SessionLine
-from core.review.states import STATES, CaseReview, Read
+from core.review.states import STATES, CaseReview, ReviewerOpinion
 from pages.shared.kit import seen_cases
 from pages.shared.review import opinion as review_opinion
 
@@ -20,7 +20,7 @@ _OVER = ("done", "elsewhere")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CaseOnScreen:
     """A case of a session before one reviewer, as it was when the page was drawn."""
 
     desk: Desk
@@ -34,7 +34,7 @@ class Place:
         return self.desk.dataset
 
     @property
-    def own(self) -> Read | None:
+    def own(self) -> ReviewerOpinion | None:
         """The reviewer's opinion in this round."""
         return self.review.read_by(self.desk.reviewer)
 
@@ -64,8 +64,8 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """The step that the reviewer is at: its kind, what follows from it, and the form that it takes.
+class Action:
+    """What the reviewer can do now: its kind, what follows from it, and the form that it takes.
 
     ``opinion`` says whether the form holds an opinion beside remarks.
     """
@@ -76,44 +76,44 @@ class Step:
     opinion: bool = False
 
 
-def start_clock(place: Place) -> None:
+def start_clock(current: CaseOnScreen) -> None:
     """Time runs while a case is on screen, from its opening or from the last recorded step."""
-    at = (place.session.id, place.case_id)
+    at = (current.session.id, current.case_id)
     if st.session_state.get("review_began", (None,))[0] != at:
         st.session_state["review_began"] = (at, time.monotonic())
 
 
-def trouble(place: Place) -> str | None:
+def trouble(current: CaseOnScreen) -> str | None:
     """What went wrong with the last step, where it was on this case."""
     at, words = st.session_state.get("review_trouble") or (None, None)
-    return words if at == place.key("") else None
+    return words if at == current.key("") else None
 
 
-def attempt(place: Place, work: Callable[[], object]) -> bool:
+def attempt(current: CaseOnScreen, work: Callable[[], object]) -> bool:
     """Do something; whether it worked. What went wrong is kept for `trouble`, and nothing on screen is lost."""
     st.session_state.pop("review_trouble", None)
     try:
         work()
     except PluralityError as error:
-        st.session_state["review_trouble"] = (place.key(""), str(error))
+        st.session_state["review_trouble"] = (current.key(""), str(error))
         return False
     return True
 
 
-def send(place: Place, step: Step) -> None:
+def send(current: CaseOnScreen, step: Action) -> None:
     """Record a step with what its form holds now, and go on."""
-    if attempt(place, lambda: _record(place, step.kind, _said(place, step))):
+    if attempt(current, lambda: _record(current, step.kind, _said(current, step))):
         kind = step.kind
         if step.form:
             review_opinion.clear(step.form)
-        st.session_state.pop(place.key("doing"), None)
-        st.session_state["review_began"] = ((place.session.id, place.case_id), time.monotonic())
-        if kind in ("undo", "reopen") or (kind == "opinion" and not place.revealed):
+        st.session_state.pop(current.key("doing"), None)
+        st.session_state["review_began"] = ((current.session.id, current.case_id), time.monotonic())
+        if kind in ("undo", "reopen") or (kind == "opinion" and not current.revealed):
             st.session_state.pop("review_last", None)
-            go(place.case_id)
+            go(current.case_id)
         else:
-            st.session_state["review_last"] = (place.session.id, place.case_id, kind)
-            _onward(place)
+            st.session_state["review_last"] = (current.session.id, current.case_id, kind)
+            _onward(current)
 
 
 _DONE = {
@@ -127,36 +127,36 @@ _DONE = {
 }
 
 
-def last(place: Place) -> str | None:
+def last(current: CaseOnScreen) -> str | None:
     """What was done with the case just left, and how it stands now."""
     session, case_id, kind = st.session_state.get("review_last") or (None, None, None)
-    if session != place.session.id:
+    if session != current.session.id:
         return None
     said = kind in ("skip", "second_opinion", "arbitration")
-    now = "" if said else f" · the case is {STATES[place.desk.case(case_id).state]}"
+    now = "" if said else f" · the case is {STATES[current.desk.case(case_id).state]}"
     return f"{case_id}: {_DONE[kind]}{now}"
 
 
-def reveal(place: Place, panel, model: str, settings: dict) -> CaseReview:
+def reveal(current: CaseOnScreen, panel, model: str, settings: dict) -> CaseReview:
     """Record that the panel's opinions are about to be shown; the review as it is then."""
-    review, said = place.review, {"session": place.session.id, "model": model, "settings": settings, "panel": panel}
-    while place.desk.reviewer not in review.revealed:
-        draft = place.desk.draft(place.case_id, "reveal", **said)
+    review, said = current.review, {"session": current.session.id, "model": model, "settings": settings, "panel": panel}
+    while current.desk.reviewer not in review.revealed:
+        draft = current.desk.draft(current.case_id, "reveal", **said)
         # Somebody else's step in between does not change what is about to be shown.
         with suppress(ConflictError):
-            place.desk.send(draft, seen=review.version, token=new_token())
-        review = place.desk.case(place.case_id)
+            current.desk.send(draft, seen=review.version, token=new_token())
+        review = current.desk.case(current.case_id)
     return review
 
 
-def undoable(place: Place) -> Place | None:
+def undoable(current: CaseOnScreen) -> CaseOnScreen | None:
     """The case whose last step can be taken back: the one just left, else this one."""
     session, case_id, _ = st.session_state.get("review_last") or (None, None, None)
-    for one in (case_id if session == place.session.id else None, place.case_id):
+    for one in (case_id if session == current.session.id else None, current.case_id):
         if one is None:
             continue
-        there = Place(place.desk, place.session, one, place.desk.case(one))
-        if any(event.reviewer == place.desk.reviewer for event in there.review.events) and there.allows("undo"):
+        there = CaseOnScreen(current.desk, current.session, one, current.desk.case(one))
+        if any(event.reviewer == current.desk.reviewer for event in there.review.events) and there.allows("undo"):
             return there
     return None
 
@@ -179,51 +179,51 @@ def leave() -> None:
         st.session_state.pop(name, None)
 
 
-def _said(place: Place, step: Step) -> dict[str, object]:
+def _said(current: CaseOnScreen, step: Action) -> dict[str, object]:
     said = dict(review_opinion.said(step.form)) if step.form else {}
     if step.opinion:
         said["opinion"] = review_opinion.standing(step.form)
     if step.kind == "second_opinion":
-        whom = " ".join((st.session_state.get(place.key("whom")) or "").split())
+        whom = " ".join((st.session_state.get(current.key("whom")) or "").split())
         if not whom:
             raise InputError("It is not said whom to ask.", "Write the name under which they review.")
-        said |= {"whom": whom, "whom_visible": st.session_state.get(place.key("how"))}
+        said |= {"whom": whom, "whom_visible": st.session_state.get(current.key("how"))}
     return said
 
 
-def _record(place: Place, kind: str, said: dict) -> None:
+def _record(current: CaseOnScreen, kind: str, said: dict) -> None:
     """Send a draft.
 
     A blind reader sees nothing that another's step could change, so theirs is sent again on the new version. Everybody
     else is told and looks again.
     """
     sent = st.session_state.setdefault("review_sent", {})
-    seen = place.review.version
-    token = sent.setdefault((place.session.id, place.case_id, kind, seen), [new_token(), False])
+    seen = current.review.version
+    token = sent.setdefault((current.session.id, current.case_id, kind, seen), [new_token(), False])
     if token[1]:  # the second half of a double click
         return
     at, began = st.session_state.get("review_began", (None, 0.0))
-    here = (place.session.id, place.case_id)
-    said |= {"session": place.session.id, "seconds": time.monotonic() - began if at == here else None}
-    if kind == "opinion" and seen_cases.seen(place.dataset.digest, place.case_id):
+    here = (current.session.id, current.case_id)
+    said |= {"session": current.session.id, "seconds": time.monotonic() - began if at == here else None}
+    if kind == "opinion" and seen_cases.seen(current.dataset.digest, current.case_id):
         said["visible"] = "open"
-    draft = place.desk.draft(place.case_id, kind, **said)
+    draft = current.desk.draft(current.case_id, kind, **said)
     while not token[1]:
         try:
-            place.desk.send(draft, seen=seen, token=token[0])
+            current.desk.send(draft, seen=seen, token=token[0])
             token[1] = True
         except ConflictError as error:
-            now = place.desk.case(place.case_id)
-            if place.revealed or kind not in ("opinion", "skip") or now.read_by(place.desk.reviewer) != place.own:
+            now = current.desk.case(current.case_id)
+            if current.revealed or kind not in ("opinion", "skip") or now.read_by(current.desk.reviewer) != current.own:
                 raise
             seen = error.version
 
 
-def _onward(place: Place) -> None:
+def _onward(current: CaseOnScreen) -> None:
     """The next case that is not through, after this one; skipped ones come last; the list where none is left."""
-    number = {queued.case_id: at for at, queued in enumerate(place.session.cases)}
-    lines = [line for line in place.desk.lines(place.session) if line.standing not in _OVER]
+    number = {queued.case_id: at for at, queued in enumerate(current.session.cases)}
+    lines = [line for line in current.desk.lines(current.session) if line.standing not in _OVER]
     fresh = [line.case_id for line in lines if line.standing != "skipped"]
-    after = [case_id for case_id in fresh if number[case_id] > number[place.case_id]]
+    after = [case_id for case_id in fresh if number[case_id] > number[current.case_id]]
     skipped = [line.case_id for line in lines if line.standing == "skipped"]
     go(next(iter([*after, *fresh, *skipped]), None))

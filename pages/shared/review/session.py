@@ -4,13 +4,13 @@ import streamlit as st
 
 from core.plausibility.protocol import PlausibilityModel
 from core.review.reviewer_session import Desk
-from core.review.sessions import STANDINGS, Progress, Session, SessionLine, progress_of
+from core.review.sessions import STANDINGS, Session, SessionLine, SessionProgress, progress_of
 from core.review.states import STATES
 from core.text import markdown, plural, shorten
 from pages.shared.review import case as review_case
 from pages.shared.review import moves as review_moves
 from pages.shared.review import presses as review_presses
-from pages.shared.review.moves import Place, Step
+from pages.shared.review.moves import Action, CaseOnScreen
 from pages.shared.review.presses import noted
 
 # The bar: no gap to the edge, and on a narrow screen buttons as wide as the thumb needs and no room for key names.
@@ -64,16 +64,16 @@ def show(title, desk: Desk, session: Session, model: PlausibilityModel, reliabil
     if listed:
         _list(desk, lines, progress)
         return
-    place = Place(desk, session, case_id, desk.case(case_id))
-    if words := review_moves.last(place):
+    current = CaseOnScreen(desk, session, case_id, desk.case(case_id))
+    if words := review_moves.last(current):
         st.caption(f":material/check: {markdown(words)}")
-    place = review_case.settle(place, model, reliability)
-    review_moves.start_clock(place)
+    current = review_case.settle(current, model, reliability)
+    review_moves.start_clock(current)
     standing = next(line.standing for line in lines if line.case_id == case_id)
-    _bar(place, lines, review_case.show(place, standing, model, reliability))
+    _bar(current, lines, review_case.show(current, standing, model, reliability))
 
 
-def _progress(desk: Desk, progress: Progress, listed: bool) -> None:
+def _progress(desk: Desk, progress: SessionProgress, listed: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         skipped = f" · {progress.skipped} skipped" if progress.skipped else ""
         st.progress(
@@ -98,13 +98,13 @@ def _progress(desk: Desk, progress: Progress, listed: bool) -> None:
         )
 
 
-def _bar(place: Place, lines: tuple[SessionLine, ...], step: Step | None) -> None:
+def _bar(current: CaseOnScreen, lines: tuple[SessionLine, ...], step: Action | None) -> None:
     """At the bottom edge: what happens next, the step that is due, and the way to other cases.
 
     The step is never disabled: a quick hand confirms before the page has been drawn with the choice.
     """
     with st.bottom, st.container(key="review_bar"):
-        if error := review_presses.refused() or review_moves.trouble(place):
+        if error := review_presses.refused() or review_moves.trouble(current):
             st.error(markdown(error), icon=":material/error:")
         with st.container(horizontal=True, vertical_alignment="center", key="review_main"):
             if step is not None:
@@ -114,44 +114,44 @@ def _bar(place: Place, lines: tuple[SessionLine, ...], step: Step | None) -> Non
                     type="primary",
                     icon=f":material/{icon}:",
                     shortcut=shortcut,
-                    **noted(review_moves.send, place, step),
-                    key=place.key(f"send-{step.kind}"),
+                    **noted(review_moves.send, current, step),
+                    key=current.key(f"send-{step.kind}"),
                 )
                 st.caption(markdown(step.told), width="content")
         with st.container(horizontal=True, vertical_alignment="center", key="review_steps"):
-            _way(place, lines, -1, "Previous", "chevron_left", "P")
-            _way(place, lines, 1, "Next", "chevron_right", "N")
-            if place.own is None and place.review.adjudication is None:
+            _way(current, lines, -1, "Previous", "chevron_left", "P")
+            _way(current, lines, 1, "Next", "chevron_right", "N")
+            if current.own is None and current.review.adjudication is None:
                 st.button(
                     "Skip",
                     icon=":material/skip_next:",
                     shortcut="S",
-                    **noted(review_moves.send, place, Step("skip", "")),
-                    key=place.key("skip"),
+                    **noted(review_moves.send, current, Action("skip", "")),
+                    key=current.key("skip"),
                 )
-            if (undo := review_moves.undoable(place)) is not None:
+            if (undo := review_moves.undoable(current)) is not None:
                 st.button(
-                    "Undo" if undo.case_id == place.case_id else f"Undo {markdown(shorten(undo.case_id, 16))}",
+                    "Undo" if undo.case_id == current.case_id else f"Undo {markdown(shorten(undo.case_id, 16))}",
                     icon=":material/undo:",
                     shortcut="U",
-                    **noted(review_moves.send, undo, Step("undo", "")),
-                    key=place.key("undo"),
+                    **noted(review_moves.send, undo, Action("undo", "")),
+                    key=current.key("undo"),
                 )
 
 
-def _way(place: Place, lines: tuple[SessionLine, ...], by: int, label: str, icon: str, shortcut: str) -> None:
-    to = review_moves.neighbour(lines, place.case_id, by)
+def _way(current: CaseOnScreen, lines: tuple[SessionLine, ...], by: int, label: str, icon: str, shortcut: str) -> None:
+    to = review_moves.neighbour(lines, current.case_id, by)
     st.button(
         label,
         icon=f":material/{icon}:",
         shortcut=shortcut,
         disabled=to is None and by < 0,
         **noted(review_moves.go, to),
-        key=place.key(label),
+        key=current.key(label),
     )
 
 
-def _list(desk: Desk, lines: tuple[SessionLine, ...], progress: Progress) -> None:
+def _list(desk: Desk, lines: tuple[SessionLine, ...], progress: SessionProgress) -> None:
     """Every case with its standing and one's own opinion; of the panel's only what was revealed."""
     left = progress.total - progress.done
     st.write(

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.agreement.adaptive import _newcombe, adaptive_collection, first_answers
+from core.agreement.adaptive import _newcombe, adaptive_collection, first_of_each_case
 from core.agreement.probability import spa
 from core.annotations.dataset import MISSING_TIME, Dataset
 from core.errors import NotApplicableError
@@ -96,7 +96,7 @@ def test_answers_sorted_by_class_tell_nothing_of_what_came_first():
 
 def test_first_answers_keep_every_case_with_its_first_annotations():
     cases = [[0, 1, 1], [1], [1, 1, 0, 0]]
-    kept = first_answers(panel(cases), 2)
+    kept = first_of_each_case(panel(cases), 2)
     assert np.diff(kept.case_ptr).tolist() == [2, 1, 2]
     assert kept.answer.tolist() == [0, 1, 1, 1, 1]
     assert adaptive_collection(panel(cases)).first_two[0].value == spa(kept).value == 0.5

@@ -10,7 +10,7 @@ from scipy.stats import t as student
 from core.agreement.by_rater import OVERALL, by_rater
 from core.agreement.intervals import wilson
 from core.agreement.tables import from_contingency
-from core.annotations.selection import keep_only
+from core.annotations.dataset import keep_only
 from core.errors import LimitError, NotApplicableError
 from tests.core.agreement.examples import dataset_of, jackknife, random_panel
 

@@ -11,7 +11,7 @@ from core.agreement.krippendorff import krippendorff_alpha
 from core.agreement.pairs import PAIR_COEFFICIENTS, cases_of_disagreement, pair_matrix
 from core.agreement.raters import cohen_kappa
 from core.agreement.tables import from_contingency
-from core.annotations.selection import keep_only
+from core.annotations.dataset import keep_only
 from core.errors import LimitError, NotApplicableError, NotFoundError
 from tests.core.agreement.examples import dataset_of, random_panel
 

@@ -194,6 +194,50 @@ def test_intervals_hold_their_own_estimate_also_below_0(seed):
             assert one.ci_low < one.value < one.ci_high <= 1
 
 
+def textbook(table, level=0.95):
+    """ICC(A,1) with its interval and degrees of freedom, as printed in McGraw & Wong (1996), tables 4 and 7."""
+    from scipy.stats import f
+
+    n, k = table.shape
+    rows, columns, mean = table.mean(axis=1), table.mean(axis=0), table.mean()
+    msr, msc = k * ((rows - mean) ** 2).sum() / (n - 1), n * ((columns - mean) ** 2).sum() / (k - 1)
+    mse = ((table - rows[:, None] - columns + mean) ** 2).sum() / ((n - 1) * (k - 1))
+    icc = (msr - mse) / (msr + (k - 1) * mse + k / n * (msc - mse))
+    a, b = k * icc / (n * (1 - icc)), 1 + k * icc * (n - 1) / (n * (1 - icc))
+    v = (a * msc + b * mse) ** 2 / ((a * msc) ** 2 / (k - 1) + (b * mse) ** 2 / ((n - 1) * (k - 1)))
+    low, high = f.ppf((1 + level) / 2, n - 1, v), f.ppf((1 + level) / 2, v, n - 1)
+    rest = k * msc + (k * n - k - n) * mse
+    return icc, n * (msr - low * mse) / (low * rest + n * msr), n * (high * msr - mse) / (rest + n * high * msr), v
+
+
+@pytest.mark.parametrize("shape", [(6, 4), (10, 3), (30, 5)])
+def test_intervals_of_a_negative_icc_2_are_the_textbooks(shape):
+    """Cases that do not differ, raters that do: also where the estimate is below 0."""
+    rng, n_negative = np.random.default_rng(3), 0
+    for _ in range(40):
+        table = rng.normal(0, 1, shape[1]) + rng.normal(size=shape)
+        value, low, high, df = textbook(table)
+        found = by_name(intraclass(scored(rows_of(table))))["icc_2"]
+        assert found.value == pytest.approx(value, abs=1e-9)
+        n_negative += value < 0
+        if low < value < high and df > 0.01:
+            assert (found.ci_low, found.ci_high) == pytest.approx((low, high), abs=1e-7)
+    assert n_negative > 10
+
+
+def test_where_the_textbooks_interval_does_not_hold_its_estimate_the_degrees_of_freedom_are_those_of_0():
+    """Raters differ so that a·MSC + b·MSE of McGraw & Wong is about 0: no degree of freedom is left."""
+    rng, n_odd = np.random.default_rng(5), 0
+    for _ in range(3000):
+        table = 2 * rng.normal(size=3) + rng.normal(size=(4, 3))
+        value, low, high, _ = textbook(table)
+        if value < 0 and not low < value < high:
+            n_odd += 1
+            found = by_name(intraclass(scored(rows_of(table))))["icc_2"]
+            assert found.ci_low < value < found.ci_high
+    assert n_odd > 0
+
+
 def test_analysis_of_variance_covers_what_is_true_as_often_as_it_says():
     """600 tables of 12 cases by 10 raters as different as the cases: .95 give or take 4 · √(.95 · .05/600)."""
     rng = np.random.default_rng(7)

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from core.agreement.coefficients import agreement_table, fleiss_kappa
+from core.agreement.intervals import Coefficient
 from core.agreement.krippendorff import krippendorff_alpha
 from core.agreement.ordered import ranking_agreement
 from core.agreement.scores import score_table
-from core.agreement.suitable import coefficients_for
+from core.agreement.suitable import Suitable, coefficients_for
 from core.annotations.counts import class_counts
 from core.errors import InputError
 from tests.core.agreement.examples import GWET, dataset_of, random_panel, scores_of
@@ -161,3 +162,20 @@ def test_what_cannot_be_compared_is_undefined_with_a_reason_or_has_no_interval(d
     for one in coefficients_for(dataset).coefficients:
         assert one.value is not None or one.note.startswith("undefined")
         assert one.ci_low is not None or one.note
+
+
+def test_the_coefficient_to_quote_is_alpha_by_rank_where_the_order_means_something():
+    assert (coefficients_for(panel()).quoted.name, coefficients_for(panel()).quoted.weights) == (
+        "krippendorff_alpha",
+        "nominal",
+    )
+    assert coefficients_for(panel(ordinal=True)).quoted.weights == "ordinal metric"
+
+
+def test_of_scores_the_intraclass_correlation_of_most_cases_is_quoted_and_icc_1_where_icc_2_is_undefined():
+    both = [Coefficient("icc_2", "", 0.5, None, None, None, n, 2 * n) for n in (8, 12)]
+    one = Coefficient("icc_1", "", 0.4, None, None, None, 20, 40)
+    assert Suitable("score", (one, *both), ()).quoted is both[1]
+    undefined = tuple(replace(found, value=None) for found in both)
+    assert Suitable("score", (*undefined, one), ()).quoted is one
+    assert Suitable("score", (*undefined, replace(one, value=None)), ()).quoted.name == "icc_1"

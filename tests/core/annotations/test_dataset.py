@@ -60,7 +60,7 @@ def test_annotations_stand_by_case_and_time():
 
 def test_without_times_the_order_of_the_rows_stays():
     dataset = Dataset.from_classes(
-        "d", ["a", "b"], ["r"], ["x", "y"], np.array([1, 0, 1, 0]), np.zeros(4), np.array([0, 1, 1, 0])
+        "d", ["a", "b"], ["r"], ["x", "y"], np.array([1, 0, 1, 0]), np.zeros(4, np.int8), np.array([0, 1, 1, 0])
     )
     assert dataset.answer.tolist() == [1, 0, 0, 1]
 

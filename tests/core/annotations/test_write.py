@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+from core.annotations.validation import LARGEST_SCORE
 from core.annotations.vocabulary import MISSING_TOKENS
 from core.annotations.write import long_table
 from core.ingest.read_files import read
@@ -75,7 +76,7 @@ def test_rankings_read_back_to_the_same_digest(table):
 
 
 @settings(max_examples=80, deadline=None)
-@given(tables(st.floats(allow_nan=False, allow_infinity=False)))
+@given(tables(st.floats(-LARGEST_SCORE, LARGEST_SCORE)))
 def test_scores_read_back_to_the_same_digest(table):
     assert_reads_back(table, "score")
 

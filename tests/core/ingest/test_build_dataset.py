@@ -226,3 +226,12 @@ def test_annotations_of_a_case_are_ordered_by_their_dates():
 def test_the_group_of_a_case_is_that_of_its_first_row():
     dataset = reading_of("2,a,x,north\n1,a,x,south\n1,b,x,east\n3,a,x,\n", "case,rater,class,site\n").dataset
     assert dataset.case_group == ("south", "north", "")
+
+
+def test_scores_too_large_to_compute_with_are_dropped_rows():
+    reading = read(b"case,rater,score\na,r,1.5\na,s,1e300\nb,r,inf\n", kind="score")
+    assert reading.dataset.score.tolist() == [1.5]
+    assert [(row.line, row.reason) for row in reading.report.dropped] == [
+        (3, "the answer is larger than 1e+70"),
+        (4, "the answer is not a finite number"),
+    ]

@@ -6,7 +6,8 @@ import json
 import pytest
 
 from core.errors import InputError
-from core.ingest.case_content import CaseFacts, addresses, case_facts, joined
+from core.ingest.case_content import addresses, case_facts
+from core.ingest.case_facts import CaseFacts, joined
 from core.ingest.companion_files import CaseTable, SideFiles, with_side_files
 from core.ingest.formats.detect import open_source
 from core.ingest.formats.side_tables import read_pictures

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from core.ingest.case_content import CaseFacts
+from core.ingest.case_facts import CaseFacts
 from core.ingest.images import MOST_PER_CASE, path_parts, pictures_of
 from core.settings import Settings
 

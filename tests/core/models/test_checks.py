@@ -7,7 +7,7 @@ import pytest
 
 from core.chunks import CancelToken
 from core.errors import Cancelled, InputError, NotApplicableError
-from core.models.checks import predictive_checks, psis_loo, replicates_for, verdict
+from core.models.checks import outcome, predictive_checks, psis_loo, replicates_for
 
 
 class Coins:
@@ -169,9 +169,9 @@ def test_replicates_grow_with_the_statistics_and_stop_at_the_work_they_cost():
 
 def test_what_too_few_replicates_cannot_tell_is_left_open():
     p = np.array([0.0, 0.4, 0.5])
-    assert verdict(p, 120) == (0.0, 0.025 / 3, True)
-    assert verdict(p, 119) == (0.0, 0.025 / 3, None)
-    assert verdict(p + 0.01, 10)[2] is False
+    assert outcome(p, 120) == (0.0, 0.025 / 3, True)
+    assert outcome(p, 119) == (0.0, 0.025 / 3, None)
+    assert outcome(p + 0.01, 10)[2] is False
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_what_too_few_replicates_cannot_tell_is_left_open():
 )
 def test_the_headline_is_the_one_of_table_2(p, headline):
     """P-values per statistic of the authors' own caries run, and what table 2 of Han et al. prints for them."""
-    assert verdict(np.array(p), 4_000)[0] == pytest.approx(headline, abs=0.0016)
+    assert outcome(np.array(p), 4_000)[0] == pytest.approx(headline, abs=0.0016)
 
 
 def test_cancelling_stops_the_replicates(build):

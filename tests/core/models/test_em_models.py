@@ -17,6 +17,7 @@ MODELS = {
     "dawid-skene": DawidSkene("none"),
     "dawid-skene diagonal": DawidSkene("diagonal"),
     "dawid-skene pooled": DawidSkene("pooled"),
+    "dawid-skene empirical": DawidSkene("empirical"),
     "one-coin": OneCoin("none"),
     "one-coin pooled": OneCoin("pooled"),
     "class-conditional": ClassConditional("none"),

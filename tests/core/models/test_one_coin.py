@@ -87,11 +87,13 @@ def test_an_adversary_is_turned_round_and_weighs_against(build):
     assert np.mean(fit.top_class() == truth) > np.mean(MajorityVote().fit(build(rows, 2)).top_class() == truth) + 0.02
 
 
-def test_smoothing_is_left_out_from_10_annotations_per_class_on(build):
-    rows = [(case, rater, case % 2) for case in range(20) for rater in range(3)]
-    for model in (OneCoin(), ClassConditional()):
-        assert model.fit(build(rows, 2)).settings["smoothing"] == "none"
-        assert model.fit(build(rows[:-4], 2)).settings["smoothing"] == "pooled"
+def test_the_pool_is_the_default_and_maximum_likelihood_is_said(build):
+    rows = [(case, rater, case % 2) for case in range(60) for rater in range(3)]
+    for model in (OneCoin, ClassConditional):
+        fit = model().fit(build(rows, 2))
+        assert fit.settings["smoothing"] == "pooled"
+        assert not any("no shrinkage" in note for note in fit.notes)
+        assert any("no shrinkage" in note for note in model("none").fit(build(rows, 2)).notes)
 
 
 def test_few_annotations_of_many_raters_are_where_one_accuracy_each_beats_a_matrix_each(build):

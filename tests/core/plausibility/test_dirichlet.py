@@ -10,6 +10,7 @@ from numba import njit
 from scipy import stats
 from scipy.integrate import quad
 
+from core.annotations.dataset import Dataset
 from core.errors import InputError, NotApplicableError
 from core.plausibility._kernels import log_gamma_draw
 from core.plausibility.dirichlet import DirichletCounts
@@ -251,6 +252,6 @@ def test_no_draws_and_answers_that_are_no_classes_are_refused(build):
     with pytest.raises(InputError, match="at least one"):
         drawn(build(votes(1), 2), n_draws=0)
     scores = build(votes(1), 2)
-    scores = scores.__class__("s", "score", scores.cases, scores.raters, (), scores.case_ptr, scores.rater)
+    scores = Dataset.from_scores("s", scores.cases, scores.raters, [0], [0], [1.5])
     with pytest.raises(NotApplicableError, match="scores"):
         drawn(scores)

@@ -9,8 +9,16 @@ from core.errors import Cancelled, InputError, NotApplicableError, NotFoundError
 from core.models.dawid_skene import DawidSkene
 from core.models.design import design
 from core.plausibility.dirichlet import DirichletCounts
-from core.raters.plan_cases import Patterns, next_cases
-from core.raters.plan_world import Progress, World, carried_out, counts_of, drawn_world, fitted_posterior, log_posterior
+from core.raters.plan_cases import CountsCache, next_cases
+from core.raters.plan_world import (
+    ExtendedData,
+    World,
+    carried_out,
+    counts_of,
+    drawn_world,
+    fitted_posterior,
+    log_posterior,
+)
 from core.raters.planning import Goal, forecast
 from tests.benchmarks.planning import holds, simulate
 from tests.core.raters.raters_simulated import simulated
@@ -25,14 +33,14 @@ def small():
 def test_certainty_now_is_the_annotation_certainty_of_dirichlet_counts(small):
     data, _, _ = small
     drawn = annotation_certainty(DirichletCounts(), data, reliability=1.0, n_draws=20_000)
-    found = Patterns(3, 1.0).certainty(counts_of(data)).mean()
+    found = CountsCache(3, 1.0).certainty(counts_of(data)).mean()
     assert found == pytest.approx(drawn.mean(), abs=5 * drawn.mean_se() + 1e-3)
 
 
 def test_a_plan_asks_nobody_twice_about_a_case_and_spends_the_budget(small):
     data, truth, fit = small
     world = World(fit.confusion, fit.prevalence, truth)
-    patterns = Patterns(3, 1.0)
+    patterns = CountsCache(3, 1.0)
     for policy in ("random", "least_certain", "largest_gain", "new_cases"):
         extra = np.array([0, 40, 90])
         *_, at = carried_out(data, world, policy, extra, np.full(6, 1 / 6), 3, patterns, 1)
@@ -45,7 +53,7 @@ def test_a_plan_asks_nobody_twice_about_a_case_and_spends_the_budget(small):
 
 def test_policies_put_first_what_they_say():
     counts = np.array([[3, 0, 0], [1, 1, 1], [2, 1, 0], [9, 0, 0]])
-    patterns, rng = Patterns(3, 1.0), np.random.default_rng(0)
+    patterns, rng = CountsCache(3, 1.0), np.random.default_rng(0)
     assert next_cases("least_certain", counts, np.arange(4), 2, patterns, rng).tolist() == [1, 2]
     assert next_cases("least_certain", counts, np.array([0, 3]), 2, patterns, rng).tolist() == [0, 3]
     gain = patterns.gain(counts)
@@ -79,7 +87,7 @@ def test_known_classes_stay_what_they_are_in_every_world(small):
 def test_log_posterior_is_the_log_of_the_product_of_its_answers(small):
     data, truth, fit = small
     world = World(fit.confusion, fit.prevalence, truth)
-    *_, at = carried_out(data, world, "random", np.array([0, 5]), np.full(6, 1 / 6), 3, Patterns(3, 1.0), 1)
+    *_, at = carried_out(data, world, "random", np.array([0, 5]), np.full(6, 1 / 6), 3, CountsCache(3, 1.0), 1)
     found, every = log_posterior(at, world), at.as_dataset()
     for case in (0, int(at.case[0])):
         rows = list(every.annotations_of(case))
@@ -91,7 +99,7 @@ def test_class_probabilities_of_a_world_are_nearer_to_a_fit_than_those_of_its_pa
     """A fit's own class probabilities hardly move; those of drawn parameters come less than half as far from them."""
     data, _ = simulate(7)
     fit = DawidSkene("pooled").fit(data)
-    now = Progress(data, counts_of(data))
+    now = ExtendedData(data, counts_of(data))
 
     def distance(found):
         return np.abs(found - fit.class_probability).mean()

@@ -22,7 +22,7 @@ from core.methods import every_method, offered
 from core.raters.monitoring import monitor
 from core.raters.report_card import report_card
 from core.report.blocks import Grid, Section, Words
-from core.report.build import SECTIONS, Order, build_report
+from core.report.build import SECTIONS, ReportRequest, build_report
 from core.report.methods import SENTENCES, methods_text
 from core.report.page import to_html
 from core.report.rater_card import rater_report
@@ -41,10 +41,10 @@ HOSTILE = "case,rater,class\n" + "".join(
 )
 
 
-def order_of(dataset, source="data", **more) -> Order:
+def request_of(dataset, source="data", **more) -> ReportRequest:
     """A report of a dataset with its usual model."""
     model = offered("plausibility", dataset)[0].make()
-    return Order(dataset, source, model, model.default_reliability, (1.0, 3.0), n_draws=100, **more)
+    return ReportRequest(dataset, source, model, model.default_reliability, (1.0, 3.0), n_draws=100, **more)
 
 
 class Loads(HTMLParser):
@@ -80,7 +80,7 @@ def test_every_sample_has_a_report_that_loads_nothing(sample):
     dataset = load_sample(sample)
     content = sample_predictions(sample)
     found = () if content is None else read_predictions(open_table(content), dataset, sample)
-    report = build_report(order_of(dataset, sample, classifiers=tuple(found)))
+    report = build_report(request_of(dataset, sample, classifiers=tuple(found)))
     page = parsed(report)
     assert page.loaded == []
     assert len(report) <= 8_000_000
@@ -93,13 +93,13 @@ def test_every_sample_has_a_report_that_loads_nothing(sample):
 
 def test_the_numbers_are_those_of_the_functions():
     dataset = load_sample("caries")
-    text = " ".join(parsed(build_report(order_of(dataset), ["agreement"])).text)
+    text = " ".join(parsed(build_report(request_of(dataset), ["agreement"])).text)
     for row in agreement_table(class_counts(dataset), dataset=dataset):
         assert f"{row.value:.3f}" in text and f"{row.ci_low:.3f}" in text
 
 
 def test_nothing_that_stands_in_the_data_is_run_or_loaded():
-    report = build_report(order_of(read(NASTY).dataset))
+    report = build_report(request_of(read(NASTY).dataset))
     page = parsed(report)
     assert page.loaded == []
     assert "img" not in [tag for tag, _ in page.tags]
@@ -112,7 +112,7 @@ def hostile_files() -> dict[str, bytes]:
     dataset = read(HOSTILE.encode(), name=f"data{IMG}").dataset
     table = monitor(dataset)
     return {
-        "report": build_report(order_of(dataset, f"file{IMG}.csv")),
+        "report": build_report(request_of(dataset, f"file{IMG}.csv")),
         "card": rater_report(report_card(table, table.raters[1]), dataset.name),
     }
 
@@ -168,19 +168,19 @@ def test_the_policy_of_the_file_allows_its_own_scripts_and_no_request():
 
 def test_scores_are_reported_by_their_threshold():
     rows = b"".join(b"%d,%d,%.2f\n" % (i // 4, i % 4, i * 0.37 % 5) for i in range(80))
-    text = " ".join(parsed(build_report(order_of(read(b"case,rater,score\n" + rows).dataset, threshold=2.5))).text)
+    text = " ".join(parsed(build_report(request_of(read(b"case,rater,score\n" + rows).dataset, threshold=2.5))).text)
     assert "at most 2.5, or above" in text and "--threshold 2.5" in text
 
 
 def test_what_the_data_do_not_allow_is_said():
-    text = " ".join(parsed(build_report(order_of(read(b"case,rater,class\n1,a,x\n2,b,y\n3,a,x\n").dataset))).text)
+    text = " ".join(parsed(build_report(request_of(read(b"case,rater,class\n1,a,x\n2,b,y\n3,a,x\n").dataset))).text)
     assert text.count("ossible: every case has only one annotation") == 2
     assert "no predictions of classifiers" in text
 
 
 def test_the_settings_give_the_same_numbers_on_the_command_line():
     dataset = load_sample("skin")
-    text = " ".join(parsed(build_report(order_of(dataset, "skin"), ["data"])).text)
+    text = " ".join(parsed(build_report(request_of(dataset, "skin"), ["data"])).text)
     assert "certainty plackett-luce skin --alpha 1.0 --draws 100 --seed 0 --reliability 3" in text
     settings = json.loads(re.search(r"\{.*?\n\}", text, re.S).group())
     assert settings["digest"] == dataset.digest and settings["reliabilities"] == [1.0, 3.0]
@@ -190,7 +190,7 @@ def test_a_selection_is_said_and_stands_in_the_commands():
     chosen = Selection(raters=("R01", "R02"))
     dataset = chosen.apply(load_sample("skin"))
     text = " ".join(
-        parsed(build_report(order_of(dataset, "skin", selection=chosen, selected="two raters"), ["data"])).text
+        parsed(build_report(request_of(dataset, "skin", selection=chosen, selected="two raters"), ["data"])).text
     )
     assert "two raters" in text
     assert """--select '{"raters":["R01","R02"]}'""" in text
@@ -199,16 +199,16 @@ def test_a_selection_is_said_and_stands_in_the_commands():
 @pytest.mark.parametrize("sections", [[], ["agreement", "what"]])
 def test_a_section_that_there_is_none_of_is_refused(sections):
     with pytest.raises(InputError, match="The sections are agreement"):
-        build_report(order_of(load_sample("anaesthesia")), sections)
+        build_report(request_of(load_sample("anaesthesia")), sections)
 
 
 def test_a_report_can_be_cancelled_and_says_how_far_it_is():
     token, shares = CancelToken(), []
-    build_report(order_of(load_sample("anaesthesia")), ["agreement", "methods"], progress=shares.append)
+    build_report(request_of(load_sample("anaesthesia")), ["agreement", "methods"], progress=shares.append)
     assert shares[0] == 0 and shares == sorted(shares)
     token.cancel()
     with pytest.raises(Cancelled):
-        build_report(order_of(load_sample("anaesthesia")), token=token)
+        build_report(request_of(load_sample("anaesthesia")), token=token)
 
 
 def test_the_methods_number_their_sources_and_name_each_once():

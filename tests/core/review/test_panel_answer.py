@@ -1,38 +1,159 @@
-"""What the panel says is no coin toss."""
+"""What the panel says is a matter of its answers, not of the number of draws."""
+
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from core.review.opinions import UNDETERMINED
-from core.review.panel_answer import panel_opinion
+from core.annotations.dataset import Dataset
+from core.certainty.first_place import exact_first_place
+from core.errors import InputError
+from core.ingest.samples import load_sample
+from core.plausibility.dirichlet import DirichletCounts
+from core.plausibility.plackett_luce.gibbs import PlackettLuce
+from core.plausibility.prirn import PrIRN
+from core.review.opinions import UNDETERMINED, Opinion
+from core.review.panel_answer import panel_word
 
 
-def draws(*leads: int) -> np.ndarray:
-    """Draws in which each class leads so often."""
-    return np.repeat(np.eye(len(leads)), leads, axis=0)
+def answers(*counts, n_classes=None, one_reader=False):
+    """One case on which each class was named so often, each time by another reader."""
+    n = sum(counts)
+    codes = np.repeat(np.arange(len(counts)), counts)
+    raters = np.zeros(n, int) if one_reader else np.arange(n)
+    names = [f"r{i}" for i in range(raters.max(initial=0) + 1)]
+    classes = list("abcdefgh"[: n_classes or len(counts)])
+    return Dataset.from_classes("x", ["case"], names, classes, np.zeros(n, int), raters, codes)
+
+
+def word(dataset, model=None, reliability=1.0, **how):
+    return panel_word(model or DirichletCounts(), dataset, 0, reliability=reliability, **how)
 
 
 @pytest.mark.parametrize(
-    ("leads", "said"),
+    ("counts", "certainty", "said"),
     [
-        ((900, 100, 0), "a"),
-        ((390, 380, 230), "a = b"),
-        ((380, 390, 230), "a = b"),
-        ((334, 333, 333), "a = b = c"),
-        ((450, 350, 200), "a"),
-        ((0, 0, 1000), "c"),
+        ((20, 19), 0.563, "a = b"),
+        ((3, 1), 0.8125, "a"),  # Beta(4, 2) above one half: 26/32
+        ((2, 1), 0.6875, "a = b"),  # Beta(3, 2): 11/16
+        ((2, 0), 0.875, "a"),  # Beta(3, 1): 7/8
+        ((1, 1), 0.5, "a = b"),
     ],
 )
-def test_a_lead_within_two_standard_errors_is_a_tie(leads, said):
-    """Of 1000 draws, .39 against .38 is a tie and .45 against .35 is not (error .028)."""
-    assert panel_opinion(draws(*leads), "abc", 1000.0).words() == said
+def test_two_classes_by_the_beta_distribution(counts, certainty, said):
+    """P(Beta(n + 1, m + 1) > 1/2), two classes, α = γ = 1."""
+    from scipy.special import betainc
+
+    found = word(answers(*counts, n_classes=2))
+    assert found.certainty == pytest.approx(1 - betainc(counts[0] + 1, counts[1] + 1, 0.5), abs=2e-4)
+    assert found.certainty == pytest.approx(certainty, abs=1e-3)
+    assert (found.opinion.words(), found.decided, found.se) == (said, said == "a", 0.0)
 
 
-def test_fewer_effective_draws_tell_less():
-    """The same shares, worth a tenth of the draws."""
-    assert panel_opinion(draws(450, 350, 200), "abc", 100.0).words() == "a = b"
+def test_one_answer_of_one_reader_decides_nothing():
+    """Its certainty is exactly .75, two classes; and however far one reader is trusted, it is one reader."""
+    found = word(answers(1, n_classes=2))
+    assert found.certainty == pytest.approx(0.75, abs=2e-4)
+    assert (found.opinion, found.why) == (UNDETERMINED, "one reader has answered")
+    trusted = word(answers(1, n_classes=2), reliability=50.0)
+    assert trusted.certainty > 0.99
+    assert not trusted.decided
+    repeats = word(answers(4, n_classes=2, one_reader=True))
+    assert (repeats.n_readers, repeats.decided) == (1, False)
 
 
-def test_where_no_class_was_named_nothing_is_said():
-    """Without classes it cannot be determined."""
-    assert panel_opinion(np.empty((1000, 0)), (), 1000.0) == UNDETERMINED
+def test_the_level_is_a_setting():
+    data = answers(3, 1)  # .8125
+    assert word(data, level=0.81).decided
+    assert not word(data, level=0.82).decided
+    assert "82 %" in word(data, level=0.82).why
+
+
+def test_trust_in_the_readers_can_decide_a_case():
+    data = answers(3, 2)
+    assert not word(data, reliability=1.0).decided
+    assert word(data, reliability=10.0).opinion == Opinion.of_class("a")
+
+
+def test_as_many_classes_are_tied_as_it_takes():
+    """Of 10, 9 and 1 answers the first two; of three alike all three; where the unnamed may win nobody is named."""
+    assert word(answers(10, 9, 1)).opinion.words() == "a = b"
+    assert word(answers(4, 4, 4)).opinion.words() == "a = b = c"
+    assert word(answers(2, n_classes=8)).opinion == UNDETERMINED
+
+
+def test_nobody_has_answered():
+    data = Dataset.from_classes("x", ["i", "j"], ["r"], ["a", "b"], [0], [0], [0])
+    found = panel_word(DirichletCounts(), data, 1, reliability=1.0)
+    assert (found.opinion, found.n_readers, found.why) == (UNDETERMINED, 0, "nobody has answered")
+
+
+class Coin:
+    """A model whose draws name class a first with one probability."""
+
+    name = "coin"
+
+    def __init__(self, chance):
+        self.chance, self.asked = chance, []
+
+    def draws(self, dataset, *, reliability, n_draws, seed, cases):
+        self.asked.append(n_draws)
+        first = np.random.default_rng(seed).random(n_draws) >= self.chance
+        yield 0, SimpleNamespace(classes=np.array([0, 1]), top=first[:, None].astype(int), n_draws=n_draws, ess=n_draws)
+
+
+def test_draws_are_added_until_they_tell():
+    """Far from .80 a thousand do; at .81 it takes more; at .80 no number does, and the panel is undecided."""
+    data = answers(2, 1)
+    clear, close, never = Coin(0.95), Coin(0.815), Coin(0.8)
+    assert word(data, clear).opinion == Opinion.of_class("a")
+    assert clear.asked == [1000]
+    assert word(data, close).decided
+    assert len(close.asked) > 1
+    found = word(data, never)
+    assert never.asked == [1000, 4000, 16_000, 64_000]
+    assert not found.decided
+    assert found.opinion.words() in ("a = b", "cannot be determined")
+    few = Coin(1.0)
+    word(data, few, n_draws=5)
+    assert few.asked[1] == 20  # five draws that are all alike tell little
+
+
+def test_what_it_says_does_not_hang_on_the_seed():
+    """Cases of the skin sample under Plackett-Luce: two seeds say the same of nearly all, and never two classes."""
+    data = load_sample("skin")
+    pairs = [
+        [panel_word(PlackettLuce(), data, case, reliability=3.0, seed=seed) for seed in (0, 1)] for case in range(60)
+    ]
+    assert sum(first.decided != second.decided for first, second in pairs) <= 2
+    for first, second in pairs:
+        if first.decided and second.decided:
+            assert first.opinion == second.opinion
+    assert 0 < sum(first.decided for first, _ in pairs) < 60
+
+
+def test_prirn_is_exact_and_agrees_with_its_draws():
+    data = load_sample("skin")
+    model = PrIRN()
+    for case in range(5):
+        found = panel_word(model, data, case, reliability=10.0)
+        _, draws = next(model.draws(data, reliability=10.0, n_draws=20_000, seed=1, cases=range(case, case + 1)))
+        lead = np.bincount(draws.top[:, 0], minlength=len(draws.classes) + 1)[:-1].max() / 20_000
+        assert found.se == 0.0
+        assert found.certainty == pytest.approx(lead, abs=4 * 0.5 / np.sqrt(20_000))
+
+
+@pytest.mark.parametrize("model", [DirichletCounts(), PrIRN()])
+def test_exact_chances_of_the_named_and_the_unnamed_make_one(model):
+    """Eight classes, one of them named: the seven others are alike, and drawn as often."""
+    data = answers(2, n_classes=8)
+    codes, chance = exact_first_place(model, data, 0, 0.5)
+    _, draws = next(model.draws(data, reliability=0.5, n_draws=20_000, seed=1, cases=range(1)))
+    assert codes.tolist() == [0]
+    assert chance.sum() == pytest.approx(1.0, abs=1e-9)
+    assert chance[1] == pytest.approx((draws.top[:, 0] == 1).mean(), abs=4 * 0.5 / np.sqrt(20_000))
+
+
+def test_a_level_below_one_half_is_refused():
+    with pytest.raises(InputError):
+        word(answers(2, 1), level=0.4)

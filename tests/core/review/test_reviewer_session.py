@@ -24,14 +24,14 @@ class Page:
     def start(self, cases=CASES):
         self.session = self.desk.start("lowest certainty", [Queued(case, f"why {case}") for case in cases])
 
-    def do(self, verb, case, *given, **said):
-        seen = self.desk.case(case).version
+    def do(self, kind, case, *, seen=None, token=None, **said):
+        seen = self.desk.case(case).version if seen is None else seen
         session = {"session": self.session.id} if self.session else {}
-        return getattr(self.desk, verb)(case, *given, seen=seen, token=new_token(), **session, **said)
+        return self.desk.send(self.desk.draft(case, kind, **session, **said), seen=seen, token=token or new_token())
 
     def review(self, case, opinion=X, panel=X):
-        self.do("submit", case, opinion, confidence=0.9, seconds=20.0)
-        self.do("reveal", case, panel, model="dirichlet", settings={"reliability": 1.0})
+        self.do("opinion", case, opinion=opinion, confidence=0.9, seconds=20.0)
+        self.do("reveal", case, panel=panel, model="dirichlet", settings={"reliability": 1.0})
         return self.do("keep", case)
 
     @property
@@ -66,11 +66,11 @@ def test_a_session_runs_from_its_first_case_to_its_end(page):
 def test_a_case_that_is_begun_stays_the_current_one(page):
     ann = page("Ann")
     ann.start()
-    ann.do("submit", "case 3", Y)
+    ann.do("opinion", "case 3", opinion=Y)
     assert (ann.progress.current, ann.list[0]) == ("case 3", ("case 3", "begun"))
-    ann.do("reveal", "case 3", X, model="m", settings={})
+    ann.do("reveal", "case 3", panel=X, model="m", settings={})
     assert ann.progress.current == "case 3"
-    ann.do("change", "case 3", X, reason="rater_error")
+    ann.do("change", "case 3", opinion=X, reason="rater_error")
     assert ann.progress.current == "case 0"
 
 
@@ -97,7 +97,7 @@ def test_one_can_go_back_and_undo(page):
     assert ann.progress.current == "case 0"
     ann.do("undo", "case 3")
     assert ann.progress.current == "case 3"
-    ann.do("change", "case 3", X, note="looked again")
+    ann.do("change", "case 3", opinion=X, note="looked again")
     ann.do("skip", "case 0")
     ann.do("undo", "case 0")
     assert ann.progress.current == "case 0"
@@ -118,22 +118,22 @@ def test_two_sessions_on_the_same_case_neither_lose_nor_double(page):
     ann.start()
     bob.start()
     seen = ann.desk.case("case 3").version
-    bob.do("submit", "case 3", Y)
+    bob.do("opinion", "case 3", opinion=Y)
     token = new_token()
     with pytest.raises(ConflictError):
-        ann.desk.submit("case 3", X, seen=seen, token=token, session=ann.session.id)
+        ann.do("opinion", "case 3", opinion=X, seen=seen, token=token)
     now = ann.desk.case("case 3")
     assert (now.version, now.reads, now.state) == (1, (), "open")
-    ann.desk.submit("case 3", X, seen=now.version, token=token, session=ann.session.id)
+    ann.do("opinion", "case 3", opinion=X, seen=now.version, token=token)
     reads = ann.desk.store.case(ann.desk.dataset.digest, "case 3").reads
     assert [(read.reviewer, read.opinion, read.visible) for read in reads] == [("Bob", Y, "blind"), ("Ann", X, "blind")]
 
 
 def test_a_second_opinion_reaches_the_one_who_is_asked(page):
     ann, bob = page("Ann"), page("Bob")
-    ann.do("submit", "case 1", Y)
+    ann.do("opinion", "case 1", opinion=Y)
     assert bob.desk.asked() == {}
-    ann.do("ask", "case 1", "Bob", "blind")
+    ann.do("second_opinion", "case 1", whom="Bob", whom_visible="blind")
     assert bob.desk.asked() == {"case 1": "blind"}
     assert ann.desk.asked() == {}
     bob.start(["case 1"])
@@ -146,10 +146,9 @@ def test_arbitration_shows_all_opinions_and_ends(page):
     ann, cem = page("Ann"), page("Cem")
     ann.review("case 1", Y)
     assert cem.desk.case("case 1").reads == ()
-    cem.do("reveal", "case 1", X, model="m", settings={})
+    cem.do("reveal", "case 1", panel=X, model="m", settings={})
     assert [read.opinion for read in cem.desk.case("case 1").reads] == [Y]
-    seen = cem.desk.case("case 1").version
-    cem.desk.adjudicate("case 1", UNDETERMINED, seen=seen, token=new_token(), note="no second image")
+    cem.do("adjudication", "case 1", opinion=UNDETERMINED, note="no second image")
     assert cem.desk.case("case 1").state == "adjudicated"
     cem.do("reopen", "case 1", note="an image has come")
     assert cem.desk.store.case(cem.desk.dataset.digest, "case 1").state == "open"
@@ -158,15 +157,14 @@ def test_arbitration_shows_all_opinions_and_ends(page):
 def test_a_case_may_be_referred_though_all_agree(page):
     ann = page("Ann")
     ann.review("case 0")
-    seen = ann.desk.case("case 0").version
-    ann.desk.refer("case 0", seen=seen, token=new_token(), reason="truly_ambiguous")
+    ann.do("arbitration", "case 0", reason="truly_ambiguous")
     assert ann.desk.case("case 0").state == "arbitration"
 
 
 def test_the_consequence_can_be_asked_for_without_sending(page):
     ann = page("Ann")
-    ann.do("submit", "case 0", X)
-    ann.do("reveal", "case 0", X, model="m", settings={})
+    ann.do("opinion", "case 0", opinion=X)
+    ann.do("reveal", "case 0", panel=X, model="m", settings={})
     assert "closed" in ann.desk.follows(ann.desk.draft("case 0", "keep"))
     assert ann.desk.case("case 0").state == "read"
     with pytest.raises(NotAllowedError):
@@ -178,11 +176,11 @@ def test_only_cases_and_classes_of_the_data_are_taken(page):
     with pytest.raises(NotFoundError):
         ann.start(["case 3", "no case"])
     with pytest.raises(NotFoundError):
-        ann.do("submit", "no case", X)
+        ann.do("opinion", "no case", opinion=X)
     with pytest.raises(InputError, match="not in the list"):
-        ann.do("submit", "case 0", Opinion.of_class("w"))
+        ann.do("opinion", "case 0", opinion=Opinion.of_class("w"))
     with pytest.raises(InputError, match="not in the list"):
-        ann.do("submit", "case 0", Opinion.of_ranking([["x"], ["y", "w"]]))
+        ann.do("opinion", "case 0", opinion=Opinion.of_ranking([["x"], ["y", "w"]]))
     assert ann.desk.case("case 0").version == 0
 
 

@@ -56,6 +56,36 @@ def test_a_tie_that_holds_the_panels_class_and_an_undetermined_case_are_for_arbi
     assert case.do("Ann", "keep") == "arbitration"
 
 
+@pytest.mark.parametrize("panel", [TIED, UNDETERMINED])
+@pytest.mark.parametrize("opinion", [X, TIED, UNDETERMINED])
+def test_nobody_disagrees_with_an_undecided_panel(case, panel, opinion):
+    """One reader closes the case whatever they say, and is not told that they agree."""
+    case.read("Ann", opinion, panel=panel)
+    said = what_follows(case.review, case.draft("Ann", "keep"))
+    assert said == "The panel is undecided: your opinion stands, and the case is closed."
+    assert case.do("Ann", "keep") == "closed"
+    assert not case.review.read_by("Ann").disagrees
+
+
+def test_what_follows_of_a_decided_panel_says_that_they_agree(case):
+    case.read("Ann", X)
+    assert what_follows(case.review, case.draft("Ann", "keep")) == "You agree with the panel: the case is closed."
+
+
+@pytest.mark.parametrize(("second", "state"), [(Y, "arbitration"), (X, "closed")])
+def test_readers_who_differ_over_an_undecided_panel_go_to_arbitration(case, second, state):
+    case.read("Ann", X, panel=TIED)
+    case.do("Ann", "second_opinion", whom="Bob", whom_visible="blind")
+    case.read("Bob", second, panel=TIED)
+    assert case.do("Bob", "keep") == state
+    assert case.review.disputed == (state == "arbitration")
+
+
+def test_a_case_over_which_the_panel_is_undecided_can_be_referred(case):
+    case.read("Ann", X, panel=TIED)
+    assert case.do("Ann", "arbitration") == "arbitration"
+
+
 def test_the_lower_places_of_a_ranking_do_not_matter_for_agreeing(case):
     case.read("Ann", Opinion.of_ranking([["x"], ["y", "z"]]))
     assert case.do("Ann", "keep") == "closed"

@@ -8,7 +8,7 @@ from core.annotations.dataset import Dataset
 from core.plausibility.dirichlet import DirichletCounts
 from core.review.adjudicated import with_reviews
 from core.review.opinions import UNDETERMINED, Opinion
-from core.review.summary import bought, by_reviewer, summarise
+from core.review.summary import bought, by_reviewer, summarise_reviews
 
 X, Y, Z = (Opinion.of_class(name) for name in "xyz")
 XY = Opinion.of_ranking([["x"], ["y"]])
@@ -27,7 +27,7 @@ def reviews(dataset, reviews_of):
 
 
 def test_states_and_reviewed_cases_are_counted(dataset, reviews):
-    found = summarise(dataset, reviews.found)
+    found = summarise_reviews(dataset, reviews.found)
     assert found.n_cases == 6
     assert found.n_reviewed == 3
     assert found.states == {
@@ -42,12 +42,12 @@ def test_states_and_reviewed_cases_are_counted(dataset, reviews):
 
 
 def test_blind_reads_are_compared_as_they_were_before_the_reveal(dataset, reviews):
-    found = summarise(dataset, reviews.found)
+    found = summarise_reviews(dataset, reviews.found)
     assert (found.with_panel.value, found.with_panel.n_annotations, found.with_panel.n_cases) == (0.5, 4, 3)
     assert 0 < found.with_panel.ci_low < 0.5 < found.with_panel.ci_high < 1
     assert found.with_each_other.value == 0.0  # case 1, y against x
     assert (found.minds.n, found.minds.n_changed, found.minds.share.value) == (4, 2, 0.5)
-    assert found.minds.directions == {"to_panel": 1, "from_panel": 1, "elsewhere": 0, "within": 0}
+    assert found.minds.directions == {"to_panel": 1, "from_panel": 1, "elsewhere": 0, "within": 0, "undecided": 0}
     assert found.reasons == {"rater_error": 1, "guideline_gap": 1}
 
 
@@ -67,10 +67,10 @@ def test_each_reviewer_is_counted_alone(dataset, reviews):
 
 
 def test_an_opinion_given_open_counts_for_no_blind_figure(dataset, reviews):
-    before = summarise(dataset, reviews.found)
+    before = summarise_reviews(dataset, reviews.found)
     reviews.do("case 0", "Cem", "reveal", panel=X)
     reviews.do("case 0", "Cem", "opinion", Y)
-    after = summarise(dataset, reviews.found)
+    after = summarise_reviews(dataset, reviews.found)
     assert after.with_panel == before.with_panel
     assert after.minds.n == before.minds.n
     assert after.with_each_other == before.with_each_other
@@ -81,7 +81,7 @@ def test_who_never_looked_has_no_mind_to_change_but_is_compared(dataset, reviews
     made.do("case 0", "Ann", "opinion", Y)
     made.do("case 0", "Ann", "second_opinion", whom="Bob", whom_visible="blind")
     made.read("case 0", "Bob", X, panel=X)
-    found = summarise(dataset, made.found)
+    found = summarise_reviews(dataset, made.found)
     assert found.minds.n == 1
     assert (found.with_panel.value, found.with_panel.n_annotations) == (0.5, 2)
 
@@ -90,23 +90,46 @@ def test_a_change_of_lower_places_or_to_a_third_answer_is_told_apart(dataset, re
     made = reviews_of(dataset)
     made.read("case 0", "Ann", X, panel=X, end=XY)
     made.read("case 1", "Ann", Y, panel=X, end=UNDETERMINED)
-    assert summarise(dataset, made.found).minds.directions == {
+    assert summarise_reviews(dataset, made.found).minds.directions == {
         "to_panel": 0,
         "from_panel": 0,
         "elsewhere": 1,
         "within": 1,
+        "undecided": 0,
     }
+
+
+@pytest.mark.parametrize("undecided", [Opinion.of_ranking([["x", "y"]]), UNDETERMINED])
+def test_an_undecided_panel_is_nothing_to_agree_or_disagree_with(dataset, reviews, undecided):
+    """Neither the share nor its number changes; a mind that changed there went neither to nor from the panel."""
+    before = summarise_reviews(dataset, reviews.found)
+    reviews.read("case 4", "Ann", undecided, panel=undecided)
+    reviews.read("case 5", "Ann", X, panel=undecided, end=Y)
+    after = summarise_reviews(dataset, reviews.found)
+    assert after.with_panel == before.with_panel
+    assert (after.with_panel.n_annotations, after.minds.n) == (4, 6)
+    assert after.minds.directions == {"to_panel": 1, "from_panel": 1, "elsewhere": 0, "within": 0, "undecided": 1}
+    (ann,) = [one for one in by_reviewer(dataset, reviews.found) if one.name == "Ann"]
+    assert (ann.n_blind, ann.with_panel.n_annotations) == (4, 2)
+
+
+def test_where_only_undecided_panels_were_revealed_there_is_no_share(dataset, reviews_of):
+    made = reviews_of(dataset)
+    made.read("case 0", "Ann", X, panel=UNDETERMINED)
+    found = summarise_reviews(dataset, made.found).with_panel
+    assert found.value is None
+    assert "decided panel" in found.note
 
 
 def test_rounds_before_a_case_was_reopened_count_too(dataset, reviews):
     reviews.do("case 0", "Cem", "reopen", note="a better image")
     reviews.read("case 0", "Dee", Y, panel=X)
-    found = summarise(dataset, reviews.found)
+    found = summarise_reviews(dataset, reviews.found)
     assert (found.with_panel.value, found.with_panel.n_annotations) == (2 / 5, 5)
 
 
 def test_time_is_summed_by_reviewer_and_case(dataset, reviews):
-    found = summarise(dataset, reviews.found)
+    found = summarise_reviews(dataset, reviews.found)
     assert found.n_timed == 4
     assert found.seconds == pytest.approx(tuple(np.quantile([15, 30, 30, 15], (0.25, 0.5, 0.75))))
 
@@ -119,11 +142,11 @@ def test_agreement_with_each_other_is_that_of_a_dataset_of_blind_reads(dataset, 
     made.do("case 4", "Ann", "opinion", Opinion.of_ranking([["x", "y"]]))  # names no single class first
     codes = [[0, 0, 1, 1, 2, 2, 3], [0, 1, 0, 1, 0, 1, 1], [0, 0, 1, 2, 2, 2, 0]]
     same = Dataset.from_classes("same", ["0", "1", "2", "3"], ["Ann", "Bob"], ["x", "y", "z"], *map(np.array, codes))
-    assert summarise(dataset, made.found).with_each_other == percent_agreement(same)
+    assert summarise_reviews(dataset, made.found).with_each_other == percent_agreement(same)
 
 
 def test_what_is_undefined_says_why(dataset):
-    found = summarise(dataset, {})
+    found = summarise_reviews(dataset, {})
     for value in (found.with_panel, found.with_each_other, found.alpha, found.minds.share):
         assert value.value is None
         assert value.note.startswith("undefined: no")

@@ -55,6 +55,9 @@ def test_a_classifier_is_against_the_panel_only_where_the_panel_is_certain(datas
     assert queue.case.tolist() == [1]  # 4 is a tie that holds the panel's class, 5 has no named top class
     assert queue.why == ("the panel is 95 % certain of y, B says z",)
     assert worklist.classifier_against_panel(certainty, top, predictions, dataset.classes, 0.4).case.tolist() == [1, 2]
+    readers = np.array([2, 2, 1, 2, 2, 2])  # one reader is no panel
+    queue = worklist.classifier_against_panel(certainty, top, predictions, dataset.classes, 0.4, readers)
+    assert queue.case.tolist() == [1]
 
 
 def test_cases_of_a_single_rater(dataset, build):

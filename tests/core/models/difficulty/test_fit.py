@@ -10,6 +10,7 @@ from core.models.difficulty.binary import one_against_rest
 from core.models.difficulty.mode import at_its_mode, whitened
 from core.models.difficulty.model import DifficultyModel
 from core.models.difficulty.names import TAGS
+from core.models.difficulty.summary import summarise
 from tests.core.models.difficulty.reference import density_of, logistic, small_data
 
 
@@ -44,7 +45,7 @@ def test_confusion_matrices_are_rates_of_simulated_answers(tag):
         theta[0] = logit
         answers = np.array([density.simulate(theta, seed) for seed in range(40)])
         rate = np.array([(answers[:, data.rater == rater] == truth).mean() for rater in range(5)])
-        exact = np.diagonal(density.fit_of(theta[None], "map", 0.95).confusion, axis1=1, axis2=2)[:, truth]
+        exact = np.diagonal(summarise(density, theta[None], "map", 0.95).confusion, axis1=1, axis2=2)[:, truth]
         # five answers of a case share its effects, those of a rater do not
         assert rate == pytest.approx(exact, abs=4.5 * 0.5 / np.sqrt(40 * 500))
 
@@ -54,7 +55,7 @@ def test_effects_of_a_case_are_moments_of_its_posterior():
     data = small_data()
     density = density_of(data, "AB")
     theta = np.random.default_rng(2).normal(1.0, 0.3, density.ndim)
-    fit = density.fit_of(theta[None], "map", 0.9)
+    fit = summarise(density, theta[None], "map", 0.9)
     prevalence, alpha = 1 / (1 + np.exp(-theta[0])), density.coefficients(theta[None])[1][0]
     beta = np.linspace(-8, 8, 20_001)
     for case in range(data.n_cases):
@@ -76,7 +77,7 @@ def test_effects_of_a_case_are_moments_of_its_posterior():
 
 def test_effects_of_a_case_without_answers_are_their_priors():
     density = density_of(small_data(), "Full")
-    fit = density.fit_of(np.zeros((1, density.ndim)), "map", 0.95)
+    fit = summarise(density, np.zeros((1, density.ndim)), "map", 0.95)
     assert fit.class_probability[-1] == pytest.approx([0.5, 0.5])
     beta, delta, guess = fit.effects
     assert [effect.mean[-1] for effect in fit.effects] == pytest.approx([0, np.exp(0.25**2 / 2), 0.5], abs=1e-4)
@@ -90,7 +91,7 @@ def test_intervals_hold_the_mean_and_keep_the_order_of_classes():
     data = load_sample("caries")
     density = whitened(at_its_mode(density_of(data, "AB")))
     draws = 0.3 * np.random.default_rng(1).standard_normal((600, density.ndim))
-    fit = density.fit_of(draws, "nuts", 0.95)
+    fit = summarise(density, draws, "nuts", 0.95)
     of, rates = fit.uncertainty, fit.confusion
     for spread, mean in (
         (of.prevalence, fit.prevalence),

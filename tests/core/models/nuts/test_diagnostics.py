@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from core.models.nuts.diagnostics import describe, estimates
+from core.models.nuts.diagnostics import estimates, quantity_name
 
 
 @pytest.fixture
@@ -93,4 +93,4 @@ def test_divergences_are_counted_in_the_sentence(dataset):
     ],
 )
 def test_quantities_have_words(dataset, name, index, words):
-    assert describe(name, index, dataset) == words
+    assert quantity_name(name, index, dataset) == words

@@ -7,6 +7,7 @@ import core
 from core.chunks import CancelToken
 from core.errors import Cancelled, LimitError
 from core.models.bayesian_dawid_skene import BayesianDawidSkene
+from core.models.confusion_summary import summarise
 from core.models.nuts.fitting import fit_by_map, fit_by_nuts, thinned
 from core.models.nuts.mode import NoModeError, posterior_mode
 from tests.core.models.nuts.toy import Toy
@@ -88,9 +89,9 @@ def test_a_cancelled_fit_gives_nothing(whole):
     density, token = BayesianDawidSkene().density(dataset), CancelToken()
     token.cancel()
     with pytest.raises(Cancelled):
-        fit_by_nuts(density, dataset, token=token)
+        fit_by_nuts(density, summarise, dataset, token=token)
     with pytest.raises(Cancelled):
-        fit_by_map(density, dataset, token=token)
+        fit_by_map(density, summarise, dataset, token=token)
 
 
 def test_cases_without_annotations_are_not_left_out(build):

@@ -180,7 +180,8 @@ def without_tables():
     """The sampler compiled afresh to draw every block of two or more classes as a large one."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_gibbs_kernels, "LARGEST_TABLE", 1)
-        patch.setattr(_gibbs_kernels, "log_correction", njit(_gibbs_kernels.log_correction.py_func))
+        for name in ("log_correction", "set_copies", "propose"):
+            patch.setattr(_gibbs_kernels, name, njit(getattr(_gibbs_kernels, name).py_func))
         sampler = njit(gibbs.py_func)
         no_rater = np.zeros(1, np.int64)
         sampler(0, no_rater, no_rater, no_rater[:0], np.ones(0), 1, 0, 1.0, 0, 1, 1, 3)

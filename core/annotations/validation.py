@@ -1,0 +1,322 @@
+"""What may enter a dataset: names, codes, pointers, scores and dates, checked once, where they come in.
+
+Kernels check no bounds, so every array that reaches one has been through here. What can be meant in one way only is
+brought into its form (other widths of integers, ``datetime64``); everything else is refused with its place.
+"""
+
+from collections.abc import Iterable
+from typing import NoReturn
+
+import numpy as np
+
+from ..errors import InputError
+from ._kernels import first_unsound_ranking
+
+MISSING_TIME = np.iinfo(np.int64).min
+EARLIEST_TIME, LATEST_TIME = -62_135_596_800, 253_402_300_799  # years 1 and 9999, which calendars can show
+LARGEST_SCORE = 1e70  # sums of fourth powers are still finite
+_RANKING_FAULTS = (
+    "",
+    "ranks no class",
+    "does not begin with block 0",
+    "has blocks that do not ascend by one",
+    "has tied classes that do not ascend by code",
+    "ranks a class twice",
+)
+
+
+class Texts(tuple):
+    """A tuple of str that has been looked at; equal to any tuple of the same values."""
+
+    __slots__ = ()
+
+
+class Names(Texts):
+    """Texts that are unique and not empty."""
+
+    __slots__ = ()
+
+
+def checked_texts(values: Iterable[str], what: str) -> Texts:
+    """Values as a tuple of str that can be written as UTF-8.
+
+    Parameters
+    ----------
+    what : str
+        What they are, for the message: "cases".
+
+    Raises
+    ------
+    InputError
+        They are no list, or one of them is no such text.
+    """
+    if isinstance(values, Texts):
+        return values
+    if isinstance(values, str | bytes):
+        raise InputError(f"The {what} are one text, {values[:40]!r}.", "Give a list of texts.")
+    try:
+        texts = tuple(values)
+    except TypeError:
+        raise InputError(f"The {what} are no list but {type(values).__name__}.", "Give a list of texts.") from None
+    try:
+        joined = "".join(texts)
+    except TypeError:
+        wrong = next(place for place, text in enumerate(texts) if not isinstance(text, str))
+        raise InputError(
+            f"Place {wrong:,} of the {what} is {_shown(texts[wrong])} ({type(texts[wrong]).__name__}), not text.",
+            "Give a list of texts; write numbers as text.",
+        ) from None
+    if texts and type(texts[0]) is not str:  # numpy's own, which prints as np.str_
+        texts = tuple(map(str.__str__, texts))
+    if not joined.isascii():
+        try:
+            joined.encode()
+        except UnicodeEncodeError as error:
+            wrong = next(place for place, text in enumerate(texts) if joined[error.start] in text)
+            raise InputError(
+                f"Place {wrong:,} of the {what}, {texts[wrong][:40]!r}, holds half a character.",
+                "Read its file again with the right encoding.",
+            ) from None
+    return Texts(texts)
+
+
+def checked_names(values: Iterable[str], what: str) -> Names:
+    """Texts that are unique and not empty; see `checked_texts`."""
+    if isinstance(values, Names):
+        return values
+    names = checked_texts(values, what)
+    distinct = set(names)
+    if len(distinct) < len(names):
+        first: dict[str, int] = {}
+        for place, name in enumerate(names):
+            if name in first:
+                raise InputError(
+                    f"{name[:80]!r} stands twice in the {what}, at places {first[name]:,} and {place:,}.",
+                    "Give each a name of its own, and let codes of the same thing be the same.",
+                )
+            first[name] = place
+    if "" in distinct:
+        raise InputError(f"Place {names.index(''):,} of the {what} is an empty name.", "Give it a name.")
+    return Names(names)
+
+
+def checked_integers(values, what: str, dtype: type) -> np.ndarray:
+    """A list of whole numbers as a contiguous array of a dtype; those that it cannot hold are refused.
+
+    Raises
+    ------
+    InputError
+        It is not one-dimensional, holds something other than whole numbers, or one that is too large.
+    """
+    array = one_dimensional(values, what)
+    if array.dtype == dtype and array.flags.c_contiguous:
+        return array
+    if array.size == 0:
+        return np.empty(0, dtype)
+    if array.dtype.kind not in "iu":
+        if array.dtype.kind == "f" and (wrong := np.flatnonzero(~np.isfinite(array) | (array != np.floor(array)))).size:
+            found = f"{what}[{wrong[0]:,}] is {array[wrong[0]]}"
+        else:
+            found = f"{what} has the type {array.dtype}"
+        raise InputError(
+            f"{found}; whole numbers are needed.", f"Leave out what is missing, then .astype({_short(dtype)})."
+        )
+    info = np.iinfo(dtype)
+    check_range(array, what, info.min, info.max, f"a whole number of {8 * info.dtype.itemsize} bits")
+    return np.ascontiguousarray(array, dtype)
+
+
+def checked_codes(values, what: str, names: tuple[str, ...], of: str, lowest: int = 0) -> np.ndarray:
+    """Codes into a list of names, int32.
+
+    Parameters
+    ----------
+    what, of : str
+        What the array and the list are called.
+    lowest : int
+        -1 where that stands for unknown.
+
+    Raises
+    ------
+    InputError
+        As `checked_integers`; or a code is below ``lowest`` or not below the length of the list.
+    """
+    array = one_dimensional(values, what)
+    if array.size and array.dtype.kind in "iu":
+        check_range(array, what, lowest, len(names) - 1, f"a code of the {len(names):,} {of}")
+    return checked_integers(array, what, np.int32)
+
+
+def check_range(array: np.ndarray, what: str, lowest: int, highest: int, meaning: str) -> None:
+    """Refuse whole numbers below ``lowest`` or above ``highest``."""
+    if array.size == 0 or (int(array.min()) >= lowest and int(array.max()) <= highest):
+        return
+    wrong = int(np.flatnonzero((array < lowest) | (array > highest))[0])
+    allowed = f"Use {lowest:,} to {highest:,}." if highest >= lowest else "There is nothing that it could mean."
+    raise InputError(f"{what}[{wrong:,}] is {int(array[wrong])}, which is not {meaning}.", allowed)
+
+
+def checked_pointers(values, what: str, n_groups: int, n_entries: int, groups: str, entries: str) -> np.ndarray:
+    """Row pointers, int64, shape (n_groups + 1,), that start at 0, never descend, and end at ``n_entries``."""
+    pointers = checked_integers(values, what, np.int64)
+    if pointers.size != n_groups + 1:
+        raise InputError(
+            f"{what} has {pointers.size:,} entries for {n_groups:,} {groups}.", f"Give {n_groups + 1:,}, the first 0."
+        )
+    if pointers[0] != 0 or pointers[-1] != n_entries:
+        raise InputError(
+            f"{what} runs from {pointers[0]} to {pointers[-1]}.", f"It must run from 0 to {n_entries:,}, the {entries}."
+        )
+    falls = pointers[1:] < pointers[:-1]
+    if falls.any():
+        wrong = int(np.flatnonzero(falls)[0]) + 1
+        raise InputError(
+            f"{what}[{wrong:,}] is {pointers[wrong]}, below the {pointers[wrong - 1]} before it.",
+            "Each entry is the one before it plus what belongs to it.",
+        )
+    return pointers
+
+
+def checked_numbers(values, what: str, largest: float) -> np.ndarray:
+    """A list of finite numbers as a contiguous array of float64; -0 becomes 0, for the digest.
+
+    Raises
+    ------
+    InputError
+        It is not one-dimensional, holds something other than numbers, or one that is not finite or beyond ``largest``.
+    """
+    array = one_dimensional(values, what)
+    if array.size == 0:
+        return np.empty(0, np.float64)
+    if array.dtype.kind not in "iuf":
+        raise InputError(f"{what} has the type {array.dtype}; numbers are needed.", "Give finite numbers.")
+    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
+        with np.errstate(over="ignore"):
+            array = array.astype(np.float64)
+    array = np.ascontiguousarray(array, np.float64)
+    if not (array.min() >= -largest and array.max() <= largest):  # NaN is neither
+        wrong = int(np.flatnonzero(~(np.abs(array) <= largest))[0])
+        finite = "" if np.isfinite(array[wrong]) else ", not a finite number"
+        raise InputError(
+            f"{what}[{wrong:,}] is {array[wrong]}{finite}.",
+            f"Leave the annotation out, or give a number within ±{largest:g}.",
+        )
+    return array + 0.0 if ((array == 0) & np.signbit(array)).any() else array
+
+
+def checked_times(values, what: str = "time") -> np.ndarray:
+    """Seconds since 1970-01-01 UTC, int64, `MISSING_TIME` where unknown; ``datetime64`` is brought into this form.
+
+    Raises
+    ------
+    InputError
+        They are no whole numbers, or one lies outside the years 1 to 9999.
+    """
+    array = one_dimensional(values, what)
+    if array.dtype.kind == "M":
+        array = array.astype("datetime64[s]").astype(np.int64)  # NaT is MISSING_TIME
+    array = checked_integers(array, what, np.int64)
+    if array.size and (array.max() > LATEST_TIME or array.min() < EARLIEST_TIME):
+        wrong = np.flatnonzero((array > LATEST_TIME) | ((array < EARLIEST_TIME) & (array != MISSING_TIME)))
+        if wrong.size:
+            raise InputError(
+                f"{what}[{wrong[0]:,}] is {array[wrong[0]]}, which is no date in the years 1 to 9999.",
+                "Give whole seconds since 1970-01-01 UTC.",
+            )
+    return array
+
+
+def check_time_order(time: np.ndarray, case_ptr: np.ndarray) -> None:
+    """Refuse annotations that do not stand in the order of their times within their case."""
+    falls = np.flatnonzero(time[1:] < time[:-1]) + 1
+    if falls.size:
+        inside = falls[~np.isin(falls, case_ptr, assume_unique=False)]
+        if inside.size:
+            raise InputError(
+                f"time[{inside[0]:,}] is before that of the annotation that stands before it on the same case.",
+                "Build the dataset with from_classes, from_rankings or from_scores, which put annotations in order.",
+            )
+
+
+def check_rankings(entry_ptr: np.ndarray, entry_class: np.ndarray, entry_block: np.ndarray, n_classes: int) -> None:
+    """Refuse rankings that are empty, not in order of block and class, with gaps, or with a class twice.
+
+    The arrays have been through `checked_pointers` and `checked_codes`.
+    """
+    annotation, fault = first_unsound_ranking(entry_ptr, entry_class, entry_block, n_classes)
+    if fault:
+        raise InputError(
+            f"Annotation {annotation:,} {_RANKING_FAULTS[fault]}.",
+            "Build the dataset with from_rankings, which orders them by rank and class; rank each class once.",
+        )
+
+
+def check_predictions(ptr: np.ndarray, class_code: np.ndarray, group: np.ndarray) -> None:
+    """As `check_rankings`, of at most one ranking for each case and without a list of classes."""
+    filled = np.append(ptr[:-1][ptr[:-1] < ptr[1:]], ptr[-1])
+    distinct, code = np.unique(class_code, return_inverse=True)
+    place, fault = first_unsound_ranking(filled, code, group, len(distinct))
+    if fault:
+        case = np.flatnonzero(np.diff(ptr))[place]
+        raise InputError(
+            f"The prediction of case {case:,} {_RANKING_FAULTS[fault]}.",
+            "Build predictions with match_predictions, which orders them; give each class one place.",
+        )
+
+
+def check_length(array: np.ndarray | tuple, n: int, what: str, of: str) -> None:
+    """Refuse an array of another length than ``n``."""
+    if len(array) != n:
+        raise InputError(f"{what} has {len(array):,} entries for {n:,} {of}.", "Give one for each.")
+
+
+def checked_flag(value: object, what: str) -> bool:
+    """A truth value."""
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"{what} is {_shown(value)}.", "Use True or False.")
+    return bool(value)
+
+
+def frozen(array: np.ndarray) -> np.ndarray:
+    """The array, read-only. A view of something that can still be written is copied first."""
+    base = array.base
+    while base is not None and isinstance(base, np.ndarray) and not base.flags.writeable:
+        base = base.base
+    if isinstance(base, np.ndarray) or (base is not None and array.flags.writeable):
+        array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+def one_dimensional(values, what: str) -> np.ndarray:
+    """Values as an ndarray of one axis.
+
+    Raises
+    ------
+    InputError
+        They are none: a single value, a table, a ragged list, or a masked array that hides values.
+    """
+    if type(values) is np.ndarray and values.ndim == 1:
+        return values
+    if np.ma.is_masked(values):
+        raise InputError(f"{what} has masked entries.", "Leave those annotations out.")
+    try:
+        array = np.asarray(values)
+    except Exception:  # whatever a foreign object does when asked for its values
+        _refuse_shape(what, type(values).__name__)
+    if array.ndim != 1:
+        _refuse_shape(what, f"an array of {array.ndim} axes" if array.ndim else f"{_shown(values)}")
+    return np.ascontiguousarray(array)
+
+
+def _refuse_shape(what: str, found: str) -> NoReturn:
+    raise InputError(f"{what} is {found}, not a list.", "Give one entry for each annotation, in a list or an array.")
+
+
+def _short(dtype: type) -> str:
+    return np.dtype(dtype).name
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."

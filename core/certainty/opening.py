@@ -1,0 +1,183 @@
+"""Which reliability γ a page opens at, why, and the values of γ that are worth a mark on its slider.
+
+Gold decides where it is known for 100 cases or more: the γ at which certainties have the least log loss. Without it
+rankings and scores open at the published γ, and counts at γ = min(1, β), β the exponent at which the annotations of a
+case, taken together, predict a held-out one best: raters make the same mistakes, so n annotations count as β n.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..annotations.dataset import Dataset
+from ..errors import InputError
+from ..methods import method_named
+from ..plausibility.dirichlet import DirichletCounts
+from ..plausibility.prirn import PrIRN
+from ..plausibility.protocol import PlausibilityModel
+from ..text import number, plural
+from .held_out_readers import HeldOutCurve
+from .truth_curve import TruthCurve
+
+LEAST_GOLD = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A γ worth a mark.
+
+    Attributes
+    ----------
+    name : {"gold", "readers", "beta", "published"}
+    reliability : float
+    low, high : float or None
+        Range that the data allow, two standard errors wide; None where there is none.
+    sentence : str
+    """
+
+    name: str
+    reliability: float
+    low: float | None
+    high: float | None
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Where γ opens.
+
+    Attributes
+    ----------
+    reliability : float
+    source : {"gold", "beta", "default"}
+    reason : str
+        One sentence.
+    marks : tuple of Mark
+    prior : float or None
+        Counts: α = γ/(best γ/α), at which the plausibilities at this γ predict a held-out reader best. A prior, which
+        may be offered, and no reliability.
+    prior_sentence : str
+    """
+
+    reliability: float
+    source: str
+    reason: str
+    marks: tuple[Mark, ...]
+    prior: float | None
+    prior_sentence: str
+
+
+def opens_at(
+    dataset: Dataset,
+    model: PlausibilityModel,
+    *,
+    beta: float | None = None,
+    truth: TruthCurve | None = None,
+    readers: HeldOutCurve | None = None,
+) -> Opening:
+    """The reliability that a page opens at, with the reason and the marks.
+
+    It fits nothing: curves that are still being computed are left out, and the opening is then that without them.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        What the model is shown.
+    model : PlausibilityModel
+    beta : float, optional
+        Exponent of dependence by held-out annotations; counts only.
+    truth : TruthCurve, optional
+        Certainty against gold; decides from 100 cases.
+    readers : HeldOutCurve, optional
+
+    Raises
+    ------
+    InputError
+        β is not a positive number.
+    """
+    if beta is not None and not (np.isfinite(beta) and beta > 0):
+        raise InputError(f"The exponent β is {beta}.", "It must be a positive number.")
+    counts = isinstance(model, DirichletCounts)
+    if truth is not None and truth.n_cases >= LEAST_GOLD:
+        value, source, reason = truth.best, "gold", _by_gold(truth)
+    elif counts and beta is not None:
+        value, source, reason = min(1.0, beta), "beta", _by_beta(dataset, beta)
+    else:
+        value, source, reason = model.default_reliability, "default", _by_default(model)
+    if source != "gold" and truth is not None:
+        reason += f" Gold is known for {plural(truth.n_cases, 'case')}; it decides from {LEAST_GOLD}."
+    marks = [mark for mark in (_gold(truth), _readers(model, readers), _beta(dataset, model, beta)) if mark]
+    published = method_named("plausibility", model.name).reliability.published
+    marks.append(Mark("published", model.default_reliability, None, None, published))
+    prior, sentence = _prior(model, value, readers)
+    return Opening(float(value), source, reason, tuple(marks), prior, sentence)
+
+
+def _g(value: float) -> str:
+    """A reliability for people: two significant digits, three above 10."""
+    text = f"{value:.3g}" if value >= 10 else f"{value:.2g}"
+    return text.removeprefix("0") if text.startswith("0.") else text
+
+
+def _by_gold(truth: TruthCurve) -> str:
+    loss = number(truth.cross_validated, 3)
+    ends = {truth.reliability[0]: " It is the lowest γ tried.", truth.reliability[-1]: " It is the highest γ tried."}
+    return (
+        f"γ = {_g(truth.best)} has the least log loss of certainty on the {plural(truth.n_cases, 'case')} with gold "
+        f"({loss}, cross-validated).{ends.get(truth.best, '')}"
+    )
+
+
+def _by_beta(dataset: Dataset, beta: float) -> str:
+    if beta >= 1:
+        return "γ = 1: by held-out annotations, those of a case are as good as independent (β = 1)."
+    n = round(float(np.median(np.diff(dataset.case_ptr))))
+    return f"γ = β = {_g(beta)}: raters share mistakes; n annotations count as {_g(beta)} n" + (
+        f", {n} of a case as about {_g(beta * n)} independent ones." if n > 1 else "."
+    )
+
+
+def _by_default(model: PlausibilityModel) -> str:
+    default = _g(model.default_reliability)
+    if isinstance(model, DirichletCounts):
+        return f"γ = {default}, the default: how far raters share mistakes (β) has not been estimated."
+    return f"γ = {default}, the default: without gold nothing tells how sure the top class may be."
+
+
+def _gold(truth: TruthCurve | None) -> Mark | None:
+    if truth is None:
+        return None
+    few = "" if truth.n_cases >= LEAST_GOLD else " Few cases: it is shown and does not decide."
+    sentence = (
+        f"Gold: certainty fits the truth best at γ = {_g(truth.best)} ({_g(truth.low)} to {_g(truth.high)}), on "
+        f"{plural(truth.n_cases, 'case')}.{few}"
+    )
+    return Mark("gold", truth.best, truth.low, truth.high, sentence)
+
+
+def _readers(model: PlausibilityModel, readers: HeldOutCurve | None) -> Mark | None:
+    """What a colleague would say; not for counts and PrIRN, whose curve speaks of γ/α and ε/γ, and not at an end."""
+    if readers is None or readers.at_end or isinstance(model, DirichletCounts | PrIRN):
+        return None
+    sentence = (
+        f"Readers: γ = {_g(readers.best)} ({_g(readers.low)} to {_g(readers.high)}) predicts best what a colleague "
+        "would say. It does not tell how sure the top class may be."
+    )
+    return Mark("readers", readers.best, readers.low, readers.high, sentence)
+
+
+def _beta(dataset: Dataset, model: PlausibilityModel, beta: float | None) -> Mark | None:
+    if beta is None or not isinstance(model, DirichletCounts):
+        return None
+    return Mark("beta", min(1.0, beta), None, None, f"Dependence: {_by_beta(dataset, beta)}")
+
+
+def _prior(model: PlausibilityModel, value: float, readers: HeldOutCurve | None) -> tuple[float | None, str]:
+    if not isinstance(model, DirichletCounts) or readers is None or readers.at_end:
+        return None, ""
+    ratio = readers.best / model.alpha
+    alpha = float(value / ratio)
+    return alpha, (
+        f"Prior α = {_g(alpha)} with γ = {_g(value)} predicts best what a colleague would say (γ/α = {_g(ratio)}). It "
+        "is a prior of every class, not a reliability."
+    )

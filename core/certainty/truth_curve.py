@@ -1,0 +1,293 @@
+"""Certainty against truth: whether the top-1 class is right as often as its annotation certainty says, by γ.
+
+Over the cases whose class is known: the binary log loss of "the top-1 class is the truth" with the annotation certainty
+as its probability, the expected calibration error (ECE) over ten equal bins of certainty, and the reliability diagram.
+Where several classes are on top by the same count, each of them is the top-1 class with the same probability.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..annotations.counts import class_counts
+from ..annotations.dataset import Dataset
+from ..chunks import CancelToken, chunk_ranges, map_chunks
+from ..errors import InputError, NotApplicableError
+from ..models.gold import gold_cases
+from ..plausibility.dirichlet import DirichletCounts
+from ..plausibility.prirn import PrIRN
+from ..plausibility.protocol import PlausibilityModel, check_sampling
+from ..reducers.protocol import reduce_draws
+from ..reducers.sets import TopSets
+from ..seeds import case_seeds
+from .calibration import (
+    LEAST_DOUBT,
+    ReliabilityBin,
+    Z,
+    binary_log_loss,
+    calibration_error_interval,
+    expected_calibration_error,
+    reliability_bins,
+)
+from .first_place import first_place
+from .held_out_readers import GRID, within
+
+N_FOLDS = 5
+FEWEST_FOR_FOLDS = 10
+_LADDER = 4  # points between neighbours of the grid about its best
+_CHUNK = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TruthCurve:
+    """Certainty against truth by reliability. Intervals are of 95 %, over cases.
+
+    Attributes
+    ----------
+    model : str
+    reliability : ndarray, shape (n_points,)
+        γ, ascending.
+    case : ndarray of int64, shape (n_cases,)
+        Cases of the dataset whose class is known.
+    doubt : ndarray, shape (n_points, n_cases)
+        1 − annotation certainty.
+    right_by_case : ndarray, shape (n_points, n_cases)
+        Whether the top-1 class is the truth; a share where several are on top alike.
+    certainty, right : ndarray, shape (n_points,)
+        Means over cases.
+    log_loss, log_loss_low, log_loss_high, ece, ece_low, ece_high : ndarray, shape (n_points,)
+        The ECE of a sample lies above that of all cases; so does its interval, by the bootstrap.
+    best : float
+        γ of the least log loss.
+    low, high : float
+        Range of γ about it where the log loss is within two standard errors of the least, paired by case.
+    open_ends : tuple of bool
+        Whether that range reaches the lowest and the highest γ.
+    cross_validated : float or None
+        Log loss of cases at the γ that is best for the other four fifths; None below ten cases.
+    fold_best : tuple of float
+        That γ for each fold.
+    exact : bool
+        False where certainties are shares of draws.
+    """
+
+    model: str
+    reliability: np.ndarray
+    case: np.ndarray
+    doubt: np.ndarray
+    right_by_case: np.ndarray
+    certainty: np.ndarray
+    right: np.ndarray
+    log_loss: np.ndarray
+    log_loss_low: np.ndarray
+    log_loss_high: np.ndarray
+    ece: np.ndarray
+    ece_low: np.ndarray
+    ece_high: np.ndarray
+    best: float
+    low: float
+    high: float
+    open_ends: tuple[bool, bool]
+    cross_validated: float | None
+    fold_best: tuple[float, ...]
+    exact: bool
+
+    @property
+    def n_cases(self) -> int:
+        """Cases whose class is known and that have an annotation."""
+        return len(self.case)
+
+    def place_of(self, reliability: float) -> int:
+        """Place of the point next to a reliability, in ln γ."""
+        return int(np.abs(np.log(self.reliability / reliability)).argmin())
+
+    def diagram(self, reliability: float) -> tuple[ReliabilityBin, ...]:
+        """The reliability diagram at the point next to a reliability; bins without cases are left out."""
+        place = self.place_of(reliability)
+        return reliability_bins(1 - self.doubt[place], self.right_by_case[place])
+
+
+def truth_curve(
+    dataset: Dataset,
+    model: PlausibilityModel,
+    reliabilities: Sequence[float] | None = None,
+    *,
+    n_draws: int = 1000,
+    seed: int = 0,
+    least_doubt: float = LEAST_DOUBT,
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> TruthCurve:
+    """Certainty against truth at a grid of reliabilities, refined about the best of them.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With gold, of a kind that the model takes as it is.
+    model : PlausibilityModel
+        Of the declared classes. Dirichlet counts and PrIRN are integrated, others drawn.
+    reliabilities : sequence of float, optional
+        .05 to 30 where not given.
+    n_draws, seed : int
+    least_doubt : float
+        Floor of 1 − certainty in the log loss, so that one mistake among certain cases does not outweigh all others.
+
+    Raises
+    ------
+    NotApplicableError
+        Fewer than two cases have both a known class and an annotation, or the model's classes are not those of gold.
+    InputError
+        A reliability is out of range, or none is given.
+    """
+    cases = gold_cases(dataset)
+    if len(cases) < 2 or hasattr(model, "classes"):
+        raise NotApplicableError(
+            "Certainty is compared with the truth where two cases or more have a gold class and an annotation; "
+            f"here {len(cases)} {'has' if len(cases) == 1 else 'have'}."
+            if not hasattr(model, "classes")
+            else "Certainty is compared with gold classes, and this model has classes of its own: sides of a threshold."
+        )
+    points = sorted({float(value) for value in (GRID if reliabilities is None else reliabilities)})
+    if not points:
+        raise InputError("No reliability was given.", "Give at least one.")
+    for value in points:
+        check_sampling(value, n_draws)
+    source = _source(dataset, model, cases, n_draws, seed, token)
+    n_all = len(points) + 2 * _LADDER
+    found: dict[float, tuple[np.ndarray, np.ndarray]] = {}
+
+    def add(values: Sequence[float]) -> None:
+        for value in values:
+            found[value] = source(value)
+            if progress is not None:
+                progress(min(1.0, len(found) / n_all))
+
+    add(points)
+    add(_between(points, [binary_log_loss(*found[value], least_doubt).mean() for value in points]))
+    if progress is not None:
+        progress(1.0)
+    exact = isinstance(model, DirichletCounts | PrIRN)
+    return _curve(model.name, dataset, cases, found, seed, exact, least_doubt)
+
+
+def _between(points: list[float], losses: list[float]) -> list[float]:
+    """Points of a finer ladder in ln γ on both sides of the best."""
+    top = int(np.argmin(losses))
+    finer: list[float] = []
+    for low, high in ((top - 1, top), (top, top + 1)):
+        if low >= 0 and high < len(points):
+            finer += np.geomspace(points[low], points[high], _LADDER + 2)[1:-1].tolist()
+    return finer
+
+
+def _source(dataset, model, cases, n_draws, seed, token):
+    """A function from γ to the doubt and the rightness of every gold case."""
+    gold = dataset.gold[cases]
+    if isinstance(model, DirichletCounts):
+        counts = class_counts(dataset)
+        return _exact(counts.ptr, counts.class_code, counts.count.astype(float), cases, gold, dataset, model, token)
+    if isinstance(model, PrIRN):
+        weights = model.point(dataset)
+        return _exact(weights.ptr, weights.class_code, weights.normalised, cases, gold, dataset, model, token)
+    chosen = dataset.select(cases=[dataset.cases[case] for case in cases])
+
+    def drawn(reliability: float) -> tuple[np.ndarray, np.ndarray]:
+        (tops,) = reduce_draws(
+            model, chosen, [TopSets(1)], reliability=reliability, n_draws=n_draws, seed=seed, token=token
+        )
+        top, share = tops.members[:, 0, 0], tops.frequency[:, 0]
+        n_rest = np.maximum(1, np.round(1 / np.maximum(tops.ceiling[:, 0], 1e-12)))
+        named = _is_named(chosen, gold)
+        return 1 - share, np.where(top >= 0, top == gold, ~named / n_rest)
+
+    return drawn
+
+
+def _is_named(dataset: Dataset, gold: np.ndarray) -> np.ndarray:
+    """Whether anybody named the known class of each case."""
+    from ..plausibility.plackett_luce.blocks import ranking_entries
+
+    ptr, code, _ = ranking_entries(dataset)
+    case = np.repeat(dataset.case_of_annotation, np.diff(ptr))
+    return np.bincount(case[code == gold[case]], minlength=dataset.n_cases) > 0
+
+
+def _exact(ptr, code, weight, cases, gold, dataset, model, token):
+    """Doubt by integration, once for each distinct set of shapes; what is on top does not depend on γ."""
+    prior = model.epsilon if isinstance(model, PrIRN) else model.alpha
+    shapes: dict[tuple[float, ...], int] = {}
+    place, right = np.empty(len(cases), np.int64), np.empty(len(cases))
+    for row, case in enumerate(cases):
+        of_case = slice(ptr[case], ptr[case + 1])
+        value = weight[of_case]
+        key = tuple(np.sort(value)[::-1].tolist())
+        place[row] = shapes.setdefault(key, len(shapes))
+        top = code[of_case][value == value.max()]
+        right[row] = (top == gold[row]).sum() / len(top)
+    patterns = list(shapes)
+
+    def doubts(chunk: tuple[int, int], reliability: float) -> list[float]:
+        found = []
+        for pattern in patterns[chunk[0] : chunk[1]]:
+            n_rest = dataset.n_classes - len(pattern)
+            first = first_place(reliability * np.array(pattern) + prior, prior, n_rest)
+            found.append(first[1:-1].sum() + n_rest * first[-1])  # summed, not 1 − the largest: small ones stay exact
+        return found
+
+    def integrated(reliability: float) -> tuple[np.ndarray, np.ndarray]:
+        chunks = chunk_ranges(len(patterns), _CHUNK)
+        parts = map_chunks(lambda chunk: doubts(chunk, reliability), chunks, token=token)
+        return np.concatenate([np.array(part) for part in parts])[place], right
+
+    return integrated
+
+
+def _curve(name, dataset, cases, found, seed, exact, least_doubt) -> TruthCurve:
+    values = np.array(sorted(found))
+    doubt, right = (np.array([found[value][part] for value in values]) for part in (0, 1))
+    losses = binary_log_loss(doubt, right, least_doubt)
+    n = len(cases)
+    mean = losses.mean(axis=1)
+    se = losses.std(axis=1, ddof=1) / np.sqrt(n)
+    top = int(mean.argmin())
+    paired = (losses - losses[top]).std(axis=1, ddof=1) / np.sqrt(n)
+    low, high, open_ends = within(values, mean[top] - mean, 2 * paired, top)
+    ids = [dataset.cases[case] for case in cases]
+    ece = np.array([expected_calibration_error(*row) for row in zip(1 - doubt, right, strict=True)])
+    ece_low, ece_high = calibration_error_interval(1 - doubt, right, ids, seed)
+    cross_validated, fold_best = _folds(values, losses, ids, seed)
+    return TruthCurve(
+        name,
+        values,
+        cases,
+        doubt,
+        right,
+        1 - doubt.mean(axis=1),
+        right.mean(axis=1),
+        mean,
+        mean - Z * se,
+        mean + Z * se,
+        ece,
+        ece_low,
+        ece_high,
+        float(values[top]),
+        low,
+        high,
+        open_ends,
+        cross_validated,
+        fold_best,
+        exact,
+    )
+
+
+def _folds(values: np.ndarray, losses: np.ndarray, ids: list[str], seed: int):
+    """Log loss of each fifth of the cases at the γ that is best for the others; equal fifths in the order of seeds."""
+    n = len(ids)
+    if n < FEWEST_FOR_FOLDS:
+        return None, ()
+    fold = np.empty(n, np.int64)
+    fold[np.argsort(case_seeds(seed, ids, "truth folds"), kind="stable")] = np.arange(n) % N_FOLDS
+    best = [int(losses[:, fold != f].mean(axis=1).argmin()) for f in range(N_FOLDS)]
+    total = sum(losses[best[f], fold == f].sum() for f in range(N_FOLDS))
+    return float(total / n), tuple(float(values[place]) for place in best)

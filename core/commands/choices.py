@@ -1,0 +1,86 @@
+"""Which rater model opens, on the command line."""
+
+import numpy as np
+import pandas as pd
+
+from ..annotations.dataset import Dataset
+from ..errors import NotApplicableError
+from ..models.choose import Choice, Standing
+from ..models.choose import choose as choose_model
+from .fits import with_gold
+from .inputs import progress, read_classes, stamp
+
+
+def choose(options) -> tuple[dict, pd.DataFrame]:
+    """Held-out scores of all models and the one that opens; the table is one row a model."""
+    dataset, left_out = read_classes(options)
+    if options.gold:
+        dataset = with_gold(dataset, options)
+    found = choose_model(dataset, seed=options.seed, cases=True, progress=progress)
+    rows = [_row(each) for each in found.standings]
+    answer = {
+        "models": rows,
+        "chosen": found.chosen,
+        "reason": found.reason,
+        "n_hidden": found.n_hidden,
+        "left_out": left_out,
+    }
+    if dataset.gold is not None and (dataset.gold >= 0).any():
+        for row, each in zip(rows, found.standings, strict=True):
+            row["gold"] = None if each.fit is None else _by_gold(dataset, each, options.seed)
+        answer |= _beta_by_gold(dataset, found, options.seed)
+    flat = [{name: value for name, value in row.items() if name != "gold"} for row in rows]
+    return answer | stamp(options, dataset), pd.DataFrame(flat)
+
+
+def _row(each: Standing) -> dict:
+    held = each.held
+    scored = held is not None
+    cases = None if not scored or held.case_score is None else held.case_score[~np.isnan(held.case_score)]
+    return {
+        "model": each.candidate.name,
+        "score": held.score if scored else None,
+        "se": held.se if scored else None,
+        "diff": each.diff,
+        "diff_se": each.diff_se,
+        "n_parameters": each.n_parameters,
+        "beta": held.beta if scored else None,
+        "beta_shown": each.beta if scored else None,
+        "doubt": each.doubt if scored else None,
+        "within_one_se": each.within_one_se if scored else None,
+        "case_score": float(cases.mean()) if cases is not None and cases.size else None,
+        "excluded": each.excluded or None,
+    }
+
+
+def _by_gold(dataset: Dataset, each: Standing, seed: int) -> dict:
+    from ..models.gold_measures import gold_measures
+
+    found = gold_measures(dataset, each.fit, seed=seed)
+    certain = found.certain_right
+    return {
+        "n": found.n,
+        **{name: getattr(found, name).value for name in ("accuracy", "log_loss", "brier", "ece")},
+        "intervals": {
+            name: [getattr(found, name).low, getattr(found, name).high]
+            for name in ("accuracy", "log_loss", "brier", "ece")
+        },
+        "at_99": {
+            "n": found.n_certain,
+            "right": None if certain is None else certain.value,
+            "interval": None if certain is None else [certain.low, certain.high],
+        },
+    }
+
+
+def _beta_by_gold(dataset: Dataset, found: Choice, seed: int) -> dict:
+    """β by the known classes, of the chosen model; nothing where they are too few or it takes none."""
+    from ..models.gold_measures import beta_by_gold
+
+    if found.best.fit.method != "em":
+        return {}
+    try:
+        by_gold = beta_by_gold(dataset, found.best.fit, seed=seed)
+    except NotApplicableError:
+        return {}
+    return {"beta_by_gold": {"beta": by_gold.beta, "log_loss": by_gold.log_loss, "n": by_gold.n}}

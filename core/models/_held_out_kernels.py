@@ -1,0 +1,130 @@
+"""Which annotations are hidden in which fold, and what a fitted model says of them.
+
+A fold hides at most one rater's answer of a case, with its repeats. The score of a hidden answer y of rater j is
+ln max(p, floor), p = Σ_k P_β(k | the case's other answers) θ[j, k, y], P_β(k | ·) ∝ π_k Π θ^β.
+"""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def draw_folds(case_ptr, rater, is_first, seeds, n_folds, fold, scored):
+    """Fill ``fold`` (-1 where never hidden) and ``scored`` (first answers that are hidden), both by annotation.
+
+    A case with two raters or more hides min(n, n_folds) of their first answers in as many different folds; repeats are
+    hidden with the first.
+    """
+    for case in range(case_ptr.size - 1):
+        start = case_ptr[case]
+        stop = case_ptr[case + 1]
+        for a in range(start, stop):
+            fold[a] = -1
+            scored[a] = False
+        first = np.empty(stop - start, np.int64)
+        n = 0
+        for a in range(start, stop):
+            if is_first[a]:
+                first[n] = a
+                n += 1
+        if n < 2:
+            continue
+        np.random.seed(seeds[case])
+        place = np.arange(n_folds)
+        hidden = min(n, n_folds)
+        for i in range(hidden):
+            j = i + int(np.random.random() * (n - i))
+            first[i], first[j] = first[j], first[i]
+            j = i + int(np.random.random() * (n_folds - i))
+            place[i], place[j] = place[j], place[i]
+            fold[first[i]] = place[i]
+            scored[first[i]] = True
+        for a in range(start, stop):
+            if not is_first[a]:
+                for i in range(hidden):
+                    if rater[first[i]] == rater[a]:
+                        fold[a] = place[i]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def score_hidden(
+    case_ptr, cell, fold, scored, hidden, log_theta, log_prevalence, betas, log_floor, first_case, last_case, sums
+):
+    """Add the scores of the answers that fold ``hidden`` hides to ``sums[case, beta]``."""
+    n_classes = log_prevalence.size
+    likelihood = np.empty(n_classes)
+    weight = np.empty(n_classes)
+    for case in range(first_case, last_case):
+        start = case_ptr[case]
+        stop = case_ptr[case + 1]
+        target = -1
+        for a in range(start, stop):
+            if fold[a] == hidden and scored[a]:
+                target = a
+        if target < 0:
+            continue
+        for k in range(n_classes):
+            likelihood[k] = 0.0
+        for a in range(start, stop):
+            if fold[a] != hidden:
+                for k in range(n_classes):
+                    likelihood[k] += log_theta[cell[a], k]
+        for b in range(betas.size):
+            best = -np.inf
+            for k in range(n_classes):
+                weight[k] = log_prevalence[k] + betas[b] * likelihood[k]
+                best = max(best, weight[k])
+            mass = 0.0
+            p = 0.0
+            for k in range(n_classes):
+                share = 1.0 if best == -np.inf else np.exp(weight[k] - best)
+                mass += share
+                p += share * np.exp(log_theta[cell[target], k])
+            p /= mass
+            sums[case, b] += max(np.log(p), log_floor) if p > 0 else log_floor
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def score_cases(case_ptr, cell, fold_of_case, hidden, log_theta, log_prevalence, log_floor, first_case, last_case, out):
+    """Ln p(answers) of the cases that fold ``hidden`` hides; each answer counts ``log_floor`` at least."""
+    n_classes = log_prevalence.size
+    weight = np.empty(n_classes)
+    for case in range(first_case, last_case):
+        if fold_of_case[case] != hidden:
+            continue
+        for k in range(n_classes):
+            weight[k] = log_prevalence[k]
+        for a in range(case_ptr[case], case_ptr[case + 1]):
+            for k in range(n_classes):
+                weight[k] += log_theta[cell[a], k]
+        best = -np.inf
+        for k in range(n_classes):
+            best = max(best, weight[k])
+        least = log_floor * (case_ptr[case + 1] - case_ptr[case])
+        if best == -np.inf:
+            out[case] = least
+            continue
+        mass = 0.0
+        for k in range(n_classes):
+            mass += np.exp(weight[k] - best)
+        out[case] = max(best + np.log(mass), least)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def score_votes(case_ptr, answer, fold, scored, hidden, popularity, log_floor, first_case, last_case, sums):
+    """Add to ``sums[case]`` ln (n_y + g_y)/(n + 1) of what fold ``hidden`` hides, n_y of the case's n other answers."""
+    for case in range(first_case, last_case):
+        target = -1
+        for a in range(case_ptr[case], case_ptr[case + 1]):
+            if fold[a] == hidden and scored[a]:
+                target = a
+        if target < 0:
+            continue
+        same = popularity[answer[target]]
+        n = 1.0
+        for a in range(case_ptr[case], case_ptr[case + 1]):
+            if fold[a] != hidden:
+                n += 1.0
+                if answer[a] == answer[target]:
+                    same += 1.0
+        sums[case] += max(np.log(same / n), log_floor) if same > 0 else log_floor

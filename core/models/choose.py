@@ -1,0 +1,255 @@
+"""Which model opens: the one that best predicts annotations it has not seen, each at its own β."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from ..annotations.dataset import Dataset
+from ..chunks import CancelToken
+from ..errors import LimitError, NotApplicableError
+from ..methods import Method, methods
+from ..text import number
+from .catalogue import Request, em_model, fit_request, request
+from .design import Repeats
+from .difficulty.names import switches
+from .held_out import HeldOut, HeldOutData, held_out, held_out_difficulty, held_out_votes, prepare
+from .majority import METHOD as MAJORITY
+from .result import RaterModelFit
+from .tempering import tempered, truth_beta, truth_doubt
+
+SAME_SCORE = 1e-6
+_RUN_AWAY, _MIXED = 0.999, 0.95
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Standing:
+    """One model in the table.
+
+    Attributes
+    ----------
+    candidate : Method
+    n_parameters : int
+    held : HeldOut or None
+        None where it could not be scored.
+    fit : RaterModelFit or None
+        Of all data, class probabilities at ``beta``.
+    beta : float
+        What the fit's annotations count for, see `core.models.tempering.truth_beta`.
+    doubt : float
+        See `core.models.tempering.truth_doubt`.
+    diff, diff_se : float or None
+        Score minus that of the chosen model, paired by answer, with its standard error clustered by case.
+    excluded : str
+        Why it cannot open; empty where it can.
+    """
+
+    candidate: Method
+    n_parameters: int
+    held: HeldOut | None = None
+    fit: RaterModelFit | None = None
+    beta: float = 1.0
+    doubt: float = 0.0
+    diff: float | None = None
+    diff_se: float | None = None
+    excluded: str = ""
+
+    def request(self, repeats: Repeats = "independent", *, use_gold: bool = False) -> Request:
+        """How to fit it again.
+
+        Raises
+        ------
+        NotApplicableError
+            Gold is to be held fixed, and the model takes none.
+        """
+        if self.candidate.reference:
+            return request(self.candidate.name)
+        shown = {"beta": self.beta, "doubt": self.doubt}
+        if "em" in self.candidate.ways:
+            return request(self.candidate.name, repeats=repeats, use_gold=use_gold, **shown)
+        if use_gold:
+            raise NotApplicableError(
+                f"{self.candidate.title} opens here and cannot hold gold fixed. Name another model."
+            )
+        return request(self.candidate.name, **shown)
+
+    @property
+    def within_one_se(self) -> bool:
+        """Whether the chosen model is ahead by no more than one standard error."""
+        return self.diff is not None and self.diff >= -self.diff_se
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """The models beside each other, best first, and the one that opens.
+
+    Attributes
+    ----------
+    standings : tuple of Standing
+        Those with a score, best first; then those without.
+    chosen : str
+        Name of a candidate.
+    reason : str
+        One sentence.
+    n_hidden : int
+        Annotations that were held out; 0 where none could be.
+    seed : int
+    """
+
+    standings: tuple[Standing, ...]
+    chosen: str
+    reason: str
+    n_hidden: int
+    seed: int
+
+    @property
+    def best(self) -> Standing:
+        """The standing of the model that opens."""
+        return next(each for each in self.standings if each.candidate.name == self.chosen)
+
+    def request(self, *, use_gold: bool = False) -> Request:
+        """How to fit the model that opens, at its β; see `Standing.request`."""
+        return self.best.request(use_gold=use_gold)
+
+
+def choose(
+    dataset: Dataset,
+    *,
+    seed: int = 0,
+    repeats: Repeats = "independent",
+    difficulty: bool = True,
+    cases: bool = False,
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Choice:
+    """Held-out scores of all candidates, and the one that opens.
+
+    Each model is scored at its best β on the same folds; the best score opens, of scores within 1e-6 the one with fewer
+    parameters. Majority vote is the reference and opens only where nothing else can be estimated. Known classes are not
+    looked at.
+
+    Parameters
+    ----------
+    seed : int
+        Of the folds.
+    difficulty : bool
+        With two classes also the difficulty models AB and ABC at their modes, after the others.
+    cases : bool
+        Hold out whole cases too.
+
+    Raises
+    ------
+    NotApplicableError
+        The answers are not single classes, or there is none.
+    LimitError
+        The tables would not fit.
+    Cancelled
+    """
+    reference = Standing(MAJORITY, 0, fit=fit_request(request(MAJORITY.name), dataset).fit)
+    try:
+        data = prepare(dataset, repeats=repeats, seed=seed, token=token)
+    except NotApplicableError as error:
+        return _nothing(dataset, reference, str(error), seed)
+    reference = replace(reference, held=held_out_votes(data, token), excluded="The reference: no model of raters.")
+    candidates = _candidates(dataset, difficulty)
+    standings = []
+    for done, candidate in enumerate(candidates):
+
+        def part(share: float, done=done) -> None:
+            if progress is not None:
+                progress((done + share) / len(candidates))
+
+        standings.append(_standing(data, dataset, candidate, repeats, cases, token, part))
+    return _ranked(dataset, [*standings, reference], data, seed)
+
+
+def _candidates(dataset: Dataset, difficulty: bool) -> list[Method]:
+    """Models that may open, those by expectation-maximisation first."""
+    found = [one for one in methods("rater model").values() if one.opens is not None and one.opens(dataset)]
+    quick = [one for one in found if "em" in one.ways]
+    return [*quick, *(one for one in found if one not in quick)] if difficulty else quick
+
+
+def _standing(data: HeldOutData, dataset, candidate: Method, repeats, cases, token, progress) -> Standing:
+    plain = Standing(candidate, candidate.n_parameters(dataset))
+    try:
+        if "em" in candidate.ways:
+            asked = plain.request(repeats)
+            model = em_model(asked)
+            fit = fit_request(asked, dataset, token=token).fit
+            held = held_out(data, model, cases=cases, token=token, progress=progress)
+            beta, doubt = truth_beta(held.beta), truth_doubt(held.beta)
+            fit = tempered(fit, dataset, beta, token, doubt=doubt)
+        else:
+            tag = candidate.variant.value
+            held = held_out_difficulty(data, tag, token=token, progress=progress)
+            beta = truth_beta(held.beta, case_effect=switches(tag).difficulty)
+            doubt = truth_doubt(held.beta)
+            fit = fit_request(replace(plain, beta=beta, doubt=doubt).request(), dataset, token=token).fit
+    except (NotApplicableError, LimitError) as error:
+        return replace(plain, excluded=str(error))
+    return replace(plain, held=held, fit=fit, beta=beta, doubt=doubt, excluded=_run_away(dataset, fit))
+
+
+def _run_away(dataset: Dataset, fit: RaterModelFit) -> str:
+    """Why a fit whose prevalence ends at one class cannot open, where the annotations do not agree with that."""
+    top = int(fit.prevalence.argmax())
+    share = float((dataset.answer == top).mean())
+    if fit.prevalence[top] < _RUN_AWAY or share >= _MIXED or len(fit.classes) < 2:
+        return ""
+    return f"Its prevalence runs to one class, which only {number(share)} of the annotations name."
+
+
+def _nothing(dataset: Dataset, reference: Standing, why: str, seed: int) -> Choice:
+    reason = f"Majority vote opens, because no rater model can be estimated: {why[0].lower()}{why[1:]}"
+    others = [
+        Standing(each, each.n_parameters(dataset), excluded=why) for each in _candidates(dataset, difficulty=True)
+    ]
+    return Choice((reference, *others), MAJORITY.name, reason, 0, seed)
+
+
+def _ranked(dataset: Dataset, standings: list[Standing], data: HeldOutData, seed: int) -> Choice:
+    able = [each for each in standings if not each.excluded and each.held is not None]
+    if not able:
+        why = next((each.excluded for each in standings if not each.candidate.reference), "No model was scored.")
+        reference = replace(standings[-1], excluded="")
+        return replace(_nothing(dataset, reference, why, seed), n_hidden=int(data.n_of_case.sum()))
+    top = max(each.held.score for each in able)
+    best = min(
+        (each for each in able if each.held.score >= top - SAME_SCORE),
+        key=lambda each: (each.n_parameters, each.candidate.place),
+    )
+    scored = []
+    for each in standings:
+        if each.held is not None:
+            diff, error = each.held.difference(best.held)
+            scored.append(replace(each, diff=diff, diff_se=error))
+    scored.sort(key=lambda each: (-each.held.score, each.n_parameters))
+    rest = [each for each in standings if each.held is None]
+    found = Choice((*scored, *rest), best.candidate.name, "", int(data.n_of_case.sum()), seed)
+    return replace(found, reason=_reason(found))
+
+
+def _reason(choice: Choice) -> str:
+    best = choice.best
+    others = [
+        each
+        for each in choice.standings
+        if each.held is not None and not each.excluded and each.candidate.name != choice.chosen
+    ]
+    what = f"{choice.n_hidden:,} held-out {'annotation' if choice.n_hidden == 1 else 'annotations'}"
+    if not others:
+        return f"{best.candidate.title} opens: no other model could be scored on {what}."
+    second = others[0]
+    if abs(second.diff) <= SAME_SCORE:
+        return (
+            f"{best.candidate.title} opens: it predicts {what} as well as {second.candidate.title} does, with no more "
+            "parameters."
+        )
+    near = [each.candidate.title for each in others if each.within_one_se]
+    said = (
+        f"{best.candidate.title} opens: of the rater models it predicts {what} best ({number(best.held.score, 3)} nats "
+        f"each; next is {second.candidate.title} with {number(second.held.score, 3)})"
+    )
+    if not near:
+        return f"{said}."
+    names = near[0] if len(near) == 1 else f"{', '.join(near[:-1])} and {near[-1]}"
+    return f"{said}; {names} {'is' if len(near) == 1 else 'are'} within one standard error."

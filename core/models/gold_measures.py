@@ -1,0 +1,173 @@
+"""Class probabilities judged by known classes: accuracy, log loss, Brier, ECE, what was called certain, and β."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..agreement.intervals import wilson
+from ..annotations.dataset import Dataset
+from ..chunks import CancelToken
+from ..errors import NotApplicableError
+from ..seeds import case_seeds
+from .comparison import FLOOR, top_shares
+from .gold import gold_cases
+from .held_out import BETAS
+from .result import RaterModelFit
+from .tempering import tempered
+
+CERTAIN = 0.99
+N_BINS = 10
+FEWEST_FOR_BETA = 100
+N_FOLDS = 5
+N_RESAMPLES = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A mean over cases with its 95 % interval: Wilson's of shares, else the bootstrap over cases."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class GoldMeasures:
+    """A fit against known classes that it did not use.
+
+    Attributes
+    ----------
+    n : int
+        Cases with a known class and an annotation.
+    accuracy : Measure
+        Share whose most probable class is the known one; tied classes share the case.
+    log_loss : Measure
+        Mean −ln of the probability of the known class, floored at 1e-12.
+    brier : Measure
+        Mean Σ_k (p_k − 1(k known))², 0 to 2.
+    ece : Measure
+        Σ over ten equal bins of the top probability of |right − said|, per case; an upward biased measure.
+    n_certain : int
+        Cases whose top probability is .99 or more.
+    certain_right : Measure or None
+        Share of them that is right; None where there is none.
+    """
+
+    n: int
+    accuracy: Measure
+    log_loss: Measure
+    brier: Measure
+    ece: Measure
+    n_certain: int
+    certain_right: Measure | None
+
+
+@dataclass(frozen=True, slots=True)
+class GoldBeta:
+    """The β with the least log loss on known classes.
+
+    Attributes
+    ----------
+    beta : float
+        On all gold cases; of equal ones the largest.
+    log_loss : float
+        Cross-validated: of each fifth of the gold cases at the β that is best on the others.
+    n : int
+    """
+
+    beta: float
+    log_loss: float
+    n: int
+
+
+def gold_measures(dataset: Dataset, fit: RaterModelFit, *, seed: int = 0) -> GoldMeasures:
+    """What known classes say of a fit's class probabilities.
+
+    Raises
+    ------
+    NotApplicableError
+        No annotated case has a known class, or the fit used them.
+    """
+    cases = _judges(dataset, fit)
+    probability, truth = fit.class_probability[cases], dataset.gold[cases]
+    places = np.arange(cases.size)
+    top = probability.max(axis=1)
+    right = top_shares(probability)[places, truth]
+    loss = -np.log(np.maximum(probability[places, truth], FLOOR))
+    brier = (probability**2).sum(axis=1) - 2 * probability[places, truth] + 1
+    place = np.minimum((top * N_BINS).astype(np.int64), N_BINS - 1)
+    resampled = _resampled(np.stack([loss, brier]), right - top, place, seed)
+    certain = top >= CERTAIN
+    return GoldMeasures(
+        cases.size,
+        _share(right),
+        Measure(float(loss.mean()), *resampled[0]),
+        Measure(float(brier.mean()), *resampled[1]),
+        Measure(_ece(right - top, place), *resampled[2]),
+        int(certain.sum()),
+        _share(right[certain]) if certain.any() else None,
+    )
+
+
+def _judges(dataset: Dataset, fit: RaterModelFit) -> np.ndarray:
+    cases = gold_cases(dataset)
+    if not cases.size:
+        raise NotApplicableError("No case with an annotation has a known class.")
+    if fit.settings.get("use_gold"):
+        raise NotApplicableError("This fit held the known classes fixed, so they cannot judge it. Fit without them.")
+    return cases
+
+
+def _share(right: np.ndarray) -> Measure:
+    value = float(right.mean())
+    return Measure(value, *wilson(value, right.size, 1.959963984540054))
+
+
+def _ece(gap: np.ndarray, place: np.ndarray) -> float:
+    return float(np.abs(np.bincount(place, gap, N_BINS)).sum() / gap.size)
+
+
+def _resampled(means: np.ndarray, gap: np.ndarray, place: np.ndarray, seed: int) -> list[tuple[float, float]]:
+    """Ends of the 95 % bootstrap intervals of means, shape (n_means, n_cases), and of the ECE."""
+    rng = np.random.default_rng([41, seed])
+    n = gap.size
+    drawn = np.empty((len(means) + 1, N_RESAMPLES))
+    for number in range(N_RESAMPLES):
+        chosen = rng.integers(n, size=n)
+        drawn[:-1, number] = means[:, chosen].mean(axis=1)
+        drawn[-1, number] = _ece(gap[chosen], place[chosen])
+    return [tuple(map(float, np.quantile(each, [0.025, 0.975]))) for each in drawn]
+
+
+def beta_by_gold(dataset: Dataset, fit: RaterModelFit, *, seed: int = 0, token: CancelToken | None = None) -> GoldBeta:
+    """The β of `BETAS` that known classes prefer for a fit by expectation-maximisation, cross-validated by case.
+
+    Raises
+    ------
+    NotApplicableError
+        Fewer than 100 annotated cases have a known class, or the fit used them.
+    InputError
+        The fit takes no β, or is of other data.
+    """
+    cases = _judges(dataset, fit)
+    if cases.size < FEWEST_FOR_BETA:
+        raise NotApplicableError(
+            f"β by gold needs {FEWEST_FOR_BETA} cases of known class; {cases.size} have one and an annotation."
+        )
+    truth = dataset.gold[cases]
+    loss = np.stack(
+        [
+            -np.log(np.maximum(tempered(fit, dataset, float(beta), token).class_probability[cases, truth], FLOOR))
+            for beta in BETAS
+        ]
+    )
+    fold = case_seeds(seed, [dataset.cases[case] for case in cases], "β by gold") % N_FOLDS
+    held = np.empty(cases.size)
+    for number in range(N_FOLDS):
+        out = fold == number
+        held[out] = loss[_least(loss[:, ~out].sum(axis=1)), out]
+    return GoldBeta(float(BETAS[_least(loss.sum(axis=1))]), float(held.mean()), cases.size)
+
+
+def _least(total: np.ndarray) -> int:
+    return int(np.flatnonzero(total <= total.min() + 1e-12)[-1])

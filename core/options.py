@@ -1,0 +1,66 @@
+"""Options of methods, checked where they are given: numbers, whole numbers, names out of a list, yes or no."""
+
+import math
+from collections.abc import Iterable
+from numbers import Integral, Real
+
+from .errors import InputError, OptionError
+
+
+def check_number(value: object, what: str, lowest: float = -math.inf, highest: float = math.inf) -> None:
+    """Refuse what is no finite number, or lies outside ``lowest`` to ``highest`` (both allowed).
+
+    Parameters
+    ----------
+    what : str
+        As a sentence begins: "The prior α".
+
+    Raises
+    ------
+    InputError
+    """
+    if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
+        raise InputError(f"{what} is {shown(value)}.", "It must be a finite number.")
+    if not lowest <= value <= highest:
+        bounds = f"at least {lowest:g}" if highest == math.inf else f"from {lowest:g} to {highest:g}"
+        raise InputError(f"{what} is {shown(value)}.", f"It must be {bounds}.")
+
+
+def check_whole(value: object, what: str, least: int | None = None) -> None:
+    """Refuse what is no whole number, or below ``least``; see `check_number`."""
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise InputError(f"{what} is {shown(value)}.", "It must be a whole number.")
+    if least is not None and value < least:
+        raise InputError(f"{what} is {value}.", f"It must be at least {least}.")
+
+
+def check_level(value: object, what: str = "The level of the intervals") -> None:
+    """Refuse what is no probability above 0 and below 1."""
+    check_number(value, what)
+    if not 0 < value < 1:
+        raise InputError(f"{what} is {shown(value)}.", "It must lie between 0 and 1, such as 0.95.")
+
+
+def check_choice(value: object, what: str, choices: Iterable[str]) -> None:
+    """Refuse what is not one of a list of names."""
+    choices = tuple(choices)
+    if not isinstance(value, str) or value not in choices:
+        raise OptionError(f"{what} is {shown(value)}.", f"It must be one of {', '.join(choices)}.")
+
+
+def check_flag(value: object, what: str) -> None:
+    """Refuse what is neither True nor False."""
+    if not isinstance(value, bool):
+        raise InputError(f"{what} is {shown(value)}.", "Use True or False.")
+
+
+def check_text(value: object, what: str) -> None:
+    """Refuse what is no text."""
+    if not isinstance(value, str):
+        raise InputError(f"{what} is {shown(value)}.", "It must be a text.")
+
+
+def shown(value: object) -> str:
+    """A value in an error: short."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

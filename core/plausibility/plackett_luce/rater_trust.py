@@ -1,0 +1,109 @@
+"""What a chain says of each rater: how often rankings look at the case and are no guess by popularity."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...models.nuts.mixing import ess_bulk, r_hat
+
+LEVEL = 0.95
+LEAST_DRAWS = 20
+MAX_RHAT = 1.05
+MIN_ESS = 100.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RaterTrust:
+    """Posterior of a_j, the share of rater j's annotations that follow the case and not class popularity.
+
+    It orders raters. It is not how often they are right: its level rests on the prior of the plausibilities.
+
+    Attributes
+    ----------
+    raters : tuple of str
+    n : ndarray of int64, shape (n_raters,)
+        Annotations of each rater.
+    mean, sd, ci_low, ci_high : ndarray of float64, shape (n_raters,)
+        Of the draws; the interval has ``level``, between quantiles.
+    place, place_low, place_high : ndarray of int64, shape (n_raters,)
+        Place among the raters by mean, 1 for the most trusted, and the interval of the place over draws.
+    rhat, ess : ndarray of float64, shape (n_raters,)
+        Split R-hat and effective number of draws; NaN where chains are too short to tell.
+    prior : tuple of float
+        A and B of Beta(A, B).
+    reliability, level : float
+    """
+
+    raters: tuple[str, ...]
+    n: np.ndarray
+    mean: np.ndarray
+    sd: np.ndarray
+    ci_low: np.ndarray
+    ci_high: np.ndarray
+    place: np.ndarray
+    place_low: np.ndarray
+    place_high: np.ndarray
+    rhat: np.ndarray
+    ess: np.ndarray
+    prior: tuple[float, float]
+    reliability: float
+    level: float = LEVEL
+
+    @property
+    def converged(self) -> bool:
+        """Whether every rater's chains agree and are long enough."""
+        return bool((self.rhat <= MAX_RHAT).all() and (self.ess >= MIN_ESS).all())
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What must stand beside the numbers, in words."""
+        words = [
+            "Trust orders the raters. It is not how often they are right: its level rests on the prior.",
+            "Trust and plausibilities are estimated together from all cases in the data: with other cases selected, "
+            "the numbers of a case change too.",
+        ]
+        if not self.converged:
+            words.append(_mixing_note(self))
+        return tuple(words)
+
+
+def rater_trust(
+    raters: tuple[str, ...], n: np.ndarray, draws: np.ndarray, prior: tuple[float, float], reliability: float
+) -> RaterTrust:
+    """Summary of draws of a, shape (n_chains, n_draws, n_raters)."""
+    flat = draws.reshape(-1, draws.shape[2])
+    tails = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
+    low, high = np.quantile(flat, tails, axis=0)
+    places = 1 + np.argsort(np.argsort(-flat, axis=1, kind="stable"), axis=1)
+    place_low, place_high = np.quantile(places, tails, axis=0, method="nearest")
+    mean = flat.mean(axis=0)
+    long_enough = draws.shape[1] >= LEAST_DRAWS
+    unknown = np.full(len(raters), np.nan)
+    return RaterTrust(
+        raters,
+        n,
+        mean,
+        flat.std(axis=0, ddof=1) if len(flat) > 1 else np.zeros(len(raters)),
+        low,
+        high,
+        1 + np.argsort(np.argsort(-mean, kind="stable")),
+        place_low.astype(np.int64),
+        place_high.astype(np.int64),
+        r_hat(draws) if long_enough else unknown,
+        ess_bulk(draws) if long_enough else unknown,
+        prior,
+        float(reliability),
+    )
+
+
+def _mixing_note(trust: RaterTrust) -> str:
+    if np.isnan(trust.rhat).any():
+        return "The chains are too short to tell whether they have settled; ask for more draws."
+    worst = int(trust.rhat.argmax())
+    if trust.rhat[worst] > MAX_RHAT:
+        return f"Not settled: R-hat {trust.rhat[worst]:.2f} for rater {trust.raters[worst]}; ask for more draws."
+    least = int(trust.ess.argmin())
+    return (
+        f"Not settled: {trust.ess[least]:,.0f} effective draws for rater {trust.raters[least]}, fewer than "
+        f"{MIN_ESS:.0f}; ask for more draws."
+    )

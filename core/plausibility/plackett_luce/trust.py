@@ -1,0 +1,330 @@
+"""Trust per rater: a mixture of Plackett-Luce and class popularity, u_ij ~ Bernoulli(a_j).
+
+Where u_ij = 1 the ranking comes from the plausibilities λ_i of its case, else from how popular classes are: the t-a-p
+model [Eubanks, *Kappa Zoo*, chapter 9] for rankings. With a known at every sweep, one case's chain can be run again.
+"""
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import ClassVar
+
+import numpy as np
+
+from ...annotations.dataset import Dataset
+from ...chunks import CancelToken
+from ...errors import InputError, NotApplicableError
+from ...methods import RANKED, UGT, Method, Option, ReliabilityScale
+from ..protocol import CaseDraws, check_sampling
+from ._gibbs_kernels import effective_draws
+from ._trust_kernels import replay
+from .point import plackett_luce_mode
+from .rater_trust import RaterTrust, rater_trust
+from .trust_chain import CHUNK_CASES, case_work, per_rater, run_chain
+from .trust_prior import START, PriorClimb
+from .trust_tables import Streams, TrustTables, chain_streams, trust_tables
+
+LEAST_BURN = 50
+_PILOT_CASES, _PILOT_SWEEPS = 40, 40
+_KEPT = 4
+_SETTINGS = ("concentration", "alpha", "n_burn", "n_chains", "depth", "trust_prior")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrustFit:
+    """A chain over all cases: a at every sweep, and what it takes to run any case again.
+
+    Attributes
+    ----------
+    model : MixturePlackettLuce
+    digest : str
+        Of the dataset.
+    reliability, n_draws, seed
+        What was asked for.
+    prior : tuple of float
+        A and B of the raters' Beta.
+    trust : ndarray of float64, shape (n_chains, n_sweeps + 1, n_raters)
+        a before each sweep, and after the last.
+    attended : ndarray of float64, shape (n_annotations,)
+        Posterior probability that the annotation is no guess by popularity, P(u = 1).
+    raters : RaterTrust
+    tables : TrustTables
+    streams : tuple of Streams
+    """
+
+    model: "MixturePlackettLuce"
+    digest: str
+    reliability: float
+    n_draws: int
+    seed: int
+    prior: tuple[float, float]
+    trust: np.ndarray
+    attended: np.ndarray
+    raters: RaterTrust
+    tables: TrustTables
+    streams: tuple[Streams, ...]
+
+    def answers(self, digest: str, reliability: float, n_draws: int, seed: int) -> bool:
+        """Whether this is the fit that is asked for."""
+        return (self.digest, self.reliability, self.n_draws, self.seed) == (digest, reliability, n_draws, seed)
+
+
+@dataclass(frozen=True, slots=True)
+class MixturePlackettLuce:
+    """Posterior of the plausibilities of cases and of the trust in each rater, from differential diagnoses.
+
+    As `PlackettLuce` for the rankings with u = 1. Draws of a case depend on which other cases are in the data.
+
+    Parameters
+    ----------
+    concentration : float
+        Prior shape of all classes together, each the same: λ_k ~ Gamma(concentration / K). The smaller, the more do
+        rankings of attentive raters agree, as in t-a-p.
+    alpha : float, optional
+        Instead of it, the prior of `PlackettLuce`: Gamma(alpha >= 1) on classes that somebody named on the case. It
+        rests on the rankings themselves, so that nearly all seem attentive: raters cannot be told apart.
+    n_burn : int
+        Sweeps of each chain that are thrown away first.
+    n_chains : int
+        Draws are shared among them. The first starts with every u = 1, the second with u at heads or tails.
+    depth : int
+        How many of the first places are told apart.
+    trust_prior : tuple of float, optional
+        A and B of a_j ~ Beta(A, B); at their mode where not given (see `trust_prior`).
+    """
+
+    name: ClassVar[str] = "mixture-plackett-luce"
+    default_reliability: ClassVar[float] = 1.0
+    concentration: float = 1.0
+    alpha: float | None = None
+    n_burn: int = 500
+    n_chains: int = 2
+    depth: int = 3
+    trust_prior: tuple[float, float] | None = None
+    fitted: TrustFit | None = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.alpha is not None and not (np.isfinite(self.alpha) and self.alpha >= 1):
+            raise InputError(f"The prior α is {self.alpha}.", "Give a number of at least 1, or none.")
+        if not (np.isfinite(self.concentration) and self.concentration > 0):
+            raise InputError(f"The concentration is {self.concentration}.", "It must be a positive number.")
+        if self.depth < 1:
+            raise InputError(f"The depth is {self.depth}.", "At least the first place must be told apart.")
+        if self.n_chains < 1:
+            raise InputError(f"{self.n_chains} chains were asked for.", "Ask for at least one.")
+        if self.trust_prior is None and self.n_burn < LEAST_BURN:
+            raise InputError(
+                f"The burn-in is {self.n_burn} sweeps.",
+                f"The prior of trust is found in it: give {LEAST_BURN} or more.",
+            )
+        if self.n_burn < 0:
+            raise InputError(f"The burn-in is {self.n_burn} sweeps.", "It must be 0 or more.")
+        if self.trust_prior is not None and not all(np.isfinite(x) and x > 0 for x in self.trust_prior):
+            raise InputError(f"The prior of trust is {self.trust_prior}.", "Give two positive numbers, A and B.")
+
+    def settings(self) -> dict:
+        """Parameters that change the draws."""
+        return {name: getattr(self, name) for name in _SETTINGS}
+
+    def point_shares(self, dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Posterior mode of each case at γ = 1 with every rater trusted: that of `PlackettLuce`."""
+        mode = plackett_luce_mode(dataset)
+        return mode.ptr, mode.class_code, mode.share
+
+    def shapes(self, tables: TrustTables) -> tuple[float, np.ndarray, float]:
+        """Prior shape of a named class, of the sum of the never-named (by case), and of each of these."""
+        if self.alpha is not None:
+            return float(self.alpha), np.ones(tables.n_cases), 1.0
+        each = self.concentration / max(1, int((tables.n_named + tables.n_rest).max(initial=1)))
+        return each, each * tables.n_rest, each
+
+    def fit(
+        self,
+        dataset: Dataset,
+        *,
+        reliability: float,
+        n_draws: int = 1000,
+        seed: int = 0,
+        token: CancelToken | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> TrustFit:
+        """Run the chain over all cases, or find it among the last few that were run.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            Of rankings or single classes, with raters that are identified.
+        reliability : float
+            γ > 0.
+        n_draws, seed : int
+        token, progress
+            See `core.chunks.map_chunks`.
+
+        Raises
+        ------
+        NotApplicableError
+            The annotations are scores, or the raters are anonymous.
+        InputError
+            A parameter is out of its range.
+        Cancelled
+            The user stopped the work.
+        """
+        check_sampling(reliability, n_draws)
+        if not dataset.raters_identified:
+            raise NotApplicableError(
+                "The raters are anonymous, so trust per rater cannot be estimated. Use Plackett-Luce (plackett-luce)."
+            )
+        asked = (dataset.digest, float(reliability), n_draws, seed)
+        if self.fitted is not None and self.fitted.answers(*asked):
+            return self.fitted
+        key = (*asked, tuple(self.settings().values()))
+        found = _kept(key)
+        if found is None:
+            found = self._fit(dataset, asked, trust_tables(dataset), token, progress)
+            _keep(key, found)
+        return found
+
+    def _fit(self, dataset: Dataset, asked, tables: TrustTables, token, progress) -> TrustFit:
+        _, reliability, n_draws, seed = asked
+        streams = tuple(chain_streams(dataset, seed, self.name, chain) for chain in range(self.n_chains))
+        prior, n_kept = self.trust_prior, -(-n_draws // self.n_chains)
+        chains, attended = [], np.zeros(dataset.n_annotations)
+        for place, stream in enumerate(streams):
+
+            def tell(share: float, place: int = place) -> None:
+                if progress is not None:
+                    progress((place + share) / self.n_chains)
+
+            climb = None if prior is not None else PriorClimb(per_rater(tables), self.n_burn)
+            trust = run_chain(
+                self, tables, stream, reliability, n_kept, prior, climb, attended, token=token, progress=tell
+            )
+            prior = prior if climb is None else climb.prior
+            chains.append(trust)
+        trust = np.stack(chains)
+        raters = rater_trust(dataset.raters, per_rater(tables), trust[:, self.n_burn + 1 :], prior, reliability)
+        attended /= n_kept * self.n_chains
+        return TrustFit(replace(self, fitted=None), *asked, prior, trust, attended, raters, tables, streams)
+
+    def prepare(self, dataset: Dataset, **asked) -> "MixturePlackettLuce":
+        """The same model with its chain over all cases in hand; arguments as in `fit`. Drivers call it first."""
+        return replace(self, fitted=self.fit(dataset, **asked))
+
+    def draws(
+        self, dataset: Dataset, *, reliability: float, n_draws: int, seed: int, cases: range | None = None
+    ) -> Iterator[tuple[int, CaseDraws]]:
+        """Draws of each case (all where ``cases`` is not given), chain after chain; the rest as in `fit`."""
+        fit = self.fit(dataset, reliability=reliability, n_draws=n_draws, seed=seed)
+        starts = [stream.start() for stream in fit.streams]
+        for case in range(dataset.n_cases) if cases is None else cases:
+            yield case, self._case(fit, case, starts)
+
+    def _case(self, fit: TrustFit, case: int, starts: list[np.ndarray]) -> CaseDraws:
+        tables, n_kept = fit.tables, fit.trust.shape[1] - 1 - self.n_burn
+        alpha, rest_alpha, rest_shape = self.shapes(tables)
+        own = slice(tables.case_ptr[case], tables.case_ptr[case + 1])
+        parts = [
+            replay(
+                stream.case_seed[case],
+                *tables.part(case),
+                stream.key[own],
+                tables.log_guess[own],
+                tables.n_named[case],
+                tables.n_rest[case],
+                alpha,
+                rest_alpha[case],
+                rest_shape,
+                fit.reliability,
+                trust[:-1],
+                self.n_burn,
+                n_kept,
+                self.depth,
+                start[own].copy(),
+            )
+            for stream, trust, start in zip(fit.streams, fit.trust, starts, strict=True)
+        ]
+        share, rest, top = (np.concatenate(drawn)[: fit.n_draws] for drawn in zip(*parts, strict=True))
+        ess = sum(effective_draws(part[0]) for part in parts) if tables.n_named[case] else float(fit.n_draws)
+        return CaseDraws(
+            tables.classes[case],
+            share,
+            rest,
+            top,
+            int(tables.n_rest[case]),
+            rest_shape,
+            min(float(ess), float(fit.n_draws)),
+            int(fit.streams[0].case_seed[case]),
+        )
+
+    def expected_seconds(self, dataset: Dataset, *, reliability: float, n_draws: int = 1000) -> float:
+        """Seconds that `fit` and all draws will take on this machine, from a short run over a few cases of all sizes.
+
+        The run is made twice, so that compiling is not counted; all cores work where there are enough cases for them.
+        """
+        work = case_work(dataset)
+        order = np.argsort(work, kind="stable")
+        chosen = order[np.unique(np.linspace(0, len(order) - 1, min(_PILOT_CASES, len(order))).astype(int))]
+        sample = dataset.select(cases=[dataset.cases[case] for case in chosen])
+        pilot = replace(self, n_burn=0, n_chains=1, trust_prior=START, fitted=None)
+        streams = chain_streams(sample, 0, self.name, 0)
+        seconds = []
+        for _ in range(2):
+            started = perf_counter()
+            tables = trust_tables(sample)
+            prepared = perf_counter()
+            run_chain(pilot, tables, streams, reliability, _PILOT_SWEEPS, START, None, np.zeros(sample.n_annotations))
+            seconds.append((prepared - started, perf_counter() - prepared))
+        scale = work.sum() / max(work[chosen].sum(), 1)
+        n_sweeps = self.n_chains * (self.n_burn + -(-n_draws // self.n_chains))
+        cores = min(os.cpu_count() or 1, -(-dataset.n_cases // CHUNK_CASES))
+        return float(scale * (seconds[1][0] + 2 * n_sweeps * seconds[1][1] / _PILOT_SWEEPS / cores))
+
+
+_fits: OrderedDict[tuple, TrustFit] = OrderedDict()
+_lock = threading.Lock()
+
+
+def _kept(key: tuple) -> TrustFit | None:
+    with _lock:
+        if key in _fits:
+            _fits.move_to_end(key)
+        return _fits.get(key)
+
+
+def _keep(key: tuple, fit: TrustFit) -> None:
+    with _lock:
+        _fits[key] = fit
+        while len(_fits) > _KEPT:
+            _fits.popitem(last=False)
+
+
+METHOD = Method(
+    "mixture-plackett-luce",
+    "plausibility",
+    "Mixture Plackett-Luce",
+    plainly="Plackett-Luce that asks of every ranking whether its rater looked at the case or named what is common.",
+    exactly="u ~ Bernoulli(a_j): Plackett-Luce around the case's plausibilities where u = 1, around one vector of "
+    "class popularity where u = 0; Gibbs over u, a and λ, the t-a-p model for rankings (Eubanks, Kappa Zoo, 9).",
+    sources=(UGT, "Eubanks, The Kappa Zoo (2024), chapter 9"),
+    takes=RANKED,
+    make=MixturePlackettLuce,
+    needs=("raters",),
+    options=(
+        Option("concentration", float, 1.0, "Prior concentration", "prior shape of all classes together", 0.01, 1000.0),
+    ),
+    place=35,
+    reliability=ReliabilityScale(
+        MixturePlackettLuce.default_reliability,
+        0.1,
+        10.0,
+        (1.0, 2.0, 3.0, 5.0, 10.0),
+        (0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0),
+        "No published value: 1, each ranking counts once.",
+    ),
+    on_pages=False,  # a chain over all cases takes a minute: for the command line and the library
+    sentence="Plausibilities of classes were drawn together with a trust in each rater, from a mixture of Plackett-"
+    "Luce rankings and guesses by the popularity of classes.",
+)

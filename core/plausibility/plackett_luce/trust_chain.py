@@ -1,0 +1,103 @@
+"""One chain of mixture Plackett-Luce over all cases: cases in chunks given a, then a given u."""
+
+import ctypes
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...annotations.dataset import Dataset
+from ...chunks import CancelToken, chunk_ranges, map_chunks
+from ._trust_kernels import advance_cases
+from .trust_prior import PriorClimb
+from .trust_tables import Streams, TrustTables
+
+if TYPE_CHECKING:
+    from .trust import MixturePlackettLuce
+
+CHUNK_CASES = 512
+_STATE_WORDS = 628  # numba's generator of a thread: place, 624 words, a normal number in hand or not, and that number
+
+
+def run_chain(
+    model: "MixturePlackettLuce",
+    tables: TrustTables,
+    streams: Streams,
+    reliability: float,
+    n_kept: int,
+    prior: tuple[float, float] | None,
+    climb: PriorClimb | None,
+    attended: np.ndarray,
+    *,
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> np.ndarray:
+    """One chain over all cases: (λ, u) of cases in chunks given a, then a given u.
+
+    Returns a before each sweep and after the last, shape (n_sweeps + 1, n_raters). P(u = 1 | ·) of the kept sweeps is
+    added to ``attended``. ``climb`` finds the prior during the burn-in where ``prior`` is not given.
+    """
+    n_sweeps = model.n_burn + n_kept
+    n, rng = per_rater(tables), np.random.default_rng(streams.trust)
+    states = np.empty((tables.n_cases, _STATE_WORDS), np.uint32)
+    lam, attends = np.empty(tables.place_at[-1]), streams.start()
+    trust = np.empty((n_sweeps + 1, tables.n_raters))
+    a, b = prior if climb is None else climb.prior
+    trust[0] = 0.5 if streams.scattered else a / (a + b)
+    shared, shapes = tables.shared(), model.shapes(tables)
+    chunks = chunk_ranges(tables.n_cases, CHUNK_CASES)
+    for sweep in range(n_sweeps):
+
+        def one(chunk: tuple[int, int], sweep: int = sweep) -> np.ndarray:
+            counts = np.zeros(tables.n_raters, np.int64)
+            advance_cases(
+                *chunk,
+                _thread_generator(),
+                states,
+                streams.case_seed,
+                *shared,
+                streams.key,
+                tables.log_guess,
+                tables.place_at,
+                tables.n_named,
+                tables.n_rest,
+                *shapes,
+                reliability,
+                trust[sweep : sweep + 1],
+                sweep,
+                model.n_burn,
+                model.depth,
+                lam,
+                attends,
+                attended,
+                counts,
+            )
+            return counts
+
+        counts = sum(map_chunks(one, chunks, token=token), np.zeros(tables.n_raters, np.int64))
+        if climb is not None and sweep < model.n_burn:
+            climb.take(sweep, counts)
+            a, b = climb.prior
+        trust[sweep + 1] = rng.beta(a + counts, b + (n - counts))
+        if progress is not None:
+            progress((sweep + 1) / n_sweeps)
+    return trust
+
+
+def _thread_generator() -> np.ndarray:
+    """A view of the generator that compiled code uses in this thread, so that a chain can go on where it stood."""
+    from numba import _helperlib
+
+    address = _helperlib.rnd_get_np_state_ptr()
+    return np.ctypeslib.as_array((ctypes.c_uint32 * _STATE_WORDS).from_address(address))
+
+
+def per_rater(tables: TrustTables) -> np.ndarray:
+    """Annotations of each rater, shape (n_raters,)."""
+    return np.bincount(tables.rater, minlength=tables.n_raters)
+
+
+def case_work(dataset: Dataset) -> np.ndarray:
+    """About how much each case costs, shape (n_cases,): annotations and named classes."""
+    entries = np.diff(dataset.entry_ptr) if dataset.kind == "ranking" else np.ones(dataset.n_annotations)
+    return 1.0 + np.diff(dataset.case_ptr) + np.bincount(dataset.case_of_annotation, entries, dataset.n_cases)

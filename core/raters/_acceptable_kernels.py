@@ -1,0 +1,149 @@
+"""Posteriors of accuracies under a pool whose shape is learned, and how often a class would be named by others.
+
+Accuracies are independent draws of a pool that follows a Dirichlet process, whose base measure is a Beta distribution
+[Ferguson 1973, DOI 10.1214/aos/1176342360]. Given where the others lie, the prior of rater j is
+g_j = (w B + S sum_{i != j} p_i) / (w + n - 1), with p_i the posterior of rater i on cells of the scale, p_j ~ L_j g_j,
+and S a smoothing, without which the pool falls apart into points and intervals are too short [EM with a smoothing step:
+Silverman, Jones, Wilson & Nychka 1990, Journal of the Royal Statistical Society B 52, 271-324].
+
+The number of times that a rater names a class is a Poisson-binomial variable: a sum of unequal coin tosses.
+"""
+
+import numpy as np
+from numba import njit
+
+from ._accuracy_kernels import log_likelihood
+from ._panel_kernels import _all_answers, _left_out
+
+
+@njit(cache=True, nogil=True)
+def likelihoods_at(right, wrong, judged, order, rater_ptr, first, last, accuracy):
+    """Log likelihood of each rater from ``first`` to ``last`` at each ``accuracy``; shape (raters, accuracies)."""
+    out = np.empty((last - first, accuracy.size))
+    for j in range(first, last):
+        log_likelihood(right, wrong, judged, order, rater_ptr[j], rater_ptr[j + 1], accuracy, out[j - first])
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _smoothed(value, kernel, out):
+    """Fill ``out`` with ``value`` spread by a symmetric ``kernel`` (its middle and one side), mirrored at both ends."""
+    n = value.size
+    for c in range(n):
+        out[c] = kernel[0] * value[c]
+        for d in range(1, kernel.size):
+            below, above = c - d, c + d
+            below = -1 - below if below < 0 else below
+            above = 2 * n - 1 - above if above >= n else above
+            out[c] += kernel[d] * (value[below] + value[above])
+
+
+@njit(cache=True, nogil=True)
+def learn_pool(likelihood, base, kernel, most, least, total):
+    """Fill ``total`` with the smoothed sum of the posteriors of all raters; returns how many rounds were made.
+
+    ``likelihood``, shape (n_raters, n_cells), is at most 1; ``base`` sums to the weight w. ``total`` holds a start.
+    Rounds end when no cell of the mean posterior moved by more than ``least``.
+    """
+    n_raters, n_cells = likelihood.shape
+    new, row, prior, smooth = np.empty(n_cells), np.empty(n_cells), np.empty(n_cells), np.empty(n_cells)
+    for step in range(most):
+        new[:] = 0.0
+        for c in range(n_cells):
+            prior[c] = base[c] + total[c]
+        for j in range(n_raters):
+            mass = 0.0
+            for c in range(n_cells):
+                row[c] = likelihood[j, c] * prior[c]
+                mass += row[c]
+            for c in range(n_cells):
+                new[c] += row[c] / mass
+        _smoothed(new, kernel, smooth)
+        moved = 0.0
+        for c in range(n_cells):
+            moved = max(moved, abs(smooth[c] - total[c]))
+            total[c] = smooth[c]
+        if moved <= least * n_raters:
+            return step + 1
+    return most
+
+
+@njit(cache=True, nogil=True)
+def posteriors(likelihood, base, kernel, total, out):
+    """Fill ``out`` with the posterior of each rater, whose own place is left out of the pool."""
+    n_raters, n_cells = likelihood.shape
+    own = np.empty(n_cells)
+    for j in range(n_raters):
+        mass = 0.0
+        for c in range(n_cells):
+            out[j, c] = likelihood[j, c] * (base[c] + total[c])
+            mass += out[j, c]
+        for c in range(n_cells):
+            out[j, c] /= mass
+        _smoothed(out[j], kernel, own)
+        mass = 0.0
+        for c in range(n_cells):
+            out[j, c] = likelihood[j, c] * (base[c] + max(total[c] - own[c], 0.0))
+            mass += out[j, c]
+        for c in range(n_cells):
+            out[j, c] /= mass
+
+
+@njit(cache=True, nogil=True)
+def chances_of_class(
+    case_ptr, rater, answer, cell, log_theta, log_prevalence, known, pool, share, weight, target, rows, cases, out
+):
+    """Fill ``out`` with P(another rater names class ``target``) on each of one rater's annotations.
+
+    sum over z of P(z | the others' answers) theta[z], with theta[z] the share of ``target`` among the expected answers
+    ``pool[z]`` of all raters without this one's, and ``weight`` answers of the overall ``share``.
+    """
+    n_classes = log_prevalence.size
+    named, given = np.zeros(n_classes), np.zeros(n_classes)
+    total, p = np.empty(n_classes), np.empty(n_classes)
+    for turn in range(2):
+        for i in range(rows.size):
+            a = rows[i]
+            _all_answers(case_ptr, cell, log_theta, log_prevalence, cases[i], total)
+            _left_out(case_ptr, rater, cell, log_theta, log_prevalence, known, cases[i], a, total, p)
+            chance = 0.0
+            for z in range(n_classes):
+                if turn == 0:
+                    given[z] += p[z]
+                    if answer[a] == target:
+                        named[z] += p[z]
+                else:
+                    chance += p[z] * named[z]
+            if turn == 1:
+                out[i] = min(max(chance, 0.0), 1.0)
+        if turn == 0:
+            for z in range(n_classes):
+                row = 0.0
+                for k in range(n_classes):
+                    row += pool[z, k]
+                others = max(row - given[z], 0.0)
+                same = max(pool[z, target] - named[z], 0.0)
+                named[z] = (same + weight * share) / (others + weight)
+
+
+@njit(cache=True, nogil=True)
+def at_most(chances, most):
+    """P(X <= most) of the Poisson-binomial X, by adding one toss after another; in natural scale with a log factor."""
+    state = np.zeros(most + 1)
+    state[0] = 1.0
+    scale = 0.0
+    for i in range(chances.size):
+        p = chances[i]
+        top = min(i + 1, most)
+        for x in range(top, 0, -1):
+            state[x] = state[x] * (1.0 - p) + state[x - 1] * p
+        state[0] *= 1.0 - p
+        if i % 64 == 63:
+            largest = state.max()
+            if largest == 0.0:
+                return 0.0
+            if largest < 1e-100:
+                for x in range(most + 1):
+                    state[x] /= largest
+                scale += np.log(largest)
+    return min(1.0, np.exp(scale + np.log(max(state.sum(), 1e-320))))

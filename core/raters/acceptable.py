@@ -1,0 +1,286 @@
+"""Raters whose accuracy is below what is acceptable: how surely, how many of them, and what they cost.
+
+Acceptable is one number t, at first the mean accuracy over annotations less .10, and never below half-way from what
+answers given blindly reach with the shares q of all answers, ``Σ_k π_k q_k``, to that mean.
+
+Accuracies are those of `core.raters.learned_pool`, by the answers of the others or, where gold judges, by the number
+that is right on gold. Expected right answers would not do: without the rater's own say they are pulled towards chance,
+and with it raters vouch for themselves.
+
+With ``ℓ_j = P(a_j ≥ t)``, those with the least ℓ are flagged, as many as keep their mean ℓ at most q: the Bayesian
+false discovery rate [Müller, Parmigiani, Robert & Rousseau (2004), DOI 10.1198/016214504000001646]. Nobody is flagged
+with ℓ above ½: beside 15 sure ones the mean alone allows one more of any ℓ up to .8.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from ..agreement.intervals import wilson
+from ..agreement.krippendorff import krippendorff_alpha
+from ..annotations.dataset import Dataset
+from ..chunks import CancelToken
+from ..errors import InputError, NotApplicableError
+from .learned_pool import LearnedPool, by_others, on_gold
+from .leave_one_rater_out import Panel
+from .rates import Rates
+
+Judge = Literal["gold", "model"]
+FALSE_DISCOVERIES = 0.05
+MARGIN = 0.10
+GOLD_EACH = 20
+_EVEN = 0.5
+_ABOVE_CHANCE = 0.99  # level of the interval of alpha that must lie above 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Acceptable:
+    """Raters against what is acceptable; arrays of shape (n_raters,), NaN where nothing can be said.
+
+    Attributes
+    ----------
+    judged_by : {"gold", "model"}
+        What the accuracies rest on.
+    by_gold : ndarray of bool
+        Raters that gold judges: none under "model", those with `GOLD_EACH` annotations on gold cases under "gold". The
+        others are judged by the model.
+    accuracy : Rates
+        Posterior mean and equal-tailed interval; ``n`` are the annotations that judge it.
+    gold : Rates
+        Share right on gold cases as it is, with Wilson's interval; ``n`` are annotations on gold cases.
+    model : Rates
+        Accuracy by the model alone; equal to ``accuracy`` under "model".
+    mean : float or None
+        Mean accuracy over annotations; None where nobody can be judged.
+    blind : float
+        What answers given blindly would reach.
+    acceptable : float or None
+    default : bool
+        Whether ``acceptable`` is the one that is worked out from the data.
+    chance : ndarray
+        ℓ, P(the accuracy is acceptable or better).
+    flagged : ndarray of bool
+    n_annotations : ndarray of int64
+        All annotations of a rater.
+    q : float
+        The false discovery rate that ``flagged`` keeps.
+    level : float
+        Of the intervals.
+    why : str
+        Why nobody can be judged; empty where somebody can.
+    why_no_order : str
+        Why nothing may be said of who is more accurate than whom; empty where it may.
+    """
+
+    judged_by: Judge
+    by_gold: np.ndarray
+    accuracy: Rates
+    gold: Rates
+    model: Rates
+    mean: float | None
+    blind: float
+    acceptable: float | None
+    default: bool
+    chance: np.ndarray
+    flagged: np.ndarray
+    n_annotations: np.ndarray
+    q: float
+    level: float
+    why: str
+    why_no_order: str
+
+    @property
+    def expected_wrong(self) -> np.ndarray:
+        """How many of a rater's annotations are expected to be wrong, n (1 − accuracy)."""
+        return self.n_annotations * (1 - self.accuracy.value)
+
+    @property
+    def n_judged(self) -> int:
+        """Raters of whom anything can be said."""
+        return int(np.isfinite(self.chance).sum())
+
+    @property
+    def n_below(self) -> float:
+        """Expected number of raters whose accuracy is below what is acceptable."""
+        return float(np.nansum(1 - self.chance))
+
+    @property
+    def n_flagged(self) -> int:
+        """How many of them surely."""
+        return int(self.flagged.sum())
+
+    @property
+    def cost(self) -> float:
+        """Expected wrong annotations of those flagged."""
+        return float(self.expected_wrong[self.flagged].sum())
+
+    def order(self) -> np.ndarray:
+        """Raters by expected wrong annotations, most first; those of whom nothing is known last."""
+        return np.argsort(-np.nan_to_num(self.expected_wrong, nan=-1.0), kind="stable")
+
+
+def acceptable_of(
+    panel: Panel,
+    *,
+    acceptable: float | None = None,
+    q: float = FALSE_DISCOVERIES,
+    judged_by: Judge | None = None,
+    level: float = 0.95,
+    token: CancelToken | None = None,
+) -> Acceptable:
+    """Raters of a panel against what is acceptable.
+
+    Parameters
+    ----------
+    panel : Panel
+        Of any rater model. Its answers are not tempered: tempered ones make raters look better than they are.
+    acceptable : float, optional
+        Accuracy below which something is to be done; worked out from the data where not given.
+    q : float
+        Share of those flagged who are acceptable, as expected, at most.
+    judged_by : {"gold", "model"}, optional
+        `default_judge` where not given.
+    level : float
+        Of the intervals.
+
+    Raises
+    ------
+    InputError
+        A number is not between 0 and 1, or the judge is not known.
+    NotApplicableError
+        Gold is to judge, and no annotation is on a gold case.
+    """
+    _check(acceptable, q, judged_by, level)
+    dataset = panel.dataset
+    judge = default_judge(dataset) if judged_by is None else judged_by
+    gold = gold_rates(dataset, level)
+    if judge == "gold" and not gold.n.any():
+        raise NotApplicableError("Raters cannot be judged by gold: no annotation is on a gold case.")
+    by_gold = (gold.n >= GOLD_EACH) & (judge == "gold")
+    n = np.bincount(dataset.rater, minlength=dataset.n_raters)
+    n_judged = np.bincount(dataset.rater, panel.judged, dataset.n_raters).astype(np.int64)
+    why = why_not(panel)
+    log_likelihood = by_others(panel, token)
+    by_model = LearnedPool(log_likelihood, np.zeros_like(n_judged) if why else n_judged)
+    model, pool = by_model.rates(level), by_model
+    if by_gold.any():
+        log_likelihood[by_gold] = on_gold(gold)[by_gold]
+        pool, why = LearnedPool(log_likelihood, np.where(by_gold, gold.n, by_model.n)), ""
+    blind = _blind(panel, by_gold.any())
+    mean = pool.mean_over(n)
+    chosen = _default(mean, blind) if acceptable is None else acceptable
+    chance = np.full(dataset.n_raters, np.nan) if chosen is None or mean is None else pool.chance_at_least(chosen)
+    return Acceptable(
+        judge,
+        by_gold,
+        pool.rates(level),
+        gold,
+        model,
+        mean,
+        blind,
+        chosen,
+        acceptable is None,
+        chance,
+        bayesian_discoveries(chance, q) & (chance <= _EVEN),
+        n,
+        q,
+        level,
+        why,
+        "" if by_gold.any() else why_no_order(panel),
+    )
+
+
+def bayesian_discoveries(chance: np.ndarray, q: float) -> np.ndarray:
+    """Largest set of the smallest chances whose mean is at most ``q``, as bool; NaN are never in it.
+
+    Parameters
+    ----------
+    chance : ndarray, shape (n,)
+        P(a discovery would be false) of each.
+    """
+    known = np.flatnonzero(np.isfinite(chance))
+    order = known[np.argsort(chance[known], kind="stable")]
+    kept = np.flatnonzero(np.cumsum(chance[order]) <= q * np.arange(1, order.size + 1))
+    found = np.zeros(chance.size, bool)
+    found[order[: kept[-1] + 1 if kept.size else 0]] = True
+    return found
+
+
+def gold_rates(dataset: Dataset, level: float = 0.95) -> Rates:
+    """Share of every rater's annotations on gold cases that are right, with Wilson's interval."""
+    from scipy.special import ndtri
+
+    n_raters = dataset.n_raters
+    known = np.full(dataset.n_annotations, -1) if dataset.gold is None else dataset.gold[dataset.case_of_annotation]
+    judged = known >= 0
+    n = np.bincount(dataset.rater, judged, n_raters).astype(np.int64)
+    right = np.bincount(dataset.rater, judged & (known == dataset.answer), n_raters)
+    value = np.divide(right, n, out=np.full(n_raters, np.nan), where=n > 0)
+    z = float(ndtri((1 + level) / 2))
+    ends = [wilson(p, m, z) if m else (np.nan, np.nan) for p, m in zip(value, n, strict=True)]
+    low, high = np.array(ends, float).reshape(n_raters, 2).T
+    return Rates(value, np.ascontiguousarray(low), np.ascontiguousarray(high), n)
+
+
+def default_judge(dataset: Dataset) -> Judge:
+    """Gold where the median rater has `GOLD_EACH` annotations on gold cases, else the model."""
+    some = np.bincount(dataset.rater, minlength=dataset.n_raters) > 0
+    n = gold_rates(dataset).n[some]
+    return "gold" if n.size and np.median(n) >= GOLD_EACH else "model"
+
+
+def why_not(panel: Panel) -> str:
+    """Why the answers alone cannot tell who is wrong how often; empty where they can."""
+    dataset = panel.dataset
+    if dataset.n_classes < 2:
+        return "there is one class, so no answer can be wrong"
+    if not panel.judged.any():
+        return "no case has answers of two raters"
+    first = dataset.case_ptr[:-1][np.diff(dataset.case_ptr) > 0]
+    if (np.diff(dataset.answer)[~np.isin(np.arange(1, dataset.n_annotations), first)] == 0).all():
+        return "no two answers on a case differ, and no data can tell how often all raters are wrong"
+    if why := why_no_order(panel):
+        return why
+    alpha = krippendorff_alpha(dataset, _ABOVE_CHANCE)
+    if alpha.value is None or alpha.value <= 0 or (alpha.ci_low is not None and alpha.ci_low <= 0):
+        return "the raters do not surely agree more than by chance"
+    return ""
+
+
+def why_no_order(panel: Panel) -> str:
+    """Why answers alone cannot tell which rater is more accurate: two raters who differ are equally likely wrong."""
+    dataset = panel.dataset
+    case = dataset.case_of_annotation.astype(np.int64)
+    pairs = np.unique(case * dataset.n_raters + dataset.rater)
+    of_case = np.bincount(pairs // dataset.n_raters, minlength=dataset.n_cases)
+    n = of_case[case[panel.judged]]
+    if not n.size or (n >= 3).mean() < 0.5:
+        return "most cases have two raters or fewer, and of two who differ the answers do not tell who is wrong"
+    return ""
+
+
+def _check(acceptable: float | None, q: float, judged_by: str | None, level: float) -> None:
+    for name, value in (("acceptable accuracy", acceptable), ("false discovery rate", q), ("level", level)):
+        if value is not None and not 0 < value < 1:
+            raise InputError(f"The {name} is {value}.", "Give a number between 0 and 1.")
+    if judged_by not in (None, "gold", "model"):
+        raise InputError(f"Raters cannot be judged by {judged_by!r}.", "Choose gold or model.")
+
+
+def _default(mean: float | None, blind: float) -> float | None:
+    """Where blind answers reach the mean, half-way between them says nothing, and the margin alone counts."""
+    if mean is None:
+        return None
+    return max(mean - MARGIN, (mean + blind) / 2) if blind < mean else mean - MARGIN
+
+
+def _blind(panel: Panel, with_gold: bool) -> float:
+    """Accuracy of the shares of all answers given blindly, by the shares of gold classes where gold judges."""
+    dataset = panel.dataset
+    share = np.bincount(dataset.answer, minlength=dataset.n_classes) / max(dataset.n_annotations, 1)
+    true = panel.fit.prevalence
+    if with_gold:
+        known = dataset.gold[dataset.case_of_annotation]
+        true = np.bincount(known[known >= 0], minlength=dataset.n_classes) / (known >= 0).sum()
+    return float(true @ share)

@@ -1,0 +1,98 @@
+"""Accuracy of every rater under a pool whose shape is learned from all of them.
+
+The likelihood of a rater's accuracy a is ``Π_n (a right_n + (1 − a) wrong_n)`` by the others' answers (`Panel`), or
+``a^r (1 − a)^(n − r)`` of r of n right on gold. The prior is a Beta distribution of the mean of the pool worth
+`PSEUDO_ANNOTATIONS` annotations, as if it were `BASE_RATERS` further raters beside those that there are: where raters
+are many, they show how accuracies lie. With Beta alone too many honest raters are flagged where they are much alike
+(500 raters, 40 annotations each, 3 a case, two classes: .14 of those flagged at a false discovery rate of .05).
+"""
+
+import numpy as np
+
+from ..chunks import CancelToken, chunk_ranges, map_chunks
+from ._acceptable_kernels import learn_pool, likelihoods_at, posteriors
+from .leave_one_rater_out import Panel
+from .rates import Rates
+
+PSEUDO_ANNOTATIONS = 10.0
+BASE_RATERS = 10.0
+_CELLS = 500
+_EDGES = np.sin(np.linspace(0, np.pi / 2, _CELLS + 1)) ** 2  # cells in which a share has about the same precision
+MIDDLE = np.sin((np.arange(_CELLS) + 0.5) * np.pi / (2 * _CELLS)) ** 2
+_SPREAD = 0.04  # standard deviation of the smoothing of the pool, on the scale of arcsin √accuracy
+_ROUNDS, _STILL = 200, 1e-7
+_KERNEL = np.exp(-0.5 * (np.arange(int(3 * _SPREAD / (np.pi / 2 / _CELLS)) + 1) * (np.pi / 2 / _CELLS) / _SPREAD) ** 2)
+_KERNEL /= 2 * _KERNEL.sum() - _KERNEL[0]
+
+
+class LearnedPool:
+    """Posteriors of raters.
+
+    Parameters
+    ----------
+    log_likelihood : ndarray, shape (n_raters, n_cells)
+        At `MIDDLE`.
+    n : ndarray of int64, shape (n_raters,)
+        Annotations that judge each rater; nothing is said of those with none.
+    """
+
+    def __init__(self, log_likelihood: np.ndarray, n: np.ndarray):
+        from scipy.special import betainc
+
+        self.n, self.seen = n, n > 0
+        likelihood = log_likelihood[self.seen]
+        likelihood = np.exp(likelihood - likelihood.max(axis=1, keepdims=True, initial=-np.inf))
+        self.mass = np.empty_like(likelihood)
+        if not self.seen.any():
+            return
+        weight, mean, before = n[self.seen] / n.sum(), 0.7, 0.0
+        total = np.zeros(_CELLS)
+        for _ in range(30):  # the mean of the base measure is that of the pool
+            base = np.diff(betainc(PSEUDO_ANNOTATIONS * mean, PSEUDO_ANNOTATIONS * (1 - mean), _EDGES))
+            base = BASE_RATERS * np.maximum(base, 1e-300)
+            if before == 0.0:
+                total[:] = base
+            learn_pool(likelihood, base, _KERNEL, _ROUNDS, _STILL, total)
+            posteriors(likelihood, base, _KERNEL, total, self.mass)
+            before, mean = mean, float(np.clip(weight @ (self.mass @ MIDDLE), 0.01, 0.99))
+            if abs(mean - before) < 1e-5:
+                break
+
+    def rates(self, level: float) -> Rates:
+        """Posterior means and intervals."""
+        columns = [np.full(self.n.size, np.nan) for _ in range(3)]
+        if self.seen.any():
+            columns[0][self.seen] = self.mass @ MIDDLE
+            reached = np.concatenate([np.zeros((len(self.mass), 1)), np.cumsum(self.mass, axis=1)], axis=1)
+            for column, end in zip(columns[1:], ((1 - level) / 2, (1 + level) / 2), strict=True):
+                column[self.seen] = [np.interp(end, row, _EDGES) for row in reached]
+        return Rates(*columns, self.n)
+
+    def mean_over(self, n_annotations: np.ndarray) -> float | None:
+        """Mean accuracy over the annotations of those who are judged."""
+        if not self.seen.any():
+            return None
+        return float(np.average(self.mass @ MIDDLE, weights=n_annotations[self.seen]))
+
+    def chance_at_least(self, bound: float) -> np.ndarray:
+        """P(accuracy ≥ bound) of each rater, even within a cell."""
+        found = np.full(self.n.size, np.nan)
+        share = np.clip((_EDGES[1:] - bound) / np.diff(_EDGES), 0, 1)
+        found[self.seen] = np.clip(self.mass @ share, 0, 1)
+        return found
+
+
+def by_others(panel: Panel, token: CancelToken | None) -> np.ndarray:
+    """Log likelihood of every rater on the cells, by the answers of the others."""
+    chunks = chunk_ranges(panel.dataset.n_raters, max(1, panel.dataset.n_raters // 64))
+
+    def of_raters(chunk: tuple[int, int]) -> np.ndarray:
+        return likelihoods_at(panel.right, panel.wrong, panel.judged, panel.order, panel.rater_ptr, *chunk, MIDDLE)
+
+    return np.concatenate(list(map_chunks(of_raters, chunks, token=token)))
+
+
+def on_gold(gold: Rates) -> np.ndarray:
+    """Log likelihood of every rater on the cells, by the share of their ``n`` annotations that is right on gold."""
+    right = np.rint(np.nan_to_num(gold.value) * gold.n)[:, None]
+    return right * np.log(MIDDLE) + (gold.n[:, None] - right) * np.log1p(-MIDDLE)

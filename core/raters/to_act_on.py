@@ -1,0 +1,126 @@
+"""Raters to act on: everything that speaks against a rater, of one kind each, with its evidence in words.
+
+Accuracy below what is acceptable, and one class only, are found at a false discovery rate; drift, speed, repetition and
+answers that do not depend on the case by the family-wise tests of `core.raters.monitoring`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..chunks import CancelToken
+from ..text import number, plural
+from .acceptable import FALSE_DISCOVERIES, Acceptable, Judge, acceptable_of
+from .flags import KINDS, RULES, Flag, benjamini_hochberg
+from .monitoring import RaterTable
+from .one_class import OneClass, one_class
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ToActOn:
+    """Raters with what speaks against them.
+
+    Attributes
+    ----------
+    raters : tuple of str
+    acceptable : Acceptable
+    one_class : OneClass
+    flags : tuple of Flag
+        By expected wrong annotations of the rater, most first, then by rule.
+    """
+
+    raters: tuple[str, ...]
+    acceptable: Acceptable
+    one_class: OneClass
+    flags: tuple[Flag, ...]
+
+    def kinds_of(self, rater: int) -> tuple[str, ...]:
+        """What a rater is flagged for: some of low, one_class, drift, fast, repeats and blind, each once."""
+        return tuple(dict.fromkeys(KINDS[flag.rule] for flag in self.flags if flag.rater == rater))
+
+    def flagged(self) -> tuple[int, ...]:
+        """Raters with any flag, by expected wrong annotations, most first."""
+        return tuple(dict.fromkeys(flag.rater for flag in self.flags))
+
+    def words(self) -> str:
+        """How many are below what is acceptable, how many of them surely, and what they cost, in a sentence or two."""
+        found = self.acceptable
+        if found.acceptable is None or not found.n_judged:
+            return f"Nothing can be said of how accurate the raters are: {found.why}."
+        of = f"{found.n_judged:,} raters" if found.n_judged != 1 else "the one rater"
+        bar = f"acceptable ({number(found.acceptable)} of annotations right, as {_JUDGES[found.judged_by]})"
+        about = round(found.n_below)
+        if not found.n_flagged:
+            unsure = f"; about {about} of {of} may be" if about else ""
+            return f"Nobody is surely below what is {bar}{unsure}."
+        total = float(np.nansum(found.expected_wrong))
+        them = "This one" if found.n_flagged == 1 else f"These {found.n_flagged:,}"
+        share = f"{100 * found.cost / total:.0f} %" if total > 0 else "none"
+        n = int(found.n_annotations[found.flagged].sum())
+        return (
+            f"About {max(about, found.n_flagged):,} of {of} are below what is {bar}, {found.n_flagged:,} of them "
+            f"surely. {them} gave {plural(n, 'annotation')}, of which about {round(found.cost):,} are wrong: "
+            f"{share} of all that are expected to be wrong."
+        )
+
+
+_JUDGES = {"gold": "gold judges", "model": "the model judges"}
+
+
+def raters_to_act_on(
+    table: RaterTable,
+    *,
+    acceptable: float | None = None,
+    q: float = FALSE_DISCOVERIES,
+    judged_by: Judge | None = None,
+    token: CancelToken | None = None,
+) -> ToActOn:
+    """All flags of the raters of a table.
+
+    Parameters
+    ----------
+    table : RaterTable
+        Of `core.raters.monitoring.monitor`, whose flags for drift, speed, repetition and answers that do not depend on
+        the case are taken as they are. Those below other raters are not: others may all be acceptable.
+    acceptable, q, judged_by
+        See `core.raters.acceptable.acceptable_of`.
+
+    Raises
+    ------
+    InputError, NotApplicableError
+        As `core.raters.acceptable.acceptable_of`.
+    """
+    found = acceptable_of(table.panel, acceptable=acceptable, q=q, judged_by=judged_by, level=table.level, token=token)
+    single = one_class(table.panel)
+    flags = [flag for flag in table.flags if flag.rule in KINDS]
+    flags += [
+        Flag(int(rater), "low", float(found.chance[rater]), _low(found, rater))
+        for rater in np.flatnonzero(found.flagged)
+    ]
+    flags += [
+        Flag(int(rater), "one_class", float(single.p[rater]), _single(single, rater, table.classes))
+        for rater in benjamini_hochberg(single.p, q)
+    ]
+    place, rules = np.argsort(found.order()), list(RULES)
+    flags.sort(key=lambda flag: (place[flag.rater], rules.index(flag.rule)))
+    return ToActOn(table.raters, found, single, tuple(flags))
+
+
+def _low(found: Acceptable, rater: int) -> str:
+    rates = found.accuracy
+    judge = "gold" if found.by_gold[rater] else "the model"
+    chance = float(found.chance[rater])
+    return (
+        f"Right on {number(rates.value[rater])} of annotations ({number(rates.low[rater])} to "
+        f"{number(rates.high[rater])}), judged by {judge} on {plural(int(rates.n[rater]), 'annotation')}; acceptable "
+        f"is {number(found.acceptable)}, which this rater reaches with probability "
+        f"{'below .001' if chance < 0.001 else number(chance, 3)}."
+    )
+
+
+def _single(found: OneClass, rater: int, classes: tuple[str, ...]) -> str:
+    return (
+        f"Named {classes[found.favourite[rater]]} on {found.n_named[rater]:,} of "
+        f"{plural(int(found.n[rater]), 'annotation')}; on the same cases other raters would name it "
+        f"{number(found.expected[rater], 1)} times."
+    )

@@ -1,0 +1,240 @@
+"""Class probabilities against known truth: our models, the one that opens, and crowd-kit's.
+
+Run: python tests/benchmarks/truth_inference.py [--peers PYTHON] [--only NAME;…] [ANSWERS.csv GOLD.csv] …
+Without pairs of files: `skin` and generated crowds. PYTHON is that of an environment with
+tests/benchmarks/requirements.txt; without it only our models are run. No method is given the gold.
+
+Bars: what opens has a lower log loss than every method of crowd-kit; its accuracy is not below the best of them by more
+than two paired standard errors; of the cases it gives .99 or more at least .95 are right. `skin`: log loss at most .90,
+and of cases whose two answers differ the mean top probability between .40 and .65.
+"""
+
+import argparse
+import csv
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import numpy as np
+
+from core import Dataset, load_sample, read
+from core.models.catalogue import fit_request, request
+from core.models.choose import choose
+from core.models.comparison import FLOOR, top_shares
+from core.models.gold import gold_cases
+
+ROOT = Path(__file__).resolve().parents[2]
+# What `generated` takes.
+GENERATED = {
+    "independent": {"n": 800, "raters": 60, "classes": 2, "per": (10, 10), "accuracy": (0.6, 0.9)},
+    "three a case": {
+        "n": 2000,
+        "raters": 100,
+        "classes": 2,
+        "per": (3, 3),
+        "accuracy": (0.7, 0.95),
+        "prevalence": (0.88, 0.12),
+    },
+    "ten classes": {"n": 700, "raters": 44, "classes": 10, "per": (5, 5), "accuracy": (0.3, 0.9)},
+    "spammers": {"n": 800, "raters": 160, "classes": 2, "per": (10, 10), "accuracy": (0.7, 0.95), "spam": 0.3},
+    "sparse": {"n": 3000, "raters": 300, "classes": 4, "per": (2, 6), "accuracy": (0.4, 0.8), "spam": 0.3},
+    "misled": {"n": 500, "raters": 60, "classes": 2, "per": (10, 10), "accuracy": (0.6, 0.9), "misled": 0.3},
+    "misled, 39 a case": {"n": 108, "raters": 39, "classes": 2, "per": (39, 39), "accuracy": (0.6, 0.9), "misled": 0.4},
+    "misled, 5 classes": {"n": 2000, "raters": 150, "classes": 5, "per": (5, 5), "accuracy": (0.5, 0.9), "misled": 0.4},
+    "difficult": {"n": 800, "raters": 100, "classes": 2, "per": (10, 10), "accuracy": (0.6, 0.9), "difficulty": 1.5},
+    "difficult, 4 classes": {
+        "n": 800,
+        "raters": 100,
+        "classes": 4,
+        "per": (8, 8),
+        "accuracy": (0.6, 0.9),
+        "difficulty": 1.5,
+    },
+}
+
+
+def generated(
+    n, raters, classes, per, accuracy, *, prevalence=None, spam=0.0, misled=0.0, difficulty=0.0, seed=1
+) -> Dataset:
+    """A crowd with known truth, raters unequally busy.
+
+    Parameters
+    ----------
+    spam : float
+        Share of raters whose answers do not depend on the case.
+    misled : float
+        Share of cases that look like another class to some of their raters, from none to all: mistakes are shared.
+    difficulty : float
+        Standard deviation over cases of what is taken from the log odds of being right.
+    """
+    rng = np.random.default_rng(seed)
+    share = np.full(classes, 1 / classes) if prevalence is None else np.array(prevalence)
+    truth = rng.choice(classes, size=n, p=share)
+    usual = rng.dirichlet(np.full(classes, 0.7), size=classes) + 1e-3
+    usual[np.arange(classes), np.arange(classes)] = 0.0
+    usual /= usual.sum(axis=1, keepdims=True)
+    theta = np.empty((raters, classes, classes))
+    for rater in range(raters):
+        if rng.random() < spam:
+            theta[rater] = rng.dirichlet(np.full(classes, 0.5))
+            continue
+        right = rng.uniform(*accuracy)
+        for k in range(classes):
+            theta[rater, k] = (1 - right) * usual[k]
+            theta[rater, k, k] = right
+    other = np.array([rng.choice(classes, p=usual[k]) for k in truth])
+    fooled = np.where(rng.random(n) < misled, rng.random(n), 0.0)
+    hard = rng.normal(0.0, difficulty, n) if difficulty else np.zeros(n)
+    busy = rng.pareto(1.2, raters) + 0.2
+    busy /= busy.sum()
+    rows = []
+    for case in range(n):
+        for rater in rng.choice(raters, size=rng.integers(per[0], per[1] + 1), replace=False, p=busy):
+            seen = other[case] if rng.random() < fooled[case] else truth[case]
+            p = theta[rater, seen].copy()
+            if hard[case] and 0 < p[seen] < 1:
+                right = 1 / (1 + (1 - p[seen]) / p[seen] * np.exp(hard[case]))
+                p *= (1 - right) / (1 - p[seen])
+                p[seen] = right
+            rows.append((case, rater, rng.choice(classes, p=p / p.sum())))
+    codes = np.array(rows).T
+    names = ([f"{kind}{i}" for i in range(count)] for kind, count in (("c", n), ("r", raters), ("k", classes)))
+    return replace(Dataset.from_classes("generated", *names, *codes), gold=truth.astype(np.int32))
+
+
+def with_truth(dataset: Dataset, path: Path) -> Dataset:
+    """Gold from a table: case, class."""
+    with path.open(encoding="utf-8-sig", newline="") as lines:
+        known = dict(row[:2] for row in list(csv.reader(lines))[1:])
+    code = {name: place for place, name in enumerate(dataset.classes)}
+    missing = {name for name in known.values() if name not in code}
+    if missing:
+        raise SystemExit(f"{path}: classes {sorted(missing)} are no answer's; declare them in the answers.")
+    gold = np.array([code[known[case]] if case in known else -1 for case in dataset.cases], np.int32)
+    return replace(dataset, gold=gold)
+
+
+def scores(probability: np.ndarray, dataset: Dataset) -> tuple[dict, np.ndarray]:
+    """Measures of class probabilities, and whether each gold case is right."""
+    cases = gold_cases(dataset)
+    p, truth = probability[cases], dataset.gold[cases]
+    places, top = np.arange(cases.size), p.max(axis=1)
+    right = top_shares(p)[places, truth]
+    bins = np.minimum((top * 10).astype(int), 9)
+    certain = top >= 0.99
+    return {
+        "accuracy": right.mean(),
+        "log loss": -np.log(np.maximum(p[places, truth], FLOOR)).mean(),
+        "Brier": ((p - np.eye(p.shape[1])[truth]) ** 2).sum(axis=1).mean(),
+        "ECE": np.abs(np.bincount(bins, right - top, 10)).sum() / cases.size,
+        "n99": int(certain.sum()),
+        "right99": right[certain].mean() if certain.any() else np.nan,
+    }, right
+
+
+def ours(dataset: Dataset):
+    """Probabilities of every model as it opens and, of the former default, at maximum likelihood; what opens; CPU s."""
+    began = time.process_time()
+    choice = choose(dataset)
+    seconds = time.process_time() - began
+    found = {each.candidate.name: (each.fit.class_probability, np.nan) for each in choice.standings if each.fit}
+    for name, asked in {
+        "dawid-skene, ML": request("dawid-skene", "em", smoothing="none"),
+        "dawid-skene, diagonal": request("dawid-skene", "em", smoothing="diagonal"),
+    }.items():
+        began = time.process_time()
+        found[name] = fit_request(asked, dataset).fit.class_probability, time.process_time() - began
+    return found, choice, seconds
+
+
+def peers(dataset: Dataset, python: str) -> dict:
+    """Probabilities and CPU seconds of crowd-kit's methods."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder) / "in.npz", Path(folder) / "out.npz"
+        columns = {"case": dataset.case_of_annotation, "rater": dataset.rater, "answer": dataset.answer}
+        np.savez(source, **columns, n_classes=dataset.n_classes)
+        subprocess.run([python, str(ROOT / "tests/benchmarks/truth_peers.py"), source, target], check=True)
+        with np.load(target) as found:
+            names = [name for name in found.files if not name.startswith("seconds_")]
+            return {name: (found[name], float(found[f"seconds_{name}"])) for name in names}
+
+
+def compare(name: str, dataset: Dataset, python: str | None) -> bool:
+    """Print the table of one crowd; whether its bars hold."""
+    print(
+        f"\n{name}: {dataset.n_cases:,} cases, {dataset.n_raters:,} raters, {dataset.n_classes} classes, "
+        f"{dataset.n_annotations:,} annotations, {gold_cases(dataset).size:,} gold"
+    )
+    mine, choice, seconds = ours(dataset)
+    print(
+        f"  {choice.reason} (β held-out {choice.best.held.beta if choice.best.held else 1}, shown {choice.best.beta})"
+    )
+    print(f"  {'':34s}accuracy log loss  Brier    ECE   n99 right   CPU s")
+    theirs = {} if python is None else peers(dataset, python)
+    tables = {label: scores(p, dataset) for label, (p, _) in mine.items()}
+    tables |= {f"crowd-kit {label}": scores(p, dataset) for label, (p, _) in theirs.items()}
+    spent = {label: s for label, (_, s) in mine.items()} | {f"crowd-kit {label}": s for label, (_, s) in theirs.items()}
+    spent[choice.chosen] = seconds
+    for label, (row, _) in tables.items():
+        mark = "* " if label == choice.chosen else "  "
+        print(
+            f"  {mark}{label:32s}{row['accuracy']:8.3f} {row['log loss']:8.3f} {row['Brier']:6.3f} {row['ECE']:6.3f} "
+            f"{row['n99']:5d} {row['right99']:5.3f} {spent[label]:7.1f}"
+        )
+    return bars(name, dataset, choice, tables, mine[choice.chosen][0])
+
+
+def bars(name: str, dataset: Dataset, choice, tables: dict, probability: np.ndarray) -> bool:
+    """Print which bars hold."""
+    row, right = tables[choice.chosen]
+    rivals = {label: found for label, found in tables.items() if label.startswith("crowd-kit")}
+    held = {"at .99: .95 right": not row["n99"] or row["right99"] >= 0.95}
+    if rivals:
+        held["log loss below all"] = row["log loss"] < min(other["log loss"] for other, _ in rivals.values())
+        best = max(rivals.values(), key=lambda found: found[0]["accuracy"])[1]
+        apart = right - best
+        held["accuracy within 2 SE"] = apart.mean() >= -2 * apart.std() / np.sqrt(apart.size)
+    if name == "skin":
+        two = np.flatnonzero(np.diff(dataset.case_ptr) == 2)
+        two = two[dataset.answer[dataset.case_ptr[two]] != dataset.answer[dataset.case_ptr[two] + 1]]
+        middle = probability[two].max(axis=1).mean()
+        held["log loss at most .90"] = row["log loss"] <= 0.9
+        held[f"{two.size} cases 1 : 1 between .40 and .65 ({middle:.3f})"] = 0.4 <= middle <= 0.65
+    print("  " + "; ".join(f"{bar}: {'yes' if holds else 'NO'}" for bar, holds in held.items()))
+    return all(held.values())
+
+
+def main() -> int:
+    """Every crowd that was asked for."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("files", nargs="*", type=Path)
+    parser.add_argument("--peers", metavar="PYTHON")
+    parser.add_argument("--only", help="of the generated crowds and skin, by name", default="")
+    options = parser.parse_args()
+    if len(options.files) % 2:
+        raise SystemExit("Give pairs of files: answers, gold.")
+    crowds = {}
+    for answers, gold in zip(options.files[::2], options.files[1::2], strict=True):
+        crowds[answers.stem] = lambda answers=answers, gold=gold: with_truth(read(answers).dataset, gold)
+    if not crowds or options.only:
+        only = options.only.split(";") if options.only else ["skin", *GENERATED]
+        for name in only:
+            crowds[name] = skin if name == "skin" else lambda name=name: generated(**GENERATED[name])
+    held = {name: compare(name, make(), options.peers) for name, make in crowds.items()}
+    print(f"\nAll bars hold on {sum(held.values())} of {len(held)} crowds.")
+    return 0 if all(held.values()) else 1
+
+
+def skin() -> Dataset:
+    """The sample's first choices, with the truth of its generator."""
+    dataset, _ = load_sample("skin").as_classes()
+    return with_truth(dataset, ROOT / "sample_data" / "skin" / "truth.csv")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

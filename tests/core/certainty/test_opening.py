@@ -1,0 +1,129 @@
+"""Where γ opens: each rule with its sentence, and the marks."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.certainty.held_out_readers import held_out_curve
+from core.certainty.opening import opens_at
+from core.certainty.truth_curve import truth_curve
+from core.errors import InputError
+from core.plausibility.dirichlet import DirichletCounts
+from core.plausibility.gaussian import GaussianScores
+from core.plausibility.plackett_luce.gibbs import PlackettLuce
+from core.plausibility.prirn import PrIRN
+
+
+@pytest.fixture
+def crowd(build):
+    """120 cases of four raters who each say what λ says; gold is the largest class of λ."""
+    rng = np.random.default_rng(0)
+    share = rng.dirichlet(np.ones(3), 120)
+    rows = [(case, rater, rng.choice(3, p=share[case])) for case in range(120) for rater in range(4)]
+    return replace(build(rows, 3), gold=share.argmax(axis=1).astype(np.int32))
+
+
+def names(opening):
+    return [mark.name for mark in opening.marks]
+
+
+def test_gold_of_a_hundred_cases_decides(crowd):
+    truth = truth_curve(crowd, DirichletCounts())
+    opening = opens_at(crowd, DirichletCounts(), beta=0.4, truth=truth)
+    assert (opening.reliability, opening.source) == (truth.best, "gold")
+    assert "120 cases with gold" in opening.reason and "cross-validated" in opening.reason
+    assert f"{truth.cross_validated:.3f}".lstrip("0") in opening.reason
+    assert names(opening) == ["gold", "beta", "published"]
+    assert "tried" not in opening.reason
+    gold = opening.marks[0]
+    assert (gold.reliability, gold.low, gold.high) == (truth.best, truth.low, truth.high)
+    assert "does not decide" not in gold.sentence
+
+
+@pytest.mark.parametrize(("gammas", "end"), [([0.01, 0.02], "highest"), ([50.0, 100.0], "lowest")])
+def test_a_best_at_the_end_of_what_was_tried_is_said_to_be(crowd, gammas, end):
+    opening = opens_at(crowd, DirichletCounts(), truth=truth_curve(crowd, DirichletCounts(), gammas))
+    assert opening.reason.endswith(f"It is the {end} γ tried.")
+
+
+@pytest.mark.parametrize(("n", "source"), [(100, "gold"), (99, "beta")])
+def test_it_takes_a_hundred(crowd, n, source):
+    gold = crowd.gold.copy()
+    gold[n:] = -1
+    data = replace(crowd, gold=gold)
+    opening = opens_at(data, DirichletCounts(), beta=0.4, truth=truth_curve(data, DirichletCounts()))
+    assert opening.source == source
+    if source == "beta":
+        assert opening.reliability == 0.4
+        assert opening.reason.endswith("Gold is known for 99 cases; it decides from 100.")
+        assert "does not decide" in opening.marks[0].sentence
+
+
+@pytest.mark.parametrize(("beta", "gamma"), [(0.2, 0.2), (1.0, 1.0), (1.4, 1.0)])
+def test_counts_open_at_the_exponent_of_dependence(crowd, beta, gamma):
+    opening = opens_at(crowd, DirichletCounts(), beta=beta)
+    assert (opening.reliability, opening.source) == (gamma, "beta")
+    shared = (
+        "raters share mistakes; n annotations count as .2 n, 4 of a case as about .8 independent ones" in opening.reason
+    )
+    assert shared == (beta < 1)
+    assert ("as good as independent" in opening.reason) == (beta >= 1)
+    assert opening.marks[0].reliability == gamma
+
+
+def test_counts_without_an_exponent_open_at_the_default_and_say_so(crowd):
+    opening = opens_at(crowd, DirichletCounts())
+    assert (opening.reliability, opening.source, names(opening)) == (1.0, "default", ["published"])
+    assert "has not been estimated" in opening.reason
+
+
+@pytest.mark.parametrize(
+    ("model", "gamma"), [(PlackettLuce(), 3.0), (PrIRN(), 30.0), (GaussianScores(0.0, 0.0, 1.0, 2.0, 1.0), 1.0)]
+)
+def test_rankings_and_scores_open_at_their_defaults(crowd, model, gamma):
+    opening = opens_at(crowd, model, beta=0.3)
+    assert (opening.reliability, opening.source) == (gamma, "default")
+    assert opening.reason == f"γ = {gamma:g}, the default: without gold nothing tells how sure the top class may be."
+    assert names(opening) == ["published"] and opening.prior is None
+    assert opening.marks[0].reliability == gamma
+
+
+def test_readers_mark_rankings_and_never_decide(rank):
+    rng = np.random.default_rng(1)
+    cases = []
+    for _ in range(25):
+        utility = rng.normal(0, 1.5, 4)
+        cases.append([[[int(k)] for k in np.argsort(-(utility + rng.gumbel(size=4)))[:2]] for _ in range(4)])
+    data, model = rank(cases, 4), PlackettLuce(n_burn=50)
+    readers = held_out_curve(data, model, [0.05, 0.3, 1.0, 3.0, 20.0], n_draws=80)
+    assert readers.at_end == ""
+    opening = opens_at(data, model, readers=readers)
+    assert opening.reliability == 3.0 and names(opening) == ["readers", "published"]
+    mark = opening.marks[0]
+    assert (mark.reliability, mark.low, mark.high) == (readers.best, readers.low, readers.high)
+    assert "what a colleague would say" in mark.sentence and "does not tell how sure" in mark.sentence
+    assert names(opens_at(data, PrIRN(), readers=held_out_curve(data, PrIRN()))) == ["published"]
+    assert names(opens_at(data, model, readers=replace(readers, at_end="lowest"))) == ["published"]
+
+
+def test_the_readers_of_counts_offer_a_prior(crowd):
+    """At α = γ/(best γ/α) the best γ of the held-out readers is the γ that is shown."""
+    readers = held_out_curve(crowd, DirichletCounts(2.0))
+    opening = opens_at(crowd, DirichletCounts(2.0), beta=0.5, readers=readers)
+    assert opening.prior == pytest.approx(0.5 / (readers.best / 2.0))
+    assert held_out_curve(crowd, DirichletCounts(opening.prior)).best == pytest.approx(0.5, rel=1e-3)
+    assert opening.prior_sentence.startswith("Prior α = ") and "not a reliability" in opening.prior_sentence
+    assert "readers" not in names(opening)
+
+
+def test_no_prior_is_offered_where_the_readers_give_no_maximum(build):
+    data = build([(case, rater, case % 2) for case in range(6) for rater in range(3)], 2)
+    opening = opens_at(data, DirichletCounts(), readers=held_out_curve(data, DirichletCounts()))
+    assert opening.prior is None and opening.prior_sentence == ""
+
+
+@pytest.mark.parametrize("beta", [0.0, -1.0, np.nan, np.inf])
+def test_an_exponent_that_is_none_is_refused(crowd, beta):
+    with pytest.raises(InputError, match="β"):
+        opens_at(crowd, DirichletCounts(), beta=beta)

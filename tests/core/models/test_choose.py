@@ -1,0 +1,165 @@
+"""Which model opens, and whether its sentence is true."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.chunks import CancelToken
+from core.errors import Cancelled, NotApplicableError
+from core.ingest.read_files import read
+from core.methods import method_named
+from core.models import choose as module
+from core.models.catalogue import fit_request
+from core.models.choose import MAJORITY, Standing, choose
+from core.models.held_out import HeldOut, HeldOutData
+from core.models.tempering import truth_beta
+from tests.core.models.rows import random_rows, simulated
+
+SHARP = np.full((6, 3, 3), 0.1) + 0.7 * np.eye(3)
+
+
+def names(choice):
+    return [each.candidate.name for each in choice.standings]
+
+
+def test_the_best_held_out_score_opens_and_the_table_is_in_its_order(build):
+    dataset = build(simulated(1, 300, SHARP, (0.5, 0.3, 0.2), 4)[0], 3)
+    found = choose(dataset, cases=True)
+    assert set(names(found)) == {
+        "one-coin",
+        "class-conditional",
+        "dawid-skene",
+        "dawid-skene-empirical",
+        "tap",
+        "majority",
+    }
+    scores = [each.held.score for each in found.standings]
+    assert scores == sorted(scores, reverse=True)
+    first = next(each for each in found.standings if not each.excluded)
+    assert found.chosen == first.candidate.name and found.best.diff == 0 and found.best.diff_se == 0
+    for each in found.standings:
+        assert each.diff == pytest.approx(each.held.score - found.best.held.score)
+        if each.candidate is not MAJORITY:
+            assert each.beta == truth_beta(each.held.beta) == each.fit.beta
+            assert np.isfinite(each.held.case_score).all()
+    assert found.best.candidate.title in found.reason and "1,200 held-out annotations best" in found.reason
+    near = [each.candidate.title for each in found.standings[1:] if each.within_one_se and not each.excluded]
+    tail = found.reason.partition(");")[2]
+    assert all((title in tail) for title in near) and bool(near) == bool(tail)
+
+
+def test_two_classes_have_no_class_conditional_and_have_difficulty_models(build):
+    confusion = np.full((5, 2, 2), 0.2) + 0.6 * np.eye(2)
+    dataset = build(simulated(1, 40, confusion, (0.6, 0.4), 4)[0], 2)
+    found = choose(dataset)
+    assert "class-conditional" not in names(found)
+    assert {"difficulty-AB", "difficulty-ABC"} < set(names(found))
+    assert "difficulty-AB" not in names(choose(dataset, difficulty=False))
+
+
+def test_the_chosen_model_is_fitted_as_the_table_says(build):
+    dataset = build(simulated(1, 100, SHARP, (0.5, 0.3, 0.2), 4)[0], 3)
+    found = choose(dataset)
+    fitted = fit_request(found.request(), dataset)
+    assert fitted.fit.class_probability == pytest.approx(found.best.fit.class_probability, abs=1e-12)
+    gold = np.full(100, -1, np.int32)
+    gold[3] = 1
+    known = fit_request(found.request(use_gold=True), replace(dataset, gold=gold))
+    assert known.fit.class_probability[3].tolist() == [0, 1, 0]
+
+
+def test_gold_does_not_choose(build):
+    rows, truth = simulated(1, 100, SHARP, (0.5, 0.3, 0.2), 4)
+    dataset = build(rows, 3)
+    plain, other = choose(dataset), choose(replace(dataset, gold=truth.astype(np.int32)))
+    assert plain.reason == other.reason
+    assert [each.held.score for each in plain.standings] == [each.held.score for each in other.standings]
+
+
+def test_where_nothing_can_be_estimated_the_vote_opens_and_says_so(build):
+    found = choose(build([(0, 0, 0), (1, 1, 1), (2, 0, 1)], 2))
+    assert found.chosen == "majority" and found.n_hidden == 0
+    assert found.reason.startswith("Majority vote opens, because no rater model can be estimated: not estimable")
+    assert all(each.held is None and each.excluded for each in found.standings if each.candidate is not MAJORITY)
+    with pytest.raises(NotApplicableError):
+        choose(read(b"case,rater,rank,class\n1,ann,1,x\n1,ann,2,y\n1,bob,1,y\n").dataset)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [(0, 0, 0), (0, 1, 0), (1, 0, 1), (1, 1, 1)],
+        [(case, rater, 0) for case in range(20) for rater in range(3)],
+        [(case, rater, case % 2) for case in range(20) for rater in range(3)],
+        [
+            (case, rater, int(np.random.default_rng([case, rater]).integers(2)))
+            for case in range(40)
+            for rater in range(3)
+        ],
+        [(0, 0, 0), (0, 1, 1)],
+    ],
+    ids=["two cases", "one class", "unanimous", "noise", "one case"],
+)
+def test_small_and_degenerate_data_open_with_finite_numbers_and_one_sentence(rows, build):
+    found = choose(build(rows, 2))
+    best = found.best
+    assert not best.excluded
+    assert found.reason.count(". ") == 0 and found.reason.endswith(".")
+    assert np.isfinite(best.fit.class_probability).all()
+    for each in found.standings:
+        if each.held is not None:
+            assert np.isfinite([each.held.score, each.held.se, each.diff, each.diff_se]).all()
+
+
+def test_a_common_class_may_open_where_the_annotations_agree_that_it_is_common(build):
+    """Two classes, prevalence .99: named by .985 of annotations, so nothing has run away."""
+    rng = np.random.default_rng(0)
+    truth = (rng.random(600) < 0.01).astype(int)
+    rows = [(c, r, int(truth[c] if rng.random() < 0.995 else 1 - truth[c])) for c in range(600) for r in range(3)]
+    found = choose(build(rows, 2))
+    assert not found.best.excluded and found.chosen != "majority"
+    assert found.best.fit.prevalence[0] > 0.97
+
+
+def test_a_prevalence_that_runs_to_one_class_while_annotations_are_mixed_cannot_open(build, monkeypatch):
+    dataset = build(simulated(1, 60, SHARP, (0.5, 0.3, 0.2), 4)[0], 3)
+    plain = choose(dataset)
+    keep = module.fit_request
+
+    def runs_away(asked, *arguments, **options):
+        found = keep(asked, *arguments, **options)
+        if asked.model != plain.best.candidate.name:
+            return found
+        return replace(found, fit=replace(found.fit, prevalence=np.array([1.0, 0.0, 0.0])))
+
+    monkeypatch.setattr(module, "fit_request", runs_away)
+    found = choose(dataset)
+    out = [each for each in found.standings if each.candidate.name == plain.best.candidate.name]
+    assert all("prevalence runs to one class" in each.excluded for each in out)
+    assert found.chosen not in {each.candidate.name for each in out}
+
+
+def test_equal_scores_open_with_fewer_parameters():
+    held = HeldOut(np.array([[-1.0], [-2.0]]), np.array([1, 1]), np.ones(1))
+    less = replace(held, by_case=held.by_case - 1e-7)
+    data = HeldOutData(None, (), 1, held.n_of_case, np.zeros(2, np.int8))
+    many, few = method_named("rater model", "dawid-skene"), method_named("rater model", "one-coin")
+    found = module._ranked(None, [Standing(many, 9, held), Standing(few, 3, less)], data, 0)
+    assert found.chosen == "one-coin"
+    assert "as well as Dawid-Skene" in found.reason
+    apart = replace(held, by_case=held.by_case - 1e-4)
+    assert module._ranked(None, [Standing(many, 9, held), Standing(few, 3, apart)], data, 0).chosen == "dawid-skene"
+
+
+def test_work_can_be_cancelled_and_tells_how_far_it_is(build):
+    token, told = CancelToken(), []
+
+    def progress(share):
+        told.append(share)
+        if share > 0.3:
+            token.cancel()
+
+    with pytest.raises(Cancelled):
+        choose(build(random_rows(1), 3), token=token, progress=progress)
+    assert told == sorted(told) and 0.3 < told[-1] < 0.5

@@ -1,0 +1,142 @@
+"""All flags in one place, each where it must be and not where it must not, and the sentence made of them."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from core.annotations.dataset import Dataset
+from core.models.dawid_skene import DawidSkene
+from core.raters.flags import KINDS, RULES
+from core.raters.monitoring import monitor
+from core.raters.to_act_on import raters_to_act_on
+from tests.core.raters.raters_simulated import names, rebuilt, rows, simulated
+
+
+def found_in(data, **how):
+    return raters_to_act_on(monitor(data, model=DawidSkene("pooled")), **how)
+
+
+def honest(seed=0, n_raters=12, n_cases=900, **how):
+    return simulated(seed, np.full(n_raters, 0.85), n_cases=n_cases, per_case=5, **how)[0]
+
+
+def kinds(found):
+    return {found.raters[rater]: found.kinds_of(rater) for rater in found.flagged()}
+
+
+def test_every_rule_but_below_others_has_one_of_the_six_kinds():
+    assert set(KINDS) == set(RULES) - {"below_others"}
+    assert set(KINDS.values()) == {"low", "one_class", "drift", "fast", "repeats", "blind"}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_honest_raters_who_differ_a_little_are_not_flagged(seed):
+    accuracy = np.random.default_rng(seed).uniform(0.8, 0.9, 12)
+    found = found_in(simulated(seed, accuracy, n_cases=900, per_case=5)[0])
+    assert kinds(found) == {}
+    assert found.words().startswith("Nobody is surely below what is acceptable")
+
+
+def test_who_is_often_wrong_is_low_and_nothing_else():
+    data, _ = simulated(1, np.r_[np.full(11, 0.85), 0.6], n_cases=900, per_case=5)
+    found = found_in(data)
+    assert kinds(found) == {"r11": ("low",)}
+    words = found.flags[0].words
+    assert "judged by the model on" in words
+    assert "probability below .001" in words
+    assert found.flags[0].p == found.acceptable.chance[11]
+
+
+def test_who_names_one_class_is_low_of_one_class_and_blind():
+    data = honest(2)
+    answer = data.answer.copy()
+    answer[data.rater == 3] = 1
+    found = found_in(rebuilt(data, answer))
+    assert list(kinds(found)) == ["r3"]
+    assert {"low", "one_class", "blind"} <= set(kinds(found)["r3"])
+    n = int((data.rater == 3).sum())
+    words = next(flag.words for flag in found.flags if flag.rule == "one_class")
+    assert f"Named k1 on {n} of {n} annotations" in words
+
+
+def test_who_gets_worse_drifts():
+    data, _ = simulated(3, np.full(12, 0.9), n_cases=1500, per_case=5, change={4: (900, 0.55)})
+    found = found_in(data, acceptable=0.6)
+    assert kinds(found) == {"r4": ("drift",)}
+
+
+def test_who_repeats_the_previous_answer_repeats():
+    data = honest(4, n_cases=1200)
+    _, rater, answer = rows(data)
+    own = np.flatnonzero(rater == 2)
+    rng = np.random.default_rng(0)
+    for before, here in pairwise(own):
+        if rng.random() < 0.3:
+            answer[here] = answer[before]
+    found = found_in(rebuilt(data, answer), acceptable=0.4)
+    assert kinds(found) == {"r2": ("repeats",)}
+
+
+def test_who_is_much_faster_is_fast():
+    data = honest(5, n_cases=1200)
+    rng = np.random.default_rng(1)
+    seconds = np.zeros(data.n_annotations, np.int64)
+    for j in range(12):
+        own = np.flatnonzero(data.rater == j)
+        pace = 1.0 if j == 6 else 40 * rng.lognormal(0, 0.2)
+        seconds[own] = 1_700_000_000 + np.cumsum(np.maximum(1, pace * rng.lognormal(0, 0.3, own.size))).astype(int)
+    found = found_in(rebuilt(data, data.answer, seconds))
+    assert kinds(found) == {"r6": ("fast",)}
+
+
+def test_flags_stand_in_the_order_of_what_they_cost():
+    """r10 is worse, r11 is less bad but gave three times as many annotations."""
+    data, _ = simulated(6, np.r_[np.full(10, 0.9), 0.3, 0.5], n_cases=1500, per_case=6)
+    case, rater, answer = rows(data)
+    keep = (rater != 10) | (case < 300)
+    data = Dataset.from_classes("x", data.cases, data.raters, data.classes, case[keep], rater[keep], answer[keep])
+    found = found_in(data)
+    assert found.flagged() == (11, 10)
+    act = found.acceptable
+    assert act.accuracy.value[10] < act.accuracy.value[11]
+    assert act.expected_wrong[11] > act.expected_wrong[10]
+
+
+def test_the_sentence_says_how_many_how_surely_and_what_they_cost():
+    data, truth = simulated(7, np.r_[np.full(27, 0.85), 0.3, 0.3, 0.3], n_cases=1500, per_case=5)
+    found = found_in(data)
+    act = found.acceptable
+    n, cost = int(act.n_annotations[27:].sum()), round(act.cost)
+    share = round(100 * act.cost / act.expected_wrong.sum())
+    assert found.words() == (
+        f"About 3 of 30 raters are below what is acceptable ({act.acceptable:.2f} of annotations right, as the model "
+        f"judges), 3 of them surely. These 3 gave {n:,} annotations, of which about {cost:,} are wrong: {share} % of "
+        "all that are expected to be wrong."
+    ).replace("(0.", "(.")
+    wrong = (truth[data.case_of_annotation] != data.answer)[data.rater >= 27].sum()
+    assert cost == pytest.approx(wrong, rel=0.05)
+    by_gold = found_in(replace(data, gold=truth.astype(np.int32)))
+    assert "as gold judges" in by_gold.words()
+
+
+def test_where_nothing_can_be_said_nothing_is_claimed():
+    """Unanimous answers, two raters, and noise: no number, no flag."""
+    case, rater = np.divmod(np.arange(400), 4)
+    unanimous = Dataset.from_classes("x", *names(100, 4, 3), case, rater, case % 3)
+    two = simulated(8, [0.9, 0.5], n_cases=200, per_case=2)[0]
+    noise = simulated(9, np.full(6, 0.25), n_cases=60, per_case=3)[0]
+    for data in (unanimous, two, noise):
+        found = found_in(data)
+        assert found.words().startswith("Nothing can be said of how accurate the raters are: ")
+        assert not any(character.isdigit() for character in found.words())
+        assert "low" not in {KINDS[flag.rule] for flag in found.flags}
+        assert np.isnan(found.acceptable.expected_wrong).all()
+
+
+def test_in_skin_the_careless_rater_is_blind_and_the_drifting_one_drifts(skin_table):
+    found = raters_to_act_on(skin_table)
+    assert "drift" in found.kinds_of(3)
+    assert "blind" in found.kinds_of(6)
+    assert {found.raters[rater] for rater in found.flagged()} <= {"R04", "R07", "R05"}

@@ -1,0 +1,86 @@
+"""The commands that choose a rater model, and fit what was chosen."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from core.command_line import main
+
+
+@pytest.fixture
+def crowd(tmp_path):
+    """Six raters on 120 cases of three classes, and what is true of them."""
+    rng = np.random.default_rng(3)
+    answers, gold = tmp_path / "answers.csv", tmp_path / "gold.csv"
+    truth = rng.integers(3, size=120)
+    with answers.open("w", newline="") as one, gold.open("w", newline="") as other:
+        rows, known = csv.writer(one), csv.writer(other)
+        rows.writerow(["case", "rater", "class"])
+        known.writerow(["case", "class"])
+        for case in range(120):
+            known.writerow([f"c{case}", "abc"[truth[case]]])
+            for rater in rng.choice(6, size=4, replace=False):
+                right = rng.random() < (0.9 if rater else 0.4)
+                rows.writerow([f"c{case}", f"r{rater}", "abc"[truth[case] if right else rng.integers(3)]])
+    return answers, gold
+
+
+def told(capsys, *arguments):
+    assert main([str(each) for each in arguments]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_choose_has_its_keys_and_fit_auto_fits_what_was_chosen(crowd, capsys, tmp_path):
+    answers, gold = crowd
+    found = told(capsys, "choose", answers, "--gold", gold)
+    keys = {"model", "score", "se", "diff", "diff_se", "n_parameters", "beta"}
+    assert all(keys < set(row) for row in found["models"])
+    best = next(row for row in found["models"] if row["model"] == found["chosen"])
+    assert best["diff"] == 0 and best["excluded"] is None
+    assert best["score"] == max(row["score"] for row in found["models"] if row["excluded"] is None)
+    assert found["reason"].endswith(".")
+    judged = best["gold"]
+    assert judged["n"] == 120 and {"accuracy", "log_loss", "brier", "ece", "at_99"} < set(judged)
+    assert {"n", "right"} < set(judged["at_99"])
+    assert found["beta_by_gold"]["n"] == 120
+
+    out = tmp_path / "cases.csv"
+    fitted = told(capsys, "fit", "auto", answers, "--cases-out", out)
+    assert fitted["chosen"] == found["chosen"] and fitted["reason"] == found["reason"]
+    assert fitted["beta"] == best["beta_shown"] == fitted["settings"]["beta"]
+    truth = dict(csv.reader(gold.read_text().splitlines()))
+    table = list(csv.DictReader(out.read_text("utf-8-sig").splitlines()))
+    loss = -np.mean([np.log(float(row[truth[row["case"]]])) for row in table])
+    assert loss == pytest.approx(judged["log_loss"], rel=1e-6)
+    assert best["doubt"] == fitted["settings"]["doubt"]
+    again = told(capsys, "fit", found["chosen"], answers, "--beta", fitted["beta"], "--doubt", best["doubt"])
+    assert again["settings"] == fitted["settings"]
+    assert again["prevalence"] == fitted["prevalence"]
+
+
+def test_without_gold_nothing_is_judged_and_a_table_is_a_row_a_model(crowd, capsys):
+    answers, _ = crowd
+    found = told(capsys, "choose", answers)
+    assert "beta_by_gold" not in found and all("gold" not in row for row in found["models"])
+    assert main(["choose", str(answers), "--csv"]) == 0
+    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    assert [row["model"] for row in rows] == [row["model"] for row in found["models"]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["auto", "--smoothing", "none"], "auto chooses"),
+        (["auto", "--beta", "0.5"], "auto chooses"),
+        (["one-coin", "--beta", "2"], "must be from 0.001 to 1"),
+        (["majority", "--beta", "0.5"], "takes no beta"),
+        (["one-coin", "--smoothing", "empirical"], "must be one of none, pooled"),
+        (["dawid-skene-empirical", "--smoothing", "none"], "takes no smoothing"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused_in_one_line(arguments, said, crowd, capsys):
+    assert main(["fit", arguments[0], str(crowd[0]), *arguments[1:]]) == 2
+    error = capsys.readouterr().err
+    assert said in error and error.count("\n") == 1

@@ -1,0 +1,132 @@
+"""`raters` on the command line gives the library's numbers, and one line where the input is bad."""
+
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.command_line import main
+from core.ingest.samples import load_sample
+from core.models.dawid_skene import DawidSkene
+from core.raters.monitoring import monitor
+from core.raters.to_act_on import raters_to_act_on
+from tests.core.raters.raters_simulated import simulated
+
+KINDS = {"low", "one_class", "drift", "fast", "repeats", "blind"}
+
+
+@pytest.fixture
+def run(capsys):
+    def run_it(*arguments, status=0):
+        code = main([str(argument) for argument in arguments])
+        output = capsys.readouterr()
+        assert code == status, output.err
+        return output.out if status == 0 else output.err
+
+    return run_it
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Eleven raters of .85 and one of .3, and gold of all cases; paths of both, the data and the truth."""
+    data, truth = simulated(1, np.r_[np.full(11, 0.85), 0.3], n_cases=600, per_case=5, times=False)
+    rows = {
+        "case": [data.cases[case] for case in data.case_of_annotation],
+        "rater": [data.raters[rater] for rater in data.rater],
+        "class": [data.classes[answer] for answer in data.answer],
+    }
+    answers, gold = tmp_path / "answers.csv", tmp_path / "gold.csv"
+    pd.DataFrame(rows).to_csv(answers, index=False)
+    known = [data.classes[code] for code in truth]
+    pd.DataFrame({"case": data.cases, "class": known}).to_csv(gold, index=False)
+    right = np.bincount(data.rater, truth[data.case_of_annotation] == data.answer)
+    return answers, gold, dict(zip(data.raters, right / np.bincount(data.rater), strict=True))
+
+
+def test_numbers_are_those_of_the_library(run):
+    answer = json.loads(run("raters", "skin"))
+    data = load_sample("skin").as_classes()[0]
+    found = raters_to_act_on(monitor(data, model=DawidSkene("pooled")))
+    act = found.acceptable
+    assert answer["acceptable"] == act.acceptable
+    assert answer["flagged"] == [found.raters[rater] for rater in found.flagged()]
+    assert [row["rater"] for row in answer["raters"]] == [found.raters[rater] for rater in act.order()]
+    first = int(act.order()[0])
+    row = answer["raters"][0]
+    assert [row["accuracy"], row["ci_low"], row["ci_high"]] == [
+        act.accuracy.value[first],
+        act.accuracy.low[first],
+        act.accuracy.high[first],
+    ]
+    assert row["expected_wrong"] == act.expected_wrong[first]
+    assert row["gold"] == {"n": 0, "right": None, "ci_low": None, "ci_high": None}
+    assert all(set(row["flags"]) <= KINDS for row in answer["raters"])
+    assert answer["words"] == found.words()
+
+
+def test_gold_judges_where_it_is_given_and_stands_beside_the_model_where_it_does_not(run, files):
+    answers, gold, right = files
+    plain = json.loads(run("raters", answers))
+    judged = json.loads(run("raters", answers, "--gold", gold))
+    beside = json.loads(run("raters", answers, "--gold", gold, "--judged-by", "model"))
+    assert [plain["judged_by"], judged["judged_by"], beside["judged_by"]] == ["model", "gold", "model"]
+    for row in judged["raters"]:
+        assert row["gold"]["right"] == pytest.approx(right[row["rater"]])
+        assert row["gold"]["n"] == row["n"] == row["n_judged"]
+        assert row["gold"]["ci_low"] < row["gold"]["right"] < row["gold"]["ci_high"]
+    by_rater = [{row["rater"]: row["accuracy"] for row in one["raters"]} for one in (plain, beside)]
+    assert by_rater[0] == by_rater[1]
+    for one in (plain, judged, beside):
+        assert [(row["rater"], row["flags"][0]) for row in one["raters"] if row["flags"]] == [("r11", "low")]
+        assert one["flagged"] == ["r11"]
+
+
+def test_what_is_acceptable_and_the_rate_are_taken(run, files):
+    answers = files[0]
+    strict = json.loads(run("raters", answers, "--acceptable", "0.97"))
+    assert (strict["acceptable"], strict["acceptable_given"]) == (0.97, True)
+    assert strict["n_low"] == 12
+    lenient = json.loads(run("raters", answers, "--acceptable", "0.2", "--fdr", "0.01"))
+    assert (lenient["n_low"], lenient["fdr"]) == (0, 0.01)
+
+
+def test_a_row_for_each_rater_as_csv(run, files):
+    table = pd.read_csv(io.StringIO(run("raters", files[0], "--gold", files[1], "--csv")))
+    assert len(table) == 12
+    assert table["expected_wrong"].is_monotonic_decreasing
+    assert table.loc[table["rater"] == "r11", "flags"].str.contains("low").all()
+    assert {"gold_n", "gold_right", "model_accuracy", "p_acceptable"} <= set(table.columns)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--acceptable", "1.5"), "acceptable accuracy is 1.5"),
+        (("--fdr", "0"), "false discovery rate is 0"),
+        (("--judged-by", "gold"), "no annotation is on a gold case"),
+        (("--level", "1"), "level is 1"),
+    ],
+)
+def test_bad_input_is_one_clear_line(run, files, arguments, said):
+    words = run("raters", files[0], *arguments, status=2)
+    assert said in words
+    assert words.count("\n") == 1
+
+
+def test_two_cases_claim_nothing(run, tmp_path):
+    file = tmp_path / "two.csv"
+    file.write_text("case,rater,class\n1,a,x\n1,b,y\n2,a,x\n2,b,x\n")
+    answer = json.loads(run("raters", file))
+    assert (answer["acceptable"], answer["flagged"]) == (None, [])
+    assert all(row["accuracy"] is None and row["expected_wrong"] is None for row in answer["raters"])
+    assert answer["why_not"]
+
+
+def test_one_answer_a_case_claims_nothing(run, tmp_path):
+    file = tmp_path / "single.csv"
+    file.write_text("case,rater,class\n" + "".join(f"{i},r{i % 3},{'xy'[i % 2]}\n" for i in range(30)))
+    answer = json.loads(run("raters", file))
+    assert answer["why_not"] == "no case has answers of two raters"
+    assert answer["flagged"] == []
