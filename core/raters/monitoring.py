@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..agreement.by_rater import by_rater
+from ..agreement.coefficients import PERCENT
 from ..agreement.intra_rater import intra_rater
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
@@ -223,7 +224,7 @@ def _table(
         dataset.classes,
         n,
         n_cases,
-        rates_of(by_rater(dataset, "percent", level).each, dataset.n_raters),
+        rates_of(by_rater(dataset, PERCENT, level).each, dataset.n_raters),
         accuracy,
         source,
         shrunk,

@@ -3,6 +3,7 @@
 import numpy as np
 import streamlit as st
 
+from core.agreement.coefficients import PERCENT
 from core.agreement.intervals import Coefficient
 from core.agreement.suitable import Suitable
 from core.annotations.dataset import Dataset
@@ -139,7 +140,7 @@ def mean_score(dataset: Dataset) -> None:
 def _main(found: Suitable) -> Coefficient:
     if found.kind == "score":
         return found.quoted
-    return next(one for one in found.coefficients if one.name == "percent")
+    return next(one for one in found.coefficients if one.name == PERCENT)
 
 
 def _pairs(found: Suitable) -> str:
