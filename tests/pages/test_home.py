@@ -1,11 +1,13 @@
 """Home: the sentence, the four figures with intervals, the three doors, and what the data do not allow."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.ingest.samples import SAMPLES
+from core.methods import method_named
 from pages.shared.home import known as home_known
 from tests.pages.opened import APP, kept, opened, settle, words
 
@@ -84,7 +86,8 @@ def test_scores_have_their_own_agreement_and_mean_and_ask_for_a_threshold():
 
 def test_large_data_wait_until_somebody_asks(monkeypatch):
     """Nothing heavy starts by itself; a button does it."""
-    monkeypatch.setattr(home_known, "MOST_CASES", {"dirichlet": 2})
+    small = replace(method_named("plausibility", "dirichlet"), most_cases=2)
+    monkeypatch.setattr(home_known.plausibility_models, "method", {"dirichlet": small}.get)
     rows = "".join(f"{case},{rater},{'xy'[(case + rater) % 2]}\n" for case in range(7) for rater in range(3))
     app = home(kept("case,rater,class\n" + rows))
     assert figures(app)["Uncertain cases"] == "–"

@@ -65,7 +65,7 @@ def agreement(found: Suitable | None, why: str) -> None:
         st.caption(_ends(main) + f", {agreement_figures.title_of(main)}; n = {plural(main.n_cases, 'case')}")
         return
     value = "–" if main.value is None else f"{main.value:.0%}"
-    st.metric(f"Raters agree, {_pairs(found)}", value, help=widgets.explained("percent agreement"))
+    st.metric(f"Raters agree, {_pairs(found)}", value, help=widgets.explained(main.name))
     quoted = found.quoted
     beyond = ""
     if quoted.value is not None:
