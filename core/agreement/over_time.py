@@ -1,6 +1,6 @@
 """Agreement over time: windows of cases by the date of their first annotation."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -15,7 +15,7 @@ from .krippendorff import krippendorff_alpha
 from .probability import spa
 
 PERIODS = ("week", "month", "quarter", "year")
-BY_NAME = {
+BY_NAME: dict[str, Callable[..., Coefficient]] = {
     "percent": percent_agreement,
     "spa": spa,
     "fleiss_kappa": fleiss_kappa,
