@@ -125,8 +125,8 @@ GLOSSARY: dict[str, Term] = {
     ),
     "better": Term(
         "How sure it is that one classifier beats the other, over all plausible truths.",
-        "Share of common draws in which the row's metric is larger, ties one half, on the cases that both predict; "
-        "which cases were sampled is not part of it.",
+        "Mean over common draws of P(the row's metric is larger over all cases like these), ties one half, on the "
+        "cases that both predict: doubt about the truth, and Student's t for which cases were sampled.",
     ),
     "alpha": Term(
         "How much every class is given before anybody has answered.",

@@ -78,7 +78,7 @@ def _dashboard(reading) -> None:
             home_doors.raters(views, theme)
     with figures[3]:
         if views.classifiers:
-            home_numbers.classifier(sweep, views.reliability)
+            home_numbers.classifier(sweep, views.reliability, home_numbers.metric_of(views))
         elif dataset.kind == "score":
             home_numbers.mean_score(dataset)
         else:

@@ -121,7 +121,7 @@ def _page() -> None:
             _certainty(view, sweep, theme)
     if classifiers and tabs["Classifiers"].open:
         with tabs["Classifiers"]:
-            classifier_view.show(sweep, theme)
+            classifier_view.show(sweep, view.n_classes, theme)
     if sweep.risk and tabs["Risk"].open:
         with tabs["Risk"]:
             relation_view.show_risk(view, sweep, theme)

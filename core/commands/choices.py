@@ -46,6 +46,7 @@ def _row(each: Standing) -> dict:
         "n_parameters": each.n_parameters,
         "beta": held.beta if scored else None,
         "beta_shown": each.beta if scored else None,
+        "doubt": each.doubt if scored else None,
         "within_one_se": each.within_one_se if scored else None,
         "case_score": float(cases.mean()) if cases is not None and cases.size else None,
         "excluded": each.excluded or None,

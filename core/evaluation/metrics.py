@@ -63,8 +63,10 @@ class Evaluation:
         Means over draws and over cases of low, medium and high expected risk; NaN where there are none.
     n_by_risk : ndarray of int64, shape (n_classifiers, 3), or None
     better : ndarray, shape (n_classifiers, n_classifiers, n_metrics)
-        P(row better than column) over common draws and the cases that both predict, ties one half; NaN where there is
-        no such case.
+        P(row better than column) on cases like those that both predict, ties one half: over draws of the truth and over
+        which cases were sampled; NaN where there is no common case.
+    better_for_these : ndarray, shape (n_classifiers, n_classifiers, n_metrics)
+        The same on these very cases: over draws of the truth alone.
     """
 
     classifiers: tuple[str, ...]
@@ -75,11 +77,17 @@ class Evaluation:
     by_risk: np.ndarray | None
     n_by_risk: np.ndarray | None
     better: np.ndarray
+    better_for_these: np.ndarray | None = None
 
 
 def metric_names(top: int) -> tuple[str, ...]:
     """Names of the metrics for k = ``top``."""
     return tuple(name.format(k=top) for name in METRIC_NAMES)
+
+
+def first_metric(top: int, n_classes: int) -> str:
+    """The metric that a page opens with: top-1 where lists of ``top`` would hold half of the classes, else top-k."""
+    return metric_names(top)[0 if n_classes < 2 * top else 1]
 
 
 def evaluate(state: MetricState, reducer: Metrics, point: np.ndarray, seed: int = 0) -> Evaluation:
@@ -124,7 +132,7 @@ def evaluate(state: MetricState, reducer: Metrics, point: np.ndarray, seed: int 
                 int(n[number]),
             )
     return Evaluation(
-        names, metrics, values, by_draw, state.per_case, *_by_risk(state, reducer), _better(state, reducer, len(names))
+        names, metrics, values, by_draw, state.per_case, *_by_risk(state, reducer), *_better(state, reducer, len(names))
     )
 
 
@@ -254,8 +262,9 @@ def _by_risk(state: MetricState, reducer: Metrics) -> tuple[np.ndarray | None, n
     return means, state.n
 
 
-def _better(state: MetricState, reducer: Metrics, n: int) -> np.ndarray:
-    better = np.full((n, n, len(METRIC_NAMES)), np.nan)
+def _better(state: MetricState, reducer: Metrics, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """P(row better than column), with the sampling of cases and without it, each (n, n, n_metrics)."""
+    better, for_these = np.full((2, n, n, len(METRIC_NAMES)), np.nan)
     predicted = np.isfinite(state.per_case[:, :, 0])
     for number, (a, b) in enumerate(reducer.pairs):
         if not (predicted[:, a] & predicted[:, b]).any():
@@ -263,5 +272,27 @@ def _better(state: MetricState, reducer: Metrics, n: int) -> np.ndarray:
         gap = state.gap[number]
         gap = np.where(np.abs(gap) < 1e-9, 0.0, gap)  # sums of equal scores in another order
         p = (gap > 0).mean(axis=1) + 0.5 * (gap == 0).mean(axis=1)
+        for_these[a, b], for_these[b, a] = p, 1 - p
+        both = predicted[:, a] & predicted[:, b]
+        p = _with_sampling(gap, state.per_case[both, a] - state.per_case[both, b], p)
         better[a, b], better[b, a] = p, 1 - p
-    return better
+    return better, for_these
+
+
+def _with_sampling(gap: np.ndarray, per_case: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """P(the mean difference over all cases like these is above 0), shape (n_metrics,).
+
+    The difference on a draw, ``gap / n``, is one of the truth's; which cases are in the data adds Student's t on n − 1
+    degrees with the standard error of the differences by case. With one case, or cases that all differ alike, the draws
+    alone speak.
+    """
+    from scipy.special import stdtr
+
+    n = len(per_case)
+    if n < 2:
+        return p
+    se = per_case.std(axis=0, ddof=1) / np.sqrt(n)
+    se = np.where(se < 1e-12, 0.0, se)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = stdtr(n - 1, gap / n / se[:, None]).mean(axis=1)
+    return np.where(se > 0, share, p)

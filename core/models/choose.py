@@ -14,7 +14,7 @@ from .difficulty.names import switches
 from .held_out import HeldOut, HeldOutData, held_out, held_out_difficulty, held_out_votes, prepare
 from .majority import METHOD as MAJORITY
 from .result import RaterModelFit
-from .tempering import tempered, truth_beta
+from .tempering import tempered, truth_beta, truth_doubt
 
 SAME_SCORE = 1e-6
 _RUN_AWAY, _MIXED = 0.999, 0.95
@@ -34,6 +34,8 @@ class Standing:
         Of all data, class probabilities at ``beta``.
     beta : float
         What the fit's annotations count for, see `core.models.tempering.truth_beta`.
+    doubt : float
+        See `core.models.tempering.truth_doubt`.
     diff, diff_se : float or None
         Score minus that of the chosen model, paired by answer, with its standard error clustered by case.
     excluded : str
@@ -45,6 +47,7 @@ class Standing:
     held: HeldOut | None = None
     fit: RaterModelFit | None = None
     beta: float = 1.0
+    doubt: float = 0.0
     diff: float | None = None
     diff_se: float | None = None
     excluded: str = ""
@@ -59,13 +62,14 @@ class Standing:
         """
         if self.candidate.reference:
             return request(self.candidate.name)
+        shown = {"beta": self.beta, "doubt": self.doubt}
         if "em" in self.candidate.ways:
-            return request(self.candidate.name, repeats=repeats, beta=self.beta, use_gold=use_gold)
+            return request(self.candidate.name, repeats=repeats, use_gold=use_gold, **shown)
         if use_gold:
             raise NotApplicableError(
                 f"{self.candidate.title} opens here and cannot hold gold fixed. Name another model."
             )
-        return request(self.candidate.name, beta=self.beta)
+        return request(self.candidate.name, **shown)
 
     @property
     def within_one_se(self) -> bool:
@@ -172,16 +176,17 @@ def _standing(data: HeldOutData, dataset, candidate: Method, repeats, cases, tok
             model = em_model(asked)
             fit = fit_request(asked, dataset, token=token).fit
             held = held_out(data, model, cases=cases, token=token, progress=progress)
-            beta = truth_beta(held.beta)
-            fit = tempered(fit, dataset, beta, token)
+            beta, doubt = truth_beta(held.beta), truth_doubt(held.beta)
+            fit = tempered(fit, dataset, beta, token, doubt=doubt)
         else:
             tag = candidate.variant.value
             held = held_out_difficulty(data, tag, token=token, progress=progress)
             beta = truth_beta(held.beta, case_effect=switches(tag).difficulty)
-            fit = fit_request(replace(plain, beta=beta).request(), dataset, token=token).fit
+            doubt = truth_doubt(held.beta)
+            fit = fit_request(replace(plain, beta=beta, doubt=doubt).request(), dataset, token=token).fit
     except (NotApplicableError, LimitError) as error:
         return replace(plain, excluded=str(error))
-    return replace(plain, held=held, fit=fit, beta=beta, excluded=_run_away(dataset, fit))
+    return replace(plain, held=held, fit=fit, beta=beta, doubt=doubt, excluded=_run_away(dataset, fit))
 
 
 def _run_away(dataset: Dataset, fit: RaterModelFit) -> str:

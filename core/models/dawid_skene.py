@@ -36,7 +36,7 @@ class DawidSkene(EmModel):
         Dirichlet rows with 2.5 K on the diagonal and 1 + 1/K off it. "pooled", the default, adds 10 pseudo-annotations
         per rater and true class, spread like the confusion matrix of all raters taken as one. "empirical" adds as many
         as the differences between raters suggest, class by class (`core.models.smoothing.empirical_prior`).
-    stopping, use_gold, repeats, beta
+    stopping, use_gold, repeats, beta, doubt
         See `EmModel`.
     """
 
@@ -56,7 +56,9 @@ class DawidSkene(EmModel):
         else:
             prior = no_prior(data.dataset.n_classes)
         notes = () if self.use_gold else two_per_case(data.dataset)
-        return Problem(data, family, prior, self.settings(smoothing), (*notes, *unshrunk(smoothing)), self.beta)
+        return Problem(
+            data, family, prior, self.settings(smoothing), (*notes, *unshrunk(smoothing)), self.beta, self.doubt
+        )
 
 
 @dataclass(frozen=True, slots=True)

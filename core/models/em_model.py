@@ -18,7 +18,7 @@ from .restarts import Restarts, random_restarts
 from .result import RaterModelFit
 from .smoothing import NO_SHRINKAGE
 from .stopping import StoppingRule
-from .tempering import check_beta, dependence_note, tempered_posterior
+from .tempering import check_beta, check_doubt, dependence_note, doubt_note, tempered_posterior
 
 _USUAL = StoppingRule()
 
@@ -33,10 +33,13 @@ class Problem:
     settings: dict
     notes: tuple[str, ...] = ()
     beta: float = 1.0
+    doubt: float = 0.0
 
     def posterior(self, top: Summit) -> np.ndarray:
         """Class probabilities at the end of a climb, shape (n_cases, n_classes), annotations counted ``beta`` times."""
-        return top.posterior if self.beta == 1 else tempered_posterior(self.data, top.point, self.beta)
+        if self.beta == 1 and not self.doubt:
+            return top.posterior
+        return tempered_posterior(self.data, top.point, self.beta, doubt=self.doubt)
 
     def fit_from(
         self,
@@ -75,6 +78,7 @@ class Problem:
                 *_remarks(prevalence, confusion, top.converged),
                 *self._of_data(),
                 *dependence_note(dataset, self.beta),
+                *doubt_note(self.doubt),
             ),
             parameters=top.point.parameters,
         )
@@ -106,6 +110,9 @@ class EmModel(ABC):
     beta : float
         How much of an independent annotation each is worth once the model is fitted, above 0 to 1: class probabilities
         are in proportion to π_z Π θ^β. It does not touch the parameters.
+    doubt : float
+        Share of cases whose annotations as a whole may say nothing of the truth, from 0 to below 1: class
+        probabilities are (1 − doubt) P_β + doubt π. It does not touch the parameters either.
     """
 
     smoothings: ClassVar[tuple[str, ...]] = ("none", "pooled")
@@ -114,13 +121,16 @@ class EmModel(ABC):
     use_gold: bool = False
     repeats: Repeats = "independent"
     beta: float = 1.0
+    doubt: float = 0.0
 
     def settings(self, smoothing: str) -> dict:
         """What a fit says of how it was made."""
-        return {"smoothing": smoothing, "use_gold": self.use_gold, "repeats": self.repeats, "beta": self.beta}
+        names = ("use_gold", "repeats", "beta", "doubt")
+        return {"smoothing": smoothing} | {name: getattr(self, name) for name in names}
 
     def __post_init__(self) -> None:
         check_beta(self.beta)
+        check_doubt(self.doubt)
         if self.smoothing is not None:
             check_choice(self.smoothing, "The smoothing", self.smoothings)
         if not isinstance(self.stopping, StoppingRule):

@@ -26,7 +26,7 @@ class OneCoin(EmModel):
     smoothing : {"none", "pooled"}, optional
         "pooled" adds 10 pseudo-annotations per rater with the accuracy of all raters taken as one; it is the
         default. "none" is maximum likelihood.
-    stopping, use_gold, repeats, beta
+    stopping, use_gold, repeats, beta, doubt
         See `EmModel`.
 
     Notes
@@ -50,7 +50,7 @@ class ClassConditional(EmModel):
     smoothing : {"none", "pooled"}, optional
         "pooled" adds 10 pseudo-annotations per rater and true class with the accuracy of all raters taken as one; it
         is the default. "none" is maximum likelihood.
-    stopping, use_gold, repeats, beta
+    stopping, use_gold, repeats, beta, doubt
         See `EmModel`.
 
     Notes
@@ -71,7 +71,7 @@ def _problem(model: EmModel, data: Design, family: "EvenMistakes", token: Cancel
         prior = pooled_prior(data, family, token, per_row=family.by_class)
     else:
         prior = no_prior(data.dataset.n_classes)
-    return Problem(data, family, prior, model.settings(smoothing), unshrunk(smoothing), model.beta)
+    return Problem(data, family, prior, model.settings(smoothing), unshrunk(smoothing), model.beta, model.doubt)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,16 @@ BETA = Option(
     of_run=False,
     on_page=False,
 )
+DOUBT = Option(
+    "doubt",
+    float,
+    0.0,
+    "Cases on which all may be wrong",
+    "share of cases whose annotations as a whole may say nothing of the truth, 0 to below 1",
+    0.0,
+    0.99,
+    on_page=False,
+)
 DAWID_SKENE_1979 = "Dawid & Skene, Applied Statistics 28 (1979), 20-28"
 EM_SOURCE = "Dempster, Laird & Rubin, Journal of the Royal Statistical Society B 39 (1977), 1-38"
 
@@ -45,6 +55,7 @@ def em_options(*smoothings: str) -> tuple[Option, ...]:
     return (
         *((smoothing,) if smoothings else ()),
         BETA,
+        DOUBT,
         Option(
             "use_gold",
             bool,

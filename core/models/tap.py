@@ -36,7 +36,7 @@ class TAP(EmModel):
         "pooled" adds 10 pseudo-annotations per rater, spread like the answers of all raters taken as one; it is the
         default. "none" is maximum likelihood, and what parameters that are common to all raters have where nothing is
         asked for: they are the pool.
-    stopping, use_gold, repeats, beta
+    stopping, use_gold, repeats, beta, doubt
         See `EmModel`.
     raters : {"own", "common"}
 
@@ -68,7 +68,7 @@ class TAP(EmModel):
         notes = () if self.use_gold else tap_identifiability(data.dataset, common)
         if not common:
             notes = (*notes, *unshrunk(smoothing))
-        return _TapProblem(data, Guessers(common), prior, settings, notes, self.beta)
+        return _TapProblem(data, Guessers(common), prior, settings, notes, self.beta, self.doubt)
 
 
 class _TapProblem(Problem):

@@ -6,7 +6,7 @@ import pandas as pd
 from ..annotations.dataset import RISK_LEVELS
 from ..certainty.explain import why
 from ..evaluation.choice import verdict
-from ..evaluation.metrics import metric_names
+from ..evaluation.metrics import first_metric
 from ..evaluation.sweep_table import SweepTable, reliability_sweep
 from ..figures import classifiers as classifier_figures
 from ..figures import reliability as figures
@@ -59,7 +59,7 @@ def classifiers(request, sections, token, progress) -> list:
         return [Words("There are no predictions of classifiers with these data.")]
     view = as_taken(method_named("plausibility", request.model.name), request.dataset, request.threshold)[0]
     sweep = _sweep(request, view, request.reliabilities, request.classifiers, token, progress)
-    metric = metric_names(3)[1]
+    metric = first_metric(3, view.n_classes)
     rows = [
         {
             "γ": f"{reliability:g}",

@@ -54,7 +54,9 @@ def test_choose_has_its_keys_and_fit_auto_fits_what_was_chosen(crowd, capsys, tm
     table = list(csv.DictReader(out.read_text("utf-8-sig").splitlines()))
     loss = -np.mean([np.log(float(row[truth[row["case"]]])) for row in table])
     assert loss == pytest.approx(judged["log_loss"], rel=1e-6)
-    again = told(capsys, "fit", found["chosen"], answers, "--beta", fitted["beta"])
+    assert best["doubt"] == fitted["settings"]["doubt"]
+    again = told(capsys, "fit", found["chosen"], answers, "--beta", fitted["beta"], "--doubt", best["doubt"])
+    assert again["settings"] == fitted["settings"]
     assert again["prevalence"] == fitted["prevalence"]
 
 
@@ -72,10 +74,10 @@ def test_without_gold_nothing_is_judged_and_a_table_is_a_row_a_model(crowd, caps
     [
         (["auto", "--smoothing", "none"], "auto chooses"),
         (["auto", "--beta", "0.5"], "auto chooses"),
-        (["one-coin", "--beta", "2"], "β is 2"),
-        (["majority", "--beta", "0.5"], "takes no β"),
-        (["one-coin", "--smoothing", "empirical"], "no empirical prior"),
-        (["dawid-skene-empirical", "--smoothing", "none"], "Leave --smoothing out"),
+        (["one-coin", "--beta", "2"], "must be from 0.001 to 1"),
+        (["majority", "--beta", "0.5"], "takes no beta"),
+        (["one-coin", "--smoothing", "empirical"], "must be one of none, pooled"),
+        (["dawid-skene-empirical", "--smoothing", "none"], "takes no smoothing"),
     ],
 )
 def test_options_that_do_not_fit_are_refused_in_one_line(arguments, said, crowd, capsys):

@@ -80,3 +80,51 @@ def test_parquet_brings_the_table_back_and_numbers_names_that_come_twice():
     back = pd.read_parquet(io.BytesIO(tables.to_parquet(twice)))
     assert list(back.columns) == ["case", "case (2)"]
     assert back.to_numpy().tolist() == [["a", 0.5], ["=b", 0.25]]
+
+
+def test_all_three_formats_hold_every_value_in_its_own_row_and_column():
+    """Numbers to the last bit, also very small and very large ones, in Excel to 16 digits; the unknown stays empty."""
+    rng = np.random.default_rng(0)
+    numbers = rng.standard_normal(40) * 10.0 ** rng.integers(-300, 300, 40)
+    frame = pd.DataFrame(
+        {
+            "case": [f"case {place}" for place in rng.permutation(40)],
+            "value": numbers,
+            "share": np.where(np.arange(40) % 7 == 3, np.nan, rng.random(40)),
+            "n": rng.integers(-5, 2**53, 40),
+            "low": np.arange(40)[::-1] / 3,
+            "open": rng.random(40) < 0.5,
+        }
+    )
+    header, *cells = sheet_of(tables.to_xlsx(frame))
+    for bits, found in (
+        (
+            0,
+            pd.read_csv(io.BytesIO(tables.to_csv(frame)), dtype=str).assign(open=lambda table: table["open"] == "True"),
+        ),
+        (5e-16, pd.DataFrame(cells, columns=header)),
+        (0, pd.read_parquet(io.BytesIO(tables.to_parquet(frame)))),
+    ):
+        assert list(found.columns) == list(frame.columns) and len(found) == 40
+        assert list(found["case"]) == list(frame["case"]) and list(found["open"]) == list(frame["open"])
+        for name in ("value", "share", "n", "low"):
+            np.testing.assert_allclose(found[name].to_numpy(float), frame[name].to_numpy(float), rtol=bits, atol=0)
+
+
+def test_the_index_of_a_table_is_not_a_column_and_does_not_order_its_rows():
+    frame = pd.DataFrame({"rater": ["a", "b", "c"], "n": [3, 1, 2]}, index=[2, 0, 1])
+    header, *cells = sheet_of(tables.to_xlsx(frame))
+    assert (header, cells) == (("rater", "n"), [("a", 3), ("b", 1), ("c", 2)])
+    assert tables.to_csv(frame).decode("utf-8-sig") == "rater,n\r\na,3\r\nb,1\r\nc,2\r\n"
+    back = pd.read_parquet(io.BytesIO(tables.to_parquet(frame)))
+    assert back.to_numpy().tolist() == [["a", 3], ["b", 1], ["c", 2]]
+
+
+def test_a_text_as_long_as_a_cell_can_hold_stays_whole_and_a_longer_one_is_cut_there():
+    rows = sheet_of(tables.to_xlsx(pd.DataFrame({"x": ["a" * 32_767, "b" * 32_768]})))
+    assert [len(row[0]) for row in rows[1:]] == [32_767, 32_767]
+
+
+def test_a_sheet_that_can_just_hold_all_rows_is_written(monkeypatch):
+    monkeypatch.setattr(tables, "MOST_ROWS_XLSX", 3)
+    assert len(sheet_of(tables.to_xlsx(TABLE))) == 4

@@ -16,7 +16,7 @@ from ...chunks import CancelToken
 from ...errors import InputError, NotApplicableError
 from ...methods import Method, Option, Variant
 from ...options import check_flag, shown
-from ..rater_methods import BETA, by_posterior, posterior_method
+from ..rater_methods import BETA, DOUBT, by_posterior, posterior_method
 from ..sizes import check_size
 from .binary import one_against_rest
 from .density import DifficultyDensity, Specification
@@ -157,16 +157,16 @@ def _checked(found: "BayesianFit", density: DifficultyDensity, seed: int, token:
 
 def _fit(model, dataset, way, run, token, progress) -> "BayesianFit":
     """By the mode or by chains; at the mode annotations can count for less."""
-    beta = run.pop("beta")
+    beta, doubt = run.pop("beta"), run.pop("doubt")
     found = by_posterior(model, dataset, way, run, token, progress)
-    if beta == 1:
+    if beta == 1 and not doubt:
         return found
     if way != "map":
         raise InputError("A sampled difficulty model takes no β.", "Use its mode (map).")
     from .tempering import tempered_at_mode
 
     view = one_against_rest(dataset, model.positive)[0]
-    return replace(found, fit=tempered_at_mode(found.fit, view, beta, token))
+    return replace(found, fit=tempered_at_mode(found.fit, view, beta, token, doubt=doubt))
 
 
 def _method(place: int, tag: str) -> Method:
@@ -181,6 +181,7 @@ def _method(place: int, tag: str) -> Method:
         sources=("Han, Adıgüzel & Carpenter, Crowdsourcing with Difficulty (2024)",),
         options=(
             replace(BETA, of_run=True),
+            replace(DOUBT, of_run=True),
             Option("positive", str, None, "Class told from the rest", "the class that is told apart from all others"),
             Option(
                 "cooperative", bool, True, "No rater does worse than chance", "raters do not do worse than chance"

@@ -8,7 +8,7 @@ from ...annotations.dataset import Dataset
 from ...chunks import CancelToken, chunk_ranges, map_chunks
 from ...errors import InputError
 from ..result import RaterModelFit
-from ..tempering import check_beta, dependence_note
+from ..tempering import check_beta, check_doubt, dependence_note, doubt_note
 from ._tempered_kernels import log_table, tempered_positive
 from .names import switches
 from .nodes import NodeCounts, nodes
@@ -17,7 +17,7 @@ CHUNK_CASES = 8192
 
 
 def tempered_at_mode(
-    fit: RaterModelFit, dataset: Dataset, beta: float, token: CancelToken | None = None
+    fit: RaterModelFit, dataset: Dataset, beta: float, token: CancelToken | None = None, *, doubt: float = 0.0
 ) -> RaterModelFit:
     """The same fit, its class probabilities under ``P_β(z | y) ∝ π_z ∫ p(e) Π p(y | z, e)^β de``; effects stay.
 
@@ -27,6 +27,8 @@ def tempered_at_mode(
         Of a difficulty model by its mode ("map").
     dataset : Dataset
         Of two classes, as it was fitted.
+    doubt : float
+        As in `core.models.tempering.tempered`.
 
     Raises
     ------
@@ -34,6 +36,7 @@ def tempered_at_mode(
         β is not above 0 and at most 1, or the fit is not of these data at its mode.
     """
     check_beta(beta)
+    check_doubt(doubt)
     tag = fit.settings.get("tag")
     if fit.method != "map" or tag is None or fit.cases != dataset.cases or fit.raters != dataset.raters:
         raise InputError(
@@ -54,11 +57,15 @@ def tempered_at_mode(
 
     for _ in map_chunks(work, chunk_ranges(dataset.n_cases, CHUNK_CASES), token=token):
         pass
-    old = dependence_note(dataset, fit.beta)
+    old = (*dependence_note(dataset, fit.beta), *doubt_note(fit.settings.get("doubt", 0.0)))
     probability = np.stack([1 - positive, positive] if code == 1 else [positive, 1 - positive], axis=1)
     return replace(
         fit,
-        class_probability=probability,
-        settings={**fit.settings, "beta": beta},
-        notes=(*(note for note in fit.notes if note not in old), *dependence_note(dataset, beta)),
+        class_probability=(1 - doubt) * probability + doubt * fit.prevalence,
+        settings={**fit.settings, "beta": beta, "doubt": doubt},
+        notes=(
+            *(note for note in fit.notes if note not in old),
+            *dependence_note(dataset, beta),
+            *doubt_note(doubt),
+        ),
     )

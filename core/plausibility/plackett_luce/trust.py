@@ -306,8 +306,8 @@ METHOD = Method(
     "plausibility",
     "Mixture Plackett-Luce",
     plainly="Plackett-Luce that asks of every ranking whether its rater looked at the case or named what is common.",
-    exactly="u ~ Bernoulli(a_j): Plackett-Luce around the case's plausibilities where u = 1, around one vector of class "
-    "popularity where u = 0; Gibbs over u, a and λ, the t-a-p model for rankings (Eubanks, Kappa Zoo, 9).",
+    exactly="u ~ Bernoulli(a_j): Plackett-Luce around the case's plausibilities where u = 1, around one vector of "
+    "class popularity where u = 0; Gibbs over u, a and λ, the t-a-p model for rankings (Eubanks, Kappa Zoo, 9).",
     sources=(UGT, "Eubanks, The Kappa Zoo (2024), chapter 9"),
     takes=RANKED,
     make=MixturePlackettLuce,
@@ -325,6 +325,6 @@ METHOD = Method(
         "No published value: 1, each ranking counts once.",
     ),
     on_pages=False,  # a chain over all cases takes a minute: for the command line and the library
-    sentence="Plausibilities of classes were drawn together with a trust in each rater, from a mixture of Plackett-Luce "
-    "rankings and guesses by the popularity of classes.",
+    sentence="Plausibilities of classes were drawn together with a trust in each rater, from a mixture of Plackett-"
+    "Luce rankings and guesses by the popularity of classes.",
 )

@@ -62,15 +62,15 @@ def cases(views: home_known.Views, theme) -> CertaintyResult | None:
 
 def classifiers(views: home_known.Views, theme) -> SweepTable | None:
     """Classifiers against reliability → Reliability; returns what it shows."""
-    place = st.container()
+    place, metric = st.container(), home_numbers.metric_of(views)
     sweep = home_known.sweep(views)
     with place:
         if sweep is None:
             _title("How good classifiers are when the truth is uncertain")
         else:
-            _title(markdown(verdict(sweep.reliabilities, sweep.evaluation, home_numbers.METRIC)))
+            _title(markdown(verdict(sweep.reliabilities, sweep.evaluation, metric)))
             _plot(
-                figures.classifiers(sweep.reliabilities, sweep.evaluation, home_numbers.METRIC, theme),
+                figures.classifiers(sweep.reliabilities, sweep.evaluation, metric, theme),
                 "home_classifiers",
                 "Metric of each classifier against reliability, with bands over plausible truths",
             )

@@ -8,7 +8,7 @@ from core.agreement.suitable import Suitable
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
 from core.evaluation.choice import leaders
-from core.evaluation.metrics import metric_names
+from core.evaluation.metrics import first_metric
 from core.evaluation.sweep_table import SweepTable
 from core.figures import agreement as agreement_figures
 from core.figures.classifiers import metric_title
@@ -18,7 +18,6 @@ from pages.shared.home import known as home_known
 from pages.shared.kit import plausibility_models, predictions, widgets
 
 UNCERTAIN_BELOW = 0.9
-METRIC = metric_names(predictions.TOP)[1]
 
 
 def sentence(dataset: Dataset, found: Suitable | None, certain: CertaintyResult | None) -> str:
@@ -90,18 +89,23 @@ def uncertain(views: home_known.Views, certain: CertaintyResult | None) -> None:
     )
 
 
-def classifier(sweep: SweepTable | None, reliability: float) -> None:
+def metric_of(views: home_known.Views) -> str:
+    """The metric by which classifiers are compared here."""
+    return first_metric(predictions.TOP, views.plausible.n_classes)
+
+
+def classifier(sweep: SweepTable | None, reliability: float, metric: str) -> None:
     """The best classifier under uncertainty, with its interval over plausible truths."""
-    title = f"Best classifier, {metric_title(METRIC)}"
+    title = f"Best classifier, {metric_title(metric)}"
     leader = None
     if sweep is not None:
         evaluation = sweep.evaluation[sweep.reliabilities.index(reliability)]
-        leader = next(iter(leaders([evaluation], METRIC)), None)
+        leader = next(iter(leaders([evaluation], metric)), None)
     if leader is None:
         st.metric(title, "–", help=widgets.explained("top3 accuracy"))
         st.caption("Not worked out yet." if sweep is None else "No classifier predicts a case of these data.")
         return
-    value = evaluation.values[leader.name][METRIC]
+    value = evaluation.values[leader.name][metric]
     st.metric(title, number(value.mean), help=widgets.explained("top3 accuracy"))
     lead = "" if leader.p is None else f"; ahead of each other one with P ≥ {number(leader.p)}"
     st.caption(

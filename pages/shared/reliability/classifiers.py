@@ -6,7 +6,7 @@ import streamlit as st
 from core.annotations.dataset import RISK_LEVELS, Dataset
 from core.errors import PluralityError
 from core.evaluation.choice import verdict
-from core.evaluation.metrics import metric_names
+from core.evaluation.metrics import first_metric, metric_names
 from core.evaluation.sweep_table import SweepTable
 from core.figures import classifiers as figures
 from core.text import markdown
@@ -17,13 +17,13 @@ TOP = predictions.TOP
 _FIELDS = ("mean", "sd", "ci_low", "ci_high", "min", "max", "point", "case_se", "total_se", "n_cases")
 
 
-def show(sweep: SweepTable, theme) -> None:
+def show(sweep: SweepTable, n_classes: int, theme) -> None:
     """Whether the choice of a classifier survives, its metric against reliability, and who beats whom."""
     metrics = metric_names(TOP)
     metric = st.segmented_control(
         "Metric",
         metrics,
-        default=metrics[1],
+        default=first_metric(TOP, n_classes),
         required=True,
         format_func=figures.metric_title,
         key="metric",

@@ -1,6 +1,6 @@
 """The variance curve against enumeration of all answers and against simulated collection."""
 
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -54,6 +54,33 @@ def test_the_variance_of_a_case_is_that_of_all_kinds_of_cases_and_all_answers(n)
     assert mean == pytest.approx(pa, abs=1e-12)
     found = case_variance(n, pa - pa**2, s3.mean() - pa**2, (s2**2).mean() - pa**2)
     assert found == pytest.approx(square - mean**2, abs=1e-12)
+
+
+@pytest.mark.parametrize(("weighting", "weight_of"), [("flat", lambda n: 1), ("annotations_m1", lambda n: n - 1)])
+def test_moments_weigh_a_case_by_its_triples_and_quadruples_beyond_the_first(weighting, weight_of):
+    """By hand: S3 by n - 2, S2² by n - 3, each over distinct answers of a case, PA² over pairs of different cases."""
+    rng = np.random.default_rng(8)
+    cases = [rng.choice(3, n, p=KINDS[rng.integers(3)]) for n in rng.integers(2, 8, 150)]
+    pairs, triples, quadruples = [], [], []
+    for case in cases:
+        n = len(case)
+        alike = [a == b for a, b in permutations(case, 2)]
+        pairs.append((np.mean(alike), n))
+        if n >= 3:
+            triples.append((np.mean([a == b == c for a, b, c in permutations(case, 3)]), n - 2))
+        if n >= 4:
+            quadruples.append((np.mean([a == b and c == d for a, b, c, d in permutations(case, 4)]), n - 3))
+    found = agreement_moments(counts_of(cases, 3), weighting)
+    s2, weight = np.array([(value, weight_of(n)) for value, n in pairs]).T
+    agreement = np.average(s2, weights=weight)
+    apart = np.outer(weight, weight) * (1 - np.eye(len(s2)))
+    square = s2 @ apart @ s2 / apart.sum()
+    c1, c0 = (
+        np.average(np.array(values)[:, 0], weights=np.array(values)[:, 1]) - square for values in (triples, quadruples)
+    )
+    assert 0 < c0 < c1 < (agreement - square + c0) / 2  # no bound is met
+    assert (found.agreement, found.v2, found.c1, found.c0) == pytest.approx((agreement, agreement - square, c1, c0))
+    assert found.n_cases == tuple(sum(len(case) >= k for case in cases) for k in (2, 3, 4))
 
 
 def test_cases_that_are_all_of_one_kind_have_the_closed_form_of_independent_answers():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.annotations.dataset import Dataset
-from core.certainty.explain import distrusted, why
+from core.certainty.explain import CLEARLY_LESS, distrusted, why
 
 
 @pytest.mark.parametrize(
@@ -87,6 +87,13 @@ def test_raters_far_below_the_median_are_distrusted_if_they_have_enough_annotati
     accuracy = np.array([0.8, 0.82, 0.79, 0.6, 0.1])
     found = distrusted(accuracy, np.array([50, 60, 70, 40, 5]))
     assert found.tolist() == [False, False, False, True, False]
+
+
+def test_the_median_rater_is_the_yardstick_whatever_the_best_and_the_worst_do():
+    enough = np.full(5, 100)
+    just, below = CLEARLY_LESS * 0.8 + 0.01, CLEARLY_LESS * 0.8 - 0.01
+    assert distrusted(np.array([1.0, 1.0, 0.8, 0.8, just]), enough).tolist() == [False] * 5
+    assert distrusted(np.array([0.8, 0.8, 0.0, 0.8, below]), enough).tolist() == [False, False, True, False, True]
 
 
 def test_with_fewer_than_three_judged_raters_nobody_is_distrusted():

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy.stats import dirichlet
 
-from core.certainty.regions import dirichlet_region
+from core.certainty.regions import dirichlet_region, draws_region
 
 N_DRAWS, N_FRESH = 4000, 20_000
 
@@ -92,3 +93,18 @@ def test_relabelling_the_corners_turns_the_region_with_them():
 
 def test_a_single_draw_still_has_a_region():
     assert dirichlet_region(np.array([2.0, 2.0, 2.0]), np.array([[0.3, 0.3, 0.4]])).outlines
+
+
+def test_the_outline_of_draws_runs_where_their_kernel_density_meets_its_lower_quantile():
+    """f(x) = mean of Dir(x; s / b + 1) by scipy, b = sd / 2 · N^(-1/3), a draw's own kernel left out at the draw."""
+    draws = np.random.default_rng(3).dirichlet([9.0, 4.0, 6.0], 80)
+    bandwidth = 0.5 * np.sqrt(draws.var(axis=0).mean()) * len(draws) ** (-1 / 3)
+
+    def log_density(point, others):
+        return np.log(np.mean([dirichlet.pdf(point, other / bandwidth + 1) for other in others]))
+
+    at_draws = [log_density(x, np.delete(draws, i, axis=0)) for i, x in enumerate(draws)]
+    threshold = np.quantile(at_draws, 0.05)
+    (outline, *_) = draws_region(draws).outlines
+    found = [log_density(point / point.sum(), draws) for point in outline if point.min() > 1e-3]
+    assert len(found) > 20 and found == pytest.approx([threshold] * len(found), abs=0.15)

@@ -7,6 +7,7 @@ from math import comb
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from core.evaluation.metrics import evaluate, metric_names, point_scores, tied_orders
 from core.plausibility.protocol import CaseDraws
@@ -264,7 +265,14 @@ def test_p_better_counts_draws_on_common_cases_and_half_of_the_ties(all_draws, c
             continue
         gap = (by_hand[a, common] - by_hand[b, common]).sum(axis=0)
         exact = [np.mean([1.0 if g > 1e-9 else 0.5 if g > -1e-9 else 0.0 for g in row]) for row in gap]
-        assert found.better[a, b] == pytest.approx(exact, abs=1e-12)
+        assert found.better_for_these[a, b] == pytest.approx(exact, abs=1e-12)
+        per_case = (by_hand[a, common] - by_hand[b, common]).mean(axis=2)
+        n, se = len(per_case), per_case.std(axis=0, ddof=1) / np.sqrt(len(per_case))
+        sampled = [
+            stats.t.cdf(of_metric / n / error, n - 1).mean() if error > 1e-12 else share
+            for of_metric, error, share in zip(gap, se, exact, strict=True)
+        ]
+        assert found.better[a, b] == pytest.approx(sampled, abs=1e-9)
         assert found.better[a, b] + found.better[b, a] == pytest.approx(np.ones(5), abs=1e-12)
     assert np.isnan(found.better[range(4), range(4)]).all()
 
@@ -273,6 +281,19 @@ def test_a_classifier_is_better_than_its_double_in_half_of_the_draws(all_draws, 
     double = Lists("double", classifiers[0].blocks)
     found = evaluated([classifiers[0], double], all_draws)
     assert (found.better[0, 1] == 0.5).all() and (found.better[1, 0] == 0.5).all()
+
+
+def test_two_classifiers_that_guess_do_not_lead_for_sure_however_certain_the_truth_is():
+    """One is right on a few cases more; on other cases like these it need not be."""
+    rng = np.random.default_rng(5)
+    n = 60
+    truth = rng.integers(0, 4, n)
+    draws = [point_draws(np.eye(4)[code] * 0.97 + 0.01) for code in truth]
+    guesses = [[[[int(k)] for k in rng.permutation(4)[:3]] for _ in range(n)] for _ in range(2)]
+    found = evaluated([Lists(name, lists) for name, lists in zip("ab", guesses, strict=True)], draws)
+    gap = found.values["a"]["top1_accuracy"].mean - found.values["b"]["top1_accuracy"].mean
+    assert abs(gap) > 1e-9 and found.better_for_these[0, 1, 0] in (0.0, 1.0)
+    assert 0.02 < found.better[0, 1, 0] < 0.98
 
 
 def test_a_classifier_that_is_always_right_is_better_for_sure():

@@ -29,3 +29,11 @@ def test_three_pairs_have_a_correlation_and_no_interval():
     found = relation(np.array([1.0, 2, 3]), np.array([1.0, 3, 2]))
     assert found.correlation == pytest.approx(0.5)
     assert found.ci_low is None
+
+
+@pytest.mark.parametrize(("slope", "correlation"), [(2.0, 1), (-0.5, -1)])
+def test_a_perfect_line_has_a_correlation_without_an_interval(slope, correlation):
+    x = np.array([0.0, 1.0, 2.0, 3.0])  # whose correlation has no rounding
+    found = relation(x, 3 + slope * x)
+    assert (found.intercept, found.slope, found.correlation) == pytest.approx((3, slope, correlation))
+    assert found.correlation == correlation and found.ci_low is None and found.ci_high is None

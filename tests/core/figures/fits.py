@@ -6,7 +6,8 @@ from core.models.result import CaseEffect, RaterModelFit, Spread, Uncertainty
 
 
 def spread(value, width=0.05):
-    return Spread(np.full(value.shape, width), value - width, value + width)
+    """Intervals that reach further down than up, so that ends that change places are seen."""
+    return Spread(np.full(value.shape, width), value - width, value + 0.6 * width)
 
 
 def fit(n_raters=4, n_classes=2, n_cases=30, interval=True, seed=0, names="rater"):

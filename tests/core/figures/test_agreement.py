@@ -16,6 +16,7 @@ from core.figures.agreement import (
 )
 from core.figures.theme import DARK, LIGHT
 from core.ingest.read_files import read
+from core.text import number
 
 BAD = "<b>x</b>%{y}"
 
@@ -51,6 +52,33 @@ def test_a_forest_draws_values_and_ends_and_leaves_the_undefined_out(theme):
     assert figure.layout.xaxis.range[0] < -0.5
 
 
+def test_a_point_of_a_forest_has_the_numbers_of_its_own_line():
+    """Ends at unequal distances, and no two numbers alike."""
+    table = [
+        Coefficient("percent", "identity", 0.71, 0.1, 0.52, 0.75, 11, 31),
+        undefined("fleiss_kappa", "identity", "only one class was used"),
+        Coefficient("conger_kappa", "identity", 0.43, 0.1, 0.4, 0.61, 1200, 34567),
+    ]
+    figure = forest(table, DARK, "")
+    points, axis = figure.data[0], figure.layout.yaxis
+    assert points.error_x.array == pytest.approx([0.04, 0.18])
+    assert points.error_x.arrayminus == pytest.approx([0.19, 0.03])
+    assert [list(row) for row in points.customdata] == [
+        ["Percent agreement", "interval 0.520 to 0.750", 11, 31],
+        ["Conger κ", "interval 0.400 to 0.610", 1200, 34567],
+    ]
+    assert list(axis.tickvals) == [0, 1] and axis.range[0] > 1 and axis.range[1] < 0  # the first on top
+    assert points.marker.color == points.error_x.color == DARK.accent
+
+
+@pytest.mark.parametrize(("low", "start"), [(0.2, 0.0), (-0.5, -0.5), (-3.0, -1.0)])
+def test_the_axis_of_a_forest_holds_0_to_1_and_what_is_below_down_to_minus_1(low, start):
+    axis = forest([coefficient("percent", 0.5, low, 0.9)], LIGHT, "").layout.xaxis
+    assert start - 0.1 < axis.range[0] < start and 1 < axis.range[1] < 1.1
+    alone = forest([coefficient("icc_1", low)], LIGHT, "").layout.xaxis
+    assert alone.range[0] == pytest.approx(axis.range[0])
+
+
 def test_headings_stand_before_their_coefficients_and_an_empty_group_has_none():
     figure = forest(TABLE[1:], LIGHT, "", labels=["a", "b", "c"], headings={0: "empty", 1: "one", 2: "two"})
     assert list(figure.layout.yaxis.ticktext) == ["<b>one</b>", "b", "<b>two</b>", "c"]
@@ -76,6 +104,50 @@ def test_every_cell_of_the_pair_matrix_has_its_value_its_n_and_a_point_to_click(
     assert len(where) == 6 and list(where[1, 0]) == [2, 0]
     assert all(matrix.raters[order[y]] in text for y, text in zip(points.y, points.hovertext, strict=True))
     assert points.selected.marker.opacity == points.unselected.marker.opacity == 0
+
+
+def uneven():
+    """Three raters of whom each two share another number of cases and agree on another share."""
+    raters, rng = ["ann", "bob", "cem"], np.random.default_rng(2)
+    rows = [(case, r) for case in range(40) for r in range(3) if r == 0 or case % (r + 1) == 0]
+    text = "\n".join(f"{case},{raters[r]},{rng.integers(2)}" for case, r in rows)
+    return pair_matrix(read(f"case,rater,class\n{text}".encode(), name="made").dataset, "cohen_kappa")
+
+
+def test_cells_of_the_pair_matrix_follow_the_order_that_is_asked_for():
+    matrix, order = uneven(), np.array([1, 2, 0])
+    assert len({matrix.n[i, j] for i, j in ((0, 1), (0, 2), (1, 2))}) == 3
+    figure = pair_heatmap(matrix, order, LIGHT, "")
+    heat, points = figure.data
+    names = [matrix.raters[code] for code in order]
+    for axis in (figure.layout.xaxis, figure.layout.yaxis):
+        assert list(axis.ticktext) == names and list(axis.tickvals) == [0, 1, 2]
+    assert figure.layout.yaxis.range[0] > 2 > 0 > figure.layout.yaxis.range[1]  # the first on top
+    assert figure.layout.xaxis.range[0] < 0 < 2 < figure.layout.xaxis.range[1]
+    apart = [(y, x) for y in range(3) for x in range(3) if x != y]
+    for y, x in apart:
+        i, j = order[y], order[x]
+        assert heat.z[y][x] == matrix.value[i, j]
+        assert heat.text[y][x] == f"{number(matrix.value[i, j])}<br>n {matrix.n[i, j]}"
+    values = [matrix.value[order[y], order[x]] for y, x in apart]
+    assert (heat.zmin, heat.zmax) == (min(values), max(values))
+    for x, y, codes, text in zip(points.x, points.y, points.customdata, points.hovertext, strict=True):
+        i, j = order[y], order[x]
+        low, high = matrix.interval(i, j)
+        assert list(codes) == [i, j]
+        assert text == (
+            f"{names[y]} and {names[x]}<br>Cohen κ {number(matrix.value[i, j])} ({number(low)} to {number(high)})"
+            f"<br>{matrix.n[i, j]} pairs of answers"
+        )
+
+
+def test_two_raters_without_a_case_in_common_are_told_so():
+    text = "case,rater,class\n1,a,x\n1,b,x\n2,a,y\n2,b,x\n3,c,y\n3,a,y"
+    matrix = pair_matrix(read(text.encode(), name="made").dataset)
+    heat, points = pair_heatmap(matrix, np.arange(3), LIGHT, "").data
+    assert heat.text[1][2] == "no case<br>shared" and heat.text[0][1].endswith("n 2")
+    hover = dict(zip(zip(points.x, points.y, strict=True), points.hovertext, strict=True))
+    assert hover[2, 1] == "b and c<br>undefined: the two share no case"
 
 
 def test_two_raters_who_hardly_met_have_no_colour():
@@ -104,9 +176,14 @@ def test_names_are_shown_letter_for_letter():
 
 def test_histograms_count_every_case_once():
     agreement = np.array([1, 1, 0.5, 0, np.nan])
-    assert sum(case_agreement_histogram(agreement, LIGHT, "").data[0].y) == 4
+    shares = case_agreement_histogram(agreement, LIGHT, "").data[0]
+    assert {round(x, 2): y for x, y in zip(shares.x, shares.y, strict=True) if y} == {0.05: 1, 0.55: 1, 0.95: 2}
+    assert tuple(case_agreement_histogram(agreement, LIGHT, "").layout.xaxis.range) == (0, 1)
+    assert (shares.customdata[0], shares.customdata[9]) == ("0.0 to 0.1", "0.9 to 1.0")
     bars = annotations_per_case(np.array([2, 2, 5]), LIGHT, "").data[0]
     assert list(bars.x) == [2, 5] and list(bars.y) == [2, 1]
+    assert annotations_per_case(np.array([2, 22]), LIGHT, "").layout.xaxis.dtick == 1
+    assert annotations_per_case(np.array([2, 23]), LIGHT, "").layout.xaxis.dtick is None
 
 
 def test_names_say_which_weights():

@@ -1,9 +1,11 @@
 """Figures of checks: what is drawn is what was given."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from core.figures.checks import MOST_MODELS, MOST_RATERS, loo_forest, rater_bands, vote_bands
+from core.figures.checks import MOST_MODELS, MOST_RATERS, NAMED_RATERS, loo_forest, rater_bands, vote_bands
 from core.figures.theme import DARK, LIGHT
 from core.models.checks import PredictiveCheck
 from core.models.loo import LooRow
@@ -47,6 +49,34 @@ def test_votes_stand_above_in_cases_and_below_as_differences(theme):
     assert list(above.customdata[0]) == [0, 50, 45, 50, 55, 0.1, 100]
 
 
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_each_model_has_its_own_band_in_its_own_place_colour_and_hover(theme):
+    """Medians that do not stand in the middle of their bands."""
+    first = replace(VOTES, median=np.array([46.0, 19.0, 26.0]))
+    second = check("votes", [50, 30, 20], [20, 21, 1], [60, 34, 9], [100, 100, 100])
+    figure = vote_bands({"one": first, "<b>two</b>": second}, theme, "")
+    outline, *bands = figure.data
+    assert list(outline.x) == [0, 1, 2] and list(outline.customdata) == [100, 100, 100]
+    for number, model in enumerate((first, second)):
+        for trace, shift in zip(bands[2 * number : 2 * number + 2], (0, model.observed), strict=True):
+            assert trace.y == pytest.approx(model.median - shift)
+            assert trace.y + trace.error_y.array == pytest.approx(model.high - shift)
+            assert trace.y - trace.error_y.arrayminus == pytest.approx(model.low - shift)
+            assert trace.x == pytest.approx(np.arange(3) + (-0.2, 0.2)[number])
+            assert trace.marker.color == trace.error_y.color == theme.classes[number]
+            assert trace.name == ("one", "&lt;b&gt;two&lt;/b&gt;")[number]
+            assert np.array(trace.customdata) == pytest.approx(
+                np.column_stack(
+                    [np.arange(3), model.observed, model.low, model.median, model.high, model.p, model.total]
+                )
+            )
+    (line,) = figure.layout.shapes
+    assert line.y0 == line.y1 == 0 and line.yref == "y2"
+    above, below = figure.layout.yaxis, figure.layout.yaxis2
+    assert above.domain[0] > below.domain[1]
+    assert (above.title.text, below.title.text) == ("cases", "replicated − observed")
+
+
 def test_models_are_drawn_beside_each_other_and_no_more_than_five():
     figure = vote_bands({f"model {m}": VOTES for m in range(7)}, LIGHT, "")
     bands = [trace for trace in figure.data if trace.type == "scatter" and trace.yaxis == "y"]
@@ -66,9 +96,30 @@ def test_raters_are_sorted_and_those_outside_their_band_are_crosses():
     raters = check("raters", [30, 10, 20], [25, 8, 30], [35, 12, 40], [100, 50, 50], ["a", "b", "c"])
     band, inside, outside = rater_bands(raters, LIGHT, "").data
     assert list(band.y) == [0.16, 0.24, None, 0.25, 0.35, None, 0.6, 0.8, None]
+    assert list(band.x) == [0, 0, None, 1, 1, None, 2, 2, None]
     assert list(inside.y) == [0.2, 0.3] and list(outside.y) == [0.4] and list(outside.x) == [2]
+    assert list(inside.x) == [0, 1]
+    assert [list(row) for row in inside.customdata] == [["b", "10", "50", 8, 12, 0.5], ["a", "30", "100", 25, 35, 0.1]]
+    assert (inside.marker.color, outside.marker.color) == (LIGHT.ink, LIGHT.mean)
+    axis = rater_bands(raters, LIGHT, "").layout.xaxis
+    assert list(axis.ticktext) == ["b", "a", "c"] and list(axis.tickvals) == [0, 1, 2]
     assert outside.marker.symbol == "x"
     assert list(outside.customdata[0]) == ["c", "20", "50", 30, 40, 0.9]
+
+
+def test_an_observed_number_on_either_end_of_its_band_is_inside():
+    ends = check("raters", [25, 35, 24, 36], [25] * 4, [35] * 4, [100] * 4, ["low", "high", "under", "over"])
+    _, inside, outside = rater_bands(ends, LIGHT, "").data
+    assert [row[0] for row in inside.customdata] == ["low", "high"]
+    assert [row[0] for row in outside.customdata] == ["under", "over"]
+
+
+@pytest.mark.parametrize("n", [NAMED_RATERS, NAMED_RATERS + 1])
+def test_few_raters_are_named_and_many_counted(n):
+    few = check("raters", np.arange(n), np.arange(n), np.arange(n), np.full(n, 100))
+    axis = rater_bands(few, LIGHT, "").layout.xaxis
+    assert (axis.ticktext is not None) == (n == NAMED_RATERS)
+    assert (axis.title.text == f"{n} raters by what was observed") == (n > NAMED_RATERS)
 
 
 def test_of_many_raters_those_that_fit_worst_are_kept():
@@ -92,7 +143,16 @@ def test_differences_stand_with_their_errors_and_what_cannot_be_trusted_is_open(
     assert list(points.error_x.array[:2]) == [0, 2] and np.isnan(points.error_x.array[2])
     assert list(points.marker.symbol) == ["circle", "circle", "circle-open"]
     assert "k too high for 7" in points.customdata[2][5] and "50" in points.customdata[0][3]
-    assert [note.text for note in figure.layout.annotations] == ["best", "−4.5 ± 2.0", "−6.0"]
+    assert list(points.y) == list(figure.layout.yaxis.tickvals) == [0, 1, 2]
+    assert list(figure.layout.yaxis.ticktext) == ["A", "AB", "C"] and figure.layout.yaxis.range[0] > 2
+    assert [(note.y, note.text) for note in figure.layout.annotations] == [(0, "best"), (1, "−4.5 ± 2.0"), (2, "−6.0")]
+    assert [list(row)[:5] for row in points.customdata] == [
+        ["A", "best", "-100.0 ± 9.0", "50", "3.0"],
+        ["AB", "−4.5 ± 2.0", "-104.5 ± 9.0", "50", "3.0"],
+        ["C", "−6.0", "-106.0 ± 9.0", "50", "3.0"],
+    ]
+    (line,) = figure.layout.shapes
+    assert line.x0 == line.x1 == 0
 
 
 def test_models_far_behind_are_arrows_at_the_edge_with_their_number():
@@ -102,6 +162,21 @@ def test_models_far_behind_are_arrows_at_the_edge_with_their_number():
     assert figure.data[0].marker.symbol[3] == "triangle-left" and np.isnan(figure.data[0].error_x.array[3])
     assert figure.layout.annotations[3].text == "−9,000.0 ± 2.0"
     assert list(loo_forest((row("only", 0.0),), LIGHT, "").data[0].x) == [0]
+
+
+@pytest.mark.parametrize(("far", "drawn"), [(-60.0, -60.0), (-61.0, -30.0)])
+def test_a_model_more_than_twice_as_far_as_three_medians_stands_at_them(far, drawn):
+    """The median difference of those behind the best is -10, so the edge is at -30."""
+    rows = (row("best", 0.0), row("a", -9.0), row("b", -10.0), row("far", far))
+    points = loo_forest(rows, LIGHT, "").data[0]
+    assert points.x[3] == drawn and (points.marker.symbol[3] == "triangle-left") == (far != drawn)
+
+
+def test_a_far_model_that_is_not_to_be_trusted_is_an_open_arrow_and_a_sum_without_error_has_none():
+    rows = (row("best", 0.0), row("a", -9.0), row("b", -10.0), replace(row("far", -900.0, n_high_k=1234), se=None))
+    points = loo_forest(rows, DARK, "").data[0]
+    assert points.marker.symbol[3] == "triangle-left-open" and points.customdata[3][2] == "-1,000.0"
+    assert points.customdata[3][5] == "<br>k too high for 1,234 of them" and points.customdata[0][5] == ""
 
 
 def test_names_of_models_and_raters_are_shown_letter_for_letter():

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from core.agreement.intervals import Coefficient, undefined
+from core.evaluation.metrics import Evaluation, MetricValue
 from core.figures import home as figures
 from core.figures.theme import DARK, LIGHT
 
@@ -22,6 +23,17 @@ def test_bars_of_certainty_count_every_case_and_part_at_the_bound():
     certainty = np.array([0.2, 0.88, 0.9, 0.91, 1.0])
     uncertain, certain = figures.certainties(certainty, 0.9, DARK).data
     assert (sum(uncertain.y), sum(certain.y)) == (2, 3)
+    found = {round(x, 3): y for bars in (uncertain, certain) for x, y in zip(bars.x, bars.y, strict=True) if y}
+    assert found == {0.225: 1, 0.875: 1, 0.925: 2, 0.975: 1}
+    assert max(uncertain.x) < 0.9 < min(certain.x) and len(uncertain.x) + len(certain.x) == 20
+    assert (uncertain.name, certain.name) == ("uncertain", "certain")
+    assert (uncertain.marker.line.color, certain.marker.line.color) == (DARK.mean, DARK.accent)
+    uncertain, certain = figures.certainties(np.array([0.11, 0.63, 0.99]), 0.125, LIGHT).data
+    assert (sum(uncertain.y), sum(certain.y)) == (0, 3)  # a bar whose middle is the bound stands once
+    figure = figures.certainties(certainty, 0.7, LIGHT)
+    (bound,) = figure.layout.shapes
+    assert bound.x0 == bound.x1 == 0.7 and figure.layout.height == figures.HEIGHT
+    assert list(figure.layout.xaxis.range) == [0, 1.02]
 
 
 def test_shares_have_their_intervals_and_markup_in_names_stays_text():
@@ -30,6 +42,35 @@ def test_shares_have_their_intervals_and_markup_in_names_stays_text():
     figure = figures.with_intervals(names, value, value - 0.05, value + 0.02, LIGHT, "share", [True] + [False] * 10)
     plain, marked = figure.data
     assert len(plain.x) + len(marked.x) == figures.MOST_LINES
+    assert list(marked.x) == [value[0]] and list(marked.y) == [0]
+    assert list(plain.x) == list(value[1 : figures.MOST_LINES]) and list(plain.y) == list(range(1, figures.MOST_LINES))
+    assert plain.error_x.array == pytest.approx([0.02] * 7) and plain.error_x.arrayminus == pytest.approx([0.05] * 7)
+    assert (plain.marker.symbol, plain.marker.color) == ("circle", LIGHT.accent)
+    assert (marked.marker.symbol, marked.marker.color) == ("x", LIGHT.mean)
+    assert list(figure.layout.yaxis.ticktext[1:]) == list("abcdefg")
+    assert list(figure.layout.yaxis.tickvals) == list(range(figures.MOST_LINES))
+    assert figure.layout.yaxis.range[0] > figures.MOST_LINES - 1 and figure.layout.yaxis.range[1] < 0  # first on top
+    assert figure.layout.xaxis.title.text == "share"
     assert marked.error_x.array == pytest.approx([0.02]) and marked.error_x.arrayminus == pytest.approx([0.05])
     assert figure.layout.yaxis.ticktext[0] == "&lt;b&gt;x&lt;/b&gt;"
     assert figure.layout.height == figures.HEIGHT
+
+
+def test_shares_have_their_own_ends_and_none_is_marked_unless_asked():
+    value, low, high = [0.5, 0.2, 0.9], [0.1, 0.15, 0.6], [0.55, 0.8, 0.97]
+    plain, marked = figures.with_intervals(["a", "b", "c"], value, low, high, DARK, "").data
+    assert np.array(plain.x) + plain.error_x.array == pytest.approx(high)
+    assert np.array(plain.x) - plain.error_x.arrayminus == pytest.approx(low)
+    assert list(plain.x) == value and len(marked.x) == 0
+
+
+def test_classifiers_stand_still_with_the_same_numbers_as_on_their_page():
+    value = MetricValue(0.6, 0.1, 0.5, 0.65, 0.4, 0.7, 0.62, 0.02, 0.1, 40)
+    steps = tuple(
+        Evaluation(("net",), ("top1_accuracy",), {"net": {"top1_accuracy": value}}, None, None, None, None, None)
+        for _ in range(2)
+    )
+    figure = figures.classifiers((1.0, 3.0), steps, "top1_accuracy", LIGHT)
+    band, line, cross = figure.data
+    assert list(line.y) == [0.6, 0.6] and list(band.y) == [0.65, 0.65, 0.5, 0.5] and list(cross.y) == [0.62]
+    assert figure.layout.height == figures.HEIGHT and figure.layout.hovermode is False

@@ -5,9 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.figures.models import calibration_curve, confusion_heatmap, prevalence_by_model
-from core.figures.theme import DARK, LIGHT
-from tests.core.figures.fits import fit
+from core.figures.models import (
+    MOST_CLASSES,
+    MOST_WITH_INTERVALS,
+    calibration_curve,
+    confusion_heatmap,
+    objective_path,
+    prevalence_bars,
+    prevalence_by_model,
+)
+from core.figures.theme import DARK, LIGHT, with_opacity
+from core.text import number
+from tests.core.figures.fits import fit, spread
 
 
 def test_prevalence_of_one_class_is_a_row_per_model():
@@ -16,10 +25,14 @@ def test_prevalence_of_one_class_is_a_row_per_model():
     raw, first, second = figure.data
     assert list(raw.x) == [0.3, 0.3] and "46 annotations" in raw.hovertemplate
     assert list(first.x) == [fits["ABC"].prevalence[1]] and list(first.y) == [0] and list(second.y) == [1]
-    assert first.error_x.array == pytest.approx([0.05]) and np.isnan(second.error_x.array).all()
+    assert first.error_x.array == pytest.approx([0.03]) and first.error_x.arrayminus == pytest.approx([0.05])
+    assert np.isnan(second.error_x.array).all() and np.isnan(second.error_x.arrayminus).all()
+    assert list(raw.y) == [-0.5, 1.5] and list(figure.layout.yaxis.tickvals) == [0, 1]
+    assert figure.layout.yaxis.range[0] > 1 and figure.layout.yaxis.range[1] < 0  # the first on top
+    assert figure.layout.xaxis.title.text == "share of cases that are class 1"
     assert (first.marker.symbol[0], second.marker.symbol[0]) == ("circle", "x-thin")
     assert list(figure.layout.yaxis.ticktext) == ["ABC", "vote"]
-    assert first.customdata[0][1] == f"{first.x[0] - 0.05:.3f} to {first.x[0] + 0.05:.3f}"
+    assert first.customdata[0][1] == f"{first.x[0] - 0.05:.3f} to {first.x[0] + 0.03:.3f}"
     assert second.customdata[0][1] == "no interval" and "30 cases" in second.hovertemplate
 
 
@@ -31,18 +44,32 @@ def test_prevalence_of_more_classes_is_a_group_per_class():
     assert list(figure.data[2].x) == list(fits["a"].prevalence[[2, 0]])
     assert list(figure.layout.yaxis.ticktext) == ["class 2", "class 0"]
     assert figure.data[2].marker.symbol[0] != figure.data[3].marker.symbol[0]
+    assert [list(trace.y) for trace in figure.data[:2]] == [[-0.5, 1.5], [2.5, 4.5]]
+    assert [trace.showlegend for trace in figure.data] == [True, False, True, True]
+    assert list(figure.layout.yaxis.tickvals) == [0.5, 3.5] and figure.layout.xaxis.title.text == "share of cases"
+    assert [figure.data[2].name, figure.data[3].name] == ["a", "b"]
+    assert [trace.marker.color for trace in figure.data[2:]] == list(LIGHT.classes[:2])
+    assert [row[0] for row in figure.data[3].customdata] == ["class 2", "class 0"]
+    low, high = fits["b"].prevalence[[2, 0]] - 0.05, fits["b"].prevalence[[2, 0]] + 0.03
+    assert [row[1] for row in figure.data[3].customdata] == [
+        f"{a:.3f} to {b:.3f}" for a, b in zip(low, high, strict=True)
+    ]
 
 
 def test_calibration_shows_shares_with_intervals_and_counts_and_no_empty_bin():
     predicted, observed = np.array([0.1, 0.5, 0.9]), np.array([0.2, np.nan, 0.8])
     count = np.array([40, 0, 60])
-    figure = calibration_curve(predicted, observed, observed - 0.1, observed + 0.1, count, LIGHT, "")
+    figure = calibration_curve(predicted, observed, observed - 0.15, observed + 0.1, count, LIGHT, "")
     line, curve, bars = figure.data
     assert list(line.x) == list(line.y) == [0, 1]
     assert list(curve.x) == [0.1, 0.9] and list(curve.y) == [0.2, 0.8]
-    assert curve.error_y.array == pytest.approx(0.1) and curve.error_y.arrayminus == pytest.approx(0.1)
-    assert list(bars.y) == [40, 60] and bars.yaxis == "y2"
-    assert curve.customdata[1] == pytest.approx([0.7, 0.9, 60])
+    assert curve.error_y.array == pytest.approx([0.1, 0.1]) and curve.error_y.arrayminus == pytest.approx([0.15, 0.15])
+    assert list(bars.x) == [0.1, 0.9] and list(bars.y) == [40, 60] and bars.yaxis == "y2"
+    assert np.array(curve.customdata) == pytest.approx(np.array([[0.05, 0.3, 40], [0.65, 0.9, 60]]))
+    above, below = figure.layout.yaxis, figure.layout.yaxis2
+    assert above.domain[0] > below.domain[1] and below.title.text == "cases" and above.title.text == "share true"
+    assert above.range[0] < 0 and above.range[1] > 1 and below.range is None
+    assert figure.layout.xaxis.range[0] < 0 and figure.layout.xaxis.range[1] > 1
 
 
 def test_names_are_shown_letter_for_letter():
@@ -70,3 +97,80 @@ def test_a_confusion_matrix_without_intervals_shows_numbers_alone():
 def test_a_model_that_has_not_converged_is_marked_on_the_axis():
     figure = prevalence_by_model({"AB, not converged": fit()}, np.array([0.7, 0.3]), LIGHT, "", [1])
     assert list(figure.layout.yaxis.ticktext) == ["AB<br>not converged"]
+
+
+def measured(n_classes, interval=True):
+    """A fit each of whose numbers is met once: confusion 0.01 to 0.99 in steps, evidence of its own in each row."""
+    model = fit(n_classes=n_classes, interval=interval)
+    confusion = (1 + np.arange(4 * n_classes**2).reshape(4, n_classes, n_classes)) / (4 * n_classes**2 + 2)
+    evidence = np.random.default_rng(5).permutation(4 * n_classes).reshape(4, n_classes) + 0.4
+    if interval:
+        known = replace(model.uncertainty, confusion=spread(confusion, 0.005))
+        model = replace(model, uncertainty=known)
+    return replace(model, confusion=confusion, evidence=evidence)
+
+
+@pytest.mark.parametrize("n_classes", [3, MOST_WITH_INTERVALS, MOST_WITH_INTERVALS + 1])
+def test_rows_of_a_confusion_matrix_are_true_classes_and_columns_answers(n_classes):
+    model = measured(n_classes)
+    figure = confusion_heatmap(model, 2, LIGHT, "")
+    heat, names = figure.data[0], [f"class {k}" for k in range(n_classes)]
+    matrix, evidence = model.confusion[2], model.evidence[2]
+    assert np.array_equal(heat.z, matrix) and (heat.zmin, heat.zmax) == (0, 1)
+    assert list(heat.x) == list(heat.y) == list(range(n_classes))
+    assert list(figure.layout.xaxis.ticktext) == names and figure.layout.xaxis.title.text == "answered class"
+    assert list(figure.layout.yaxis.ticktext) == [
+        f"{name}<br>n ≈ {n:,.0f}" for name, n in zip(names, evidence, strict=True)
+    ]
+    assert figure.layout.yaxis.title.text == "true class" and figure.layout.yaxis.autorange == "reversed"
+    for k in range(n_classes):
+        for m in range(n_classes):
+            value = number(matrix[k, m])
+            ends = f"({number(matrix[k, m] - 0.005)} to {number(matrix[k, m] + 0.003)})"
+            assert heat.text[k][m] == (f"{value}<br>{ends}" if n_classes <= MOST_WITH_INTERVALS else value)
+            assert heat.hovertext[k][m] == (
+                f"true {names[k]}, answered {names[m]}: {value} {ends}<br>about {evidence[k]:,.1f} annotations"
+            )
+
+
+def test_of_many_classes_those_that_the_rater_met_most_are_shown_in_their_own_order():
+    model = measured(MOST_CLASSES + 3, interval=False)
+    figure = confusion_heatmap(model, 1, LIGHT, "")
+    kept = np.sort(np.argsort(-model.evidence[1])[:MOST_CLASSES])
+    assert np.array_equal(figure.data[0].z, model.confusion[1][np.ix_(kept, kept)])
+    assert figure.data[0].text[3][11] == number(model.confusion[1, kept[3], kept[11]])
+    assert figure.data[0].texttemplate == "%{text}"
+    assert list(figure.layout.xaxis.ticktext) == [f"class {k}" for k in kept]
+    assert [text.split("<")[0] for text in figure.layout.yaxis.ticktext] == [f"class {k}" for k in kept]
+
+
+def test_a_cell_whose_interval_is_not_known_has_none():
+    model = measured(2)
+    model.uncertainty.confusion.low[0, 0, 1] = np.nan
+    text = confusion_heatmap(model, 0, LIGHT, "").data[0].text
+    assert text[0][1] == number(model.confusion[0, 0, 1]) and "to" in text[0][0] and "to" in text[1][0]
+
+
+def test_prevalence_by_vote_and_by_model_stand_side_by_side_the_commonest_by_the_model_first():
+    vote = replace(fit(n_classes=3), model="majority", prevalence=np.array([0.5, 0.2, 0.3]))
+    model = replace(fit(n_classes=3), prevalence=np.array([0.25, 0.15, 0.6]))
+    figure = prevalence_bars([vote, model], DARK, "")
+    first, second = figure.data
+    assert list(first.x) == [0.3, 0.5, 0.2] and list(second.x) == [0.6, 0.25, 0.15]
+    assert list(first.y) == list(second.y) == [0, 1, 2] and figure.layout.yaxis.autorange == "reversed"
+    assert list(figure.layout.yaxis.ticktext) == list(first.customdata) == ["class 2", "class 0", "class 1"]
+    assert (first.name, second.name) == ("Majority vote", "Dawid-Skene") and figure.layout.barmode == "group"
+    assert first.marker.color == with_opacity(DARK.classes[1], 0.75)
+    assert second.marker.color == with_opacity(DARK.classes[0], 0.75)
+    assert first.marker.pattern.shape == "/" and second.marker.pattern.shape == ""
+
+
+def test_of_many_classes_the_commonest_have_a_bar():
+    model = fit(n_classes=MOST_CLASSES + 2)
+    (bars,) = prevalence_bars([model], LIGHT, "").data
+    assert list(bars.x) == list(np.sort(model.prevalence)[::-1][:MOST_CLASSES])
+
+
+def test_the_path_of_the_objective_counts_iterations_from_1():
+    (line,) = objective_path(replace(fit(), objective=(-30.5, -20.25, -20.0)), LIGHT, "").data
+    assert list(line.x) == [1, 2, 3] and list(line.y) == [-30.5, -20.25, -20]

@@ -7,8 +7,11 @@ import pytest
 
 from core.chunks import CancelToken
 from core.errors import Cancelled, NotApplicableError
+from core.ingest.read_files import read
+from core.methods import method_named
 from core.models import choose as module
-from core.models.choose import EM_CANDIDATES, MAJORITY, Candidate, Standing, choose, fit_choice
+from core.models.catalogue import fit_request
+from core.models.choose import MAJORITY, Standing, choose
 from core.models.held_out import HeldOut, HeldOutData
 from core.models.tempering import truth_beta
 from tests.core.models.rows import random_rows, simulated
@@ -23,7 +26,14 @@ def names(choice):
 def test_the_best_held_out_score_opens_and_the_table_is_in_its_order(build):
     dataset = build(simulated(1, 300, SHARP, (0.5, 0.3, 0.2), 4)[0], 3)
     found = choose(dataset, cases=True)
-    assert set(names(found)) == {each.name for each in EM_CANDIDATES} | {"majority"}
+    assert set(names(found)) == {
+        "one-coin",
+        "class-conditional",
+        "dawid-skene",
+        "dawid-skene-empirical",
+        "tap",
+        "majority",
+    }
     scores = [each.held.score for each in found.standings]
     assert scores == sorted(scores, reverse=True)
     first = next(each for each in found.standings if not each.excluded)
@@ -51,11 +61,11 @@ def test_two_classes_have_no_class_conditional_and_have_difficulty_models(build)
 def test_the_chosen_model_is_fitted_as_the_table_says(build):
     dataset = build(simulated(1, 100, SHARP, (0.5, 0.3, 0.2), 4)[0], 3)
     found = choose(dataset)
-    fitted = fit_choice(dataset, found)
+    fitted = fit_request(found.request(), dataset)
     assert fitted.fit.class_probability == pytest.approx(found.best.fit.class_probability, abs=1e-12)
     gold = np.full(100, -1, np.int32)
     gold[3] = 1
-    known = fit_choice(replace(dataset, gold=gold), found, use_gold=True)
+    known = fit_request(found.request(use_gold=True), replace(dataset, gold=gold))
     assert known.fit.class_probability[3].tolist() == [0, 1, 0]
 
 
@@ -73,7 +83,7 @@ def test_where_nothing_can_be_estimated_the_vote_opens_and_says_so(build):
     assert found.reason.startswith("Majority vote opens, because no rater model can be estimated: not estimable")
     assert all(each.held is None and each.excluded for each in found.standings if each.candidate is not MAJORITY)
     with pytest.raises(NotApplicableError):
-        choose(replace(build([(0, 0, 0)], 2), kind="ranking"))
+        choose(read(b"case,rater,rank,class\n1,ann,1,x\n1,ann,2,y\n1,bob,1,y\n").dataset)
 
 
 @pytest.mark.parametrize(
@@ -115,26 +125,17 @@ def test_a_common_class_may_open_where_the_annotations_agree_that_it_is_common(b
 def test_a_prevalence_that_runs_to_one_class_while_annotations_are_mixed_cannot_open(build, monkeypatch):
     dataset = build(simulated(1, 60, SHARP, (0.5, 0.3, 0.2), 4)[0], 3)
     plain = choose(dataset)
-    keep = module.em_model
+    keep = module.fit_request
 
-    def runs_away(request):
-        model = keep(request)
-        if request.model != plain.best.candidate.model:
-            return model
+    def runs_away(asked, *arguments, **options):
+        found = keep(asked, *arguments, **options)
+        if asked.model != plain.best.candidate.name:
+            return found
+        return replace(found, fit=replace(found.fit, prevalence=np.array([1.0, 0.0, 0.0])))
 
-        class Runaway:
-            def __getattr__(self, name):
-                return getattr(model, name)
-
-            def fit(self, *arguments, **options):
-                fit = model.fit(*arguments, **options)
-                return replace(fit, prevalence=np.array([1.0, 0.0, 0.0]))
-
-        return Runaway()
-
-    monkeypatch.setattr(module, "em_model", runs_away)
+    monkeypatch.setattr(module, "fit_request", runs_away)
     found = choose(dataset)
-    out = [each for each in found.standings if each.candidate.model == plain.best.candidate.model]
+    out = [each for each in found.standings if each.candidate.name == plain.best.candidate.name]
     assert all("prevalence runs to one class" in each.excluded for each in out)
     assert found.chosen not in {each.candidate.name for each in out}
 
@@ -143,12 +144,12 @@ def test_equal_scores_open_with_fewer_parameters():
     held = HeldOut(np.array([[-1.0], [-2.0]]), np.array([1, 1]), np.ones(1))
     less = replace(held, by_case=held.by_case - 1e-7)
     data = HeldOutData(None, (), 1, held.n_of_case, np.zeros(2, np.int8))
-    many, few = Candidate("a", "dawid-skene", "pooled"), Candidate("b", "one-coin", "pooled")
+    many, few = method_named("rater model", "dawid-skene"), method_named("rater model", "one-coin")
     found = module._ranked(None, [Standing(many, 9, held), Standing(few, 3, less)], data, 0)
-    assert found.chosen == "b"
+    assert found.chosen == "one-coin"
     assert "as well as Dawid-Skene" in found.reason
     apart = replace(held, by_case=held.by_case - 1e-4)
-    assert module._ranked(None, [Standing(many, 9, held), Standing(few, 3, apart)], data, 0).chosen == "a"
+    assert module._ranked(None, [Standing(many, 9, held), Standing(few, 3, apart)], data, 0).chosen == "dawid-skene"
 
 
 def test_work_can_be_cancelled_and_tells_how_far_it_is(build):

@@ -201,7 +201,7 @@ def test_a_difficulty_model_scores_as_its_own_likelihood_says(tag, build):
     """At β = 1: ln p(others and the hidden one) − ln p(others), by the density of the sampler."""
     from core.chunks import CancelToken
     from core.models.difficulty.density import DifficultyDensity, Specification
-    from core.models.difficulty.mode import at_its_mode, climb
+    from core.models.difficulty.mode import at_its_mode, highest_from
 
     confusion = np.full((5, 2, 2), 0.2) + 0.6 * np.eye(2)
     dataset = build(simulated(1, 25, confusion, (0.6, 0.4), 4)[0], 2)
@@ -211,7 +211,7 @@ def test_a_difficulty_model_scores_as_its_own_likelihood_says(tag, build):
     slow = np.zeros(dataset.n_cases)
     for refit in data.refits:
         density = DifficultyDensity(refit.data.dataset, Specification(tag), whole.node_counts)
-        mode = climb(density, [whole.mode], CancelToken())[0][None]
+        mode = highest_from(density, [whole.mode], CancelToken())[0][None]
         every = DifficultyDensity(dataset, Specification(tag), whole.node_counts)
         rest = density.probabilities(mode)[0][0][density.patterns.pattern_of_case]
         full = every.probabilities(mode)[0][0][every.patterns.pattern_of_case]

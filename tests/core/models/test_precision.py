@@ -155,6 +155,21 @@ def test_intervals_lie_within_0_and_1_around_the_estimate_on_small_data(model, m
         assert np.isfinite(found.prevalence.sd).any()
 
 
+@pytest.mark.parametrize("method", ["observed information", "case bootstrap"])
+def test_a_class_that_nobody_named_takes_no_interval_from_the_raters(method, binary):
+    """Its row says nothing and its prevalence is 0: accuracies are known as well as without it."""
+    model = DawidSkene("none", StoppingRule(5000, 1e-13))
+    wider = replace(binary, classes=(*binary.classes, "never named"))
+    found, without = (
+        precision_of(model, data, model.fit(data), method=method, n_replicates=20) for data in (wider, binary)
+    )
+    assert np.isnan(found.confusion.sd[:, 2]).all() and np.isfinite(found.confusion.sd[:, :2, :2]).all()
+    assert np.isfinite(found.accuracy.sd).all() and (found.accuracy.sd > 0).all()
+    for end in ("sd", "low", "high"):
+        assert getattr(found.accuracy, end) == pytest.approx(getattr(without.accuracy, end), rel=1e-3)
+        assert getattr(found.prevalence, end)[:2] == pytest.approx(getattr(without.prevalence, end), rel=1e-3)
+
+
 def test_a_row_without_evidence_has_no_interval(build):
     rows = [(case, rater, case % 2) for case in range(40) for rater in range(3)] + [(0, 3, 0)]
     model, dataset = DawidSkene("none"), build(rows, 2)

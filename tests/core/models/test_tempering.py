@@ -11,7 +11,7 @@ from core.models.dawid_skene import DawidSkene
 from core.models.one_coin import OneCoin
 from core.models.smoothing import pool_rows, strength
 from core.models.tap import TAP
-from core.models.tempering import dependence_note, tempered, truth_beta
+from core.models.tempering import dependence_note, tempered, truth_beta, truth_doubt
 from tests.core.models.rows import random_rows, simulated
 
 
@@ -65,6 +65,27 @@ def test_the_sentence_counts_the_typical_case_and_is_absent_where_beta_is_1(buil
     assert not any("worth" in note for note in OneCoin().fit(dataset).notes)
 
 
+@pytest.mark.parametrize("model", [OneCoin(beta=0.5, doubt=0.1), DawidSkene(doubt=0.1), TAP(beta=0.3, doubt=0.1)])
+def test_doubt_mixes_in_the_prevalence_and_known_classes_stay_certain(model, build):
+    dataset = build(random_rows(3), 3)
+    plain, doubted = replace(model, doubt=0.0).fit(dataset), model.fit(dataset)
+    assert doubted.class_probability == pytest.approx(0.9 * plain.class_probability + 0.1 * plain.prevalence, abs=1e-12)
+    assert tempered(plain, dataset, model.beta, doubt=0.1).class_probability == pytest.approx(
+        doubted.class_probability, abs=1e-12
+    )
+    gold = np.full(dataset.n_cases, -1, np.int32)
+    gold[:5] = 2
+    fit = replace(model, use_gold=True).fit(replace(dataset, gold=gold))
+    assert fit.class_probability[:5].tolist() == [[0, 0, 1]] * 5
+
+
+def test_doubt_is_taken_where_raters_share_mistakes_and_not_where_they_look_independent():
+    assert truth_doubt(1.0) == truth_doubt(0.9) == 0
+    assert truth_doubt(0.8) == truth_doubt(0.1) == 0.02
+    with pytest.raises(InputError, match="doubt"):
+        OneCoin(doubt=1.0)
+
+
 @pytest.mark.parametrize("beta", [0, -1, 1.01, float("nan")])
 def test_a_beta_out_of_range_is_refused(beta):
     with pytest.raises(InputError, match="β"):
@@ -77,7 +98,7 @@ def test_what_cannot_be_tempered_is_refused(build):
         tempered(fit_request(request("majority", "vote"), dataset).fit, dataset, 0.5)
     with pytest.raises(InputError, match="other data"):
         tempered(OneCoin().fit(dataset), build(random_rows(4, n_cases=9, n_classes=2), 2), 0.5)
-    with pytest.raises(InputError, match="takes no β"):
+    with pytest.raises(InputError, match="takes no beta"):
         fit_request(request("hierarchical", "map", beta=0.5), dataset)
 
 
@@ -102,8 +123,8 @@ def test_a_difficulty_model_is_tempered_on_its_nodes_and_1_is_the_model_itself(m
 
 
 def test_the_beta_of_the_truth_never_exceeds_that_of_colleagues_and_1_stays_1():
-    assert truth_beta(0.4) == 0.2 and truth_beta(0.8) == 0.4 and truth_beta(0.9) == 0.7
-    assert truth_beta(0.4, case_effect=True) == pytest.approx(0.3) and truth_beta(1.0, case_effect=True) == 1
+    assert [truth_beta(beta) for beta in (0.5, 0.8, 0.9)] == pytest.approx([0.36, 0.576, 0.78])
+    assert truth_beta(0.5, case_effect=True) == pytest.approx(0.43) and truth_beta(1.0, case_effect=True) == 1
     betas = np.arange(1, 11) / 10
     shown = np.array([truth_beta(float(beta)) for beta in betas])
     assert (np.diff(shown) > 0).all()

@@ -9,6 +9,7 @@ from core.raters._chart_kernels import WARM_UP, change_points, chart_of
 from core.raters.accuracy_windows import POINTS
 from core.raters.drift import change_point, drift_chances, drift_of
 from core.raters.leave_one_rater_out import panel_of
+from core.text import number
 from tests.core.raters.raters_simulated import rebuilt, simulated
 
 DAY = 86_400
@@ -99,6 +100,44 @@ def test_the_change_point_posterior_is_what_a_slow_sum_says():
     each = POINTS * right[:, None] + (1 - POINTS) * wrong[:, None]
     expected = [np.log(each[:t].prod(axis=0).mean()) + np.log(each[t:].prod(axis=0).mean()) for t in range(1, 12)]
     np.testing.assert_allclose(change_points(right, wrong, POINTS, log_prior), expected, rtol=1e-9)
+
+
+def test_the_change_is_counted_in_answers_before_it():
+    """300 right answers, then 200 wrong ones: less than one chance in forty that it came earlier, or later."""
+    right = np.repeat([1.0, 0.0], [300, 200])
+    assert change_point(right, 1 - right) == (300, 300, 300)
+    assert change_point(right[:310], 1 - right[:310])[0] == 300
+    assert change_point(1 - right[290:], right[290:])[0] == 10
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_the_reported_change_and_its_ends_are_quantiles_of_a_slow_sum(level):
+    rng = np.random.default_rng(6)
+    right = np.concatenate([rng.uniform(0.5, 1, 12), rng.uniform(0, 0.6, 9)])
+    each = POINTS * right[:, None] + (1 - POINTS) * (1 - right)[:, None]
+    mass = np.array([each[:t].prod(axis=0).mean() * each[t:].prod(axis=0).mean() for t in range(1, 21)])
+    reached = np.cumsum(mass / mass.sum())
+    expected = [next(t for t in range(1, 21) if reached[t - 1] >= q) for q in (0.5, (1 - level) / 2, (1 + level) / 2)]
+    assert list(change_point(right, 1 - right, level)) == expected
+    assert expected[1] < expected[0] < expected[2]
+
+
+def test_what_is_reported_of_a_change_is_split_at_it_and_dated_by_the_first_answer_after_it(skin, skin_table):
+    panel, rater = skin_table.panel, skin.raters.index("R04")
+    found = drift_of(panel, rater)
+    right, wrong = panel.right[found.annotation], panel.wrong[found.annotation]
+    assert (found.change, found.change_low, found.change_high) == change_point(right, wrong)
+    for part, value in ((slice(found.change), found.before), (slice(found.change, None), found.after)):
+        likelihood = (POINTS * right[part, None] + (1 - POINTS) * wrong[part, None]).prod(axis=0)
+        assert value == pytest.approx(likelihood @ POINTS / likelihood.sum())
+    assert found.time_of(found.change) == found.time[found.change] == skin.time[found.annotation][found.change]
+    assert found.time_of(len(found.time)) == found.time[-1] and found.time_of(None) is None
+    assert found.chart[found.alarm] > found.limit and (found.chart[: found.alarm] <= found.limit * (1 + 1e-9)).all()
+    (words,) = [flag.words for flag in skin_table.flags_of(rater) if flag.rule == "drift"]
+    assert f"before about {day(found, found.change)}," in words
+    assert (
+        words.startswith(f"Right in {number(found.before)} of answers") and f"in {number(found.after)} since" in words
+    )
 
 
 def test_intervals_of_the_change_hold_it():

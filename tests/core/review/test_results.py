@@ -12,7 +12,8 @@ from core.annotations.dataset import Dataset
 from core.errors import InputError, NotApplicableError
 from core.review.adjudicated import with_reviews
 from core.review.export import result_table, trail_json, trail_table
-from core.review.opinions import UNDETERMINED, Opinion
+from core.review.opinions import REASONS, UNDETERMINED, Opinion
+from core.review.states import STATES
 from core.tables import to_csv
 
 X, Y = Opinion.of_class("x"), Opinion.of_class("y")
@@ -135,3 +136,71 @@ def test_the_trail_for_machines_is_whole(dataset, decided):
     assert last["new"] == {"ranking": [["y", "z"], ["x"]]}
     assert (last["at_microseconds"], last["confidence"], last["reviewer"], last["note"]) == (AT, 0.5, "Cem", "=cmd()")
     assert whole["cases"][0]["events"][1]["settings"] == {"reliability": 1.0}
+
+
+MINUTE = 60_000_000
+
+
+def told(dataset, reviews_of):
+    """Reviews each of whose numbers and words is met once."""
+    made = reviews_of(dataset)
+    made.do("case 2", "Ann", "opinion", Y, at=AT, visible="blind", confidence=0.25, note="first", seconds=7.5)
+    made.do("case 2", "Ann", "reveal", panel=X, at=AT + MINUTE)
+    made.do("case 2", "Ann", "change", X, at=AT + 2 * MINUTE, reason="unclear_image", confidence=0.75, note="second")
+    made.do("case 0", "Bea", "opinion", RANKING, at=AT + 3 * MINUTE, visible="blind", confidence=0.5, seconds=90.25)
+    made.do("case 0", "Bea", "reveal", panel=X, at=AT + 4 * MINUTE)
+    made.do("case 0", "Bea", "keep", at=AT + 5 * MINUTE)
+    made.do("case 0", "Cem", "reveal", panel=Y, at=AT + 6 * MINUTE)
+    made.do("case 0", "Cem", "adjudication", Y, at=AT + 7 * MINUTE, confidence=0.9, reason="rater_error", note="third")
+    return made.found
+
+
+def test_every_cell_of_the_results_is_of_the_event_that_decided(dataset, reviews_of):
+    reviews = told(dataset, reviews_of)
+    rows = result_table(dataset, reviews).set_index("case")
+    assert list(rows.index) == ["case 0", "case 2"]
+    for case_id, kind in (("case 0", "adjudication"), ("case 2", "change")):
+        review, row = reviews[case_id], rows.loc[case_id]
+        (last,) = [event for event in review.events if event.kind == kind]
+        assert (row["result"], row["by"], row["confidence"]) == (last.opinion.words(), last.reviewer, last.confidence)
+        assert (row["reason"], row["note"]) == (REASONS[last.reason], last.note)
+        assert pd.Timestamp(row["at"]).value // 1000 == last.at
+        assert Opinion.from_json(row["result_json"]) == last.opinion
+        assert row["state"] == STATES[review.state]
+        assert (row["n_opinions"], row["version"]) == (len(review.reads), review.version)
+    assert rows["version"].tolist() == [5, 3] and rows["by"].tolist() == ["Cem", "Ann"]
+
+
+def test_every_cell_of_the_trail_is_of_its_own_event(dataset, reviews_of):
+    reviews = told(dataset, reviews_of)
+    table = trail_table(dataset, reviews)
+    events = [event for case_id in ("case 0", "case 2") for event in reviews[case_id].events]
+    assert len(table) == len(events) >= 7
+    whole = json.loads(trail_json(dataset, reviews))
+    plain = [entry for case in whole["cases"] for entry in case["events"]]
+    for (_, row), entry, event in zip(table.iterrows(), plain, events, strict=True):
+        for column, value in {
+            "case": event.case_id,
+            "version": event.version,
+            "reviewer": event.reviewer,
+            "event": event.kind,
+            "visible": event.visible,
+            "old": event.old.words() if event.old else "",
+            "new": event.opinion.words() if event.opinion else "",
+            "panel": event.panel.words() if event.panel else "",
+            "confidence": event.confidence,
+            "reason": REASONS.get(event.reason, ""),
+            "note": event.note,
+            "seconds": event.seconds,
+            "undoes": event.undoes,
+        }.items():
+            assert row[column] == value or (value is None and pd.isna(row[column])), column
+        assert pd.Timestamp(row["at"]).value // 1000 == event.at == entry["at_microseconds"]
+        for name, opinion in (("old", event.old), ("new", event.opinion), ("panel", event.panel)):
+            assert entry[name] == (None if opinion is None else json.loads(opinion.to_json()))
+        assert (entry["confidence"], entry["seconds"], entry["reason"]) == (
+            event.confidence,
+            event.seconds,
+            event.reason,
+        )
+    assert table["seconds"].dropna().tolist() == [90.25, 7.5]

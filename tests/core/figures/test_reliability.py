@@ -1,0 +1,172 @@
+"""Figures of certainty and risk: curves, errors and counts stand where their numbers say."""
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from core.certainty.risk import RiskResult
+from core.certainty.top_sets import CertaintyResult
+from core.evaluation.sweep_table import SweepTable
+from core.figures.reliability import (
+    by_risk,
+    certainty_and_agreement,
+    expected_risk,
+    mean_certainty,
+    model_against_model,
+    reliability_axis,
+    risk_certainty,
+    sorted_certainty,
+)
+from core.figures.theme import DARK, LIGHT, with_opacity
+
+CASES = ("a", "b", "c", "d")
+FIRST = np.array([[0.9, 0.8, 1.0], [0.3, 0.5, 0.9], [0.6, 0.7, 0.8], [0.5, 0.4, 0.7]])
+ERRORS = np.array([[0.01, 0.02, 0.03], [0.04, 0.01, 0.02], [0.02, 0.02, 0.01], [0.03, 0.05, 0.04]])
+
+
+def result(shift, n_top=3):
+    certainty = FIRST[:, :n_top] + shift
+    shape = (4, n_top)
+    return CertaintyResult(
+        CASES, ("x", "y", "z"), certainty, ERRORS[:, :n_top] * (1 + 10 * shift), np.zeros((*shape, n_top), np.int32),
+        np.zeros(shape),
+    )  # fmt: skip
+
+
+SWEEP = SweepTable((0.5, 4.0, 25.0), (result(-0.1), result(0), result(0.05)))
+
+
+def test_the_axis_of_trust_is_logarithmic_with_a_tick_at_each_value():
+    figure = go.Figure()
+    reliability_axis(figure, (0.5, 4.0, 25.0))
+    axis = figure.layout.xaxis
+    assert axis.type == "log" and list(axis.tickvals) == [0.5, 4, 25] and list(axis.ticktext) == ["0.5", "4", "25"]
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_mean_certainty_is_a_line_for_each_set_with_its_error(theme):
+    figure = mean_certainty(SWEEP, theme, "")
+    assert [trace.name for trace in figure.data] == ["top-1", "top-2", "top-3"]
+    for top, trace in enumerate(figure.data):
+        mean = FIRST[:, top].sum() / 4
+        assert list(trace.x) == [0.5, 4, 25]
+        assert trace.y == pytest.approx([mean - 0.1, mean, mean + 0.05])
+        se = np.sqrt((ERRORS[:, top] ** 2).sum()) / 4
+        assert trace.error_y.array == pytest.approx([0, 1.96 * se, 1.96 * 1.5 * se], abs=1e-12)
+        assert trace.customdata == pytest.approx(trace.error_y.array) and f"top-{top + 1}<" in trace.hovertemplate
+        assert trace.line.color == theme.classes[top]
+    assert len({trace.line.dash for trace in figure.data}) == 3
+    assert figure.layout.xaxis.type == "log" and list(figure.layout.xaxis.tickvals) == [0.5, 4, 25]
+
+
+def test_sets_larger_than_the_list_of_classes_have_no_line():
+    few = result(0)
+    few.certainty[:, 2] = np.nan
+    assert [trace.name for trace in mean_certainty(SweepTable((1.0,), (few,)), LIGHT, "").data] == ["top-1", "top-2"]
+    assert len(mean_certainty(SweepTable((1.0,), (result(0, 1),)), LIGHT, "").data) == 1
+
+
+def test_sorted_certainty_is_of_the_first_place_rising_for_each_trust():
+    figure = sorted_certainty(SWEEP, LIGHT, "")
+    for trace, shift, name in zip(figure.data, (-0.1, 0, 0.05), ("0.5", "4", "25"), strict=True):
+        assert trace.y == pytest.approx(np.array([0.3, 0.5, 0.6, 0.9]) + shift)
+        assert trace.x == pytest.approx([0.125, 0.375, 0.625, 0.875])
+        assert trace.name == f"γ = {name}" and trace.hovertemplate.endswith(f"γ = {name}</extra>")
+    widths, opacities = ([getattr(t, k) for t in figure.data] for k in ("line", "opacity"))
+    assert [line.width for line in widths] == [1.5, 2.5, 3.5] and opacities == sorted(opacities) and opacities[-1] == 1
+
+
+def test_one_trust_alone_is_one_curve():
+    (curve,) = sorted_certainty(SweepTable((2.0,), (result(0),)), LIGHT, "").data
+    assert curve.opacity == 1 and curve.line.width == 1.5
+
+
+def risk(n=4):
+    of_top1, summed = np.array([0.9, 0.4, 0.7, 0.6])[:n], np.array([0.8, 0.99, 0.55, 0.75])[:n]
+    expected = np.array([0.06, 1.44, 1.56, 0.31])[:n]
+    return RiskResult(of_top1, of_top1 / 50, summed, summed / 40, np.zeros(n, int), expected, np.zeros((n, 3)))
+
+
+def test_certainty_of_risk_is_sorted_both_ways():
+    top, summed = risk_certainty(risk(), LIGHT, "").data
+    assert list(top.y) == [0.4, 0.6, 0.7, 0.9] and top.name == "of the top-1 class" and top.line.dash == "solid"
+    assert list(summed.y) == [0.55, 0.75, 0.8, 0.99] and summed.name == "of most plausibility"
+    assert summed.line.dash == "dash" and summed.x == pytest.approx([0.125, 0.375, 0.625, 0.875])
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_expected_risk_counts_every_case_in_the_colour_of_its_level(theme):
+    traces = expected_risk(risk(), theme, "").data
+    assert [trace.name for trace in traces] == ["low", "medium", "high"]
+    found = [{round(x, 2): y for x, y in zip(t.x, t.y, strict=True) if y} for t in traces]
+    assert found == [{0.05: 1, 0.35: 1}, {1.45: 1}, {1.55: 1}]
+    assert [(round(min(t.x), 2), round(max(t.x), 2)) for t in traces] == [(0.05, 0.45), (0.55, 1.45), (1.55, 1.95)]
+    assert [trace.marker.line.color for trace in traces] == list(theme.risk)
+    assert [trace.marker.color for trace in traces] == [with_opacity(colour, 0.6) for colour in theme.risk]
+
+
+def test_counts_by_risk_are_shares_of_their_level_and_a_level_without_cases_has_no_line():
+    values = [np.array([3, 3, 5, 3]), np.array([], int), np.array([2, 7])]
+    low, high = by_risk(values, DARK, "", "annotations").data
+    assert list(low.x) == [3, 5] and list(low.y) == [0.75, 0.25] and low.name == "low (4 cases)"
+    assert list(high.x) == [2, 7] and list(high.y) == [0.5, 0.5] and high.name == "high (2 cases)"
+    assert (low.line.color, high.line.color) == (DARK.risk[0], DARK.risk[2])
+    assert low.line.dash != high.line.dash and low.marker.symbol != high.marker.symbol
+
+
+def test_a_case_stands_at_its_certainty_under_the_first_and_the_second_model():
+    first, second = np.array([0.1, 0.5, 0.9]), np.array([0.3, 0.2, 0.8])
+    figure = model_against_model(first, second, ("one", "other"), ("a", "b", "c"), LIGHT, "")
+    diagonal, points = figure.data
+    assert list(diagonal.x) == list(diagonal.y) == [0, 1]
+    assert list(points.x) == [0.1, 0.5, 0.9] and list(points.y) == [0.3, 0.2, 0.8]
+    assert list(points.customdata) == ["a", "b", "c"]
+    assert figure.layout.xaxis.title.text == "certainty under one"
+    assert figure.layout.yaxis.title.text == "certainty under other"
+
+
+def test_of_many_cases_an_even_part_is_drawn_each_with_its_own_name_and_numbers():
+    first = np.arange(5000) / 5000
+    names = tuple(map(str, range(5000)))
+    points = model_against_model(first, 1 - first, ("one", "other"), names, LIGHT, "").data[1]
+    code = np.array([int(name) for name in points.customdata])
+    assert len(code) == 1200 and (code[0], code[-1]) == (0, 4999)
+    assert np.array_equal(points.x, first[code]) and np.array_equal(points.y, 1 - first[code])
+
+
+def test_certainty_and_agreement_have_one_dot_a_case_and_the_line_that_was_given():
+    agreement, certainty = np.array([0.2, 0.5, 1.0, 0.0]), np.array([0.4, 0.9, 0.95, 0.3])
+    dots, line = certainty_and_agreement(agreement, certainty, (0.25, 0.6), LIGHT, "").data
+    assert dots.x == pytest.approx(agreement, abs=0.008) and list(dots.y) == list(certainty)
+    assert list(line.x) == [0, 1] and line.y == pytest.approx([0.25, 0.85])
+    many = np.arange(5000) / 4999
+    dots, line = certainty_and_agreement(0.1 + many / 2, 1 - many, (0.25, 0.6), LIGHT, "").data
+    assert len(dots.x) == 1200 and dots.x == pytest.approx(0.1 + (1 - np.array(dots.y)) / 2, abs=0.008)
+    assert line.x == pytest.approx([0.1, 0.6]) and line.y == pytest.approx([0.31, 0.61])
+
+
+def test_of_many_certainties_an_even_part_with_both_ends_is_drawn():
+    certainty = np.random.default_rng(0).permutation(1801)[:, None] / 1800
+    many = CertaintyResult(
+        tuple(map(str, range(1801))), ("x",), certainty, certainty, np.zeros((1801, 1, 1), np.int32), certainty
+    )
+    (curve,) = sorted_certainty(SweepTable((2.0,), (many,)), LIGHT, "").data
+    assert len(curve.x) == 600 and (curve.y[0], curve.y[-1]) == (0, 1)
+    assert curve.x == pytest.approx((np.array(curve.y) * 1800 + 0.5) / 1801)
+
+
+@pytest.mark.parametrize(
+    ("figure", "x", "y"),
+    [
+        (mean_certainty(SWEEP, LIGHT, ""), None, (0, 1.02)),
+        (sorted_certainty(SWEEP, LIGHT, ""), (0, 1), (0, 1.02)),
+        (model_against_model(FIRST[:, 0], FIRST[:, 1], ("a", "b"), CASES, LIGHT, ""), (0, 1.02), (0, 1.02)),
+        (risk_certainty(risk(), LIGHT, ""), (0, 1), (0, 1.02)),
+        (expected_risk(risk(), LIGHT, ""), (-0.03, 2.03), None),
+        (certainty_and_agreement(FIRST[:, 0], FIRST[:, 1], (0, 1), LIGHT, ""), (-0.03, 1.03), (0, 1.02)),
+    ],
+    ids=["means", "sorted", "two models", "risk", "expected risk", "agreement"],
+)
+def test_axes_hold_all_that_a_share_or_a_risk_can_be_and_no_more(figure, x, y):
+    for axis, ends in ((figure.layout.xaxis, x), (figure.layout.yaxis, y)):
+        assert (axis.range and tuple(axis.range)) == ends

@@ -1,0 +1,526 @@
+"""Every table that leaves a page holds, value by value, what was computed, beside the names it belongs to."""
+
+import dataclasses
+import io
+import json
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import read
+from core.agreement.bootstrap import bootstrap
+from core.agreement.by_rater import by_rater
+from core.agreement.differences import compare
+from core.agreement.intra_rater import intra_rater
+from core.agreement.over_time import over_time
+from core.agreement.pairs import pair_matrix
+from core.agreement.precision import WAYS, precision_curve
+from core.agreement.probability import SPA_WEIGHTINGS
+from core.agreement.specific import specific_agreement
+from core.agreement.suitable import coefficients_for
+from core.annotations.named_selection import Selection, days_of
+from core.certainty.top_sets import annotation_certainty
+from core.evaluation.sweep_table import reliability_sweep
+from core.ingest.samples import load_sample
+from core.models.catalogue import Request, em_model, fit_request
+from core.models.comparison import compare_fits
+from core.models.dawid_skene import DawidSkene
+from core.models.majority import MajorityVote
+from core.models.precision import precision_of
+from core.models.rater_summary import rater_summary
+from core.plausibility.dirichlet import DirichletCounts
+from core.rankings.leave_one_out import leave_one_out
+from core.raters.coverage import coverage
+from core.raters.monitoring import monitor
+from core.raters.report_card import report_card
+from core.reducers.all_draws import WholeCases
+from core.reducers.protocol import reduce_draws
+from pages.shared.cache import datasets as cached
+from pages.shared.kit import widgets
+from tests.pages.opened import APP, kept, settle
+
+RATERS = ("eve", "ann", "dan", "bob", "cem")
+CLASSES = ("mole", "acne", "wart")
+SKILL = dict(zip(RATERS, (0.9, 0.55, 0.75, 0.05, 0.95), strict=True))
+
+
+def _rows() -> str:
+    """50 cases in no order of their names, two to five answers each, over a year, by raters of unlike skill."""
+    rng = np.random.default_rng(4)
+    lines = ["case,rater,time,class"]
+    for place, number in enumerate(rng.permutation(50)):
+        truth = rng.choice(3, p=[0.5, 0.3, 0.2])
+        for rater in rng.choice(RATERS, rng.integers(2, 6), replace=False):
+            right = rng.random() < SKILL[rater]
+            answer = truth if right else (truth + rng.integers(1, 3)) % 3
+            day = datetime(2024, 1, 3 + 2 * (place % 12), tzinfo=UTC).replace(month=1 + place // 5)
+            lines.append(f"case-{number},{rater},{day:%Y-%m-%d},{CLASSES[answer]}")
+    return "\n".join(lines)
+
+
+ROWS = _rows()
+
+
+@pytest.fixture(scope="module")
+def data():
+    """The dataset itself."""
+    return read(ROWS.encode(), name="made").dataset
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    """What the CSV downloads of a page hold, over all states of it that are asked for, and their settings."""
+    patch = pytest.MonkeyPatch()
+    buttons = {}
+
+    def button(label, data=None, key=None, **_):
+        buttons[key] = data
+
+    patch.setattr(widgets.st, "download_button", button)
+
+    def of(page: str, data: str, *states: dict):
+        patch.setenv("PLURALITY_HOME", str(tmp_path_factory.mktemp("home")))
+        buttons.clear()
+        app = AppTest.from_file(APP, default_timeout=60)
+        app.session_state["data"] = kept(data) if "\n" in data else data
+        app.run()
+        frames, settings = {}, {}
+        for place, state in enumerate(states or ({},)):
+            for name, value in state.items():
+                app.session_state[name] = value
+            settle((app if place else app.switch_page(f"pages/{page}.py")).run())
+            for key in [key for key in buttons if key.endswith("_csv")]:
+                name = key.removesuffix("_csv")
+                frames[name] = pd.read_csv(io.BytesIO(buttons[key]()))
+                settings[name] = json.loads(buttons[f"{name}_settings"]())
+        return frames, settings
+
+    yield of
+    patch.undo()
+
+
+def same(column, expected) -> None:
+    """Numbers as exactly as CSV keeps them, unknown where unknown."""
+    expected = np.array([np.nan if value is None else value for value in expected], float)
+    found = np.asarray(column, float)
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+def texts(column) -> list[str]:
+    """Texts of a column; an empty cell is an empty text."""
+    return ["" if pd.isna(value) else value for value in column]
+
+
+# Cases
+
+
+@pytest.fixture(scope="module")
+def cases(tables):
+    return tables("cases", ROWS, {"case": "case-17"})
+
+
+def test_the_worklist_has_the_certainty_and_the_error_of_each_case_beside_its_own_id(cases, data):
+    frame, settings = cases[0]["certainty"], cases[1]["certainty"]
+    assert settings["model"] == "dirichlet"
+    found = annotation_certainty(
+        DirichletCounts(), data, reliability=settings["reliability"], n_draws=settings["draws"], seed=settings["seed"]
+    )
+    assert sorted(frame["case"]) == sorted(data.cases)
+    assert frame["top1"].is_monotonic_increasing and frame["top1"].nunique() > 10
+    places = [data.cases.index(case) for case in frame["case"]]
+    assert places != sorted(places)
+    for top in range(3):
+        same(frame[f"top{top + 1}"], found.certainty[places, top])
+        same(frame[f"top{top + 1}_se"], found.se[places, top])
+
+
+def test_a_worklist_that_is_searched_holds_what_was_found_alone(tables, data):
+    frames, settings = tables("cases", ROWS, {"find": "case-1"})
+    frame = frames["certainty"]
+    assert set(frame["case"]) == {case for case in data.cases if "case-1" in case}
+    found = annotation_certainty(DirichletCounts(), data, reliability=settings["certainty"]["reliability"], seed=0)
+    same(frame["top1_se"], found.se[[data.cases.index(case) for case in frame["case"]], 0])
+
+
+def test_plausibilities_of_a_case_are_those_of_its_own_draws(cases, data):
+    frame, settings = cases[0]["plausibilities"], cases[1]["certainty"]
+    case = data.cases.index("case-17")
+    (whole,) = reduce_draws(
+        DirichletCounts(), data, [WholeCases()], reliability=settings["reliability"], n_draws=settings["draws"],
+        seed=settings["seed"], cases=range(case, case + 1),
+    )  # fmt: skip
+    draws = whole[case]
+    share = {data.classes[code]: draws.share[:, place] for place, code in enumerate(draws.classes)}
+    share["any other class"] = draws.rest
+    assert frame["mean"][:-1].is_monotonic_decreasing and set(frame["class"]) == set(share)
+    for _, row in frame.iterrows():
+        values = share[row["class"]]
+        same([row["mean"]], [values.mean()])
+        same(row[["ci_low", "median", "ci_high"]], np.quantile(values, [0.025, 0.5, 0.975]))
+
+
+# Agreement
+
+ENDS = {"ci_low": "ci_low", "ci_high": "ci_high"}
+COUNTS = {"cases": "n_cases", "answers": "n_annotations"}
+
+
+@pytest.fixture(scope="module")
+def agreement(tables):
+    tabs = ("Raters two by two", "By class", "Cases", "Over time", "How precise", "Compare")
+    state = {"pair_coefficient": "cohen_kappa", "windows": "quarter"}
+    return tables("agreement", ROWS, *(state | {"agreement_tabs": tab} for tab in tabs))[0]
+
+
+def test_the_table_of_coefficients_holds_each_with_its_own_ends_and_n(agreement, data):
+    frame = agreement["agreement"]
+    found = coefficients_for(data, spa_weightings=SPA_WEIGHTINGS).coefficients
+    assert [*zip(frame["name"], frame["weights"], strict=True)] == [(one.name, one.weights) for one in found]
+    for name in ("value", "se", "ci_low", "ci_high", "n_cases", "n_annotations"):
+        same(frame[name], [getattr(one, name) for one in found])
+    assert texts(frame["note"]) == [one.note for one in found]
+
+
+def test_pairs_of_raters_have_their_own_value_and_interval(agreement, data):
+    frame, matrix = agreement["pairs"], pair_matrix(data, "cohen_kappa")
+    assert len(frame) == 10 and frame["n"].nunique() > 3
+    for _, row in frame.iterrows():
+        i, j = data.raters.index(row["rater"]), data.raters.index(row["other rater"])
+        assert i < j and row["n"] == matrix.n[i, j]
+        same([row["cohen_kappa"], row["ci_low"], row["ci_high"]], [matrix.value[i, j], *matrix.interval(i, j)])
+
+
+def test_each_rater_stands_beside_their_agreement_with_the_others_and_with_themselves(tables):
+    repeated = ROWS + "".join(f"\ncase-{n},{r},2024-12-30,mole" for n, r in ((17, "eve"), (3, "dan"), (3, "eve")))
+    data = read(repeated.encode(), name="made").dataset
+    frames, _ = tables("agreement", repeated, {"agreement_tabs": "By rater", "without_coefficient": "percent"})
+    frame, found, own = frames["by_rater_table"], by_rater(data, "percent"), intra_rater(data)
+    assert list(frame["rater"]) == list(found.raters) == list(data.raters)
+    for column, name in (ENDS | COUNTS | {"with the others": "value"}).items():
+        same(frame[column], [getattr(one, name) for one in found.each])
+    same(frame["without this rater"], found.without)
+    same(frame["difference"], found.difference)
+    same(frame["with themselves"], [one.value for one in own.each])
+    same(frame["cases repeated"], [one.n_cases for one in own.each])
+
+
+def test_each_class_has_its_own_agreement(agreement, data):
+    frame, found = agreement["by_class_table"], specific_agreement(data)
+    assert list(frame["class"]) == list(data.classes)
+    for column, name in (ENDS | COUNTS | {"agreement": "value"}).items():
+        same(frame[column], [getattr(one, name) for one in found])
+
+
+def test_each_case_has_its_own_agreement_and_number_of_answers(agreement, data):
+    frame = agreement["case_agreement_table"]
+    assert list(frame["case"]) == list(data.cases)
+    for case, row in frame.iterrows():
+        answers = data.answer[data.case_ptr[case] : data.case_ptr[case + 1]]
+        n = len(answers)
+        alike = sum(answers[i] == answers[j] for i in range(n) for j in range(i))
+        assert row["annotations"] == n
+        same([row["agreement"]], [alike / (n * (n - 1) / 2)])
+
+
+def test_windows_of_time_have_their_own_coefficients(agreement, data):
+    frame, found = agreement["over_time_table"], over_time(data, "quarter")
+    ones = [(window.label, one) for window in found.windows for one in window.coefficients]
+    assert len(found.windows) >= 3
+    assert [*zip(frame["window"], frame["coefficient"], strict=True)] == [(label, one.name) for label, one in ones]
+    for column, name in (ENDS | COUNTS | {"value": "value"}).items():
+        same(frame[column], [getattr(one, name) for _, one in ones])
+
+
+def test_precision_holds_both_ends_of_every_width_and_error(agreement, data):
+    frame = agreement["precision_table"]
+    points = [(how, point) for how in WAYS for point in precision_curve(data, how=how).points]
+    assert list(frame["on"]) == [how for how, _ in points]
+    for column, value in {
+        "added": lambda p: p.extra,
+        "cases": lambda p: p.n_cases,
+        "annotations": lambda p: p.n_annotations,
+        "se_low": lambda p: p.se_range[0],
+        "se_high": lambda p: p.se_range[1],
+        "width_low": lambda p: p.width_range[0],
+        "width_high": lambda p: p.width_range[1],
+    }.items():
+        same(frame[column], [value(point) for _, point in points])
+
+
+def test_the_bootstrap_is_that_of_the_stated_seed(agreement, data):
+    frame, found = agreement["bootstrap_download"], bootstrap(data, n_replicates=1000, seed=0).coefficients
+    assert len(frame) == len(found)
+    for column, name in (ENDS | {"value": "value", "bootstrap se": "se", "cases": "n_cases"}).items():
+        same(frame[column], [getattr(one, name) for one in found])
+
+
+def test_differences_are_of_the_first_selection_less_the_second(agreement, data):
+    first_day, last_day = days_of(data)
+    middle = first_day + (last_day - first_day) / 2
+    early = Selection(last_day=middle.isoformat()).apply(data)
+    late = Selection(first_day=(middle + timedelta(days=1)).isoformat()).apply(data)
+    frame, found = agreement["differences"], compare(early, late, n_replicates=1000, seed=0)
+    assert len(frame) == len(found)
+    for column, name in (
+        ENDS
+        | {"Earlier half of the days": "first_value", "Later half of the days ": "second_value"}
+        | {"difference": "value", "se": "se", "P(first larger)": "p_first_larger"}
+        | {"cases, first": "n_first", "cases, second": "n_second"}
+    ).items():
+        same(frame[column], [getattr(one, name) for one in found])
+    same(frame["difference"], frame["Earlier half of the days"] - frame["Later half of the days "])
+
+
+# Models
+
+
+@pytest.fixture(scope="module")
+def models(tables):
+    tabs = ("Cases", "Raters", "Prevalence", "Soft labels", "Models compared")
+    return tables("models", ROWS, *({"model_tabs": tab, "all_cases": True} for tab in tabs))
+
+
+@pytest.fixture(scope="module")
+def fitted(models, data):
+    """The fit that the page's own settings give, with its intervals, and the vote."""
+    told = models[1]["raters"]
+    request = Request(**{name: told[name] for name in Request.__dataclass_fields__ if name in told})
+    fit = fit_request(request, data).fit
+    known = precision_of(em_model(request), data, fit)
+    return dataclasses.replace(fit, uncertainty=known), MajorityVote().fit(data)
+
+
+def test_cases_of_a_model_have_their_own_vote_and_probability(models, fitted, data):
+    frame, (fit, vote) = models[0]["model_cases_table"], fitted
+    assert sorted(frame["case"]) == sorted(data.cases) and frame["probability"].is_monotonic_increasing
+    for _, row in frame.iterrows():
+        case = data.cases.index(row["case"])
+        same(
+            [row["probability"], row["share of votes"]],
+            [fit.class_probability[case].max(), vote.class_probability[case].max()],
+        )
+        assert row["by model"] == data.classes[fit.class_probability[case].argmax()]
+        tied = (vote.class_probability[case] == vote.class_probability[case].max()).sum() > 1
+        assert tied or row["by vote"] == data.classes[vote.class_probability[case].argmax()]
+        assert row["annotations"] == data.case_ptr[case + 1] - data.case_ptr[case]
+
+
+def test_raters_of_a_model_have_their_own_accuracy_interval_and_lean(models, fitted, data):
+    frame, summary = models[0]["raters"], rater_summary(data, fitted[0])
+    assert list(frame["rater"]) == list(data.raters)
+    same(frame["annotations"], np.bincount(data.rater))
+    for column, values in (("accuracy", summary.accuracy), ("ci_low", summary.low), ("ci_high", summary.high)):
+        same(frame[column], values)
+    same(frame["dependence"], summary.dependence)
+    for rater, row in frame.iterrows():
+        assert row["leans to"] == data.classes[summary.bias[rater].argmax()]
+        same([row["bias"]], [summary.bias[rater].max()])
+
+
+def test_prevalence_stands_beside_its_class_by_answers_vote_and_model(models, fitted, data):
+    frame, (fit, vote) = models[0]["prevalence_table"], fitted
+    assert list(frame["class"]) == list(data.classes)
+    same(frame["share of annotations"], np.bincount(data.answer) / data.n_annotations)
+    same(frame["Majority vote"], vote.prevalence)
+    same(frame["Dawid-Skene"], fit.prevalence)
+    same(frame["Dawid-Skene ci_low"], fit.uncertainty.prevalence.low)
+    same(frame["Dawid-Skene ci_high"], fit.uncertainty.prevalence.high)
+
+
+def test_soft_labels_are_probabilities_log_odds_and_weights_of_each_case_and_class(models, fitted, data):
+    p = fitted[0].class_probability
+    frames = models[0]
+    for name in ("class_probabilities", "log_odds", "weights"):
+        assert list(frames[name].columns) == ["case", *data.classes] and list(frames[name]["case"]) == list(data.cases)
+    for k, name in enumerate(data.classes):
+        same(frames["class_probabilities"][name], p[:, k])
+        same(frames["weights"][name], p[:, k])  # everybody has an answer here
+        mine, others = np.maximum(p[:, k], 1e-300), np.maximum(np.delete(p, k, axis=1).sum(axis=1), 1e-300)
+        np.testing.assert_allclose(frames["log_odds"][name], np.clip(np.log(mine) - np.log(others), -20, 20), atol=1e-9)
+
+
+def test_the_table_of_models_and_their_distances_are_those_of_the_fits(models, fitted, data):
+    frame, (fit, vote) = models[0]["model_comparison_table"], fitted
+    (row,) = frame.to_dict("records")
+    place = data.classes.index(row["class"])
+    assert place == np.abs(fit.prevalence - vote.prevalence).argmax()
+    known = fit.uncertainty.prevalence
+    same(
+        [row["prevalence"], row["ci_low"], row["ci_high"]], [fit.prevalence[place], known.low[place], known.high[place]]
+    )
+    same([row["log_likelihood"]], [fit.log_likelihood])
+    distance = models[0]["model_distance_table"]
+    found = compare_fits(data, [vote, fit]).distance
+    same(distance[["Majority vote", "Dawid-Skene"]], found)
+    same([found[0, 1]], [np.abs(vote.class_probability - fit.class_probability).sum(axis=1).mean() / 2])
+
+
+# Raters
+
+
+@pytest.fixture(scope="module")
+def raters(tables):
+    tabs = ("All raters", "One rater", "Who overlaps with whom")
+    return tables("raters", ROWS, *({"rater_tabs": tab, "rater": "bob"} for tab in tabs))[0]
+
+
+def test_the_table_of_raters_has_each_number_beside_its_rater(raters, data):
+    frame, found = raters["raters_monitor"], monitor(data)
+    assert list(frame["rater"]) == list(data.raters)
+    for column, values in {
+        "answers": found.n_annotations,
+        "cases": found.n_cases,
+        "accuracy": found.shrunk.value,
+        "ci_low": found.shrunk.low,
+        "ci_high": found.shrunk.high,
+        "judged answers": found.shrunk.n,
+        "with others": found.agreement.value,
+        "P(spam)": found.spam,
+        "P(adversarial)": found.adversarial,
+        "gave the previous answer": found.tempo.repeated,
+        "bits of classes used": found.entropy,
+        "bits of the cases": found.entropy_of_cases,
+        "p of drift": found.p_drift,
+    }.items():
+        same(frame[column], values)
+    signs = ["; ".join(flag.title for flag in found.flags_of(rater)) for rater in range(5)]
+    assert texts(frame["signs"]) == signs and any(signs)
+    for rater, row in frame.iterrows():
+        most = np.abs(found.bias[rater]).argmax()
+        assert row["leans to"] == data.classes[most]
+        same([row["bias"]], [found.bias[rater, most]])
+
+
+def test_answers_of_one_rater_are_their_own_beside_the_pool(raters, data):
+    frame, card = raters["rater_answers_table"], report_card(monitor(data), "bob")
+    assert len(frame) >= 3
+    for _, row in frame.iterrows():
+        at = data.classes.index(row["class by the others"]), data.classes.index(row["answered"])
+        same(row[["share", "ci_low", "ci_high"]], [card.own.share[at], card.own.low[at], card.own.high[at]])
+        pool = row[["share of the pool", "pool from", "pool to"]]
+        same(pool, [card.pool.share[at], card.pool.low[at], card.pool.high[at]])
+        same(row[["expected answers", "answers of the pool"]], [card.own.n[at[0]], card.pool.n[at[0]]])
+
+
+def test_overlap_stands_beside_its_rater_and_class(raters, data):
+    found = coverage(data, DawidSkene().fit(data))
+    frame = raters["rater_coverage_table"]
+    assert list(frame["rater"]) == list(data.raters)
+    same(frame["group"], found.component + 1)
+    same(frame["classes hardly met"], found.not_met)
+    met = raters["class_met"]
+    assert list(met["rater"]) == list(data.raters)
+    same(met[list(data.classes)], found.class_met)
+    classes = raters["class_coverage_table"].set_index("class")
+    same(classes.loc[list(data.classes), "expected cases"], found.class_cases)
+    same(classes.loc[list(data.classes), "of them with two raters or more"], found.class_shared)
+
+
+# Reliability
+
+
+@pytest.fixture(scope="module")
+def reliability(tables):
+    tabs = ("Certainty", "Relations")
+    return tables("reliability", ROWS, *({"reliability_tabs": tab} for tab in tabs))
+
+
+def test_the_sweep_has_means_errors_and_counts_at_their_own_trust(reliability, data):
+    frame, told = reliability[0]["sweep"], reliability[1]["sweep"]
+    sweep = reliability_sweep(DirichletCounts(), data, told["reliabilities"], n_draws=told["draws"], seed=told["seed"])
+    same(frame["reliability"], told["reliabilities"])
+    assert len(frame) >= 3
+    for place, found in enumerate(sweep.certainty):
+        row = frame.iloc[place]
+        assert row["n_cases"] == 50
+        for top in (1, 2, 3):
+            same([row[f"top{top}"]], [found.certainty[:, top - 1].mean()])
+            same([row[f"top{top}_se"]], [np.sqrt((found.se[:, top - 1] ** 2).sum()) / 50])
+        for level in (0.5, 0.9, 0.99):
+            assert row[f"below {level}"] == (found.certainty[:, 0] < level).sum()
+    cases = reliability[0]["sweep_cases"]
+    assert list(cases["case"]) == list(data.cases)
+    for gamma, found in zip(told["reliabilities"], sweep.certainty, strict=True):
+        same(cases[f"certainty at {gamma:g}"], found.certainty[:, 0])
+    both = reliability[0]["certainty_agreement"]
+    middle = sweep.certainty[len(sweep.certainty) // 2].certainty[:, 0]
+    assert list(both["case"]) == list(data.cases)
+    same(both["certainty"], middle)
+    same(both["agreement"], leave_one_out(data).case)
+    models = reliability[0]["certainty_models"]
+    gamma = told["reliabilities"][len(told["reliabilities"]) // 2]
+    same(models[f"Dirichlet counts, γ = {gamma:g}"], middle)
+    assert list(models["case"]) == list(data.cases)
+
+
+@pytest.fixture(scope="module")
+def skin(tables):
+    tabs = ("Classifiers", "Risk")
+    return tables("reliability", "skin", *({"model": "dirichlet", "reliability_tabs": tab} for tab in tabs))
+
+
+@pytest.fixture(scope="module")
+def classified(skin):
+    """The same sweep, made anew."""
+    told = skin[1]["metric"]
+    view = load_sample("skin").as_classes()[0]
+    return view, reliability_sweep(
+        DirichletCounts(), view, told["reliabilities"], classifiers=cached.sample_predictions("skin", view),
+        n_draws=told["draws"], seed=told["seed"],
+    )  # fmt: skip
+
+
+def test_metrics_stand_beside_their_classifier_and_trust(skin, classified):
+    frame, (_, sweep) = skin[0]["metric"], classified
+    metric = "top3_accuracy"
+    expected = [
+        (gamma, name, found.values[name][metric])
+        for gamma, found in zip(sweep.reliabilities, sweep.evaluation, strict=True)
+        for name in found.classifiers
+    ]
+    same(frame["reliability"], [gamma for gamma, *_ in expected])
+    assert list(frame["classifier"]) == [name for _, name, _ in expected]
+    for field in ("mean", "sd", "ci_low", "ci_high", "min", "max", "point", "case_se", "total_se", "n_cases"):
+        same(frame[field], [getattr(value, field) for *_, value in expected])
+    middle = sweep.evaluation[len(sweep.evaluation) // 2]
+    place, names = middle.metrics.index(metric), list(middle.classifiers)
+    same(skin[0]["metric_draws"][names], middle.by_draw[:, place].T)
+    same(skin[0]["metric_cases"][names], middle.by_case[:, :, place])
+    better = skin[0]["better"]
+    assert list(better["better"]) == names
+    same(better[names], middle.better[:, :, place])
+
+
+def test_risk_stands_beside_its_case(skin, classified):
+    frame, (view, sweep) = skin[0]["risk"], classified
+    found = sweep.risk[len(sweep.risk) // 2]
+    assert list(frame["case"]) == list(view.cases)
+    for column, values in (
+        ("expected_risk", found.expected),
+        ("risk_of_top1", found.of_top1),
+        ("risk_summed", found.summed),
+    ):
+        same(frame[column], values)
+    same(frame["annotations"], np.diff(view.case_ptr))
+    answers = [view.answer[a:b] for a, b in pairwise(view.case_ptr)]
+    same(frame["distinct_classes"], [len(set(each)) for each in answers])
+
+
+# Home
+
+
+def test_annotations_leave_as_they_were_long_and_wide(tables, data):
+    frames, _ = tables("home", ROWS)
+    wanted = [tuple(line.split(",")) for line in ROWS.split("\n")[1:]]
+    long = frames["long"]
+    found = zip(long["case"], long["rater"], long["time"].str[:10], long["class"], strict=True)
+    assert sorted(found) == sorted(wanted)
+    wide = frames["wide"].set_index("case")
+    assert list(wide.columns) == list(data.raters)
+    cells = {(case, rater): wide.loc[case, rater] for case in wide.index for rater in wide.columns}
+    assert {key: cell for key, cell in cells.items() if isinstance(cell, str)} == {(c, r): k for c, r, _, k in wanted}
