@@ -107,8 +107,7 @@ def build_dataset(
     rows, missing = _ROWS_OF[mapping.layout](raw, mapping, tell)
     tell(0.5)
     rows.dropped.extend(raw.dropped)
-    cautions: list = []
-    notes = list(raw.notes)
+    cautions, notes = [], list(raw.notes)
     kind = _understood(rows, raw, mapping, kind, treatment, notes)
     numbers = _only_answers(rows, raw, kind, classes, cautions)
     first, entry_ptr, n_repeats = _repeats_treated(rows, raw, kind, repeats, cautions)
