@@ -35,6 +35,12 @@ GLOSSARY: dict[str, Term] = {
         "Latent-class models with the true class summed out: by EM (one-coin, class-conditional, Dawid-Skene, t-a-p), "
         "or as posteriors (Dawid-Skene, hierarchical, the eighteen difficulty models of Han et al.).",
     ),
+    "held-out score": Term(
+        "How well a model predicts an annotation that it has not seen, from the others of the case. It needs "
+        "no truth, and is blind to mistakes that raters share.",
+        "Mean log probability of held-out annotations, at most one of a case in each of five folds; differences paired "
+        "by annotation, standard errors clustered by case; each model at its own β.",
+    ),
     "full posterior": Term(
         "The first answer comes at once and has no intervals. The full posterior takes up to minutes and has them.",
         "Mode by L-BFGS against NUTS in a process of its own; R-hat ≤ 1.01 and bulk ESS ≥ 400 count as converged.",
@@ -65,6 +71,13 @@ GLOSSARY: dict[str, Term] = {
         "What stands out about a rater, with its evidence. Honest raters are seldom flagged: how seldom, you set.",
         "Family-wise false-alarm rate over raters and rules, Holm within a rule; a rater is judged by the answers of "
         "the others on the same cases.",
+    ),
+    "acceptable": Term(
+        "The accuracy below which a rater costs more than they bring: yours to set. Flagged are those who are surely "
+        "below it.",
+        "Default: mean accuracy over annotations − .10, at least half-way from blind annotations to that mean. Flags "
+        "are the longest list whose mean P(accuracy ≥ acceptable) stays at the stated false discovery rate; order by "
+        "expected wrong annotations, n (1 − accuracy).",
     ),
     "planning": Term(
         "Tries the plan out many times on simulated answers like these, and says where it ends, and how surely.",

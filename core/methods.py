@@ -214,6 +214,8 @@ class Method:
         Largest data for which it is computed unasked.
     assumes : str
         Of coefficients: what they assume, in one sentence.
+    beyond_chance : bool
+        Of coefficients: 0 is chance and 1 perfect, as the verbal scales take it.
     says_how : bool
         Of coefficients: whether weights, metric, method or depth stand beside the title.
     title_weighted : str
@@ -249,6 +251,7 @@ class Method:
     reliability: ReliabilityScale | None = None
     most_cases: int = 0
     assumes: str = ""
+    beyond_chance: bool = False
     says_how: bool = True
     title_weighted: str = ""
     sentence: str = ""
@@ -381,6 +384,10 @@ def method_named(family: Family, name: str) -> Method:
     InputError
         There is none; the message lists those that there are.
     """
+    # The engine's own first: a plug-in may ask for one of them while it is being loaded.
+    own = next((method for method in _built_in(family) if method.name == name), None)
+    if own is not None:
+        return own
     found = methods(family)
     if name not in found:
         raise InputError(f"There is no {family} {name!r}.", f"Those that there are: {', '.join(found)}.")

@@ -10,6 +10,7 @@ _JOINER = "\u2060"
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:^=\"'&])")
 _BREAK_AFTER = re.compile(r"(:(?=[\w+\-/])|(?<=www)(?=\.)|@(?=\w)|(?<=[-<>~])(?=[-<>=]))")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]+")
+_CONTROL_BUT_BREAKS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u2028\u2029]+")
 _SPREADSHEET_LEADERS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
@@ -27,6 +28,11 @@ def plotly(text: object) -> str:
 def html_text(text: object) -> str:
     """Text for the inside of an HTML element or a quoted attribute."""
     return html.escape(_CONTROL.sub(" ", str(text)), quote=True)
+
+
+def without_controls(text: object) -> str:
+    """Text without control characters, save tabs and line breaks, for a template that escapes what it prints."""
+    return _CONTROL_BUT_BREAKS.sub(" ", str(text))
 
 
 def html_lines(text: object) -> str:

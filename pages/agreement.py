@@ -4,6 +4,7 @@ from shlex import quote
 
 import streamlit as st
 
+from core.agreement.coefficients import PERCENT
 from core.annotations.dataset import Dataset
 from core.methods import any_of
 from core.text import plural, with_interval
@@ -24,7 +25,7 @@ def _sentence(found) -> str:
             return f"Agreement of the scores cannot be computed: {_reason(quoted)}"
         words = with_interval(quoted.value, quoted.ci_low, quoted.ci_high)
         return f"Of what varies in a score, {words} is the case and not the rater; n = {plural(quoted.n_cases, 'case')}"
-    percent = next(one for one in found.coefficients if one.name == "percent")
+    percent = next(one for one in found.coefficients if one.name == PERCENT)
     if percent.value is None:
         return f"Agreement cannot be computed: {_reason(percent)}"
     pairs = "pairs of first choices" if found.kind == "ranking" else "pairs"

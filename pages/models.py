@@ -9,7 +9,8 @@ import streamlit as st
 from core.methods import any_of
 from core.models.catalogue import Fitted, command_of
 from core.models.rater_summary import rater_summary
-from core.text import markdown, number, plural, shorten, with_interval
+from core.raters.acceptable import why_not
+from core.text import markdown, plural, shorten, with_interval
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import navigation, provenance, widgets
 from pages.shared.kit import style as look
@@ -21,6 +22,7 @@ from pages.shared.models import jobs as models_jobs
 from pages.shared.models import parts as models_parts
 
 MOST_SIDE_BY_SIDE = 6
+DECIDED = 0.9
 
 
 def _restarts(shown: Fitted, n_restarts: int) -> Fitted:
@@ -64,39 +66,59 @@ def _shown(fitted: list[Fitted], n_restarts: int) -> Fitted:
     return models_jobs.with_precision(shown)
 
 
-def _sentence(shown: Fitted, vote) -> str:
-    """What weighing raters changes, by which model, and whether that has converged."""
+def _sentence(fitted: list[Fitted], shown: Fitted, vote) -> str:
+    """What several models agree and differ on; of one, what weighing raters changes of a majority vote."""
+    same = [one for one in fitted if one.fit.classes == shown.fit.classes and one.request.method.is_truth]
+    return _together(same, shown) if len(same) > 1 else _against_vote(shown, vote)
+
+
+def _together(fitted: list[Fitted], shown: Fitted) -> str:
+    answered = np.diff(shown.dataset.case_ptr) > 0
+    tops = np.stack([one.fit.top_class()[answered] for one in fitted])
+    n_same = int((tops == tops[0]).all(axis=0).sum())
+    shares = np.stack([one.fit.prevalence for one in fitted])
+    apart = int(np.ptp(shares, axis=0).argmax())
+    low, high = shares[:, apart].min(), shares[:, apart].max()
+    return (
+        f"{len(fitted)} models agree on the class of {n_same:,} of {plural(int(answered.sum()), 'case')}, and put "
+        f"{shorten(shown.fit.classes[apart], 30)} at {low:.0%} to {high:.0%}"
+    )
+
+
+def _against_vote(shown: Fitted, vote) -> str:
     answered = np.diff(shown.dataset.case_ptr) > 0
     by_vote, by_model = vote.top_class(), shown.fit.top_class()
-    tied = int(((by_vote < 0) & (by_model >= 0) & answered).sum())
-    changed = int(((by_vote >= 0) & (by_vote != by_model) & answered).sum())
+    sure = shown.fit.class_probability.max(axis=1) >= DECIDED
+    tied = int(((by_vote < 0) & (by_model >= 0) & sure & answered).sum())
+    changed = int(((by_vote >= 0) & (by_model >= 0) & (by_vote != by_model) & answered).sum())
     cases = plural(int(answered.sum()), "case")
     if tied and not changed:
-        words = f"Weighing raters by accuracy decides {plural(tied, 'tie')} and changes no other answer of {cases}"
+        words = f"Weighing raters decides {plural(tied, 'tie')} and changes no majority of {cases}"
     else:
-        words = f"Weighing raters by accuracy changes the answer of {changed:,} of {cases}"
+        words = f"Weighing raters changes the majority class of {changed:,} of {cases}"
         words += f" and decides {plural(tied, 'tie')}" if tied else ""
     return f"{words} ({models_jobs.label(shown)})"
 
 
 def _who_is_accurate(shown: Fitted) -> None:
-    """The other half of the page's question, in a line."""
+    """The other half of the page's question, in a line; nothing where the annotations cannot tell."""
     found = rater_summary(shown.dataset, shown.fit)
     ends = models_parts.extremes(found)
     if ends is None or not shown.request.method.is_truth:
         return
+    if why := why_not(shown.dataset):
+        st.markdown(f"How accurate the raters are cannot be said: {why}.")
+        return
     least, most = ends
-    if found.accuracy[least] == found.accuracy[most]:
-        st.markdown(f"All raters are right on {number(float(found.accuracy[most]))} of their answers.")
+    if found.low[most] <= found.high[least]:
+        st.markdown("The intervals of the raters' accuracies overlap: none is surely the most accurate.")
         return
 
     def said(rater: int) -> str:
         words = with_interval(float(found.accuracy[rater]), float(found.low[rater]), float(found.high[rater]))
-        return f"**{markdown(shorten(shown.fit.raters[rater], 40))}**, right on {words} of answers"
+        return f"**{markdown(shorten(shown.fit.raters[rater], 40))}**, {words}"
 
-    words = f"Most accurate: {said(most)}. Least: {said(least)}."
-    if found.low[most] <= found.high[least]:
-        words += " Their intervals overlap."
+    words = f"Most accurate, as the model judges: {said(most)}. Least: {said(least)}."
     if not found.from_uncertainty:
         words += " Intervals take the true classes as known."
     st.markdown(words, help=widgets.explained("confusion matrix"))
@@ -125,7 +147,7 @@ def _page() -> None:
     shown = _shown(fitted, n_restarts)
     fitted = [shown if one.request == shown.request else models_jobs.with_precision(one) for one in fitted]
     vote = models_jobs.vote_of(shown)
-    title.title(_sentence(shown, vote))
+    title.title(markdown(_sentence(fitted, shown, vote)))
     _who_is_accurate(shown)
     models_compare.table(fitted, shown, vote)
     parts = {

@@ -1,5 +1,6 @@
 """Raters: whom to train and when quality slips; one rater in detail; who overlaps with whom."""
 
+import re
 from functools import partial
 
 import numpy as np
@@ -18,10 +19,12 @@ from core.raters.flags import FALSE_ALARMS
 from core.raters.monitoring import RaterTable
 from core.raters.rates import Rates
 from core.raters.report_card import report_card
+from core.raters.to_act_on import ToActOn
 from core.report.rater_card import rater_report
 from core.text import markdown, number, plotly, plural, shorten
 from pages.shared.kit import job_progress, navigation, provenance, state, widgets
 from pages.shared.kit import style as look
+from pages.shared.raters import act_on as raters_act_on
 from pages.shared.raters import answers as raters_answers
 from pages.shared.raters import blind as raters_blind
 from pages.shared.raters import model as raters_model
@@ -29,26 +32,18 @@ from pages.shared.raters import plan as raters_plan
 from pages.shared.raters import table as raters_table
 
 MOST_ROWS = 500
-MOST_FLAGS = 12
+_SENTENCES = re.compile(r"(?<=\.) (?=[A-Z])")
+MOST_FLAGS, MOST_LISTED = 12, 100
 _RATES = (0.01, 0.05, 0.1, 0.2)
 
 
-def _sentence(table: RaterTable) -> str:
-    flagged = sorted({flag.rater for flag in table.flags})
-    if not flagged:
-        return f"Nothing stands out among {plural(len(table.raters), 'rater')}"
-    names = ", ".join(shorten(table.raters[rater], 24) for rater in flagged[:4])
-    more = f" and {len(flagged) - 4} more" if len(flagged) > 4 else ""
-    return f"{names}{more}: {plural(len(flagged), 'rater')} of {len(table.raters):,} to talk to"
-
-
-def _all(table: RaterTable, blind: Rates | None, theme) -> None:
-    for flag in table.flags[:MOST_FLAGS]:
-        st.markdown(f":material/flag: **{markdown(table.raters[flag.rater])}** · {flag.title}: {markdown(flag.words)}")
-    if len(table.flags) > MOST_FLAGS:
-        st.caption(f"{len(table.flags) - MOST_FLAGS:,} more signs stand in the table.")
+def _all(table: RaterTable, act: ToActOn, blind: Rates | None, theme) -> None:
+    why = act.acceptable.why_no_order or act.acceptable.why
+    raters_table.show(raters_table.frame_of(table, act, blind), "rater", ranked=not why)
+    if why:
+        st.caption(f"Raters are not ranked: {markdown(why)}.")
     known = np.isfinite(table.shrunk.value)
-    if known.any():
+    if known.any() and not why:
         least = int(np.nanargmin(np.where(known, table.shrunk.value, np.inf)))
         title = (
             f"Least accurate: {plotly(shorten(table.raters[least], 20))}, {number(float(table.shrunk.value[least]))}"
@@ -56,19 +51,25 @@ def _all(table: RaterTable, blind: Rates | None, theme) -> None:
         widgets.plot(figures.accuracy_against_pool(table, theme, title), "pool", "Accuracy of raters against the pool")
         if known.sum() > figures.MOST_LINES:
             st.caption(f"The {figures.MOST_LINES} raters flagged or least accurate, of {int(known.sum()):,}.")
-    raters_table.show(raters_table.frame_of(table, blind), "rater")
+    with st.expander(f"All {plural(len(act.flags), 'flag')} with the evidence", expanded=len(act.flags) <= MOST_FLAGS):
+        for flag in act.flags[:MOST_LISTED]:
+            name = markdown(table.raters[flag.rater])
+            st.markdown(f":material/flag: **{name}** · {flag.title}: {markdown(flag.words)}")
+        if len(act.flags) > MOST_LISTED:
+            st.caption(f"{len(act.flags) - MOST_LISTED:,} more stand in the table.")
     st.caption(
-        f"Honest raters raise any sign at all with probability {table.false_alarms:.0%} at most. Accuracy is judged by "
-        f"the other raters of each case ({markdown(table.accuracy_source)}), and drawn towards the pool.",
+        f"Drift, speed, repetition and careless answers are flagged with a probability of {table.false_alarms:.0%} at "
+        f"most that an honest rater is among them. Without gold, accuracy is judged by the other raters of each case "
+        f"({markdown(table.accuracy_source)}) and shrunk towards the mean of all raters.",
         help=widgets.explained("signs"),
     )
     for note in table.notes:
         st.caption(markdown(note))
 
 
-def _one(view: Dataset, table: RaterTable, theme) -> None:
+def _one(view: Dataset, table: RaterTable, act: ToActOn, theme) -> None:
     wanted = st.session_state.get("rater")
-    first = table.flags[0].rater if table.flags else 0
+    first = act.flags[0].rater if act.flags else 0
     index = table.raters.index(wanted) if wanted in table.raters else first
     left, middle, right = st.columns([3, 2, 2], vertical_alignment="bottom")
     rater = left.selectbox("Rater", table.raters, index=index, key=f"one_rater-{table.raters[index]}")
@@ -79,7 +80,7 @@ def _one(view: Dataset, table: RaterTable, theme) -> None:
     rate = right.select_slider("False alarms of the chart", _RATES, value=0.05, format_func=lambda v: f"{v:.0%}",
                                key="chart_alarms")  # fmt: skip
     place = table.raters.index(rater)
-    for flag in table.flags_of(place):
+    for flag in (flag for flag in act.flags if flag.rater == place):
         st.warning(f"{flag.title}: {markdown(flag.words)}", icon=":material/flag:")
     if view.time is None:
         st.info("These answers have no dates, so nothing can be said over time.", icon=":material/block:")
@@ -98,7 +99,7 @@ def _one(view: Dataset, table: RaterTable, theme) -> None:
                 "of them agree": [f"{one.n_agree} of {one.n_others}" for one in card.differences],
             }
         )
-        st.caption(f"{plural(card.n_differences, 'case')}, the surest first. Choose a row to open the case.")
+        st.caption(f"{plural(card.n_differences, 'case')}, most certain first. Choose a row to open the case.")
         widgets.open_case_table(frame, f"differences-{rater}", shares=("how sure",))
     else:
         st.write("There is none.")
@@ -112,6 +113,7 @@ def _one(view: Dataset, table: RaterTable, theme) -> None:
         key="rater_report",
     )
     st.caption("One page; the other raters are pooled and not named.")
+    raters_act_on.without(view, table, rater)
 
 
 def _over_time(table: RaterTable, place: int, kind: str, rate: float, theme) -> None:
@@ -212,22 +214,35 @@ def _page() -> None:
             key="false_alarms",
             help=widgets.explained("signs"),
             persist_state="session",
-            width=420,
+            width=260,
         )
+        asked = raters_act_on.settings(view)
     table = raters_model.monitored(view, chosen, rate)
     if table is None:
         return
-    title.title(markdown(_sentence(table)))
-    judged = {"judged by": table.model, "false_alarms": rate, "seed": raters_model.SEED}
-    provenance.show(dataset, ["monitoring"], "fit dawid-skene FILE --intervals", judged, "raters")
+    act = raters_act_on.found(view, table, (chosen, rate), asked)
+    if act is None:
+        return
+    first, *rest = _SENTENCES.split(act.words())
+    title.title(markdown(first.removesuffix(".")))
+    for sentence in rest:
+        st.markdown(markdown(sentence))
+    judged = {
+        "judged by": act.acceptable.judged_by,
+        "model": table.model,
+        **asked,
+        "false_alarms": rate,
+        "seed": raters_model.SEED,
+    }
+    provenance.show(dataset, ["monitoring"], "raters FILE", judged, "raters")
     names = ["All raters", "One rater", "Who overlaps with whom", "Planning"]
     every, one, overlap, plan = st.tabs(names, key="rater_tabs", on_change="rerun")
     if every.open:
         with every:
-            _all(table, raters_blind.agreement(view, state.whole().dataset.digest), theme)
+            _all(table, act, raters_blind.agreement(view, state.whole().dataset.digest), theme)
     if one.open:
         with one:
-            _one(view, table, theme)
+            _one(view, table, act, theme)
     if overlap.open:
         with overlap:
             _coverage(view)

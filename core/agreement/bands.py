@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..errors import OptionError
+from ..methods import methods
 from .intervals import Coefficient
 
 # Names from the lowest up, and the bounds between them; the ends are -1 and 1.
@@ -21,16 +22,6 @@ SCALES: dict[str, tuple[tuple[str, ...], tuple[float, ...]]] = {
     "fleiss": (("poor", "fair to good", "excellent"), (0.4, 0.75)),
     "altman": (("poor", "fair", "moderate", "good", "very good"), (0.2, 0.4, 0.6, 0.8)),
 }
-BEYOND_CHANCE = (
-    "spa_corrected",
-    "cohen_kappa",
-    "scott_pi",
-    "conger_kappa",
-    "fleiss_kappa",
-    "gwet_ac",
-    "brennan_prediger",
-    "krippendorff_alpha",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +52,7 @@ def bands(coefficient: Coefficient, scale: str = "landis_koch") -> tuple[Band, .
     Parameters
     ----------
     coefficient : Coefficient
-        One of `BEYOND_CHANCE`: the scales were made for those.
+        Beyond chance: the scales were made for those.
     scale : str
         One of `SCALES`.
 
@@ -82,8 +73,14 @@ def bands(coefficient: Coefficient, scale: str = "landis_koch") -> tuple[Band, .
     )
 
 
+def beyond_chance(coefficient: Coefficient) -> bool:
+    """Whether 0 is chance and 1 perfect, as the scales take it."""
+    found = methods("coefficient").get(coefficient.name)
+    return found is not None and found.beyond_chance
+
+
 def _why_not(coefficient: Coefficient) -> str:
-    if coefficient.name not in BEYOND_CHANCE:
+    if not beyond_chance(coefficient):
         return "undefined: the scales were made for coefficients beyond chance"
     if coefficient.value is None:
         return coefficient.note or "undefined: the coefficient is"

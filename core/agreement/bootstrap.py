@@ -14,16 +14,20 @@ from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
 from ..errors import OptionError
 from ..options import check_level, check_whole
+from .coefficients import FLEISS_KAPPA, SCOTT_PI
+from .corrected_spa import SPA_CORRECTED
 from .intervals import Coefficient, few_cases
+from .krippendorff import KRIPPENDORFF_ALPHA
 from .linearised import as_counts, mind_rare_classes
 from .probability import SPA_WEIGHTINGS
+from .raters import COHEN_KAPPA, CONGER_KAPPA
 from .replicated_sides import Side, chosen
 from .replicates import How
 from .resampling import pool_of, resample, vector_numbers
 from .weights import Weights
 
 _AT_1 = 1 - 1e-12
-_BEYOND_CHANCE = ("spa_corrected", "cohen_kappa", "scott_pi", "conger_kappa", "fleiss_kappa", "krippendorff_alpha")
+_MIND_RARE_CLASSES = (SPA_CORRECTED, COHEN_KAPPA, SCOTT_PI, CONGER_KAPPA, FLEISS_KAPPA, KRIPPENDORFF_ALPHA)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,7 +141,7 @@ def _with_percentiles(side: Side, place: int, replicates: np.ndarray, n_at_1: in
     name, weights = side.labels[place]
     value = float(side.observed[place])
     found = Coefficient(name, weights, value, se, low, high, side.n_cases, side.n_annotations, note)
-    return mind_rare_classes(found, side.counts) if name in _BEYOND_CHANCE else found
+    return mind_rare_classes(found, side.counts) if name in _MIND_RARE_CLASSES else found
 
 
 def percentiles(

@@ -12,16 +12,16 @@ from ..errors import LimitError, NotApplicableError, OptionError
 from ..settings import current_settings
 from ._kernels import agreeing_pairs, class_shares
 from ._rater_kernels import agreement_of_runs, without_each_rater
-from .coefficients import fleiss_kappa, percent_agreement
+from .coefficients import FLEISS_KAPPA, PERCENT, fleiss_kappa, percent_agreement
 from .intervals import Coefficient, undefined
-from .krippendorff import krippendorff_alpha
-from .probability import spa, with_wilson_interval
+from .krippendorff import KRIPPENDORFF_ALPHA, krippendorff_alpha
+from .probability import SPA, spa, with_wilson_interval
 
 OVERALL: dict[str, Callable[..., Coefficient]] = {
-    "percent": percent_agreement,
-    "spa": spa,
-    "fleiss_kappa": fleiss_kappa,
-    "krippendorff_alpha": krippendorff_alpha,
+    PERCENT: percent_agreement,
+    SPA: spa,
+    FLEISS_KAPPA: fleiss_kappa,
+    KRIPPENDORFF_ALPHA: krippendorff_alpha,
 }
 
 
@@ -53,7 +53,7 @@ class AgreementByRater:
     n_cases_without: tuple[int, ...]
 
 
-def by_rater(dataset: Dataset, coefficient: str = "krippendorff_alpha", level: float = 0.95) -> AgreementByRater:
+def by_rater(dataset: Dataset, coefficient: str = KRIPPENDORFF_ALPHA, level: float = 0.95) -> AgreementByRater:
     """Agreement of each rater with the others, and the overall coefficient with each rater left out in turn.
 
     The interval of a rater's agreement is Wilson's on the effective number of the rater's cases, each case counting

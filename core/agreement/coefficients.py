@@ -48,7 +48,7 @@ def percent_agreement(
     """
     counts = as_counts(data)
     name, matrix = resolve_weights(weights, counts.n_classes, labels)
-    return corrected("percent", name, observed(counts, matrix), level)
+    return corrected("percent", name, observed(counts, matrix), level, least=0.0)
 
 
 def fleiss_kappa(
@@ -204,6 +204,7 @@ METHODS = (
         needs=("overlap", "two raters"),
         assumes="two raters who guess by the same shares of the classes.",
         place=50,
+        beyond_chance=True,
     ),
     coefficient_method(
         "fleiss_kappa",
@@ -216,6 +217,7 @@ METHODS = (
         sources=("Fleiss, Psychological Bulletin 76 (1971), 378-382", GWET),
         assumes="raters are exchangeable and guess by the classes' average shares.",
         place=70,
+        beyond_chance=True,
     ),
     coefficient_method(
         "gwet_ac",
@@ -228,6 +230,7 @@ METHODS = (
         title_weighted="Gwet AC2",
         assumes="chance agreement happens on hard cases only; steady where one class is common.",
         place=80,
+        beyond_chance=True,
     ),
     coefficient_method(
         "brennan_prediger",
@@ -239,5 +242,7 @@ METHODS = (
         sources=("Brennan & Prediger, Educational and Psychological Measurement 41 (1981), 687-699", GWET),
         assumes="guesses fall on every class of the list alike.",
         place=90,
+        beyond_chance=True,
     ),
 )
+PERCENT, SCOTT_PI, FLEISS_KAPPA, GWET_AC, BRENNAN_PREDIGER = (method.name for method in METHODS)

@@ -175,5 +175,7 @@ METHOD = coefficient_method(
     sources=(SPA_SOURCE,),
     assumes="as SPA; chance is agreement between different cases.",
     place=30,
+    beyond_chance=True,
     says_how=False,
 )
+SPA_CORRECTED = METHOD.name

@@ -47,8 +47,9 @@ def with_t_interval(
     n_cases: int,
     n_annotations: int,
     level: float,
+    least: float = -np.inf,
 ) -> Coefficient:
-    """Value ± t·SE, cut at 1 and for percent agreement at 0; no interval below one degree of freedom."""
+    """Value ± t·SE, cut at 1 and at the least value that there is; no interval below one degree of freedom."""
     from scipy.special import stdtrit
 
     if df < 1:
@@ -57,8 +58,7 @@ def with_t_interval(
         )
     value, se = min(1.0, value), float(np.sqrt(variance))
     half = float(stdtrit(df, (1 + level) / 2)) * se
-    low = max(0.0, value - half) if name == "percent" else value - half  # beyond chance there is no least value
-    high = min(1.0, value + half)
+    low, high = max(least, value - half), min(1.0, value + half)
     return Coefficient(name, weights, value, se, low, high, n_cases, n_annotations, few_cases(n_cases))
 
 

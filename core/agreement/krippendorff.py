@@ -259,4 +259,6 @@ METHOD = coefficient_method(
     takes={**ONE_CLASS, "score": AS_IS},
     assumes="as Fleiss κ, with gaps; corrected for small samples.",
     place=100,
+    beyond_chance=True,
 )
+KRIPPENDORFF_ALPHA = METHOD.name

@@ -79,6 +79,7 @@ def corrected(
     p_e: float = 0.0,
     p_ei: np.ndarray | None = None,
     why_certain: str = ONE_CLASS,
+    least: float = -np.inf,
 ) -> Coefficient:
     """``(p_a − p_e)/(1 − p_e)`` with its linearised interval.
 
@@ -94,6 +95,8 @@ def corrected(
         What each case says of it; without it chance is taken as known.
     why_certain : str
         The reason to give where chance alone would make all agree.
+    least : float
+        Where the interval is cut; beyond chance there is no least value.
     """
     n_cases, m = seen.n.size, seen.n_usable
     if m == 0:
@@ -105,7 +108,7 @@ def corrected(
     if p_ei is not None:
         influence -= 2 * (1 - kappa) * (p_ei - p_e) / (1 - p_e)
     variance = float(((influence - kappa) ** 2).sum()) / (n_cases * (n_cases - 1)) if n_cases > 1 else 0.0
-    return with_t_interval(name, weights, kappa, variance, n_cases - 1, m, seen.n_annotations, level)
+    return with_t_interval(name, weights, kappa, variance, n_cases - 1, m, seen.n_annotations, level, least)
 
 
 def why_certain(n_used: int | np.integer) -> str:

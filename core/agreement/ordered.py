@@ -95,3 +95,4 @@ METHODS = (
         place=130,
     ),
 )
+LEAVE_ONE_OUT_TOP1, MEAN_AVERAGE_OVERLAP = (method.name for method in METHODS)

@@ -9,17 +9,17 @@ import numpy as np
 from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import MISSING_TIME, Dataset
 from ..errors import InputError, NotApplicableError, OptionError
-from .coefficients import fleiss_kappa, percent_agreement
+from .coefficients import FLEISS_KAPPA, PERCENT, fleiss_kappa, percent_agreement
 from .intervals import Coefficient
-from .krippendorff import krippendorff_alpha
-from .probability import spa
+from .krippendorff import KRIPPENDORFF_ALPHA, krippendorff_alpha
+from .probability import SPA, spa
 
 PERIODS = ("week", "month", "quarter", "year")
 BY_NAME: dict[str, Callable[..., Coefficient]] = {
-    "percent": percent_agreement,
-    "spa": spa,
-    "fleiss_kappa": fleiss_kappa,
-    "krippendorff_alpha": krippendorff_alpha,
+    PERCENT: percent_agreement,
+    SPA: spa,
+    FLEISS_KAPPA: fleiss_kappa,
+    KRIPPENDORFF_ALPHA: krippendorff_alpha,
 }
 DAY = 86_400
 
@@ -70,7 +70,7 @@ def over_time(
     by: str = "period",
     *,
     n_windows: int = 10,
-    coefficients: Sequence[str] = ("spa", "krippendorff_alpha"),
+    coefficients: Sequence[str] = (SPA, KRIPPENDORFF_ALPHA),
     level: float = 0.95,
 ) -> OverTime:
     """Coefficients with intervals in windows of time; a case stands in the window of its earliest known annotation.

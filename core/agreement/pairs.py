@@ -10,10 +10,13 @@ from ..methods import ONE_CLASS, Method
 from ..settings import current_settings
 from ._kernels import rater_pairs
 from ._pair_kernels import ALPHA, COHEN, GWET, SCOTT, pair_tables, table_coefficients
+from .coefficients import GWET_AC, PERCENT, SCOTT_PI
 from .intervals import wilson
+from .krippendorff import KRIPPENDORFF_ALPHA
+from .raters import COHEN_KAPPA
 
-_KERNEL = {"cohen_kappa": COHEN, "scott_pi": SCOTT, "gwet_ac": GWET, "krippendorff_alpha": ALPHA}
-PAIR_COEFFICIENTS = ("percent", *_KERNEL)
+_KERNEL = {COHEN_KAPPA: COHEN, SCOTT_PI: SCOTT, GWET_AC: GWET, KRIPPENDORFF_ALPHA: ALPHA}
+PAIR_COEFFICIENTS = (PERCENT, *_KERNEL)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +59,7 @@ class PairMatrix:
         from scipy.special import ndtri, stdtrit
 
         n = float(self.n[i, j])
-        if self.coefficient == "percent":
+        if self.coefficient == PERCENT:
             return wilson(self.agree[i, j] / n, n, float(ndtri((1 + self.level) / 2))) if n else None
         if np.isnan(self.se[i, j]):
             return None
@@ -92,7 +95,7 @@ class Disagreements:
     n: int
 
 
-def pair_matrix(dataset: Dataset, coefficient: str = "percent", level: float = 0.95) -> PairMatrix:
+def pair_matrix(dataset: Dataset, coefficient: str = PERCENT, level: float = 0.95) -> PairMatrix:
     """Agreement of every two raters on the cases that both answered.
 
     Where a rater answered a case more than once, each pair of answers counts as a case of its own.
@@ -122,7 +125,7 @@ def pair_matrix(dataset: Dataset, coefficient: str = "percent", level: float = 0
             f"Comparing {n_raters:,} raters two by two needs {n_raters**2:,} cells, more than the "
             f"limit of {limit:,}. Select fewer raters."
         )
-    if coefficient == "percent":
+    if coefficient == PERCENT:
         n, agree = rater_pairs(dataset.case_ptr, dataset.rater, dataset.answer, n_raters)
         return PairMatrix(dataset.raters, n, agree, coefficient, _share(agree, n), np.full(n.shape, np.nan), level)
     if (n_raters * n_classes) ** 2 > limit:

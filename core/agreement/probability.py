@@ -164,3 +164,4 @@ METHOD = coefficient_method(
     place=20,
     says_how=False,
 )
+SPA = METHOD.name

@@ -191,6 +191,7 @@ METHODS = (
         needs=("overlap", "two raters"),
         assumes="two raters, each guessing by their own shares of the classes.",
         place=40,
+        beyond_chance=True,
     ),
     coefficient_method(
         "conger_kappa",
@@ -203,5 +204,7 @@ METHODS = (
         needs=("overlap", "raters"),
         assumes="every rater guesses by their own shares of the classes.",
         place=60,
+        beyond_chance=True,
     ),
 )
+COHEN_KAPPA, CONGER_KAPPA = (method.name for method in METHODS)

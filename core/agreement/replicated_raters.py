@@ -16,7 +16,7 @@ class RaterKappa:
     Parameters
     ----------
     name : str
-        "conger_kappa" or "cohen_kappa", which are the same for two raters.
+        Of one of `core.agreement.raters.METHODS`, which are the same for two raters.
     counts : ClassCounts
         One case for each distinct vector, in the order of the pool.
     case_ptr, rater, answer : ndarray

@@ -8,27 +8,30 @@ from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError, OptionError
 from ..settings import current_settings
-from .coefficients import agreement_table
+from .coefficients import BRENNAN_PREDIGER, FLEISS_KAPPA, GWET_AC, PERCENT, SCOTT_PI, agreement_table
+from .corrected_spa import SPA_CORRECTED
 from .intervals import Coefficient
-from .raters import raters_used, repeats_of
+from .krippendorff import KRIPPENDORFF_ALPHA
+from .probability import SPA
+from .raters import COHEN_KAPPA, CONGER_KAPPA, raters_used, repeats_of
 from .replicated_raters import RaterKappa
 from .replicates import ByVector, How
 from .resampling import Pool, Statistic, pick
 
 COEFFICIENTS = (
-    "percent",
-    "spa",
-    "spa_corrected",
-    "cohen_kappa",
-    "scott_pi",
-    "conger_kappa",
-    "fleiss_kappa",
-    "gwet_ac",
-    "brennan_prediger",
-    "krippendorff_alpha",
+    PERCENT,
+    SPA,
+    SPA_CORRECTED,
+    COHEN_KAPPA,
+    SCOTT_PI,
+    CONGER_KAPPA,
+    FLEISS_KAPPA,
+    GWET_AC,
+    BRENNAN_PREDIGER,
+    KRIPPENDORFF_ALPHA,
 )
-_OF_TWO = ("cohen_kappa", "scott_pi")
-_OWN_MARGINS = ("cohen_kappa", "conger_kappa")
+_OF_TWO = (COHEN_KAPPA, SCOTT_PI)
+_OWN_MARGINS = (COHEN_KAPPA, CONGER_KAPPA)
 
 
 def chosen(data: ClassCounts | Dataset, names: Sequence[str] | None) -> list[str]:
@@ -36,14 +39,14 @@ def chosen(data: ClassCounts | Dataset, names: Sequence[str] | None) -> list[str
     apart = {*_OF_TWO, *_OWN_MARGINS}
     used = raters_used(data) if isinstance(data, Dataset) and data.raters_identified else 0
     if used > 1:
-        apart -= set(_OF_TWO) if used == 2 else {"conger_kappa"}
+        apart -= set(_OF_TWO) if used == 2 else {CONGER_KAPPA}
     allowed = [name for name in COEFFICIENTS if name not in apart]
     for name in allowed if names is None else names:
         if name not in COEFFICIENTS:
             raise OptionError(f"there is no coefficient {name!r}; there are {', '.join(COEFFICIENTS)}")
         if name in apart:
             raise NotApplicableError(
-                f"{name} compares raters who are identified, {'more than' if name == 'conger_kappa' else 'exactly'} "
+                f"{name} compares raters who are identified, {'more than' if name == CONGER_KAPPA else 'exactly'} "
                 f"two of them; these data have {used:,}."
             )
     return allowed if names is None else [name for name in COEFFICIENTS if name in names]
@@ -100,7 +103,7 @@ class Side:
         """Whether a coefficient is undefined on these data and on all resamples of them."""
         if name in _OF_TWO:
             return repeats_of(self.data) > 0
-        return name == "conger_kappa" and self.data.n_raters * self.data.n_classes > current_settings().max_model_cells
+        return name == CONGER_KAPPA and self.data.n_raters * self.data.n_classes > current_settings().max_model_cells
 
     def in_order(self, found: Sequence[np.ndarray]) -> np.ndarray:
         """What `core.agreement.resampling.resample` gave, as (n_replicates, n_coefficients) in the order of labels."""

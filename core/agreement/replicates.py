@@ -13,7 +13,10 @@ from ..annotations.counts import ClassCounts
 from ..errors import OptionError
 from ._bootstrap_kernels import quadratic_forms
 from ._kernels import agreeing_pairs, paired
-from .probability import SPA_WEIGHTINGS
+from .coefficients import BRENNAN_PREDIGER, GWET_AC, PERCENT
+from .corrected_spa import SPA_CORRECTED
+from .krippendorff import KRIPPENDORFF_ALPHA
+from .probability import SPA, SPA_WEIGHTINGS
 from .replicated_alpha import Alpha
 from .weighted_totals import Totals
 from .weights import Weights, resolve_weights
@@ -44,8 +47,8 @@ class ByVector:
     counts : ClassCounts
         One case for each distinct vector, in the order of the pool; one without answers counts for nothing.
     names : sequence of str
-        Any of "percent", "spa" (one value for each weighting), "spa_corrected", "fleiss_kappa", "scott_pi", "gwet_ac",
-        "brennan_prediger" and "krippendorff_alpha".
+        Any of `core.agreement.replicated_sides.COEFFICIENTS` but those that take each rater's own margins; SPA has
+        one value for each weighting.
     how : How
     """
 
@@ -56,10 +59,10 @@ class ByVector:
         self.weights, self.matrix = resolve_weights(how.weights, counts.n_classes, how.labels)
         self.totals, self.sizes = _totals(counts, self.matrix)
         self.alpha = None
-        of = {"spa": how.spa_weightings, "spa_corrected": SPA_WEIGHTINGS[:1]}
-        if "krippendorff_alpha" in names:
+        of = {SPA: how.spa_weightings, SPA_CORRECTED: SPA_WEIGHTINGS[:1]}
+        if KRIPPENDORFF_ALPHA in names:
             self.alpha = Alpha(counts, how.metric, how.labels, self.weights, self.matrix, self.totals)
-            of["krippendorff_alpha"] = (self.alpha.how,)
+            of[KRIPPENDORFF_ALPHA] = (self.alpha.how,)
         self.totals.close()
         self.labels = tuple((name, label) for name in names for label in of.get(name, (self.weights,)))
         self.n_values, self.n_sums = len(self.labels), self.totals.n_sums
@@ -76,19 +79,19 @@ class ByVector:
 
     def _value(self, name: str, label: str, sums: dict[str, np.ndarray]) -> np.ndarray | float:
         p_a = (sums["agreement"] / sums["usable"])[0]
-        if name == "percent":
+        if name == PERCENT:
             return p_a
-        if name == "spa":
+        if name == SPA:
             return self._spa(sums, label)
-        if name == "spa_corrected":
+        if name == SPA_CORRECTED:
             return self._spa_corrected(sums, label)
-        if name == "krippendorff_alpha":
+        if name == KRIPPENDORFF_ALPHA:
             return self.alpha(sums)
         q, w = self.n_classes, self.matrix
-        if name == "brennan_prediger":
+        if name == BRENNAN_PREDIGER:
             return np.nan if q < 2 else beyond(p_a, 1 / q if w is None else float(w.mean()))
         pi = sums["share"] / sums["rated"]
-        if name == "gwet_ac":
+        if name == GWET_AC:
             all_weights = q if w is None else float(w.sum())
             return np.nan if q < 2 else beyond(p_a, (pi * (1 - pi)).sum(axis=0) * (all_weights / (q * (q - 1))))
         used = np.count_nonzero(sums["every"], axis=0)  # Fleiss and Scott

@@ -24,26 +24,27 @@ ALIKE = "the cases do not differ, or less than they would by chance"
 EXACTLY = "the scores of a case differ by nothing but raters"
 
 
-def one_way_anova(table: np.ndarray, level: float, what: str) -> list[Coefficient]:
+def one_way_anova(table: np.ndarray, level: float, what: str, name: str) -> list[Coefficient]:
     """ICC(1) and its mean-of-k version of a table of shape (n_cases, k): raters of different cases are others.
 
-    ``what`` stands in ``weights`` of the result.
+    ``what`` stands in ``weights`` of the result, ``name`` in its name, followed by "k" for the mean.
     """
     n, k = table.shape
     between, within = _between(table), _mean_square(table - table.mean(axis=1, keepdims=True), n * (k - 1))
-    return _from_f("icc_1", table, between, within, n * (k - 1), level, what)
+    return _from_f(name, table, between, within, n * (k - 1), level, what)
 
 
-def two_way_anova(table: np.ndarray, level: float, what: str) -> list[Coefficient]:
-    """ICC(2), ICC(3) and their mean-of-k versions of a table of shape (n_cases, n_raters)."""
+def two_way_anova(table: np.ndarray, level: float, what: str, names: tuple[str, str]) -> list[Coefficient]:
+    """ICC(2), ICC(3) and their mean-of-k versions of a table of shape (n_cases, n_raters), of these names."""
+    absolute, consistent = names
     n, k = table.shape
     raters = table.mean(axis=0)
     residual = table - table.mean(axis=1, keepdims=True) - raters + table.mean()
     df = (n - 1) * (k - 1)
     between, error = _between(table), _mean_square(residual, df)
     by_rater = n * float(np.var(raters, ddof=1))
-    single, mean = _from_f("icc_3", table, between, error, df, level, what)
-    return [*_absolute(table, between, by_rater, error, level, what), single, mean]
+    single, mean = _from_f(consistent, table, between, error, df, level, what)
+    return [*_absolute(absolute, table, between, by_rater, error, level, what), single, mean]
 
 
 def spearman_brown(value: float, k: float) -> float:
@@ -87,33 +88,33 @@ def _from_f(
 
 
 def _absolute(
-    table: np.ndarray, between: float, by_rater: float, error: float, level: float, what: str
+    name: str, table: np.ndarray, between: float, by_rater: float, error: float, level: float, what: str
 ) -> list[Coefficient]:
     n, k = table.shape
     total = between + by_rater + error
     if total <= 0:
-        return [_none("icc_2", table, what, SAME), _none("icc_2", table, what, SAME, k)]
+        return [_none(name, table, what, SAME), _none(name, table, what, SAME, k)]
     raters = k * by_rater + (k * n - k - n) * error
     whole, below = n * between + raters, between + (by_rater - error) / n
     if whole <= EXACT * total:
-        return [_none("icc_2", table, what, ALIKE), _none("icc_2", table, what, ALIKE, k)]
+        return [_none(name, table, what, ALIKE), _none(name, table, what, ALIKE, k)]
     value = n * (between - error) / whole
     if below <= EXACT * total:
-        return [_one("icc_2", table, what, (value, None, None), ALIKE), _none("icc_2", table, what, ALIKE, k)]
+        return [_one(name, table, what, (value, None, None), ALIKE), _none(name, table, what, ALIKE, k)]
     mean = (between - error) / below
     if error <= EXACT * total:
         return [
-            _one("icc_2", table, what, (value, None, None), EXACTLY),
-            _one("icc_2", table, what, (mean, None, None), EXACTLY, k),
+            _one(name, table, what, (value, None, None), EXACTLY),
+            _one(name, table, what, (mean, None, None), EXACTLY, k),
         ]
     low, high = _absolute_ends(value, between, by_rater, error, (n, k), level)
     if not low < value < high:
         low, high = _absolute_ends(max(value, 0.0), between, by_rater, error, (n, k), level)
-    single = _few_raters(_one("icc_2", table, what, (value, low, high)), k)
+    single = _few_raters(_one(name, table, what, (value, low, high)), k)
     if 1 + (k - 1) * low <= 0:
-        return [single, _one("icc_2", table, what, (mean, None, None), "its lower end has no bound", k)]
+        return [single, _one(name, table, what, (mean, None, None), "its lower end has no bound", k)]
     ends = mean, spearman_brown(low, k), spearman_brown(high, k)
-    return [single, _few_raters(_one("icc_2", table, what, ends, k=k), k)]
+    return [single, _few_raters(_one(name, table, what, ends, k=k), k)]
 
 
 def _absolute_ends(

@@ -15,7 +15,7 @@ from ..methods import AS_IS, Method
 from ..text import plural
 from .coefficient_methods import coefficient_method
 from .intervals import Coefficient, few_cases, undefined
-from .krippendorff import krippendorff_alpha
+from .krippendorff import KRIPPENDORFF_ALPHA, krippendorff_alpha
 from .linearised import NO_PAIR
 from .score_anova import one_way_anova, spearman_brown, two_way_anova
 from .score_one_way import Ends, one_way_reml
@@ -62,7 +62,7 @@ def score_table(dataset: Dataset, level: float = 0.95) -> list[Coefficient]:
         except InputError:
             continue
         except LimitError as error:
-            found.append(undefined("krippendorff_alpha", f"{metric} metric", str(error)))
+            found.append(undefined(KRIPPENDORFF_ALPHA, f"{metric} metric", str(error)))
     return found
 
 
@@ -79,9 +79,9 @@ def intraclass(dataset: Dataset, level: float = 0.95) -> list[Coefficient]:
     Returns
     -------
     list of Coefficient
-        "icc_1", "icc_1k", "icc_2", "icc_2k", "icc_3", "icc_3k" by analysis of variance, with F intervals, of the cases
-        that every rater scored. Where that leaves scores out the same follow from variance components of all cases
-        (restricted maximum likelihood; components are 0 or more). ``weights`` says which, and of how many raters.
+        Named as in `INTRACLASS`, by analysis of variance, with F intervals, of the cases that every rater scored.
+        Where that leaves scores out the same follow from variance components of all cases (restricted maximum
+        likelihood; components are 0 or more). ``weights`` says which, and of how many raters.
 
     Raises
     ------
@@ -101,9 +101,9 @@ def intraclass(dataset: Dataset, level: float = 0.95) -> list[Coefficient]:
     n = np.bincount(scored.case)
     paired = n >= 2
     if not paired.any():
-        return [undefined(name, "ANOVA", NO_PAIR) for name in ("icc_1", "icc_2", "icc_3")]
+        return [undefined(name, "ANOVA", NO_PAIR) for name in (ICC_1, ICC_2, ICC_3)]
     found = _by_anova(dataset, scored, n, level)
-    asked = found if dataset.raters_identified else [one for one in found if one.name.startswith("icc_1")]
+    asked = found if dataset.raters_identified else [one for one in found if one.name in (ICC_1, ICC_1K)]
     if any(one.n_annotations < scored.score.size for one in asked):
         found += _by_components(dataset, scored, n, level)
     if not scored.n_repeats:
@@ -132,14 +132,14 @@ def _by_anova(dataset: Dataset, scored: Scored, n: np.ndarray, level: float) -> 
     if complete.sum() >= 2:
         table = scored.score[complete[scored.case]].reshape(-1, n_raters)
         what = f"ANOVA, {plural(n_raters, 'rater')}"
-        return [*one_way_anova(table, level, what), *two_way_anova(table, level, what)]
+        return [*one_way_anova(table, level, what, ICC_1), *two_way_anova(table, level, what, (ICC_2, ICC_3))]
     why = NO_COMPLETE if dataset.raters_identified else ANONYMOUS
-    two = [undefined(name, "ANOVA", why) for name in ("icc_2", "icc_3")]
+    two = [undefined(name, "ANOVA", why) for name in (ICC_2, ICC_3)]
     sizes = np.unique(n[n >= 2])
     if sizes.size > 1 or (n >= 2).sum() < 2:
-        return [undefined("icc_1", "ANOVA", "cases have different numbers of scores, or there is one"), *two]
+        return [undefined(ICC_1, "ANOVA", "cases have different numbers of scores, or there is one"), *two]
     table = scored.score[(n >= 2)[scored.case]].reshape(-1, int(sizes[0]))
-    return [*one_way_anova(table, level, f"ANOVA, {sizes[0]} scores a case"), *two]
+    return [*one_way_anova(table, level, f"ANOVA, {sizes[0]} scores a case", ICC_1), *two]
 
 
 def _by_components(dataset: Dataset, scored: Scored, n: np.ndarray, level: float) -> list[Coefficient]:
@@ -149,23 +149,23 @@ def _by_components(dataset: Dataset, scored: Scored, n: np.ndarray, level: float
     squares = float(scored.score @ scored.score)
     if squares < 1e-24 or n.size < 2:
         why = "all scores are the same" if squares < 1e-24 else "there is only one case"
-        return [undefined(name, "REML", why, *size[::-1]) for name in ("icc_1", "icc_2", "icc_3")]
+        return [undefined(name, "REML", why, *size[::-1]) for name in (ICC_1, ICC_2, ICC_3)]
     one = one_way_reml(n.astype(float), np.bincount(scored.case, scored.score), squares, level)
-    found = _both("icc_1", "REML, profile interval", one, k, *size)
+    found = _both(ICC_1, "REML, profile interval", one, k, *size)
     if not dataset.raters_identified:
         return found
     of = f", {plural(n_raters, 'rater')}"
     if n_raters < 2 or np.bincount(scored.rater).max() < 2:
         why = "there is only one rater" if n_raters < 2 else "no rater scored two cases"
-        return found + [undefined(name, "REML" + of, why, n.size, size[0]) for name in ("icc_2", "icc_3")]
+        return found + [undefined(name, "REML" + of, why, n.size, size[0]) for name in (ICC_2, ICC_3)]
     fit = two_way(scored.case, scored.rater, scored.score, level)
     if fit is None:
         why = "the scores vary less between cases than chance would have it, and are too many for likelihood"
-        return found + [undefined(name, "Henderson" + of, why, n.size, size[0]) for name in ("icc_2", "icc_3")]
+        return found + [undefined(name, "Henderson" + of, why, n.size, size[0]) for name in (ICC_2, ICC_3)]
     return [
         *found,
-        *_both("icc_2", fit.method + of, fit.absolute, k, *size),
-        *_both("icc_3", fit.method + of, fit.consistent, k, *size),
+        *_both(ICC_2, fit.method + of, fit.absolute, k, *size),
+        *_both(ICC_3, fit.method + of, fit.consistent, k, *size),
     ]
 
 
@@ -219,3 +219,5 @@ METHODS = (
     _icc("icc_3", "ICC(3,1)", 114, "only these raters matter, and their different levels do not count as error."),
     _icc("icc_3k", "ICC(3,k)", 115, "as ICC(3,1), for the mean of k scores."),
 )
+ICC_1, ICC_1K, ICC_2, ICC_2K, ICC_3, ICC_3K = (method.name for method in METHODS)
+INTRACLASS = tuple(method.name for method in METHODS)

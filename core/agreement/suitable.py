@@ -12,11 +12,12 @@ from ..methods import AS_IS, can_use, of_plugins
 from ..text import plural
 from .coefficient_methods import asked_of
 from .coefficients import agreement_table
+from .corrected_spa import SPA_CORRECTED
 from .intervals import Coefficient
-from .krippendorff import krippendorff_alpha
+from .krippendorff import KRIPPENDORFF_ALPHA, krippendorff_alpha
 from .ordered import DEPTHS, ranking_agreement
 from .probability import SPA_WEIGHTINGS
-from .scores import score_table
+from .scores import ICC_1, ICC_2, ICC_2K, ICC_3, ICC_3K, score_table
 
 ORDINAL_WEIGHTS = ("quadratic", "ordinal")
 
@@ -52,13 +53,13 @@ class Suitable:
         Among intraclass correlations the one that rests on most cases. Rankings have none.
         """
         if self.kind == "score":
-            for name in ("icc_2", "icc_1"):
+            for name in (ICC_2, ICC_1):
                 able = [one for one in self.coefficients if one.name == name and one.value is not None]
                 if able:
                     return max(able, key=lambda one: one.n_cases)
-            return next(one for one in self.coefficients if one.name == "icc_1")
+            return next(one for one in self.coefficients if one.name == ICC_1)
         wanted = "ordinal metric" if self.kind == "ordinal" else "nominal"
-        return next(one for one in self.coefficients if one.name == "krippendorff_alpha" and one.weights == wanted)
+        return next(one for one in self.coefficients if one.name == KRIPPENDORFF_ALPHA and one.weights == wanted)
 
 
 def coefficients_for(
@@ -109,7 +110,7 @@ def coefficients_for(
     counts = class_counts(dataset)
     for weights in ORDINAL_WEIGHTS:
         more = agreement_table(counts, level=level, spa_weightings=(), weights=weights, labels=labels, dataset=dataset)
-        found += [one for one in more if one.name != "spa_corrected"]
+        found += [one for one in more if one.name != SPA_CORRECTED]
     found.append(krippendorff_alpha(counts, level, "ordinal", labels))
     return Suitable("ordinal", tuple(found), (*_NO_NUMBERS, *identified))
 
@@ -135,11 +136,8 @@ def _of_scores(dataset: Dataset, level: float) -> Suitable:
         left_out.append(LeftOut("ratio alpha", "some scores are below 0"))
     if not dataset.raters_identified:
         left_out.append(LeftOut("ICC(2) and ICC(3)", "the scores are anonymous, so raters cannot be told apart"))
-    found = [
-        one
-        for one in score_table(dataset, level)
-        if dataset.raters_identified or not one.name.startswith(("icc_2", "icc_3"))
-    ]
+    of_raters = (ICC_2, ICC_2K, ICC_3, ICC_3K)
+    found = [one for one in score_table(dataset, level) if dataset.raters_identified or one.name not in of_raters]
     found += _of_others(dataset, level)
     return Suitable("score", tuple(found), tuple(left_out))
 

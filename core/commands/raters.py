@@ -3,15 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from ..annotations.dataset import Dataset
-from ..models.dawid_skene import DawidSkene
-from ..models.em_model import EmModel
 from ..raters.monitoring import monitor
 from ..raters.to_act_on import ToActOn, raters_to_act_on
 from .fits import with_gold
 from .inputs import progress, read_classes, stamp
-
-_MOST_CELLS = 5_000_000
 
 
 def raters(options) -> tuple[dict, pd.DataFrame]:
@@ -19,7 +14,7 @@ def raters(options) -> tuple[dict, pd.DataFrame]:
     dataset, n_left_out = read_classes(options)
     if options.gold:
         dataset = with_gold(dataset, options)
-    table = monitor(dataset, model=_model(dataset), level=options.level, seed=options.seed, progress=progress)
+    table = monitor(dataset, level=options.level, seed=options.seed, progress=progress)
     found = raters_to_act_on(table, acceptable=options.acceptable, q=options.fdr, judged_by=options.judged_by)
     act = found.acceptable
     rows = [_row(found, int(rater)) for rater in act.order()]
@@ -45,12 +40,6 @@ def raters(options) -> tuple[dict, pd.DataFrame]:
         **stamp(options, dataset),
     }
     return answer, _table(rows)
-
-
-def _model(dataset: Dataset) -> EmModel | None:
-    """Dawid-Skene shrunk to the pool, or where its tables are large, or cannot be fitted, what is used without it."""
-    small = dataset.n_raters * dataset.n_classes**2 <= _MOST_CELLS
-    return DawidSkene("pooled") if small and dataset.kind == "class" and (np.diff(dataset.case_ptr) > 1).any() else None
 
 
 def _row(found: ToActOn, rater: int) -> dict:

@@ -5,7 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from ..agreement.coefficients import FLEISS_KAPPA, GWET_AC, PERCENT
 from ..agreement.intervals import Coefficient
+from ..agreement.krippendorff import KRIPPENDORFF_ALPHA
+from ..agreement.ordered import LEAVE_ONE_OUT_TOP1, MEAN_AVERAGE_OVERLAP
+from ..agreement.scores import ICC_1, ICC_2, ICC_3
 from ..evaluation.metrics import Evaluation
 from ..text import plotly
 from .agreement import forest
@@ -17,15 +21,15 @@ HEIGHT = 250
 MOST_COEFFICIENTS = 4
 MOST_LINES = 8
 _FIRST = (
-    "percent",
-    "leave_one_out_top1",
-    "krippendorff_alpha",
-    "mean_average_overlap",
-    "gwet_ac",
-    "fleiss_kappa",
-    "icc_2",
-    "icc_1",
-    "icc_3",
+    PERCENT,
+    LEAVE_ONE_OUT_TOP1,
+    KRIPPENDORFF_ALPHA,
+    MEAN_AVERAGE_OVERLAP,
+    GWET_AC,
+    FLEISS_KAPPA,
+    ICC_2,
+    ICC_1,
+    ICC_3,
 )
 
 

@@ -105,6 +105,17 @@ class Choice:
         """The standing of the model that opens."""
         return next(each for each in self.standings if each.candidate.name == self.chosen)
 
+    @property
+    def dependence(self) -> float | None:
+        """β of the best model without case difficulty: what n annotations of a case are worth together is βn.
+
+        None where no such model has a held-out score. A case's difficulty is part of the dependence, and a model that
+        has one leaves less of it to β.
+        """
+        able = [each for each in self.standings if each.held is not None and "em" in each.candidate.ways]
+        able = [each for each in able if not each.excluded]
+        return max(able, key=lambda each: each.held.score).held.beta if able else None
+
     def request(self, *, use_gold: bool = False) -> Request:
         """How to fit the model that opens, at its β; see `Standing.request`."""
         return self.best.request(use_gold=use_gold)

@@ -160,7 +160,7 @@ def acceptable_of(
     by_gold = (gold.n >= GOLD_EACH) & (judge == "gold")
     n = np.bincount(dataset.rater, minlength=dataset.n_raters)
     n_judged = np.bincount(dataset.rater, panel.judged, dataset.n_raters).astype(np.int64)
-    why = why_not(panel)
+    why = why_not(panel.dataset)
     log_likelihood = by_others(panel, token)
     by_model = LearnedPool(log_likelihood, np.zeros_like(n_judged) if why else n_judged)
     model, pool = by_model.rates(level), by_model
@@ -187,7 +187,7 @@ def acceptable_of(
         q,
         level,
         why,
-        "" if by_gold.any() else why_no_order(panel),
+        "" if by_gold.any() else why_no_order(panel.dataset),
     )
 
 
@@ -230,17 +230,16 @@ def default_judge(dataset: Dataset) -> Judge:
     return "gold" if n.size and np.median(n) >= GOLD_EACH else "model"
 
 
-def why_not(panel: Panel) -> str:
-    """Why the answers alone cannot tell who is wrong how often; empty where they can."""
-    dataset = panel.dataset
+def why_not(dataset: Dataset) -> str:
+    """Why the annotations alone cannot tell who is wrong how often; empty where they can."""
     if dataset.n_classes < 2:
         return "there is one class, so no answer can be wrong"
-    if not panel.judged.any():
+    if _raters_of_case(dataset).max(initial=0) < 2:
         return "no case has answers of two raters"
     first = dataset.case_ptr[:-1][np.diff(dataset.case_ptr) > 0]
     if (np.diff(dataset.answer)[~np.isin(np.arange(1, dataset.n_annotations), first)] == 0).all():
         return "no two answers on a case differ, and no data can tell how often all raters are wrong"
-    if why := why_no_order(panel):
+    if why := why_no_order(dataset):
         return why
     alpha = krippendorff_alpha(dataset, _ABOVE_CHANCE)
     if alpha.value is None or alpha.value <= 0 or (alpha.ci_low is not None and alpha.ci_low <= 0):
@@ -248,16 +247,19 @@ def why_not(panel: Panel) -> str:
     return ""
 
 
-def why_no_order(panel: Panel) -> str:
-    """Why answers alone cannot tell which rater is more accurate: two raters who differ are equally likely wrong."""
-    dataset = panel.dataset
-    case = dataset.case_of_annotation.astype(np.int64)
-    pairs = np.unique(case * dataset.n_raters + dataset.rater)
-    of_case = np.bincount(pairs // dataset.n_raters, minlength=dataset.n_cases)
-    n = of_case[case[panel.judged]]
+def why_no_order(dataset: Dataset) -> str:
+    """Why annotations alone cannot tell which rater is more accurate: of two who differ, each is as likely wrong."""
+    n = _raters_of_case(dataset)[dataset.case_of_annotation]
+    n = n[n >= 2]
     if not n.size or (n >= 3).mean() < 0.5:
         return "most cases have two raters or fewer, and of two who differ the answers do not tell who is wrong"
     return ""
+
+
+def _raters_of_case(dataset: Dataset) -> np.ndarray:
+    """How many different raters annotated each case, shape (n_cases,)."""
+    pairs = np.unique(dataset.case_of_annotation.astype(np.int64) * dataset.n_raters + dataset.rater)
+    return np.bincount(pairs // max(dataset.n_raters, 1), minlength=dataset.n_cases)
 
 
 def _check(acceptable: float | None, q: float, judged_by: str | None, level: float) -> None:

@@ -19,7 +19,7 @@ FALSE_ALARMS = 0.05
 LEAST_SHARE = 0.05  # of the clear answers, below which favouring a class is a habit and not carelessness
 RULES = {
     "low": "Accuracy below what is acceptable",
-    "one_class": "Names one class only",
+    "one_class": "Names hardly any class but one",
     "below_others": "Accuracy far below that of the other raters",
     "adversarial": "Right less often than answers that ignore the case",
     "spam": "Answers do not depend on the case",

@@ -16,6 +16,7 @@ from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
 from ..errors import InputError, NotFoundError
 from ..models.gold import known_classes
+from ..models.majority import METHOD as MAJORITY
 from ..models.result import RaterModelFit
 
 HeldOut = Callable[[Dataset, tuple[str, ...]], tuple[float, float]]
@@ -148,7 +149,7 @@ def _tops(dataset: Dataset, fit: RaterModelFit, cases: np.ndarray, kept: np.ndar
     rows = np.flatnonzero(kept & (place[dataset.case_of_annotation] >= 0))
     at = place[dataset.case_of_annotation[rows]]
     score = np.zeros((cases.size, dataset.n_classes))
-    if fit.model == "majority":
+    if fit.model == MAJORITY.name:
         np.add.at(score, (at, dataset.answer[rows]), 1.0)
     else:
         score += np.log(np.maximum(fit.prevalence, _NEVER))

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..agreement.by_rater import by_rater
+from ..agreement.coefficients import PERCENT
 from ..agreement.intra_rater import intra_rater
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
 from ..errors import InputError, NotApplicableError
 from ..models._kernels import first_answers
 from ..models.catalogue import Request, em_model, request
-from ..models.dawid_skene import METHOD as DAWID_SKENE
+from ..models.dawid_skene import EMPIRICAL
 from ..models.em_model import EmModel
 from ..models.majority import MajorityVote
 from ..models.one_coin import METHODS as ONE_COIN
@@ -38,6 +39,8 @@ from .flags import (
 from .leave_one_rater_out import Panel, panel_of
 from .rates import Rates, entropy_of, rates_of
 from .tempo import SITTING, Tempo, tempo
+
+MOST_CELLS = 5_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,7 +145,7 @@ def monitor(
     dataset : Dataset
         Of single classes; of rankings pass the first choices (`Dataset.as_classes`).
     model : EmModel or RaterModelFit, optional
-        A model to fit, or a fit of these data. Not given: that of `usual_request`, or majority vote where that
+        A model to fit, or a fit of these data. Not given: that of `default_request`, or majority vote where that
         cannot be fitted.
     blind_reads : BlindReads, optional
     level : float
@@ -221,7 +224,7 @@ def _table(
         dataset.classes,
         n,
         n_cases,
-        rates_of(by_rater(dataset, "percent", level).each, dataset.n_raters),
+        rates_of(by_rater(dataset, PERCENT, level).each, dataset.n_raters),
         accuracy,
         source,
         shrunk,
@@ -247,20 +250,18 @@ def _table(
     )
 
 
-def usual_request(dataset: Dataset) -> Request:
-    """Dawid-Skene where the median rater has ten answers for each class, else one accuracy for each rater.
-
-    With many classes and few answers, confusion matrices follow each rater's own mistakes and find them right.
-    """
-    median = np.median(np.bincount(dataset.rater, minlength=dataset.n_raters))
-    return request((DAWID_SKENE if median >= 10 * dataset.n_classes else ONE_COIN[0]).name)
+def default_request(dataset: Dataset) -> Request:
+    """Dawid-Skene shrunk by empirical Bayes; one accuracy for each rater where its tables would be large."""
+    if dataset.n_raters * dataset.n_classes**2 <= MOST_CELLS:
+        return request(EMPIRICAL.name)
+    return request(ONE_COIN[0].name)
 
 
 def _fit(dataset, model, token, progress) -> tuple[RaterModelFit, tuple[str, ...]]:
     if isinstance(model, RaterModelFit):
         return model, ()
     try:
-        return (model or em_model(usual_request(dataset))).fit(dataset, token=token, progress=progress), ()
+        return (model or em_model(default_request(dataset))).fit(dataset, token=token, progress=progress), ()
     except NotApplicableError as error:
         if model is not None:
             raise

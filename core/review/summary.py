@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..agreement.coefficients import percent_agreement
+from ..agreement.coefficients import PERCENT, percent_agreement
 from ..agreement.intervals import Coefficient, undefined
-from ..agreement.krippendorff import krippendorff_alpha
+from ..agreement.krippendorff import KRIPPENDORFF_ALPHA, krippendorff_alpha
 from ..agreement.probability import share_of_agreement
 from ..annotations.dataset import Dataset
 from ..certainty.top_sets import annotation_certainty
@@ -103,8 +103,8 @@ def summarise_reviews(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> Su
     standing = [event for review in here for event in effective(review.events)]
     times = _times(event for review in here for event in review.events)
     among = _as_dataset(dataset, blind)
-    each_other = undefined("percent", "identity", "no two blind opinions on a case that name one class first")
-    alpha = undefined("krippendorff_alpha", "identity", "no two blind opinions on a case that name one class first")
+    each_other = undefined(PERCENT, "identity", "no two blind opinions on a case that name one class first")
+    alpha = undefined(KRIPPENDORFF_ALPHA, "identity", "no two blind opinions on a case that name one class first")
     if among is not None:
         each_other, alpha = percent_agreement(among), krippendorff_alpha(among)
     return Summary(

@@ -146,6 +146,7 @@ def crowd(answers: str, gold: str) -> Dataset:
 def against_gold(paths: list[tuple[str, str]]) -> None:
     """Flags made without gold against gold, by model."""
     models: dict[str, EmModel] = {
+        "empirical Bayes": DawidSkene("empirical"),
         "dawid-skene, pooled": DawidSkene("pooled"),
         "one coin, pooled": OneCoin("pooled"),
         "t-a-p, pooled": TAP("pooled"),

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.tables import to_csv
-from core.text import html_text, markdown, plotly, plural, shorten, spreadsheet
+from core.text import html_text, markdown, plotly, plural, shorten, spreadsheet, without_controls
 
 NASTY = [
     "<b>x</b>",
@@ -59,6 +59,10 @@ def test_pairs_that_are_replaced_after_escapes_are_broken_up(text, pair):
 def test_text_of_many_lines_becomes_one():
     for escape in (markdown, plotly, html_text):
         assert escape("a\r\n\x00b\u2028c") == "a b c"
+
+
+def test_a_template_gets_no_control_characters_but_its_lines():
+    assert without_controls("a\x00\x1bb\tc\r\nd\u2029e<") == "a b\tc\r\nd e<"
 
 
 @pytest.mark.parametrize("text", NASTY)

@@ -7,6 +7,7 @@ import streamlit as st
 
 from core.agreement.bootstrap import BootstrapResult, bootstrap
 from core.agreement.differences import Difference, compare, difference
+from core.agreement.krippendorff import KRIPPENDORFF_ALPHA
 from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection, days_of
 from core.errors import NotApplicableError, PluralityError
@@ -93,7 +94,7 @@ def _side_by_side(whole: Dataset, first: Selection, second: Selection, names: tu
     )
     if found is None:
         return
-    alpha = next(one for one in found if one.first[0] == "krippendorff_alpha")
+    alpha = next(one for one in found if one.first[0] == KRIPPENDORFF_ALPHA)
     if alpha.value is not None and alpha.ci_low is not None:
         sure = "the interval leaves out 0" if alpha.ci_low > 0 or alpha.ci_high < 0 else "the interval holds 0"
         st.markdown(

@@ -5,6 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from core.agreement.by_rater import OVERALL
+from core.agreement.krippendorff import KRIPPENDORFF_ALPHA
 from core.agreement.pairs import METHOD as PAIRS
 from core.agreement.pairs import PAIR_COEFFICIENTS, cases_of_disagreement
 from core.annotations.dataset import Dataset
@@ -136,7 +137,7 @@ def each(view: Dataset, theme) -> None:
     coefficient = st.selectbox(
         "Coefficient, with and without each rater",
         list(OVERALL),
-        index=list(OVERALL).index("krippendorff_alpha"),
+        index=list(OVERALL).index(KRIPPENDORFF_ALPHA),
         format_func=lambda name: method_named("coefficient", name).title,
         key="without_coefficient",
         help=widgets.explained("without the rater"),

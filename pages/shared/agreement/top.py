@@ -6,9 +6,12 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from core.agreement.bands import BEYOND_CHANCE, SCALES, bands
+from core.agreement.bands import SCALES, bands, beyond_chance
+from core.agreement.coefficients import FLEISS_KAPPA, GWET_AC, PERCENT
 from core.agreement.intervals import Coefficient
-from core.agreement.probability import SPA_WEIGHTINGS
+from core.agreement.ordered import LEAVE_ONE_OUT_TOP1, MEAN_AVERAGE_OVERLAP
+from core.agreement.probability import SPA, SPA_WEIGHTINGS
+from core.agreement.scores import INTRACLASS
 from core.agreement.suitable import Suitable
 from core.figures import agreement as figures
 from core.figures import agreement_parts as more_figures
@@ -72,7 +75,7 @@ def show(found: Suitable, theme, shares: dict[str, float] | None) -> None:
 
 def _groups(found: Suitable) -> list[Group]:
     """One line for each coefficient, SPA in its usual weighting; what counts differently stands apart."""
-    main = [one for one in found.coefficients if one.name != "spa" or one.weights == SPA_WEIGHTINGS[0]]
+    main = [one for one in found.coefficients if one.name != SPA or one.weights == SPA_WEIGHTINGS[0]]
     if found.kind == "ordinal":
         by_rank = [one for one in main if one.weights in ("ordinal", "ordinal metric")]
         plain = [one for one in main if one.weights not in ("ordinal", "ordinal metric", "ordinal weights")]
@@ -83,10 +86,10 @@ def _groups(found: Suitable) -> list[Group]:
             Group("Near classes agree in part, by squares", by_square),
         ]
     if found.kind == "ranking":
-        whole = [one for one in main if one.name in ("leave_one_out_top1", "mean_average_overlap")]
+        whole = [one for one in main if one.name in (LEAVE_ONE_OUT_TOP1, MEAN_AVERAGE_OVERLAP)]
         return [Group("Whole rankings", whole), Group("First choices", [one for one in main if one not in whole])]
     if found.kind == "score":
-        icc = [one for one in main if one.name.startswith("icc")]
+        icc = [one for one in main if one.name in INTRACLASS]
         by_anova = [one for one in icc if "ANOVA" in one.weights]
         by_likelihood = [one for one in icc if one not in by_anova]
         groups = [
@@ -111,10 +114,10 @@ def _forest(groups: list[Group], theme):
 
 def _short_title(one: Coefficient) -> str:
     """The name in the figure: what the heading says is left out."""
-    if one.name.startswith("icc") or one.weights in ("quadratic", "ordinal", "quadratic weights"):
+    if one.name in INTRACLASS or one.weights in ("quadratic", "ordinal", "quadratic weights"):
         method = method_named("coefficient", one.name)
         return method.title_weighted or method.title
-    if one.name == "spa":
+    if one.name == SPA:
         return "SPA"
     return figures.title_of(one)
 
@@ -124,10 +127,10 @@ def _quote(found: Suitable) -> None:
     one = found.quoted
     if one.value is None:
         return
-    name = "ICC(2,1)" if one.name == "icc_2" else figures.title_of(one) if one.name != "icc_1" else "ICC(1)"
+    name = method_named("coefficient", one.name).title if one.name in INTRACLASS else figures.title_of(one)
     value = with_interval(one.value, one.ci_low, one.ci_high)
     words = f"**To quote:** {markdown(name)} {value}, {plural(one.n_cases, 'case')}, {one.n_annotations:,} answers"
-    percent = next((other for other in found.coefficients if other.name == "percent"), None)
+    percent = next((other for other in found.coefficients if other.name == PERCENT), None)
     if percent is not None and percent.value is not None:
         words += f"; percent agreement {with_interval(percent.value, percent.ci_low, percent.ci_high)}"
     if found.kind == "ranking":
@@ -160,7 +163,7 @@ def _line(one: Coefficient, common: list[str]) -> None:
 def _apart(main: list[Coefficient], shares: dict[str, float] | None) -> str | None:
     """Why kappa and AC1 differ, where they do: one class is common, or most classes of the list are rare."""
     found = {one.name: one for one in reversed(main)}
-    kappa, ac = found.get("fleiss_kappa"), found.get("gwet_ac")
+    kappa, ac = found.get(FLEISS_KAPPA), found.get(GWET_AC)
     if shares is None or kappa is None or ac is None or None in (kappa.value, ac.value):
         return None
     if ac.value - kappa.value < DIVERGE or kappa.n_cases < ENOUGH_CASES:
@@ -180,7 +183,7 @@ def _apart(main: list[Coefficient], shares: dict[str, float] | None) -> str | No
 
 def _benchmarks(main: list[Coefficient], usual: Coefficient, theme) -> None:
     """What word the number deserves, as probabilities."""
-    able = [one for one in main if one.name in BEYOND_CHANCE and one.value is not None]
+    able = [one for one in main if beyond_chance(one) and one.value is not None]
     if not able:
         return
     with st.expander("In words: how probable is each benchmark, given the interval"):

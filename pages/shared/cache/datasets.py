@@ -25,7 +25,7 @@ from core.version import __version__
 
 MOST_OPEN_DATASETS = 8
 MOST_WIDE_CELLS = 2_000_000
-LANES = ("pages", "samplers")
+LANES = ("pages", "samplers", "opening")
 _WARM_UP_DELAY = 1.0
 _LOADING = 4.0
 

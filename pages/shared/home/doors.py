@@ -11,6 +11,7 @@ from core.evaluation.sweep_table import SweepTable
 from core.figures import home as figures
 from core.methods import can_use
 from core.raters.monitoring import RaterTable
+from core.raters.to_act_on import ToActOn
 from core.text import markdown, number, plural, shorten, with_interval
 from pages.shared.cache import home as cached_home
 from pages.shared.home import known as home_known
@@ -84,35 +85,39 @@ def raters(views: home_known.Views, theme) -> None:
         _shares(views, theme)
         return
     place = st.container()
-    table = home_known.raters(views)
+    found = home_known.raters(views)
+    table, act = found or (None, None)
     with place:
         if table is None or not np.isfinite(table.shrunk.value).any():
             _title("How accurate raters are")
             if table is not None:
                 st.write("No rater can be judged by others.")
         else:
-            _accuracies(table, theme)
+            _accuracies(table, act, theme)
     st.page_link("pages/raters.py", label="See the raters", icon=":material/groups:")
 
 
-def _accuracies(table: RaterTable, theme) -> None:
-    value = table.shrunk.value
+def _accuracies(table: RaterTable, act: ToActOn, theme) -> None:
+    rates = act.acceptable.accuracy if act.acceptable.n_judged else table.shrunk
+    value = rates.value
     flagged = np.zeros(len(table.raters), bool)
-    flagged[[flag.rater for flag in table.flags]] = True
+    flagged[list(act.flagged())] = True
     known = np.flatnonzero(np.isfinite(value))
     shown = known[np.lexsort((value[known], ~flagged[known]))][: figures.MOST_LINES]
     shown = shown[np.argsort(value[shown], kind="stable")]
     n = int(flagged.sum())
     if n:
-        _title(f"{plural(n, 'rater')} of {len(table.raters):,} to talk to")
+        _title(f"{plural(n, 'rater')} of {len(table.raters):,} flagged")
+    elif act.acceptable.why_no_order or act.acceptable.why:
+        _title("No rater is flagged")
     else:
         least = markdown(shorten(table.raters[shown[0]], 20))
         _title(f"No rater stands out; least accurate: {least}, {number(float(value[shown[0]]))}")
     figure = figures.with_intervals(
         [table.raters[rater] for rater in shown],
         value[shown],
-        table.shrunk.low[shown],
-        table.shrunk.high[shown],
+        rates.low[shown],
+        rates.high[shown],
         theme,
         "accuracy",
         flagged[shown],

@@ -13,7 +13,8 @@ from core.models.catalogue import em_model
 from core.models.precision import MOST_PARAMETERS, precision_of
 from core.plausibility.protocol import PlausibilityModel
 from core.raters.flags import FALSE_ALARMS
-from core.raters.monitoring import RaterTable, monitor, usual_request
+from core.raters.monitoring import RaterTable, default_request, monitor
+from core.raters.to_act_on import ToActOn, raters_to_act_on
 from pages.shared.cache import agreement as cached_agreement
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import home as cached_home
@@ -90,15 +91,20 @@ def sweep(views: Views) -> SweepTable | None:
     return sweeps.sweep(views.plausible, views.model, reliabilities, views.classifiers, "Classifiers", _LANE)
 
 
-def raters(views: Views) -> RaterTable | None:
-    """The raters, as the Raters page has them; None as above."""
+def raters(views: Views) -> tuple[RaterTable, ToActOn] | None:
+    """The raters and what speaks against them, as the Raters page has them; None as above."""
     view = views.classes
     if not _wanted(view, "raters", view.n_annotations, MOST_MONITORED):
         return None
+
+    def work(job):
+        table = monitor(view, false_alarms=FALSE_ALARMS, seed=SEED, token=job.token, progress=job.report)
+        return table, raters_to_act_on(table, token=job.token)
+
     return job_progress.result_of(
-        (view.digest, "monitor", FALSE_ALARMS, SEED),
+        (view.digest, "raters to act on", FALSE_ALARMS, SEED),
         "Looking at the raters",
-        lambda job: monitor(view, false_alarms=FALSE_ALARMS, seed=SEED, token=job.token, progress=job.report),
+        work,
     )
 
 
@@ -116,7 +122,7 @@ def prevalence(views: Views) -> tuple[tuple[cached_home.Share, ...], str]:
         return by_vote
 
     def work(job):
-        model = em_model(usual_request(view))
+        model = em_model(default_request(view))
         fit = model.fit(view, token=job.token)
         spread = precision_of(model, view, fit, seed=SEED, token=job.token, progress=job.report).prevalence
         n = by_vote[0][0].n

@@ -3,6 +3,7 @@
 import numpy as np
 import streamlit as st
 
+from core.agreement.coefficients import PERCENT
 from core.agreement.intervals import Coefficient
 from core.agreement.suitable import Suitable
 from core.annotations.dataset import Dataset
@@ -65,7 +66,7 @@ def agreement(found: Suitable | None, why: str) -> None:
         st.caption(_ends(main) + f", {agreement_figures.title_of(main)}; n = {plural(main.n_cases, 'case')}")
         return
     value = "–" if main.value is None else f"{main.value:.0%}"
-    st.metric(f"Raters agree, {_pairs(found)}", value, help=widgets.explained("percent agreement"))
+    st.metric(f"Raters agree, {_pairs(found)}", value, help=widgets.explained(main.name))
     quoted = found.quoted
     beyond = ""
     if quoted.value is not None:
@@ -139,7 +140,7 @@ def mean_score(dataset: Dataset) -> None:
 def _main(found: Suitable) -> Coefficient:
     if found.kind == "score":
         return found.quoted
-    return next(one for one in found.coefficients if one.name == "percent")
+    return next(one for one in found.coefficients if one.name == PERCENT)
 
 
 def _pairs(found: Suitable) -> str:

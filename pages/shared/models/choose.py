@@ -13,11 +13,12 @@ from core.models.difficulty.model import METHODS as DIFFICULTY
 from core.models.difficulty.names import Switches, switches, tag_of
 from core.models.gold import gold_cases
 from core.text import markdown, plural
-from pages.shared.kit import widgets
+from pages.shared.kit import opening, widgets
+from pages.shared.models import scores
 
 RESTARTS = (0, 20, 100, 200)
 FIRST, FULL = "First answer", "Full posterior"
-_CHOSEN = "models_chosen"
+_CHOSEN, _OPENED = "models_chosen", "_models_opened"
 _SWITCHES = {
     "bias": "Rater bias: sensitivity and specificity differ",
     "ability": "Rater ability: raters differ",
@@ -29,7 +30,7 @@ _SWITCHES = {
 
 def choose(view: Dataset) -> tuple[list[Request], int]:
     """The models asked for, and the number of restarts."""
-    st.session_state.setdefault(_CHOSEN, [DAWID_SKENE.name])
+    judged = _opened_with(view)
     known = {method.name: method for method in methods("rater model").values() if not method.reference}
     left, middle, right = st.columns([6, 3, 1.4], vertical_alignment="bottom")
     chosen = left.multiselect(
@@ -59,8 +60,50 @@ def choose(view: Dataset) -> tuple[list[Request], int]:
     for name in chosen:
         ways = known[name].ways
         way = "nuts" if how == FULL and "nuts" in ways else ways[0]
-        requests.append(request(name, way, **_taken(known[name], way, asked)))
+        requests.append(request(name, way, **_taken(known[name], way, asked | _shown_at(name, judged))))
+    _why(view, judged)
     return requests, restarts
+
+
+def _opened_with(view: Dataset) -> opening.Judged | None:
+    """The model with the best held-out score, until the user chooses; Dawid-Skene until the scores are done."""
+    judged = opening.choice(view)
+    now = st.session_state.get(_CHOSEN)
+    if now is None or now == st.session_state.get(_OPENED):
+        best = None if judged is None else judged[0].best.candidate
+        first = DAWID_SKENE if best is None or best.reference else best
+        st.session_state[_CHOSEN] = st.session_state[_OPENED] = [first.name]
+    return judged
+
+
+def _shown_at(name: str, judged: opening.Judged | None) -> dict:
+    """The β and the doubt at which a model's class probabilities are shown."""
+    standing = (
+        None if judged is None else next((one for one in judged[0].standings if one.candidate.name == name), None)
+    )
+    return {} if standing is None else {"beta": standing.beta, "doubt": standing.doubt}
+
+
+def _why(view: Dataset, judged: opening.Judged | None) -> None:
+    """Why this model opened, or that the user chose; the scores are one click away."""
+    if judged is None:
+        job = opening.choice_job(view)
+        if job is not None and not job.finished:
+            st.caption("Held-out scores of all models are being computed; the one that predicts best will open here.")
+            opening.wait_for(job)
+        return
+    found = judged[0]
+    mine = st.session_state[_CHOSEN] != st.session_state.get(_OPENED)
+    left, right = st.columns([5, 1.4], vertical_alignment="center")
+    left.caption(markdown(f"Chosen by you. By held-out scores: {found.reason}" if mine else found.reason),
+                 help=widgets.explained("held-out score"))  # fmt: skip
+    if mine:
+        right.button("Use the best", type="tertiary", on_click=_use_best, key="use_best_model")
+    scores.show(view, *judged)
+
+
+def _use_best() -> None:
+    st.session_state.pop(_CHOSEN, None)
 
 
 def _taken(method: Method, way: str, asked: dict) -> dict:
@@ -79,7 +122,7 @@ def _more(view: Dataset) -> tuple[dict, dict, int]:
         "Smoothing (expectation-maximisation)",
         list(smoothings),
         index=list(smoothings).index(usual),
-        format_func=lambda name: smoothings[name] + (" · usual for these data" if name == usual else ""),
+        format_func=lambda name: smoothings[name] + (" · default" if name == usual else ""),
         key=f"smoothing-{view.digest}",
         help=widgets.explained("smoothing"),
         persist_state="session",

@@ -9,7 +9,7 @@ from core.jobs import Job
 from core.methods import methods
 from core.models.catalogue import Fitted, Request, em_model, request
 from core.models.precision import precision_of
-from core.raters.monitoring import RaterTable, monitor, usual_request
+from core.raters.monitoring import RaterTable, default_request, monitor
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import job_progress, widgets
 
@@ -23,7 +23,7 @@ def choose(view: Dataset) -> str | Request:
     drawn = {_label(one): one for one in _drawn(view)}
     titles = {method.name: method.title for method in methods("rater model").values() if "em" in method.ways}
     options = [USUAL, *titles, *drawn]
-    usual = titles[usual_request(view).model]
+    usual = titles[default_request(view).model]
     chosen = st.selectbox(
         "Judged by",
         options,

@@ -6,10 +6,11 @@ import streamlit as st
 
 from core.raters.monitoring import RaterTable
 from core.raters.rates import Rates
+from core.raters.to_act_on import ToActOn
 from pages.shared.kit import columns, widgets
 
 PAGE = 50
-_SHARES = ("accuracy", "with others", "with themselves", "blind reads agree")
+_SHARES = ("accuracy", "right by gold", "P(acceptable)", "with others", "with themselves", "blind reads agree")
 _NUMBERS = (
     "bias",
     "P(spam)",
@@ -24,21 +25,26 @@ _NUMBERS = (
 )
 
 
-def frame_of(table: RaterTable, blind: Rates | None) -> pd.DataFrame:
+def frame_of(table: RaterTable, act: ToActOn, blind: Rates | None) -> pd.DataFrame:
     """One row for each rater; columns in which nothing is known are left out."""
+    judged = act.acceptable
     most = np.argmax(np.abs(np.nan_to_num(table.bias)), axis=1)
-    signs: list[list[str]] = [[] for _ in table.raters]
-    for flag in table.flags:
-        signs[flag.rater].append(flag.title)
+    flags: list[list[str]] = [[] for _ in table.raters]
+    for flag in act.flags:
+        flags[flag.rater].append(flag.title)
     found = {
         "rater": table.raters,
-        "signs": ["; ".join(each) for each in signs],
-        "answers": table.n_annotations,
+        "flags": ["; ".join(each) for each in flags],
+        "annotations": table.n_annotations,
         "cases": table.n_cases,
-        "accuracy": table.shrunk.value,
-        "ci_low": table.shrunk.low,
-        "ci_high": table.shrunk.high,
-        "judged answers": table.shrunk.n,
+        "expected wrong": judged.expected_wrong,
+        "accuracy": judged.accuracy.value,
+        "ci_low": judged.accuracy.low,
+        "ci_high": judged.accuracy.high,
+        "P(acceptable)": judged.chance,
+        "judged annotations": judged.accuracy.n,
+        "right by gold": judged.gold.value,
+        "gold annotations": np.where(judged.gold.n > 0, judged.gold.n, np.nan),
         "with others": table.agreement.value,
         "leans to": [table.classes[code] for code in most],
         "bias": table.bias[np.arange(len(most)), most],
@@ -62,12 +68,15 @@ def frame_of(table: RaterTable, blind: Rates | None) -> pd.DataFrame:
     return pd.DataFrame(found).dropna(axis=1, how="all")
 
 
-def show(frame: pd.DataFrame, chosen_key: str) -> None:
-    """The table with its filter and pages; a click on a row keeps that rater under ``chosen_key``."""
+def show(frame: pd.DataFrame, chosen_key: str, *, ranked: bool) -> None:
+    """The table with its filter and pages; a click on a row keeps that rater under ``chosen_key``.
+
+    Where raters must not be ranked, it opens by how much they did, and not by what they cost.
+    """
     find, only, by, down = st.columns([4, 2, 3, 2], vertical_alignment="bottom")
-    words = find.text_input("Find a rater", key="raters_find", placeholder="part of a name, a sign or a class")
-    flagged = only.toggle("With signs only", key="raters_flagged")
-    sort = by.selectbox("Sorted by", frame.columns, index=list(frame.columns).index("signs"), key="raters_sort")
+    words = find.text_input("Find a rater", key="raters_find", placeholder="part of a name, a flag or a class")
+    flagged = only.toggle("Flagged only", key="raters_flagged")
+    sort = by.selectbox("Sorted by", frame.columns, index=_first_order(frame, ranked), key="raters_sort")
     falling = down.toggle("Largest first", value=True, key="raters_falling")
     shown = chosen_rows(frame, words, flagged, sort, falling)
     n_pages = max(1, -(-len(shown) // PAGE))
@@ -88,7 +97,9 @@ def show(frame: pd.DataFrame, chosen_key: str) -> None:
         | dict.fromkeys(_SHARES, share)
         | columns.ends()
         | {
-            "signs": st.column_config.TextColumn(width="medium"),
+            "flags": st.column_config.TextColumn(width="medium"),
+            "expected wrong": st.column_config.NumberColumn(format="%.0f"),
+            "gold annotations": st.column_config.NumberColumn(format="%.0f"),
             "seconds": st.column_config.NumberColumn(format="%.0f"),
         },
         key="raters_table",
@@ -98,13 +109,17 @@ def show(frame: pd.DataFrame, chosen_key: str) -> None:
     widgets.download(frame, "Raters", "raters", "raters_monitor")
 
 
+def _first_order(frame: pd.DataFrame, ranked: bool) -> int:
+    return list(frame.columns).index("expected wrong" if ranked and "expected wrong" in frame else "annotations")
+
+
 def chosen_rows(frame: pd.DataFrame, words: str, flagged: bool, sort: str, falling: bool) -> pd.DataFrame:
-    """Rows that hold the words in their name, signs or class, with signs only or not, sorted; unknown values last."""
+    """Rows that hold the words in their name, flags or class, flagged only or not, sorted; unknown values last."""
     kept = np.ones(len(frame), bool)
     if words := words.casefold().strip():
         kept = np.zeros(len(frame), bool)
-        for column in ("rater", "signs", "leans to"):
+        for column in ("rater", "flags", "leans to"):
             kept |= frame[column].str.casefold().str.contains(words, regex=False).to_numpy(bool)
     if flagged:
-        kept &= (frame["signs"] != "").to_numpy(bool)
+        kept &= (frame["flags"] != "").to_numpy(bool)
     return frame[kept].sort_values(sort, ascending=not falling, kind="stable", na_position="last")

@@ -6,6 +6,8 @@ from scipy.stats import truncnorm
 from core.agreement.bands import SCALES, bands
 from core.agreement.coefficients import fleiss_kappa, percent_agreement
 from core.agreement.intervals import Coefficient, undefined
+from core.agreement.probability import spa
+from core.methods import methods
 from tests.core.agreement.examples import FLEISS, counts_of
 
 
@@ -50,6 +52,13 @@ def test_bands_join_without_gaps_from_the_lowest_up():
 def test_without_an_error_or_beyond_their_purpose_there_are_no_probabilities_but_the_reason(coefficient, why):
     for band in bands(coefficient):
         assert band.probability is None and why in band.note
+
+
+def test_every_coefficient_of_classes_but_raw_agreement_is_beyond_chance_and_none_of_scores_or_rankings():
+    found = {name for name in methods("coefficient") if bands(kappa(0.5, 0.1, name))[0].probability is not None}
+    raw = {percent_agreement(counts_of(FLEISS, 5)).name, spa(counts_of(FLEISS, 5)).name}
+    assert found == {name for name, one in methods("coefficient").items() if "class" in one.takes} - raw
+    assert bands(kappa(0.5, 0.1, "no such coefficient"))[0].probability is None
 
 
 def test_an_unknown_scale_is_refused():

@@ -514,3 +514,10 @@ def test_a_table_of_raters_by_classes_that_does_not_fit_is_a_row_with_its_reason
     table = agreement_table(class_counts(dataset), dataset=dataset)
     assert table[3].name == "conger_kappa" and table[3].value is None
     assert "Select fewer raters" in table[3].note
+
+
+def test_an_interval_ends_at_0_for_percent_agreement_and_below_it_beyond_chance():
+    """One of three cases agrees: 1/3 ± 4.30 · 1/3."""
+    counts = counts_of([[0, 0], [0, 1], [0, 1]], 2)
+    assert percent_agreement(counts).ci_low == 0.0
+    assert fleiss_kappa(counts).ci_low < 0

@@ -73,7 +73,7 @@ def test_estimates_and_ends_are_those_of_the_likelihood(seed):
 
 def test_complete_tables_give_the_analysis_of_variance():
     case, rater, y = simulated(4, 30, 5, gaps=0.0)
-    absolute, _, consistent, _ = two_way_anova(y.reshape(30, 5), 0.95, "")
+    absolute, _, consistent, _ = two_way_anova(y.reshape(30, 5), 0.95, "", ("absolute", "consistent"))
     found = two_way(case, rater, y, 0.95)
     assert found.absolute[0] == pytest.approx(absolute.value, abs=1e-5)
     assert found.consistent[0] == pytest.approx(consistent.value, abs=1e-5)

@@ -245,7 +245,7 @@ def test_analysis_of_variance_covers_what_is_true_as_often_as_it_says():
     held = dict.fromkeys(truth, 0)
     for _ in range(600):
         table = rng.normal(size=(12, 1)) + rng.normal(size=10) + rng.normal(size=(12, 10))
-        for one in two_way_anova(table, 0.95, "")[::2]:
+        for one in two_way_anova(table, 0.95, "", tuple(truth))[::2]:
             held[one.name] += one.ci_low <= truth[one.name] <= one.ci_high
     for name, times in held.items():
         assert times / 600 == pytest.approx(0.95, abs=0.036), name

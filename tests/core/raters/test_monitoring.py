@@ -13,7 +13,7 @@ from core.models.majority import MajorityVote
 from core.models.one_coin import OneCoin
 from core.models.precision import precision_of
 from core.raters.blind import BlindReads
-from core.raters.monitoring import monitor, usual_request
+from core.raters.monitoring import default_request, monitor
 from tests.core.raters.raters_simulated import rebuilt, simulated
 
 
@@ -146,8 +146,8 @@ def test_what_cannot_be_monitored_is_refused_with_the_reason():
 
 def test_the_usual_model_has_confusion_matrices_only_where_answers_suffice(skin):
     data, _ = simulated(5, [0.8] * 4, n_cases=200)
-    assert isinstance(em_model(usual_request(data)), DawidSkene)
-    assert isinstance(em_model(usual_request(skin)), OneCoin)
+    assert isinstance(em_model(default_request(data)), DawidSkene)
+    assert isinstance(em_model(default_request(skin)), OneCoin)
 
 
 def test_progress_never_falls_and_ends_at_one():

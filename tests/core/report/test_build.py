@@ -1,9 +1,12 @@
 """A report is one file that loads nothing, shows the numbers of the functions behind it, and runs nobody's text."""
 
+import base64
+import hashlib
 import json
 import re
 from html.parser import HTMLParser
 
+import pandas as pd
 import pytest
 
 from core import load_sample, read
@@ -16,13 +19,25 @@ from core.evaluation.predictions import read_predictions
 from core.ingest.formats.tables import open_table
 from core.ingest.samples import SAMPLES, sample_predictions
 from core.methods import every_method, offered
+from core.raters.monitoring import monitor
+from core.raters.report_card import report_card
+from core.report.blocks import Grid, Section, Words
 from core.report.build import SECTIONS, ReportRequest, build_report
 from core.report.methods import SENTENCES, methods_text
+from core.report.page import to_html
+from core.report.rater_card import rater_report
 
 NASTY = b"case,rater,class\n" + b"".join(
     b"</script><script>alert(1)</script>%d,<img src=x onerror=alert(1)>%d,![](http://x/y.png)%d\n"
     % (i // 3, i % 3, i % 2)
     for i in range(30)
+)
+
+IMG = "<img src=x onerror=alert(1)>"
+HOSTILE = "case,rater,class\n" + "".join(
+    f"c{case}{IMG},r{rater}{IMG},{'ab'[(case + (case * rater % 5 == 1)) % 2]}{IMG}\n"
+    for case in range(40)
+    for rater in range(4)
 )
 
 
@@ -90,6 +105,65 @@ def test_nothing_that_stands_in_the_data_is_run_or_loaded():
     assert "img" not in [tag for tag, _ in page.tags]
     assert b"<script>alert" not in report
     assert sum(tag == "script" and "type" not in attrs for tag, attrs in page.tags) == 2
+
+
+def hostile_files() -> dict[str, bytes]:
+    """A report and a rater's card of data whose every name is markup."""
+    dataset = read(HOSTILE.encode(), name=f"data{IMG}").dataset
+    table = monitor(dataset)
+    return {
+        "report": build_report(request_of(dataset, f"file{IMG}.csv")),
+        "card": rater_report(report_card(table, table.raters[1]), dataset.name),
+    }
+
+
+def test_names_that_are_markup_are_shown_letter_for_letter():
+    shown = {
+        "report": ("data", "file", "c", "r0", "r1", "r2", "r3", "a", "b"),
+        "card": ("data", "r1", "c", "a", "b"),
+    }
+    for kind, content in hostile_files().items():
+        page = parsed(content)
+        text = " ".join(page.text)
+        for name in shown[kind]:
+            assert re.search(rf"\b{name}\d*{re.escape(IMG)}", text), (kind, name)
+        assert page.loaded == []
+        assert "img" not in [tag for tag, _ in page.tags]
+        assert not [name for _, attrs in page.tags for name in attrs if name.startswith("on")]
+        assert b"<img" not in content.partition(b"</main>")[0]
+        for figure in re.findall(rb'<script type="application/json" id="figure-\d+">(.*?)</script>', content):
+            assert b"<" not in figure
+
+
+def test_every_part_of_a_file_escapes_what_it_is_given():
+    mark = "\"'><b onclick=x>&amp;"
+    blocks = [Words(mark, kind) for kind in ("text", "lead", "note", "code")]
+    blocks.append(Grid(pd.DataFrame({mark: [mark, None], "n": [1, 2]}), mark))
+    page = parsed(to_html(mark, [Section(mark, mark, tuple(blocks))], mark))
+    assert not [attrs for tag, attrs in page.tags if tag == "b" or "onclick" in attrs]
+    # Two titles, a link, a heading, four words, a caption, a head, a cell and the footer.
+    assert sum(text == mark for text in page.text) == 12
+    assert [attrs["id"] for tag, attrs in page.tags if tag == "section"] == [mark]
+
+
+def test_control_characters_do_not_reach_the_file_and_code_keeps_its_lines():
+    words = (Words("a\x00b\x1b\u2028c"), Words('{\n "x": 1\n}', "code"))
+    page = parsed(to_html("t", [Section("k", "s", words)], "f"))
+    assert "a b c" in page.text and '{\n "x": 1\n}' in page.text
+
+
+def test_the_policy_of_the_file_allows_its_own_scripts_and_no_request():
+    content = to_html("t", [Section("k", "s", (Words("w"),))], "f").decode()
+    metas = [attrs for tag, attrs in parsed(content.encode()).tags if tag == "meta" and "http-equiv" in attrs]
+    assert [attrs["http-equiv"] for attrs in metas] == ["Content-Security-Policy"]
+    assert content.index("Content-Security-Policy") < min(content.index("<style>"), content.index("<script>"))
+    rules = dict(rule.split(" ", 1) for rule in metas[0]["content"].split("; "))
+    scripts = re.findall(r"<script>(.*?)</script>", content, re.S)
+    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    assert len(scripts) == 2 and rules["script-src"].split() == [f"'sha256-{one}'" for one in hashes]
+    assert rules["default-src"] == rules["base-uri"] == rules["form-action"] == "'none'"
+    assert set(rules) == {"default-src", "script-src", "style-src", "img-src", "base-uri", "form-action"}
+    assert rules["img-src"] == "data: blob:" and rules["style-src"] == "'unsafe-inline'"
 
 
 def test_scores_are_reported_by_their_threshold():

@@ -1,0 +1,106 @@
+"""What opens, and why: the rater model with the best held-out score, and the trust γ that data or gold suggest."""
+
+import streamlit as st
+
+from core.annotations.dataset import Dataset
+from core.certainty.opening import Opening, opens_at
+from core.certainty.truth_curve import TruthCurve, truth_curve
+from core.errors import PluralityError
+from core.jobs import Job
+from core.methods import any_of
+from core.models.choose import Choice, choose
+from core.models.gold import gold_cases
+from core.models.gold_measures import GoldMeasures, gold_measures
+from core.plausibility.protocol import PlausibilityModel
+from core.text import markdown, number
+from pages.shared.cache import datasets as cached
+
+SEED = 0
+LANE = "opening"
+_POLL_SECONDS = 1.0
+MOST_ANNOTATIONS = 1_000_000
+MOST_TRUTH_CASES = 5_000
+Judged = tuple[Choice, dict[str, GoldMeasures]]
+
+
+def choice_job(view: Dataset) -> Job | None:
+    """Held-out scores of all models in the background, and what gold says of each; None where nothing can be compared.
+
+    ``view`` has one class an annotation.
+    """
+    if not any_of("rater model", view).possible or view.n_classes < 2 or view.n_annotations > MOST_ANNOTATIONS:
+        return None
+
+    def work(job: Job) -> Judged:
+        found = choose(view, seed=SEED, token=job.token, progress=job.report)
+        return found, _by_gold(view, found)
+
+    return cached.job((view.digest, "choose", SEED), "Held-out scores of rater models", work, LANE)
+
+
+def choice(view: Dataset) -> Judged | None:
+    """The same where it is done."""
+    job = choice_job(view)
+    return job.result if job is not None and job.state == "done" else None
+
+
+@st.fragment(run_every=_POLL_SECONDS)
+def wait_for(job: Job) -> None:
+    """Draw the page anew once the job is done."""
+    if job.finished:
+        st.rerun()
+
+
+def _by_gold(view: Dataset, found: Choice) -> dict[str, GoldMeasures]:
+    if not len(gold_cases(view)):
+        return {}
+    return {
+        each.candidate.name: gold_measures(view, each.fit, seed=SEED)
+        for each in found.standings
+        if each.fit is not None
+    }
+
+
+def opening(dataset: Dataset, model: PlausibilityModel, view: Dataset) -> Opening | None:
+    """Where γ opens for a model, and its marks; None where nothing can be said of these data.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        What the model takes.
+    view : Dataset
+        The same as single classes, whose dependence β says how much annotations count together.
+    """
+    judged = choice(view)
+    try:
+        return opens_at(
+            dataset,
+            model,
+            beta=None if judged is None else judged[0].dependence,
+            truth=_truth(dataset, model),
+        )
+    except PluralityError:  # nothing anchors γ here: the page opens at the published value, as without any data
+        return None
+
+
+def _truth(dataset: Dataset, model: PlausibilityModel) -> TruthCurve | None:
+    n_gold = len(gold_cases(dataset))
+    if n_gold < 2 or n_gold > MOST_TRUTH_CASES:
+        return None
+    key = (dataset.digest, "truth curve", model.name, tuple(sorted(model.settings().items())), SEED)
+    job = cached.job(
+        key,
+        "Certainty against gold",
+        lambda job: truth_curve(dataset, model, seed=SEED, token=job.token, progress=job.report),
+        LANE,
+    )
+    return job.result if job.state == "done" else None
+
+
+def marks(found: Opening, reliability: float) -> None:
+    """One line under the slider: why γ stands where it opened, and what else is worth a mark."""
+    words = found.reason
+    if abs(reliability - found.reliability) > 1e-9:
+        words = f"Set by you; it opens at {number(found.reliability)}. {words}"
+    listed = "\n".join(f"- γ = {number(mark.reliability)} · {markdown(mark.sentence)}" for mark in found.marks)
+    st.caption(f"{markdown(words)}", help=f"{listed}" or None)
