@@ -213,6 +213,7 @@ def _fit() -> list[click.Parameter]:
         click.Option(["--restarts"], type=int, default=0, metavar="N", help="Random starts beside the votes (em)."),
         click.Option(["--intervals"], is_flag=True, help="Standard errors and intervals (em)."),
         click.Option(["--gold"], metavar="FILE", help="case,class of gold cases, held fixed (em)."),
+        click.Option(["--parameters"], is_flag=True, help="Write confusion matrices however large they are."),
         _cases_out("Write class probabilities per case as CSV."),
     ]
     of_file = _file()

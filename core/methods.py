@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module, resources
 from importlib.metadata import entry_points
+from threading import local
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -43,6 +44,7 @@ _FOLDERS: dict[Family, str] = {
     "analysis": "agreement",
 }
 _LAST = 1000
+_loading = local()
 
 
 @dataclass(frozen=True, slots=True)
@@ -459,6 +461,7 @@ def _declared(module: Any) -> Iterable[Method]:
 def _plugins() -> tuple[Method, ...]:
     found: list[Method] = []
     for entry in entry_points(group=GROUP):
+        _loading.now = True  # what a plug-in asks for now is answered from the methods that are built in
         try:
             given = entry.load()(sys.modules[__package__])
         except Exception as error:  # somebody else's code: whatever it raises, it is named
@@ -466,19 +469,25 @@ def _plugins() -> tuple[Method, ...]:
                 f"The plug-in {entry.name!r} cannot be loaded ({type(error).__name__}: {error}).",
                 "Mend it, or uninstall it.",
             ) from error
+        finally:
+            _loading.now = False
         found += [given] if isinstance(given, Method) else given
     return tuple(found)
 
 
-@cache
 def of_plugins(family: Family) -> tuple[Method, ...]:
-    """The methods of a family that other packages bring.
+    """The methods of a family that other packages bring; none for a plug-in that asks while it is being loaded.
 
     Raises
     ------
     InputError
         A plug-in cannot be loaded, or names a method that stands already.
     """
+    return () if getattr(_loading, "now", False) else _of_plugins(family)
+
+
+@cache
+def _of_plugins(family: Family) -> tuple[Method, ...]:
     names = {method.name for method in _built_in(family)}
     found = []
     for method in _plugins():

@@ -10,21 +10,26 @@ from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
 from core.plausibility.protocol import PlausibilityModel
 from core.text import markdown, number, plural, shorten, small
+from pages.shared.cache import datasets as cached
 from pages.shared.cases import one_case, review_status
-from pages.shared.kit import navigation, plausibility_models, predictions, provenance, state, widgets
+from pages.shared.kit import navigation, opening, plausibility_models, predictions, provenance, state, widgets
 
 UNCERTAIN_BELOW = 0.9
 MOST_ROWS = 400
-_CLICKED, _ANCHOR = "_worklist_clicked", "_worklist_anchor"
+_CLICKED, _ANCHOR, _OPENED = "_worklist_clicked", "_worklist_anchor", "_reliability_opened"
 
 
 def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, str]:
     left, middle, right, more = st.columns([4, 3, 3, 2], vertical_alignment="bottom")
     name = plausibility_models.choose_model(middle, dataset)
     offer = plausibility_models.method(name).reliability
-    usual = plausibility_models.method(name).reliability.default
+    chosen = plausibility_models.as_chosen(dataset)
+    classes = cached.class_view(dataset, st.session_state.get("threshold"))[0]
+    opened, found = opening.reliability(plausibility_models.data_for(name, dataset, quietly=True), chosen, classes)
     wanted = st.session_state.get("reliability")
-    st.session_state["reliability"] = min(max(float(usual if wanted is None else wanted), offer.low), offer.high)
+    if wanted is None or wanted == st.session_state.get(_OPENED):
+        wanted = st.session_state[_OPENED] = opened
+    st.session_state["reliability"] = min(max(float(wanted), offer.low), offer.high)
     reliability = left.slider(
         "Reliability γ (trust in the raters)",
         offer.low,
@@ -34,6 +39,8 @@ def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, str]:
         help=widgets.explained("reliability"),
         persist_state="session",
     )
+    with left:
+        opening.marks(found, reliability, opened)
     find = right.text_input("Find a case", key="find", placeholder="id, class or rater", persist_state="session")
     with more.popover("More", key="more_settings"):
         model = plausibility_models.choose_prior(st, name)

@@ -10,6 +10,7 @@ from core.text import number, plural
 from pages.shared.kit import navigation, plausibility_models, predictions, provenance, widgets
 from pages.shared.kit import style as look
 from pages.shared.kit import sweep as sweeps
+from pages.shared.reliability import anchors
 from pages.shared.reliability import classifiers as classifier_view
 from pages.shared.reliability import relations as relation_view
 
@@ -113,7 +114,12 @@ def _page() -> None:
         {"model": model.name, **model.settings(), "reliabilities": list(reliabilities), **plausibility_models.SAMPLING},
         "reliability",
     )
-    names = ["Certainty"] + (["Classifiers"] if classifiers else []) + (["Risk"] if sweep.risk else []) + ["Relations"]
+    names = (
+        ["Certainty"]
+        + (["Classifiers"] if classifiers else [])
+        + (["Risk"] if sweep.risk else [])
+        + ["Relations", "What anchors γ"]
+    )
     tabs = dict(zip(names, st.tabs(names, key="reliability_tabs", on_change="rerun"), strict=True))
     # Only the open tab is worked out: another model on many cases takes a while, and other pages wait for it.
     if tabs["Certainty"].open:
@@ -125,6 +131,9 @@ def _page() -> None:
     if sweep.risk and tabs["Risk"].open:
         with tabs["Risk"]:
             relation_view.show_risk(view, sweep, theme)
+    if tabs["What anchors γ"].open:
+        with tabs["What anchors γ"]:
+            anchors.show(view, model, theme)
     if tabs["Relations"].open:
         with tabs["Relations"]:
             relation_view.show_relations(dataset, view, sweep, model, sweeps.sweep, theme)

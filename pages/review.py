@@ -8,7 +8,8 @@ from core.review.reviewer_session import Desk
 from core.review.sessions import Session
 from core.review.store import ReviewStore, open_store
 from core.text import markdown
-from pages.shared.kit import navigation, plausibility_models, state, widgets
+from pages.shared.cache import datasets as cached
+from pages.shared.kit import navigation, opening, plausibility_models, state, widgets
 from pages.shared.review import after as review_after
 from pages.shared.review import presses as review_presses
 from pages.shared.review import session as review_session
@@ -35,7 +36,7 @@ def _page() -> None:
         return
     desk = Desk(store, dataset, name)
     model = plausibility_models.as_chosen(dataset)
-    reliability = float(st.session_state.get("reliability") or model.default_reliability)
+    reliability = float(st.session_state.get("reliability") or _opened(dataset, model))
     session = _session(store, dataset, name)
     if session is not None:
         review_session.show(title, desk, session, model, reliability)
@@ -51,6 +52,13 @@ def _page() -> None:
     if away.open:
         with away:
             review_after.take_away(store, dataset)
+
+
+def _opened(dataset: Dataset, model) -> float:
+    """The trust that the Cases page opens with."""
+    view = plausibility_models.data_for(model.name, dataset, quietly=True)
+    classes = cached.class_view(dataset, st.session_state.get("threshold"))[0]
+    return opening.reliability(view, model, classes)[0]
 
 
 def _session(store: ReviewStore, dataset: Dataset, name: str) -> Session | None:

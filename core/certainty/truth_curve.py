@@ -148,11 +148,7 @@ def truth_curve(
             if not hasattr(model, "classes")
             else "Certainty is compared with gold classes, and this model has classes of its own: sides of a threshold."
         )
-    points = sorted({float(value) for value in (GRID if reliabilities is None else reliabilities)})
-    if not points:
-        raise InputError("No reliability was given.", "Give at least one.")
-    for value in points:
-        check_sampling(value, n_draws)
+    points = _checked(GRID if reliabilities is None else reliabilities, n_draws)
     source = _source(dataset, model, cases, n_draws, seed, token)
     n_all = len(points) + 2 * _LADDER
     found: dict[float, tuple[np.ndarray, np.ndarray]] = {}
@@ -169,6 +165,16 @@ def truth_curve(
         progress(1.0)
     exact = isinstance(model, DirichletCounts | PrIRN)
     return _curve(model.name, dataset, cases, found, seed, exact, least_doubt)
+
+
+def _checked(reliabilities: Sequence[float], n_draws: int) -> list[float]:
+    """Each reliability once, ascending."""
+    points = sorted({float(value) for value in reliabilities})
+    if not points:
+        raise InputError("No reliability was given.", "Give at least one.")
+    for value in points:
+        check_sampling(value, n_draws)
+    return points
 
 
 def _between(points: list[float], losses: list[float]) -> list[float]:

@@ -16,6 +16,7 @@ from ..models.precision import precision_of
 from .inputs import progress, read_classes, stamp, write_table
 
 AUTO = "auto"
+MOST_WRITTEN = 1_000_000
 
 
 def fit(options) -> tuple[dict, pd.DataFrame]:
@@ -39,6 +40,11 @@ def fit(options) -> tuple[dict, pd.DataFrame]:
     table.insert(0, "case", list(found.cases), allow_duplicates=True)  # a class may be called "case"
     write_table(options.cases_out, table)
     spread = found.uncertainty
+    whole = options.parameters or found.confusion.size <= MOST_WRITTEN
+    if not whole:
+        options.cautions.append(
+            f"The confusion matrices have {found.confusion.size:,} cells and are left out; --parameters writes them."
+        )
     answer = {
         "model": options.model,
         "method": found.method,
@@ -57,8 +63,8 @@ def fit(options) -> tuple[dict, pd.DataFrame]:
                 found.classes, spread.prevalence.sd, spread.prevalence.low, spread.prevalence.high, strict=True
             )
         },
-        "raters": [_rater(found, place) for place in range(len(found.raters))],
-        "parameters": {name: np.asarray(value).tolist() for name, value in found.parameters.items()},
+        "raters": [_rater(found, place, whole) for place in range(len(found.raters))],
+        "parameters": {name: np.asarray(value).tolist() for name, value in found.parameters.items()} if whole else {},
         "notes": list(found.notes),
         "left_out": left_out,
         **_of_posterior(fitted),
@@ -134,11 +140,11 @@ def _em(options, fitted: Fitted) -> tuple[Fitted, dict]:
     return replace(fitted, fit=found), extra
 
 
-def _rater(found, place: int) -> dict:
+def _rater(found, place: int, whole: bool) -> dict:
     row = {
         "rater": found.raters[place],
         "n": int(found.n_annotations[place]),
-        "confusion": found.confusion[place].tolist(),
+        **({"confusion": found.confusion[place].tolist()} if whole else {}),
         "accuracy": float(found.accuracy()[place]),
     }
     if found.uncertainty is not None:

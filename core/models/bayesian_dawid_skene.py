@@ -1,6 +1,7 @@
 """Dawid & Skene (1979) as a full posterior: Dirichlet priors, true classes summed out (Stan user's guide, 7.4)."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -26,6 +27,7 @@ class BayesianDawidSkene(ConfusionModel):
         Dirichlet parameter of each wrong answer.
     """
 
+    name: ClassVar[str] = "bayesian-dawid-skene"
     prevalence_prior: float = 3.0
     diagonal: float | None = None
     off_diagonal: float = 1.0
@@ -55,7 +57,7 @@ class BayesianDawidSkene(ConfusionModel):
 
 
 METHOD = posterior_method(
-    "bayesian-dawid-skene",
+    BayesianDawidSkene.name,
     "Dawid-Skene, Bayesian",
     BayesianDawidSkene,
     plainly="Dawid-Skene with everything else that the confusion matrices could be.",

@@ -12,18 +12,32 @@ from .confusion_summary import summarise
 from .nuts.fitting import fit_by_map, fit_by_nuts
 from .nuts.result import BayesianFit
 from .nuts.sampler import TARGET_ACCEPT, Progress
+from .result import RaterModelFit
 from .sizes import check_size
 
 
 class ConfusionModel:
-    """A model that has a `ConfusionDensity`."""
+    """A model that has a `ConfusionDensity`.
+
+    Attributes
+    ----------
+    name : str
+        That of its `Method`.
+    target_accept : float
+        See `core.models.nuts.sampler.sample`.
+    """
 
     __slots__ = ()
+    name: ClassVar[str]
     target_accept: ClassVar[float] = TARGET_ACCEPT
 
     def density(self, dataset: Dataset) -> ConfusionDensity:
         """The posterior as the sampler sees it."""
         raise NotImplementedError
+
+    def summarise(self, density: ConfusionDensity, draws: np.ndarray, method: str, level: float) -> RaterModelFit:
+        """What draws of shape (n_draws, ndim) amount to; see `core.models.nuts.density.Summarise`."""
+        return summarise(self.name, density, draws, method, level)
 
     def fit(
         self,
@@ -58,10 +72,12 @@ class ConfusionModel:
             raise InputError(f"There is no method {method!r}.", 'Use "map" or "nuts".')
         density = self.density(dataset)
         if method == "map":
-            return fit_by_map(density, summarise, dataset, mode=density.mode(), level=level, seed=seed, token=token)
+            return fit_by_map(
+                density, self.summarise, dataset, mode=density.mode(), level=level, seed=seed, token=token
+            )
         return fit_by_nuts(
             density,
-            summarise,
+            self.summarise,
             dataset,
             n_draws=n_draws,
             n_tune=n_tune,

@@ -7,8 +7,8 @@ from .confusion_density import ConfusionDensity
 from .result import RaterModelFit, Spread, Uncertainty
 
 
-def summarise(density: ConfusionDensity, draws: np.ndarray, method: str, level: float) -> RaterModelFit:
-    """The fit that draws of shape (n_draws, ndim) amount to; one draw gives no intervals."""
+def summarise(model: str, density: ConfusionDensity, draws: np.ndarray, method: str, level: float) -> RaterModelFit:
+    """The fit of a model of that name that draws of shape (n_draws, ndim) amount to; one draw gives no intervals."""
     dataset = density.dataset
     drawn = density.quantities(draws)
     prevalence, confusion = drawn["prevalence"].mean(axis=0), drawn["confusion"].mean(axis=0)
@@ -25,7 +25,7 @@ def summarise(density: ConfusionDensity, draws: np.ndarray, method: str, level: 
     place = density.patterns.pattern_of_case
     of_case = probability[place]
     return RaterModelFit(
-        model=density.name,
+        model=model,
         method=method,
         cases=dataset.cases,
         raters=dataset.raters,

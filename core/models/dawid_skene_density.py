@@ -19,7 +19,7 @@ class DawidSkeneDensity(ConfusionDensity):
         Dirichlet parameters of a rater's row, by true and answered class.
     """
 
-    name = "dawid-skene"
+    name = f"{__name__}:DawidSkeneDensity"
 
     def __init__(self, dataset: Dataset, prevalence_prior: np.ndarray, row_prior: np.ndarray):
         super().__init__(dataset)

@@ -21,6 +21,7 @@ from .stopping import StoppingRule
 from .tempering import check_beta, check_doubt, dependence_note, doubt_note, tempered_posterior
 
 _USUAL = StoppingRule()
+_MET, _THIN, _FEWEST_CLASSES = 0.5, 2.0, 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,6 +77,7 @@ class Problem:
             settings={**self.settings, **settings},
             notes=(
                 *_remarks(prevalence, confusion, top.converged),
+                *(_thin_rows(evidence) if getattr(self.family, "by_class", True) else ()),
                 *self._of_data(),
                 *dependence_note(dataset, self.beta),
                 *doubt_note(self.doubt),
@@ -213,6 +215,23 @@ class EmModel(ABC):
 def unshrunk(smoothing: str) -> tuple[str, ...]:
     """The note of a fit by maximum likelihood."""
     return (NO_SHRINKAGE,) if smoothing == "none" else ()
+
+
+def _thin_rows(evidence: np.ndarray) -> tuple[str, ...]:
+    """That the rows of confusion matrices rest on hardly any case, where half of those with one do.
+
+    Parameters
+    ----------
+    evidence : ndarray, shape (n_raters, n_classes)
+        Expected annotations of each rater on cases of each class.
+    """
+    met = evidence[evidence > _MET]
+    if not met.size or evidence.shape[1] < _FEWEST_CLASSES or float(np.median(met)) >= _THIN:
+        return ()
+    return (
+        f"Half of the {met.size:,} rows of the confusion matrices rest on fewer than {_THIN:.0f} annotations each: "
+        "what they say is mostly said by all raters together.",
+    )
 
 
 def _remarks(prevalence: np.ndarray, confusion: np.ndarray, converged: bool) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ N_RESAMPLES = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class GoldMeasure:
     """A mean over cases with its 95 % interval: Wilson's of shares, else the bootstrap over cases."""
 
     value: float
@@ -39,27 +39,27 @@ class GoldMeasures:
     ----------
     n : int
         Cases with a known class and an annotation.
-    accuracy : Measure
+    accuracy : GoldMeasure
         Share whose most probable class is the known one; tied classes share the case.
-    log_loss : Measure
+    log_loss : GoldMeasure
         Mean −ln of the probability of the known class, floored at 1e-12.
-    brier : Measure
+    brier : GoldMeasure
         Mean Σ_k (p_k − 1(k known))², 0 to 2.
-    ece : Measure
+    ece : GoldMeasure
         Σ over ten equal bins of the top probability of |right − said|, per case; an upward biased measure.
     n_certain : int
         Cases whose top probability is .99 or more.
-    certain_right : Measure or None
+    certain_right : GoldMeasure or None
         Share of them that is right; None where there is none.
     """
 
     n: int
-    accuracy: Measure
-    log_loss: Measure
-    brier: Measure
-    ece: Measure
+    accuracy: GoldMeasure
+    log_loss: GoldMeasure
+    brier: GoldMeasure
+    ece: GoldMeasure
     n_certain: int
-    certain_right: Measure | None
+    certain_right: GoldMeasure | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +101,9 @@ def gold_measures(dataset: Dataset, fit: RaterModelFit, *, seed: int = 0) -> Gol
     return GoldMeasures(
         cases.size,
         _share(right),
-        Measure(float(loss.mean()), *resampled[0]),
-        Measure(float(brier.mean()), *resampled[1]),
-        Measure(_ece(right - top, place), *resampled[2]),
+        GoldMeasure(float(loss.mean()), *resampled[0]),
+        GoldMeasure(float(brier.mean()), *resampled[1]),
+        GoldMeasure(_ece(right - top, place), *resampled[2]),
         int(certain.sum()),
         _share(right[certain]) if certain.any() else None,
     )
@@ -118,9 +118,9 @@ def _judges(dataset: Dataset, fit: RaterModelFit) -> np.ndarray:
     return cases
 
 
-def _share(right: np.ndarray) -> Measure:
+def _share(right: np.ndarray) -> GoldMeasure:
     value = float(right.mean())
-    return Measure(value, *wilson(value, right.size, 1.959963984540054))
+    return GoldMeasure(value, *wilson(value, right.size, 1.959963984540054))
 
 
 def _ece(gap: np.ndarray, place: np.ndarray) -> float:

@@ -30,6 +30,7 @@ class HierarchicalDawidSkene(ConfusionModel):
     ``new_rater_low``, ``new_rater_high``: the confusion matrix of a rater not seen, with its interval.
     """
 
+    name: ClassVar[str] = "hierarchical"
     cooperative: bool = True
 
     def __post_init__(self) -> None:
@@ -53,7 +54,7 @@ class HierarchicalDawidSkene(ConfusionModel):
 
 
 METHOD = posterior_method(
-    "hierarchical",
+    HierarchicalDawidSkene.name,
     "Hierarchical Dawid-Skene",
     HierarchicalDawidSkene,
     plainly="Raters are of one kind and each a little different: a rater with few annotations leans on the others.",

@@ -53,7 +53,7 @@ class HierarchicalDensity(ConfusionDensity):
         mu_kl < mu_kk: for every true class the raters' centre favours the right answer. The prior is cut there.
     """
 
-    name = "hierarchical"
+    name = f"{__name__}:HierarchicalDensity"
 
     def __init__(self, dataset: Dataset, cooperative: bool = True):
         super().__init__(dataset)

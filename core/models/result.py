@@ -79,7 +79,7 @@ class RaterModelFit:
     Attributes
     ----------
     model, method : str
-        For example "dawid-skene" by "em".
+        Name of the `core.methods.Method`, and the way in which it was fitted: "vote", "em", "map" or "nuts".
     cases, raters, classes : tuple of str
         Names along the axes below.
     prevalence : ndarray, shape (n_classes,)

@@ -8,7 +8,7 @@ al. 2013) with a free t. The step M is exact, see `core.models._tap_kernels`.
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -84,6 +84,7 @@ class Guessers:
 
     common: bool
     name: str = "tap"
+    by_class: ClassVar[bool] = False
 
     def maximise(self, counts: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """The exact step; a rater without answers has accuracy 0 and guesses evenly."""

@@ -155,18 +155,9 @@ def acceptable_of(
     dataset = panel.dataset
     judge = default_judge(dataset) if judged_by is None else judged_by
     gold = gold_rates(dataset, level)
-    if judge == "gold" and not gold.n.any():
-        raise NotApplicableError("Raters cannot be judged by gold: no annotation is on a gold case.")
-    by_gold = (gold.n >= GOLD_EACH) & (judge == "gold")
+    by_gold = _by_gold(judge, gold)
     n = np.bincount(dataset.rater, minlength=dataset.n_raters)
-    n_judged = np.bincount(dataset.rater, panel.judged, dataset.n_raters).astype(np.int64)
-    why = why_not(panel.dataset)
-    log_likelihood = by_others(panel, token)
-    by_model = LearnedPool(log_likelihood, np.zeros_like(n_judged) if why else n_judged)
-    model, pool = by_model.rates(level), by_model
-    if by_gold.any():
-        log_likelihood[by_gold] = on_gold(gold)[by_gold]
-        pool, why = LearnedPool(log_likelihood, np.where(by_gold, gold.n, by_model.n)), ""
+    model, pool, why = _pools(panel, gold, by_gold, level, token)
     blind = _blind(panel, by_gold.any())
     mean = pool.mean_over(n)
     chosen = _default(mean, blind) if acceptable is None else acceptable
@@ -189,6 +180,28 @@ def acceptable_of(
         why,
         "" if by_gold.any() else why_no_order(panel.dataset),
     )
+
+
+def _by_gold(judge: Judge, gold: Rates) -> np.ndarray:
+    """Raters that gold judges, bool, shape (n_raters,)."""
+    if judge == "gold" and not gold.n.any():
+        raise NotApplicableError("Raters cannot be judged by gold: no annotation is on a gold case.")
+    return (gold.n >= GOLD_EACH) & (judge == "gold")
+
+
+def _pools(
+    panel: Panel, gold: Rates, by_gold: np.ndarray, level: float, token: CancelToken | None
+) -> tuple[Rates, LearnedPool, str]:
+    """Accuracies by the model alone, the pool in which gold judges those of ``by_gold``, and why nobody is judged."""
+    why = why_not(panel.dataset)
+    n_judged = np.bincount(panel.dataset.rater, panel.judged, panel.dataset.n_raters).astype(np.int64)
+    log_likelihood = by_others(panel, token)
+    by_model = LearnedPool(log_likelihood, np.zeros_like(n_judged) if why else n_judged)
+    model = by_model.rates(level)
+    if not by_gold.any():
+        return model, by_model, why
+    log_likelihood[by_gold] = on_gold(gold)[by_gold]
+    return model, LearnedPool(log_likelihood, np.where(by_gold, gold.n, by_model.n)), ""
 
 
 def bayesian_discoveries(chance: np.ndarray, q: float) -> np.ndarray:

@@ -25,7 +25,7 @@ _CELLS_AT_ONCE = 2_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LeftOut:
+class Influence:
     """The data with and without some raters; pairs are (with, without).
 
     Attributes
@@ -77,7 +77,7 @@ def left_out(
     beta: float = 1.0,
     level: float = 0.95,
     held_out: HeldOut | None = None,
-) -> LeftOut:
+) -> Influence:
     """What changes if all annotations of some raters are left out.
 
     Parameters
@@ -105,16 +105,8 @@ def left_out(
         A rater is not in the data.
     """
     names = tuple(dict.fromkeys(raters))
-    unknown = [name for name in names if name not in set(dataset.raters)]
-    if unknown:
-        raise NotFoundError(f"There is no rater {unknown[0]!r} in these data.")
-    if not 0 < beta <= 1:
-        raise InputError(f"The weight β of an annotation is {beta}.", "Give a number above 0, at most 1.")
-    if (fit.raters, fit.classes, fit.cases) != (dataset.raters, dataset.classes, dataset.cases):
-        raise InputError("The fit is of other cases, raters or classes.", "Fit the model to these data.")
-    out = np.isin(dataset.rater, [dataset.raters.index(name) for name in names])
-    if not names or out.all():
-        raise InputError(f"{len(names)} of {dataset.n_raters} raters would be left out.", "Leave some, not all.")
+    _check(dataset, fit, names, beta)
+    out = _annotations_of(dataset, names)
     case_of = dataset.case_of_annotation
     cases = np.unique(case_of[out])
     before, after = (_tops(dataset, fit, cases, kept, beta) for kept in (np.ones(out.size, bool), ~out))
@@ -124,7 +116,7 @@ def left_out(
     first, second = before.argmax(axis=1), after.argmax(axis=1)
     clear = [top.sum(axis=1) == 1 for top in (before, after)]
     annotated = after.any(axis=1)
-    return LeftOut(
+    return Influence(
         names,
         int(out.sum()),
         int(cases.size),
@@ -137,6 +129,24 @@ def left_out(
         None if held_out is None else held_out(dataset, names),
         *_gold(dataset, fit, cases, before, after),
     )
+
+
+def _check(dataset: Dataset, fit: RaterModelFit, names: tuple[str, ...], beta: float) -> None:
+    unknown = [name for name in names if name not in set(dataset.raters)]
+    if unknown:
+        raise NotFoundError(f"There is no rater {unknown[0]!r} in these data.")
+    if not 0 < beta <= 1:
+        raise InputError(f"The weight β of an annotation is {beta}.", "Give a number above 0, at most 1.")
+    if (fit.raters, fit.classes, fit.cases) != (dataset.raters, dataset.classes, dataset.cases):
+        raise InputError("The fit is of other cases, raters or classes.", "Fit the model to these data.")
+
+
+def _annotations_of(dataset: Dataset, names: tuple[str, ...]) -> np.ndarray:
+    """Which annotations are of raters of these names, bool, shape (n_annotations,)."""
+    out = np.isin(dataset.rater, [dataset.raters.index(name) for name in names])
+    if not names or out.all():
+        raise InputError(f"{len(names)} of {dataset.n_raters} raters would be left out.", "Leave some, not all.")
+    return out
 
 
 def _tops(dataset: Dataset, fit: RaterModelFit, cases: np.ndarray, kept: np.ndarray, beta: float) -> np.ndarray:

@@ -21,7 +21,7 @@ from scipy import stats
 from core.annotations.dataset import Dataset
 from core.ingest.samples import SAMPLE_FOLDER, load_sample
 from core.plausibility.plackett_luce.trust import MixturePlackettLuce
-from core.plausibility.plackett_luce.trust_chain import run_chain
+from core.plausibility.plackett_luce.trust_chain import ChainPlan, run_chain
 from core.plausibility.plackett_luce.trust_tables import chain_streams, trust_tables
 
 N_DRAWS, SPACING, N_BURN = 15, 20, 400
@@ -124,12 +124,11 @@ def calibrate(design: Design, n_replications: int, seed: int = 0, reliability: f
     dataset = as_dataset(design, orders)
     tables = replace(trust_tables(dataset), log_guess=log_popular(design, dataset))
     model = MixturePlackettLuce(concentration=design.concentration, n_burn=N_BURN, trust_prior=design.prior)
+    gamma = float(design.copies) if reliability is None else reliability
     chain = run_chain(
-        model,
+        ChainPlan(gamma, model.shapes(tables), model.n_burn, N_DRAWS * SPACING, model.depth),
         tables,
         chain_streams(dataset, seed, "calibration", 0),
-        float(design.copies) if reliability is None else reliability,
-        N_DRAWS * SPACING,
         design.prior,
         None,
         np.zeros(dataset.n_annotations),

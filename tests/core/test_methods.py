@@ -102,12 +102,20 @@ def test_options_refuse_what_they_cannot_be(method):
         bad = {bool: "maybe", int: 1.5, float: float("nan"), str: 3}[option.type]
         with pytest.raises(InputError):
             option.checked(bad)
-        if option.low is not None:
-            with pytest.raises(InputError, match="at least"):
-                option.checked(option.low - 1)
-            assert option.checked(option.type(option.low)) == option.low
         for choice in option.choices:
             assert option.checked(choice) == choice
+        if option.low is None:
+            assert option.high is None
+            continue
+        bounds = f"at least {option.low:g}" if option.high is None else f"from {option.low:g} to {option.high:g}"
+        refused = re.escape(f"It must be {bounds}.")
+        with pytest.raises(InputError, match=refused):
+            option.checked(option.low - 1)
+        assert option.checked(option.type(option.low)) == option.low
+        if option.high is not None:
+            with pytest.raises(InputError, match=refused):
+                option.checked(option.high + 1)
+            assert option.checked(option.type(option.high)) == option.high
 
 
 def test_names_are_unique_and_lists_have_an_order():

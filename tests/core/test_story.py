@@ -49,7 +49,9 @@ def sweep(skin):
 def unanimous():
     """Three raters who always agree."""
     case, rater = np.repeat(np.arange(20), 3), np.tile(np.arange(3), 20)
-    return Dataset.from_classes("one mind", [f"c{k}" for k in range(20)], "abc", ["x", "y"], case, rater, case % 2)
+    return Dataset.from_classes(
+        "one mind", [f"c{k}" for k in range(20)], list("abc"), ["x", "y"], case, rater, case % 2
+    )
 
 
 def percent(dataset):

@@ -40,3 +40,9 @@ def words(app: AppTest) -> str:
     """Everything that is said on the page."""
     kinds = (app.title, app.subheader, app.markdown, app.caption, app.info, app.warning, app.error)
     return "\n".join(str(entry.value) for kind in kinds for entry in kind).replace("\\", "")
+
+
+def not_smoothed(app: AppTest) -> AppTest:
+    """The Models page by plain maximum likelihood."""
+    box = next(box for box in app.selectbox if box.key and box.key.startswith("smoothing-"))
+    return settle(box.set_value("none").run())

@@ -26,7 +26,8 @@ from core.annotations.named_selection import Selection, days_of
 from core.certainty.top_sets import annotation_certainty
 from core.evaluation.sweep_table import reliability_sweep
 from core.ingest.samples import load_sample
-from core.models.catalogue import Request, em_model, fit_request
+from core.methods import method_named
+from core.models.catalogue import em_model, fit_request, request
 from core.models.comparison import compare_fits
 from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
@@ -289,9 +290,10 @@ def models(tables):
 def fitted(models, data):
     """The fit that the page's own settings give, with its intervals, and the vote."""
     told = models[1]["raters"]
-    request = Request(**{name: told[name] for name in Request.__dataclass_fields__ if name in told})
-    fit = fit_request(request, data).fit
-    known = precision_of(em_model(request), data, fit)
+    options = {option.name for option in method_named("rater model", told["model"]).options}
+    wanted = request(told["model"], told["method"], **{name: told[name] for name in options & set(told)})
+    fit = fit_request(wanted, data).fit
+    known = precision_of(em_model(wanted), data, fit)
     return dataclasses.replace(fit, uncertainty=known), MajorityVote().fit(data)
 
 

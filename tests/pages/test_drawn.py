@@ -11,7 +11,7 @@ from core.annotations.dataset import Dataset
 from core.certainty.risk import RiskResult
 from core.figures.theme import LIGHT
 from core.ingest.samples import load_sample
-from core.models.loo import LeaveOneOut
+from core.models.loo import PsisLoo
 from core.models.majority import MajorityVote
 from core.plausibility.protocol import CaseDraws
 from core.raters.planning import Forecast, Goal
@@ -236,7 +236,7 @@ def loo(pointwise, high):
     """Five cases of two patterns."""
     pointwise, pattern = np.array(pointwise), np.array([0, 0, 1, 0, 1])
     elpd = float(pointwise[pattern].sum())
-    return LeaveOneOut(
+    return PsisLoo(
         elpd, 1.25 + high, 2.5 + high, pointwise, np.zeros(2), np.array([3, 2]), 5, high, 0.7,
         100, pattern,
     )  # fmt: skip

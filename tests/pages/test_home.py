@@ -1,11 +1,14 @@
 """Home: the sentence, the four figures with intervals, the three doors, and what the data do not allow."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.ingest.samples import SAMPLES
+from core.ingest.samples import SAMPLES, load_sample
+from core.methods import method_named
+from core.models.dawid_skene import DawidSkene
 from pages.shared.home import known as home_known
 from tests.pages.opened import APP, kept, opened, settle, words
 
@@ -56,8 +59,12 @@ def test_with_predictions_the_best_classifier_stands_there_and_without_them_the_
     assert "there are no predictions" in words(app)
 
 
-def test_of_two_classes_the_rarer_is_told():
-    assert figures(home("caries"))["Cases of the rarer class"] == "20%"
+def test_of_two_classes_the_rarer_is_told_by_the_model_that_home_names():
+    """The smoothed fit, .195; plain maximum likelihood has .196."""
+    app = home("caries")
+    share = DawidSkene("pooled").fit(load_sample("caries")).prevalence.min()
+    assert figures(app)["Cases of the rarer class"] == f"{share:.0%}" == "19%"
+    assert "by a model of raters" in words(app)
 
 
 def test_with_one_answer_a_case_home_says_that_nothing_can_be_compared():
@@ -84,7 +91,8 @@ def test_scores_have_their_own_agreement_and_mean_and_ask_for_a_threshold():
 
 def test_large_data_wait_until_somebody_asks(monkeypatch):
     """Nothing heavy starts by itself; a button does it."""
-    monkeypatch.setattr(home_known, "MOST_CASES", {"dirichlet": 2})
+    small = replace(method_named("plausibility", "dirichlet"), most_cases=2)
+    monkeypatch.setattr(home_known.plausibility_models, "method", {"dirichlet": small}.get)
     rows = "".join(f"{case},{rater},{'xy'[(case + rater) % 2]}\n" for case in range(7) for rater in range(3))
     app = home(kept("case,rater,class\n" + rows))
     assert figures(app)["Uncertain cases"] == "–"

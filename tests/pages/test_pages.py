@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 from core import read
 from core.ingest.samples import SAMPLES
 from core.library import keep
+from tests.pages.opened import not_smoothed
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
 PAGES = ("home", "upload", "agreement", "models", "raters", "cases", "review", "reliability", "report", "settings")
@@ -83,7 +84,7 @@ def test_an_address_that_leads_nowhere_says_what_to_do():
 
 def test_the_vote_start_and_the_best_restart_are_told_apart():
     """On the anaesthesia data 200 restarts find another mode, and the page says so."""
-    app = open_page("models", "anaesthesia")
+    app = not_smoothed(open_page("models", "anaesthesia"))
     app.selectbox(key="restarts").set_value(200).run()
     said: list[str] = []
     for _ in range(MOST_RUNS):

@@ -80,7 +80,7 @@ class DifficultyDensity:
     mode: np.ndarray | None = None
     scale: np.ndarray | None = None
     arrived: bool = True
-    name: str = field(default="difficulty", init=False)
+    name: str = field(default=f"{__name__}:DifficultyDensity", init=False)
     ndim: int = field(init=False)
     case_count: np.ndarray = field(init=False)
     on: Switches = field(init=False)

@@ -27,7 +27,7 @@ class Density(Protocol):
     Attributes
     ----------
     name : str
-        Under which `core.models.nuts.densities` finds the class.
+        ``module:Class``, where `core.models.nuts.densities` finds the class.
     ndim : int
         Number of coordinates.
     case_count : ndarray of int64, shape (n_patterns,)

@@ -23,7 +23,7 @@ from ._gibbs_kernels import effective_draws
 from ._trust_kernels import replay
 from .point import plackett_luce_mode
 from .rater_trust import RaterTrust, rater_trust
-from .trust_chain import CHUNK_CASES, case_work, per_rater, run_chain
+from .trust_chain import CHUNK_CASES, ChainPlan, case_work, per_rater, run_chain
 from .trust_prior import START, PriorClimb
 from .trust_tables import Streams, TrustTables, chain_streams, trust_tables
 
@@ -191,6 +191,7 @@ class MixturePlackettLuce:
         _, reliability, n_draws, seed = asked
         streams = tuple(chain_streams(dataset, seed, self.name, chain) for chain in range(self.n_chains))
         prior, n_kept = self.trust_prior, -(-n_draws // self.n_chains)
+        plan = self._plan(tables, reliability, n_kept)
         chains, attended = [], np.zeros(dataset.n_annotations)
         for place, stream in enumerate(streams):
 
@@ -199,15 +200,16 @@ class MixturePlackettLuce:
                     progress((place + share) / self.n_chains)
 
             climb = None if prior is not None else PriorClimb(per_rater(tables), self.n_burn)
-            trust = run_chain(
-                self, tables, stream, reliability, n_kept, prior, climb, attended, token=token, progress=tell
-            )
+            trust = run_chain(plan, tables, stream, prior, climb, attended, token=token, progress=tell)
             prior = prior if climb is None else climb.prior
             chains.append(trust)
         trust = np.stack(chains)
         raters = rater_trust(dataset.raters, per_rater(tables), trust[:, self.n_burn + 1 :], prior, reliability)
         attended /= n_kept * self.n_chains
         return TrustFit(replace(self, fitted=None), *asked, prior, trust, attended, raters, tables, streams)
+
+    def _plan(self, tables: TrustTables, reliability: float, n_kept: int) -> ChainPlan:
+        return ChainPlan(reliability, self.shapes(tables), self.n_burn, n_kept, self.depth)
 
     def prepare(self, dataset: Dataset, **asked) -> "MixturePlackettLuce":
         """The same model with its chain over all cases in hand; arguments as in `fit`. Drivers call it first."""
@@ -275,7 +277,8 @@ class MixturePlackettLuce:
             started = perf_counter()
             tables = trust_tables(sample)
             prepared = perf_counter()
-            run_chain(pilot, tables, streams, reliability, _PILOT_SWEEPS, START, None, np.zeros(sample.n_annotations))
+            plan = pilot._plan(tables, reliability, _PILOT_SWEEPS)
+            run_chain(plan, tables, streams, START, None, np.zeros(sample.n_annotations))
             seconds.append((prepared - started, perf_counter() - prepared))
         scale = work.sum() / max(work[chosen].sum(), 1)
         n_sweeps = self.n_chains * (self.n_burn + -(-n_draws // self.n_chains))

@@ -2,7 +2,7 @@
 
 import ctypes
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,19 +12,37 @@ from ._trust_kernels import advance_cases
 from .trust_prior import PriorClimb
 from .trust_tables import Streams, TrustTables
 
-if TYPE_CHECKING:
-    from .trust import MixturePlackettLuce
-
 CHUNK_CASES = 512
 _STATE_WORDS = 628  # numba's generator of a thread: place, 624 words, a normal number in hand or not, and that number
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ChainPlan:
+    """What a chain is to do.
+
+    Attributes
+    ----------
+    reliability : float
+        γ.
+    shapes : tuple of (float, ndarray, float)
+        Prior shape of a named class, of the sum of the never-named (by case), and of each of these.
+    n_burn, n_kept : int
+        Sweeps that are thrown away, and those after them.
+    depth : int
+        How many of the first places are told apart.
+    """
+
+    reliability: float
+    shapes: tuple[float, np.ndarray, float]
+    n_burn: int
+    n_kept: int
+    depth: int
+
+
 def run_chain(
-    model: "MixturePlackettLuce",
+    plan: ChainPlan,
     tables: TrustTables,
     streams: Streams,
-    reliability: float,
-    n_kept: int,
     prior: tuple[float, float] | None,
     climb: PriorClimb | None,
     attended: np.ndarray,
@@ -37,18 +55,33 @@ def run_chain(
     Returns a before each sweep and after the last, shape (n_sweeps + 1, n_raters). P(u = 1 | ·) of the kept sweeps is
     added to ``attended``. ``climb`` finds the prior during the burn-in where ``prior`` is not given.
     """
-    n_sweeps = model.n_burn + n_kept
+    n_sweeps = plan.n_burn + plan.n_kept
     n, rng = per_rater(tables), np.random.default_rng(streams.trust)
-    states = np.empty((tables.n_cases, _STATE_WORDS), np.uint32)
-    lam, attends = np.empty(tables.place_at[-1]), streams.start()
+    advance = _sweeps(plan, tables, streams, attended, token)
     trust = np.empty((n_sweeps + 1, tables.n_raters))
     a, b = prior if climb is None else climb.prior
     trust[0] = 0.5 if streams.scattered else a / (a + b)
-    shared, shapes = tables.shared(), model.shapes(tables)
-    chunks = chunk_ranges(tables.n_cases, CHUNK_CASES)
     for sweep in range(n_sweeps):
+        counts = advance(sweep, trust[sweep : sweep + 1])
+        if climb is not None and sweep < plan.n_burn:
+            climb.take(sweep, counts)
+            a, b = climb.prior
+        trust[sweep + 1] = rng.beta(a + counts, b + (n - counts))
+        if progress is not None:
+            progress((sweep + 1) / n_sweeps)
+    return trust
 
-        def one(chunk: tuple[int, int], sweep: int = sweep) -> np.ndarray:
+
+def _sweeps(
+    plan: ChainPlan, tables: TrustTables, streams: Streams, attended: np.ndarray, token: CancelToken | None
+) -> Callable[[int, np.ndarray], np.ndarray]:
+    """What takes all cases through one sweep given a, and counts by rater the annotations with u = 1."""
+    states = np.empty((tables.n_cases, _STATE_WORDS), np.uint32)
+    lam, attends = np.empty(tables.place_at[-1]), streams.start()
+    shared, chunks = tables.shared(), chunk_ranges(tables.n_cases, CHUNK_CASES)
+
+    def advance(sweep: int, trust: np.ndarray) -> np.ndarray:
+        def one(chunk: tuple[int, int]) -> np.ndarray:
             counts = np.zeros(tables.n_raters, np.int64)
             advance_cases(
                 *chunk,
@@ -61,12 +94,12 @@ def run_chain(
                 tables.place_at,
                 tables.n_named,
                 tables.n_rest,
-                *shapes,
-                reliability,
-                trust[sweep : sweep + 1],
+                *plan.shapes,
+                plan.reliability,
+                trust,
                 sweep,
-                model.n_burn,
-                model.depth,
+                plan.n_burn,
+                plan.depth,
                 lam,
                 attends,
                 attended,
@@ -74,14 +107,9 @@ def run_chain(
             )
             return counts
 
-        counts = sum(map_chunks(one, chunks, token=token), np.zeros(tables.n_raters, np.int64))
-        if climb is not None and sweep < model.n_burn:
-            climb.take(sweep, counts)
-            a, b = climb.prior
-        trust[sweep + 1] = rng.beta(a + counts, b + (n - counts))
-        if progress is not None:
-            progress((sweep + 1) / n_sweeps)
-    return trust
+        return sum(map_chunks(one, chunks, token=token), np.zeros(tables.n_raters, np.int64))
+
+    return advance
 
 
 def _thread_generator() -> np.ndarray:

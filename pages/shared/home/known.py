@@ -18,7 +18,7 @@ from core.raters.to_act_on import ToActOn, raters_to_act_on
 from pages.shared.cache import agreement as cached_agreement
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import home as cached_home
-from pages.shared.kit import job_progress, plausibility_models, predictions
+from pages.shared.kit import job_progress, opening, plausibility_models, predictions
 from pages.shared.kit import sweep as sweeps
 
 SEED = 0
@@ -54,8 +54,8 @@ class Views:
 
     @property
     def reliability(self) -> float:
-        """The usual trust in the raters."""
-        return self.model.default_reliability
+        """The trust in the raters that pages open with."""
+        return opening.reliability(self.plausible, self.model, self.classes)[0]
 
 
 def views_of(dataset: Dataset) -> Views:

@@ -7,7 +7,7 @@ from core.certainty.opening import Opening, opens_at
 from core.certainty.truth_curve import TruthCurve, truth_curve
 from core.errors import PluralityError
 from core.jobs import Job
-from core.methods import any_of
+from core.methods import any_of, method_named
 from core.models.choose import Choice, choose
 from core.models.gold import gold_cases
 from core.models.gold_measures import GoldMeasures, gold_measures
@@ -77,15 +77,24 @@ def opening(dataset: Dataset, model: PlausibilityModel, view: Dataset) -> Openin
             dataset,
             model,
             beta=None if judged is None else judged[0].dependence,
-            truth=_truth(dataset, model),
+            truth=truth(dataset, model),
         )
     except PluralityError:  # nothing anchors γ here: the page opens at the published value, as without any data
         return None
 
 
-def _truth(dataset: Dataset, model: PlausibilityModel) -> TruthCurve | None:
+def reliability(dataset: Dataset, model: PlausibilityModel, view: Dataset) -> tuple[float, Opening | None]:
+    """The γ that a page opens at, as its slider takes it, and why."""
+    found = opening(dataset, model, view)
+    scale = method_named("plausibility", model.name).reliability
+    value = scale.default if found is None else found.reliability
+    return float(min(max(round(value, 1), scale.low), scale.high)), found
+
+
+def truth(dataset: Dataset, model: PlausibilityModel) -> TruthCurve | None:
+    """Certainty against gold where it is done; None without gold, or with too much of it to compute unasked."""
     n_gold = len(gold_cases(dataset))
-    if n_gold < 2 or n_gold > MOST_TRUTH_CASES:
+    if dataset.kind == "score" or n_gold < 2 or n_gold > MOST_TRUTH_CASES:
         return None
     key = (dataset.digest, "truth curve", model.name, tuple(sorted(model.settings().items())), SEED)
     job = cached.job(
@@ -97,10 +106,12 @@ def _truth(dataset: Dataset, model: PlausibilityModel) -> TruthCurve | None:
     return job.result if job.state == "done" else None
 
 
-def marks(found: Opening, reliability: float) -> None:
+def marks(found: Opening | None, reliability: float, opened: float) -> None:
     """One line under the slider: why γ stands where it opened, and what else is worth a mark."""
+    if found is None:
+        return
     words = found.reason
-    if abs(reliability - found.reliability) > 1e-9:
-        words = f"Set by you; it opens at {number(found.reliability)}. {words}"
+    if abs(reliability - opened) > 1e-9:
+        words = f"Set by you; it opens at {number(opened)}. {words}"
     listed = "\n".join(f"- γ = {number(mark.reliability)} · {markdown(mark.sentence)}" for mark in found.marks)
-    st.caption(f"{markdown(words)}", help=f"{listed}" or None)
+    st.caption(markdown(words), help=listed or None)

@@ -102,5 +102,6 @@ def test_anonymous_raters_of_a_case_are_still_different_raters():
 
 
 def test_scores_are_refused():
+    scores = Dataset.from_scores("test", ["a"], ["x", "y"], np.zeros(2, int), np.arange(2), np.array([1.0, 2.5]))
     with pytest.raises(NotApplicableError, match="scores"):
-        ranking_agreement(replace(dataset_of([[(0, 1), (1, 1)]], 2), kind="score"))
+        ranking_agreement(scores)

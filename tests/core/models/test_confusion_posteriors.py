@@ -5,7 +5,6 @@ import pytest
 
 from core.annotations.dataset import Dataset
 from core.models.bayesian_dawid_skene import BayesianDawidSkene
-from core.models.confusion_summary import summarise
 from core.models.hierarchical import HierarchicalDawidSkene
 from core.models.nuts.fitting import fit_by_map
 from core.models.nuts.mixing import ess_bulk
@@ -69,7 +68,7 @@ def test_posterior_means_are_those_of_all_true_classes_summed_out(drawn, name):
     posterior = np.concatenate([part for part, _ in density.posteriors(chains.flat())], axis=1)
     of_case = posterior[:, density.patterns.pattern_of_case]
     assert close(of_case[:, :, 1:], truth[:, 1:])
-    fit = summarise(density, chains.flat(), "nuts", 0.9)
+    fit = MODEL.summarise(density, chains.flat(), "nuts", 0.9)
     np.testing.assert_allclose(fit.class_probability, of_case.mean(axis=0), atol=1e-12)
     np.testing.assert_allclose(fit.prevalence, found["prevalence"].mean(axis=0))
 
@@ -107,7 +106,7 @@ def test_hierarchical_means_are_those_of_the_prior_weighted_by_the_likelihood(dr
 
 def test_an_adversarial_rater_is_found_and_the_classes_do_not_change_places(drawn):
     dataset, density, chains = drawn["adversarial in 60 cases"]
-    fit = summarise(density, chains.flat(), "nuts", 0.95)
+    fit = MODEL.summarise(density, chains.flat(), "nuts", 0.95)
     accuracy = fit.accuracy()
     assert accuracy[2] < 0.3 and accuracy[:2].min() > 0.85 and abs(accuracy[3] - 0.8) < 0.1
     assert (fit.top_class() == np.arange(dataset.n_cases) % 2).all()
@@ -118,9 +117,9 @@ def test_an_adversarial_rater_is_found_and_the_classes_do_not_change_places(draw
 
 def test_what_the_data_do_not_tell_is_said(drawn):
     _, density, chains = drawn["one annotation per case"]
-    assert any("comes from the prior" in note for note in summarise(density, chains.flat(), "nuts", 0.95).notes)
+    assert any("comes from the prior" in note for note in MODEL.summarise(density, chains.flat(), "nuts", 0.95).notes)
     _, density, chains = drawn["repeated answers and a class nobody used"]
-    fit = summarise(density, chains.flat(), "nuts", 0.95)
+    fit = MODEL.summarise(density, chains.flat(), "nuts", 0.95)
     assert any("Nobody answered class 2" in note for note in fit.notes)
     assert np.isfinite(fit.confusion).all() and fit.prevalence[2] > 0
 
@@ -128,7 +127,7 @@ def test_what_the_data_do_not_tell_is_said(drawn):
 def test_the_mode_is_the_posterior_mean_where_truth_is_certain(build):
     """On log-ratio coordinates: (n + α) / Σ (n + α). Perfect raters leave no doubt of the truth."""
     dataset = build([(i, j, i % 3) for i in range(90) for j in range(6)], 3)
-    fit = fit_by_map(BayesianDawidSkene().density(dataset), summarise, dataset).fit
+    fit = fit_by_map(BayesianDawidSkene().density(dataset), BayesianDawidSkene().summarise, dataset).fit
     np.testing.assert_allclose(fit.prevalence, 1 / 3, atol=1e-5)
     np.testing.assert_allclose(fit.confusion[0], (np.eye(3) * 36.5 + 1) / 39.5, atol=1e-5)
     assert fit.method == "map" and fit.uncertainty is None

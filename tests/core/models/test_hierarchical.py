@@ -6,7 +6,6 @@ import pytest
 import core
 from core.errors import InputError, LimitError, NotApplicableError
 from core.models.bayesian_dawid_skene import BayesianDawidSkene
-from core.models.confusion_summary import summarise
 from core.models.hierarchical import HierarchicalDawidSkene
 from core.models.nuts.diagnostics import estimates
 from core.models.nuts.fitting import fit_by_map
@@ -114,7 +113,7 @@ class TestAnyBayesianModelOfConfusion:
             model = HierarchicalDawidSkene(cooperative=False)  # otherwise it cannot be
         density = model.density(build(rows, 3))
         swapped = np.tile(np.log(np.roll(np.eye(3), 1, axis=1) * 0.8 + 0.2 / 3), (3, 1, 1))
-        fit = summarise(density, density.vote_start(np.log(np.full(3, 1 / 3)), swapped)[None], "map", 0.95)
+        fit = model.summarise(density, density.vote_start(np.log(np.full(3, 1 / 3)), swapped)[None], "map", 0.95)
         assert any("worse than chance" in note for note in fit.notes)
 
     def test_what_cannot_be_fitted_is_refused_with_the_reason(self, model, build, monkeypatch):
@@ -164,5 +163,5 @@ def test_the_first_answer_of_many_cases_is_quick(build):
     confusion = softmax(np.array([[2.0, 0.0], [0.0, 2.0]]) + 0.7 * rng.normal(size=(164, 2, 2)))
     dataset, truth = simulated(build, rng, np.array([0.7, 0.3]), confusion, 800, per_case=10)
     density = HierarchicalDawidSkene().density(dataset)
-    fit = fit_by_map(density, summarise, dataset).fit
+    fit = fit_by_map(density, HierarchicalDawidSkene().summarise, dataset).fit
     assert (fit.top_class() == truth).mean() > 0.97

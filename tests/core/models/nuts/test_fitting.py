@@ -7,7 +7,6 @@ import core
 from core.chunks import CancelToken
 from core.errors import Cancelled, LimitError
 from core.models.bayesian_dawid_skene import BayesianDawidSkene
-from core.models.confusion_summary import summarise
 from core.models.nuts.fitting import fit_by_map, fit_by_nuts, thinned
 from core.models.nuts.mode import NoModeError, posterior_mode
 from tests.core.models.nuts.toy import Toy
@@ -26,7 +25,7 @@ def test_a_fit_has_means_intervals_diagnostics_checks_and_leave_one_out(whole):
     dataset, found, told = whole
     assert found.diagnostics.converged and found.fit.converged
     assert found.diagnostics.rhat_max <= 1.01 and found.diagnostics.ess_bulk_min >= 400
-    assert (found.fit.method, found.fit.model, found.level) == ("nuts", "dawid-skene", 0.95)
+    assert (found.fit.method, found.fit.model, found.level) == ("nuts", "bayesian-dawid-skene", 0.95)
     assert (
         found.fit.settings["diagonal"] == 10.0
         and found.fit.settings["n_chains"] == 4
@@ -89,9 +88,9 @@ def test_a_cancelled_fit_gives_nothing(whole):
     density, token = BayesianDawidSkene().density(dataset), CancelToken()
     token.cancel()
     with pytest.raises(Cancelled):
-        fit_by_nuts(density, summarise, dataset, token=token)
+        fit_by_nuts(density, BayesianDawidSkene().summarise, dataset, token=token)
     with pytest.raises(Cancelled):
-        fit_by_map(density, summarise, dataset, token=token)
+        fit_by_map(density, BayesianDawidSkene().summarise, dataset, token=token)
 
 
 def test_cases_without_annotations_are_not_left_out(build):
