@@ -4,9 +4,47 @@ The public names, loaded when first used, so that ``import core`` is quick.
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from .settings import prepare_numba_cache
 from .version import __version__
+
+if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr__`
+    from .agreement.bootstrap import bootstrap as bootstrap
+    from .agreement.coefficients import agreement_table as agreement_table
+    from .agreement.coefficients import fleiss_kappa as fleiss_kappa
+    from .agreement.coefficients import percent_agreement as percent_agreement
+    from .agreement.differences import compare as compare
+    from .agreement.krippendorff import krippendorff_alpha as krippendorff_alpha
+    from .agreement.probability import spa as spa
+    from .agreement.suitable import coefficients_for as coefficients_for
+    from .annotations.dataset import Dataset as Dataset
+    from .certainty.held_out_readers import held_out_curve as held_out_curve
+    from .certainty.label_certainty import set_certainty as set_certainty
+    from .certainty.next_opinion import next_opinion as next_opinion
+    from .certainty.opening import opens_at as opens_at
+    from .certainty.risk import expected_risk as expected_risk
+    from .certainty.top_sets import annotation_certainty as annotation_certainty
+    from .certainty.truth_curve import truth_curve as truth_curve
+    from .evaluation.sweep_table import reliability_sweep as reliability_sweep
+    from .evaluation.uncertainty_adjusted import ua_average_overlap as ua_average_overlap
+    from .evaluation.uncertainty_adjusted import ua_set_accuracy as ua_set_accuracy
+    from .evaluation.uncertainty_adjusted import ua_topk_accuracy as ua_topk_accuracy
+    from .ingest.read_files import read as read
+    from .ingest.samples import load_sample as load_sample
+    from .models.bayesian_dawid_skene import BayesianDawidSkene as BayesianDawidSkene
+    from .models.dawid_skene import DawidSkene as DawidSkene
+    from .models.difficulty.model import DifficultyModel as DifficultyModel
+    from .models.hierarchical import HierarchicalDawidSkene as HierarchicalDawidSkene
+    from .models.majority import MajorityVote as MajorityVote
+    from .models.one_coin import ClassConditional as ClassConditional
+    from .models.one_coin import OneCoin as OneCoin
+    from .models.tap import TAP as TAP
+    from .plausibility.dirichlet import DirichletCounts as DirichletCounts
+    from .plausibility.gaussian import GaussianScores as GaussianScores
+    from .plausibility.plackett_luce.gibbs import PlackettLuce as PlackettLuce
+    from .plausibility.plackett_luce.trust import MixturePlackettLuce as MixturePlackettLuce
+    from .plausibility.prirn import PrIRN as PrIRN
 
 prepare_numba_cache()
 
@@ -50,7 +88,13 @@ _WHERE = {
 __all__ = [*_WHERE, "__version__"]
 
 
-def __getattr__(name: str):
-    if name not in _WHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_WHERE[name], __package__), name)
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+if not TYPE_CHECKING:  # with it, checkers would take any name for a public one
+
+    def __getattr__(name: str) -> Any:
+        if name not in _WHERE:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(_WHERE[name], __package__), name)

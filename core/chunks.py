@@ -8,9 +8,9 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from .errors import Cancelled
 
@@ -90,7 +90,7 @@ def map_chunks(
             _inside.chunk = False
 
     waiting = iter(chunks)
-    running = deque()
+    running: deque[Future[Any]] = deque()
     try:
         for chunk in waiting:
             running.append(_pool().submit(guarded, chunk))

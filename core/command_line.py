@@ -16,7 +16,7 @@ import click
 import numpy as np
 
 from .errors import PluralityError
-from .methods import Family, Method, Option, methods
+from .methods import Family, Option, Variant, methods
 from .version import __version__
 
 _TYPES = {int: click.INT, float: click.FLOAT, str: click.STRING}
@@ -181,13 +181,13 @@ def _options_of(family: Family, taken: Sequence[str]) -> list[click.Parameter]:
 
 def _variants(family: Family) -> list[click.Parameter]:
     """The options that tell apart methods of one name."""
-    found: dict[str, Method] = {}
+    found: dict[str, Variant] = {}
     for method in methods(family).values():
         if method.variant is not None:
-            found.setdefault(method.variant.option, method)
+            found.setdefault(method.variant.option, method.variant)
     return [
-        click.Option([f"--{name}", f"variant_{name}"], help=f"{method.variant.help} ({method.command}).")
-        for name, method in found.items()
+        click.Option([f"--{name}", f"variant_{name}"], help=f"{variant.help} ({variant.command}).")
+        for name, variant in found.items()
     ]
 
 

@@ -8,6 +8,7 @@ import tempfile
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -208,7 +209,7 @@ def _write(dataset: Dataset, folder: Path) -> None:
         entries = {name: getattr(dataset, name) for name in _PER_ENTRY}
         parquet.write_table(pa.table(entries), folder / "entries.parquet")
     parquet.write_table(pa.table(columns), folder / "annotations.parquet")
-    cases = {"case": list(dataset.cases)}
+    cases: dict[str, Any] = {"case": list(dataset.cases)}
     if dataset.case_group is not None:
         cases["group"] = list(dataset.case_group)
     if dataset.gold is not None:

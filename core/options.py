@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable
 from numbers import Integral, Real
+from typing import Any
 
 from .errors import InputError, OptionError
 
@@ -21,7 +22,7 @@ def check_number(value: object, what: str, lowest: float = -math.inf, highest: f
     """
     if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
         raise InputError(f"{what} is {shown(value)}.", "It must be a finite number.")
-    if not lowest <= value <= highest:
+    if not lowest <= float(value) <= highest:
         bounds = f"at least {lowest:g}" if highest == math.inf else f"from {lowest:g} to {highest:g}"
         raise InputError(f"{what} is {shown(value)}.", f"It must be {bounds}.")
 
@@ -30,11 +31,11 @@ def check_whole(value: object, what: str, least: int | None = None) -> None:
     """Refuse what is no whole number, or below ``least``; see `check_number`."""
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise InputError(f"{what} is {shown(value)}.", "It must be a whole number.")
-    if least is not None and value < least:
+    if least is not None and int(value) < least:
         raise InputError(f"{what} is {value}.", f"It must be at least {least}.")
 
 
-def check_level(value: object, what: str = "The level of the intervals") -> None:
+def check_level(value: Any, what: str = "The level of the intervals") -> None:
     """Refuse what is no probability above 0 and below 1."""
     check_number(value, what)
     if not 0 < value < 1:

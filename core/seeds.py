@@ -1,7 +1,7 @@
 """A seed for each case, so that a result does not depend on chunking, threads or which other cases are there."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from .options import check_whole
 _MASK = 0xFFFFFFFFFFFFFFFF
 
 
-def case_seeds(seed: int, case_ids: tuple[str, ...] | list[str], stream: str) -> np.ndarray:
+def case_seeds(seed: int, case_ids: Sequence[str], stream: str) -> np.ndarray:
     """32-bit seeds from a hash of (seed, case id, stream).
 
     Parameters

@@ -4,6 +4,7 @@ import os
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import platformdirs
 
@@ -68,7 +69,7 @@ def current_settings() -> Settings:
     )
 
 
-def _positive(variable: str, default: int) -> int:
+def _positive(variable: str, default: Any) -> int:
     text = os.environ.get(variable)
     if not text:
         return default

@@ -5,6 +5,7 @@ Every claim says whether it holds, so that the story cannot outlive the data tha
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -107,7 +108,7 @@ STEPS = (
 def disagree(percent: Coefficient) -> Claim:
     """Step one, from percent agreement."""
     low, high = percent.ci_low, percent.ci_high
-    if percent.value is None or high is None:
+    if percent.value is None or low is None or high is None:
         return Claim("How often two raters agree cannot be computed", False)
     words = (
         f"Two raters who look at the same case put the same diagnosis first in {percent.value:.0%} of pairs "
@@ -171,8 +172,8 @@ def torn_case(
         At the same reliability, draws and seed.
     """
     best, best_rank = None, (-1, 0, 0.0)
-    for case in np.flatnonzero(certainty.certainty[:, 0] < 1 - AS_GOOD):
-        settings = {"reliability": reliability, "n_draws": n_draws, "seed": seed}
+    for case in np.flatnonzero(certainty.certainty[:, 0] < 1 - AS_GOOD).tolist():
+        settings: dict[str, Any] = {"reliability": reliability, "n_draws": n_draws, "seed": seed}
         (whole,) = reduce_draws(model, dataset, [WholeCases()], **settings, cases=range(case, case + 1))
         draws = whole[int(case)]
         named = draws.top[:, 0][draws.top[:, 0] < len(draws.classes)]

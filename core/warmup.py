@@ -26,7 +26,7 @@ from .raters.monitoring import monitor
 from .raters.planning import Goal, forecast
 from .raters.report_card import report_card
 from .reducers.metrics import Metrics
-from .reducers.protocol import reduce_draws
+from .reducers.protocol import Reducer, reduce_draws
 from .reducers.quantiles import Quantiles
 from .reducers.risk import RiskLevels
 from .reducers.sets import TopSets
@@ -68,7 +68,7 @@ def _methods() -> None:
     leave_one_out(rankings)
     class_risk = np.zeros(dataset.n_classes, np.int8)
     classifier = match_predictions(rankings, ["1", "1"], ["x", "y"], np.array([0.7, 0.2]), "none")
-    reducers = [TopSets(), Quantiles(), RiskLevels(class_risk), Metrics((classifier,), 3, class_risk)]
+    reducers: list[Reducer] = [TopSets(), Quantiles(), RiskLevels(class_risk), Metrics((classifier,), 3, class_risk)]
     for method in methods("plausibility").values():
         if not method.warm:
             continue

@@ -92,12 +92,14 @@ def adaptive_collection(dataset: Dataset, level: float = 0.99, ci_level: float =
         difference, low, high = _newcombe(longer[1], size[1], longer[0], size[0], level)
     return AdaptiveCheck(
         "file" if dataset.time is None else "time",
-        *size,
-        *longer,
+        size[0],
+        size[1],
+        longer[0],
+        longer[1],
         difference,
         low,
         high,
-        low is not None and (low > 0 or high < 0),
+        low is not None and high is not None and (low > 0 or high < 0),
         _coefficients(first_of_each_case(dataset, 2), ci_level),
         _coefficients(dataset, ci_level),
         why,

@@ -122,7 +122,7 @@ def bootstrap(
     return _result(side, resample(pool, side.statistics, n_replicates, seed, "agreement", token, progress), level)
 
 
-def _result(side: Side, found: np.ndarray, level: float) -> BootstrapResult:
+def _result(side: Side, found: list[np.ndarray], level: float) -> BootstrapResult:
     replicates = side.in_order(found)
     replicates.flags.writeable = False
     n_at_1 = (replicates >= _AT_1).sum(axis=0)

@@ -1,5 +1,6 @@
 """Each rater against the others: agreement on the same cases, and what the overall coefficient is without them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,7 @@ from .intervals import Coefficient, undefined
 from .krippendorff import KRIPPENDORFF_ALPHA, krippendorff_alpha
 from .probability import SPA, spa, with_wilson_interval
 
-OVERALL = {
+OVERALL: dict[str, Callable[..., Coefficient]] = {
     PERCENT: percent_agreement,
     SPA: spa,
     FLEISS_KAPPA: fleiss_kappa,

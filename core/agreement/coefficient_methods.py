@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..annotations.counts import ClassCounts, class_counts
+from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
 from ..methods import ONE_CLASS, Method
 from .intervals import Coefficient
@@ -37,8 +37,8 @@ class Asked:
     spa_weightings : sequence of str
     """
 
-    counts: ClassCounts | None
-    dataset: Dataset | None
+    counts: Any  # what a coefficient needs is there when it is asked: see ``needs`` and ``takes`` of its method
+    dataset: Any
     level: float = 0.95
     weights: Weights = None
     labels: Sequence[float] | None = None

@@ -163,7 +163,7 @@ def agreement_table(
     return [
         one
         for method in methods("coefficient").values()
-        if method.takes.get("class") == AS_IS
+        if method.takes.get("class") == AS_IS and method.fit is not None
         for one in method.fit(asked)
     ]
 

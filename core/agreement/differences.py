@@ -127,8 +127,8 @@ def compare(
     how = How(tuple(spa_weightings), weights, labels, metric)
     data = first, second
     counts = as_counts(first), as_counts(second)
-    names = [chosen(one, names) for one in data]
-    names = [name for name in names[0] if name in names[1]]
+    of_first, of_second = (chosen(one, names) for one in data)
+    names = [name for name in of_first if name in of_second]
     case_of = _union(*data, *counts)
     if case_of is not None:
         sides, replicates = _drawn_together(data, counts, case_of, names, how, n_replicates, seed, token, progress)
@@ -140,10 +140,10 @@ def compare(
 def _at(place: int, sides: list[Side], replicates: list[np.ndarray], paired: bool, level: float) -> Difference:
     """The difference of the coefficient at one place in the order of both sides."""
     first, second = sides
-    values = [None if np.isnan(side.observed[place]) else float(side.observed[place]) for side in sides]
-    drawn = np.column_stack([one[:, place] for one in replicates])
+    one, other = (None if np.isnan(side.observed[place]) else float(side.observed[place]) for side in sides)
+    drawn = np.column_stack([drawn_of[:, place] for drawn_of in replicates])
     labels = first.labels[place], second.labels[place]
-    return _difference(*labels, *values, first.n_cases, second.n_cases, drawn, paired, level)
+    return _difference(*labels, one, other, first.n_cases, second.n_cases, drawn, paired, level)
 
 
 def _drawn_together(

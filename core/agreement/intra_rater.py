@@ -80,7 +80,7 @@ def _repeated(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rater, case = dataset.rater[order], dataset.case_of_annotation[order]
     begins = np.flatnonzero(np.concatenate([[True], (np.diff(rater) != 0) | (np.diff(case) != 0)])[: rater.size])
     ptr = np.concatenate([begins, [rater.size]]).astype(np.int64)
-    csr = count_classes(ptr, dataset.answer[order], dataset.n_classes)
-    agreement, n = case_agreement(ClassCounts(*csr, dataset.n_classes))
+    ptr, code, count = count_classes(ptr, dataset.answer[order], dataset.n_classes)
+    agreement, n = case_agreement(ClassCounts(ptr, code, count, dataset.n_classes))
     twice = n >= 2
     return rater[begins][twice], agreement[twice], n[twice]

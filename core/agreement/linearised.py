@@ -111,7 +111,7 @@ def corrected(
     return with_t_interval(name, weights, kappa, variance, n_cases - 1, m, seen.n_annotations, level, least)
 
 
-def why_certain(n_used: int) -> str:
+def why_certain(n_used: int | np.integer) -> str:
     """Why chance alone makes all agree, by how many classes were used."""
     return ONE_CLASS if n_used < 2 else "the weights make all classes that were used agree"
 

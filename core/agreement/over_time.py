@@ -1,6 +1,6 @@
 """Agreement over time: windows of cases by the date of their first annotation."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -15,7 +15,7 @@ from .krippendorff import KRIPPENDORFF_ALPHA, krippendorff_alpha
 from .probability import SPA, spa
 
 PERIODS = ("week", "month", "quarter", "year")
-BY_NAME = {
+BY_NAME: dict[str, Callable[..., Coefficient]] = {
     PERCENT: percent_agreement,
     SPA: spa,
     FLEISS_KAPPA: fleiss_kappa,

@@ -109,8 +109,8 @@ def coefficients_for(
     found = _nominal(dataset, level, spa_weightings)
     counts = class_counts(dataset)
     for weights in ORDINAL_WEIGHTS:
-        of_these = {"level": level, "spa_weightings": (), "weights": weights, "labels": labels, "dataset": dataset}
-        found += [one for one in agreement_table(counts, **of_these) if one.name != SPA_CORRECTED]
+        more = agreement_table(counts, level=level, spa_weightings=(), weights=weights, labels=labels, dataset=dataset)
+        found += [one for one in more if one.name != SPA_CORRECTED]
     found.append(krippendorff_alpha(counts, level, "ordinal", labels))
     return Suitable("ordinal", tuple(found), (*_NO_NUMBERS, *identified))
 
@@ -162,7 +162,7 @@ def _of_others(dataset: Dataset, level: float) -> list[Coefficient]:
     return [
         one
         for method in of_plugins("coefficient")
-        if method.takes.get(dataset.kind) == AS_IS and can_use(method, dataset).possible
+        if method.takes.get(dataset.kind) == AS_IS and can_use(method, dataset).possible and method.fit is not None
         for one in method.fit(asked)
     ]
 

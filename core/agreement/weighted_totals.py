@@ -15,7 +15,9 @@ class Totals:
         self.n_rows = n_rows
         self.n_sums = 0
         self._places: dict[str, slice] = {}
-        self._row, self._column, self._value = [], [], []
+        self._row: list[np.ndarray] = []
+        self._column: list[np.ndarray] = []
+        self._value: list[np.ndarray] = []
 
     def add(
         self, name: str, row: np.ndarray, value: np.ndarray, which: np.ndarray | None = None, n_sums: int = 1

@@ -112,7 +112,7 @@ def _counts(dataset: Dataset, model: DirichletCounts, held: np.ndarray, reader: 
     def log_p(reliability: float) -> np.ndarray:
         return np.log((reliability * pairs[:, 0] + alpha) / (reliability * pairs[:, 1] + n_classes * alpha))
 
-    return ClosedForm(log_p, place.ravel(), case[held], tuple(alpha * end for end in _RATIO_BOUNDS))
+    return ClosedForm(log_p, place.ravel(), case[held], (alpha * _RATIO_BOUNDS[0], alpha * _RATIO_BOUNDS[1]))
 
 
 def _first_blocks(dataset: Dataset, model: PrIRN, held: np.ndarray, reader: np.ndarray) -> ClosedForm:
@@ -140,7 +140,7 @@ def _first_blocks(dataset: Dataset, model: PrIRN, held: np.ndarray, reader: np.n
     def log_p(reliability: float) -> np.ndarray:
         return np.log((reliability * pairs[:, 0] + epsilon * pairs[:, 1]) / (reliability + n_classes * epsilon))
 
-    bounds = tuple(epsilon * end for end in _PRIRN_BOUNDS)
+    bounds = epsilon * _PRIRN_BOUNDS[0], epsilon * _PRIRN_BOUNDS[1]
     return ClosedForm(log_p, place.ravel(), dataset.case_of_annotation[held], bounds)
 
 

@@ -209,6 +209,7 @@ def _curve(model, sums, noise, points, bounds, per_case) -> HeldOutCurve:
     low, high, open_ends = within(values, diff, margin, top)
     kept = np.isin(values, points)
     at_end = "lowest" if values[top] <= bounds[0] else "highest" if values[top] >= bounds[1] else ""
+    bias, mc_se = np.array([noise[value] for value in values[kept]]).T
     return HeldOutCurve(
         model.name,
         values[kept],
@@ -216,7 +217,8 @@ def _curve(model, sums, noise, points, bounds, per_case) -> HeldOutCurve:
         error(by_case, score)[kept],
         diff[kept],
         diff_se[kept],
-        *np.array([noise[value] for value in values[kept]]).T,
+        bias,
+        mc_se,
         float(values[top]),
         low,
         high,

@@ -107,7 +107,8 @@ def opens_at(
     if source != "gold" and truth is not None:
         reason += f" Gold is known for {plural(truth.n_cases, 'case')}; it decides from {LEAST_GOLD}."
     marks = [mark for mark in (_gold(truth), _readers(model, readers), _beta(dataset, model, beta)) if mark]
-    published = method_named("plausibility", model.name).reliability.published
+    scale = method_named("plausibility", model.name).reliability
+    published = "" if scale is None else scale.published
     marks.append(Mark("published", model.default_reliability, None, None, published))
     prior, sentence = _prior(model, value, readers)
     return Opening(float(value), source, reason, tuple(marks), prior, sentence)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -116,7 +117,7 @@ def _outlines(
     inside = third >= 0
     lattice = np.stack([first, second, np.maximum(third, 0)], axis=-1) * (size / LATTICE_STEPS) + low
     density = np.ma.masked_array(log_density(_clipped(lattice, size)), mask=~inside)
-    generator = contourpy.contour_generator(
+    generator: Any = contourpy.contour_generator(
         lattice[..., 0], lattice[..., 1], density, corner_mask=True, fill_type="OuterOffset"
     )
     polygons, offsets = generator.filled(threshold, np.inf)

@@ -202,7 +202,8 @@ def _tie_blocks(share: np.ndarray, n_rest: int, top: int) -> tuple[list[list[int
             blocks[-1].append(place)
         else:
             blocks.append([place])
-    within, n_first = [], 0
+    within: list[list[int]] = []
+    n_first = 0
     for block in blocks:
         with_rest = n_rest > 0 and share[block[-1]] <= SAME_SHARE
         if n_first == top:

@@ -251,7 +251,8 @@ def _wide(raw: RawTable, roles: dict[str, str], class_columns: list[str], name: 
     if others:
         listed = ", ".join(others[:5]) + (", ..." if len(others) > 5 else "")
         notes.append(f"{name}: {plural(len(others), 'column')} not named by a class passed over ({listed}).")
-    return tuple(np.concatenate(part) for part in zip(*parts, strict=True)), notes
+    who, names, columns, scores = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return (who, names, columns, scores), notes
 
 
 def _classifiers(raw: RawTable, roles: dict[str, str], name: str) -> tuple[np.ndarray, np.ndarray]:

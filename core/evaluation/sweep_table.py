@@ -16,7 +16,7 @@ from ..errors import InputError
 from ..options import check_whole
 from ..plausibility.protocol import PlausibilityModel
 from ..reducers.metrics import Metrics
-from ..reducers.protocol import reduce_draws
+from ..reducers.protocol import Reducer, reduce_draws
 from ..reducers.risk import RiskLevels
 from ..reducers.sets import TopSets
 from .metrics import Evaluation, evaluate, point_scores
@@ -83,7 +83,7 @@ def reliability_sweep(
     _check(classifiers, dataset)
     risk = _levels(dataset)
     metrics = Metrics(tuple(classifiers), max_top, risk)
-    reducers = [
+    reducers: list[Reducer] = [
         TopSets(max_top),
         *([RiskLevels(risk)] if risk is not None else []),
         *([metrics] if classifiers else []),
@@ -105,7 +105,7 @@ def reliability_sweep(
         certainty.append(certainty_of(states[0], dataset.cases, classes))
         if risk is not None:
             risks.append(risk_of(states[1]))
-        if classifiers:
+        if point is not None:
             evaluations.append(evaluate(states[-1], metrics, point, seed))
     return SweepTable(tuple(map(float, reliabilities)), tuple(certainty), tuple(risks), tuple(evaluations))
 

@@ -60,11 +60,11 @@ def treat(rows: Rows, raw: RawTable, treatment: Treatment) -> list[str]:
         rows.answer_code, values = compact(rows.answer_code, rows.answer.values)
         rows.answer = Coded(rows.answer_code, values, rows.answer.missing)
         return notes
-    for code, name in used:
-        notes.append(f"{name!r} is now {renamed[name]!r} ({plural(int(counts[code]), 'answer')}).")
-    code, names = compact(rows.answer_code, rows.answer.values)
+    for place, name in used:
+        notes.append(f"{name!r} is now {renamed[name]!r} ({plural(int(counts[place]), 'answer')}).")
+    codes, names = compact(rows.answer_code, rows.answer.values)
     rows.answer, recode = _in_order([renamed.get(name, name) for name in names], rows.answer.missing)
-    rows.answer_code = recode[code]
+    rows.answer_code = recode[codes]
     drop(rows, raw, rows.answer_code < 0, "its class was renamed to no answer")
     return notes
 

@@ -78,9 +78,9 @@ def _matched(
         if place in used or not path:
             continue
         stem = path[-1].rsplit(".", 1)[0]
-        case = next((name for name in (stem, path[-1], *path[-2:-1]) if name in cases), None)
-        if case is not None:
-            images.setdefault(case, {})[pictures[place][0]] = pictures[place][1]
+        whose = next((name for name in (stem, path[-1], *path[-2:-1]) if name in cases), None)
+        if whose is not None:
+            images.setdefault(whose, {})[pictures[place][0]] = pictures[place][1]
             used.add(place)
     if pictures:
         n_without = len(pictures) - len(used)

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from ..errors import InputError
 from ..options import check_choice, shown
@@ -159,13 +159,13 @@ def guess_mapping(columns: Sequence[str]) -> Mapping:
     Where a case, a rater and an answer are recognised the table is long. Otherwise it is wide when at least two columns
     are left beside the case. What cannot be guessed stays None for the user to choose.
     """
-    found = _recognised(columns)
+    found: dict[Any, Any] = {**_recognised(columns)}
     rater = found.get("rater")
     if "answer" not in found and rater is not None and likeness(rater, "rater") == likeness(rater, "answer") == 1:
         found["answer"] = found.pop("rater")  # "annotator labels" are labels
     for role in ("confidence", "count"):  # what they are for, only the rows below can say
         found.pop(role, None)
-    why = {role: f"the column is called {column!r}" for role, column in found.items()}
+    why: dict[str, str] = {role: f"the column is called {column!r}" for role, column in found.items()}
     if "rater" in found and "answer" in found and "case" in found:
         return Mapping("long", **found, why=why)
     numbered_raters = [column for column in columns if re.search(r"\d$", column.strip())]

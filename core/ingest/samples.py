@@ -3,6 +3,7 @@
 import csv
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -82,7 +83,7 @@ def read_sample(name: str) -> Reading:
     classes = _pairs(folder / "classes.csv")
     reading = read(folder / "annotations.csv", name=sample.title, classes=list(classes) or None)
     dataset = reading.dataset
-    side = {"raters_identified": name != "dermatology"}
+    side: dict[str, Any] = {"raters_identified": name != "dermatology"}
     if any(classes.values()):
         levels = [RISK_LEVELS.index(classes[name]) for name in dataset.classes]
         side["class_risk"] = np.array(levels, np.int8)

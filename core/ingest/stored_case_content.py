@@ -59,7 +59,7 @@ def read(folder: Path) -> CaseFacts | None:
         cases = table["case"].to_pylist()
         text = {case: words for case, words in zip(cases, table["text"].to_pylist(), strict=True) if words}
         address = {case: tuple(found) for case, found in zip(cases, table["address"].to_pylist(), strict=True) if found}
-        images = {
+        images: dict[str, dict[str, bytes | Path]] = {
             case: {named: place / Path(file).name for named, file in files.items()} for case, files in index.items()
         }
     except (OSError, ValueError, LookupError, TypeError, AttributeError, pa.ArrowException):

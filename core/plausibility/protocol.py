@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -59,8 +59,8 @@ class PlausibilityModel(Protocol):
     A model whose cases are not independent also has ``prepare``, which the driver calls before the draws.
     """
 
-    name: str
-    default_reliability: float
+    name: ClassVar[str]
+    default_reliability: ClassVar[float]
 
     def settings(self) -> dict:
         """Parameters that change the draws, for cache keys and reports."""

@@ -17,9 +17,21 @@ RISK_BINS = 3
 class Ranked(Protocol):
     """What a classifier must give: ranked classes in CSR by case, with blocks of tied scores."""
 
-    ptr: np.ndarray
-    class_code: np.ndarray
-    group: np.ndarray
+    @property
+    def name(self) -> str:
+        """On screen."""
+
+    @property
+    def ptr(self) -> np.ndarray:
+        """Entries of case ``i`` are ``ptr[i]`` to ``ptr[i + 1]``, shape (n_cases + 1,)."""
+
+    @property
+    def class_code(self) -> np.ndarray:
+        """Ranked classes, the best first, shape (n_entries,)."""
+
+    @property
+    def group(self) -> np.ndarray:
+        """Block of tied scores of each entry, from 0 in each case, shape (n_entries,)."""
 
 
 @dataclass(slots=True, eq=False)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from ..column_mapping import likeness
+from ..column_mapping import Role, likeness
 from ..companion_files import CaseTable
 from ..images import is_embedded
 
@@ -21,7 +21,7 @@ _TEXTS = re.compile(
     r"(?:text|sentence)[_ ]?\d?|premise|hypothesis|question|context|passage|document|body|title|post|reply|comment|"
     r"tweet|message|utterance|data|row_data|description|html|snippet|paragraph|content|prompt|article|abstract|review"
 )
-_TELLING = ("answer", "gold", "confidence", "rank")
+_TELLING: tuple[Role, ...] = ("answer", "gold", "confidence", "rank")
 
 
 class CaseTexts:

@@ -105,7 +105,7 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
 
 def _text(content: bytes) -> tuple[bytes, list[str]]:
     """The file in UTF-8, and what there is to say of its encoding."""
-    note = ""
+    note: str | None = ""
     if content.strip():
         content, note = to_utf8(content)
     if not content.strip():

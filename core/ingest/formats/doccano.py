@@ -56,7 +56,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
         case = text_of(record.get("id"))
         asked.begin(line, (number,), case, stems[file], file=file)
         shown.add(case, {name: record.get(name) for name in ("text", "data", "filename")})
-        labels = next((record[name] for name in _LABELS if isinstance(record.get(name), list)), [])
+        labels: list = next((record[name] for name in _LABELS if isinstance(record.get(name), list)), [])
         if labels and all(isinstance(label, list | dict) for label in labels):
             n_spans += 1
             asked.drop("the labels are spans, which are no class of the case")

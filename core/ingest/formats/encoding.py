@@ -39,12 +39,12 @@ def to_utf8(content: bytes) -> tuple[bytes, str | None]:
             return _decoded(body, encoding).encode(), f"The file is in {name}."
     head = content[: 2 * _SAMPLE]
     if b"\x00" in head:
-        encoding = _utf16_without_mark(head)
-        if encoding is None:
+        unmarked = _utf16_without_mark(head)
+        if unmarked is None:
             raise InputError(
                 "This is a binary file, not a table of text.", "Save it as CSV, TSV or Parquet and open that."
             )
-        return _decoded(content, encoding).encode(), "The file is in UTF-16 without a byte order mark."
+        return _decoded(content, unmarked).encode(), "The file is in UTF-16 without a byte order mark."
     if (place := content.find(b"\x00")) >= 0:
         raise InputError(
             "The text holds a NUL byte, as binary files do.",

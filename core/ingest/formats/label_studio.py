@@ -29,7 +29,8 @@ def recognise(files: Sequence[JsonFile]) -> str | None:
 def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
     """Every question (``from_name``) of the annotations; skipped and doubled annotations are dropped rows."""
     asked = Questionnaire(("task", "annotation"), [file.name for file in files])
-    shown, known = CaseTexts(), set()
+    shown = CaseTexts()
+    known: set = set()
     gold: dict[str, dict[str, str]] = {}
     passed: Counter[str] = Counter()
     n_untouched = 0

@@ -96,7 +96,8 @@ class Questionnaire:
         self._numbers = tuple(array("q") for _ in words)
         self._line, self._file = array("q"), array("i")
         self._case, self._rater, self._time, self._group = TextCodes(), TextCodes(), TextCodes(), TextCodes()
-        self._only, self._only_names = array("i"), {}
+        self._only = array("i")
+        self._only_names: dict[str, int] = {}
         self._asked: dict[str, _Asked] = {}
         self._dropped: dict[int, str] = {}
 

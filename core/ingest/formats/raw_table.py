@@ -82,7 +82,7 @@ class RawTable:
         """Rows in the file: those in the table and those dropped; header, blank and comment lines do not count."""
         return self.table.num_rows + len(self.dropped)
 
-    def drop(self, row: int, reason: str) -> Dropped:
+    def drop(self, row: int | np.integer, reason: str) -> Dropped:
         """The account of a row of the table that is not used."""
-        place = self.places.of(row) if self.places is not None else ""
+        place = self.places.of(int(row)) if self.places is not None else ""
         return Dropped(int(self.line[row]), f"{place}: {reason}" if place else reason)
