@@ -1,7 +1,5 @@
 """The warning about annotations that depend on early disagreement, on collections of known kinds."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -10,6 +8,7 @@ from core.agreement.probability import spa
 from core.annotations.dataset import MISSING_TIME, Dataset
 from core.errors import NotApplicableError
 from tests.core.agreement.examples import dataset_of
+from tests.core.kinds import as_scores
 
 
 def panel(cases):
@@ -104,4 +103,4 @@ def test_first_answers_keep_every_case_with_its_first_annotations():
 
 def test_scores_are_refused():
     with pytest.raises(NotApplicableError, match="scores"):
-        adaptive_collection(replace(panel([[0, 1]]), kind="score"))
+        adaptive_collection(as_scores(panel([[0, 1]])))

@@ -13,6 +13,7 @@ from core.agreement.tables import from_contingency
 from core.annotations.dataset import keep_only
 from core.errors import LimitError, NotApplicableError
 from tests.core.agreement.examples import dataset_of, jackknife, random_panel
+from tests.core.kinds import as_scores
 
 
 def repeating_panel(seed, **size):
@@ -114,7 +115,7 @@ def test_what_cannot_be_compared_is_refused(monkeypatch):
     with pytest.raises(NotApplicableError, match="anonymous"):
         by_rater(replace(dataset, raters_identified=False))
     with pytest.raises(NotApplicableError, match="scores"):
-        by_rater(replace(dataset, kind="score"))
+        by_rater(as_scores(dataset))
     with pytest.raises(ValueError, match="percent"):
         by_rater(dataset, "conger_kappa")
     monkeypatch.setenv("PLURALITY_MAX_MODEL_CELLS", "19")

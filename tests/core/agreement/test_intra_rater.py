@@ -10,6 +10,7 @@ from core.agreement.intra_rater import intra_rater
 from core.agreement.probability import spa
 from core.errors import NotApplicableError
 from tests.core.agreement.examples import counts_of, dataset_of
+from tests.core.kinds import as_scores
 
 
 def random_repeats(seed, n_cases=25, n_raters=4, n_classes=3):
@@ -76,4 +77,4 @@ def test_anonymous_answers_and_scores_are_refused():
     with pytest.raises(NotApplicableError, match="anonymous"):
         intra_rater(replace(dataset, raters_identified=False))
     with pytest.raises(NotApplicableError, match="single classes"):
-        intra_rater(replace(dataset, kind="score"))
+        intra_rater(as_scores(dataset))

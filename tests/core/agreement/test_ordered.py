@@ -13,6 +13,7 @@ from core.errors import InputError, NotApplicableError
 from core.rankings.leave_one_out import leave_one_out
 from core.rankings.overlap import mean_ao
 from tests.core.agreement.examples import dataset_of
+from tests.core.kinds import as_scores
 
 
 def ranked(cases, n_classes):
@@ -102,6 +103,5 @@ def test_anonymous_raters_of_a_case_are_still_different_raters():
 
 
 def test_scores_are_refused():
-    scores = Dataset.from_scores("test", ["a"], ["x", "y"], np.zeros(2, int), np.arange(2), np.array([1.0, 2.5]))
     with pytest.raises(NotApplicableError, match="scores"):
-        ranking_agreement(scores)
+        ranking_agreement(as_scores(dataset_of([[(0, 1), (1, 1)]], 2)))

@@ -12,6 +12,7 @@ from core.agreement.over_time import DAY, over_time, period_for
 from core.agreement.probability import spa
 from core.annotations.dataset import MISSING_TIME, Dataset
 from core.errors import InputError, NotApplicableError
+from tests.core.kinds import as_scores
 
 BY_NAME = {
     "spa": spa,
@@ -124,7 +125,7 @@ def test_data_without_dates_or_of_another_kind_are_refused():
     with pytest.raises(InputError, match="one at least"):
         over_time(dataset, "cases", n_windows=0)
     with pytest.raises(NotApplicableError, match="scores"):
-        over_time(replace(dataset, kind="score"))
+        over_time(as_scores(dataset))
     for wrong in ({"by": "decade"}, {"coefficients": ("conger_kappa",)}):
         with pytest.raises(ValueError, match=r"decade|conger"):
             over_time(dataset, **wrong)

@@ -11,9 +11,10 @@ from core.agreement.krippendorff import krippendorff_alpha
 from core.agreement.pairs import PAIR_COEFFICIENTS, cases_of_disagreement, pair_matrix
 from core.agreement.raters import cohen_kappa
 from core.agreement.tables import from_contingency
-from core.annotations.dataset import Dataset, keep_only
+from core.annotations.dataset import keep_only
 from core.errors import LimitError, NotApplicableError, NotFoundError
 from tests.core.agreement.examples import dataset_of, random_panel
+from tests.core.kinds import as_scores
 
 
 def random_rows(seed, n_cases=30, n_raters=6, n_classes=3):
@@ -148,11 +149,10 @@ def test_reordering_the_raters_reorders_the_matrix(build):
 
 def test_anonymous_answers_and_scores_are_refused(build):
     dataset = build(random_rows(3), 3)
-    scores = Dataset.from_scores("test", ["a"], ["x", "y"], np.zeros(2, int), np.arange(2), np.array([1.0, 2.5]))
     with pytest.raises(NotApplicableError, match="anonymous"):
         pair_matrix(replace(dataset, raters_identified=False))
     with pytest.raises(NotApplicableError, match="single classes"):
-        pair_matrix(scores)
+        pair_matrix(as_scores(dataset))
 
 
 def test_more_raters_than_a_matrix_can_hold_are_refused_with_what_to_do(build, monkeypatch):

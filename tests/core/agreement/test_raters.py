@@ -12,9 +12,9 @@ from core.agreement.coefficients import percent_agreement
 from core.agreement.raters import cohen_kappa, cohen_kappa_classic, conger_kappa
 from core.agreement.tables import from_contingency
 from core.agreement.weights import WEIGHT_FAMILIES, weight_matrix
-from core.annotations.dataset import Dataset
 from core.errors import LimitError, NotApplicableError
 from tests.core.agreement.examples import dataset_of, jackknife, random_panel
+from tests.core.kinds import as_scores
 
 TWELVE_UNITS = (
     "1 2 3 3 2 1 4 1 2 . . .",
@@ -198,12 +198,11 @@ def test_gaps_leave_the_classic_error_undefined_but_not_cohens_kappa():
 
 def test_anonymous_answers_scores_and_the_wrong_number_of_raters_are_refused():
     dataset = dataset_of(random_panel(0), 4)
-    scores = Dataset.from_scores("test", ["a"], ["x", "y"], np.zeros(2, int), np.arange(2), np.array([1.0, 2.5]))
     for coefficient in (conger_kappa, cohen_kappa, cohen_kappa_classic):
         with pytest.raises(NotApplicableError, match="anonymous"):
             coefficient(replace(dataset, raters_identified=False))
         with pytest.raises(NotApplicableError, match="one class per answer"):
-            coefficient(scores)
+            coefficient(as_scores(dataset))
     for coefficient in (cohen_kappa, cohen_kappa_classic):
         with pytest.raises(NotApplicableError, match="these data have 5"):
             coefficient(dataset)

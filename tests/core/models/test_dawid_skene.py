@@ -14,6 +14,7 @@ from core.models import design
 from core.models import smoothing as pools
 from core.models.dawid_skene import DawidSkene, StoppingRule, default_smoothing
 from core.models.majority import MajorityVote
+from tests.core.kinds import as_rankings
 from tests.core.models.rows import check_sane, random_rows, simulated
 
 SMOOTHINGS = ("none", "diagonal", "pooled")
@@ -181,7 +182,7 @@ def test_anonymous_answers_rankings_and_too_many_cells_are_refused(build, monkey
     with pytest.raises(NotApplicableError, match="anonymous"):
         DawidSkene().fit(replace(dataset, raters_identified=False))
     with pytest.raises(NotApplicableError, match="rankings"):
-        DawidSkene().fit(replace(dataset, kind="ranking"))
+        DawidSkene().fit(as_rankings(dataset))
     monkeypatch.setenv("PLURALITY_MAX_MODEL_CELLS", "35")
     with pytest.raises(LimitError, match="majority vote"):
         DawidSkene().fit(dataset)

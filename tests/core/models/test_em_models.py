@@ -11,6 +11,7 @@ from core.models.dawid_skene import DawidSkene
 from core.models.one_coin import ClassConditional, OneCoin
 from core.models.stopping import StoppingRule
 from core.models.tap import TAP
+from tests.core.kinds import as_rankings
 from tests.core.models.rows import check_sane, degenerate_rows, random_rows, simulated
 
 MODELS = {
@@ -152,7 +153,7 @@ def test_one_annotation_per_case_anonymous_answers_and_rankings_are_refused(mode
     with pytest.raises(NotApplicableError, match="anonymous"):
         model.fit(replace(dataset, raters_identified=False))
     with pytest.raises(NotApplicableError, match="rankings"):
-        model.fit(replace(dataset, kind="ranking"))
+        model.fit(as_rankings(dataset))
     monkeypatch.setenv("PLURALITY_MAX_MODEL_CELLS", "35")
     with pytest.raises(LimitError, match="majority vote"):
         model.fit(dataset)

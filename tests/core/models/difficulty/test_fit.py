@@ -11,6 +11,7 @@ from core.models.difficulty.mode import at_its_mode, whitened
 from core.models.difficulty.model import DifficultyModel
 from core.models.difficulty.names import TAGS
 from core.models.difficulty.summary import summarise
+from tests.core.kinds import as_scores
 from tests.core.models.difficulty.reference import density_of, logistic, small_data
 
 
@@ -153,7 +154,7 @@ def test_what_cannot_be_fitted_is_said(build):
         DifficultyModel("ABC").fit(replace(data, raters_identified=False))
     assert DifficultyModel("ABCE").fit(replace(data, raters_identified=False)).fit.converged
     with pytest.raises(NotApplicableError, match="scores"):
-        one_against_rest(replace(data, kind="score"))
+        one_against_rest(as_scores(data))
 
 
 def test_chains_agree_with_the_mode_where_data_are_many():
