@@ -118,6 +118,10 @@ def classifier(sweep: SweepTable | None, reliability: float, metric: str) -> Non
 def prevalence(views: home_known.Views) -> None:
     """Share of a class with its interval: the rarer of two classes, else the commonest."""
     view = views.classes
+    if not view.n_annotations:
+        st.metric("Cases of the commonest class", "–", help=widgets.explained("prevalence"))
+        st.caption("No annotation puts one class first.")
+        return
     place = st.container()
     shares, source = home_known.prevalence(views)
     pick = min if view.n_classes == 2 else max
