@@ -125,6 +125,11 @@ class JobRunner:
                 self._jobs.move_to_end(job_id)
             return self._jobs.get(job_id)
 
+    def unfinished(self) -> list[Job]:
+        """The job at work and those that wait."""
+        with self._wake:
+            return [job for job in self._jobs.values() if not job.finished]
+
     def position(self, job: Job) -> int:
         """How many jobs wait before this one; 0 when it is next, running, or ended."""
         with self._wake:

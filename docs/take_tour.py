@@ -27,7 +27,7 @@ def agreement(page: Page) -> None:
 
 def raters(page: Page) -> None:
     """The flagged raters, and when the one began to drift."""
-    page.get_by_text("2 raters of 12 to talk to").wait_for()
+    page.get_by_text("raters are below what is acceptable").wait_for()
     settled(page)
 
 

@@ -6,14 +6,18 @@ from streamlit.testing.v1 import AppTest
 
 from core import read
 from core.library import keep
+from pages.shared.cache.datasets import jobs
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
 MOST_RUNS = 200
 
 
 def settle(app: AppTest) -> AppTest:
-    """Run until nothing is at work any more."""
+    """Run until nothing is at work any more, and what opens in the end is open."""
     for _ in range(MOST_RUNS):
+        waited = [job.wait(60) for job in jobs("opening").unfinished()]
+        if any(waited):
+            app.run()
         if not any(button.key and button.key.startswith("cancel-") for button in app.button):
             assert not app.exception, [entry.value for entry in app.exception]
             return app

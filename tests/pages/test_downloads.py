@@ -38,6 +38,7 @@ from core.rankings.leave_one_out import leave_one_out
 from core.raters.coverage import coverage
 from core.raters.monitoring import monitor
 from core.raters.report_card import report_card
+from core.raters.to_act_on import raters_to_act_on
 from core.reducers.all_draws import WholeCases
 from core.reducers.protocol import reduce_draws
 from pages.shared.cache import datasets as cached
@@ -373,14 +374,17 @@ def raters(tables):
 
 def test_the_table_of_raters_has_each_number_beside_its_rater(raters, data):
     frame, found = raters["raters_monitor"], monitor(data)
+    act = raters_to_act_on(found)
     assert list(frame["rater"]) == list(data.raters)
     for column, values in {
-        "answers": found.n_annotations,
+        "annotations": found.n_annotations,
         "cases": found.n_cases,
-        "accuracy": found.shrunk.value,
-        "ci_low": found.shrunk.low,
-        "ci_high": found.shrunk.high,
-        "judged answers": found.shrunk.n,
+        "accuracy": act.acceptable.accuracy.value,
+        "ci_low": act.acceptable.accuracy.low,
+        "ci_high": act.acceptable.accuracy.high,
+        "expected wrong": act.acceptable.expected_wrong,
+        "P(acceptable)": act.acceptable.chance,
+        "judged annotations": act.acceptable.accuracy.n,
         "with others": found.agreement.value,
         "P(spam)": found.spam,
         "P(adversarial)": found.adversarial,
@@ -390,8 +394,8 @@ def test_the_table_of_raters_has_each_number_beside_its_rater(raters, data):
         "p of drift": found.p_drift,
     }.items():
         same(frame[column], values)
-    signs = ["; ".join(flag.title for flag in found.flags_of(rater)) for rater in range(5)]
-    assert texts(frame["signs"]) == signs and any(signs)
+    flags = ["; ".join(flag.title for flag in act.flags if flag.rater == rater) for rater in range(5)]
+    assert texts(frame["flags"]) == flags
     for rater, row in frame.iterrows():
         most = np.abs(found.bias[rater]).argmax()
         assert row["leans to"] == data.classes[most]

@@ -8,6 +8,7 @@ from core.ingest.samples import load_sample
 from core.library import reopen
 from core.raters.monitoring import monitor
 from core.raters.report_card import report_card
+from core.raters.to_act_on import raters_to_act_on
 from core.review.events import Draft
 from core.review.opinions import Opinion
 from core.review.store import open_store
@@ -22,14 +23,44 @@ def table():
     return monitor(load_sample("skin").as_classes()[0])
 
 
+@pytest.fixture(scope="module")
+def act(table):
+    return raters_to_act_on(table)
+
+
 def test_the_drifting_and_the_careless_rater_of_skin_stand_in_the_title_with_their_evidence():
     app = opened("raters", "skin")
-    assert app.title[0].value.replace("\\", "") == "R04, R07: 2 raters of 12 to talk to"
-    assert "Got worse over time" in words(app) and "Dry vesperitis" in words(app)
+    assert app.title[0].value.replace("\\", "") == (
+        "About 3 of 12 raters are below what is acceptable (.65 of annotations right, as the model judges), 1 of them "
+        "surely"
+    )
+    said = words(app)
+    assert "This one gave 162 annotations, of which about 72 are wrong" in said
+    assert "**R04** · Got worse over time" in said and "Dry vesperitis" in said
+    assert app.dataframe[0].value["rater"].iloc[0] == "R07"  # who costs most stands first
 
 
-def test_the_table_has_a_row_for_each_rater_and_is_sorted_filtered_and_cut(table):
-    frame = raters_table.frame_of(table, None)
+def test_nothing_is_ranked_where_two_annotations_a_case_cannot_tell_who_is_wrong():
+    rows = [f"{case},r{(case + k) % 3},{'xy'[(case * k) % 2]}" for case in range(60) for k in range(2)]
+    app = opened("raters", kept("\n".join(["case,rater,class", *rows])))
+    assert app.title[0].value.startswith("Nothing can be said of how accurate the raters are")
+    assert "Raters are not ranked" in words(app) and "Least accurate" not in words(app)
+
+
+def test_one_click_leaves_a_rater_out_and_says_before_what_changes():
+    app = opened("raters", "caries")
+    app.session_state["rater_tabs"] = "One rater"
+    app = settle(app.run())
+    said = words(app)
+    assert "get another most probable class. Percent agreement" in said
+    name = next(box for box in app.selectbox if box.label == "Rater").value
+    app = settle(app.button(key="exclude_rater").click().run())
+    assert "4 of 5 raters" in words(app) or "annotations" in words(app)
+    assert name not in app.dataframe[0].value["rater"].tolist()
+
+
+def test_the_table_has_a_row_for_each_rater_and_is_sorted_filtered_and_cut(table, act):
+    frame = raters_table.frame_of(table, act, None)
     assert frame["rater"].tolist() == list(table.raters)
     assert {"accuracy", "ci_low", "ci_high", "bias", "P(spam)", "P(adversarial)", "p of drift"} <= set(frame.columns)
     chosen = raters_table.chosen_rows(frame, "", True, "accuracy", True)
@@ -42,7 +73,7 @@ def test_the_table_has_a_row_for_each_rater_and_is_sorted_filtered_and_cut(table
 
 def test_what_is_unknown_is_sorted_last():
     frame = pd.DataFrame(
-        {"rater": ["a", "b", "c"], "signs": "", "leans to": "k", "accuracy": [np.nan, 0.2, 0.9]},
+        {"rater": ["a", "b", "c"], "flags": "", "leans to": "k", "accuracy": [np.nan, 0.2, 0.9]},
     )
     for falling in (True, False):
         assert raters_table.chosen_rows(frame, "", False, "accuracy", falling)["rater"].iloc[-1] == "a"
@@ -84,9 +115,9 @@ def test_blind_reads_stand_beside_the_raters_where_there_are_reviews():
 
 
 def test_another_model_may_judge_the_raters():
-    """Its accuracies stand in the table with its own intervals; the choice is among the usual one and all by EM."""
+    """Its accuracies stand in the table with its own intervals; the choice is among the default one and all by EM."""
     app = opened("raters", "skin")
-    assert app.selectbox(key="raters_model").options[0] == "Usual for these data (One coin)"
+    assert app.selectbox(key="raters_model").options[0] == "Default for these data (Dawid-Skene, empirical Bayes)"
     usual = app.dataframe[0].value.set_index("rater")["accuracy"]
     app = settle(app.selectbox(key="raters_model").set_value("tap").run())
     other = app.dataframe[0].value.set_index("rater")
