@@ -80,8 +80,8 @@ def _together(fitted: list[Fitted], shown: Fitted) -> str:
     apart = int(np.ptp(shares, axis=0).argmax())
     low, high = shares[:, apart].min(), shares[:, apart].max()
     return (
-        f"{len(fitted)} models agree on the class of {n_same:,} of {plural(int(answered.sum()), 'case')}, and put "
-        f"{shorten(shown.fit.classes[apart], 30)} at {low:.0%} to {high:.0%}"
+        f"{len(fitted)} models agree on the class of {n_same:,} of {plural(int(answered.sum()), 'case')}, and put the "
+        f"prevalence of {shorten(shown.fit.classes[apart], 30)} at {low:.0%} to {high:.0%}"
     )
 
 

@@ -48,7 +48,7 @@ def files(tmp_path):
 def test_numbers_are_those_of_the_library(run):
     answer = json.loads(run("raters", "skin"))
     data = load_sample("skin").as_classes()[0]
-    found = raters_to_act_on(monitor(data, model=DawidSkene("pooled")))
+    found = raters_to_act_on(monitor(data, model=DawidSkene("empirical")))
     act = found.acceptable
     assert answer["acceptable"] == act.acceptable
     assert answer["flagged"] == [found.raters[rater] for rater in found.flagged()]

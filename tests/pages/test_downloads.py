@@ -47,7 +47,8 @@ from tests.pages.opened import APP, kept, settle
 
 RATERS = ("eve", "ann", "dan", "bob", "cem")
 CLASSES = ("mole", "acne", "wart")
-SKILL = dict(zip(RATERS, (0.9, 0.55, 0.75, 0.05, 0.95), strict=True))
+MODEL = "Dawid-Skene, empirical Bayes"
+SKILL = dict(zip(RATERS, (0.9, 0.6, 0.8, 0.2, 0.95), strict=True))
 
 
 def _rows() -> str:
@@ -330,9 +331,9 @@ def test_prevalence_stands_beside_its_class_by_answers_vote_and_model(models, fi
     assert list(frame["class"]) == list(data.classes)
     same(frame["share of annotations"], np.bincount(data.answer) / data.n_annotations)
     same(frame["Majority vote"], vote.prevalence)
-    same(frame["Dawid-Skene"], fit.prevalence)
-    same(frame["Dawid-Skene ci_low"], fit.uncertainty.prevalence.low)
-    same(frame["Dawid-Skene ci_high"], fit.uncertainty.prevalence.high)
+    same(frame[MODEL], fit.prevalence)
+    same(frame[f"{MODEL} ci_low"], fit.uncertainty.prevalence.low)
+    same(frame[f"{MODEL} ci_high"], fit.uncertainty.prevalence.high)
 
 
 def test_soft_labels_are_probabilities_log_odds_and_weights_of_each_case_and_class(models, fitted, data):
@@ -359,7 +360,7 @@ def test_the_table_of_models_and_their_distances_are_those_of_the_fits(models, f
     same([row["log_likelihood"]], [fit.log_likelihood])
     distance = models[0]["model_distance_table"]
     found = compare_fits(data, [vote, fit]).distance
-    same(distance[["Majority vote", "Dawid-Skene"]], found)
+    same(distance[["Majority vote", MODEL]], found)
     same([found[0, 1]], [np.abs(vote.class_probability - fit.class_probability).sum(axis=1).mean() / 2])
 
 

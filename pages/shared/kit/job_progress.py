@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from core.errors import InputError, PluralityError
+from core.errors import InputError, NotApplicableError, PluralityError
 from core.jobs import Job
 from core.text import markdown
 from pages.shared.cache import datasets as cached
@@ -30,6 +30,9 @@ def result_of(key: tuple, title: str, work: Callable[[Job], object], lane: str =
         return None
     if job.state == "cancelled":
         st.info(f"{title}: stopped on request.", icon=":material/cancel:")
+    elif isinstance(job.error, NotApplicableError):  # what these data do not tell is no failure
+        st.info(markdown(job.error), icon=":material/info:")
+        return None
     elif isinstance(job.error, PluralityError):
         st.error(markdown(job.error), icon=":material/error:")
         if isinstance(job.error, InputError):  # the same again would fail the same

@@ -9,7 +9,7 @@ from core.errors import PluralityError
 from core.models.catalogue import fit_request
 from core.models.gold import gold_cases
 from core.raters.acceptable import FALSE_DISCOVERIES, default_judge
-from core.raters.left_out import LeftOut, left_out
+from core.raters.left_out import Influence, left_out
 from core.raters.monitoring import RaterTable, default_request
 from core.raters.to_act_on import ToActOn, raters_to_act_on
 from core.text import markdown, number, plural
@@ -94,7 +94,7 @@ def without(view: Dataset, table: RaterTable, rater: str) -> None:
     )
 
 
-def _words(change: LeftOut) -> str:
+def _words(change: Influence) -> str:
     def moved(pair) -> str:
         values = ["–" if one.value is None else number(one.value) for one in pair]
         return f"{values[0]} → {values[1]}"

@@ -33,13 +33,17 @@ def test_exactly_the_drifting_and_the_careless_rater_of_skin_are_flagged(skin, m
 
 
 def test_the_accuracy_of_skin_raters_is_near_what_the_truth_says(skin, skin_table):
-    """All 12 shares of right first choices lie within their 95 % intervals, or at most one does not."""
+    """All 12 shares of right first choices lie within their 95 % intervals, or at most one does not.
+
+    The level is up to .09 too low or high (one coin: .05), the order of raters is that of the truth.
+    """
     with (SAMPLE_FOLDER / "skin" / "truth.csv").open(encoding="utf-8") as file:
         truth = {row["case"]: row["class"] for row in csv.DictReader(file)}
     code = np.array([skin.classes.index(truth[case]) for case in skin.cases])
     right = np.bincount(skin.rater, code[skin.case_of_annotation] == skin.answer) / skin_table.n_annotations
     assert ((skin_table.shrunk.low > right) | (right > skin_table.shrunk.high)).sum() <= 1
-    assert np.abs(skin_table.shrunk.value - right).max() < 0.08
+    assert np.abs(skin_table.shrunk.value - right).max() < 0.09
+    assert np.corrcoef(skin_table.shrunk.value, right)[0, 1] > 0.95
 
 
 @pytest.mark.parametrize("sample", ["caries", "anaesthesia"])
@@ -144,10 +148,11 @@ def test_what_cannot_be_monitored_is_refused_with_the_reason():
         monitor(data, token=token)
 
 
-def test_the_usual_model_has_confusion_matrices_only_where_answers_suffice(skin):
+def test_the_default_model_has_confusion_matrices_only_where_they_stay_small(skin):
     data, _ = simulated(5, [0.8] * 4, n_cases=200)
-    assert isinstance(em_model(default_request(data)), DawidSkene)
-    assert isinstance(em_model(default_request(skin)), OneCoin)
+    assert em_model(default_request(data)) == em_model(default_request(skin)) == DawidSkene("empirical")
+    many, _ = simulated(5, [0.8] * 400, n_cases=400, n_classes=120)
+    assert isinstance(em_model(default_request(many)), OneCoin)
 
 
 def test_progress_never_falls_and_ends_at_one():
