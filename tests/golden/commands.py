@@ -65,6 +65,7 @@ def commands() -> dict[str, Command]:
         **_descriptions(),
         **_agreements(),
         **_fits(),
+        **_judged(),
         **_posterior_fits(),
         **_certainties(),
         **_sweeps(),
@@ -129,6 +130,23 @@ def _fits() -> dict[str, Command]:
     return found
 
 
+def _judged() -> dict[str, Command]:
+    """What is chosen by held-out annotations and who is judged by what opens."""
+    found = {}
+    for sample in _NAMED:
+        line = ("fit", "dawid-skene-empirical", sample, "--cases-out", "{out}")
+        found[f"fit dawid-skene-empirical {sample}"] = Command(line, "iterative")
+        found[f"raters {sample}"] = Command(("raters", sample), "iterative", drawn=True)
+        found[f"choose {sample}"] = Command(("choose", sample), "iterative", drawn=True)
+    found["fit auto anaesthesia"] = Command(("fit", "auto", "anaesthesia"), "iterative", drawn=True)
+    line = ("raters", "skin", "--gold", "{samples}/skin/truth.csv", "--acceptable", "0.7")
+    found["raters skin, gold"] = Command(line, "iterative", drawn=True)
+    found["reliability dirichlet anaesthesia"] = Command(
+        ("reliability", "dirichlet", "anaesthesia", "--draws", "200"), "closed", drawn=True
+    )
+    return found
+
+
 def _posterior_fits() -> dict[str, Command]:
     """Posterior modes, and a short run of the sampler on the smallest data that it takes."""
     lines = {
@@ -157,6 +175,8 @@ def _certainties() -> dict[str, Command]:
         for model in ("dirichlet", "prirn", "plackett-luce"):
             line = ("certainty", model, sample, "--reliability", "2", "--draws", "200", "--cases-out", "{out}")
             found[f"certainty {model} {sample}"] = Command(line, "closed", drawn=True)
+    line = ("certainty", "mixture-plackett-luce", "anaesthesia", "--reliability", "2", "--draws", "200")
+    found["certainty mixture-plackett-luce anaesthesia"] = Command(line, "closed", drawn=True)
     line = ("certainty", "gaussian", "{inputs}/scores.csv", "--threshold", "3.5", "--reliability", "2")
     found["certainty gaussian scores, prior fitted"] = Command((*line, "--cases-out", "{out}"), "iterative")
     line = (*line, "--prior", "3,1,2,2", "--cases-out", "{out}")
@@ -171,7 +191,7 @@ def _sweeps() -> dict[str, Command]:
         ("skin", "dirichlet", "prirn", "plackett-luce"),
         ("dermatology", "dirichlet", "prirn", "plackett-luce"),
         ("caries", "dirichlet", "prirn"),
-        ("anaesthesia", "dirichlet"),
+        ("anaesthesia", "dirichlet", "mixture-plackett-luce"),
     ):
         for model in models:
             line = ("sweep", model, sample, "--reliabilities", "1,4", "--draws", "100", "--top", "3")

@@ -30,9 +30,7 @@ def comparison(app):
 
 def test_the_first_sentence_tells_changed_answers_from_decided_ties_and_names_the_model():
     app = opened("models", "anaesthesia")
-    assert title(app) == (
-        "Weighing raters changes the majority class of 1 of 45 cases (Dawid-Skene, empirical Bayes)"
-    )
+    assert title(app) == ("Weighing raters changes the majority class of 1 of 45 cases (Dawid-Skene, empirical Bayes)")
     assert title(not_smoothed(choose(app, "one-coin"))).endswith("(One coin)")
 
 
