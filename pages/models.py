@@ -67,9 +67,10 @@ def _shown(fitted: list[Fitted], n_restarts: int) -> Fitted:
 
 
 def _sentence(fitted: list[Fitted], shown: Fitted, vote) -> str:
-    """What several models agree and differ on; of one, what weighing raters changes of a majority vote."""
+    """What several models agree and differ on; of one, or where it has not converged, what it changes of the vote."""
     same = [one for one in fitted if one.fit.classes == shown.fit.classes and one.request.method.is_truth]
-    return _together(same, shown) if len(same) > 1 else _against_vote(shown, vote)
+    done = [one for one in same if one.fit.converged]
+    return _together(done, shown) if len(done) > 1 and shown.fit.converged else _against_vote(shown, vote)
 
 
 def _together(fitted: list[Fitted], shown: Fitted) -> str:
@@ -78,10 +79,10 @@ def _together(fitted: list[Fitted], shown: Fitted) -> str:
     n_same = int((tops == tops[0]).all(axis=0).sum())
     shares = np.stack([one.fit.prevalence for one in fitted])
     apart = int(np.ptp(shares, axis=0).argmax())
-    low, high = shares[:, apart].min(), shares[:, apart].max()
+    low, high = f"{shares[:, apart].min():.0%}", f"{shares[:, apart].max():.0%}"
     return (
         f"{len(fitted)} models agree on the class of {n_same:,} of {plural(int(answered.sum()), 'case')}, and put the "
-        f"prevalence of {shorten(shown.fit.classes[apart], 30)} at {low:.0%} to {high:.0%}"
+        f"prevalence of {shorten(shown.fit.classes[apart], 30)} at {low if low == high else f'{low} to {high}'}"
     )
 
 

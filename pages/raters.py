@@ -204,7 +204,7 @@ def _page() -> None:
         st.info(f"Raters cannot be compared with these data: {verdict.reason}.", icon=":material/block:")
         return
     view = widgets.class_view(dataset)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         chosen = raters_model.choose(view)
         rate = st.select_slider(
             "False alarms over all raters",

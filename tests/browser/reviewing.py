@@ -32,11 +32,11 @@ def data_in(dashboard: Dashboard, monkeypatch):
 
 
 def fruit_rows(prefix: str, n_cases: int = 3) -> list[str]:
-    """Three raters; the panel says apple on the first case, pear on the second, and so on, one rater dissenting."""
+    """Nine raters; the panel says apple on the first case, pear on the second, and so on, one rater dissenting."""
     return [
         f"{prefix}{case},{rater},{FRUIT[(case + (rater == 'Rhea')) % 4]}"
         for case in range(n_cases)
-        for rater in ("Rhea", "Rolf", "Runa")
+        for rater in ("Rhea", "Rolf", "Runa", "Rita", "Remy", "Rosa", "Ravi", "Ruth", "Rafe")
     ]
 
 

@@ -45,7 +45,8 @@ def test_switches_spell_a_model_and_add_it(open_page, dashboard):
     add.click()
     settled(page)
     page.get_by_role("radio", name="Difficulty ABC").click()
-    expect(page.get_by_role("heading", level=1)).to_contain_text("(Difficulty ABC)")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("2 models agree on the class of ")
+    expect(page.get_by_text("Cases where Difficulty ABC and the vote differ")).to_be_visible()
     page.get_by_role("tab", name="Checks").click()
     expect(page.get_by_text("Checks need draws from a posterior")).to_be_visible()
 
@@ -55,7 +56,7 @@ def test_a_full_posterior_can_be_cancelled_tried_again_and_says_that_it_fails_it
     settled(page)
     choose(page, "Difficulty ABC")
     page.get_by_role("radio", name="Full posterior").click()
-    page.get_by_role("button", name="Cancel").click()
+    page.get_by_role("button", name="Cancel", exact=True).click()
     expect(page.get_by_text(re.compile("stopped on request: Difficulty ABC"))).to_be_visible()
     few_draws(page)
     expect(page.get_by_text(re.compile("stopped on request"))).to_have_count(0, timeout=60_000)
@@ -79,13 +80,15 @@ def test_other_pages_are_usable_while_a_sampler_is_at_work(open_page, dashboard)
     settled(page)
     choose(page, "Hierarchical Dawid-Skene")
     page.get_by_role("radio", name="Full posterior").click()
-    expect(page.get_by_role("button", name="Cancel")).to_be_visible()
+    expect(page.get_by_role("button", name="Cancel", exact=True)).to_be_visible()
     go_to(page, "Agreement")
     go_to(page, "Cases")
     page.get_by_test_id("stSidebarNav").get_by_role("link", name="Models", exact=True).click()
-    expect(page.get_by_role("button", name="Cancel").or_(page.get_by_text("full posterior").first)).to_be_visible()
+    expect(
+        page.get_by_role("button", name="Cancel", exact=True).or_(page.get_by_text("full posterior").first)
+    ).to_be_visible()
     page.get_by_role("radio", name="First answer").click()  # nobody wants the chains any more
-    expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
+    expect(page.get_by_role("button", name="Cancel", exact=True)).to_have_count(0)
 
 
 def test_soft_labels_are_taken_away_for_every_case_and_class(open_page, dashboard):

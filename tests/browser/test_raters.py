@@ -22,7 +22,7 @@ def test_the_manager_finds_the_flagged_rater_hands_out_a_report_and_plans(open_p
     expect(page.get_by_text("2 of 12 raters.")).to_be_visible()
 
     page.get_by_role("tab", name="One rater").click()
-    page.get_by_test_id("stSelectbox").filter(has_text="R07").locator("input").last.click()
+    page.get_by_label("Rater", exact=True).click()
     page.get_by_role("option", name="R04").click()
     expect(page.get_by_test_id("stAlert").get_by_text("Got worse over time: Right in")).to_be_visible()
     expect(page.get_by_role("heading", name="What they answer on each class")).to_be_visible()
