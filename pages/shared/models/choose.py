@@ -12,6 +12,7 @@ from core.models.dawid_skene import default_smoothing
 from core.models.difficulty.model import METHODS as DIFFICULTY
 from core.models.difficulty.names import Switches, switches, tag_of
 from core.models.gold import gold_cases
+from core.models.rater_methods import BETA, DOUBT
 from core.text import markdown, plural
 from pages.shared.kit import opening, widgets
 from pages.shared.models import scores
@@ -60,7 +61,8 @@ def choose(view: Dataset) -> tuple[list[Request], int]:
     for name in chosen:
         ways = known[name].ways
         way = "nuts" if how == FULL and "nuts" in ways else ways[0]
-        requests.append(request(name, way, **_taken(known[name], way, asked | _shown_at(name, judged))))
+        shown_at = {} if way == "nuts" else _shown_at(name, judged)  # chains have no β
+        requests.append(request(name, way, **_taken(known[name], way, asked | shown_at)))
     _why(view, judged)
     return requests, restarts
 
@@ -108,7 +110,8 @@ def _use_best() -> None:
 
 def _taken(method: Method, way: str, asked: dict) -> dict:
     """Those of the settings that a model has; pseudo-counts that it does not know are the pooled ones."""
-    options = {option.name: option for option in method.options if way == "nuts" or not option.of_run}
+    of_mode = (BETA.name, DOUBT.name)
+    options = {one.name: one for one in method.options if way == "nuts" or not one.of_run or one.name in of_mode}
     taken = {name: value for name, value in asked.items() if name in options}
     if "smoothing" in taken and taken["smoothing"] not in options["smoothing"].choices:
         taken["smoothing"] = "pooled"
