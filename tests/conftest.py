@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from hypothesis import settings
 
 from core.settings import prepare_numba_cache
 
@@ -24,6 +25,10 @@ def pytest_collection_modifyitems(items):
         file = item.nodeid.split("::")[0]
         item.add_marker(pytest.mark.xdist_group("browser" if file.startswith("tests/browser/") else file))
 
+
+# The first example compiles kernels, and workers share the cores: no example fails for its time.
+settings.register_profile("plurality", deadline=None)
+settings.load_profile("plurality")
 
 # Seconds that each kind of test may take in all when it runs alone; beyond it the run fails in CI. Of several workers
 # each waits for the others too, so theirs may take as many times more.
