@@ -17,9 +17,10 @@ from .evaluation.choice import leaders
 from .evaluation.metrics import Evaluation
 from .models.majority import MajorityVote
 from .models.one_coin import METHODS as ONE_COIN
-from .models.rater_summary import RaterSummary, rater_summary
 from .models.result import RaterModelFit
+from .models.vote_changes import DECIDED, vote_changes
 from .plausibility.protocol import PlausibilityModel
+from .raters.acceptable import Acceptable
 from .reducers.all_draws import WholeCases
 from .reducers.protocol import reduce_draws
 from .text import number, plural
@@ -85,7 +86,7 @@ STEPS = (
     StoryStep(
         "A model weighs the raters",
         "models",
-        "Open the tab “Raters” and see how far apart their accuracies are, and how wide the intervals.",
+        "Open the Raters page and see how far apart their accuracies are, and how wide the intervals.",
     ),
     StoryStep(
         "This case has two plausible truths",
@@ -134,22 +135,24 @@ def hidden(dataset: Dataset, certainty: CertaintyResult) -> Claim:
     return Claim(words, bool(doubtful > 0.1 * clear.sum()))
 
 
-def weighs(dataset: Dataset, fit: RaterModelFit) -> Claim:
-    """Step three, from a fitted rater model, with intervals where the fit has them."""
-    clear = MajorityVote().fit(dataset).top_class() >= 0
-    found: RaterSummary = rater_summary(dataset, fit)
-    most, least = int(np.nanargmax(found.accuracy)), int(np.nanargmin(found.accuracy))
+def weighs(dataset: Dataset, fit: RaterModelFit, judged: Acceptable) -> Claim:
+    """Step three, from a fitted rater model and the accuracy of each rater as the Raters page has it."""
+    changes = vote_changes(fit, MajorityVote().fit(dataset), np.diff(dataset.case_ptr) > 0)
+    found = judged.accuracy
+    if judged.why or judged.why_no_order or not np.isfinite(found.value).any():
+        return Claim("Which rater is more accurate cannot be told", False)
+    most, least = int(np.nanargmax(found.value)), int(np.nanargmin(found.value))
 
     def said(rater: int) -> str:
         low, high = 100 * found.low[rater], 100 * found.high[rater]
-        return f"{found.raters[rater]} is right on {found.accuracy[rater]:.0%} ({low:.0f} to {high:.0f})"
+        return f"{dataset.raters[rater]} is right on {found.value[rater]:.0%} ({low:.0f} to {high:.0f})"
 
-    decided = int((~clear & (np.diff(dataset.case_ptr) > 0) & (fit.top_class() >= 0)).sum())
     words = (
         f"From the answers alone it learns that {said(most)} of cases and {said(least)}. It listens to them "
-        f"accordingly, and so decides {plural(decided, 'tied vote')}"
+        f"accordingly, and decides {changes.n_decided:,} of {plural(changes.n_tied, 'tied vote')} at a probability of "
+        f"{number(DECIDED, 1)} or more"
     )
-    return Claim(words, bool(found.low[most] > found.high[least]) and decided > 0)
+    return Claim(words, bool(found.low[most] > found.high[least]) and changes.n_decided > 0)
 
 
 def torn_case(

@@ -25,6 +25,7 @@ from .raters.drift import change_point, drift_of
 from .raters.monitoring import monitor
 from .raters.planning import Goal, forecast
 from .raters.report_card import report_card
+from .raters.to_act_on import raters_to_act_on
 from .reducers.metrics import Metrics
 from .reducers.protocol import Reducer, reduce_draws
 from .reducers.quantiles import Quantiles
@@ -90,7 +91,7 @@ def _raters() -> None:
     for kind in ("cusum", "ewma"):
         drift_of(table.panel, 0, kind=kind, n_orders=20)
     change_point(table.panel.right[:4], table.panel.wrong[:4])
-    report_card(table, table.raters[0])
+    report_card(table, raters_to_act_on(table), table.raters[0])
     fit = DawidSkene().fit(dataset)
     for goal, policy in ((Goal("accuracy", 0.5, table.raters[0]), "random"), (Goal("certainty", 0.5), "new_cases")):
         forecast(dataset, fit, goal, policy=policy, budget=3, n_steps=1, n_worlds=20)

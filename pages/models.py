@@ -9,6 +9,7 @@ import streamlit as st
 from core.methods import any_of
 from core.models.catalogue import Fitted, command_of
 from core.models.rater_summary import rater_summary
+from core.models.vote_changes import vote_changes
 from core.raters.acceptable import why_not
 from core.text import markdown, plural, shorten, with_interval
 from pages.shared.cache import datasets as cached
@@ -22,7 +23,6 @@ from pages.shared.models import jobs as models_jobs
 from pages.shared.models import parts as models_parts
 
 MOST_SIDE_BY_SIDE = 6
-DECIDED = 0.9
 
 
 def _restarts(shown: Fitted, n_restarts: int) -> Fitted:
@@ -87,18 +87,8 @@ def _together(fitted: list[Fitted], shown: Fitted) -> str:
 
 
 def _against_vote(shown: Fitted, vote) -> str:
-    answered = np.diff(shown.dataset.case_ptr) > 0
-    by_vote, by_model = vote.top_class(), shown.fit.top_class()
-    sure = shown.fit.class_probability.max(axis=1) >= DECIDED
-    tied = int(((by_vote < 0) & (by_model >= 0) & sure & answered).sum())
-    changed = int(((by_vote >= 0) & (by_model >= 0) & (by_vote != by_model) & answered).sum())
-    cases = plural(int(answered.sum()), "case")
-    if tied and not changed:
-        words = f"Weighing raters decides {plural(tied, 'tie')} and changes no majority of {cases}"
-    else:
-        words = f"Weighing raters changes the majority class of {changed:,} of {cases}"
-        words += f" and decides {plural(tied, 'tie')}" if tied else ""
-    return f"{words} ({models_jobs.label(shown)})"
+    changes = vote_changes(shown.fit, vote, np.diff(shown.dataset.case_ptr) > 0)
+    return f"{changes.words} ({models_jobs.label(shown)})"
 
 
 def _who_is_accurate(shown: Fitted) -> None:
@@ -112,14 +102,14 @@ def _who_is_accurate(shown: Fitted) -> None:
         return
     least, most = ends
     if found.low[most] <= found.high[least]:
-        st.markdown("The intervals of the raters' accuracies overlap: none is surely the most accurate.")
+        st.markdown("How often each rater is right by this model's matrices overlaps: none is surely right most often.")
         return
 
     def said(rater: int) -> str:
         words = with_interval(float(found.accuracy[rater]), float(found.low[rater]), float(found.high[rater]))
         return f"**{markdown(shorten(shown.fit.raters[rater], 40))}**, {words}"
 
-    words = f"Most accurate, as the model judges: {said(most)}. Least: {said(least)}."
+    words = f"By the confusion matrices of this model most often right: {said(most)}; least often: {said(least)}."
     if not found.from_uncertainty:
         words += " Intervals take the true classes as known."
     st.markdown(words, help=widgets.explained("confusion matrix"))

@@ -13,6 +13,7 @@ from core.errors import PluralityError
 from core.figures import raters as figures
 from core.methods import can_use
 from core.models.dawid_skene import DawidSkene
+from core.raters.acceptable import GOLD_EACH
 from core.raters.coverage import coverage
 from core.raters.drift import drift_of
 from core.raters.flags import FALSE_ALARMS
@@ -42,13 +43,12 @@ def _all(table: RaterTable, act: ToActOn, blind: Rates | None, theme) -> None:
     raters_table.show(raters_table.frame_of(table, act, blind), "rater", ranked=not why)
     if why:
         st.caption(f"Raters are not ranked: {markdown(why)}.")
-    known = np.isfinite(table.shrunk.value)
+    accuracy = act.acceptable.accuracy.value
+    known = np.isfinite(accuracy)
     if known.any() and not why:
-        least = int(np.nanargmin(np.where(known, table.shrunk.value, np.inf)))
-        title = (
-            f"Least accurate: {plotly(shorten(table.raters[least], 20))}, {number(float(table.shrunk.value[least]))}"
-        )
-        widgets.plot(figures.accuracy_against_pool(table, theme, title), "pool", "Accuracy of raters against the pool")
+        least = int(np.nanargmin(np.where(known, accuracy, np.inf)))
+        title = f"Least accurate: {plotly(shorten(table.raters[least], 20))}, {act.acceptable.said(least)}"
+        widgets.plot(figures.accuracy_against_pool(act, theme, title), "pool", "Accuracy of raters against the pool")
         if known.sum() > figures.MOST_LINES:
             st.caption(f"The {figures.MOST_LINES} raters flagged or least accurate, of {int(known.sum()):,}.")
     with st.expander(f"All {plural(len(act.flags), 'flag')} with the evidence", expanded=len(act.flags) <= MOST_FLAGS):
@@ -59,12 +59,23 @@ def _all(table: RaterTable, act: ToActOn, blind: Rates | None, theme) -> None:
             st.caption(f"{len(act.flags) - MOST_LISTED:,} more stand in the table.")
     st.caption(
         f"Drift, speed, repetition and careless answers are flagged with a probability of {table.false_alarms:.0%} at "
-        f"most that an honest rater is among them. Without gold, accuracy is judged by the other raters of each case "
-        f"({markdown(table.accuracy_source)}) and shrunk towards the mean of all raters.",
+        f"most that an honest rater is among them. {_judged(act)}",
         help=widgets.explained("signs"),
     )
     for note in table.notes:
         st.caption(markdown(note))
+
+
+def _judged(act: ToActOn) -> str:
+    """What the accuracies rest on, in a sentence."""
+    model = "the other raters of each case, as the model weighs them, and is shrunk towards all raters"
+    n_gold = int(act.acceptable.by_gold.sum())
+    if not n_gold:
+        return f"Accuracy is judged by {model}."
+    gold = f"Accuracy is judged by gold, and shrunk towards all raters, for {plural(n_gold, 'rater')}"
+    if n_gold == act.acceptable.n_judged:
+        return f"{gold}."
+    return f"{gold} with {GOLD_EACH} gold annotations or more; for the others by {model}."
 
 
 def _one(view: Dataset, table: RaterTable, act: ToActOn, theme) -> None:
@@ -85,8 +96,8 @@ def _one(view: Dataset, table: RaterTable, act: ToActOn, theme) -> None:
     if view.time is None:
         st.info("These answers have no dates, so nothing can be said over time.", icon=":material/block:")
     else:
-        _over_time(table, place, kind, rate, theme)
-    card = report_card(table, rater)
+        _over_time(table, act, place, kind, rate, theme)
+    card = report_card(table, act, rater)
     raters_answers.show(card)
     widgets.heading("Cases where the others are certain of another class")
     if card.differences:
@@ -116,7 +127,7 @@ def _one(view: Dataset, table: RaterTable, act: ToActOn, theme) -> None:
     raters_act_on.without(view, table, rater)
 
 
-def _over_time(table: RaterTable, place: int, kind: str, rate: float, theme) -> None:
+def _over_time(table: RaterTable, act: ToActOn, place: int, kind: str, rate: float, theme) -> None:
     try:
         drift = drift_of(table.panel, place, kind=kind, false_alarm=rate)
     except PluralityError as error:
@@ -124,7 +135,7 @@ def _over_time(table: RaterTable, place: int, kind: str, rate: float, theme) -> 
         return
     rater = table.raters[place]
     if drift.alarm is None:
-        title = f"{plotly(shorten(rater, 24))} is stable: accuracy {number(drift.accuracy)}"
+        title = f"{plotly(shorten(rater, 24))} shows no drift: accuracy {act.acceptable.said(place)}"
     else:
         title = f"{plotly(shorten(rater, 24))} got worse: {number(drift.before)} before, {number(drift.after)} after"
     widgets.plot(figures.rater_over_time(drift, theme, title), "drift", "Accuracy over time and the control chart")

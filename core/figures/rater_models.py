@@ -75,7 +75,7 @@ def sensitivity_specificity(fit: RaterModelFit, theme: Theme, title: str) -> go.
 
 
 def accuracy_by_rater(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure:
-    """Accuracy of each rater with its interval, sorted; the dashed line is always answering the commonest class."""
+    """How often each rater is right by the model, with intervals, sorted; dashed: always the commonest class."""
     chosen = _most_annotated(fit)
     accuracy = fit.accuracy()
     chosen = chosen[np.argsort(accuracy[chosen], kind="stable")]
@@ -96,7 +96,7 @@ def accuracy_by_rater(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure
         x=place,
         y=accuracy[chosen],
         mode="markers",
-        name="accuracy",
+        name="right by the model",
         marker={"color": theme.accent if few else theme.ink, "size": 8 if few else 3},
         customdata=[
             [
@@ -120,9 +120,9 @@ def accuracy_by_rater(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure
         names = [plotly(name) for name in short_names([fit.raters[j] for j in chosen], 18)]
         figure.update_xaxes(tickmode="array", tickvals=place, ticktext=names, tickangle=slant(names))
     else:
-        figure.update_xaxes(showticklabels=False, title_text=f"{len(chosen):,} raters by accuracy")
+        figure.update_xaxes(showticklabels=False, title_text=f"{len(chosen):,} raters, sorted")
     figure.update_xaxes(showgrid=False, range=[-0.7, len(chosen) - 0.3])
-    figure.update_yaxes(title_text="accuracy", range=[-0.03, 1.03])
+    figure.update_yaxes(title_text="right, by the model's matrix", range=[-0.03, 1.03])
     return legend_below(figure)
 
 

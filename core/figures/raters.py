@@ -4,22 +4,24 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ..raters.drift import Drift
-from ..raters.monitoring import RaterTable
 from ..raters.planning import Forecast
+from ..raters.to_act_on import ToActOn
 from ..text import plotly, shorten
 from .theme import Theme, blank, legend_below, with_opacity
 
 MOST_LINES = 60
 
 
-def accuracy_against_pool(table: RaterTable, theme: Theme, title: str) -> go.Figure:
+def accuracy_against_pool(found: ToActOn, theme: Theme, title: str) -> go.Figure:
     """Accuracy of each rater with its interval, the least on top; flagged raters are crosses in another colour.
 
-    At most `MOST_LINES` raters: the flagged ones, then the least accurate.
+    At most `MOST_LINES` raters: the flagged ones, then the least accurate. Lines stand at the mean over annotations
+    and at what is acceptable.
     """
-    value, low, high = table.shrunk.value, table.shrunk.low, table.shrunk.high
-    flagged = np.zeros(len(table.raters), bool)
-    flagged[[flag.rater for flag in table.flags]] = True
+    judged = found.acceptable
+    value, low, high = judged.accuracy.value, judged.accuracy.low, judged.accuracy.high
+    flagged = np.zeros(len(found.raters), bool)
+    flagged[list(found.flagged())] = True
     known = np.flatnonzero(np.isfinite(value))
     known = known[np.lexsort((value[known], ~flagged[known]))][:MOST_LINES]
     known = known[np.argsort(value[known], kind="stable")]
@@ -46,18 +48,20 @@ def accuracy_against_pool(table: RaterTable, theme: Theme, title: str) -> go.Fig
                 "width": 3,
             },
             customdata=[
-                [plotly(table.raters[r]), f"{low[r]:.2f} to {high[r]:.2f}", f"{table.n_annotations[r]:,}"]
+                [plotly(found.raters[r]), f"{low[r]:.2f} to {high[r]:.2f}", f"{judged.n_annotations[r]:,}"]
                 for r in raters
             ],
-            hovertemplate="%{customdata[0]}: %{x:.2f} (%{customdata[1]})<br>%{customdata[2]} answers<extra></extra>",
+            hovertemplate="%{customdata[0]}: %{x:.2f} (%{customdata[1]})<br>"
+            "%{customdata[2]} annotations<extra></extra>",
         )
-    pool = float(np.average(value[np.isfinite(value)], weights=table.n_annotations[np.isfinite(value)]))
-    figure.add_vline(x=pool, line={"color": theme.quiet, "dash": "dot", "width": 1.5})
-    figure.update_xaxes(title_text="accuracy, drawn towards the pool (dotted: mean)")
+    for at, dash in ((judged.mean, "dot"), (judged.acceptable, "dash")):
+        if at is not None:
+            figure.add_vline(x=at, line={"color": theme.quiet, "dash": dash, "width": 1.5})
+    figure.update_xaxes(title_text="accuracy (dotted: mean over annotations, dashed: acceptable)")
     figure.update_yaxes(
         tickmode="array",
         tickvals=places,
-        ticktext=[plotly(shorten(table.raters[r], 24)) for r in known],
+        ticktext=[plotly(shorten(found.raters[r], 24)) for r in known],
         autorange="reversed",
         showgrid=False,
         tickfont={"color": theme.ink},

@@ -22,6 +22,7 @@ from ..agreement.krippendorff import krippendorff_alpha
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
 from ..errors import InputError, NotApplicableError
+from ..text import with_interval
 from .learned_pool import LearnedPool, by_others, on_gold
 from .leave_one_rater_out import Panel
 from .rates import Rates
@@ -46,7 +47,8 @@ class Acceptable:
         Raters that gold judges: none under "model", those with `GOLD_EACH` annotations on gold cases under "gold". The
         others are judged by the model.
     accuracy : Rates
-        Posterior mean and equal-tailed interval; ``n`` are the annotations that judge it.
+        Posterior mean and equal-tailed interval; ``n`` are the annotations that judge it. This is the one accuracy of
+        a rater: pages, reports, downloads and command line show no other.
     gold : Rates
         Share right on gold cases as it is, with Wilson's interval; ``n`` are annotations on gold cases.
     model : Rates
@@ -94,6 +96,17 @@ class Acceptable:
     def expected_wrong(self) -> np.ndarray:
         """How many of a rater's annotations are expected to be wrong, n (1 − accuracy)."""
         return self.n_annotations * (1 - self.accuracy.value)
+
+    def judge_of(self, rater: int) -> Judge:
+        """Whether gold or the model judges a rater."""
+        return "gold" if self.by_gold[rater] else "model"
+
+    def said(self, rater: int) -> str:
+        """A rater's accuracy with its interval, as text."""
+        rates = self.accuracy
+        if not np.isfinite(rates.value[rater]):
+            return "–"
+        return with_interval(float(rates.value[rater]), float(rates.low[rater]), float(rates.high[rater]))
 
     @property
     def n_judged(self) -> int:

@@ -168,13 +168,13 @@ def accuracy_evidence(p: np.ndarray, accuracy: np.ndarray, low: np.ndarray, high
     return Evidence(p, words)
 
 
-def adversarial_evidence(p: np.ndarray, accuracy: np.ndarray, chance: np.ndarray) -> Evidence:
+def adversarial_evidence(p: np.ndarray, chance: np.ndarray) -> Evidence:
     """Of accuracy below chance."""
 
     def words(rater: int) -> str:
         return (
-            f"Right in {number(accuracy[rater])} of answers, where the same shares of classes given blindly are right "
-            f"in {number(chance[rater])}: the classes may be mixed up."
+            "Judged by the other raters, right less often than the same shares of classes given blindly, which would "
+            f"be right on {number(chance[rater])} of annotations: the classes may be mixed up."
         )
 
     return Evidence(p, words)

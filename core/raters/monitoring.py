@@ -53,13 +53,8 @@ class RaterTable:
     n_annotations, n_cases : ndarray of int64
     agreement : Rates
         Pairs of one answer of the rater and one of another on the same case that agree; ``n`` are cases.
-    accuracy : Rates
-        By the rater model: posterior or bootstrap where the fit has one (``accuracy_source``), else from the likelihood
-        of the rater's answers given those of the others; ``n`` are answers that others judge.
-    accuracy_source : str
-    shrunk : Rates
-        The accuracy drawn towards the pool of raters by the hierarchical model of `core.raters.accuracy`.
     accuracies : Accuracies
+        What flags are raised by. The accuracy of a rater that is shown is that of `core.raters.acceptable`.
     bias : ndarray, shape (n_raters, n_classes)
         Share of a class among the rater's answers, less its expected share among the true classes of their cases.
     spam : ndarray
@@ -97,9 +92,6 @@ class RaterTable:
     n_annotations: np.ndarray
     n_cases: np.ndarray
     agreement: Rates
-    accuracy: Rates
-    accuracy_source: str
-    shrunk: Rates
     accuracies: Accuracies
     bias: np.ndarray
     spam: np.ndarray
@@ -214,8 +206,6 @@ def _table(
 ) -> RaterTable:
     dataset = panel.dataset
     summary, signs, pace = rater_summary(dataset, fit), carelessness(panel, certain), tempo(panel, sitting, certain)
-    shrunk = Rates(accuracies.shrunk, accuracies.low, accuracies.high, accuracies.n_judged)
-    accuracy, source = _accuracy(fit, accuracies, level)
     evidence = _evidence(panel, accuracies, summary.chance, p_drift, signs, pace, false_alarms)
     n = np.bincount(dataset.rater, minlength=dataset.n_raters)
     n_cases = _cases_of(dataset)
@@ -225,9 +215,6 @@ def _table(
         n,
         n_cases,
         rates_of(by_rater(dataset, PERCENT, level).each, dataset.n_raters),
-        accuracy,
-        source,
-        shrunk,
         accuracies,
         summary.bias,
         signs.spam,
@@ -268,14 +255,6 @@ def _fit(dataset, model, token, progress) -> tuple[RaterModelFit, tuple[str, ...
         return MajorityVote().fit(dataset), (f"{error} Raters are judged by majority vote.",)
 
 
-def _accuracy(fit: RaterModelFit, found: Accuracies, level: float) -> tuple[Rates, str]:
-    if fit.uncertainty is None or fit.uncertainty.level != level:
-        return Rates(found.alone, found.alone_low, found.alone_high, found.n_judged), "answers of the others"
-    spread, judged = fit.uncertainty.accuracy, found.n_judged > 0
-    columns = (np.where(judged, x, np.nan) for x in (fit.accuracy(), spread.low, spread.high))
-    return Rates(*columns, found.n_judged), fit.uncertainty.method
-
-
 def _evidence(
     panel: Panel,
     found: Accuracies,
@@ -303,7 +282,7 @@ def _evidence(
         "below_others": accuracy_evidence(
             found.below_others, found.alone, found.alone_low, found.alone_high, found.pool_mean or np.nan
         ),
-        "adversarial": adversarial_evidence(below, found.alone, chance),
+        "adversarial": adversarial_evidence(below, chance),
         "spam": spam_evidence(signs),
         "careless": careless_evidence(signs, panel.dataset.classes),
         "streaks": streak_evidence(pace),

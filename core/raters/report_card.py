@@ -10,6 +10,7 @@ from .carelessness import CERTAIN
 from .drift import Chart, Drift, drift_of
 from .leave_one_rater_out import Panel
 from .monitoring import RaterTable
+from .to_act_on import ToActOn
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +69,9 @@ class ReportCard:
     n_raters : int
         In the pool, this one included.
     accuracy, pool_accuracy : tuple of (float, float, float), or None
-        Shrunk accuracy with its interval; median over all raters with the middle half.
+        Accuracy with its interval, as `core.raters.acceptable` has it; median over all raters with the middle half.
+    judged_by : {"gold", "model"}
+        What ``accuracy`` rests on.
     agreement : tuple of (float, float, float), or None
         With others.
     seconds, pool_seconds : float or None
@@ -95,6 +98,7 @@ class ReportCard:
     n_raters: int
     accuracy: tuple[float, float, float] | None
     pool_accuracy: tuple[float, float, float] | None
+    judged_by: str
     agreement: tuple[float, float, float] | None
     seconds: float | None
     pool_seconds: float | None
@@ -111,6 +115,7 @@ class ReportCard:
 
 def report_card(
     table: RaterTable,
+    found: ToActOn,
     rater: str,
     *,
     certain: float = CERTAIN,
@@ -124,8 +129,8 @@ def report_card(
 
     Parameters
     ----------
-    table : RaterTable
-        Of `monitor`.
+    table, found : RaterTable, ToActOn
+        Of `monitor`, and of `raters_to_act_on` of it, which has accuracies and flags.
     rater : str
     certain : float
         Probability from which the others count as certain of a case.
@@ -142,10 +147,9 @@ def report_card(
     if rater not in table.raters:
         raise NotFoundError(f"There is no rater {rater!r} in these data.")
     place, panel = table.raters.index(rater), table.panel
-    rows = panel.of(place)
+    rows, accuracy = panel.of(place), found.acceptable.accuracy
     clear, wrong = _clear_and_wrong(panel, rows, certain)
     how = {"kind": chart, "false_alarm": false_alarm, "n_windows": n_windows, "level": table.level, "seed": seed}
-    drift, why = _drift(panel, place, how)
     own = panel.expected_answers(place)
     return ReportCard(
         rater,
@@ -155,8 +159,9 @@ def report_card(
         int(panel.judged[rows].sum()),
         int(clear.size),
         len(table.raters),
-        _triple(table.shrunk, place),
-        _middle(table.shrunk.value),
+        _triple(accuracy, place),
+        _middle(accuracy.value),
+        found.acceptable.judge_of(place),
         _triple(table.agreement, place),
         *_pace(table.tempo.seconds, place),
         table.bias[place],
@@ -164,9 +169,8 @@ def report_card(
         _answers(np.maximum(panel.pool - own, 0), table.level),
         tuple(_disagreement(panel, int(a)) for a in wrong[:most]),
         int(wrong.size),
-        drift,
-        why,
-        tuple((flag.title, flag.words) for flag in table.flags_of(place)),
+        *_drift(panel, place, how),
+        tuple((flag.title, flag.words) for flag in found.flags if flag.rater == place),
         table.level,
     )
 

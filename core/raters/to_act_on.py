@@ -107,12 +107,11 @@ def raters_to_act_on(
 
 
 def _low(found: Acceptable, rater: int) -> str:
-    rates = found.accuracy
-    judge = "gold" if found.by_gold[rater] else "the model"
+    judge = {"gold": "gold", "model": "the model"}[found.judge_of(rater)]
     chance = float(found.chance[rater])
     return (
-        f"Right on {number(rates.value[rater])} of annotations ({number(rates.low[rater])} to "
-        f"{number(rates.high[rater])}), judged by {judge} on {plural(int(rates.n[rater]), 'annotation')}; acceptable "
+        f"Accuracy {found.said(rater)}, judged by {judge} on {plural(int(found.accuracy.n[rater]), 'annotation')}; "
+        "acceptable "
         f"is {number(found.acceptable)}, which this rater reaches with probability "
         f"{'below .001' if chance < 0.001 else number(chance, 3)}."
     )

@@ -12,10 +12,12 @@ from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
 from ..figures import agreement as agreement_figures
 from ..figures import models as model_figures
-from ..methods import any_of, can_use
+from ..methods import any_of, can_use, method_named
 from ..models.dawid_skene import METHOD as DAWID_SKENE
-from ..models.dawid_skene import DawidSkene
 from ..models.majority import MajorityVote
+from ..models.vote_changes import vote_changes
+from ..raters.monitoring import monitor
+from ..raters.to_act_on import raters_to_act_on
 from ..text import plotly, plural, shorten, with_interval
 from ..version import __version__
 from .blocks import Figure, Grid, Words
@@ -67,7 +69,7 @@ def agreement(request, sections, token, progress) -> list:
 
 
 def raters(request, sections, token, progress) -> list:
-    """Majority vote beside Dawid-Skene: prevalence, and the accuracy of each rater."""
+    """Raters against what is acceptable, as the Raters page has them, and what weighing them changes of the vote."""
     view, words = _classes(request)
     if view.n_annotations == 0:
         return [*words, Words("No answer can be used.")]
@@ -76,33 +78,41 @@ def raters(request, sections, token, progress) -> list:
     if not verdict.possible:
         frame = pd.DataFrame({"class": vote.classes, "prevalence by vote": vote.prevalence})
         return [*words, Words(f"Dawid-Skene is not possible: {verdict.reason}."), Grid(frame, "Prevalence by vote.")]
-    fit = DawidSkene().fit(view, token=token, progress=progress)
-    answered = np.diff(view.case_ptr) > 0
-    differ = int(((vote.top_class() != fit.top_class()) & answered).sum())
+    table = monitor(view, seed=request.seed, token=token, progress=progress)
+    found = raters_to_act_on(table, token=token)
+    fit, judged = table.panel.fit, found.acceptable
+    title = method_named("rater model", table.model).title
     most = int(np.abs(fit.prevalence - vote.prevalence).argmax())
     moved = (
         f"Most moved: {plotly(shorten(fit.classes[most], 24))}, {vote.prevalence[most]:.1%} by vote, "
-        f"{fit.prevalence[most]:.1%} by Dawid-Skene"
+        f"{fit.prevalence[most]:.1%} by {title}"
     )
+    order = judged.order()
     frame = pd.DataFrame(
         {
-            "rater": fit.raters,
-            "annotations": fit.n_annotations,
-            "accuracy": fit.accuracy(),
-            "agrees with the vote": vote.accuracy(),
+            "rater": [found.raters[rater] for rater in order],
+            "annotations": judged.n_annotations[order],
+            "accuracy": judged.accuracy.value[order],
+            "ci_low": judged.accuracy.low[order],
+            "ci_high": judged.accuracy.high[order],
+            "judged by": [judged.judge_of(rater) for rater in order],
+            "expected wrong": judged.expected_wrong[order],
+            "flags": ["; ".join(flag.title for flag in found.flags if flag.rater == rater) for rater in order],
         }
-    ).sort_values("accuracy", kind="stable")
+    )
+    changes = vote_changes(fit, vote, np.diff(view.case_ptr) > 0)
+    caption = "Raters, most expected wrong annotations first."
+    if judged.why_no_order or judged.why:
+        caption = "Raters; the annotations do not rank them."
     return [
-        Words(
-            f"Weighing raters by accuracy changes the answer of {differ:,} of {plural(int(answered.sum()), 'case')}.",
-            "lead",
-        ),
+        Words(found.words(), "lead"),
         *words,
-        *(Words(note) for note in fit.notes),
+        Words(f"{changes.words} ({title})."),
+        *(Words(note) for note in table.notes),
         Figure(
             lambda theme: model_figures.prevalence_bars([vote, fit], theme, moved), "Prevalence by vote and by model"
         ),
-        Grid(frame, "Raters, the least accurate first.", 40),
+        Grid(frame, caption, 40),
     ]
 
 

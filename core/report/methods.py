@@ -24,8 +24,9 @@ SENTENCES = {
         (DAWID_SKENE_1979, *DIFFICULTY[0].sources, _LOO),
     ),
     "monitoring": (
-        "Each rater was judged by the other raters of the same cases; signs were raised at a family-wise false-alarm "
-        "rate, and accuracy was drawn towards the pool.",
+        "Each rater was judged by gold where the median rater had 20 annotations or more on gold cases, else by the "
+        "other raters of the same cases; accuracy was shrunk towards the pool, raters below what is acceptable were "
+        "flagged at a Bayesian false discovery rate, and other flags raised at a family-wise false-alarm rate.",
         (DAWID_SKENE_1979,),
     ),
     "certainty": (

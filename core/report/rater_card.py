@@ -25,7 +25,7 @@ def _summary(card: ReportCard) -> list[Block]:
     rows = [
         ("answers", f"{card.n_annotations:,} on {plural(card.n_cases, 'case')}"),
         ("answers that others judge", f"{card.n_judged:,}, of them {card.n_clear:,} on cases they are certain of"),
-        ("accuracy", _triple(card.accuracy)),
+        (f"accuracy, as {'gold' if card.judged_by == 'gold' else 'the model'} judges", _triple(card.accuracy)),
         ("accuracy of the pool, median and middle half", _triple(card.pool_accuracy)),
         ("agreement with others", _triple(card.agreement)),
         ("median seconds between answers", number(card.seconds, 0)),

@@ -96,7 +96,7 @@ def methods(request, sections, token, progress) -> list:
     if "agreement" in sections:
         parts.append("agreement")
     if "raters" in sections:
-        parts.append(DAWID_SKENE.name)
+        parts += [DAWID_SKENE.name, "monitoring"]
     if {"certainty", "classifiers"} & set(sections):
         parts.append(request.model.name)
     if "certainty" in sections:

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 SAID = (
     r"the same diagnosis first in 56% of pairs \(52 to 59\)",
     r"\d+ of these labels are less than 90% certain",
-    r"R12 is right on 8\d% .* R07 is right on 5\d%",
+    r"R01 is right on 8\d% .* R07 is right on 5\d%",
     r"is the most plausible truth in \d\d% of draws",
     r"against one label a case, classifier A",
     r"B leads; if they are trusted much \(γ = 10\), A does",

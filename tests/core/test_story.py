@@ -16,11 +16,13 @@ from core.evaluation.predictions import read_predictions
 from core.evaluation.sweep_table import reliability_sweep
 from core.ingest.formats.tables import open_table
 from core.ingest.samples import sample_predictions
+from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
 from core.models.one_coin import OneCoin
-from core.models.precision import precision_of
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.plackett_luce.gibbs import PlackettLuce
+from core.raters.acceptable import acceptable_of
+from core.raters.leave_one_rater_out import panel_of
 
 SETTINGS = {"n_draws": 1000, "seed": 0}
 GAMMA = (1.0, 3.0, 10.0)
@@ -80,14 +82,18 @@ def test_step_two_the_vote_hides_it(view, sweep, unanimous):
 
 
 def test_step_three_the_model_weighs_raters(view, unanimous):
-    """The intervals of the best and the worst rater do not meet, and ties are decided."""
+    """The intervals of the best and the worst rater do not meet, and ties are decided surely, counted one by one."""
     fit = OneCoin().fit(view)
-    fit = replace(fit, uncertainty=precision_of(OneCoin(), view, fit))
-    claim = story.weighs(view, fit)
+    claim = story.weighs(view, fit, acceptable_of(panel_of(view, DawidSkene("empirical").fit(view))))
     assert claim.holds
-    assert "R12 is right on 8" in claim.words
+    assert "R01 is right on 8" in claim.words
     assert "R07 is right on 5" in claim.words
-    assert not story.weighs(unanimous, OneCoin().fit(unanimous)).holds
+    tied = (MajorityVote().fit(view).top_class() < 0) & (np.diff(view.case_ptr) > 0)
+    sure = (fit.class_probability.max(axis=1) >= 0.9) & tied
+    assert f"decides {sure.sum()} of {tied.sum()} tied votes at a probability of .9 or more" in claim.words
+    alike = OneCoin().fit(unanimous)
+    claim = story.weighs(unanimous, alike, acceptable_of(panel_of(unanimous, alike)))
+    assert not claim.holds and "cannot be told" in claim.words
 
 
 def test_step_four_a_case_has_two_plausible_truths(skin, sweep):

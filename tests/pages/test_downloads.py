@@ -317,7 +317,7 @@ def test_raters_of_a_model_have_their_own_accuracy_interval_and_lean(models, fit
     frame, summary = models[0]["raters"], rater_summary(data, fitted[0])
     assert list(frame["rater"]) == list(data.raters)
     same(frame["annotations"], np.bincount(data.rater))
-    for column, values in (("accuracy", summary.accuracy), ("ci_low", summary.low), ("ci_high", summary.high)):
+    for column, values in (("right by matrix", summary.accuracy), ("ci_low", summary.low), ("ci_high", summary.high)):
         same(frame[column], values)
     same(frame["dependence"], summary.dependence)
     for rater, row in frame.iterrows():
@@ -409,7 +409,8 @@ def test_the_table_of_raters_has_each_number_beside_its_rater(raters, data):
 
 
 def test_answers_of_one_rater_are_their_own_beside_the_pool(raters, data):
-    frame, card = raters["rater_answers_table"], report_card(monitor(data), "bob")
+    frame, table = raters["rater_answers_table"], monitor(data)
+    card = report_card(table, raters_to_act_on(table), "bob")
     assert len(frame) >= 3
     for _, row in frame.iterrows():
         at = data.classes.index(row["class by the others"]), data.classes.index(row["answered"])

@@ -93,8 +93,8 @@ def test_many_raters_come_page_by_page():
     assert len(last) == 20 and not first & set(last)
 
 
-def test_answers_of_a_rater_are_shares_with_intervals_beside_those_of_the_pool(table):
-    frame = raters_answers.frame_of(report_card(table, "R07"))
+def test_answers_of_a_rater_are_shares_with_intervals_beside_those_of_the_pool(table, act):
+    frame = raters_answers.frame_of(report_card(table, act, "R07"))
     for share, low, high in (("share", "ci_low", "ci_high"), ("share of the pool", "pool from", "pool to")):
         assert (frame[low] <= frame[share] + 1e-9).all() and (frame[share] <= frame[high] + 1e-9).all()
     by_class = frame.groupby("class by the others")
@@ -126,4 +126,3 @@ def test_another_model_may_judge_the_raters():
     assert other["accuracy"]["R07"] < 0.65
     assert (other["ci_low"] < other["accuracy"]).all() and (other["accuracy"] < other["ci_high"]).all()
     assert not np.allclose(other["accuracy"].reindex(usual.index), usual)
-    assert "case bootstrap" in words(app) or "observed information" in words(app)

@@ -24,12 +24,14 @@ def without_names(reading: Reading) -> Reading:
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _weighs(digest: str, version: str, _view: Dataset):
     from core import story
-    from core.models.catalogue import em_model, fit_request, request
-    from core.models.precision import precision_of
+    from core.models.catalogue import fit_request, request
+    from core.raters.acceptable import acceptable_of
+    from core.raters.leave_one_rater_out import panel_of
+    from core.raters.monitoring import default_request
 
-    asked = request(story.MODEL)
-    fit = fit_request(asked, _view).fit
-    return story.weighs(_view, replace(fit, uncertainty=precision_of(em_model(asked), _view, fit)))
+    judging = fit_request(default_request(_view), _view).fit
+    shown = fit_request(request(story.MODEL), _view).fit
+    return story.weighs(_view, shown, acceptable_of(panel_of(_view, judging)))
 
 
 def weighs(view: Dataset):

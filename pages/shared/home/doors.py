@@ -88,17 +88,17 @@ def raters(views: home_known.Views, theme) -> None:
     found = home_known.raters(views)
     table, act = found or (None, None)
     with place:
-        if table is None or not np.isfinite(table.shrunk.value).any():
+        if act is None or not act.acceptable.n_judged:
             _title("How accurate raters are")
-            if table is not None:
-                st.write("No rater can be judged by others.")
+            if act is not None:
+                st.write(markdown(act.words()))
         else:
             _accuracies(table, act, theme)
     st.page_link("pages/raters.py", label="See the raters", icon=":material/groups:")
 
 
 def _accuracies(table: RaterTable, act: ToActOn, theme) -> None:
-    rates = act.acceptable.accuracy if act.acceptable.n_judged else table.shrunk
+    rates = act.acceptable.accuracy
     value = rates.value
     flagged = np.zeros(len(table.raters), bool)
     flagged[list(act.flagged())] = True

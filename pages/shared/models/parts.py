@@ -58,18 +58,26 @@ def raters(shown: Fitted, theme) -> None:
     widgets.heading("Raters", "confusion matrix")
     least = (extremes(summary) or (0, 0))[0]
     title = (
-        f"Least accurate by {plotly(models_jobs.label(shown))}: {plotly(shorten(fit.raters[least], 40))}, "
+        f"Least often right by {plotly(models_jobs.label(shown))}: {plotly(shorten(fit.raters[least], 40))}, "
         f"{with_interval(float(summary.accuracy[least]), float(summary.low[least]), float(summary.high[least]))}"
     )
     draw = rater_figures.sensitivity_specificity if len(fit.classes) == 2 else rater_figures.accuracy_by_rater
     left, right = st.columns(2, gap="large")
     with left:
-        widgets.plot(draw(fit, theme, title), "rater_accuracy", "Accuracy of every rater with its interval")
+        widgets.plot(
+            draw(fit, theme, title), "rater_accuracy", "How often each rater is right by the model, with intervals"
+        )
     frame = _rater_frame(fit, summary)
     if not summary.from_uncertainty:
         st.caption("Intervals take the true classes as known, and so are too short; those of the fit follow.")
-    st.caption("Choose a row to see that rater's confusion matrix.")
-    config = columns.shares("accuracy") | columns.ends() | columns.numbers(*(f"right on {c}" for c in fit.classes[:2]))
+    st.caption(
+        "Choose a row to see that rater's confusion matrix. Accuracy, by gold where there is some, is on Raters."
+    )
+    config = (
+        columns.shares("right by matrix")
+        | columns.ends()
+        | columns.numbers(*(f"right on {c}" for c in fit.classes[:2]))
+    )
     chosen = st.dataframe(
         frame,
         hide_index=True,
@@ -103,7 +111,7 @@ def _rater_frame(fit: RaterModelFit, summary) -> pd.DataFrame:
         {
             "rater": fit.raters,
             "annotations": summary.n_annotations,
-            "accuracy": summary.accuracy,
+            "right by matrix": summary.accuracy,
             "ci_low": summary.low,
             "ci_high": summary.high,
         }

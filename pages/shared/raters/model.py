@@ -1,14 +1,11 @@
 """By which model raters are judged: the usual one, any other, or a posterior that was drawn on the Models page."""
 
-from dataclasses import replace
-
 import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.jobs import Job
 from core.methods import methods
 from core.models.catalogue import Fitted, Request, em_model, request
-from core.models.precision import precision_of
 from core.raters.monitoring import RaterTable, default_request, monitor
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import job_progress, widgets
@@ -53,9 +50,7 @@ def monitored(view: Dataset, chosen: str | Request, false_alarms: float) -> Rate
 
     def work(job: Job) -> RaterTable:
         model = em_model(request(chosen))
-        fit = model.fit(view, token=job.token)
-        fit = replace(fit, uncertainty=precision_of(model, view, fit, seed=SEED, token=job.token, progress=job.report))
-        return monitor(view, model=fit, **options, token=job.token)
+        return monitor(view, model=model, **options, token=job.token, progress=job.report)
 
     return job_progress.result_of((*key, chosen), _TITLE, work)
 

@@ -94,7 +94,7 @@ def test_without_intervals_none_are_drawn():
     raters = sensitivity_specificity(model, LIGHT, "").data[1]
     assert raters.error_x.array is None and raters.customdata[0][1] == f"{model.confusion[0, 1, 1]:.3f}"
     assert [trace.name for trace in accuracy_by_rater(model, LIGHT, "").data] == [
-        "accuracy",
+        "right by the model",
         "always the commonest class",
     ]
 
@@ -125,7 +125,7 @@ def test_few_raters_are_named_and_many_are_counted():
     assert list(figure.layout.xaxis.ticktext) == [f"rater {j}" for j in np.argsort(model.accuracy())]
     assert list(figure.layout.xaxis.tickvals) == list(range(NAMED_RATERS))
     many = accuracy_by_rater(fit(NAMED_RATERS + 1), LIGHT, "").layout.xaxis
-    assert many.showticklabels is False and many.title.text == f"{NAMED_RATERS + 1} raters by accuracy"
+    assert many.showticklabels is False and many.title.text == f"{NAMED_RATERS + 1} raters, sorted"
 
 
 def test_the_level_of_the_intervals_is_in_their_name():

@@ -9,19 +9,30 @@ from core.figures.raters import MOST_LINES, accuracy_against_pool, plan_forecast
 from core.figures.theme import DARK, LIGHT, with_opacity
 from core.raters.accuracy_windows import Windows
 from core.raters.drift import Drift
-from core.raters.flags import Flag
 from core.raters.planning import Forecast, Goal
 from core.raters.rates import Rates
 
 
 @dataclass
+class Judged:
+    """What the figure reads of an `Acceptable`."""
+
+    accuracy: Rates
+    n_annotations: np.ndarray
+    mean: float | None = 0.65
+    acceptable: float | None = 0.55
+
+
+@dataclass
 class Raters:
-    """What the figure reads of a `RaterTable`."""
+    """What the figure reads of a `ToActOn`."""
 
     raters: tuple[str, ...]
-    shrunk: Rates
-    n_annotations: np.ndarray
-    flags: tuple[Flag, ...] = ()
+    acceptable: Judged
+    flags: tuple[int, ...] = ()
+
+    def flagged(self):
+        return self.flags
 
 
 def raters(value, n, flagged=()):
@@ -29,7 +40,7 @@ def raters(value, n, flagged=()):
     place = np.arange(len(value))
     rates = Rates(value, value - 0.05 - 0.001 * place, value + 0.02 + 0.001 * place, np.array(n))
     names = tuple(f"rater {code}" for code in place)
-    return Raters(names, rates, np.array(n), tuple(Flag(code, "spam", 0.001, "") for code in flagged))
+    return Raters(names, Judged(rates, np.array(n)), tuple(flagged))
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
@@ -53,10 +64,13 @@ def test_raters_stand_least_accurate_on_top_with_both_ends_and_flagged_ones_are_
     assert (flagged.name, flagged.marker.symbol, flagged.marker.color) == ("flagged", "x", theme.mean)
 
 
-def test_the_dotted_line_is_the_mean_over_answers_of_raters_that_are_known():
+def test_lines_stand_at_the_mean_and_at_what_is_acceptable_where_there_is_any():
     table = raters([0.8, 0.6, np.nan], [10, 30, 1000])
-    (line,) = accuracy_against_pool(table, LIGHT, "").layout.shapes
-    assert line.x0 == line.x1 == pytest.approx((0.8 * 10 + 0.6 * 30) / 40) and line.line.dash == "dot"
+    mean, acceptable = accuracy_against_pool(table, LIGHT, "").layout.shapes
+    assert (mean.x0, mean.x1, mean.line.dash) == (0.65, 0.65, "dot")
+    assert (acceptable.x0, acceptable.x1, acceptable.line.dash) == (0.55, 0.55, "dash")
+    table.acceptable.acceptable = None
+    assert len(accuracy_against_pool(table, LIGHT, "").layout.shapes) == 1
 
 
 def test_of_many_raters_the_flagged_and_then_the_least_accurate_are_shown():

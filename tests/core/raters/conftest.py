@@ -2,6 +2,7 @@ import pytest
 
 from core.ingest.samples import load_sample
 from core.raters.monitoring import monitor
+from core.raters.to_act_on import raters_to_act_on
 
 
 @pytest.fixture(scope="session")
@@ -13,3 +14,8 @@ def skin():
 @pytest.fixture(scope="session")
 def skin_table(skin):
     return monitor(skin)
+
+
+@pytest.fixture(scope="session")
+def skin_act(skin_table):
+    return raters_to_act_on(skin_table)

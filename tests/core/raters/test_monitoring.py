@@ -11,7 +11,7 @@ from core.models.catalogue import em_model
 from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
 from core.models.one_coin import OneCoin
-from core.models.precision import precision_of
+from core.raters.acceptable import acceptable_of
 from core.raters.blind import BlindReads
 from core.raters.monitoring import default_request, monitor
 from tests.core.raters.raters_simulated import rebuilt, simulated
@@ -41,9 +41,10 @@ def test_the_accuracy_of_skin_raters_is_near_what_the_truth_says(skin, skin_tabl
         truth = {row["case"]: row["class"] for row in csv.DictReader(file)}
     code = np.array([skin.classes.index(truth[case]) for case in skin.cases])
     right = np.bincount(skin.rater, code[skin.case_of_annotation] == skin.answer) / skin_table.n_annotations
-    assert ((skin_table.shrunk.low > right) | (right > skin_table.shrunk.high)).sum() <= 1
-    assert np.abs(skin_table.shrunk.value - right).max() < 0.09
-    assert np.corrcoef(skin_table.shrunk.value, right)[0, 1] > 0.95
+    found = acceptable_of(skin_table.panel).accuracy
+    assert ((found.low > right) | (right > found.high)).sum() <= 1
+    assert np.abs(found.value - right).max() < 0.09
+    assert np.corrcoef(found.value, right)[0, 1] > 0.95
 
 
 @pytest.mark.parametrize("sample", ["caries", "anaesthesia"])
@@ -86,25 +87,12 @@ def test_blind_reads_count_for_raters_of_their_cases_and_not_for_the_reader_them
         BlindReads(("a",), (), ("k",))
 
 
-def test_the_interval_of_a_fit_stands_where_it_has_one():
-    data, _ = simulated(1, [0.7, 0.8, 0.9, 0.75], n_cases=120)
-    model = OneCoin("none")
-    fit = model.fit(data)
-    uncertainty = precision_of(model, data, fit)
-    from dataclasses import replace
-
-    table = monitor(data, model=replace(fit, uncertainty=uncertainty))
-    assert table.accuracy_source == uncertainty.method
-    np.testing.assert_allclose(table.accuracy.low, uncertainty.accuracy.low)
-    assert monitor(data, model=fit).accuracy_source == "answers of the others"
-
-
 def test_a_fit_without_overlap_falls_back_to_the_vote_and_says_so():
     data, _ = simulated(2, [0.8, 0.8], n_cases=30, per_case=1)
     table = monitor(data)
     assert table.model == "majority"
     assert "Not estimable" in table.notes[-1]
-    assert np.isnan(table.accuracy.value).all() and np.isnan(table.spam).all()
+    assert np.isnan(table.accuracies.alone).all() and np.isnan(table.spam).all()
     assert table.flags == ()
 
 
@@ -112,7 +100,7 @@ def test_one_annotation_is_a_table_of_one_row():
     data = Dataset.from_classes("x", ["a"], ["r"], ["k", "l"], [0], [0], [1])
     table = monitor(data)
     assert table.n_annotations.tolist() == [1]
-    assert np.isnan([table.agreement.value[0], table.shrunk.value[0], table.blind.value[0]]).all()
+    assert np.isnan([table.agreement.value[0], table.accuracies.alone[0], table.blind.value[0]]).all()
 
 
 def test_a_single_class_and_a_rater_without_answers_are_no_trouble():
@@ -170,4 +158,4 @@ def test_renaming_raters_changes_the_names_alone():
     one, two = monitor(data), monitor(replace(data, raters=tuple(f"other {i}" for i in range(6))))
     for name in ("spam", "adversarial", "chance", "entropy"):
         np.testing.assert_allclose(getattr(one, name), getattr(two, name), rtol=1e-9)
-    np.testing.assert_allclose(one.shrunk.value, two.shrunk.value)
+    np.testing.assert_allclose(one.accuracies.shrunk, two.accuracies.shrunk)

@@ -7,6 +7,7 @@ from core.annotations.dataset import Dataset
 from core.errors import NotFoundError
 from core.raters.monitoring import monitor
 from core.raters.report_card import report_card
+from core.raters.to_act_on import raters_to_act_on
 from tests.core.raters.raters_simulated import simulated
 
 
@@ -32,14 +33,14 @@ def test_no_other_rater_is_named_anywhere(skin_table, place):
     names = tuple(f"Dr Secret {i}." for i in range(12))
     dataset = replace(skin_table.panel.dataset, raters=names)
     table = monitor(dataset)
-    every = list(texts(report_card(table, names[place])))
+    every = list(texts(report_card(table, raters_to_act_on(table), names[place])))
     assert names[place] in every
     for other in names[:place] + names[place + 1 :]:
         assert not any(other in text for text in every)
 
 
-def test_the_card_of_the_drifting_rater_tells_what_there_is_to_tell(skin, skin_table):
-    card = report_card(skin_table, "R04")
+def test_the_card_of_the_drifting_rater_tells_what_there_is_to_tell(skin, skin_table, skin_act):
+    card = report_card(skin_table, skin_act, "R04")
     assert card.n_annotations == 170 and card.n_raters == 12
     assert [title for title, _ in card.flags] == ["Got worse over time"]
     assert card.over_time.alarm is not None
@@ -52,8 +53,8 @@ def test_the_card_of_the_drifting_rater_tells_what_there_is_to_tell(skin, skin_t
         assert (one.n_others, one.n_agree) == (len(given), given.count(one.others))
 
 
-def test_own_and_pooled_answers_add_up_and_carry_intervals(skin_table):
-    card = report_card(skin_table, "R07")
+def test_own_and_pooled_answers_add_up_and_carry_intervals(skin_table, skin_act):
+    card = report_card(skin_table, skin_act, "R07")
     assert card.own.n.sum() == pytest.approx(card.n_judged)
     assert card.pool.n.sum() + card.own.n.sum() == pytest.approx(skin_table.panel.judged.sum())
     for answers in (card.own, card.pool):
@@ -64,25 +65,27 @@ def test_own_and_pooled_answers_add_up_and_carry_intervals(skin_table):
         assert np.isnan(answers.share[~met]).all()
 
 
-def test_the_surest_differences_come_first_and_as_many_as_asked_for(skin_table):
-    card = report_card(skin_table, "R04", most=5)
+def test_the_surest_differences_come_first_and_as_many_as_asked_for(skin_table, skin_act):
+    card = report_card(skin_table, skin_act, "R04", most=5)
     sure = [one.sure for one in card.differences]
     assert len(sure) == 5 and sure == sorted(sure, reverse=True) and card.n_differences > 5
 
 
 def test_without_times_the_card_says_why_nothing_is_followed():
     data, _ = simulated(1, [0.8] * 4, n_cases=40, times=False)
-    card = report_card(monitor(data), "r2")
+    table = monitor(data)
+    card = report_card(table, raters_to_act_on(table), "r2")
     assert card.over_time is None and "no times" in card.why_not_over_time
     assert card.seconds is None and all(one.time is None for one in card.differences)
 
 
 def test_one_annotation_makes_a_card():
     data = Dataset.from_classes("x", ["a"], ["r"], ["k", "l"], [0], [0], [1])
-    card = report_card(monitor(data), "r")
+    table = monitor(data)
+    card = report_card(table, raters_to_act_on(table), "r")
     assert card.accuracy is None and card.pool_accuracy is None and card.differences == ()
 
 
-def test_a_rater_that_is_not_there_is_not_found(skin_table):
+def test_a_rater_that_is_not_there_is_not_found(skin_table, skin_act):
     with pytest.raises(NotFoundError, match="R99"):
-        report_card(skin_table, "R99")
+        report_card(skin_table, skin_act, "R99")

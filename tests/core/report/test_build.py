@@ -21,6 +21,7 @@ from core.ingest.samples import SAMPLES, sample_predictions
 from core.methods import every_method, offered
 from core.raters.monitoring import monitor
 from core.raters.report_card import report_card
+from core.raters.to_act_on import raters_to_act_on
 from core.report.blocks import Grid, Section, Words
 from core.report.build import SECTIONS, ReportRequest, build_report
 from core.report.methods import SENTENCES, methods_text
@@ -113,7 +114,7 @@ def hostile_files() -> dict[str, bytes]:
     table = monitor(dataset)
     return {
         "report": build_report(request_of(dataset, f"file{IMG}.csv")),
-        "card": rater_report(report_card(table, table.raters[1]), dataset.name),
+        "card": rater_report(report_card(table, raters_to_act_on(table), table.raters[1]), dataset.name),
     }
 
 

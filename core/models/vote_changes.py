@@ -1,0 +1,54 @@
+"""What weighing raters changes of the majority vote: classes that differ, and ties that are decided."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..text import plural
+from .result import RaterModelFit
+
+DECIDED = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class VoteChanges:
+    """A fit beside the vote.
+
+    Attributes
+    ----------
+    n_changed : int
+        Cases with a majority whose most probable class is another one.
+    n_decided : int
+        Tied cases whose most probable class has a probability of `DECIDED` or more.
+    n_tied, n_cases : int
+        Tied cases, and cases with an annotation.
+    """
+
+    n_changed: int
+    n_decided: int
+    n_tied: int
+    n_cases: int
+
+    @property
+    def words(self) -> str:
+        """The same as a sentence without its full stop."""
+        cases = plural(self.n_cases, "case")
+        if self.n_decided and not self.n_changed:
+            return f"Weighing raters decides {plural(self.n_decided, 'tie')} and changes no majority of {cases}"
+        words = f"Weighing raters changes the majority class of {self.n_changed:,} of {cases}"
+        return words + (f" and decides {plural(self.n_decided, 'tie')}" if self.n_decided else "")
+
+
+def vote_changes(fit: RaterModelFit, vote: RaterModelFit, answered: np.ndarray) -> VoteChanges:
+    """What a fit changes of the vote on the same cases and classes.
+
+    Parameters
+    ----------
+    answered : ndarray of bool, shape (n_cases,)
+        Cases with an annotation.
+    """
+    by_vote, by_model = vote.top_class(), fit.top_class()
+    tied = (by_vote < 0) & answered
+    sure = (fit.class_probability.max(axis=1) >= DECIDED) & (by_model >= 0)
+    changed = (by_vote >= 0) & (by_model >= 0) & (by_vote != by_model) & answered
+    return VoteChanges(int(changed.sum()), int((tied & sure).sum()), int(tied.sum()), int(answered.sum()))

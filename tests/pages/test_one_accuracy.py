@@ -1,0 +1,204 @@
+"""A rater has one accuracy: page, figure, flags, Home, report, card, download and command line say the same number."""
+
+import io
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.command_line import main
+from core.ingest.samples import load_sample
+from core.library import keep
+from core.methods import offered
+from core.raters.acceptable import acceptable_of
+from core.raters.monitoring import monitor
+from core.raters.to_act_on import raters_to_act_on
+from core.report.build import ReportRequest, build_report
+from core.text import number
+from pages.shared.kit import widgets
+from tests.core.raters.raters_simulated import simulated
+from tests.pages.opened import APP, settle, words
+
+ENDS = ("accuracy", "ci_low", "ci_high")
+
+
+def with_gold():
+    """Six raters who agree on mistakes, so that the model and gold judge them unlike; gold of 60 cases of 150."""
+    spread = np.array([[0, 1.0, 0], [0, 0, 1.0], [1.0, 0, 0]])
+    data, truth = simulated(5, [0.9, 0.85, 0.8, 0.75, 0.6, 0.35], 150, 4, 3, times=False, spread=spread)
+    return replace(data, gold=np.where(np.arange(150) < 60, truth, -1).astype(np.int32))
+
+
+class Tables(HTMLParser):
+    """The cells of every table of a file, row by row."""
+
+    def __init__(self):
+        super().__init__()
+        self.tables, self.cell = [], False
+
+    def handle_starttag(self, tag, attrs):
+        self.cell = tag in ("td", "th")
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif self.cell:
+            self.tables[-1][-1].append("")
+
+    def handle_endtag(self, tag):
+        self.cell = self.cell and tag not in ("td", "th")
+
+    def handle_data(self, data):
+        if self.cell:
+            self.tables[-1][-1][-1] += data.strip()
+
+
+@pytest.fixture(scope="module", params=["skin", "gold"])
+def said(request, tmp_path_factory):
+    """The dataset, what the library finds, the page with its downloads, and the address."""
+    patch = pytest.MonkeyPatch()
+    patch.setenv("PLURALITY_HOME", str(tmp_path_factory.mktemp("home")))
+    buttons = {}
+    patch.setattr(widgets.st, "download_button", lambda label, data=None, key=None, **_: buttons.update({key: data}))
+    dataset = load_sample("skin") if request.param == "skin" else with_gold()
+    if request.param == "gold":
+        keep(dataset)
+    address = "skin" if request.param == "skin" else dataset.digest
+    found = raters_to_act_on(monitor(dataset.as_classes()[0]))
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.session_state["data"] = address
+    app.run()
+    page = settle(app.switch_page("pages/raters.py").run())
+    yield dataset, found, page, buttons
+    patch.undo()
+
+
+def columns(found) -> np.ndarray:
+    """Accuracy with its ends, by rater."""
+    rates = found.acceptable.accuracy
+    return np.column_stack([rates.value, rates.low, rates.high])
+
+
+def drawn(page, title: str) -> dict[str, tuple[float, float, float]]:
+    """Points of a figure of raters with the ends of their intervals, by the name on its axis."""
+    specs = [json.loads(chart.proto.spec) for chart in page.get("plotly_chart")]
+    (spec,) = [one for one in specs if title in json.dumps(one["layout"])]
+    axis = spec["layout"]["yaxis"]
+    names = dict(zip(decoded(axis["tickvals"]), axis["ticktext"], strict=True))
+    points = {}
+    for trace in spec["data"]:
+        x, error = decoded(trace["x"]), trace["error_x"]
+        columns = zip(decoded(trace["y"]), x, decoded(error["arrayminus"]), decoded(error["array"]), strict=True)
+        points |= {names[y]: (value, value - low, value + high) for y, value, low, high in columns}
+    return points
+
+
+def decoded(values) -> list[float]:
+    """A list of plotly's, or its packed array."""
+    if isinstance(values, dict):
+        import base64
+
+        return np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"]).tolist()
+    return values
+
+
+def test_the_table_its_download_and_the_command_line_are_equal(said, tmp_path, capsys):
+    dataset, found, page, buttons = said
+    shown = page.dataframe[0].value.set_index("rater")
+    taken = pd.read_csv(io.BytesIO(buttons["raters_monitor_csv"]())).set_index("rater")
+    source = ["skin"]
+    if dataset.gold is not None:
+        answers, gold = tmp_path / "answers.csv", tmp_path / "gold.csv"
+        rows = {
+            "case": [dataset.cases[case] for case in dataset.case_of_annotation],
+            "rater": [dataset.raters[rater] for rater in dataset.rater],
+            "class": [dataset.classes[answer] for answer in dataset.answer],
+        }
+        pd.DataFrame(rows).to_csv(answers, index=False)
+        known = np.flatnonzero(dataset.gold >= 0)
+        content = {
+            "case": [dataset.cases[k] for k in known],
+            "class": [dataset.classes[dataset.gold[k]] for k in known],
+        }
+        pd.DataFrame(content).to_csv(gold, index=False)
+        source = [str(answers), "--gold", str(gold)]
+    assert main(["raters", *source]) == 0
+    answer = {row["rater"]: row for row in json.loads(capsys.readouterr().out)["raters"]}
+    for rater, expected in zip(found.raters, columns(found), strict=True):
+        np.testing.assert_allclose(shown.loc[rater, list(ENDS)].astype(float), expected, rtol=1e-9)
+        np.testing.assert_allclose(taken.loc[rater, list(ENDS)].astype(float), expected, rtol=1e-9)
+        np.testing.assert_allclose([answer[rater][end] for end in ENDS], expected, rtol=1e-9)
+
+
+def test_the_figure_of_raters_draws_it(said):
+    _, found, page, _ = said
+    expected = dict(zip(found.raters, columns(found), strict=True))
+    points = drawn(page, "dotted: mean")
+    assert points.keys() == expected.keys()
+    for rater, point in points.items():
+        np.testing.assert_allclose(point, expected[rater], rtol=1e-9)
+    least = int(np.argmin(found.acceptable.accuracy.value))
+    charts = " ".join(chart.proto.spec for chart in page.get("plotly_chart"))
+    assert f"Least accurate: {found.raters[least]}, {found.acceptable.said(least)}" in charts
+
+
+def test_home_draws_it_where_raters_are_its_door(said):
+    """The sample has classifiers, which stand there instead."""
+    dataset, found, *_ = said
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.session_state["data"] = "skin" if dataset.gold is None else dataset.digest
+    page = settle(settle(app.run()).run())
+    if dataset.gold is None:
+        assert not [one for one in page.subheader if "least accurate" in one.value or "flagged" in one.value]
+        return
+    expected = dict(zip(found.raters, columns(found), strict=True))
+    points = drawn(page, '"accuracy"')
+    assert points.keys() == expected.keys()
+    for rater, point in points.items():
+        np.testing.assert_allclose(point, expected[rater], rtol=1e-9)
+
+
+def test_flags_the_tab_and_the_card_of_one_rater_say_it(said):
+    _, found, page, _ = said
+    for flag in found.flags:
+        if flag.rule == "low":
+            assert f"Accuracy {found.acceptable.said(flag.rater)}, judged by" in flag.words
+            assert flag.words in words(page)
+    page.session_state["rater_tabs"] = "One rater"
+    page = settle(page.run())
+    rater = found.raters.index(next(box for box in page.selectbox if box.label == "Rater").value)
+    from core.raters.report_card import report_card
+    from core.report.rater_card import rater_report
+
+    table = monitor(said[0].as_classes()[0])
+    card = report_card(table, found, found.raters[rater])
+    np.testing.assert_allclose(card.accuracy, columns(found)[rater])
+    assert found.acceptable.said(rater) in rater_report(card, "made").decode()
+
+
+def test_the_report_has_it_in_three_digits(said):
+    dataset, found, *_ = said
+    model = offered("plausibility", dataset)[0].make()
+    content = build_report(ReportRequest(dataset, "made", model, model.default_reliability), ["raters"]).decode()
+    parser = Tables()
+    parser.feed(content)
+    (rows,) = [table for table in parser.tables if table[0][:1] == ["rater"]]
+    frame = pd.DataFrame(rows[1:], columns=rows[0]).set_index("rater")
+    for rater, expected in zip(found.raters, columns(found), strict=True):
+        assert frame.loc[rater, list(ENDS)].astype(float).tolist() == [round(float(one), 3) for one in expected]
+    assert re.sub(r"\s+", " ", found.words()) in re.sub(r"\s+", " ", content)
+
+
+def test_gold_judges_where_the_median_rater_has_twenty_gold_annotations():
+    """And its accuracies are not those of the model, so that equality above says something."""
+    data = with_gold()
+    panel = monitor(data).panel
+    by_gold, by_model = acceptable_of(panel), acceptable_of(panel, judged_by="model")
+    assert (by_gold.judged_by, bool(by_gold.by_gold.all())) == ("gold", True)
+    assert np.abs(by_gold.accuracy.value - by_model.accuracy.value).max() > 0.02
+    assert number(float(by_gold.accuracy.value[5])) != number(float(by_model.accuracy.value[5]))
