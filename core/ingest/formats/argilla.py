@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from ..companion_files import SideFiles
 from .content_columns import CaseTexts
-from .json_text import JsonFile, Progress, all_heads, all_records
+from .json_text import JsonFile, Progress, all_records, most_are
 from .label_studio_values import Answer
 from .parquet import MAGIC as PARQUET
 from .parquet import open_parquet
@@ -18,17 +18,21 @@ _Response = tuple[str, str, object, str]  # question, user, value, status
 
 def recognise(files: Sequence[JsonFile]) -> str | None:
     """Records with `responses`, or columns that end in `.responses`."""
-    why = None
-    for record in all_heads(files):
-        if not isinstance(record, dict):
-            return None
-        if isinstance(record.get("responses"), dict | list) and ("fields" in record or "status" in record):
-            why = "records with fields and responses"
-        elif any(name.endswith(".responses") for name in record):
-            why = "columns that end in .responses"
-        else:
-            return None
-    return why
+    if most_are(files, _is_record):
+        return "records with fields and responses"
+    return "columns that end in .responses" if most_are(files, _is_row) else None
+
+
+def _is_record(record: object) -> bool:
+    return (
+        isinstance(record, dict)
+        and isinstance(record.get("responses"), dict | list)
+        and ("fields" in record or "status" in record)
+    )
+
+
+def _is_row(record: object) -> bool:
+    return isinstance(record, dict) and any(name.endswith(".responses") for name in record)
 
 
 def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ...errors import InputError
 from ..companion_files import SideFiles
 from .content_columns import CaseTexts
-from .json_text import JsonFile, Progress, all_heads, all_records
+from .json_text import JsonFile, Progress, all_records, most_are
 from .questionnaire import Questionnaire, text_of
 from .reader import Reader, reader_method
 from .source import Source
@@ -17,14 +17,13 @@ _NO_RATER = ("all", "unknown", "admin_all")
 
 def recognise(files: Sequence[JsonFile]) -> str | None:
     """Records with an id, a text and a list of labels."""
-    for record in all_heads(files):
-        if not isinstance(record, dict) or "id" not in record or not {"text", "data", "filename"} & record.keys():
-            return None
-        if not any(isinstance(record.get(name), list) for name in _LABELS):
-            return None
-        if "responses" in record or "answer" in record:
-            return None
-    return "records with id, text and a list of labels"
+    return "records with id, text and a list of labels" if most_are(files, _is_example) else None
+
+
+def _is_example(record: object) -> bool:
+    if not isinstance(record, dict) or "id" not in record or not {"text", "data", "filename"} & record.keys():
+        return False
+    return any(isinstance(record.get(name), list) for name in _LABELS) and not {"responses", "answer"} & record.keys()
 
 
 def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
@@ -52,8 +51,12 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
     asked, shown = Questionnaire(("record",), [file.name for file in files]), CaseTexts()
     n_spans = 0
     for file, number, line, record in all_records(files, progress):
-        record = record if isinstance(record, dict) else {}
-        case = text_of(record.get("id"))
+        if not isinstance(record, dict) or not _is_example(record):
+            case = text_of(record.get("id")) if isinstance(record, dict) else ""
+            asked.begin(line, (number,), case, stems[file], file=file)
+            asked.drop("no record with id, text and a list of labels")
+            continue
+        case = text_of(record["id"])
         asked.begin(line, (number,), case, stems[file], file=file)
         shown.add(case, {name: record.get(name) for name in ("text", "data", "filename")})
         labels: list = next((record[name] for name in _LABELS if isinstance(record.get(name), list)), [])

@@ -34,7 +34,7 @@ class JsonFile:
     shape : {"array", "lines", "object"}
         One array of records, records one after another, or a single object.
     head : tuple
-        The first records, parsed.
+        The first records, parsed, and some from all of the rest: what is said of the format rests on them.
     """
 
     name: str
@@ -62,8 +62,12 @@ class JsonFile:
 
 
 def looks_like_json(content: bytes) -> bool:
-    """Whether the text begins as JSON does."""
-    return content[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"[", b"{")
+    """Whether the text begins as JSON does, or most of its first lines are objects of JSON Lines."""
+    if content[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"[", b"{"):
+        return True
+    lines = [line.strip() for line in content[: 1 << 16].splitlines()[:50]]
+    objects = [line for line in lines if line.startswith(b'{"') and line.endswith(b"}")]
+    return 2 * len(objects) > sum(map(bool, lines))
 
 
 def open_json(name: str, content: bytes) -> JsonFile:
@@ -98,7 +102,10 @@ def open_json(name: str, content: bytes) -> JsonFile:
             "Export as JSON Lines, or as an array with one record per case.",
             line=int(lines[largest]),
         )
-    head = tuple(_value(name, content, start[i], stop[i], lines[i]) for i in range(min(len(start), _HEAD)))
+    looked_at = np.unique(
+        np.append(np.arange(min(len(start), _HEAD)), np.linspace(0, len(start) - 1, _HEAD).astype(int))
+    )
+    head = tuple(_value(name, content, start[i], stop[i], lines[i]) for i in looked_at)
     return JsonFile(name, content, start, stop, lines, shape, head)
 
 
@@ -142,7 +149,13 @@ def _part(progress: Progress | None, start: float, share: float) -> Progress | N
     return (lambda done: progress(start + done * share)) if progress is not None else None
 
 
+def most_are(files: Sequence[JsonFile], fits: Callable[[object], bool]) -> bool:
+    """Whether more than half of the records looked at fit a format: an odd one is a bad record, not another format."""
+    votes = [bool(fits(record)) for record in all_heads(files)]
+    return 2 * sum(votes) > len(votes)
+
+
 def all_heads(files: Sequence[JsonFile]) -> Iterator[object]:
-    """The first records of every file."""
+    """The records of every file that tell what it is."""
     for file in files:
         yield from file.head

@@ -7,7 +7,7 @@ from dataclasses import replace
 from ...text import plural
 from ..companion_files import SideFiles
 from .content_columns import CaseTexts
-from .json_text import JsonFile, Progress, all_records
+from .json_text import JsonFile, Progress, all_heads, all_records, most_are
 from .label_studio_values import KINDS, Answer, answer_in
 from .questionnaire import Questionnaire, text_of
 from .reader import Reader, reader_method
@@ -18,12 +18,14 @@ NAME, TITLE = "label-studio", "Label Studio (JSON)"
 
 def recognise(files: Sequence[JsonFile]) -> str | None:
     """Tasks are objects with ``data`` and a list of ``annotations`` or ``completions``."""
-    for task in files[0].head:
-        if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
-            return None
-        if not isinstance(_annotations(task), list):
-            return None
-    return "tasks with data and annotations" if "annotations" in files[0].head[0] else "tasks with completions"
+    if not most_are(files, _is_task):
+        return None
+    newer = any(isinstance(task, dict) and "annotations" in task for task in all_heads(files))
+    return "tasks with data and annotations" if newer else "tasks with completions"
+
+
+def _is_task(task: object) -> bool:
+    return isinstance(task, dict) and isinstance(task.get("data"), dict) and isinstance(_annotations(task), list)
 
 
 def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from ..companion_files import SideFiles
 from .content_columns import CaseTexts
-from .json_text import JsonFile, Progress, all_heads, all_records
+from .json_text import JsonFile, Progress, all_records, most_are
 from .questionnaire import Questionnaire, text_of
 from .reader import Reader, reader_method
 from .source import Source
@@ -14,10 +14,11 @@ NAME, TITLE = "labelbox", "Labelbox (NDJSON)"
 
 def recognise(files: Sequence[JsonFile]) -> str | None:
     """Records with a `data_row` and `projects`."""
-    for record in all_heads(files):
-        if not isinstance(record, dict) or "data_row" not in record or not isinstance(record.get("projects"), dict):
-            return None
-    return "records with data_row and projects"
+    return "records with data_row and projects" if most_are(files, _is_data_row) else None
+
+
+def _is_data_row(record: object) -> bool:
+    return isinstance(record, dict) and "data_row" in record and isinstance(record.get("projects"), dict)
 
 
 def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:

@@ -6,7 +6,7 @@ from ...annotations.dataset import RISK_LEVELS
 from ...errors import InputError
 from ..companion_files import ClassTable, SideFiles
 from .encoding import to_utf8
-from .json_text import JsonFile, Progress, all_heads, all_records
+from .json_text import JsonFile, Progress, all_heads, all_records, most_are
 from .questionnaire import Questionnaire, text_of
 from .reader import Reader, reader_method
 from .source import Question, Source
@@ -17,16 +17,13 @@ _WHY = "lists in lists: case, rater, block of tied classes, class"
 
 def recognise(files: Sequence[JsonFile]) -> str | None:
     """Every case is a list of raters, who are lists of blocks, which are lists of classes."""
-    cases = list(all_heads(files))
-    if not any(cases):
-        return None
-    for case in cases:
-        blocks = [block for rater in case for block in rater] if _is_lists(case) and all(map(_is_lists, case)) else None
-        if blocks is None or not all(_is_lists(rater) for rater in case):
-            return None
-        if any(isinstance(name, list | dict) for block in blocks for name in block):
-            return None
-    return _WHY
+    return _WHY if any(all_heads(files)) and most_are(files, _is_case) else None
+
+
+def _is_case(case: object) -> bool:
+    if not isinstance(case, list) or not all(map(_is_lists, case)):
+        return False
+    return not any(isinstance(name, list | dict) for rater in case for block in rater for name in block)
 
 
 def read(
@@ -47,6 +44,7 @@ def read(
     names, risks = _class_files(others)
     asked = Questionnaire(("case", "rater"), [file.name for file in files])
     case_number = 0
+    twice: list[str] = []
     for file, number, line, case in all_records(files, progress):
         case_number += 1
         for place, blocks in enumerate(case if isinstance(case, list) else [], 1):
@@ -54,22 +52,44 @@ def read(
             if not _is_lists(blocks):
                 asked.drop("no list of blocks")
                 continue
-            seen: set[str] = set()
-            ranked = []
-            for block in blocks:
-                texts = [_name(name, names, line) for name in block if not isinstance(name, list | dict)]
-                ranked.append([text for text in dict.fromkeys(texts) if text and text not in seen])
-                seen.update(texts)
-            asked.answer("ranking", [block for block in ranked if block], "ranking")
+            if (negative := _negative(blocks)) is not None:
+                asked.drop(f"class {negative} is below 0, and numbers of classes count from 0")
+                continue
+            ranked = [
+                [text for name in block if not isinstance(name, list | dict) and (text := _name(name, names, line))]
+                for block in blocks
+            ]
+            once = _each_once(ranked)
+            if sum(map(len, once)) < sum(map(len, ranked)):
+                twice.append(f"case {number:,}, rater {place}")
+            asked.answer("ranking", once, "ranking")
         if not isinstance(case, list) or not case:
             asked.begin(line, (number, 0), str(case_number), "", file=file)
             asked.drop("nobody ranked anything")
     notes = ["The place of a rater in the list differs in meaning from case to case: statistics per rater are off."]
+    if twice:
+        are = "rankings name" if len(twice) > 1 else "ranking names"
+        notes.append(f"{len(twice):,} {are} a class twice (first: {twice[0]}): its first place counts.")
     if not names:
-        notes.append("Classes are numbers. Open the file of their names together with this one.")
+        notes.append("Classes are numbers, counted from 0. Open the file of their names together with this one.")
     questions = tuple(_anonymous(question, notes) for question in asked.questions())
     side = SideFiles(classes=ClassTable(tuple(names), risk=tuple(risks) if risks else None)) if names else SideFiles()
     return Source(NAME, TITLE, _WHY, questions, side)
+
+
+def _negative(blocks: list) -> int | float | None:
+    """The first number of a class that is below 0."""
+    return next((name for block in blocks for name in block if isinstance(name, int | float) and name < 0), None)
+
+
+def _each_once(ranked: list[list[str]]) -> list[list[str]]:
+    """The same blocks with each class at its first place only, without empty ones."""
+    seen: set[str] = set()
+    kept = []
+    for block in ranked:
+        kept.append([text for text in dict.fromkeys(block) if text not in seen])
+        seen.update(block)
+    return [block for block in kept if block]
 
 
 def claims(name: str, content: bytes) -> bool:

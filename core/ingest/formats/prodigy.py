@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ...errors import InputError
 from ..companion_files import SideFiles
 from .content_columns import CaseTexts
-from .json_text import JsonFile, Progress, all_heads, all_records
+from .json_text import JsonFile, Progress, all_records, most_are
 from .questionnaire import Questionnaire, text_of
 from .reader import Reader, reader_method
 from .source import Source
@@ -17,10 +17,11 @@ _HASHES = ("_input_hash", "_task_hash")
 
 def recognise(files: Sequence[JsonFile]) -> str | None:
     """Records with `_input_hash` and an `answer`."""
-    for record in all_heads(files):
-        if not isinstance(record, dict) or not any(name in record for name in _HASHES) or "answer" not in record:
-            return None
-    return "records with _input_hash and answer"
+    return "records with _input_hash and answer" if most_are(files, _is_decision) else None
+
+
+def _is_decision(record: object) -> bool:
+    return isinstance(record, dict) and any(name in record for name in _HASHES) and "answer" in record
 
 
 def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
@@ -35,7 +36,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
     names = [file.name.rsplit("/", 1)[-1].rsplit(".", 1)[0] for file in files]
     by_file = n_spans = 0
     for file, number, line, record in all_records(files, progress):
-        if not isinstance(record, dict):
+        if not isinstance(record, dict) or not _is_decision(record):
             asked.begin(line, (number,), "", "", file=file)
             asked.drop("no record with an answer")
             continue
