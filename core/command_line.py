@@ -149,7 +149,12 @@ def _file() -> list[click.Parameter]:
         click.Option(["--rater"], metavar="COLUMN", help="Column of rater ids, or 'none' for anonymous annotations."),
         click.Option(["--class", "answer"], metavar="COLUMN", help="Column of classes or scores."),
         click.Option(["--rank"], metavar="COLUMN", help="Column of ranks (differential diagnoses)."),
-        click.Option(["--classes"], metavar="A,B,C", help="The closed list of classes, in its order."),
+        click.Option(
+            ["--classes"],
+            metavar="A,B,C|FILE",
+            help="The closed list of classes, in its order: names, or a file (a name a line, or a class table). Whole "
+            "numbers that are no names of it are places in it, counted from 0.",
+        ),
         click.Option(["--threshold"], type=float, metavar="T", help="Scores: two classes, at most T and above."),
         click.Option(["--seed"], type=int, default=0, show_default=True),
     ]

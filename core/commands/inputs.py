@@ -45,10 +45,17 @@ def read_file(options, kind: Kind | None = None) -> Reading:
             answer=options.answer,
             rank=options.rank,
             kind=kind,
-            classes=[name.strip() for name in options.classes.split(",")] if options.classes else None,
+            classes=_classes(options.classes),
         )
     chosen = Selection.from_text(options.select or "")
     return replace(reading, dataset=chosen.apply(reading.dataset))
+
+
+def _classes(given: str | None) -> list[str] | Path | None:
+    """The list as it was given, or the path of the file that holds it."""
+    if not given:
+        return None
+    return Path(given) if Path(given).is_file() else [name.strip() for name in given.split(",")]
 
 
 def read_classes(options) -> tuple[Dataset, int]:

@@ -1,6 +1,7 @@
 """What is done to answers before they become a dataset: whole rankings taken apart, classes merged and renamed."""
 
 from collections.abc import Mapping as Mapped
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,6 +19,9 @@ _CANNOT_TELL = frozenset(
     | {"undecided", "undetermined", "indeterminate", "skip", "skipped", "no answer", "not applicable", "ungradable"}
     | {"ungradeable", "not gradable"}
 )
+
+
+AS_POSITIONS = "No answer is a name of the list of classes: they were read as places in it, counted from 0."
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,18 @@ class Treatment:
 def cannot_tell(classes: tuple[str, ...]) -> tuple[str, ...]:
     """Those classes that may say that a rater could not tell."""
     return tuple(name for name in classes if " ".join(name.casefold().replace("’", "'").split()) in _CANNOT_TELL)
+
+
+def positions(values: Sequence[str], classes: Sequence[str]) -> dict[str, str] | None:
+    """The class of each answer that is its place in a list, counted from 0; None where answers are not places.
+
+    They are where none of them is a name of the list and all are whole numbers within it.
+    """
+    if not len(values) or not all(value.isascii() and value.isdigit() for value in values):
+        return None
+    if not set(values).isdisjoint(classes) or max(map(int, values)) >= len(classes):
+        return None
+    return {value: classes[int(value)] for value in values}
 
 
 def treat(rows: Rows, raw: RawTable, treatment: Treatment) -> list[str]:

@@ -14,7 +14,7 @@ from ..annotations.vocabulary import Coded, compact, encode, to_numbers
 from ..errors import InputError
 from ..text import plural
 from .aggregated_tables import contingency_rows, count_rows, pattern_rows
-from .answer_rules import Treatment, cannot_tell, take_apart, treat
+from .answer_rules import AS_POSITIONS, Treatment, cannot_tell, positions, take_apart, treat
 from .column_mapping import Mapping, Repeats, check_mapping
 from .companion_files import SideFiles, with_side_files
 from .data_warnings import cautions_about
@@ -84,8 +84,8 @@ def build_dataset(
         answers are numbers and some are not whole or there are more than 30 different ones; else a class. Given as
         class or score, ranks and separators are not looked at.
     classes : sequence of str, optional
-        The closed list of classes in its order; answers outside it are dropped rows. Not given: the answers that occur,
-        in natural order.
+        The closed list of classes in its order; answers outside it are dropped rows, but whole numbers are places in
+        it (from 0) where no answer is a name of it. Not given: the answers that occur, in natural order.
     ordinal : bool
         Whether the order of the classes means something.
     repeats : {"keep", "first", "refuse"}
@@ -108,7 +108,7 @@ def build_dataset(
     tell(0.5)
     rows.dropped.extend(raw.dropped)
     cautions, notes = [], list(raw.notes)
-    kind = _understood(rows, raw, mapping, kind, treatment, notes)
+    kind = _understood(rows, raw, mapping, kind, classes is not None, treatment, notes)
     numbers = _only_answers(rows, raw, kind, classes, cautions)
     first, entry_ptr, n_repeats = _repeats_treated(rows, raw, kind, repeats, cautions)
     tell(0.7)
@@ -131,13 +131,21 @@ def _check(raw: RawTable, mapping: Mapping, kind: Kind | None) -> None:
 
 
 def _understood(
-    rows: Rows, raw: RawTable, mapping: Mapping, kind: Kind | None, treatment: Treatment | None, notes: list[str]
+    rows: Rows,
+    raw: RawTable,
+    mapping: Mapping,
+    kind: Kind | None,
+    declared: bool,
+    treatment: Treatment | None,
+    notes: list[str],
 ) -> Kind:
     """Answers taken apart and treated as was asked for; what kind they are of."""
     if mapping.separators is not None and kind in (None, "ranking"):
         take_apart(rows, raw, mapping.separators)
     if treatment is not None:
         notes += treat(rows, raw, treatment)
+    if declared and not mapping.ranked:
+        kind = kind or "class"
     return kind or _kind_of(rows, mapping, raw.decimal_comma)
 
 
@@ -158,6 +166,10 @@ def _only_answers(
             f"the answer is larger than {LARGEST_SCORE:g}",
         )
     elif classes is not None:
+        if (named := positions(rows.answer.values, classes)) is not None:
+            named_values = tuple(named[value] for value in rows.answer.values)
+            rows.answer = Coded(rows.answer.code, named_values, rows.answer.missing)
+            cautions.append(AS_POSITIONS)
         rows.answer, unlisted = _declared(rows.answer, rows.answer_code, classes)
         rows.answer_code = rows.answer.code
         drop(rows, raw, unlisted, "the answer is not in the declared list of classes")
@@ -293,6 +305,8 @@ def _with_gold(
     if n_differ:
         cautions.append(f"Column {column!r} gives {plural(n_differ, 'case')} several known classes; the first counts.")
     known = {dataset.cases[case]: gold.values[of_case[case]] for case in np.flatnonzero(of_case >= 0)}
+    if AS_POSITIONS in cautions and (named := positions(sorted(set(known.values())), dataset.classes)) is not None:
+        known = {case: named[place] for case, place in known.items()}
     if treatment is not None:
         known = {case: treatment.renamed.get(one, one) for case, one in known.items()}
     dataset, remarks = with_side_files(dataset, SideFiles(gold=known))

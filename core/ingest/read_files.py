@@ -7,7 +7,7 @@ from typing import Any
 
 from ..annotations.dataset import Dataset, Kind
 from ..errors import InputError
-from .answer_rules import Treatment
+from .answer_rules import AS_POSITIONS, Treatment, positions
 from .build_dataset import ImportReport, build_dataset
 from .case_content import case_facts
 from .case_content_columns import shown_beside
@@ -17,6 +17,7 @@ from .companion_files import SideFiles, with_side_files
 from .formats.detect import open_frame, open_source
 from .formats.frames import is_frame
 from .formats.raw_table import RawTable
+from .formats.side_tables import read_class_list
 from .formats.source import Question, Source
 from .guess_mapping import likeliest_mapping, mapping_as
 
@@ -54,41 +55,40 @@ def read(
     question: str | None = None,
     separators: tuple[str, str] | None = None,
     kind: Kind | None = None,
-    classes: list[str] | None = None,
+    classes: Sequence[str] | Path | None = None,
     ordinal: bool = False,
     repeats: Repeats = "keep",
     treatment: Treatment | None = None,
     has_header: bool | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Reading:
-    """Read annotations from a file of any known format, from several that belong together, or from a DataFrame.
+    """Read annotations from a file of any known format, several that belong together, or a DataFrame.
 
     Parameters
     ----------
     source : path, several paths, bytes, or a frame
-        Several files may also be in one zip archive. A frame is a DataFrame of pandas or polars, or a table of pyarrow;
-        it is understood as the file that it would be written to.
+        Several files may be in one zip. A frame (pandas, polars, pyarrow) is understood as the file it would become.
     case, rater, answer, rank : str, optional
         Columns; guessed from their names where not given. ``rater="none"`` says that answers are anonymous.
-    layout : str, optional
-        Of a plain table, one of `core.ingest.column_mapping.LAYOUTS`.
-    format : str, optional
-        One of `core.ingest.formats.detect.formats`, layouts among them; found out where not given.
+    layout, format : str, optional
+        One of `core.ingest.column_mapping.LAYOUTS`, and of `core.ingest.formats.detect.formats`; detected if not given.
     question : str, optional
-        Which question, or sheet of a workbook, where the file holds several.
+        Which question or sheet, where the file holds several.
     separators : (str, str), optional
-        Answers are whole rankings: the sign between places, and that between tied classes.
-    kind, classes, ordinal, repeats, treatment
-        See `core.ingest.build_dataset.build_dataset`.
-    has_header, progress
-        See `core.ingest.formats.detect.open_source`.
+        Of whole rankings in a cell: the sign between places, and that between tied classes.
+    classes : sequence of str or Path, optional
+        The closed list, or a file: a name a line, or a class table. See `core.ingest.build_dataset.build_dataset`.
+    kind, ordinal, repeats, treatment, has_header, progress
+        See `core.ingest.build_dataset.build_dataset` and `core.ingest.formats.detect.open_source`.
 
     Raises
     ------
     InputError
-        Says the line or column, what was found, and what to do.
+        With line or column, what was found, and what to do.
     """
     found, title, layout = _opened(source, name, has_header, format, layout, progress)
+    if isinstance(classes, Path):
+        found, classes = _with_class_list(found, classes)
     asked = _with_given(choose_question(found, question), (case, rater, answer, rank), layout, separators)
     return build_question(
         found,
@@ -158,6 +158,9 @@ def build_question(
     if side.gold and treatment is not None:
         gold = {case: treatment.renamed.get(known, known) for case, known in side.gold.items()}
         side = replace(side, gold=gold)
+    if side.gold and AS_POSITIONS in report.warnings:
+        named = positions(sorted(set(side.gold.values())), dataset.classes)
+        side = replace(side, gold={case: named[place] for case, place in side.gold.items()}) if named else side
     dataset, remarks = with_side_files(dataset, side)
     pictured: list[str] = []
     beside = shown_beside(question.raw, question.mapping)
@@ -214,6 +217,12 @@ def _no_layout(layout: str) -> str:
     raise InputError(f"There is no layout {layout!r}.", f"Use one of {', '.join(LAYOUTS)}.")
 
 
+def _with_class_list(source: Source, path: Path) -> tuple[Source, tuple[str, ...]]:
+    """The source with the class table of a file beside it, and the names of the classes."""
+    table = read_class_list(*_named(path))
+    return replace(source, side=source.side.joined(SideFiles(classes=table))), table.names
+
+
 def _format_and_layout(format: str | None, layout: str | None) -> tuple[str | None, str | None]:
     """Either from the other, where only one is given: a layout is that of a plain table."""
     if format is None and layout is not None:
@@ -260,10 +269,11 @@ def _files_of(source: str | Path | bytes | Sequence[str | Path], name: str | Non
         raise InputError(
             f"{type(source).__name__} is no file and no table.", "Give a path, several paths, bytes, or a DataFrame."
         ) from None
-    files = []
-    for path in paths:
-        try:
-            files.append((path.name, path.read_bytes()))
-        except OSError as error:
-            raise InputError(f"{path} cannot be opened ({error.strerror}).", "Look at the path.") from None
-    return files, name or (paths[0].stem if paths else "data")
+    return [_named(path) for path in paths], name or (paths[0].stem if paths else "data")
+
+
+def _named(path: Path) -> tuple[str, bytes]:
+    try:
+        return path.name, path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be opened ({error.strerror}).", "Look at the path.") from None

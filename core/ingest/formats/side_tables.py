@@ -3,14 +3,21 @@
 from collections.abc import Sequence
 from typing import Literal
 
+import numpy as np
+
+from ...annotations.vocabulary import encode, to_numbers
 from ...errors import InputError
 from ..column_mapping import guess_mapping, likeness
 from ..companion_files import CaseTable, ClassTable, SideFiles
 from ..images import is_picture
 from .archive import is_archive, unpack
+from .encoding import to_utf8
 from .raw_table import RawTable
 from .tables import open_tables
 
+_LOOKED_AT = 200
+_ROUNDED = 0.02
+_MOST_COLUMNS = 2_000
 SideKind = Literal["cases", "classes", "gold"]
 _RISK = {"risk", "risk level", "severity"}
 _ORDER = {"order", "position", "level", "index"}
@@ -55,6 +62,31 @@ def read_side_file(name: str, content: bytes, kind: SideKind) -> SideFiles:
     return side
 
 
+def read_class_list(name: str, content: bytes) -> ClassTable:
+    """The closed list of classes in a file: a class table, or a name a line.
+
+    Raises
+    ------
+    InputError
+        It holds no name, or one twice.
+    """
+    try:
+        tables = open_tables(name, content)
+    except InputError:
+        tables = []  # one column, or lines that hold commas
+    side = _classes(tables[0][1]) if tables else None
+    if side is not None and side.classes is not None:
+        return side.classes
+    names = [line.strip() for line in to_utf8(content)[0].decode().splitlines() if line.strip()]
+    if names and likeness(names[0], "answer") == 2 and len(names) > 1:
+        names = names[1:]  # the head of a column
+    if not names or len(set(names)) < len(names):
+        twice = next((one for one in names if names.count(one) > 1), None)
+        what = f"names the class {twice!r} twice" if twice else "holds no name of a class"
+        raise InputError(f"{name} {what}.", "Write a class a line, each once.")
+    return ClassTable(tuple(names))
+
+
 def read_pictures(name: str, content: bytes) -> SideFiles:
     """The pictures of cases in a zip archive, or a picture by itself.
 
@@ -76,6 +108,8 @@ def recognise_side(name: str, raw: RawTable, content: bytes) -> SideFiles | None
     plain = set(map(_plain, raw.columns))
     if "prediction" in stem or (plain & _CLASSIFIERS and plain & (_SCORES | {"rank"})):
         return SideFiles(predictions=((name, content),))
+    if _holds_probabilities(raw):
+        return SideFiles(predictions=((name, content),))
     if any(likeness(column, "rater") == 2 for column in raw.columns):
         return None
     if side := _classes(raw):
@@ -86,6 +120,21 @@ def recognise_side(name: str, raw: RawTable, content: bytes) -> SideFiles | None
     if plain & (_TEXT | _ADDRESS) or any(word in stem for word in ("case", "item", "task", "image", "patient")):
         return _cases(raw)
     return None
+
+
+def _holds_probabilities(raw: RawTable) -> bool:
+    """Whether most columns are shares that add up to one in every row, as a classifier gives them to classes."""
+    sums = np.zeros(min(raw.table.num_rows, _LOOKED_AT))
+    n_columns, shares = 0, False
+    for column in raw.columns[:_MOST_COLUMNS]:
+        coded = encode(raw.table[column].slice(0, _LOOKED_AT))
+        values = to_numbers(coded.values)
+        if len(values) and (values >= 0).all() and (values <= 1).all():  # NaN is neither
+            sums += np.append(values, 0.0)[coded.code]
+            n_columns += 1
+            shares |= bool((values % 1).any())
+    fractional = shares and n_columns > 1 and 2 * n_columns > len(raw.columns)
+    return fractional and bool((abs(sums - 1) < _ROUNDED).all())
 
 
 def _plain(column: str) -> str:
