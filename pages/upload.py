@@ -98,11 +98,13 @@ def _build(key: tuple, title: str, source: Source, question: Question, name: str
     )
 
 
-def _use(reading: Reading, source: Source, question: Question, choices: saved_mappings.Choices) -> None:
+def _use(
+    reading: Reading, source: Source, question: Question, choices: saved_mappings.Choices, classifiers: tuple
+) -> None:
     address = cached.registry().add(reading)
     state.use(address)
-    for name, content in source.side.predictions:
-        predictions.add(name.rsplit(".", 1)[0], content)
+    for name, content in classifiers:
+        predictions.add(name, content)
     home_drop.let_go()
     upload_last.remember(source, question, choices)
     st.session_state["upload_done"] = reading.dataset.digest
@@ -234,6 +236,8 @@ def _offer(
     with st.container(horizontal=True, vertical_alignment="bottom"):
         called = st.text_input("Name", value=name, key=f"name-{stamp}", width=280)
         reading = replace(reading, dataset=reading.dataset.renamed(called or name))
+        told = upload_side.classifiers(source, reading.dataset)
+        classifiers = tuple((one.name, one.content) for one in told if not one.error)
         dropped = len(reading.report.dropped)
         label = f"Use {plural(reading.dataset.n_annotations, 'answer')}"
         label += f", leave out {plural(dropped, 'row')}" if dropped else ""
@@ -242,10 +246,11 @@ def _offer(
             type="primary",
             icon=":material/check:",
             on_click=_use,
-            args=(reading, source, guess, chosen),
+            args=(reading, source, guess, chosen, classifiers),
             key="use",
         )
     upload_report.in_words(reading)
+    upload_report.classifiers(told)
     upload_report.warnings(reading)
 
 

@@ -8,9 +8,8 @@ import pandas as pd
 
 from ..annotations.dataset import RISK_LEVELS, Dataset
 from ..errors import InputError
-from ..evaluation.predictions import Predictions, read_predictions
+from ..evaluation.predictions import Predictions, open_predictions
 from ..evaluation.sweep_table import SweepTable, reliability_sweep
-from ..ingest.formats.tables import open_table
 from ..ingest.samples import SAMPLES, sample_predictions
 from ..methods import as_taken, method_named, methods
 from ..plausibility.gaussian import GaussianScores
@@ -205,7 +204,7 @@ def read_classifiers(options, dataset: Dataset) -> tuple[Predictions, ...]:
     if any(sample.name == options.file for sample in SAMPLES) and not Path(options.file).is_file():
         content = sample_predictions(options.file)
         if content is not None:
-            found += read_predictions(open_table(content), dataset, options.file)
+            found += open_predictions(options.file, content, dataset)
     for entry in options.predictions:
         name, _, path = entry.partition("=")
         if not path:
@@ -214,7 +213,7 @@ def read_classifiers(options, dataset: Dataset) -> tuple[Predictions, ...]:
             content = Path(path).read_bytes()
         except OSError as error:
             raise InputError(f"{path} cannot be opened ({error.strerror}).", "Look at the path.") from None
-        found += read_predictions(open_table(content), dataset, name)
+        found += open_predictions(name, content, dataset)
     for predictions in found:
         options.cautions.extend(predictions.notes)
     return tuple(found)

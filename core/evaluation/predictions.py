@@ -20,7 +20,9 @@ from ..annotations.validation import (
 from ..annotations.vocabulary import Coded, encode, to_numbers
 from ..errors import InputError
 from ..ingest.column_mapping import guess_mapping
+from ..ingest.formats.matrix import is_matrix, read_matrix
 from ..ingest.formats.raw_table import RawTable
+from ..ingest.formats.tables import open_table
 from ..text import plural
 
 SUM_TOLERANCE = 1e-3
@@ -165,6 +167,83 @@ def _remarks(dataset: Dataset, ptr: np.ndarray, sums: np.ndarray | None, name: s
         if n_off:
             notes.append(f"{name}: the scores of {plural(n_off, 'case')} do not sum to one; only their order is used.")
     return notes
+
+
+def open_predictions(
+    name: str, content: bytes, dataset: Dataset, whole: Dataset | None = None
+) -> tuple[Predictions, ...]:
+    """Predictions in a file: a table (see `read_predictions`), or a matrix without names (see `match_matrix`).
+
+    Parameters
+    ----------
+    name : str
+        Of the classifier, where the file names none.
+    content : bytes
+    dataset : Dataset
+        What they are matched to.
+    whole : Dataset, optional
+        The data that ``dataset`` was selected from; rows of a matrix are its cases.
+
+    Raises
+    ------
+    InputError
+        See those functions.
+    """
+    if is_matrix(content):
+        return (match_matrix(dataset, read_matrix(name, content), name, whole=whole),)
+    return read_predictions(open_table(content), dataset, name)
+
+
+def match_matrix(dataset: Dataset, matrix: np.ndarray, name: str, *, whole: Dataset | None = None) -> Predictions:
+    """One classifier's scores from a matrix: row n is the n-th case, column k the k-th class of the list.
+
+    Where the cases are numbered (1, 2, …) and some rows are of no case, because nobody answered it, rows go by number;
+    so do columns where classes are numbers from 0.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        What they are matched to.
+    matrix : ndarray, shape (n_rows, n_columns)
+        Higher is better; equal is tied.
+    name : str
+    whole : Dataset, optional
+        The data that ``dataset`` was selected from.
+
+    Raises
+    ------
+    InputError
+        The matrix has another shape than the data.
+    """
+    whole = dataset if whole is None else whole
+    n_rows, n_columns = matrix.shape
+    rows = _numbered(whole.cases, n_rows, 1)
+    columns = _numbered(whole.classes, n_columns, 0)
+    if rows is None or columns is None:
+        raise InputError(
+            f"{name}: a matrix of {n_rows:,} rows and {n_columns:,} columns, but there are "
+            f"{plural(whole.n_cases, 'case')} and {plural(whole.n_classes, 'class', 'classes')}.",
+            "Give a row for each case and a column for each class, both in the order of the data; open the list of "
+            "all classes with them where some were never answered.",
+        )
+    selected = set(dataset.cases)
+    kept = [place for place, case in enumerate(whole.cases) if case in selected]
+    case_ids = np.repeat(np.array([whole.cases[place] for place in kept], object), whole.n_classes)
+    names = np.tile(np.array(whole.classes, object), len(kept))
+    scores = matrix[np.ix_(rows[kept], columns)].ravel()
+    found = match_predictions(dataset, case_ids, names, scores, name, probabilities=True)
+    said = f"{name}: {n_rows:,} rows × {n_columns:,} columns without names, taken for cases and classes in order."
+    return replace(found, notes=(said, *found.notes))
+
+
+def _numbered(names: Sequence[str], n: int, first: int) -> np.ndarray | None:
+    """Place in a matrix of each name: as listed, or by its number, counted from ``first``; None where neither fits."""
+    if len(names) == n:
+        return np.arange(n)
+    if not all(name.isascii() and name.isdigit() for name in names):
+        return None
+    numbers = np.array([int(name) - first for name in names], np.int64)
+    return numbers if len(names) and numbers.min() >= 0 and numbers.max() == n - 1 else None
 
 
 def read_predictions(raw: RawTable, dataset: Dataset, name: str) -> tuple[Predictions, ...]:

@@ -1,5 +1,9 @@
 """The Upload page, without a browser: every kind of export, the mapping, the classes, and what is remembered."""
 
+import io
+import json
+
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -173,3 +177,33 @@ def test_numbers_are_asked_about_and_are_no_scale_until_the_user_says_so():
     asked.set_value(True).run()
     use(settled(app))
     assert cached.registry().get(app.session_state["data"]).dataset.ordinal
+
+
+def test_matrices_of_predictions_dropped_with_rankings_are_tried_on_the_data_and_only_those_that_fit_are_used():
+    rng = np.random.default_rng(4)
+    ranked = [[[[int(k)], [int((k + 1) % 7)]] for k in rng.integers(0, 7, 3)] for _ in range(12)]
+
+    def matrix(n_rows: int) -> bytes:
+        file = io.BytesIO()
+        np.savetxt(file, rng.dirichlet(np.ones(7), n_rows))
+        return file.getvalue()
+
+    app = dropped(
+        ("selectors.json", json.dumps(ranked).encode()),
+        ("conditions.txt", b"\n".join(b"condition %d" % k for k in range(7))),
+        ("risks.txt", b"0\n1\n2\n0\n1\n2\n0"),
+        ("predictions_a.txt", matrix(12)),
+        ("predictions_b.txt", matrix(12)),
+        ("predictions_c.txt", matrix(11)),
+    )
+    said = texts(app)
+    assert "predictions_a: predictions of 12 of 12 cases" in said
+    (error,) = app.error
+    assert (
+        "predictions_c: a matrix of 11 rows and 7 columns, but there are 12 cases and 7 classes"
+        in error.value.replace("\\", "")
+    )
+    app = use(app)
+    assert app.session_state["prediction_files"][app.session_state["data"]].keys() == {"predictions_a", "predictions_b"}
+    dataset = cached.registry().get(app.session_state["data"]).dataset
+    assert (dataset.n_classes, dataset.class_risk.tolist()) == (7, [0, 1, 2, 0, 1, 2, 0])

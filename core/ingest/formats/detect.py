@@ -15,6 +15,7 @@ from .archive import is_archive, is_workbook, unpack
 from .binary import what_document, what_is
 from .frames import read_frame
 from .json_text import JsonFile, looks_like_json, open_json
+from .matrix import is_matrix
 from .parquet import MAGIC as PARQUET
 from .raw_table import RawTable
 from .reader import Reader
@@ -73,6 +74,7 @@ def open_source(
     notes: list[str] = []
     flat, side = _without_pictures(flat, notes)
     several = len(flat) > 1
+    flat, side = _without_matrices(flat, side) if several else (flat, side)
     flat = _without_others(flat, notes) if several else flat
     jsons, rest = _jsons_apart(flat, several)
     wanted = None if format in LAYOUTS or format == plain_table.NAME else format
@@ -184,6 +186,13 @@ def _without_pictures(files: list[tuple[str, bytes]], notes: list[str]) -> tuple
             "in a folder and name it in PLURALITY_IMAGES."
         )
     return rest, SideFiles(images=tuple(pictures))
+
+
+def _without_matrices(files: list[tuple[str, bytes]], side: SideFiles) -> tuple[list[tuple[str, bytes]], SideFiles]:
+    """The files that may hold annotations, and the matrices of predictions beside them."""
+    matrices = tuple(file for file in files if is_matrix(file[1]))
+    rest = [file for file in files if file not in matrices]
+    return (rest, side.joined(SideFiles(predictions=matrices))) if rest else (files, side)
 
 
 def _without_others(files: list[tuple[str, bytes]], notes: list[str]) -> list[tuple[str, bytes]]:

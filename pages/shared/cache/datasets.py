@@ -113,16 +113,17 @@ def _sample_predictions(name: str, digest: str, version: str, _dataset: Dataset)
     return () if content is None else _matched(name, content, _dataset)
 
 
-def _matched(name: str, content: bytes, dataset: Dataset):
-    from core.evaluation.predictions import read_predictions
-    from core.ingest.formats.tables import open_table
+def _matched(name: str, content: bytes, dataset: Dataset, whole: Dataset | None = None):
+    from core.evaluation.predictions import open_predictions
 
-    return read_predictions(open_table(content), dataset, name)
+    return open_predictions(name, content, dataset, whole)
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
-def _own_predictions(name: str, key: str, digest: str, version: str, _content: bytes, _dataset: Dataset):
-    return _matched(name, _content, _dataset)
+def _own_predictions(
+    name: str, key: str, digest: str, whole: str, version: str, _content: bytes, _dataset: Dataset, _whole: Dataset
+):
+    return _matched(name, _content, _dataset, _whole)
 
 
 def sample_predictions(name: str, dataset: Dataset):
@@ -130,9 +131,11 @@ def sample_predictions(name: str, dataset: Dataset):
     return _sample_predictions(name, dataset.digest, __version__, dataset)
 
 
-def own_predictions(name: str, content: bytes, dataset: Dataset):
-    """Predictions of a file that the user added, matched to the dataset."""
-    return _own_predictions(name, hashlib.blake2b(content).hexdigest(), dataset.digest, __version__, content, dataset)
+def own_predictions(name: str, content: bytes, dataset: Dataset, whole: Dataset | None = None):
+    """Predictions of a file that the user added, matched to the dataset, which may be a selection of ``whole``."""
+    whole = dataset if whole is None else whole
+    key = hashlib.blake2b(content).hexdigest()
+    return _own_predictions(name, key, dataset.digest, whole.digest, __version__, content, dataset, whole)
 
 
 def open_dataset(address: str) -> Reading:

@@ -25,10 +25,21 @@ def classifiers(view: Dataset) -> tuple:
         found += cached.sample_predictions(data, view)
     for name, content in _files():
         try:
-            found += cached.own_predictions(name, content, view)
+            found += matched(name, content, view)
         except PluralityError:
             continue
     return tuple({predictions.name: predictions for predictions in found}.values())
+
+
+def matched(name: str, content: bytes, view: Dataset) -> tuple:
+    """The predictions in a file for the view; rows of a matrix without names are cases of all the data.
+
+    Raises
+    ------
+    InputError
+        They do not fit the data.
+    """
+    return cached.own_predictions(name, content, view, cached.open_dataset(st.session_state["data"]).dataset)
 
 
 def own_names() -> list[str]:

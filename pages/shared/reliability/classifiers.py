@@ -10,7 +10,6 @@ from core.evaluation.metrics import first_metric, metric_names
 from core.evaluation.sweep_table import SweepTable
 from core.figures import classifiers as figures
 from core.text import markdown
-from pages.shared.cache import datasets as cached
 from pages.shared.kit import predictions, widgets
 
 TOP = predictions.TOP
@@ -137,7 +136,7 @@ def add_predictions(view: Dataset) -> None:
     with st.expander("Add predictions of classifiers"):
         upload = st.file_uploader(
             "CSV, TSV or Parquet: one row per case and class (case, class, score or rank, perhaps classifier), or one "
-            "row per case with a column for each class",
+            "row per case with a column for each class; or a matrix of scores in the order of the cases and classes",
             key="predictions_file",
         )
         if upload is None:
@@ -147,7 +146,7 @@ def add_predictions(view: Dataset) -> None:
             return
         name = upload.name.rsplit(".", 1)[0]
         try:
-            found = cached.own_predictions(name, upload.getvalue(), view)
+            found = predictions.matched(name, upload.getvalue(), view)
         except PluralityError as error:
             st.error(markdown(error), icon=":material/error:")
             return

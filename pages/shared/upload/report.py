@@ -12,6 +12,7 @@ from core.ingest.read_files import Reading
 from core.methods import verdicts
 from core.text import markdown, plural
 from pages.shared.kit import widgets
+from pages.shared.upload.side import Classifiers
 
 _SHOWN = 20
 _ROWS = 8
@@ -53,6 +54,17 @@ def in_words(reading: Reading) -> None:
     parts += ["rankings"] * (dataset.kind == "ranking")
     st.markdown(f"**{' · '.join(parts)}**")
     facts(reading)
+
+
+def classifiers(tried: tuple[Classifiers, ...]) -> None:
+    """Which predictions fit the data, and why others do not."""
+    for one in tried:
+        if one.error:
+            st.error(markdown(f"{one.error} These predictions are left out."), icon=":material/error:")
+            continue
+        st.markdown(f":material/check_circle: {markdown(one.said[0])}")
+        for note in one.said[1:]:
+            st.caption(markdown(note))
 
 
 def facts(reading: Reading) -> None:

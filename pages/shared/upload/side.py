@@ -1,14 +1,16 @@
 """What stands beside the answers, on cards of its own: known classes, class table, case table, predictions."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from core.annotations.dataset import Dataset
 from core.errors import PluralityError
 from core.ingest.companion_files import SideFiles
 from core.ingest.formats.side_tables import read_pictures, read_side_file
 from core.ingest.formats.source import Source
 from core.text import markdown, plural
+from pages.shared.cache import datasets as cached
 
 _CARDS = {
     "gold": ("Known classes (gold)", "A table with the case and its known class."),
@@ -16,7 +18,37 @@ _CARDS = {
     "cases": ("Case table", "A table with the case and its text, image, group or date."),
 }
 _IMAGES = "A zip of PNG, JPEG, GIF or WebP, named after the cases or as the case table says."
-_PREDICTIONS = "One row per case and class: case, class, score or rank, perhaps classifier."
+_PREDICTIONS = (
+    "One row per case and class: case, class, score or rank, perhaps classifier. Or a matrix of scores: a row for each "
+    "case and a column for each class, in the order of the data."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Classifiers:
+    """A file of predictions as it fits the data: what is said of it, and why it cannot be used, if so."""
+
+    name: str
+    content: bytes
+    said: tuple[str, ...] = ()
+    error: str = ""
+
+
+def classifiers(source: Source, dataset: Dataset) -> tuple[Classifiers, ...]:
+    """Every file of predictions that came with the answers, tried on the data."""
+    tried = []
+    for file, content in source.side.predictions:
+        name = file.rsplit(".", 1)[0]
+        try:
+            found = cached.own_predictions(name, content, dataset)
+        except PluralityError as error:
+            tried.append(Classifiers(name, content, error=str(error)))
+            continue
+        counts = [
+            f"{one.name}: predictions of {int(one.predicted.sum()):,} of {dataset.n_cases:,} cases" for one in found
+        ]
+        tried.append(Classifiers(name, content, (*counts, *(note for one in found for note in one.notes))))
+    return tuple(tried)
 
 
 def side_files(source: Source, n_uploads: int) -> tuple[Source, tuple[str, ...]]:
@@ -56,7 +88,7 @@ def side_files(source: Source, n_uploads: int) -> tuple[Source, tuple[str, ...]]
             )  # fmt: skip
             side = side.joined(SideFiles(predictions=tuple((upload.name, upload.getvalue()) for upload in uploads)))
             for name, _ in side.predictions:
-                card.markdown(f":material/check_circle: {markdown(name)}")
+                card.markdown(f":material/draft: {markdown(name)}")  # whether it fits is said with the data
     present = [title for kind, (title, _) in _CARDS.items() if _found(side, kind)]
     present += ["images"] * bool(side.images) + ["predictions"] * bool(side.predictions)
     if present:

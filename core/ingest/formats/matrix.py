@@ -1,0 +1,95 @@
+"""Matrices of scores without a header: a row for each case, a column for each class (`np.savetxt`, `np.save`)."""
+
+import io
+
+import numpy as np
+
+from ...errors import InputError
+from ...text import shorten
+from .encoding import to_utf8
+
+NUMPY = b"\x93NUMPY"
+_HEAD = 20
+_DELIMITERS = (None, ",", ";", "\t")  # None is any white space
+_FIRST_BYTES = 1 << 20
+
+
+def is_matrix(content: bytes) -> bool:
+    """Whether a file is nothing but rows of equally many numbers, some of them no whole numbers.
+
+    Whole numbers alone may be annotations, counts or codes, and are a table. Looks at the first rows only.
+    """
+    if content.startswith(NUMPY):
+        return True
+    if b"\x00" in content[:4096]:
+        return False
+    lines = [line for line in content[:_FIRST_BYTES].splitlines()[: _HEAD + 1] if line.strip() and line[:1] != b"#"]
+    if len(content) > _FIRST_BYTES and len(lines) > 1:
+        lines = lines[:-1]  # the last may be cut
+    rows = [_numbers(line) for line in lines]
+    if not rows or any(row is None for row in rows):
+        return False
+    sizes = {len(row) for row in rows if row is not None}
+    return len(sizes) == 1 and sizes.pop() > 1 and any(value % 1 for row in rows for value in row or ())
+
+
+def read_matrix(name: str, content: bytes) -> np.ndarray:
+    """The matrix in a file, as float64 of shape (n_rows, n_columns).
+
+    Parameters
+    ----------
+    name : str
+        Of the file, for messages.
+    content : bytes
+        Text, a row on each line, or a NumPy array (`.npy`) of numbers.
+
+    Raises
+    ------
+    InputError
+        Rows differ in length, a value is no finite number, or an array is not of two dimensions.
+    """
+    shown = shorten(name, 60)
+    if content.startswith(NUMPY):
+        matrix = _array(shown, content)
+    else:
+        text = to_utf8(content)[0]
+        first = next((line for line in text.splitlines() if line.strip() and line[:1] != b"#"), b"")
+        try:
+            matrix = np.loadtxt(io.StringIO(text.decode()), delimiter=_delimiter(first), ndmin=2)
+        except ValueError as error:
+            raise InputError(
+                f"{shown}: the rows of the matrix cannot be read ({str(error).split(';')[0]}).",
+                "Write one row for each case and one number for each class.",
+            ) from None
+    if (bad := np.argwhere(~np.isfinite(matrix))).size:
+        row, column = bad[0] + 1
+        raise InputError(
+            f"{shown}: the score in row {row:,}, column {column:,} is not a number.", "Give every class a finite score."
+        )
+    return matrix
+
+
+def _array(shown: str, content: bytes) -> np.ndarray:
+    try:
+        array = np.load(io.BytesIO(content), allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        raise InputError(f"{shown}: the NumPy array cannot be read ({error}).", "Save it again by np.save.") from None
+    if array.ndim != 2 or array.dtype.kind not in "fiu":
+        raise InputError(
+            f"{shown} is an array of shape {array.shape} and type {array.dtype}.",
+            "Predictions are an array of numbers with a row for each case and a column for each class.",
+        )
+    return np.asarray(array, np.float64)
+
+
+def _delimiter(line: bytes) -> str | None:
+    return next((sign for sign in _DELIMITERS[1:] if sign.encode() in line), None)
+
+
+def _numbers(line: bytes) -> list[float] | None:
+    """The numbers of a line; None where it holds anything else."""
+    delimiter = _delimiter(line)
+    try:
+        return [float(cell) for cell in line.split(delimiter.encode() if delimiter else None)]
+    except ValueError:
+        return None
