@@ -7,7 +7,7 @@ from pages.shared.kit import navigation, state
 from pages.shared.kit import style as look
 from pages.shared.shell import frame
 
-st.set_page_config(layout="wide", page_icon=":material/stacks:", menu_items={"About": "Plurality"})
+st.set_page_config(layout="wide", page_icon=look.ICON, menu_items={"About": "Plurality"})
 state.adopt_address()
 page = navigation.navigate()
 cached.start_warm_up()

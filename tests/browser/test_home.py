@@ -31,6 +31,21 @@ def test_a_file_dropped_on_home_is_read_used_and_let_go(open_page, dashboard):
     expect(page.get_by_test_id("stMetric")).to_have_count(4)
 
 
+def test_the_first_page_asks_no_other_host_for_anything(browser, dashboard):
+    """Not for fonts, not for an icon: the browser's own is drawn by the page."""
+    page = browser.new_page()
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{dashboard.url}/?data=skin")
+    settled(page)
+    icon = page.locator("link[rel*=icon]").first
+    expect(icon).to_have_attribute("href", re.compile("^data:image/svg"))
+    page.wait_for_timeout(1000)
+    elsewhere = [url for url in asked if not url.startswith((dashboard.url, "data:", "blob:"))]
+    page.close()
+    assert asked and not elsewhere
+
+
 def test_each_picture_is_a_door_and_nothing_sticks_out_of_a_narrow_screen(open_page, dashboard):
     """Three doors, and no sideways scrolling at 390 pixels."""
     page = open_page(f"{dashboard.url}/?data=skin", width=390, theme="dark")

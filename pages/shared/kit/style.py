@@ -4,6 +4,11 @@ import streamlit as st
 
 from core.figures.theme import DARK, LIGHT, Theme
 
+# A material icon would be fetched from a host of fonts: the icon of the browser's tab is drawn here.
+ICON = (
+    '<svg viewBox="0 0 24 24" fill="none" stroke="#0F766E" stroke-width="2.2" stroke-linejoin="round">'
+    '<path d="M12 3 21 8 12 13 3 8Z" fill="#0F766E"/><path d="M3 12.5 12 17.5 21 12.5M3 17 12 22 21 17"/></svg>'
+)
 _STYLE = """
 <style>
 [data-testid="stHeader"] { background: transparent; height: 2.6rem; min-height: 2.6rem; }
