@@ -11,7 +11,7 @@ from ..agreement.pairs import PairMatrix
 from ..methods import method_named
 from ..text import number, plotly
 from .labels import short_names, slant, titled
-from .theme import Theme, with_opacity
+from .theme import Theme, Trace, bar, heatmap, scatter, with_opacity
 
 FEW_PAIRS = 5
 MOST_WITH_TEXT = 16
@@ -54,31 +54,51 @@ def forest(
         lines.append(len(ticks))
         ticks.append(plotly(label))
         shown.append(one)
-    figure = titled(theme, title, height=90 + (46 if len(ticks) <= 6 else 36 if len(ticks) <= 12 else 26) * len(ticks))
     low = [0.0 if c.ci_low is None else c.value - c.ci_low for c in shown]
     high = [0.0 if c.ci_high is None else c.ci_high - c.value for c in shown]
-    figure.add_scatter(
-        x=[c.value for c in shown],
-        y=lines,
-        mode="markers",
-        marker={"color": theme.accent, "size": 11, "symbol": "cross-thin", "line": {"width": 3, "color": theme.accent}},
-        error_x={"type": "data", "array": high, "arrayminus": low, "color": theme.accent, "thickness": 2, "width": 5},
-        customdata=[[ticks[y], _interval(c), c.n_cases, c.n_annotations] for y, c in zip(lines, shown, strict=True)],
-        hovertemplate="%{customdata[0]}: %{x:.3f}<br>%{customdata[1]}<br>%{customdata[2]:,} cases, "
-        "%{customdata[3]:,} annotations<extra></extra>",
-        showlegend=False,
-    )
+    data = [
+        scatter(
+            x=[c.value for c in shown],
+            y=lines,
+            mode="markers",
+            marker={
+                "color": theme.accent,
+                "size": 11,
+                "symbol": "cross-thin",
+                "line": {"width": 3, "color": theme.accent},
+            },
+            error_x={
+                "type": "data",
+                "array": high,
+                "arrayminus": low,
+                "color": theme.accent,
+                "thickness": 2,
+                "width": 5,
+            },
+            customdata=[
+                [ticks[y], _interval(c), c.n_cases, c.n_annotations] for y, c in zip(lines, shown, strict=True)
+            ],
+            hovertemplate="%{customdata[0]}: %{x:.3f}<br>%{customdata[1]}<br>%{customdata[2]:,} cases, "
+            "%{customdata[3]:,} annotations<extra></extra>",
+            showlegend=False,
+        )
+    ]
     lowest = min([0.0, *(c.ci_low if c.ci_low is not None else c.value for c in shown)])
-    figure.update_xaxes(range=[max(-1.0, lowest) - 0.02, 1.02], nticks=6, title_text="0 = chance or never; 1 = always")
-    figure.update_yaxes(
-        range=[len(ticks) - 0.4, -0.6],
-        showgrid=False,
-        tickmode="array",
-        tickvals=list(range(len(ticks))),
-        ticktext=ticks,
-        tickfont={"size": 13, "color": theme.ink},
+    return titled(
+        theme,
+        title,
+        90 + (46 if len(ticks) <= 6 else 36 if len(ticks) <= 12 else 26) * len(ticks),
+        data,
+        xaxis={"range": [max(-1.0, lowest) - 0.02, 1.02], "nticks": 6, "title": "0 = chance or never; 1 = always"},
+        yaxis={
+            "range": [len(ticks) - 0.4, -0.6],
+            "showgrid": False,
+            "tickmode": "array",
+            "tickvals": list(range(len(ticks))),
+            "ticktext": ticks,
+            "tickfont": {"size": 13, "color": theme.ink},
+        },
     )
-    return figure
 
 
 def pair_heatmap(matrix: PairMatrix, order: np.ndarray, theme: Theme, title: str) -> go.Figure:
@@ -95,78 +115,100 @@ def pair_heatmap(matrix: PairMatrix, order: np.ndarray, theme: Theme, title: str
     # A rater's own column would say nothing: it is left empty.
     text = [["" if i == j else _cell(matrix, i, j) for j in order] for i in order] if few else None
     hover = [["" if i == j else _pair_hover(matrix, i, j) for j in order] for i in order]
-    figure = titled(theme, title, height=max(300, 110 + min(44, 700 // n_raters) * n_raters))
+    data: list[Trace] = []
     coloured = np.where(matrix.n[np.ix_(order, order)] >= FEW_PAIRS, value, np.nan)
     known = coloured[np.isfinite(coloured)]
-    figure.add_heatmap(
-        z=coloured,
-        x=list(range(n_raters)),
-        y=list(range(n_raters)),
-        text=text,
-        texttemplate="%{text}" if few else None,
-        textfont={"size": 11, "color": theme.ink},
-        hoverinfo="skip",
-        colorscale=[[0, with_opacity(theme.accent, 0.04)], [1, with_opacity(theme.accent, MOST_OPAQUE)]],
-        zmin=float(known.min()) if known.size else 0,
-        zmax=float(known.max()) if known.size else 1,
-        xgap=2,
-        ygap=2,
-        showscale=not few and known.size > 0,
-        colorbar={"thickness": 10, "outlinewidth": 0, "tickfont": {"color": theme.quiet}, "nticks": 5},
+    data.append(
+        heatmap(
+            z=coloured,
+            x=list(range(n_raters)),
+            y=list(range(n_raters)),
+            text=text,
+            texttemplate="%{text}" if few else None,
+            textfont={"size": 11, "color": theme.ink},
+            hoverinfo="skip",
+            colorscale=[[0, with_opacity(theme.accent, 0.04)], [1, with_opacity(theme.accent, MOST_OPAQUE)]],
+            zmin=float(known.min()) if known.size else 0,
+            zmax=float(known.max()) if known.size else 1,
+            xgap=2,
+            ygap=2,
+            showscale=not few and known.size > 0,
+            colorbar={"thickness": 10, "outlinewidth": 0, "tickfont": {"color": theme.quiet}, "nticks": 5},
+        )
     )
     # A heatmap cannot be selected from: unseen points in the middle of its cells take hover and click.
     cells = [(x, y) for y in range(n_raters) for x in range(n_raters) if x != y]
-    figure.add_scatter(
-        x=[x for x, _ in cells],
-        y=[y for _, y in cells],
-        mode="markers",
-        marker={"size": 8, "opacity": 0},
-        selected={"marker": {"opacity": 0}},
-        unselected={"marker": {"opacity": 0}},
-        customdata=[[int(order[y]), int(order[x])] for x, y in cells],
-        hovertext=[hover[y][x] for x, y in cells],
-        hovertemplate="%{hovertext}<extra></extra>",
-        showlegend=False,
+    data.append(
+        scatter(
+            x=[x for x, _ in cells],
+            y=[y for _, y in cells],
+            mode="markers",
+            marker={"size": 8, "opacity": 0},
+            selected={"marker": {"opacity": 0}},
+            unselected={"marker": {"opacity": 0}},
+            customdata=[[int(order[y]), int(order[x])] for x, y in cells],
+            hovertext=[hover[y][x] for x, y in cells],
+            hovertemplate="%{hovertext}<extra></extra>",
+            showlegend=False,
+        )
     )
-    figure.update_layout(hoverdistance=-1, hovermode="closest")
     ends = {"range": [-0.5, n_raters - 0.5], "tickmode": "array", "tickvals": list(range(n_raters)), "showgrid": False}
-    figure.update_xaxes(**ends, ticktext=names, tickangle=slant(names))
-    figure.update_yaxes(**ends | {"range": [n_raters - 0.5, -0.5]}, ticktext=names)
-    return figure
+    return titled(
+        theme,
+        title,
+        max(300, 110 + min(44, 700 // n_raters) * n_raters),
+        data,
+        xaxis={**ends, "ticktext": names, "tickangle": slant(names)},
+        yaxis={**ends | {"range": [n_raters - 0.5, -0.5]}, "ticktext": names},
+        hoverdistance=-1,
+        hovermode="closest",
+    )
 
 
 def case_agreement_histogram(agreement: np.ndarray, theme: Theme, title: str) -> go.Figure:
     """How many cases have which agreement."""
     values = agreement[np.isfinite(agreement)]
     count, edges = np.histogram(values, bins=np.linspace(0, 1, 11))
-    figure = titled(theme, title, height=260)
-    figure.add_bar(
-        x=(edges[:-1] + edges[1:]) / 2,
-        y=count,
-        width=0.09,
-        marker={"color": with_opacity(theme.accent, 0.25), "line": {"color": theme.ink, "width": 1}},
-        customdata=[f"{low:.1f} to {high:.1f}" for low, high in pairwise(edges)],
-        hovertemplate="agreement %{customdata}: %{y:,} cases<extra></extra>",
+    data = [
+        bar(
+            x=(edges[:-1] + edges[1:]) / 2,
+            y=count,
+            width=0.09,
+            marker={"color": with_opacity(theme.accent, 0.25), "line": {"color": theme.ink, "width": 1}},
+            customdata=[f"{low:.1f} to {high:.1f}" for low, high in pairwise(edges)],
+            hovertemplate="agreement %{customdata}: %{y:,} cases<extra></extra>",
+        )
+    ]
+    return titled(
+        theme,
+        title,
+        260,
+        data,
+        xaxis={"title": "share of agreeing pairs in a case", "range": [0, 1]},
+        yaxis={"title": "cases"},
     )
-    figure.update_xaxes(title_text="share of agreeing pairs in a case", range=[0, 1])
-    figure.update_yaxes(title_text="cases")
-    return figure
 
 
 def annotations_per_case(per_case: np.ndarray, theme: Theme, title: str) -> go.Figure:
     """How many cases have how many annotations."""
     values, count = np.unique(per_case, return_counts=True)
-    figure = titled(theme, title, height=260)
-    figure.add_bar(
-        x=values,
-        y=count,
-        width=0.8,
-        marker={"color": with_opacity(theme.accent, 0.25), "line": {"color": theme.ink, "width": 1}},
-        hovertemplate="%{x} annotations: %{y:,} cases<extra></extra>",
+    data = [
+        bar(
+            x=values,
+            y=count,
+            width=0.8,
+            marker={"color": with_opacity(theme.accent, 0.25), "line": {"color": theme.ink, "width": 1}},
+            hovertemplate="%{x} annotations: %{y:,} cases<extra></extra>",
+        )
+    ]
+    return titled(
+        theme,
+        title,
+        260,
+        data,
+        xaxis={"title": "annotations of a case", "dtick": 1 if values[-1] - values[0] <= 20 else None},
+        yaxis={"title": "cases"},
     )
-    figure.update_xaxes(title_text="annotations of a case", dtick=1 if values[-1] - values[0] <= 20 else None)
-    figure.update_yaxes(title_text="cases")
-    return figure
 
 
 def _interval(coefficient: Coefficient) -> str:

@@ -13,7 +13,7 @@ from ..methods import method_named
 from ..text import number as decimal
 from ..text import plotly
 from .labels import short_names, titled
-from .theme import Theme, legend_below, with_opacity
+from .theme import Theme, Trace, bar, scatter, upright, with_opacity
 
 MOST_LINES = 40
 MOST_WINDOWS_NAMED = 14
@@ -40,136 +40,177 @@ def named_forest(
     shown = [(name, one) for name, one in zip(names, coefficients, strict=True) if one.value is not None]
     shown.sort(key=lambda pair: pair[1].value)
     shown = shown[:MOST_LINES]
-    figure = titled(theme, title, height=100 + 24 * max(3, len(shown)))
+    shapes: list[dict] = []
     values = [one.value for _, one in shown]
     low = [0.0 if one.ci_low is None else one.value - one.ci_low for _, one in shown]
     high = [0.0 if one.ci_high is None else one.ci_high - one.value for _, one in shown]
-    figure.add_scatter(
-        x=values,
-        y=list(range(len(shown))),
-        mode="markers",
-        marker={
-            "color": theme.accent,
-            "size": 9,
-            "symbol": "cross-thin",
-            "line": {"width": 2.5, "color": theme.accent},
-        },
-        error_x={"type": "data", "array": high, "arrayminus": low, "color": theme.accent, "thickness": 1.5, "width": 3},
-        customdata=[[plotly(name), _ends(one), one.n_cases, one.n_annotations] for name, one in shown],
-        hovertemplate="%{customdata[0]}: %{x:.3f}<br>%{customdata[1]}<br>%{customdata[2]:,} cases, "
-        "%{customdata[3]:,} annotations<extra></extra>",
-        showlegend=False,
-    )
+    data = [
+        scatter(
+            x=values,
+            y=list(range(len(shown))),
+            mode="markers",
+            marker={
+                "color": theme.accent,
+                "size": 9,
+                "symbol": "cross-thin",
+                "line": {"width": 2.5, "color": theme.accent},
+            },
+            error_x={
+                "type": "data",
+                "array": high,
+                "arrayminus": low,
+                "color": theme.accent,
+                "thickness": 1.5,
+                "width": 3,
+            },
+            customdata=[[plotly(name), _ends(one), one.n_cases, one.n_annotations] for name, one in shown],
+            hovertemplate="%{customdata[0]}: %{x:.3f}<br>%{customdata[1]}<br>%{customdata[2]:,} cases, "
+            "%{customdata[3]:,} annotations<extra></extra>",
+            showlegend=False,
+        )
+    ]
     if overall is not None:
-        figure.add_vline(x=overall, line={"color": theme.quiet, "dash": "dot", "width": 1.5})
-    figure.update_xaxes(title_text=axis, range=[min(0.0, *values) - 0.02 if values else 0, 1.02])
-    figure.update_yaxes(
-        autorange="reversed",
-        showgrid=False,
-        tickmode="array",
-        tickvals=list(range(len(shown))),
-        ticktext=[plotly(name) for name in short_names([name for name, _ in shown], 26)],
-        tickfont={"color": theme.ink},
+        shapes.append(upright(overall, {"color": theme.quiet, "dash": "dot", "width": 1.5}))
+    return titled(
+        theme,
+        title,
+        100 + 24 * max(3, len(shown)),
+        data,
+        xaxis={"title": axis, "range": [min(0.0, *values) - 0.02 if values else 0, 1.02]},
+        yaxis={
+            "autorange": "reversed",
+            "showgrid": False,
+            "tickmode": "array",
+            "tickvals": list(range(len(shown))),
+            "ticktext": [plotly(name) for name in short_names([name for name, _ in shown], 26)],
+            "tickfont": {"color": theme.ink},
+        },
+        shapes=shapes,
     )
-    return figure
 
 
 def agreement_over_time(found: OverTime, theme: Theme, title: str) -> go.Figure:
     """A line with its intervals for each coefficient, window by window; n of the first stands under each window."""
-    figure = legend_below(titled(theme, title, height=380))
+    data: list[Trace] = []
     n_lines = len(found.windows[0].coefficients) if found.windows else 0
     for line in range(n_lines):
         ones = [window.coefficients[line] for window in found.windows]
         known = [place for place, one in enumerate(ones) if one.value is not None]
         colour = theme.classes[line]
-        figure.add_scatter(
-            x=[place + (line - (n_lines - 1) / 2) * APART for place in known],
-            y=[ones[place].value for place in known],
-            mode="lines+markers",
-            name=method_named("coefficient", ones[0].name).title,
-            line={"color": colour, "width": 2, "dash": ("solid", "dash")[line % 2]},
-            error_y={
-                "type": "data",
-                "array": [_above(ones[place]) for place in known],
-                "arrayminus": [_below(ones[place]) for place in known],
-                "color": with_opacity(colour, 0.6),
-                "thickness": 1.5,
-                "width": 3,
-            },
-            customdata=[
-                [plotly(found.windows[place].label), _ends(ones[place]), ones[place].n_cases] for place in known
-            ],
-            hovertemplate="%{customdata[0]}: %{y:.3f}<br>%{customdata[1]}<br>%{customdata[2]:,} cases<extra></extra>",
+        data.append(
+            scatter(
+                x=[place + (line - (n_lines - 1) / 2) * APART for place in known],
+                y=[ones[place].value for place in known],
+                mode="lines+markers",
+                name=method_named("coefficient", ones[0].name).title,
+                line={"color": colour, "width": 2, "dash": ("solid", "dash")[line % 2]},
+                error_y={
+                    "type": "data",
+                    "array": [_above(ones[place]) for place in known],
+                    "arrayminus": [_below(ones[place]) for place in known],
+                    "color": with_opacity(colour, 0.6),
+                    "thickness": 1.5,
+                    "width": 3,
+                },
+                customdata=[
+                    [plotly(found.windows[place].label), _ends(ones[place]), ones[place].n_cases] for place in known
+                ],
+                hovertemplate="%{customdata[0]}: %{y:.3f}<br>%{customdata[1]}<br>%{customdata[2]:,} cases"
+                "<extra></extra>",
+            )
         )
     places = list(range(len(found.windows)))
     step = max(1, -(-len(places) // MOST_WINDOWS_NAMED))
-    figure.update_xaxes(
-        tickmode="array",
-        tickvals=places[::step],
-        ticktext=[
-            f"{plotly(window.label)}<br>n {window.coefficients[0].n_cases:,}" for window in found.windows[::step]
-        ],
-        range=[-0.5, len(places) - 0.5],
-        title_text="cases by first answer",
+    return titled(
+        theme,
+        title,
+        380,
+        data,
+        xaxis={
+            "tickmode": "array",
+            "tickvals": places[::step],
+            "ticktext": [
+                f"{plotly(window.label)}<br>n {window.coefficients[0].n_cases:,}" for window in found.windows[::step]
+            ],
+            "range": [-0.5, len(places) - 0.5],
+            "title": "cases by first answer",
+        },
+        legend_below=True,
     )
-    return figure
 
 
 def precision_figure(curves: Sequence[PrecisionCurve], theme: Theme, title: str) -> go.Figure:
     """Width of the interval against annotations added: a line, or a band where the data leave a range."""
-    figure = legend_below(titled(theme, title, height=360))
+    data: list[Trace] = []
     names = {"new_cases": "on new cases", "present_cases": "on the present cases"}
     for number, curve in enumerate(curves):
         colour, x = theme.classes[number], [point.extra for point in curve.points]
         low, high = ([point.width_range[end] for point in curve.points] for end in (0, 1))
         if any(point.width is None for point in curve.points):
-            figure.add_scatter(
-                x=x + x[::-1],
-                y=high + low[::-1],
-                mode="lines",
-                fill="toself",
-                fillcolor=with_opacity(colour, 0.15),
-                line={"width": 0},
-                hoverinfo="skip",
-                showlegend=False,
+            data.append(
+                scatter(
+                    x=x + x[::-1],
+                    y=high + low[::-1],
+                    mode="lines",
+                    fill="toself",
+                    fillcolor=with_opacity(colour, 0.15),
+                    line={"width": 0},
+                    hoverinfo="skip",
+                    showlegend=False,
+                )
             )
-        figure.add_scatter(
-            x=x,
-            y=high,
-            mode="lines+markers",
-            name=names[curve.how],
-            line={"color": colour, "width": 2.5, "dash": ("solid", "dash")[number % 2]},
-            customdata=[[point.n_cases, point.n_annotations] for point in curve.points],
-            hovertemplate="%{x:,} more: interval %{y:.3f} wide<br>%{customdata[0]:,} cases, %{customdata[1]:,} "
-            "annotations<extra></extra>",
+        data.append(
+            scatter(
+                x=x,
+                y=high,
+                mode="lines+markers",
+                name=names[curve.how],
+                line={"color": colour, "width": 2.5, "dash": ("solid", "dash")[number % 2]},
+                customdata=[[point.n_cases, point.n_annotations] for point in curve.points],
+                hovertemplate="%{x:,} more: interval %{y:.3f} wide<br>%{customdata[0]:,} cases, %{customdata[1]:,} "
+                "annotations<extra></extra>",
+            )
         )
-    figure.update_xaxes(title_text="annotations added", rangemode="tozero")
-    figure.update_yaxes(title_text="width of the 95 % interval", rangemode="tozero")
-    return figure
+    return titled(
+        theme,
+        title,
+        360,
+        data,
+        xaxis={"title": "annotations added", "rangemode": "tozero"},
+        yaxis={"title": "width of the 95 % interval", "rangemode": "tozero"},
+        legend_below=True,
+    )
 
 
 def band_bar(found: Sequence[Band], theme: Theme, title: str) -> go.Figure:
     """How probable each word of a scale is, as one bar cut into parts."""
-    figure = titled(theme, title, height=128)
+    data: list[Trace] = []
     shades = np.linspace(0.05, 0.5, len(found))  # text in ink can be read on each
     for band, shade in zip(found, shades, strict=True):
         probability = band.probability or 0.0
-        figure.add_bar(
-            x=[probability],
-            y=[""],
-            orientation="h",
-            text=[f"{band.name} {decimal(probability)}" if probability >= 0.14 else ""],
-            insidetextanchor="middle",
-            textangle=0,
-            textfont={"color": theme.ink},
-            marker={"color": with_opacity(theme.accent, float(shade)), "line": {"color": theme.grid, "width": 1}},
-            hovertemplate=f"{band.name} ({band.low:g} to {band.high:g}): {probability:.3f}<extra></extra>",
-            showlegend=False,
+        data.append(
+            bar(
+                x=[probability],
+                y=[""],
+                orientation="h",
+                text=[f"{band.name} {decimal(probability)}" if probability >= 0.14 else ""],
+                insidetextanchor="middle",
+                textangle=0,
+                textfont={"color": theme.ink},
+                marker={"color": with_opacity(theme.accent, float(shade)), "line": {"color": theme.grid, "width": 1}},
+                hovertemplate=f"{band.name} ({band.low:g} to {band.high:g}): {probability:.3f}<extra></extra>",
+                showlegend=False,
+            )
         )
-    figure.update_layout(barmode="stack")
-    figure.update_xaxes(range=[0, 1], title_text="probability")
-    figure.update_yaxes(showgrid=False)
-    return figure
+    return titled(
+        theme,
+        title,
+        128,
+        data,
+        xaxis={"range": [0, 1], "title": "probability"},
+        yaxis={"showgrid": False},
+        barmode="stack",
+    )
 
 
 def _ends(one: Coefficient) -> str:

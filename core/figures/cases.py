@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 
 from ..certainty.regions import Region
 from ..text import plotly, shorten
-from .theme import Theme, blank, with_opacity
+from .theme import Theme, Trace, bar, figure_of, scatter, with_opacity
 
 SHOWN_DRAWS = 80
 MOST_TRIANGLE_DRAWS = 1000
@@ -33,41 +33,47 @@ def plausibility_bars(
     draws : ndarray, shape (n_draws, n_lines)
     colours : list of str
     """
-    figure = blank(theme, title, height=96 + 34 * len(names))
     labels = [plotly(shorten(name, 26)) for name in names]
-    figure.add_bar(
-        x=point,
-        y=list(range(len(names))),
-        orientation="h",
-        width=0.62,
-        marker={"color": [with_opacity(colour, 0.32) for colour in colours]},
-        customdata=[
-            [label, f"{m:.3f} ({a:.2f} to {b:.2f})"] for label, m, a, b in zip(labels, mean, low, high, strict=True)
-        ],
-        hovertemplate="%{customdata[0]}: point estimate %{x:.3f}<br>draws %{customdata[1]}<extra></extra>",
-        showlegend=False,
-    )
-    _dots(figure, draws, colours)
-    _intervals(figure, mean, low, high, theme)
+    data = [
+        bar(
+            x=point,
+            y=list(range(len(names))),
+            orientation="h",
+            width=0.62,
+            marker={"color": [with_opacity(colour, 0.32) for colour in colours]},
+            customdata=[
+                [label, f"{m:.3f} ({a:.2f} to {b:.2f})"] for label, m, a, b in zip(labels, mean, low, high, strict=True)
+            ],
+            hovertemplate="%{customdata[0]}: point estimate %{x:.3f}<br>draws %{customdata[1]}<extra></extra>",
+            showlegend=False,
+        ),
+        _dots(draws, colours),
+        *_intervals(mean, low, high, theme),
+    ]
     widest = max(float(draws.max()), float(point.max()))
-    figure.update_xaxes(range=[0, min(1.0, max(0.3, widest * 1.05))], title_text="plausibility")
-    figure.update_yaxes(
-        tickmode="array",
-        tickvals=list(range(len(names))),
-        ticktext=labels,
-        autorange="reversed",
-        showgrid=False,
-        tickfont={"size": 13, "color": theme.ink},
+    return figure_of(
+        theme,
+        data,
+        title,
+        96 + 34 * len(names),
+        xaxis={"range": [0, min(1.0, max(0.3, widest * 1.05))], "title": "plausibility"},
+        yaxis={
+            "tickmode": "array",
+            "tickvals": list(range(len(names))),
+            "ticktext": labels,
+            "autorange": "reversed",
+            "showgrid": False,
+            "tickfont": {"size": 13, "color": theme.ink},
+        },
     )
-    return figure
 
 
-def _dots(figure: go.Figure, draws: np.ndarray, colours: list[str]) -> None:
+def _dots(draws: np.ndarray, colours: list[str]) -> Trace:
     """At most `SHOWN_DRAWS` draws of each line, shifted up and down at random so that they can be told apart."""
     step = max(1, len(draws) // SHOWN_DRAWS)
     shown = draws[::step][:SHOWN_DRAWS]
     jitter = np.random.default_rng(0).uniform(-0.2, 0.2, shown.shape)
-    figure.add_scatter(
+    return scatter(
         x=shown.T.ravel(),
         y=(np.arange(draws.shape[1])[:, None] + jitter.T).ravel(),
         mode="markers",
@@ -81,9 +87,9 @@ def _dots(figure: go.Figure, draws: np.ndarray, colours: list[str]) -> None:
     )
 
 
-def _intervals(figure: go.Figure, mean: np.ndarray, low: np.ndarray, high: np.ndarray, theme: Theme) -> None:
+def _intervals(mean: np.ndarray, low: np.ndarray, high: np.ndarray, theme: Theme) -> tuple[Trace, Trace]:
     """One line for each interval, above the dots, with a tick at the mean."""
-    figure.add_scatter(
+    line = scatter(
         x=[value for a, b in zip(low, high, strict=True) for value in (a, b, None)],
         y=[value for line in range(len(mean)) for value in (line + 0.36, line + 0.36, None)],
         mode="lines",
@@ -91,7 +97,7 @@ def _intervals(figure: go.Figure, mean: np.ndarray, low: np.ndarray, high: np.nd
         hoverinfo="skip",
         showlegend=False,
     )
-    figure.add_scatter(
+    tick = scatter(
         x=mean,
         y=np.arange(len(mean)) + 0.36,
         mode="markers",
@@ -99,6 +105,7 @@ def _intervals(figure: go.Figure, mean: np.ndarray, low: np.ndarray, high: np.nd
         hoverinfo="skip",
         showlegend=False,
     )
+    return line, tick
 
 
 def triangle(
@@ -116,81 +123,80 @@ def triangle(
     corners : ndarray, shape (n_draws, 3)
         Draws renormalised to the corners; at most `MOST_TRIANGLE_DRAWS` are drawn.
     """
-    figure = blank(theme, title, height=350)
-    _grid(figure, theme)
     colour = colour or theme.accent
-    _outlines(figure, region, colour)
     shown = corners[:: max(1, -(-len(corners) // MOST_TRIANGLE_DRAWS))]
-    x, y = _plane(shown)
+    mean = corners.mean(axis=0, keepdims=True)
     labels = [plotly(shorten(name, 22)) for name in names]
     hover = "<br>".join(f"{label} %{{customdata[{place}]:.2f}}" for place, label in enumerate(labels))
-    figure.add_scatter(
-        x=x,
-        y=y,
-        mode="markers",
-        marker={"size": 4, "color": colour, "opacity": 0.38},
-        customdata=shown,
-        hovertemplate=hover + "<extra>draw</extra>",
-        showlegend=False,
-    )
-    mean = corners.mean(axis=0, keepdims=True)
-    x, y = _plane(mean)
-    figure.add_scatter(
-        x=x,
-        y=y,
-        mode="markers",
-        marker={
-            "size": 15,
-            "symbol": "cross",
-            "color": theme.ink,
-            "line": {"width": 1.5, "color": theme.paper},
+    data = [
+        *_grid(theme),
+        *(_outline(outline, colour) for outline in region.outlines),
+        scatter(
+            **_plane(shown),
+            mode="markers",
+            marker={"size": 4, "color": colour, "opacity": 0.38},
+            customdata=shown,
+            hovertemplate=hover + "<extra>draw</extra>",
+            showlegend=False,
+        ),
+        scatter(
+            **_plane(mean),
+            mode="markers",
+            marker={"size": 15, "symbol": "cross", "color": theme.ink, "line": {"width": 1.5, "color": theme.paper}},
+            customdata=mean,
+            hovertemplate=hover + "<extra>mean</extra>",
+            showlegend=False,
+        ),
+    ]
+    return figure_of(
+        theme,
+        data,
+        title,
+        350,
+        annotations=_corner_names(labels, theme),
+        xaxis={"visible": False, "range": [-0.17, 1.17], "fixedrange": True},
+        yaxis={
+            "visible": False,
+            "range": [-0.16, _HEIGHT + 0.13],
+            "scaleanchor": "x",
+            "constrain": "domain",
+            "fixedrange": True,
         },
-        customdata=mean,
-        hovertemplate=hover + "<extra>mean</extra>",
-        showlegend=False,
     )
-    _corner_names(figure, labels, theme)
-    return figure
 
 
-def _grid(figure: go.Figure, theme: Theme) -> None:
+def _grid(theme: Theme) -> list[Trace]:
     """The sides, and lines at a quarter, a half and three quarters of each corner."""
+    lines = []
     for share in (0.25, 0.5, 0.75):
         for a, b in ((0, 1), (1, 2), (2, 0)):
             c = 3 - a - b
             ends = np.zeros((2, 3))
             ends[0, c] = ends[1, c] = share
             ends[0, a] = ends[1, b] = 1 - share
-            _line(figure, ends, theme.grid, 1)
-    _line(figure, np.eye(3)[[0, 1, 2, 0]], theme.quiet, 1.5)
+            lines.append(_line(ends, theme.grid, 1))
+    return [*lines, _line(np.eye(3)[[0, 1, 2, 0]], theme.quiet, 1.5)]
 
 
-def _outlines(figure: go.Figure, region: Region, colour: str) -> None:
-    for outline in region.outlines:
-        x, y = _plane(outline)
-        figure.add_scatter(
-            x=x,
-            y=y,
-            mode="lines",
-            fill="toself",
-            fillcolor=with_opacity(colour, 0.14),
-            line={"color": colour, "width": 1.5},
-            hoverinfo="skip",
-            showlegend=False,
-        )
-
-
-def _corner_names(figure: go.Figure, labels: list[str], theme: Theme) -> None:
-    for label, (x, y), anchor in zip(
-        labels, ((0, -0.03), (1, -0.03), (0.5, _HEIGHT + 0.03)), ("top", "top", "bottom"), strict=True
-    ):
-        figure.add_annotation(
-            x=x, y=y, text=_wrapped(label), showarrow=False, yanchor=anchor, font={"color": theme.ink, "size": 12}
-        )
-    figure.update_xaxes(visible=False, range=[-0.17, 1.17], fixedrange=True)
-    figure.update_yaxes(
-        visible=False, range=[-0.16, _HEIGHT + 0.13], scaleanchor="x", constrain="domain", fixedrange=True
+def _outline(outline: np.ndarray, colour: str) -> Trace:
+    return scatter(
+        **_plane(outline),
+        mode="lines",
+        fill="toself",
+        fillcolor=with_opacity(colour, 0.14),
+        line={"color": colour, "width": 1.5},
+        hoverinfo="skip",
+        showlegend=False,
     )
+
+
+def _corner_names(labels: list[str], theme: Theme) -> list[dict]:
+    places = ((0, -0.03, "top"), (1, -0.03, "top"), (0.5, _HEIGHT + 0.03, "bottom"))
+    font = {"color": theme.ink, "size": 12}
+    return [
+        {"x": x, "y": y, "text": _wrapped(label), "showarrow": False, "yanchor": anchor, "font": font}
+        for label, (x, y, anchor) in zip(labels, places, strict=True)
+    ]
 
 
 def interval(names: tuple[str, str], share: np.ndarray, theme: Theme, title: str) -> go.Figure:
@@ -202,58 +208,62 @@ def interval(names: tuple[str, str], share: np.ndarray, theme: Theme, title: str
         Right end, left end.
     share : ndarray, shape (n_draws,)
     """
-    figure = blank(theme, title, height=230)
     low, high = np.quantile(share, [0.025, 0.975])
     shown = share[:: max(1, -(-len(share) // MOST_TRIANGLE_DRAWS))]
     jitter = np.random.default_rng(0).uniform(-0.28, 0.28, len(shown))
-    figure.add_scatter(
-        x=[low, high, high, low, low],
-        y=[-0.4, -0.4, 0.4, 0.4, -0.4],
-        mode="lines",
-        fill="toself",
-        fillcolor=with_opacity(theme.accent, 0.14),
-        line={"color": theme.accent, "width": 1.5},
-        hoverinfo="skip",
-        showlegend=False,
-    )
-    figure.add_scatter(
-        x=shown,
-        y=jitter,
-        mode="markers",
-        marker={"size": 4, "color": theme.accent, "opacity": 0.4},
-        hovertemplate="%{x:.2f}<extra>draw</extra>",
-        showlegend=False,
-    )
-    figure.add_scatter(
-        x=[float(share.mean())],
-        y=[0],
-        mode="markers",
-        marker={"size": 15, "symbol": "cross", "color": theme.mean, "line": {"width": 1.5, "color": theme.paper}},
-        hovertemplate="%{x:.3f}<extra>mean</extra>",
-        showlegend=False,
-    )
+    data = [
+        scatter(
+            x=[low, high, high, low, low],
+            y=[-0.4, -0.4, 0.4, 0.4, -0.4],
+            mode="lines",
+            fill="toself",
+            fillcolor=with_opacity(theme.accent, 0.14),
+            line={"color": theme.accent, "width": 1.5},
+            hoverinfo="skip",
+            showlegend=False,
+        ),
+        scatter(
+            x=shown,
+            y=jitter,
+            mode="markers",
+            marker={"size": 4, "color": theme.accent, "opacity": 0.4},
+            hovertemplate="%{x:.2f}<extra>draw</extra>",
+            showlegend=False,
+        ),
+        scatter(
+            x=[float(share.mean())],
+            y=[0],
+            mode="markers",
+            marker={"size": 15, "symbol": "cross", "color": theme.mean, "line": {"width": 1.5, "color": theme.paper}},
+            hovertemplate="%{x:.3f}<extra>mean</extra>",
+            showlegend=False,
+        ),
+    ]
     first, second = (plotly(shorten(name, 28)) for name in names)
-    figure.update_xaxes(
-        range=[-0.01, 1.01],
-        tickmode="array",
-        tickvals=[0, 0.25, 0.5, 0.75, 1],
-        ticktext=[f"0<br>all {second}", ".25", ".5", ".75", f"1<br>all {first}"],
-        title_text=f"plausibility of {first}",
+    return figure_of(
+        theme,
+        data,
+        title,
+        230,
+        xaxis={
+            "range": [-0.01, 1.01],
+            "tickmode": "array",
+            "tickvals": [0, 0.25, 0.5, 0.75, 1],
+            "ticktext": [f"0<br>all {second}", ".25", ".5", ".75", f"1<br>all {first}"],
+            "title": f"plausibility of {first}",
+        },
+        yaxis={"visible": False, "range": [-0.6, 0.6], "fixedrange": True},
     )
-    figure.update_yaxes(visible=False, range=[-0.6, 0.6], fixedrange=True)
-    return figure
 
 
-def _plane(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _plane(points: np.ndarray) -> dict[str, np.ndarray]:
     """Barycentric to plane coordinates; corners left, right, top."""
-    return points[:, 1] + points[:, 2] / 2, points[:, 2] * _HEIGHT
+    return {"x": points[:, 1] + points[:, 2] / 2, "y": points[:, 2] * _HEIGHT}
 
 
-def _line(figure: go.Figure, points: np.ndarray, colour: str, width: float) -> None:
-    x, y = _plane(points)
-    figure.add_scatter(
-        x=x, y=y, mode="lines", line={"color": colour, "width": width}, hoverinfo="skip", showlegend=False
-    )
+def _line(points: np.ndarray, colour: str, width: float) -> Trace:
+    line = {"color": colour, "width": width}
+    return scatter(**_plane(points), mode="lines", line=line, hoverinfo="skip", showlegend=False)
 
 
 def _wrapped(label: str) -> str:

@@ -8,7 +8,7 @@ from ..models.loo import LooRow
 from ..text import plotly, shorten
 from .labels import model_name, row_height, short_names, slant, titled
 from .reliability import SYMBOLS
-from .theme import Theme, legend_below, with_opacity
+from .theme import Theme, Trace, bar, scatter, upright, with_opacity
 
 MOST_MODELS = 5
 MOST_RATERS = 200
@@ -27,16 +27,17 @@ def vote_bands(
     first = next(iter(checks.values()))
     mine = _of_class(first, class_code)
     votes, observed = first.place[mine], first.observed[mine]
-    figure = titled(theme, title, height=500)
-    figure.add_bar(
-        x=votes,
-        y=observed,
-        width=0.92,
-        name="observed",
-        marker={"color": "rgba(0,0,0,0)", "line": {"color": theme.ink, "width": 1.6}},
-        customdata=first.total[mine],
-        hovertemplate="%{x} votes: %{y:,} of %{customdata:,} cases<extra>observed</extra>",
-    )
+    data = [
+        bar(
+            x=votes,
+            y=observed,
+            width=0.92,
+            name="observed",
+            marker={"color": "rgba(0,0,0,0)", "line": {"color": theme.ink, "width": 1.6}},
+            customdata=first.total[mine],
+            hovertemplate="%{x} votes: %{y:,} of %{customdata:,} cases<extra>observed</extra>",
+        )
+    ]
     step = 0.8 / len(checks)
     width = float(np.clip(60 / (len(votes) * len(checks)), 1.5, 5))
     for number, (name, check) in enumerate(checks.items()):
@@ -49,42 +50,46 @@ def vote_bands(
             f"<extra>{label}</extra>"
         )
         for axis, shift in (("y", 0), ("y2", observed)):
-            figure.add_scatter(
-                x=votes + (number - (len(checks) - 1) / 2) * step,
-                y=median - shift,
-                yaxis=axis,
-                mode="markers",
-                name=label,
-                legendgroup=label,
-                showlegend=axis == "y",
-                marker={"color": colour, "symbol": SYMBOLS[number % len(SYMBOLS)], "size": width + 4},
-                error_y={
-                    "type": "data",
-                    "array": high - median,
-                    "arrayminus": median - low,
-                    "color": colour,
-                    "thickness": width,
-                    "width": 0,
-                },
-                customdata=np.column_stack([votes, observed, low, median, high, check.p[mine], check.total[mine]]),
-                hovertemplate=hover,
+            data.append(
+                scatter(
+                    x=votes + (number - (len(checks) - 1) / 2) * step,
+                    y=median - shift,
+                    yaxis=axis,
+                    mode="markers",
+                    name=label,
+                    legendgroup=label,
+                    showlegend=axis == "y",
+                    marker={"color": colour, "symbol": SYMBOLS[number % len(SYMBOLS)], "size": width + 4},
+                    error_y={
+                        "type": "data",
+                        "array": high - median,
+                        "arrayminus": median - low,
+                        "color": colour,
+                        "thickness": width,
+                        "width": 0,
+                    },
+                    customdata=np.column_stack([votes, observed, low, median, high, check.p[mine], check.total[mine]]),
+                    hovertemplate=hover,
+                )
             )
-    _one_above_the_other(figure, theme, len(votes))
-    return legend_below(figure)
-
-
-def _one_above_the_other(figure: go.Figure, theme: Theme, n_votes: int) -> None:
-    """Axes of cases above and of differences below, these with a line at 0."""
-    figure.add_shape(
-        type="line", xref="paper", x0=0, x1=1, yref="y2", y0=0, y1=0, line={"color": theme.ink, "width": 1.6}
+    zero = {"color": theme.ink, "width": 1.6}
+    return titled(
+        theme,
+        title,
+        500,
+        data,
+        # Cases above, differences below, these with a line at 0.
+        xaxis={
+            "anchor": "y2",
+            "title": "votes of a case",
+            "dtick": 1 if len(votes) <= 20 else None,
+            "showgrid": False,
+        },
+        yaxis={"domain": [0.5, 1], "title": "cases", "rangemode": "tozero"},
+        yaxis2={"domain": [0, 0.42], "title": "replicated − observed"},
+        shapes=[{"type": "line", "xref": "paper", "x0": 0, "x1": 1, "yref": "y2", "y0": 0, "y1": 0, "line": zero}],
+        legend_below=True,
     )
-    figure.update_layout(
-        yaxis={"domain": [0.5, 1], "title_text": "cases", "rangemode": "tozero"},
-        yaxis2={**figure.layout.yaxis.to_plotly_json(), "domain": [0, 0.42], "title_text": "replicated − observed"},
-        xaxis={"anchor": "y2", "title_text": "votes of a case", "dtick": 1 if n_votes <= 20 else None},
-    )
-    figure.update_layout(yaxis2_title_font={"color": theme.quiet, "size": 12})
-    figure.update_xaxes(showgrid=False)
 
 
 def rater_bands(check: PredictiveCheck, theme: Theme, title: str, class_code: int | None = None) -> go.Figure:
@@ -104,46 +109,57 @@ def rater_bands(check: PredictiveCheck, theme: Theme, title: str, class_code: in
     names = [plotly(name) for name in short_names([check.labels[entry] for entry in mine], 20)]
     place = np.arange(len(mine))
     few = len(mine) <= NAMED_RATERS
-    figure = titled(theme, title, height=380)
+    data: list[Trace] = []
     x, y = _segments(place, low / total, high / total)
-    figure.add_scatter(
-        x=x,
-        y=y,
-        mode="lines",
-        name="95 % of replicates",
-        line={"color": with_opacity(theme.accent, 0.4), "width": 9 if few else 3},
-        hoverinfo="skip",
+    data.append(
+        scatter(
+            x=x,
+            y=y,
+            mode="lines",
+            name="95 % of replicates",
+            line={"color": with_opacity(theme.accent, 0.4), "width": 9 if few else 3},
+            hoverinfo="skip",
+        )
     )
     for inside, name, symbol, colour in (
         (True, "observed", "circle-open", theme.ink),
         (False, "observed, outside the band", "x", theme.mean),
     ):
         chosen = np.flatnonzero(outside != inside)
-        figure.add_scatter(
-            x=place[chosen],
-            y=share[chosen],
-            mode="markers",
-            name=name,
-            marker={
-                "symbol": symbol,
-                "color": colour,
-                "size": 9 if few else 5 if inside else 7,
-                "line": {"width": 1.6 if few else 1},
-            },
-            customdata=[
-                [names[i], f"{check.observed[mine[i]]:,}", f"{total[i]:,}", low[i], high[i], check.p[mine[i]]]
-                for i in chosen
-            ],
-            hovertemplate="%{customdata[0]}: %{customdata[1]} of %{customdata[2]} annotations<br>replicated "
-            "%{customdata[3]:,.0f} to %{customdata[4]:,.0f}, p %{customdata[5]:.3f}<extra></extra>",
+        data.append(
+            scatter(
+                x=place[chosen],
+                y=share[chosen],
+                mode="markers",
+                name=name,
+                marker={
+                    "symbol": symbol,
+                    "color": colour,
+                    "size": 9 if few else 5 if inside else 7,
+                    "line": {"width": 1.6 if few else 1},
+                },
+                customdata=[
+                    [names[i], f"{check.observed[mine[i]]:,}", f"{total[i]:,}", low[i], high[i], check.p[mine[i]]]
+                    for i in chosen
+                ],
+                hovertemplate="%{customdata[0]}: %{customdata[1]} of %{customdata[2]} annotations<br>replicated "
+                "%{customdata[3]:,.0f} to %{customdata[4]:,.0f}, p %{customdata[5]:.3f}<extra></extra>",
+            )
         )
     if few:
-        figure.update_xaxes(tickmode="array", tickvals=place, ticktext=names, tickangle=slant(names))
+        xaxis = {"tickmode": "array", "tickvals": place, "ticktext": names, "tickangle": slant(names)}
     else:
-        figure.update_xaxes(showticklabels=False, title_text=f"{len(mine):,} raters by what was observed")
-    figure.update_xaxes(showgrid=False, range=[-0.7, len(mine) - 0.3])
-    figure.update_yaxes(title_text="share of annotations", tickformat=".0%")
-    return legend_below(figure)
+        xaxis = {"showticklabels": False, "title": f"{len(mine):,} raters by what was observed"}
+    xaxis |= {"showgrid": False, "range": [-0.7, len(mine) - 0.3]}
+    return titled(
+        theme,
+        title,
+        380,
+        data,
+        xaxis=xaxis,
+        yaxis={"title": "share of annotations", "tickformat": ".0%"},
+        legend_below=True,
+    )
 
 
 def loo_forest(rows: tuple[LooRow, ...], theme: Theme, title: str) -> go.Figure:
@@ -170,39 +186,45 @@ def loo_forest(rows: tuple[LooRow, ...], theme: Theme, title: str) -> go.Figure:
         else _signed(row.difference) + ("" if row.difference_se is None else f" ± {row.difference_se:,.1f}")
         for i, row in enumerate(rows)
     ]
-    figure = titled(theme, title, height=110 + row_height([row.name for row in rows]) * len(rows))
-    figure.add_scatter(
-        x=np.maximum(difference, edge),
-        y=place,
-        mode="markers",
-        marker={
-            "symbol": [
-                f"{symbol}-open" if open_ else str(symbol) for symbol, open_ in zip(symbols, doubtful, strict=True)
-            ],
-            "color": theme.accent,
-            "size": 10,
-            "line": {"width": 2, "color": theme.accent},
-        },
-        error_x={"type": "data", "array": error, "color": theme.accent, "thickness": 2, "width": 4},
-        customdata=[_loo_words(row, text) for row, text in zip(rows, written, strict=True)],
-        hovertemplate="%{customdata[0]}: %{customdata[1]}<br>elpd %{customdata[2]} over %{customdata[3]} cases, "
-        "p_loo %{customdata[4]}%{customdata[5]}<extra></extra>",
-        showlegend=False,
-    )
-    _beside(figure, written, theme)
-    figure.add_vline(x=0, line={"color": theme.rest, "width": 1})
+    data = [
+        scatter(
+            x=np.maximum(difference, edge),
+            y=place,
+            mode="markers",
+            marker={
+                "symbol": [
+                    f"{symbol}-open" if open_ else str(symbol) for symbol, open_ in zip(symbols, doubtful, strict=True)
+                ],
+                "color": theme.accent,
+                "size": 10,
+                "line": {"width": 2, "color": theme.accent},
+            },
+            error_x={"type": "data", "array": error, "color": theme.accent, "thickness": 2, "width": 4},
+            customdata=[_loo_words(row, text) for row, text in zip(rows, written, strict=True)],
+            hovertemplate="%{customdata[0]}: %{customdata[1]}<br>elpd %{customdata[2]} over %{customdata[3]} cases, "
+            "p_loo %{customdata[4]}%{customdata[5]}<extra></extra>",
+            showlegend=False,
+        )
+    ]
     names = [model_name(row.name) for row in rows]
-    figure.update_yaxes(
-        tickmode="array",
-        tickvals=place,
-        ticktext=names,
-        range=[len(rows) - 0.4, -0.6],
-        showgrid=False,
-        tickfont={"size": 13, "color": theme.ink},
+    return titled(
+        theme,
+        title,
+        110 + row_height([row.name for row in rows]) * len(rows),
+        data,
+        xaxis={"title": "elpd less the best model's, ± SE", "nticks": 6},
+        yaxis={
+            "tickmode": "array",
+            "tickvals": place,
+            "ticktext": names,
+            "range": [len(rows) - 0.4, -0.6],
+            "showgrid": False,
+            "tickfont": {"size": 13, "color": theme.ink},
+        },
+        shapes=[upright(0, {"color": theme.rest, "width": 1})],
+        annotations=_beside(written, theme),
+        margin={"r": 110},
     )
-    figure.update_xaxes(title_text="elpd less the best model's, ± SE", nticks=6)
-    figure.update_layout(margin_r=110)
-    return figure
 
 
 def _loo_words(row: LooRow, difference: str) -> list[str]:
@@ -217,19 +239,12 @@ def _loo_words(row: LooRow, difference: str) -> list[str]:
     ]
 
 
-def _beside(figure: go.Figure, written: list[str], theme: Theme) -> None:
+def _beside(written: list[str], theme: Theme) -> list[dict]:
     """One text for each line, right of the axes."""
-    for i, text in enumerate(written):
-        figure.add_annotation(
-            xref="paper",
-            x=1,
-            xanchor="left",
-            xshift=8,
-            y=i,
-            text=text,
-            showarrow=False,
-            font={"size": 12, "color": theme.quiet},
-        )
+    place = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 8, "showarrow": False}
+    return [
+        {**place, "y": i, "text": text, "font": {"size": 12, "color": theme.quiet}} for i, text in enumerate(written)
+    ]
 
 
 def _of_class(check: PredictiveCheck, class_code: int | None) -> np.ndarray:

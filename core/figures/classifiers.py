@@ -6,99 +6,126 @@ import plotly.graph_objects as go
 from ..evaluation.metrics import Evaluation
 from ..text import plotly, shorten
 from .reliability import DASHES, SYMBOLS, reliability_axis
-from .theme import Theme, blank, legend_below, with_opacity
+from .theme import Theme, Trace, bar, figure_of, scatter, with_opacity
 
 
 def metric_against_reliability(
     reliabilities: tuple[float, ...], evaluations: tuple[Evaluation, ...], metric: str, theme: Theme, title: str
 ) -> go.Figure:
     """A metric against reliability: line = mean over draws, band = 95 % of them, cross = at the point estimate."""
-    figure = blank(theme, title, height=420)
+    data: list[Trace] = []
     x = list(reliabilities)
     for number, name in enumerate(evaluations[0].classifiers):
         values = [evaluation.values[name][metric] for evaluation in evaluations]
         colour, label = theme.classes[number % len(theme.classes)], plotly(shorten(name, 24))
-        figure.add_scatter(
-            x=x + x[::-1],
-            y=[value.ci_high for value in values] + [value.ci_low for value in values][::-1],
-            mode="lines",
-            fill="toself",
-            fillcolor=with_opacity(colour, 0.14),
-            line={"width": 0},
-            hoverinfo="skip",
-            showlegend=False,
+        data.append(
+            scatter(
+                x=x + x[::-1],
+                y=[value.ci_high for value in values] + [value.ci_low for value in values][::-1],
+                mode="lines",
+                fill="toself",
+                fillcolor=with_opacity(colour, 0.14),
+                line={"width": 0},
+                hoverinfo="skip",
+                showlegend=False,
+            )
         )
-        figure.add_scatter(
-            x=x,
-            y=[value.mean for value in values],
-            mode="lines+markers",
-            name=label,
-            line={"color": colour, "width": 2.5, "dash": DASHES[number % len(DASHES)]},
-            marker={"symbol": SYMBOLS[number % len(SYMBOLS)], "size": 8},
-            customdata=[[value.ci_low, value.ci_high, value.n_cases] for value in values],
-            hovertemplate="γ %{x:g}: %{y:.3f} (%{customdata[0]:.3f} to %{customdata[1]:.3f}), "
-            "%{customdata[2]:,} cases<extra>" + label + "</extra>",
+        data.append(
+            scatter(
+                x=x,
+                y=[value.mean for value in values],
+                mode="lines+markers",
+                name=label,
+                line={"color": colour, "width": 2.5, "dash": DASHES[number % len(DASHES)]},
+                marker={"symbol": SYMBOLS[number % len(SYMBOLS)], "size": 8},
+                customdata=[[value.ci_low, value.ci_high, value.n_cases] for value in values],
+                hovertemplate="γ %{x:g}: %{y:.3f} (%{customdata[0]:.3f} to %{customdata[1]:.3f}), "
+                "%{customdata[2]:,} cases<extra>" + label + "</extra>",
+            )
         )
-        figure.add_scatter(
-            x=[x[-1] * 1.22],
-            y=[values[0].point],
-            mode="markers",
-            marker={"symbol": "x", "size": 11, "color": colour},
-            hovertemplate="against the point estimate: %{y:.3f}<extra>" + label + "</extra>",
-            showlegend=False,
+        data.append(
+            scatter(
+                x=[x[-1] * 1.22],
+                y=[values[0].point],
+                mode="markers",
+                marker={"symbol": "x", "size": 11, "color": colour},
+                hovertemplate="against the point estimate: %{y:.3f}<extra>" + label + "</extra>",
+                showlegend=False,
+            )
         )
-    reliability_axis(figure, reliabilities)
-    figure.update_xaxes(range=[np.log10(x[0] * 0.9), np.log10(x[-1] * 1.35)])
-    figure.update_yaxes(title_text=metric_title(metric))
-    return legend_below(figure)
+    return figure_of(
+        theme,
+        data,
+        title,
+        420,
+        xaxis=reliability_axis(reliabilities) | {"range": [np.log10(x[0] * 0.9), np.log10(x[-1] * 1.35)]},
+        yaxis={"title": metric_title(metric)},
+        legend_below=True,
+    )
 
 
 def draws_histogram(evaluation: Evaluation, metric: str, theme: Theme, title: str) -> go.Figure:
     """The metric over plausible truths: a histogram per classifier, with its worst and best draw."""
-    figure = blank(theme, title, height=320)
+    data: list[Trace] = []
     place = evaluation.metrics.index(metric)
     everything = evaluation.by_draw[:, place]
     edges = np.linspace(everything.min() - 1e-9, everything.max() + 1e-9, 41)
     for number, name in enumerate(evaluation.classifiers):
         count, _ = np.histogram(everything[number], bins=edges)
         colour, value = theme.classes[number % len(theme.classes)], evaluation.values[name][metric]
-        figure.add_bar(
-            x=(edges[:-1] + edges[1:]) / 2,
-            y=count / count.sum(),
-            width=edges[1] - edges[0],
-            name=f"{plotly(shorten(name, 24))}: worst {value.min:.2f}, best {value.max:.2f}",
-            marker={"color": with_opacity(colour, 0.5), "line": {"color": colour, "width": 1}},
-            hovertemplate="%{x:.3f}: %{y:.1%} of draws<extra>" + plotly(shorten(name, 24)) + "</extra>",
+        data.append(
+            bar(
+                x=(edges[:-1] + edges[1:]) / 2,
+                y=count / count.sum(),
+                width=edges[1] - edges[0],
+                name=f"{plotly(shorten(name, 24))}: worst {value.min:.2f}, best {value.max:.2f}",
+                marker={"color": with_opacity(colour, 0.5), "line": {"color": colour, "width": 1}},
+                hovertemplate="%{x:.3f}: %{y:.1%} of draws<extra>" + plotly(shorten(name, 24)) + "</extra>",
+            )
         )
-    figure.update_layout(barmode="overlay")
-    figure.update_xaxes(title_text=metric_title(metric))
-    figure.update_yaxes(title_text="share of draws", tickformat=".0%")
-    return legend_below(figure)
+    return figure_of(
+        theme,
+        data,
+        title,
+        320,
+        xaxis={"title": metric_title(metric)},
+        yaxis={"title": "share of draws", "tickformat": ".0%"},
+        barmode="overlay",
+        legend_below=True,
+    )
 
 
 def metric_per_case(evaluation: Evaluation, metric: str, theme: Theme, title: str) -> go.Figure:
     """The metric of every case, mean over draws, sorted, one curve per classifier."""
-    figure = blank(theme, title, height=320)
+    data: list[Trace] = []
     place = evaluation.metrics.index(metric)
     for number, name in enumerate(evaluation.classifiers):
         values = evaluation.by_case[:, number, place]
         values = np.sort(values[np.isfinite(values)])
         keep = np.unique(np.linspace(0, len(values) - 1, min(len(values), 600)).astype(int))
-        figure.add_scatter(
-            x=(keep + 0.5) / len(values),
-            y=values[keep],
-            mode="lines",
-            name=plotly(shorten(name, 24)),
-            line={
-                "color": theme.classes[number % len(theme.classes)],
-                "width": 2,
-                "dash": DASHES[number % len(DASHES)],
-            },
-            hovertemplate="%{x:.0%} of cases are below %{y:.2f}<extra></extra>",
+        data.append(
+            scatter(
+                x=(keep + 0.5) / len(values),
+                y=values[keep],
+                mode="lines",
+                name=plotly(shorten(name, 24)),
+                line={
+                    "color": theme.classes[number % len(theme.classes)],
+                    "width": 2,
+                    "dash": DASHES[number % len(DASHES)],
+                },
+                hovertemplate="%{x:.0%} of cases are below %{y:.2f}<extra></extra>",
+            )
         )
-    figure.update_xaxes(title_text="share of cases, worst first", tickformat=".0%", range=[0, 1])
-    figure.update_yaxes(title_text=metric_title(metric), range=[-0.02, 1.02])
-    return legend_below(figure)
+    return figure_of(
+        theme,
+        data,
+        title,
+        320,
+        xaxis={"title": "share of cases, worst first", "tickformat": ".0%", "range": [0, 1]},
+        yaxis={"title": metric_title(metric), "range": [-0.02, 1.02]},
+        legend_below=True,
+    )
 
 
 def metric_title(metric: str) -> str:

@@ -1,11 +1,13 @@
 """The picture of a difficulty model: which effects are switched on, and the tag that they spell."""
 
+from typing import Any
+
 import plotly.graph_objects as go
 
 from ..models.difficulty.names import Switches
 from ..text import plotly
 from .labels import titled
-from .theme import Theme, with_opacity
+from .theme import Theme, scatter, with_opacity
 
 # Field of `Switches`, letter that takes it away, what it is when on and when off, why.
 _RATER_EFFECTS = (
@@ -30,33 +32,27 @@ def effects_diagram(on: Switches, tag: str, theme: Theme, title: str) -> go.Figu
 
     After figure 1 of Han et al. Filled is on; dashed is off and gives its letter to the tag.
     """
-    figure = titled(theme, title, height=400)
-    hover = []
-    _plate(figure, theme, (0.0, 0.48), "each rater")
-    _plate(figure, theme, (0.52, 1.0), "each case")
-    _box(figure, theme, (0.55, 0.97), 0.845, "Truth z ~ π", "", True)
-    hover.append((0.76, 0.845, "Truth z: the class of the case, unknown; prevalence π is how often it is positive"))
+    plates = [_plate(theme, (0.0, 0.48), "each rater"), _plate(theme, (0.52, 1.0), "each case")]
+    boxes = [_box(theme, (0.55, 0.97), 0.845, "Truth z ~ π", "", True)]
+    hover = [(0.76, 0.845, "Truth z: the class of the case, unknown; prevalence π is how often it is positive")]
     for effects, span, top in ((_RATER_EFFECTS, (0.03, 0.45), 0.765), (_CASE_EFFECTS, (0.55, 0.97), 0.725)):
         for row, (name, letter, present, absent, why) in enumerate(effects):
             switched = getattr(on, name)
             height = top - row * (0.16 if effects is _RATER_EFFECTS else 0.12)
-            _box(figure, theme, span, height, present if switched else absent, "" if switched else letter, switched)
+            boxes.append(
+                _box(theme, span, height, present if switched else absent, "" if switched else letter, switched)
+            )
             state = "on" if switched else f"off, letter {letter}"
             hover.append((sum(span) / 2, height, f"{name.capitalize()}, {state}: {why}"))
-    for x in (0.24, 0.76):
-        figure.add_annotation(
-            x=0.5 + (x - 0.5) * 0.35, y=0.27, ax=x, ay=0.415, xref="x", yref="y", axref="x", ayref="y", text="",
-            arrowhead=2, arrowwidth=2, arrowcolor=theme.quiet,
-        )  # fmt: skip
-    figure.add_shape(
-        type="rect", x0=0.08, x1=0.92, y0=0.135, y1=0.265, line={"color": theme.ink, "width": 1.6}, layer="below"
-    )
-    _text(figure, 0.5, 0.2, f"P(right) = {formula(on)}", theme.ink, 14)
     hover.append((0.5, 0.2, "Probability that an answer is right, given the effects that are switched on"))
     spelled = "nothing is taken away" if tag == "Full" else f"without {_listed(on)}"
-    _text(figure, 0.5, 0.055, f"<b>{plotly(tag)}</b>", theme.accent, 22)
-    _text(figure, 0.5, -0.02, spelled, theme.quiet, 12)
-    figure.add_scatter(
+    place, to = {"xref": "x", "yref": "y", "axref": "x", "ayref": "y", "y": 0.27, "ay": 0.415}, theme.quiet
+    arrows = [
+        {**place, "x": 0.5 + (x - 0.5) * 0.35, "ax": x, "text": "", "arrowhead": 2, "arrowwidth": 2, "arrowcolor": to}
+        for x in (0.24, 0.76)
+    ]
+    result = {"type": "rect", "x0": 0.08, "x1": 0.92, "y0": 0.135, "y1": 0.265, "layer": "below"}
+    points = scatter(
         x=[point[0] for point in hover],
         y=[point[1] for point in hover],
         mode="markers",
@@ -65,9 +61,25 @@ def effects_diagram(on: Switches, tag: str, theme: Theme, title: str) -> go.Figu
         hovertemplate="%{customdata}<extra></extra>",
         showlegend=False,
     )
-    figure.update_xaxes(visible=False, range=[0, 1])
-    figure.update_yaxes(visible=False, range=[-0.06, 1.0])
-    return figure
+    return titled(
+        theme,
+        title,
+        400,
+        [points],
+        xaxis={"visible": False, "range": [0, 1]},
+        yaxis={"visible": False, "range": [-0.06, 1.0]},
+        shapes=[
+            *(shape for shape, _ in (*plates, *boxes)),
+            {**result, "line": {"color": theme.ink, "width": 1.6}},
+        ],
+        annotations=[
+            *(words for _, texts in (*plates, *boxes) for words in texts),
+            *arrows,
+            _text(0.5, 0.2, f"P(right) = {formula(on)}", theme.ink, 14),
+            _text(0.5, 0.055, f"<b>{plotly(tag)}</b>", theme.accent, 22),
+            _text(0.5, -0.02, spelled, theme.quiet, 12),
+        ],
+    )
 
 
 def formula(on: Switches) -> str:
@@ -88,39 +100,25 @@ def _listed(on: Switches) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def _plate(figure: go.Figure, theme: Theme, span: tuple[float, float], text: str) -> None:
-    figure.add_shape(
-        type="rect", x0=span[0], x1=span[1], y0=0.42, y1=1.0, line={"color": theme.rest, "width": 1.2}, layer="below"
-    )
-    figure.add_annotation(
-        x=span[0], y=1.0, text=text, showarrow=False, xanchor="left", yanchor="top", xshift=6, yshift=-3,
-        font={"size": 12, "color": theme.quiet},
-    )  # fmt: skip
+def _plate(theme: Theme, span: tuple[float, float], text: str) -> tuple[dict, list[dict]]:
+    """The frame of what is repeated: its shape, and its words in the upper left corner."""
+    shape = {"type": "rect", "x0": span[0], "x1": span[1], "y0": 0.42, "y1": 1.0, "layer": "below"}
+    words = _text(span[0], 1.0, text, theme.quiet, 12, xanchor="left", yanchor="top", xshift=6, yshift=-3)
+    return {**shape, "line": {"color": theme.rest, "width": 1.2}}, [words]
 
 
 def _box(
-    figure: go.Figure, theme: Theme, span: tuple[float, float], y: float, text: str, letter: str, filled: bool
-) -> None:
-    figure.add_shape(
-        type="rect",
-        x0=span[0],
-        x1=span[1],
-        y0=y - 0.047,
-        y1=y + 0.047,
-        fillcolor=with_opacity(theme.accent, 0.22) if filled else "rgba(0,0,0,0)",
-        line={"color": theme.accent if filled else theme.rest, "width": 1.6, "dash": "solid" if filled else "dash"},
-        layer="below",
-    )
-    figure.add_annotation(
-        x=span[0], y=y, text=text, showarrow=False, xanchor="left", xshift=6,
-        font={"size": 13, "color": theme.ink if filled else theme.quiet},
-    )  # fmt: skip
+    theme: Theme, span: tuple[float, float], y: float, text: str, letter: str, filled: bool
+) -> tuple[dict, list[dict]]:
+    """An effect: its shape, its name, and the letter that it gives to the tag."""
+    shape = {"type": "rect", "x0": span[0], "x1": span[1], "y0": y - 0.047, "y1": y + 0.047, "layer": "below"}
+    line = {"color": theme.accent if filled else theme.rest, "width": 1.6, "dash": "solid" if filled else "dash"}
+    words = [_text(span[0], y, text, theme.ink if filled else theme.quiet, 13, xanchor="left", xshift=6)]
     if letter:
-        figure.add_annotation(
-            x=span[1], y=y, text=f"<b>{letter}</b>", showarrow=False, xanchor="right", xshift=-6,
-            font={"size": 14, "color": theme.mean},
-        )  # fmt: skip
+        words.append(_text(span[1], y, f"<b>{letter}</b>", theme.mean, 14, xanchor="right", xshift=-6))
+    fill = with_opacity(theme.accent, 0.22) if filled else "rgba(0,0,0,0)"
+    return {**shape, "fillcolor": fill, "line": line}, words
 
 
-def _text(figure: go.Figure, x: float, y: float, text: str, colour: str, size: int) -> None:
-    figure.add_annotation(x=x, y=y, text=text, showarrow=False, font={"size": size, "color": colour})
+def _text(x: float, y: float, text: str, colour: str, size: int, **place: Any) -> dict:
+    return {"x": x, "y": y, "text": text, "showarrow": False, "font": {"size": size, "color": colour}, **place}

@@ -15,7 +15,7 @@ from ..text import plotly
 from .agreement import forest
 from .classifiers import metric_against_reliability
 from .labels import short_names
-from .theme import Theme, blank, legend_below, with_opacity
+from .theme import Theme, Trace, bar, figure_of, scatter, upright, with_opacity
 
 HEIGHT = 250
 MOST_COEFFICIENTS = 4
@@ -44,7 +44,7 @@ def agreement(table: Sequence[Coefficient], theme: Theme) -> go.Figure | None:
 
 def certainties(certainty: np.ndarray, below: float, theme: Theme) -> go.Figure:
     """How many cases have which certainty; the uncertain ones, left of ``below``, in another colour."""
-    figure = blank(theme, "", HEIGHT)
+    data: list[Trace] = []
     edges = np.linspace(0, 1, 21)
     count, _ = np.histogram(certainty, bins=edges)
     middle = (edges[:-1] + edges[1:]) / 2
@@ -52,17 +52,25 @@ def certainties(certainty: np.ndarray, below: float, theme: Theme) -> go.Figure:
         ("uncertain", theme.mean, middle < below),
         ("certain", theme.accent, middle >= below),
     ):
-        figure.add_bar(
-            x=middle[here],
-            y=count[here],
-            width=0.044,
-            name=name,
-            marker={"color": with_opacity(colour, 0.6), "line": {"color": colour, "width": 1}},
+        data.append(
+            bar(
+                x=middle[here],
+                y=count[here],
+                width=0.044,
+                name=name,
+                marker={"color": with_opacity(colour, 0.6), "line": {"color": colour, "width": 1}},
+            )
         )
-    figure.add_vline(x=below, line={"color": theme.quiet, "dash": "dot", "width": 1.5})
-    figure.update_xaxes(title_text="certainty of the case", range=[0, 1.02])
-    figure.update_yaxes(title_text="cases", rangemode="tozero", nticks=5)
-    return _still(legend_below(figure))
+    return figure_of(
+        theme,
+        data,
+        height=HEIGHT,
+        xaxis={"title": "certainty of the case", "range": [0, 1.02]},
+        yaxis={"title": "cases", "rangemode": "tozero", "nticks": 5},
+        shapes=[upright(below, {"color": theme.quiet, "dash": "dot", "width": 1.5})],
+        hovermode=False,
+        legend_below=True,
+    )
 
 
 def with_intervals(
@@ -79,36 +87,43 @@ def with_intervals(
     At most `MOST_LINES` are drawn.
     """
     n = min(len(names), MOST_LINES)
-    figure = blank(theme, "", HEIGHT)
+    data: list[Trace] = []
     value, low, high = (np.asarray(each[:n], float) for each in (value, low, high))
     marked = np.zeros(n, bool) if marked is None else np.asarray(marked[:n], bool)
     for here, colour, symbol in ((~marked, theme.accent, "circle"), (marked, theme.mean, "x")):
         places = np.flatnonzero(here)
-        figure.add_scatter(
-            x=value[places],
-            y=places,
-            mode="markers",
-            marker={"color": colour, "size": 9, "symbol": symbol},
-            error_x={
-                "type": "data",
-                "array": high[places] - value[places],
-                "arrayminus": value[places] - low[places],
-                "color": with_opacity(colour, 0.7),
-                "thickness": 1.8,
-                "width": 3,
-            },
-            showlegend=False,
+        data.append(
+            scatter(
+                x=value[places],
+                y=places,
+                mode="markers",
+                marker={"color": colour, "size": 9, "symbol": symbol},
+                error_x={
+                    "type": "data",
+                    "array": high[places] - value[places],
+                    "arrayminus": value[places] - low[places],
+                    "color": with_opacity(colour, 0.7),
+                    "thickness": 1.8,
+                    "width": 3,
+                },
+                showlegend=False,
+            )
         )
-    figure.update_xaxes(title_text=axis, rangemode="tozero", nticks=6)
-    figure.update_yaxes(
-        range=[n - 0.4, -0.6],
-        showgrid=False,
-        tickmode="array",
-        tickvals=list(range(n)),
-        ticktext=[plotly(name) for name in short_names(list(names[:n]), 18)],
-        tickfont={"color": theme.ink},
+    return figure_of(
+        theme,
+        data,
+        height=HEIGHT,
+        xaxis={"title": axis, "rangemode": "tozero", "nticks": 6},
+        yaxis={
+            "range": [n - 0.4, -0.6],
+            "showgrid": False,
+            "tickmode": "array",
+            "tickvals": list(range(n)),
+            "ticktext": [plotly(name) for name in short_names(list(names[:n]), 18)],
+            "tickfont": {"color": theme.ink},
+        },
+        hovermode=False,
     )
-    return _still(figure)
 
 
 def classifiers(
@@ -119,5 +134,5 @@ def classifiers(
 
 
 def _still(figure: go.Figure) -> go.Figure:
-    figure.update_layout(height=HEIGHT, margin_t=8, hovermode=False)
+    figure.layout.height, figure.layout.hovermode = HEIGHT, False
     return figure

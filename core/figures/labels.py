@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from html import unescape
+from typing import Any
 
 import plotly.graph_objects as go
 
 from ..text import plotly, shorten
-from .theme import Theme, blank
+from .theme import Theme, Trace, figure_of
 
 TITLE_WIDTH = 46  # characters of a title that stand side by side where a screen is 390 pixels wide
 AXIS_WIDTH = 40
@@ -16,14 +17,13 @@ NOT_CONVERGED = ", not converged"
 ELLIPSIS = "…"
 
 
-def titled(theme: Theme, title: str, height: int) -> go.Figure:
-    """An empty figure whose title is broken into lines that fit a narrow screen; each line more makes it higher."""
+def titled(theme: Theme, title: str, height: int, data: Sequence[Trace], **own: Any) -> go.Figure:
+    """`figure_of` with its title broken into lines that fit a narrow screen; each line more makes it higher."""
     lines = in_lines(title)
-    more = LINE_HEIGHT * (len(lines) - 1)
-    figure = blank(theme, "<br>".join(lines), height + more)
+    more = LINE_HEIGHT * max(0, len(lines) - 1)
     if more:
-        figure.update_layout(margin_t=44 + more)
-    return figure
+        own["margin"] = {"t": 44 + more} | own.get("margin", {})
+    return figure_of(theme, data, "<br>".join(lines), height + more, **own)
 
 
 def in_lines(text: str, width: int = TITLE_WIDTH) -> list[str]:

@@ -8,7 +8,7 @@ from ..models.result import RaterModelFit
 from ..text import number, plotly, shorten
 from .labels import model_name, row_height, short_names, slant, titled
 from .reliability import SYMBOLS
-from .theme import Theme, legend_below, with_opacity
+from .theme import Theme, Trace, bar, heatmap, scatter, with_opacity
 
 MOST_CLASSES = 12
 MOST_WITH_INTERVALS = 5
@@ -19,24 +19,38 @@ def prevalence_bars(fits: list[RaterModelFit], theme: Theme, title: str) -> go.F
     """Prevalence of each class by vote and by model, the commonest first; at most `MOST_CLASSES` are drawn."""
     order = np.argsort(-fits[-1].prevalence, kind="stable")[:MOST_CLASSES]
     names = [plotly(name) for name in short_names([fits[0].classes[code] for code in order], 24)]
-    figure = titled(theme, title, height=130 + 26 * len(order))
+    data: list[Trace] = []
     for place, fit in enumerate(fits):
         colour = theme.classes[1 - place]
-        figure.add_bar(
-            y=list(range(len(order))),
-            x=fit.prevalence[order],
-            orientation="h",
-            name=method_named("rater model", fit.model).title,
-            marker={"color": with_opacity(colour, 0.75), "pattern": {"shape": "/" if place == 0 else ""}},
-            customdata=names,
-            hovertemplate="%{customdata}: %{x:.3f}<extra>" + method_named("rater model", fit.model).title + "</extra>",
+        data.append(
+            bar(
+                y=list(range(len(order))),
+                x=fit.prevalence[order],
+                orientation="h",
+                name=method_named("rater model", fit.model).title,
+                marker={"color": with_opacity(colour, 0.75), "pattern": {"shape": "/" if place == 0 else ""}},
+                customdata=names,
+                hovertemplate="%{customdata}: %{x:.3f}<extra>"
+                + method_named("rater model", fit.model).title
+                + "</extra>",
+            )
         )
-    figure.update_xaxes(title_text="share of cases", rangemode="tozero")
-    figure.update_yaxes(
-        tickmode="array", tickvals=list(range(len(order))), ticktext=names, autorange="reversed", showgrid=False
+    return titled(
+        theme,
+        title,
+        130 + 26 * len(order),
+        data,
+        xaxis={"title": "share of cases", "rangemode": "tozero"},
+        yaxis={
+            "tickmode": "array",
+            "tickvals": list(range(len(order))),
+            "ticktext": names,
+            "autorange": "reversed",
+            "showgrid": False,
+        },
+        barmode="group",
+        legend_below=True,
     )
-    figure.update_layout(barmode="group")
-    return legend_below(figure)
 
 
 def prevalence_by_model(
@@ -50,8 +64,7 @@ def prevalence_by_model(
     first = next(iter(fits.values()))
     span = len(fits) + 1
     one_class = len(codes) == 1
-    figure = titled(theme, title, height=int(130 + (row_height(fits) if one_class else 24) * len(codes) * span))
-    _raw_shares(figure, first, raw, codes, len(fits), theme)
+    data = _raw_shares(first, raw, codes, len(fits), theme)
     for place, (name, fit) in enumerate(fits.items()):
         label = plotly(shorten(name, 42))
         colour = theme.accent if one_class else theme.classes[place % len(theme.classes)]
@@ -60,55 +73,61 @@ def prevalence_by_model(
         value = fit.prevalence[codes]
         low, high = (value, value) if spread is None else (spread.low[codes], spread.high[codes])
         interval = [f"{a:.3f} to {b:.3f}" if k else "no interval" for a, b, k in zip(low, high, known, strict=True)]
-        figure.add_scatter(
-            x=value,
-            y=np.arange(len(codes)) * span + place,
-            mode="markers",
-            name=label,
-            showlegend=not one_class,
-            marker={
-                "color": colour,
-                "size": 9,
-                "symbol": [SYMBOLS[place % len(SYMBOLS) * (not one_class)] if k else "x-thin" for k in known],
-                "line": {"width": 2, "color": colour},
-            },
-            error_x={
-                "type": "data",
-                "array": np.where(known, high - value, np.nan),
-                "arrayminus": np.where(known, value - low, np.nan),
-                "color": colour,
-                "thickness": 2,
-                "width": 4,
-            },
-            customdata=[[_class_name(fit, code), text] for code, text in zip(codes, interval, strict=True)],
-            hovertemplate="%{customdata[0]}: %{x:.3f} (%{customdata[1]}), "
-            f"{len(fit.cases):,} cases<extra>{label}</extra>",
+        data.append(
+            scatter(
+                x=value,
+                y=np.arange(len(codes)) * span + place,
+                mode="markers",
+                name=label,
+                showlegend=not one_class,
+                marker={
+                    "color": colour,
+                    "size": 9,
+                    "symbol": [SYMBOLS[place % len(SYMBOLS) * (not one_class)] if k else "x-thin" for k in known],
+                    "line": {"width": 2, "color": colour},
+                },
+                error_x={
+                    "type": "data",
+                    "array": np.where(known, high - value, np.nan),
+                    "arrayminus": np.where(known, value - low, np.nan),
+                    "color": colour,
+                    "thickness": 2,
+                    "width": 4,
+                },
+                customdata=[[_class_name(fit, code), text] for code, text in zip(codes, interval, strict=True)],
+                hovertemplate="%{customdata[0]}: %{x:.3f} (%{customdata[1]}), "
+                f"{len(fit.cases):,} cases<extra>{label}</extra>",
+            )
         )
     names = [model_name(name) for name in fits] if one_class else _class_names(first, codes)
     middle = np.arange(len(fits)) if one_class else np.arange(len(codes)) * span + (len(fits) - 1) / 2
-    figure.update_yaxes(
-        tickmode="array",
-        tickvals=middle,
-        ticktext=names,
-        range=[len(codes) * span - 1.4, -0.6],
-        showgrid=False,
-        tickfont={"size": 13, "color": theme.ink},
+    return titled(
+        theme,
+        title,
+        int(130 + (row_height(fits) if one_class else 24) * len(codes) * span),
+        data,
+        xaxis={
+            "title": f"share of cases that are {_class_name(first, codes[0])}" if one_class else "share of cases",
+            "rangemode": "tozero",
+        },
+        yaxis={
+            "tickmode": "array",
+            "tickvals": middle,
+            "ticktext": names,
+            "range": [len(codes) * span - 1.4, -0.6],
+            "showgrid": False,
+            "tickfont": {"size": 13, "color": theme.ink},
+        },
+        legend_below=True,
     )
-    figure.update_xaxes(
-        title_text=f"share of cases that are {_class_name(first, codes[0])}" if one_class else "share of cases",
-        rangemode="tozero",
-    )
-    return legend_below(figure)
 
 
-def _raw_shares(
-    figure: go.Figure, fit: RaterModelFit, raw: np.ndarray, codes: list[int], n_fits: int, theme: Theme
-) -> None:
+def _raw_shares(fit: RaterModelFit, raw: np.ndarray, codes: list[int], n_fits: int, theme: Theme) -> list[Trace]:
     """An upright line across each group of rows: the share of annotations that name its class."""
     span = n_fits + 1
     n_annotations = int(fit.n_annotations.sum())
-    for group, code in enumerate(codes):
-        figure.add_scatter(
+    return [
+        scatter(
             x=[raw[code]] * 2,
             y=[group * span - 0.5, group * span + n_fits - 0.5],
             mode="lines",
@@ -118,6 +137,8 @@ def _raw_shares(
             line={"color": theme.ink, "width": 2},
             hovertemplate=f"{_class_name(fit, code)}: %{{x:.3f}} of {n_annotations:,} annotations<extra></extra>",
         )
+        for group, code in enumerate(codes)
+    ]
 
 
 def confusion_heatmap(fit: RaterModelFit, rater: int, theme: Theme, title: str) -> go.Figure:
@@ -144,50 +165,55 @@ def confusion_heatmap(fit: RaterModelFit, rater: int, theme: Theme, title: str) 
         ]
         for k in range(n_shown)
     ]
-    figure = titled(theme, title, height=max(300, 130 + (44 if roomy else 30) * n_shown))
-    figure.add_heatmap(
-        z=matrix,
-        x=list(range(n_shown)),
-        y=list(range(n_shown)),
-        text=text if n_shown <= 12 else None,
-        texttemplate="%{text}" if n_shown <= 12 else None,
-        textfont={"size": 11, "color": theme.ink},
-        hovertext=hover,
-        hovertemplate="%{hovertext}<extra></extra>",
-        colorscale=[[0, with_opacity(theme.accent, 0.03)], [1, with_opacity(theme.accent, MOST_OPAQUE)]],
-        zmin=0,
-        zmax=1,
-        xgap=2,
-        ygap=2,
-        showscale=False,
-    )
+    data = [
+        heatmap(
+            z=matrix,
+            x=list(range(n_shown)),
+            y=list(range(n_shown)),
+            text=text if n_shown <= 12 else None,
+            texttemplate="%{text}" if n_shown <= 12 else None,
+            textfont={"size": 11, "color": theme.ink},
+            hovertext=hover,
+            hovertemplate="%{hovertext}<extra></extra>",
+            colorscale=[[0, with_opacity(theme.accent, 0.03)], [1, with_opacity(theme.accent, MOST_OPAQUE)]],
+            zmin=0,
+            zmax=1,
+            xgap=2,
+            ygap=2,
+            showscale=False,
+        )
+    ]
     ticks = {"tickmode": "array", "tickvals": list(range(n_shown)), "showgrid": False}
-    figure.update_xaxes(**ticks, ticktext=names, title_text="answered class", tickangle=slant(names))
-    figure.update_yaxes(
-        **ticks,
-        ticktext=[
-            f"{name}<br>n ≈ {n:,.0f}" if n_shown <= 12 else name for name, n in zip(names, evidence, strict=True)
-        ],
-        title_text="true class",
-        autorange="reversed",
+    return titled(
+        theme,
+        title,
+        max(300, 130 + (44 if roomy else 30) * n_shown),
+        data,
+        xaxis={**ticks, "ticktext": names, "title": "answered class", "tickangle": slant(names)},
+        yaxis={
+            **ticks,
+            "ticktext": [
+                f"{name}<br>n ≈ {n:,.0f}" if n_shown <= 12 else name for name, n in zip(names, evidence, strict=True)
+            ],
+            "title": "true class",
+            "autorange": "reversed",
+        },
     )
-    return figure
 
 
 def objective_path(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure:
     """What was maximised against the iteration: it must never fall."""
-    figure = titled(theme, title, height=240)
-    figure.add_scatter(
-        x=list(range(1, len(fit.objective) + 1)),
-        y=list(fit.objective),
-        mode="lines+markers",
-        line={"color": theme.accent, "width": 2},
-        marker={"size": 4},
-        hovertemplate="iteration %{x}: %{y:,.4f}<extra></extra>",
-    )
-    figure.update_xaxes(title_text="iteration")
-    figure.update_yaxes(title_text="objective")
-    return figure
+    data = [
+        scatter(
+            x=list(range(1, len(fit.objective) + 1)),
+            y=list(fit.objective),
+            mode="lines+markers",
+            line={"color": theme.accent, "width": 2},
+            marker={"size": 4},
+            hovertemplate="iteration %{x}: %{y:,.4f}<extra></extra>",
+        )
+    ]
+    return titled(theme, title, 240, data, xaxis={"title": "iteration"}, yaxis={"title": "objective"})
 
 
 def calibration_curve(
@@ -205,50 +231,54 @@ def calibration_curve(
     """
     kept = np.flatnonzero(count > 0)
     predicted, observed, low, high, count = (values[kept] for values in (predicted, observed, low, high, count))
-    figure = titled(theme, title, height=420)
-    figure.add_scatter(
-        x=[0, 1],
-        y=[0, 1],
-        mode="lines",
-        name="perfectly calibrated",
-        line={"color": theme.rest, "dash": "dash", "width": 1.5},
-        hoverinfo="skip",
+    data = [
+        scatter(
+            x=[0, 1],
+            y=[0, 1],
+            mode="lines",
+            name="perfectly calibrated",
+            line={"color": theme.rest, "dash": "dash", "width": 1.5},
+            hoverinfo="skip",
+        ),
+        scatter(
+            x=predicted,
+            y=observed,
+            mode="lines+markers",
+            name="observed",
+            line={"color": theme.accent, "width": 2},
+            marker={"size": 9, "color": theme.accent},
+            error_y={
+                "type": "data",
+                "array": high - observed,
+                "arrayminus": observed - low,
+                "color": theme.accent,
+                "thickness": 1.5,
+                "width": 4,
+            },
+            customdata=np.column_stack([low, high, count]),
+            hovertemplate="probability %{x:.2f}: true in %{y:.2f} (%{customdata[0]:.2f} to %{customdata[1]:.2f}) of "
+            "%{customdata[2]:,} cases<extra></extra>",
+        ),
+        bar(
+            x=predicted,
+            y=count,
+            yaxis="y2",
+            width=0.03,
+            name="cases",
+            marker={"color": "rgba(0,0,0,0)", "line": {"color": theme.ink, "width": 1}},
+            hovertemplate="probability %{x:.2f}: %{y:,} cases<extra></extra>",
+        ),
+    ]
+    return titled(
+        theme,
+        title,
+        420,
+        data,
+        xaxis={"anchor": "y2", "range": [-0.03, 1.03], "title": "probability under the model"},
+        yaxis={"domain": [0.3, 1], "title": "share true", "range": [-0.03, 1.03]},
+        yaxis2={"domain": [0, 0.22], "title": "cases", "nticks": 4},
+        legend_below=True,
     )
-    figure.add_scatter(
-        x=predicted,
-        y=observed,
-        mode="lines+markers",
-        name="observed",
-        line={"color": theme.accent, "width": 2},
-        marker={"size": 9, "color": theme.accent},
-        error_y={
-            "type": "data",
-            "array": high - observed,
-            "arrayminus": observed - low,
-            "color": theme.accent,
-            "thickness": 1.5,
-            "width": 4,
-        },
-        customdata=np.column_stack([low, high, count]),
-        hovertemplate="probability %{x:.2f}: true in %{y:.2f} (%{customdata[0]:.2f} to %{customdata[1]:.2f}) of "
-        "%{customdata[2]:,} cases<extra></extra>",
-    )
-    figure.add_bar(
-        x=predicted,
-        y=count,
-        yaxis="y2",
-        width=0.03,
-        name="cases",
-        marker={"color": "rgba(0,0,0,0)", "line": {"color": theme.ink, "width": 1}},
-        hovertemplate="probability %{x:.2f}: %{y:,} cases<extra></extra>",
-    )
-    figure.update_layout(
-        yaxis={"domain": [0.3, 1], "title_text": "share true", "range": [-0.03, 1.03]},
-        yaxis2={**figure.layout.yaxis.to_plotly_json(), "domain": [0, 0.22], "range": None, "nticks": 4},
-        xaxis={"anchor": "y2", "range": [-0.03, 1.03], "title_text": "probability under the model"},
-    )
-    figure.update_layout(yaxis2_title={"text": "cases", "font": {"color": theme.quiet, "size": 12}})
-    return legend_below(figure)
 
 
 def _intervals_of_confusion(fit: RaterModelFit, rater: int, order: np.ndarray) -> list[list[str]]:

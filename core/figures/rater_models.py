@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 from ..models.result import CaseEffect, RaterModelFit
 from ..text import plotly, shorten
 from .labels import short_names, slant, titled
-from .theme import Theme, legend_below, with_opacity
+from .theme import Theme, Trace, scatter, with_opacity
 
 NAMED_RATERS = 30
 INTERVAL_RATERS = 60
@@ -25,14 +25,16 @@ def sensitivity_specificity(fit: RaterModelFit, theme: Theme, title: str) -> go.
     told = (fit.evidence[chosen] > 0).all(axis=1)
     spam = told & (specificity + sensitivity < 1)
     told_well = told & ~spam
-    figure = titled(theme, title, height=460)
-    figure.add_scatter(
-        x=[0, 1],
-        y=[1, 0],
-        mode="lines",
-        name="says nothing of the truth",
-        line={"color": theme.mean, "dash": "dash", "width": 1.5},
-        hoverinfo="skip",
+    data: list[Trace] = []
+    data.append(
+        scatter(
+            x=[0, 1],
+            y=[1, 0],
+            mode="lines",
+            name="says nothing of the truth",
+            line={"color": theme.mean, "dash": "dash", "width": 1.5},
+            hoverinfo="skip",
+        )
     )
     few = len(chosen) <= INTERVAL_RATERS
     for mask, name, symbol, colour in (
@@ -43,35 +45,43 @@ def sensitivity_specificity(fit: RaterModelFit, theme: Theme, title: str) -> go.
         mine = np.flatnonzero(mask)
         if not len(mine):
             continue
-        figure.add_scatter(
-            x=specificity[mine],
-            y=sensitivity[mine],
-            mode="markers",
-            name=name,
-            marker={
-                "symbol": symbol,
-                "color": colour,
-                "size": 10 if few else 6,
-                "opacity": 0.5 if mask is told_well and not few else 0.9,
-            },
-            error_x=_bars(fit, chosen[mine], 0, colour) if few else None,
-            error_y=_bars(fit, chosen[mine], 1, colour) if few else None,
-            customdata=[
-                [
-                    plotly(shorten(fit.raters[j], 40)),
-                    _interval(fit, "confusion", (j, 1, 1), fit.confusion[j, 1, 1]),
-                    _interval(fit, "confusion", (j, 0, 0), fit.confusion[j, 0, 0]),
-                    f"{fit.n_annotations[j]:,}",
-                ]
-                for j in chosen[mine]
-            ],
-            hovertemplate="%{customdata[0]}, %{customdata[3]} annotations<br>sensitivity %{customdata[1]}"
-            "<br>specificity %{customdata[2]}<extra></extra>",
+        data.append(
+            scatter(
+                x=specificity[mine],
+                y=sensitivity[mine],
+                mode="markers",
+                name=name,
+                marker={
+                    "symbol": symbol,
+                    "color": colour,
+                    "size": 10 if few else 6,
+                    "opacity": 0.5 if mask is told_well and not few else 0.9,
+                },
+                error_x=_bars(fit, chosen[mine], 0, colour) if few else None,
+                error_y=_bars(fit, chosen[mine], 1, colour) if few else None,
+                customdata=[
+                    [
+                        plotly(shorten(fit.raters[j], 40)),
+                        _interval(fit, "confusion", (j, 1, 1), fit.confusion[j, 1, 1]),
+                        _interval(fit, "confusion", (j, 0, 0), fit.confusion[j, 0, 0]),
+                        f"{fit.n_annotations[j]:,}",
+                    ]
+                    for j in chosen[mine]
+                ],
+                hovertemplate="%{customdata[0]}, %{customdata[3]} annotations<br>sensitivity %{customdata[1]}"
+                "<br>specificity %{customdata[2]}<extra></extra>",
+            )
         )
     negative, positive = (plotly(shorten(name, 18)) for name in fit.classes)
-    figure.update_xaxes(title_text=f"specificity: right on {negative}", range=[-0.03, 1.03])
-    figure.update_yaxes(title_text=f"sensitivity: right on {positive}", range=[-0.03, 1.03])
-    return legend_below(figure)
+    return titled(
+        theme,
+        title,
+        460,
+        data,
+        xaxis={"title": f"specificity: right on {negative}", "range": [-0.03, 1.03]},
+        yaxis={"title": f"sensitivity: right on {positive}", "range": [-0.03, 1.03]},
+        legend_below=True,
+    )
 
 
 def accuracy_by_rater(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure:
@@ -81,49 +91,62 @@ def accuracy_by_rater(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure
     chosen = chosen[np.argsort(accuracy[chosen], kind="stable")]
     place = np.arange(len(chosen))
     few = len(chosen) <= NAMED_RATERS
-    figure = titled(theme, title, height=400)
+    data: list[Trace] = []
     if fit.uncertainty is not None:
         low, high = fit.uncertainty.accuracy.low[chosen], fit.uncertainty.accuracy.high[chosen]
-        figure.add_scatter(
-            x=np.column_stack([place, place, np.full(len(place), np.nan)]).ravel(),
-            y=np.column_stack([low, high, np.full(len(place), np.nan)]).ravel(),
-            mode="lines",
-            name=f"{100 * fit.uncertainty.level:.0f} % interval",
-            line={"color": with_opacity(theme.accent, 0.45 if few else 0.3), "width": 6 if few else 1.5},
-            hoverinfo="skip",
+        data.append(
+            scatter(
+                x=np.column_stack([place, place, np.full(len(place), np.nan)]).ravel(),
+                y=np.column_stack([low, high, np.full(len(place), np.nan)]).ravel(),
+                mode="lines",
+                name=f"{100 * fit.uncertainty.level:.0f} % interval",
+                line={"color": with_opacity(theme.accent, 0.45 if few else 0.3), "width": 6 if few else 1.5},
+                hoverinfo="skip",
+            )
         )
-    figure.add_scatter(
-        x=place,
-        y=accuracy[chosen],
-        mode="markers",
-        name="right by the model",
-        marker={"color": theme.accent if few else theme.ink, "size": 8 if few else 3},
-        customdata=[
-            [
-                plotly(shorten(fit.raters[j], 40)),
-                _interval(fit, "accuracy", j, accuracy[j]),
-                f"{fit.n_annotations[j]:,}",
-            ]
-            for j in chosen
-        ],
-        hovertemplate="%{customdata[0]}: %{customdata[1]}<br>%{customdata[2]} annotations<extra></extra>",
+    data.append(
+        scatter(
+            x=place,
+            y=accuracy[chosen],
+            mode="markers",
+            name="right by the model",
+            marker={"color": theme.accent if few else theme.ink, "size": 8 if few else 3},
+            customdata=[
+                [
+                    plotly(shorten(fit.raters[j], 40)),
+                    _interval(fit, "accuracy", j, accuracy[j]),
+                    f"{fit.n_annotations[j]:,}",
+                ]
+                for j in chosen
+            ],
+            hovertemplate="%{customdata[0]}: %{customdata[1]}<br>%{customdata[2]} annotations<extra></extra>",
+        )
     )
-    figure.add_scatter(
-        x=[-0.7, len(chosen) - 0.3],
-        y=[fit.prevalence.max()] * 2,
-        mode="lines",
-        name="always the commonest class",
-        line={"color": theme.mean, "dash": "dash", "width": 1.5},
-        hovertemplate="always the commonest class: %{y:.3f}<extra></extra>",
+    data.append(
+        scatter(
+            x=[-0.7, len(chosen) - 0.3],
+            y=[fit.prevalence.max()] * 2,
+            mode="lines",
+            name="always the commonest class",
+            line={"color": theme.mean, "dash": "dash", "width": 1.5},
+            hovertemplate="always the commonest class: %{y:.3f}<extra></extra>",
+        )
     )
     if few:
         names = [plotly(name) for name in short_names([fit.raters[j] for j in chosen], 18)]
-        figure.update_xaxes(tickmode="array", tickvals=place, ticktext=names, tickangle=slant(names))
+        xaxis = {"tickmode": "array", "tickvals": place, "ticktext": names, "tickangle": slant(names)}
     else:
-        figure.update_xaxes(showticklabels=False, title_text=f"{len(chosen):,} raters, sorted")
-    figure.update_xaxes(showgrid=False, range=[-0.7, len(chosen) - 0.3])
-    figure.update_yaxes(title_text="right, by the model's matrix", range=[-0.03, 1.03])
-    return legend_below(figure)
+        xaxis = {"showticklabels": False, "title": f"{len(chosen):,} raters, sorted"}
+    xaxis |= {"showgrid": False, "range": [-0.7, len(chosen) - 0.3]}
+    return titled(
+        theme,
+        title,
+        400,
+        data,
+        xaxis=xaxis,
+        yaxis={"title": "right, by the model's matrix", "range": [-0.03, 1.03]},
+        legend_below=True,
+    )
 
 
 def effect_against_probability(
@@ -141,27 +164,33 @@ def effect_against_probability(
     by_effect = np.argsort(effect.mean, kind="stable")
     chosen = by_effect[np.unique(np.linspace(0, len(by_effect) - 1, min(len(by_effect), MOST_CASES)).astype(int))]
     name = _named_class(fit, class_code)
-    figure = titled(theme, title, height=420)
-    figure.add_scatter(
-        x=fit.class_probability[chosen, class_code],
-        y=effect.mean[chosen],
-        mode="markers",
-        marker={"color": theme.accent, "size": 7 if len(chosen) <= 200 else 5, "opacity": 0.55},
-        customdata=[
-            [
-                plotly(shorten(fit.cases[i], 40)),
-                _between(effect.mean[i], effect.spread.low[i], effect.spread.high[i]),
-                f"{n_annotations[i]:,}",
-            ]
-            for i in chosen
-        ],
-        hovertemplate=f"%{{customdata[0]}}, %{{customdata[2]}} annotations<br>P({name}) %{{x:.3f}}"
-        f"<br>{effect.name} %{{customdata[1]}}<extra></extra>",
-        showlegend=False,
+    data = [
+        scatter(
+            x=fit.class_probability[chosen, class_code],
+            y=effect.mean[chosen],
+            mode="markers",
+            marker={"color": theme.accent, "size": 7 if len(chosen) <= 200 else 5, "opacity": 0.55},
+            customdata=[
+                [
+                    plotly(shorten(fit.cases[i], 40)),
+                    _between(effect.mean[i], effect.spread.low[i], effect.spread.high[i]),
+                    f"{n_annotations[i]:,}",
+                ]
+                for i in chosen
+            ],
+            hovertemplate=f"%{{customdata[0]}}, %{{customdata[2]}} annotations<br>P({name}) %{{x:.3f}}"
+            f"<br>{effect.name} %{{customdata[1]}}<extra></extra>",
+            showlegend=False,
+        )
+    ]
+    return titled(
+        theme,
+        title,
+        420,
+        data,
+        xaxis={"title": f"probability of {name}", "range": [-0.03, 1.03]},
+        yaxis={"title": effect.name},
     )
-    figure.update_xaxes(title_text=f"probability of {name}", range=[-0.03, 1.03])
-    figure.update_yaxes(title_text=effect.name)
-    return figure
 
 
 def _named_class(fit: RaterModelFit, code: int) -> str:

@@ -7,7 +7,7 @@ from ..raters.drift import Drift
 from ..raters.planning import Forecast
 from ..raters.to_act_on import ToActOn
 from ..text import plotly, shorten
-from .theme import Theme, blank, legend_below, with_opacity
+from .theme import Theme, Trace, figure_of, level, scatter, upright, upright_band, with_opacity
 
 MOST_LINES = 60
 
@@ -25,7 +25,7 @@ def accuracy_against_pool(found: ToActOn, theme: Theme, title: str) -> go.Figure
     known = np.flatnonzero(np.isfinite(value))
     known = known[np.lexsort((value[known], ~flagged[known]))][:MOST_LINES]
     known = known[np.argsort(value[known], kind="stable")]
-    figure = legend_below(blank(theme, title, height=130 + 22 * max(4, len(known))))
+    data: list[Trace] = []
     places = np.arange(len(known))
     for mark, name, symbol, colour in (
         (False, "raters", "circle", theme.accent),
@@ -33,93 +33,102 @@ def accuracy_against_pool(found: ToActOn, theme: Theme, title: str) -> go.Figure
     ):
         shown = np.flatnonzero(flagged[known] == mark)
         raters = known[shown]
-        figure.add_scatter(
-            x=value[raters],
-            y=places[shown],
-            mode="markers",
-            name=name,
-            marker={"color": colour, "symbol": symbol, "size": 9},
-            error_x={
-                "type": "data",
-                "array": high[raters] - value[raters],
-                "arrayminus": value[raters] - low[raters],
-                "color": with_opacity(colour, 0.7),
-                "thickness": 1.6,
-                "width": 3,
-            },
-            customdata=[
-                [plotly(found.raters[r]), f"{low[r]:.2f} to {high[r]:.2f}", f"{judged.n_annotations[r]:,}"]
-                for r in raters
-            ],
-            hovertemplate="%{customdata[0]}: %{x:.2f} (%{customdata[1]})<br>"
-            "%{customdata[2]} annotations<extra></extra>",
+        data.append(
+            scatter(
+                x=value[raters],
+                y=places[shown],
+                mode="markers",
+                name=name,
+                marker={"color": colour, "symbol": symbol, "size": 9},
+                error_x={
+                    "type": "data",
+                    "array": high[raters] - value[raters],
+                    "arrayminus": value[raters] - low[raters],
+                    "color": with_opacity(colour, 0.7),
+                    "thickness": 1.6,
+                    "width": 3,
+                },
+                customdata=[
+                    [plotly(found.raters[r]), f"{low[r]:.2f} to {high[r]:.2f}", f"{judged.n_annotations[r]:,}"]
+                    for r in raters
+                ],
+                hovertemplate="%{customdata[0]}: %{x:.2f} (%{customdata[1]})<br>"
+                "%{customdata[2]} annotations<extra></extra>",
+            )
         )
-    for at, dash in ((judged.mean, "dot"), (judged.acceptable, "dash")):
-        if at is not None:
-            figure.add_vline(x=at, line={"color": theme.quiet, "dash": dash, "width": 1.5})
-    figure.update_xaxes(title_text="accuracy (dotted: mean over annotations, dashed: acceptable)")
-    figure.update_yaxes(
-        tickmode="array",
-        tickvals=places,
-        ticktext=[plotly(shorten(found.raters[r], 24)) for r in known],
-        autorange="reversed",
-        showgrid=False,
-        tickfont={"color": theme.ink},
+    lines = ((judged.mean, "dot"), (judged.acceptable, "dash"))
+    return figure_of(
+        theme,
+        data,
+        title,
+        130 + 22 * max(4, len(known)),
+        xaxis={"title": "accuracy (dotted: mean over annotations, dashed: acceptable)"},
+        yaxis={
+            "tickmode": "array",
+            "tickvals": places,
+            "ticktext": [plotly(shorten(found.raters[r], 24)) for r in known],
+            "autorange": "reversed",
+            "showgrid": False,
+            "tickfont": {"color": theme.ink},
+        },
+        shapes=[
+            upright(at, {"color": theme.quiet, "dash": dash, "width": 1.5}) for at, dash in lines if at is not None
+        ],
+        legend_below=True,
     )
-    return figure
 
 
 def rater_over_time(drift: Drift, theme: Theme, title: str) -> go.Figure:
     """Above the accuracy in windows with intervals, below the control chart with its limit; both over dates."""
-    figure = legend_below(blank(theme, title, height=480))
     windows = drift.windows
     middle = (windows.start + windows.stop) // 2
-    figure.add_scatter(
-        x=_dates(middle),
-        y=windows.accuracy,
-        mode="lines+markers",
-        name="accuracy in windows",
-        line={"color": theme.accent, "width": 2},
-        error_y={
-            "type": "data",
-            "array": windows.high - windows.accuracy,
-            "arrayminus": windows.accuracy - windows.low,
-            "color": with_opacity(theme.accent, 0.6),
-            "thickness": 1.5,
-            "width": 3,
-        },
-        customdata=np.column_stack([windows.low, windows.high, windows.n]),
-        hovertemplate="%{x|%Y-%m-%d}: %{y:.2f} (%{customdata[0]:.2f} to %{customdata[1]:.2f}), "
-        "%{customdata[2]:,} answers<extra></extra>",
-    )
-    figure.add_scatter(
-        x=_dates(drift.time),
-        y=drift.chart,
-        yaxis="y2",
-        mode="lines",
-        name=f"{drift.kind.upper()} chart",
-        line={"color": theme.ink, "width": 1.4},
-        hovertemplate="%{x|%Y-%m-%d}: %{y:.2f}<extra></extra>",
-    )
-    figure.add_shape(
-        type="line", xref="paper", x0=0, x1=1, yref="y2", y0=drift.limit, y1=drift.limit,
-        line={"color": theme.mean, "dash": "dash", "width": 1.6},
-    )  # fmt: skip
+    data = [
+        scatter(
+            x=_dates(middle),
+            y=windows.accuracy,
+            mode="lines+markers",
+            name="accuracy in windows",
+            line={"color": theme.accent, "width": 2},
+            error_y={
+                "type": "data",
+                "array": windows.high - windows.accuracy,
+                "arrayminus": windows.accuracy - windows.low,
+                "color": with_opacity(theme.accent, 0.6),
+                "thickness": 1.5,
+                "width": 3,
+            },
+            customdata=np.column_stack([windows.low, windows.high, windows.n]),
+            hovertemplate="%{x|%Y-%m-%d}: %{y:.2f} (%{customdata[0]:.2f} to %{customdata[1]:.2f}), "
+            "%{customdata[2]:,} answers<extra></extra>",
+        ),
+        scatter(
+            x=_dates(drift.time),
+            y=drift.chart,
+            yaxis="y2",
+            mode="lines",
+            name=f"{drift.kind.upper()} chart",
+            line={"color": theme.ink, "width": 1.4},
+            hovertemplate="%{x|%Y-%m-%d}: %{y:.2f}<extra></extra>",
+        ),
+    ]
+    limit = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "yref": "y2", "y0": drift.limit, "y1": drift.limit}
+    shapes = [{**limit, "line": {"color": theme.mean, "dash": "dash", "width": 1.6}}]
     if drift.alarm is not None:
-        figure.add_vline(x=_dates(drift.time[[drift.alarm]])[0], line={"color": theme.mean, "width": 1.5})
+        shapes.append(upright(_dates(drift.time[[drift.alarm]])[0], {"color": theme.mean, "width": 1.5}))
     if drift.change is not None:
-        figure.add_vrect(
-            x0=_dates(drift.time[[drift.change_low]])[0],
-            x1=_dates(drift.time[[drift.change_high]])[0],
-            fillcolor=with_opacity(theme.mean, 0.12),
-            line_width=0,
-        )
-    figure.update_layout(
-        yaxis={"domain": [0.55, 1], "title_text": "accuracy", "range": [0, 1.02]},
-        yaxis2={**figure.layout.yaxis.to_plotly_json(), "domain": [0, 0.45], "title_text": "chart", "range": None},
+        low, high = _dates(drift.time[[drift.change_low, drift.change_high]])
+        shapes.append(upright_band(low, high, with_opacity(theme.mean, 0.12)))
+    return figure_of(
+        theme,
+        data,
+        title,
+        480,
+        shapes=shapes,
         xaxis={"anchor": "y2"},
+        yaxis={"domain": [0.55, 1], "title": "accuracy", "range": [0, 1.02]},
+        yaxis2={"domain": [0, 0.45], "title": "chart"},
+        legend_below=True,
     )
-    return figure
 
 
 def _dates(seconds: np.ndarray) -> list[str]:
@@ -128,26 +137,34 @@ def _dates(seconds: np.ndarray) -> list[str]:
 
 def plan_forecast(found: Forecast, theme: Theme, title: str) -> go.Figure:
     """Where further annotations lead: the median over simulated worlds with its band, and the target as a line."""
-    figure = legend_below(blank(theme, title, height=340))
     x = found.extra.tolist()
-    figure.add_scatter(
-        x=x + x[::-1],
-        y=found.high.tolist() + found.low.tolist()[::-1],
-        fill="toself",
-        fillcolor=with_opacity(theme.accent, 0.15),
-        line={"width": 0},
-        hoverinfo="skip",
-        name=f"{found.level:.0%} of simulated plans",
+    data = [
+        scatter(
+            x=x + x[::-1],
+            y=found.high.tolist() + found.low.tolist()[::-1],
+            fill="toself",
+            fillcolor=with_opacity(theme.accent, 0.15),
+            line={"width": 0},
+            hoverinfo="skip",
+            name=f"{found.level:.0%} of simulated plans",
+        ),
+        scatter(
+            x=x,
+            y=found.value,
+            mode="lines+markers",
+            name="median",
+            line={"color": theme.accent, "width": 2.5},
+            customdata=np.column_stack([found.low, found.high]),
+            hovertemplate="%{x:,} more: %{y:.3f} (%{customdata[0]:.3f} to %{customdata[1]:.3f})<extra></extra>",
+        ),
+    ]
+    shapes = [level(found.goal.target, {"color": theme.mean, "dash": "dash", "width": 1.5})]
+    return figure_of(
+        theme,
+        data,
+        title,
+        340,
+        xaxis={"title": "annotations added", "rangemode": "tozero"},
+        shapes=shapes,
+        legend_below=True,
     )
-    figure.add_scatter(
-        x=x,
-        y=found.value,
-        mode="lines+markers",
-        name="median",
-        line={"color": theme.accent, "width": 2.5},
-        customdata=np.column_stack([found.low, found.high]),
-        hovertemplate="%{x:,} more: %{y:.3f} (%{customdata[0]:.3f} to %{customdata[1]:.3f})<extra></extra>",
-    )
-    figure.add_hline(y=found.goal.target, line={"color": theme.mean, "dash": "dash", "width": 1.5})
-    figure.update_xaxes(title_text="annotations added", rangemode="tozero")
-    return figure

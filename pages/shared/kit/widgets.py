@@ -73,7 +73,7 @@ def class_view(dataset: Dataset) -> Dataset:
 def plot(figure: go.Figure, key: str, alt: str, **options):
     """A figure in the project's own look, with its image by its own button; larger in a presentation."""
     if presentation.on():
-        enlarge(figure, presentation.SCALE)
+        figure = enlarge(figure, presentation.SCALE)
     return st.plotly_chart(figure, theme=None, config=_PLOT, key=key, alt=alt, **options)
 
 

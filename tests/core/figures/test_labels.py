@@ -5,7 +5,7 @@ from html import unescape
 import pytest
 
 from core.figures.labels import NOT_CONVERGED, TITLE_WIDTH, in_lines, model_name, row_height, short_names, slant, titled
-from core.figures.theme import DARK, LIGHT, blank
+from core.figures.theme import DARK, LIGHT, figure_of
 from core.text import plotly
 
 LONG = "Least accurate by Hierarchical Dawid-Skene: a rater of a rather long name, .78 (.62 to .88)"
@@ -30,8 +30,8 @@ def test_a_word_too_long_has_a_line_of_its_own():
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
 def test_a_title_of_more_lines_takes_its_room_from_nothing_else(theme):
     """The plot keeps its height: the figure grows by as much as the margin."""
-    one, three = titled(theme, "short", 300), titled(theme, LONG, 300)
-    assert one.layout.height == 300 == blank(theme, "short", 300).layout.height
+    one, three = titled(theme, "short", 300, []), titled(theme, LONG, 300, [])
+    assert one.layout.height == 300 == figure_of(theme, (), "short", 300).layout.height
     assert three.layout.title.text.count("<br>") == len(in_lines(LONG)) - 1 >= 1
     assert three.layout.height - three.layout.margin.t == one.layout.height - one.layout.margin.t
 

@@ -37,9 +37,7 @@ SWEEP = SweepTable((0.5, 4.0, 25.0), (result(-0.1), result(0), result(0.05)))
 
 
 def test_the_axis_of_trust_is_logarithmic_with_a_tick_at_each_value():
-    figure = go.Figure()
-    reliability_axis(figure, (0.5, 4.0, 25.0))
-    axis = figure.layout.xaxis
+    axis = go.layout.XAxis(reliability_axis((0.5, 4.0, 25.0)))
     assert axis.type == "log" and list(axis.tickvals) == [0.5, 4, 25] and list(axis.ticktext) == ["0.5", "4", "25"]
 
 

@@ -1,9 +1,23 @@
 """The look that figures share: colours of classes, and letters for a screen that is seen from afar."""
 
-import plotly.graph_objects as go
+import re
+from pathlib import Path
+
 import pytest
 
-from core.figures.theme import DARK, LIGHT, blank, class_colours, enlarge, legend_below, with_opacity
+from core import figures
+from core.figures.theme import (
+    DARK,
+    LIGHT,
+    class_colours,
+    enlarge,
+    figure_of,
+    level,
+    scatter,
+    upright,
+    upright_band,
+    with_opacity,
+)
 
 
 def test_a_colour_with_opacity_keeps_its_three_parts_in_order():
@@ -29,27 +43,64 @@ def test_colours_of_classes_and_of_risk_are_told_apart(theme):
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
 def test_an_empty_figure_has_its_title_height_and_ink(theme):
-    figure = blank(theme, "title", 300)
+    figure = figure_of(theme, title="title", height=300)
+    style = figure.layout.template.layout
     assert figure.layout.title.text == "title" and figure.layout.height == 300
-    assert figure.layout.font.color == figure.layout.title.font.color == theme.ink
-    assert blank(theme).layout.margin.t < figure.layout.margin.t  # no room for a title that is not there
-    assert legend_below(figure).layout.margin.b == 64
+    assert style.font.color == style.title.font.color == theme.ink
+    assert style.margin.t < figure.layout.margin.t and figure_of(theme).layout.margin.t is None  # no title, no room
+    assert figure_of(theme, legend_below=True).layout.margin.b == 64
+
+
+def test_the_two_themes_have_templates_of_their_own_in_which_every_axis_and_letter_is_theirs():
+    light, dark = (figure_of(theme).layout.template.layout for theme in (LIGHT, DARK))
+    for style, theme in ((light, LIGHT), (dark, DARK)):
+        assert style.xaxis.gridcolor == style.yaxis.gridcolor == theme.grid
+        assert style.xaxis.tickfont.color == style.yaxis.title.font.color == style.legend.font.color == theme.quiet
+        assert style.colorway == theme.classes and style.hoverlabel.bgcolor == theme.paper
+        assert style.paper_bgcolor == style.plot_bgcolor == "rgba(0,0,0,0)"
+
+
+def test_no_figure_is_changed_after_its_construction():
+    """A change of a layout costs as much as making the whole figure: half of a page's time went there."""
+    changes = re.compile(
+        r"\.(update_\w+|add_(?:trace|scatter|bar|heatmap|shape|annotation|[hv]line|[hv]rect)s?|for_each_\w+)\("
+    )
+    modules = sorted(Path(figures.__path__[0]).glob("*.py"))
+    found = {module.name: changes.findall(module.read_text(encoding="utf-8")) for module in modules}
+    assert len(found) > 10 and not {name: calls for name, calls in found.items() if calls}
+
+
+def test_shapes_span_the_whole_figure_at_their_place():
+    line = {"color": LIGHT.mean, "width": 2}
+    lying, standing = level(0.3, line), upright(0.7, line)
+    assert (lying["y0"], lying["y1"], lying["xref"], lying["x0"], lying["x1"]) == (0.3, 0.3, "x domain", 0, 1)
+    assert (standing["x0"], standing["x1"], standing["yref"], standing["y0"], standing["y1"]) == (
+        0.7,
+        0.7,
+        "y domain",
+        0,
+        1,
+    )
+    band = upright_band(1, 2, "red")
+    assert (band["x0"], band["x1"], band["yref"], band["line"]) == (1, 2, "y domain", {"width": 0})
+    assert len(figure_of(LIGHT, shapes=[lying, standing, band]).layout.shapes) == 3
 
 
 def test_a_larger_figure_has_all_letters_marks_and_its_height_larger_by_as_much_and_the_same_numbers():
-    figure = blank(LIGHT, "title", 300)
-    figure.add_scatter(x=[1, 2], y=[3, 4], marker={"size": 10}, textfont={"size": 12})
-    figure.add_scatter(x=[1, 2], y=[5, 6], marker={"size": [4, 8]})
-    figure.add_annotation(text="note", font={"size": 14})
-    figure.add_trace(go.Scatterternary(a=[1], b=[2], c=[3]))
-    figure.update_layout(ternary={"aaxis": {"tickfont": {"size": 9}}})
+    data = [
+        scatter(x=[1, 2], y=[3, 4], marker={"size": 10}, textfont={"size": 12}),
+        scatter(x=[1, 2], y=[5, 6], marker={"size": [4, 8]}),
+    ]
+    notes = [{"text": "note", "font": {"size": 14}}]
+    figure = figure_of(LIGHT, data, "title", 300, annotations=notes, yaxis={"tickfont": {"size": 13}})
     top = figure.layout.margin.t
     large = enlarge(figure, 1.5)
-    layout = large.layout
+    layout, style = large.layout, large.layout.template.layout
     assert (layout.height, layout.margin.t) == (450, 1.5 * top)
-    assert (layout.font.size, layout.title.font.size, layout.legend.font.size) == (19.5, 22.5, 18)
-    assert (layout.xaxis.tickfont.size, layout.yaxis.title.font.size) == (18, 18)
-    assert layout.annotations[0].font.size == 21 and layout.ternary.aaxis.tickfont.size == 13.5
+    assert (style.font.size, style.title.font.size, style.legend.font.size) == (19.5, 22.5, 18)
+    assert (style.xaxis.tickfont.size, style.yaxis.title.font.size) == (18, 18)
+    assert layout.annotations[0].font.size == 21 and layout.yaxis.tickfont.size == 19.5
     assert large.data[0].marker.size == 15 and large.data[0].textfont.size == 18
     assert list(large.data[1].marker.size) == [4, 8]  # sizes that say something stay
     assert list(large.data[0].x) == [1, 2] and list(large.data[0].y) == [3, 4]
+    assert figure_of(LIGHT).layout.template.layout.font.size == 13  # the template of all others stays as it is
