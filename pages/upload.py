@@ -22,6 +22,11 @@ from pages.shared.upload import mapping as upload_mapping
 from pages.shared.upload import report as upload_report
 from pages.shared.upload import side as upload_side
 
+# Names of files that say nothing of what is in them.
+_SAYS_NOTHING = frozenset(
+    {"answer", "answers", "annotation", "annotations", "data", "dataset", "export", "label", "labels", "result"}
+    | {"results", "all", "file", "download", "output", "table", "sheet1", "untitled", "selectors", "test", "project"}
+)
 _HEADER = {"Found out by itself": None, "Yes": True, "No": False}
 
 
@@ -223,18 +228,27 @@ def _chosen(
 
 def _name(uploads, source: Source, question: Question) -> str:
     """What the dataset is called until the user says otherwise."""
-    first = uploads[0].name.rsplit(".", 1)[0] or uploads[0].name
+    beside = {name for name, _ in source.side.predictions}
+    files = [upload.name for upload in uploads if upload.name not in beside] or [uploads[0].name]
+    own = [name for name in files if name == question.name]
+    stem = (own or files)[0].rsplit(".", 1)[0] or files[0]
     if len(uploads) == 1:
-        return first if len(source.questions) == 1 else f"{first} · {question.name}"
-    own = [upload.name for upload in uploads if upload.name == question.name]
-    return own[0].rsplit(".", 1)[0] if own else f"{first} and {plural(len(uploads) - 1, 'other file')}"
+        return stem if len(source.questions) == 1 else f"{stem} · {question.name}"
+    return stem if own or len(files) == 1 else f"{stem} and {plural(len(files) - 1, 'other file')}"
 
 
 def _offer(
     reading: Reading, name: str, stamp: str, source: Source, guess: Question, chosen: saved_mappings.Choices
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        called = st.text_input("Name", value=name, key=f"name-{stamp}", width=280)
+        says_nothing = name.casefold() in _SAYS_NOTHING
+        called = st.text_input(
+            "What are these data? Give them a name" if says_nothing else "Name",
+            value="" if says_nothing else name,
+            placeholder=name if says_nothing else None,
+            key=f"name-{stamp}",
+            width=280,
+        )
         reading = replace(reading, dataset=reading.dataset.renamed(called or name))
         told = upload_side.classifiers(source, reading.dataset)
         classifiers = tuple((one.name, one.content) for one in told if not one.error)

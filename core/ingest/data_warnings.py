@@ -4,6 +4,7 @@ import numpy as np
 
 from ..annotations.dataset import MISSING_TIME, Dataset
 from ..text import plural
+from .look_alikes import look_alikes
 
 
 def _share_no_answer(dataset: Dataset) -> list[str]:
@@ -37,13 +38,9 @@ def cautions_about(dataset: Dataset, wide: bool) -> list[str]:
                 f"Columns taken for raters that share no answer with any other: {names}. Look at the mapping of the "
                 "columns, and whether the table has one row per answer."
             )
-    folded: dict[str, list[str]] = {}
-    for name in dataset.classes:
-        folded.setdefault(" ".join(name.casefold().split()), []).append(name)
     cautions.extend(
-        f"Classes that differ only in capitals or spaces: {', '.join(map(repr, names))}."
-        for names in folded.values()
-        if len(names) > 1
+        f"Classes that differ only in {what}: {', '.join(repr(dataset.classes[code]) for code in codes)}."
+        for codes, what in look_alikes(dataset.classes)
     )
     if dataset.time is not None and (unknown := int((dataset.time == MISSING_TIME).sum())):
         cautions.append(f"{plural(unknown, 'answer')} without a date that could be understood.")

@@ -17,6 +17,7 @@ _IN_USE = (
     *(f"cp125{number}" for number in range(9)),
     *("cp932", "euc_jp", "gb18030", "big5", "cp949", "koi8_r", "iso8859_2", "mac_roman", "cp850"),
 )
+_TWO_BYTES = frozenset({"cp932", "euc_jp", "gb18030", "big5", "cp949"})
 # In words of Western languages Windows-1252 has these bytes and letters from 0xC0 on, and hardly any other high byte.
 _INSIDE_WORDS = frozenset("Œœ’–—·\xad".encode("cp1252"))
 _AROUND_WORDS = frozenset("€…‘“”„‚°«»¿¡®™".encode("cp1252"))
@@ -55,6 +56,7 @@ def to_utf8(content: bytes) -> tuple[bytes, str | None]:
         return _checked(content), None
     except UnicodeDecodeError as error:
         _refuse_damaged_utf8(content, error.start)
+        _refuse_mixed(content, error.start)
         encoding = _guess(content, error.start)
     return _decoded(content, encoding).encode(), (
         f"The file is not UTF-8; it was read as {encoding}. Look at letters with accents to see that this is right."
@@ -79,6 +81,27 @@ def _refuse_damaged_utf8(content: bytes, first_odd_byte: int) -> None:
         )
 
 
+def _refuse_mixed(content: bytes, first_odd_byte: int) -> None:
+    """Raise where some lines are UTF-8 and others are Western text of a byte a letter: some are garbled either way."""
+    start = content.rfind(b"\n", 0, max(0, first_odd_byte - _SAMPLE)) + 1
+    lines = content[start : first_odd_byte + _SAMPLE].splitlines(keepends=True)
+    utf8, others = [], []
+    for number, line in enumerate(lines, content.count(b"\n", 0, start) + 1):
+        if line.isascii():
+            continue
+        try:
+            utf8.append((number, line.decode()))
+        except UnicodeDecodeError:
+            others.append((number, line))
+    western = all(letter < "\u0250" or letter in "€…‘’“”„‚–—" for _, line in utf8 for letter in line)
+    if utf8 and western and _looks_western(b"".join(line for _, line in others)):
+        raise InputError(
+            f"Line {utf8[0][0]:,} is in UTF-8 and line {others[0][0]:,} is in another encoding: the file is mixed.",
+            "Files may have been joined. Write all of it as UTF-8 and open that.",
+            line=others[0][0],
+        )
+
+
 def _utf16_without_mark(head: bytes) -> str | None:
     even, odd = head[0::2].count(0), head[1::2].count(0)
     half = max(1, len(head) // 2)
@@ -99,12 +122,25 @@ def _guess(content: bytes, first_odd_byte: int) -> str:
     if control <= 0.02 * len(sample) and _looks_western(sample):
         return "cp1252"
     best = from_bytes(sample, cp_isolation=list(_IN_USE), threshold=0.5).best()
+    if best is not None and best.encoding in _TWO_BYTES and not _looks_east_asian(sample, best.encoding):
+        one_byte = [name for name in _IN_USE if name not in _TWO_BYTES]
+        best = from_bytes(sample, cp_isolation=one_byte, threshold=0.5).best()
     if best is None or control > 0.02 * len(sample):
         raise InputError(
             "This is neither UTF-8 text nor any encoding that could be recognised.",
             "Save the file as UTF-8 and open that.",
         )
     return best.encoding
+
+
+def _looks_east_asian(sample: bytes, encoding: str) -> bool:
+    """Whether two bytes make a letter of such a text: single odd letters in Western words do not.
+
+    Half-width katakana are the single high bytes of cp932, and no text is mostly of them.
+    """
+    letters = [letter for letter in sample.decode(encoding, "replace") if not letter.isascii()]
+    wide = [letter for letter in letters if "\u2e80" <= letter <= "\uff60" or letter >= "\U00020000"]
+    return len(wide) >= 4 and 5 * len(wide) >= 4 * len(letters)
 
 
 def _looks_western(sample: bytes) -> bool:

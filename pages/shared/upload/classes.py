@@ -9,6 +9,7 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.annotations.ordering import may_be_ordered
 from core.ingest.answer_rules import Treatment, cannot_tell
+from core.ingest.look_alikes import look_alikes
 from core.ingest.saved_mappings import Choices
 from core.text import markdown, plural, shorten
 
@@ -102,19 +103,18 @@ def _unsure(dataset: Dataset, start: Choices, key: str) -> tuple[str, ...]:
 
 
 def _alike(dataset: Dataset, start: Choices, key: str) -> dict[str, str]:
-    """The commonest spelling of classes that differ only in capitals or spaces, where they are to be merged."""
-    groups: dict[str, list[int]] = {}
-    for code, name in enumerate(dataset.classes):
-        if name not in start.treatment.renamed:
-            groups.setdefault(" ".join(name.casefold().split()), []).append(code)
-    several = [codes for codes in groups.values() if len(codes) > 1]
+    """The commonest spelling of classes that look alike, where they are to be merged."""
+    free = [code for code, name in enumerate(dataset.classes) if name not in start.treatment.renamed]
+    found = look_alikes([dataset.classes[code] for code in free])
+    several = [[free[place] for place in places] for places, _ in found]
     if not several:
         return {}
+    differ = " or ".join(dict.fromkeys(what for _, what in found))
     answered = dataset.entry_class if dataset.kind == "ranking" else dataset.answer
     count = np.bincount(answered, minlength=dataset.n_classes)
     names = "; ".join(" = ".join(f"“{markdown(dataset.classes[code])}”" for code in codes) for codes in several[:3])
     names += "; …" if len(several) > 3 else ""
-    if not st.toggle(f"Merge classes that differ only in capitals or spaces: {names}", key=f"alike-{key}"):
+    if not st.toggle(f"Merge classes that differ only in {differ}: {names}", key=f"alike-{key}"):
         return {}
     return {dataset.classes[code]: dataset.classes[max(codes, key=count.item)] for codes in several for code in codes}
 

@@ -3,6 +3,7 @@
 import pytest
 
 from core.errors import InputError
+from core.ingest.formats.encoding import to_utf8
 from core.ingest.read_files import read
 
 TEXT = "case,rater,class\n" + "".join(
@@ -84,3 +85,42 @@ def test_a_damaged_letter_in_utf_8_names_its_line_and_garbles_nothing(damage):
 def test_bytes_that_are_no_text_are_refused():
     with pytest.raises(InputError, match="neither UTF-8"):
         read(bytes(1 + (byte * 7919) % 255 for byte in range(4000)))
+
+
+@pytest.mark.parametrize("odd_one_is_utf8", [True, False])
+@pytest.mark.parametrize("place", [1, 2, 3, 4])
+def test_lines_of_two_encodings_are_refused_with_a_line_of_each(place, odd_one_is_utf8):
+    """Read either way some letters would be others, and nobody would see it."""
+    lines = ["case,rater,class", "1,a,café", "1,b,naïve", "2,a,Überbein", "2,b,café"]
+    one, other = ("utf-8", "latin-1") if odd_one_is_utf8 else ("latin-1", "utf-8")
+    content = b"\n".join(line.encode(one if number == place else other) for number, line in enumerate(lines))
+    with pytest.raises(InputError, match="the file is mixed") as caught:
+        read(content)
+    assert caught.value.line == (place + 1 if not odd_one_is_utf8 else 2 + (place == 1))
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("cp932", "症例,読影者,診断\n一,田中,良性\n二,鈴木,悪性\n"),
+        ("gb18030", "病例,医生,诊断\n一,张三,良性\n二,李四,恶性\n"),
+        ("cp949", "사례,평가자,진단\n하나,김,양성\n둘,이,악성\n"),
+        ("koi8_r", "случай,врач,класс\nодин,Иван,да\nдва,Пётр,нет\n"),
+    ],
+)
+def test_small_files_in_other_scripts_are_read_as_what_they_are(encoding, text):
+    content, note = to_utf8(text.encode(encoding))
+    assert content.decode() == text
+    assert encoding in note
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"), [("big5", "病例,醫師,診斷\n一,張三,良性\n"), ("cp1251", "врач,да\nИван,нет\n")]
+)
+def test_what_cannot_be_told_is_never_taken_for_japanese(encoding, text):
+    """Half-width katakana are single bytes of cp932, so that any bytes at all can be read as some."""
+    try:
+        content, _ = to_utf8(text.encode(encoding))
+    except InputError:
+        return
+    assert not any("\uff61" <= letter <= "\uff9f" for letter in content.decode())
