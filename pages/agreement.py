@@ -4,10 +4,9 @@ from shlex import quote
 
 import streamlit as st
 
-from core.agreement.coefficients import PERCENT
 from core.annotations.dataset import Dataset
 from core.methods import any_of
-from core.text import plural, with_interval
+from core.text import plural
 from pages.shared.agreement import compare as agreement_compare
 from pages.shared.agreement import parts as agreement_parts
 from pages.shared.agreement import raters as agreement_raters
@@ -15,35 +14,6 @@ from pages.shared.agreement import top as agreement_top
 from pages.shared.cache import agreement as cached_agreement
 from pages.shared.kit import navigation, provenance, widgets
 from pages.shared.kit import style as look
-
-
-def _sentence(found) -> str:
-    """The most important thing, from the coefficients that suit the answers."""
-    quoted = found.quoted
-    if found.kind == "score":
-        if quoted.value is None:
-            return f"Agreement of the scores cannot be computed: {_reason(quoted)}"
-        words = with_interval(quoted.value, quoted.ci_low, quoted.ci_high)
-        return f"Of what varies in a score, {words} is the case and not the rater; n = {plural(quoted.n_cases, 'case')}"
-    percent = next(one for one in found.coefficients if one.name == PERCENT)
-    if percent.value is None:
-        return f"Agreement cannot be computed: {_reason(percent)}"
-    pairs = "pairs of first choices" if found.kind == "ranking" else "pairs"
-    words = f"Raters agree on {_percent(percent)} of {pairs}"
-    if quoted.value is None:
-        return f"{words}; beyond chance nothing can be said, because {_reason(quoted)}"
-    beyond = with_interval(quoted.value, quoted.ci_low, quoted.ci_high)
-    return f"{words}; beyond chance α = {beyond}; {plural(quoted.n_cases, 'case')}"
-
-
-def _reason(coefficient) -> str:
-    return coefficient.note.removeprefix("undefined: ").split(";")[0]
-
-
-def _percent(coefficient) -> str:
-    """``73% (66 to 80)``; without ends where the interval has no width, as where all agree."""
-    value, low, high = coefficient.value, coefficient.ci_low, coefficient.ci_high
-    return f"{value:.0%}" if low is None or low == high else f"{value:.0%} ({100 * low:.0f} to {100 * high:.0f})"
 
 
 def _order(dataset: Dataset) -> Dataset:
@@ -97,7 +67,7 @@ def _page() -> None:
         return
     dataset = _order(dataset)
     found = cached_agreement.suitable(dataset)
-    title.title(_sentence(found))
+    title.title(found.words())
     shares = None if dataset.kind == "score" else cached_agreement.class_shares(dataset)
     agreement_top.show(found, theme, shares)
     _repeats(dataset)

@@ -14,7 +14,7 @@ from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
 from ..errors import OptionError
 from ..options import check_level, check_whole
-from .coefficients import FLEISS_KAPPA, SCOTT_PI
+from .coefficients import FLEISS_KAPPA, GWET_AC, SCOTT_PI
 from .corrected_spa import SPA_CORRECTED
 from .intervals import Coefficient, few_cases
 from .krippendorff import KRIPPENDORFF_ALPHA
@@ -27,7 +27,7 @@ from .resampling import pool_of, resample, vector_numbers
 from .weights import Weights
 
 _AT_1 = 1 - 1e-12
-_MIND_RARE_CLASSES = (SPA_CORRECTED, COHEN_KAPPA, SCOTT_PI, CONGER_KAPPA, FLEISS_KAPPA, KRIPPENDORFF_ALPHA)
+_MIND_RARE_CLASSES = (SPA_CORRECTED, COHEN_KAPPA, SCOTT_PI, CONGER_KAPPA, FLEISS_KAPPA, GWET_AC, KRIPPENDORFF_ALPHA)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

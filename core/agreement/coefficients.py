@@ -29,7 +29,6 @@ from .raters import REPEATS, check_raters, identified, repeats_of
 from .weights import Weights, resolve_weights
 
 Labels = Sequence[float] | None
-_FEW_FOR_AC = 5
 
 
 def percent_agreement(
@@ -113,7 +112,7 @@ def gwet_ac(
     drawn = (1 - pi) * ((q if matrix is None else float(matrix.sum())) / (q * (q - 1)))
     p_ei = _per_case(counts, seen, drawn)
     found = corrected("gwet_ac", name, seen, level, float(pi @ drawn), p_ei, why_certain(q))
-    return mind_rare_classes(found, counts, _FEW_FOR_AC)
+    return mind_rare_classes(found, counts)
 
 
 def brennan_prediger(

@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+NO_ERROR = 1e-12
+WITHOUT_ERROR = "undetermined interval: the estimated standard error is 0"
+
 
 @dataclass(frozen=True, slots=True)
 class Coefficient:
@@ -49,7 +52,11 @@ def with_t_interval(
     level: float,
     least: float = -np.inf,
 ) -> Coefficient:
-    """Value ± t·SE, cut at 1 and at the least value that there is; no interval below one degree of freedom."""
+    """Value ± t·SE, cut at 1 and at the least value that there is.
+
+    No interval below one degree of freedom, and none where the estimated standard error is 0: an interval without width
+    would be surer than any data.
+    """
     from scipy.special import stdtrit
 
     if df < 1:
@@ -57,6 +64,8 @@ def with_t_interval(
             name, weights, value, None, None, None, n_cases, n_annotations, "undetermined interval: only one case"
         )
     value, se = min(1.0, value), float(np.sqrt(variance))
+    if se <= NO_ERROR:
+        return Coefficient(name, weights, value, None, None, None, n_cases, n_annotations, WITHOUT_ERROR)
     half = float(stdtrit(df, (1 + level) / 2)) * se
     low, high = max(least, value - half), min(1.0, value + half)
     return Coefficient(name, weights, value, se, low, high, n_cases, n_annotations, few_cases(n_cases))

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
 from ..methods import AS_IS, can_use, of_plugins
-from ..text import plural
+from ..text import plural, with_interval
 from .coefficient_methods import asked_of
-from .coefficients import agreement_table
+from .coefficients import PERCENT, agreement_table
 from .corrected_spa import SPA_CORRECTED
 from .intervals import Coefficient
 from .krippendorff import KRIPPENDORFF_ALPHA, krippendorff_alpha
@@ -47,6 +47,41 @@ class Suitable:
     left_out: tuple[LeftOut, ...]
 
     @property
+    def percentage(self) -> Coefficient | None:
+        """The percentage of the same kind as `quoted`: by rank where near classes agree in part; scores have none."""
+        if self.kind == "score":
+            return None
+        wanted = "ordinal" if self.kind == "ordinal" else "identity"
+        return next(one for one in self.coefficients if one.name == PERCENT and one.weights == wanted)
+
+    @property
+    def reason(self) -> str:
+        """Why these are the ones to quote, as the end of a sentence."""
+        return _REASONS[self.kind]
+
+    def words(self) -> str:
+        """How far the raters agree, by what is to be quoted, as a sentence without its full stop."""
+        quoted, percent = self.quoted, self.percentage
+        if percent is None:
+            if quoted.value is None:
+                return f"Agreement of the scores cannot be computed: {_why(quoted)}"
+            said = with_interval(quoted.value, quoted.ci_low, quoted.ci_high)
+            cases = plural(quoted.n_cases, "case")
+            return f"Of what varies in a score, {said} is the case and not the rater; n = {cases}"
+        if percent.value is None:
+            return f"Agreement cannot be computed: {_why(percent)}"
+        words = f"Raters agree on {in_percent(percent)} of {self.pairs}"
+        if quoted.value is None:
+            return f"{words}; beyond chance nothing can be said, because {_why(quoted)}"
+        beyond = with_interval(quoted.value, quoted.ci_low, quoted.ci_high)
+        return f"{words}; beyond chance α = {beyond}; {plural(quoted.n_cases, 'case')}"
+
+    @property
+    def pairs(self) -> str:
+        """What `percentage` is a share of."""
+        return _PAIRS.get(self.kind, "pairs")
+
+    @property
     def quoted(self) -> Coefficient:
         """The one to quote: alpha for classes, by rank where their order means something; for scores ICC(2), or ICC(1).
 
@@ -60,6 +95,25 @@ class Suitable:
             return next(one for one in self.coefficients if one.name == ICC_1)
         wanted = "ordinal metric" if self.kind == "ordinal" else "nominal"
         return next(one for one in self.coefficients if one.name == KRIPPENDORFF_ALPHA and one.weights == wanted)
+
+
+_PAIRS = {"ranking": "pairs of first choices", "ordinal": "pairs, counting near classes in part by rank"}
+_REASONS = {
+    "nominal": "α takes any number of raters and cases that not all of them saw, and counts the same class alone",
+    "ordinal": "the order of the classes is declared to mean something, so both count near classes in part, by rank",
+    "ranking": "both are of first choices; α takes any number of raters and cases that not all of them saw",
+    "score": "it says how far one score of one rater can be relied on",
+}
+
+
+def in_percent(coefficient: Coefficient) -> str:
+    """``73% (66 to 80)`` of a coefficient with a value; without ends where the interval has no width."""
+    value, low, high = coefficient.value, coefficient.ci_low, coefficient.ci_high
+    return f"{value:.0%}" if low is None or low == high else f"{value:.0%} ({100 * low:.0f} to {100 * high:.0f})"
+
+
+def _why(coefficient: Coefficient) -> str:
+    return coefficient.note.removeprefix("undefined: ").split(";")[0]
 
 
 def coefficients_for(

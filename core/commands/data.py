@@ -42,6 +42,21 @@ def describe(options) -> tuple[dict, pd.DataFrame]:
     return answer, pd.DataFrame(report.dropped, columns=["line", "reason"])
 
 
+def _fields(coefficient) -> dict:
+    return {name: getattr(coefficient, name) for name in coefficient.__slots__}
+
+
+def _quote(found) -> dict:
+    """What to quote, of one kind, and why."""
+    percentage = None if found.percentage is None else _fields(found.percentage)
+    return {
+        "coefficient": _fields(found.quoted),
+        "percentage": percentage,
+        "words": found.words(),
+        "reason": found.reason,
+    }
+
+
 def agreement(options) -> tuple[dict, pd.DataFrame]:
     """The coefficients of agreement that suit the answers, or weighted ones of classes."""
     from ..agreement.coefficients import agreement_table
@@ -72,6 +87,7 @@ def agreement(options) -> tuple[dict, pd.DataFrame]:
         found = coefficients_for(dataset, options.level, spa_weightings=[options.spa_weights])
         table = found.coefficients
         more |= {"kind": found.kind, "not_given": [{"what": one.what, "why": one.why} for one in found.left_out]}
-    rows = [{name: getattr(coefficient, name) for name in coefficient.__slots__} for coefficient in table]
+        more["quote"] = _quote(found)
+    rows = [_fields(coefficient) for coefficient in table]
     answer = {"coefficients": rows, "level": options.level, **more, **stamp(options, dataset)}
     return answer, pd.DataFrame(rows)

@@ -6,8 +6,8 @@ from shlex import quote
 import numpy as np
 import pandas as pd
 
-from ..agreement.coefficients import agreement_table
-from ..agreement.probability import SPA_WEIGHTINGS, case_agreement
+from ..agreement.probability import case_agreement
+from ..agreement.suitable import coefficients_for
 from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
 from ..figures import agreement as agreement_figures
@@ -18,7 +18,7 @@ from ..models.majority import MajorityVote
 from ..models.vote_changes import vote_changes
 from ..raters.monitoring import monitor
 from ..raters.to_act_on import raters_to_act_on
-from ..text import plotly, plural, shorten, with_interval
+from ..text import plotly, plural, shorten
 from ..version import __version__
 from .blocks import Figure, Grid, Words
 
@@ -31,17 +31,9 @@ def agreement(request, sections, token, progress) -> list:
     verdict = any_of("coefficient", view)
     if not verdict.possible:
         return [Words(f"Not possible: {verdict.reason}.")]
-    counts = class_counts(view)
-    table = agreement_table(counts, spa_weightings=SPA_WEIGHTINGS[:1], dataset=view)
-    percent, alpha = table[0], table[-1]
-    if percent.value is None:
-        return [*words, Words(percent.note)]
-    beyond = with_interval(alpha.value, alpha.ci_low, alpha.ci_high)
-    lead = (
-        f"Raters agree on {percent.value:.0%} of pairs; beyond chance (α) {beyond}, "
-        f"n = {plural(alpha.n_cases, 'case')}."
-    )
-    per_case = case_agreement(counts)[0]
+    found = coefficients_for(view)
+    table = list(found.coefficients)
+    per_case = case_agreement(class_counts(view))[0]
     usable = np.isfinite(per_case)
     full = f"All raters agree in {int((per_case[usable] == 1).sum()):,} of {plural(int(usable.sum()), 'case')}"
     fields = ("value", "se", "ci_low", "ci_high", "n_cases", "note")
@@ -54,7 +46,8 @@ def agreement(request, sections, token, progress) -> list:
     for name in fields[:4]:
         frame[name] = frame[name].astype(float)
     return [
-        Words(lead, "lead"),
+        Words(f"{found.words()}.", "lead"),
+        Words(f"These are the ones to quote: {found.reason}."),
         *words,
         Figure(
             lambda theme: agreement_figures.forest(table, theme, "Agreement with its 95 % interval"),

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from core.agreement.bands import SCALES, bands, beyond_chance
-from core.agreement.coefficients import FLEISS_KAPPA, GWET_AC, PERCENT
+from core.agreement.coefficients import FLEISS_KAPPA, GWET_AC
 from core.agreement.intervals import Coefficient
 from core.agreement.ordered import LEAVE_ONE_OUT_TOP1, MEAN_AVERAGE_OVERLAP
 from core.agreement.probability import SPA, SPA_WEIGHTINGS
@@ -130,12 +130,15 @@ def _quote(found: Suitable) -> None:
     name = method_named("coefficient", one.name).title if one.name in INTRACLASS else figures.title_of(one)
     value = with_interval(one.value, one.ci_low, one.ci_high)
     words = f"**To quote:** {markdown(name)} {value}, {plural(one.n_cases, 'case')}, {one.n_annotations:,} answers"
-    percent = next((other for other in found.coefficients if other.name == PERCENT), None)
+    percent = found.percentage
     if percent is not None and percent.value is not None:
-        words += f"; percent agreement {with_interval(percent.value, percent.ci_low, percent.ci_high)}"
-    if found.kind == "ranking":
-        words += ". Both are of first choices"
-    st.markdown(words + ".", help=widgets.explained(one.name))
+        words += f"; {_same_kind(percent)} {with_interval(percent.value, percent.ci_low, percent.ci_high)}"
+    reason = found.reason
+    st.markdown(f"{words}. {reason[0].upper()}{reason[1:]}.", help=widgets.explained(one.name))
+
+
+def _same_kind(percent: Coefficient) -> str:
+    return "percent agreement" if percent.weights == "identity" else f"percent agreement, {percent.weights} weights"
 
 
 def _common(main: list[Coefficient]) -> list[str]:

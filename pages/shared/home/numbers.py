@@ -3,7 +3,6 @@
 import numpy as np
 import streamlit as st
 
-from core.agreement.coefficients import PERCENT
 from core.agreement.intervals import Coefficient
 from core.agreement.suitable import Suitable
 from core.annotations.dataset import Dataset
@@ -42,7 +41,7 @@ def sentence(dataset: Dataset, found: Suitable | None, certain: CertaintyResult 
     elif main.value == 1.0:
         words = "raters agree on everything"
     else:
-        words = f"raters agree on {main.value:.0%} of {_pairs(found)}"
+        words = f"raters agree on {main.value:.0%} of {found.pairs}"
     return f"{name}: {words}" + (f", and {uncertain}" if uncertain else "")
 
 
@@ -66,7 +65,7 @@ def agreement(found: Suitable | None, why: str) -> None:
         st.caption(_ends(main) + f", {agreement_figures.title_of(main)}; n = {plural(main.n_cases, 'case')}")
         return
     value = "–" if main.value is None else f"{main.value:.0%}"
-    st.metric(f"Raters agree, {_pairs(found)}", value, help=widgets.explained(main.name))
+    st.metric(f"Raters agree, {found.pairs}", value, help=widgets.explained(main.name))
     quoted = found.quoted
     beyond = ""
     if quoted.value is not None:
@@ -142,13 +141,7 @@ def mean_score(dataset: Dataset) -> None:
 
 
 def _main(found: Suitable) -> Coefficient:
-    if found.kind == "score":
-        return found.quoted
-    return next(one for one in found.coefficients if one.name == PERCENT)
-
-
-def _pairs(found: Suitable) -> str:
-    return "pairs of first choices" if found.kind == "ranking" else "pairs"
+    return found.percentage or found.quoted
 
 
 def _ends(one: Coefficient, *, percent: bool = False) -> str:

@@ -13,7 +13,8 @@ from core.agreement.scores import score_table
 from core.agreement.suitable import Suitable, coefficients_for
 from core.annotations.counts import class_counts
 from core.errors import InputError
-from tests.core.agreement.examples import GWET, dataset_of, random_panel, scores_of
+from core.text import number
+from tests.core.agreement.examples import GWET, counts_of, dataset_of, random_panel, scores_of
 from tests.core.agreement.test_ordered import random_rankings, ranked
 
 NOMINAL = [
@@ -179,3 +180,29 @@ def test_of_scores_the_intraclass_correlation_of_most_cases_is_quoted_and_icc_1_
     undefined = tuple(replace(found, value=None) for found in both)
     assert Suitable("score", (*undefined, one), ()).quoted is one
     assert Suitable("score", (*undefined, replace(one, value=None)), ()).quoted.name == "icc_1"
+
+
+def test_the_percentage_beside_the_quoted_one_is_of_its_kind():
+    """By rank beside ordinal alpha, of the same class beside nominal alpha, and none beside scores."""
+    plain, ordered = coefficients_for(panel()), coefficients_for(panel(ordinal=True))
+    assert (plain.percentage.name, plain.percentage.weights) == ("percent", "identity")
+    assert (ordered.percentage.name, ordered.percentage.weights) == ("percent", "ordinal")
+    assert ordered.percentage.value > plain.percentage.value
+    assert "near classes" in ordered.words() and "near classes" not in plain.words()
+    for found in (plain, ordered):
+        assert (
+            f"{found.percentage.value:.0%} (" in found.words() and f"α = {number(found.quoted.value)}" in found.words()
+        )
+    assert plain.reason != ordered.reason
+    one = Coefficient("icc_1", "", 0.5, 0.1, 0.3, 0.7, 9, 20)
+    scores = Suitable("score", (one,), ())
+    assert scores.percentage is None and "pairs" not in scores.words()
+
+
+def test_an_interval_without_width_is_none_and_says_why():
+    """Two cases whose alpha is -.25 with an estimated error of 0, and two that are unanimous."""
+    for cases in ([[0, 1], [0, 1]], [[0, 0], [1, 1]]):
+        for one in agreement_table(counts_of(cases, 2)):
+            assert one.ci_low is None or one.ci_high - one.ci_low > 1e-9
+            if one.value is not None and one.ci_low is None and one.name in ("percent", "krippendorff_alpha"):
+                assert one.se is None and one.note == "undetermined interval: the estimated standard error is 0"

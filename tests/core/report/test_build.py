@@ -11,6 +11,7 @@ import pytest
 
 from core import load_sample, read
 from core.agreement.coefficients import agreement_table
+from core.agreement.suitable import coefficients_for
 from core.annotations.counts import class_counts
 from core.annotations.named_selection import Selection
 from core.chunks import CancelToken
@@ -97,6 +98,7 @@ def test_the_numbers_are_those_of_the_functions():
     text = " ".join(parsed(build_report(request_of(dataset), ["agreement"])).text)
     for row in agreement_table(class_counts(dataset), dataset=dataset):
         assert f"{row.value:.3f}" in text and f"{row.ci_low:.3f}" in text
+    assert f"{coefficients_for(dataset).words()}." in text
 
 
 def test_nothing_that_stands_in_the_data_is_run_or_loaded():
