@@ -11,7 +11,7 @@ from ..agreement.pairs import PairMatrix
 from ..methods import method_named
 from ..text import number, plotly
 from .labels import short_names, slant, titled
-from .theme import Theme, Trace, bar, heatmap, scatter, with_opacity
+from .theme import Theme, Trace, bar, cross, error_bars, heatmap, rows, scatter, with_opacity
 
 FEW_PAIRS = 5
 MOST_WITH_TEXT = 16
@@ -61,20 +61,8 @@ def forest(
             x=[c.value for c in shown],
             y=lines,
             mode="markers",
-            marker={
-                "color": theme.accent,
-                "size": 11,
-                "symbol": "cross-thin",
-                "line": {"width": 3, "color": theme.accent},
-            },
-            error_x={
-                "type": "data",
-                "array": high,
-                "arrayminus": low,
-                "color": theme.accent,
-                "thickness": 2,
-                "width": 5,
-            },
+            marker=cross(theme.accent, 11, 3),
+            error_x=error_bars(high, low, theme.accent, 2, 5),
             customdata=[
                 [ticks[y], _interval(c), c.n_cases, c.n_annotations] for y, c in zip(lines, shown, strict=True)
             ],
@@ -90,14 +78,7 @@ def forest(
         90 + (46 if len(ticks) <= 6 else 36 if len(ticks) <= 12 else 26) * len(ticks),
         data,
         xaxis={"range": [max(-1.0, lowest) - 0.02, 1.02], "nticks": 6, "title": "0 = chance or never; 1 = always"},
-        yaxis={
-            "range": [len(ticks) - 0.4, -0.6],
-            "showgrid": False,
-            "tickmode": "array",
-            "tickvals": list(range(len(ticks))),
-            "ticktext": ticks,
-            "tickfont": {"size": 13, "color": theme.ink},
-        },
+        yaxis=rows(ticks, theme),
     )
 
 
@@ -115,10 +96,9 @@ def pair_heatmap(matrix: PairMatrix, order: np.ndarray, theme: Theme, title: str
     # A rater's own column would say nothing: it is left empty.
     text = [["" if i == j else _cell(matrix, i, j) for j in order] for i in order] if few else None
     hover = [["" if i == j else _pair_hover(matrix, i, j) for j in order] for i in order]
-    data: list[Trace] = []
     coloured = np.where(matrix.n[np.ix_(order, order)] >= FEW_PAIRS, value, np.nan)
     known = coloured[np.isfinite(coloured)]
-    data.append(
+    data = [
         heatmap(
             z=coloured,
             x=list(range(n_raters)),
@@ -134,24 +114,9 @@ def pair_heatmap(matrix: PairMatrix, order: np.ndarray, theme: Theme, title: str
             ygap=2,
             showscale=not few and known.size > 0,
             colorbar={"thickness": 10, "outlinewidth": 0, "tickfont": {"color": theme.quiet}, "nticks": 5},
-        )
-    )
-    # A heatmap cannot be selected from: unseen points in the middle of its cells take hover and click.
-    cells = [(x, y) for y in range(n_raters) for x in range(n_raters) if x != y]
-    data.append(
-        scatter(
-            x=[x for x, _ in cells],
-            y=[y for _, y in cells],
-            mode="markers",
-            marker={"size": 8, "opacity": 0},
-            selected={"marker": {"opacity": 0}},
-            unselected={"marker": {"opacity": 0}},
-            customdata=[[int(order[y]), int(order[x])] for x, y in cells],
-            hovertext=[hover[y][x] for x, y in cells],
-            hovertemplate="%{hovertext}<extra></extra>",
-            showlegend=False,
-        )
-    )
+        ),
+        _clickable(order, hover),
+    ]
     ends = {"range": [-0.5, n_raters - 0.5], "tickmode": "array", "tickvals": list(range(n_raters)), "showgrid": False}
     return titled(
         theme,
@@ -162,6 +127,23 @@ def pair_heatmap(matrix: PairMatrix, order: np.ndarray, theme: Theme, title: str
         yaxis={**ends | {"range": [n_raters - 0.5, -0.5]}, "ticktext": names},
         hoverdistance=-1,
         hovermode="closest",
+    )
+
+
+def _clickable(order: np.ndarray, hover: list[list[str]]) -> Trace:
+    """Unseen points in the middle of the cells, which take hover and click: a heatmap cannot be selected from."""
+    cells = [(x, y) for y in range(len(order)) for x in range(len(order)) if x != y]
+    return scatter(
+        x=[x for x, _ in cells],
+        y=[y for _, y in cells],
+        mode="markers",
+        marker={"size": 8, "opacity": 0},
+        selected={"marker": {"opacity": 0}},
+        unselected={"marker": {"opacity": 0}},
+        customdata=[[int(order[y]), int(order[x])] for x, y in cells],
+        hovertext=[hover[y][x] for x, y in cells],
+        hovertemplate="%{hovertext}<extra></extra>",
+        showlegend=False,
     )
 
 

@@ -13,7 +13,7 @@ from ..methods import method_named
 from ..text import number as decimal
 from ..text import plotly
 from .labels import short_names, titled
-from .theme import Theme, Trace, bar, scatter, upright, with_opacity
+from .theme import Theme, Trace, bar, cross, error_bars, scatter, upright, with_opacity
 
 MOST_LINES = 40
 MOST_WINDOWS_NAMED = 14
@@ -49,20 +49,8 @@ def named_forest(
             x=values,
             y=list(range(len(shown))),
             mode="markers",
-            marker={
-                "color": theme.accent,
-                "size": 9,
-                "symbol": "cross-thin",
-                "line": {"width": 2.5, "color": theme.accent},
-            },
-            error_x={
-                "type": "data",
-                "array": high,
-                "arrayminus": low,
-                "color": theme.accent,
-                "thickness": 1.5,
-                "width": 3,
-            },
+            marker=cross(theme.accent, 9, 2.5),
+            error_x=error_bars(high, low, theme.accent, 1.5, 3),
             customdata=[[plotly(name), _ends(one), one.n_cases, one.n_annotations] for name, one in shown],
             hovertemplate="%{customdata[0]}: %{x:.3f}<br>%{customdata[1]}<br>%{customdata[2]:,} cases, "
             "%{customdata[3]:,} annotations<extra></extra>",
@@ -104,14 +92,13 @@ def agreement_over_time(found: OverTime, theme: Theme, title: str) -> go.Figure:
                 mode="lines+markers",
                 name=method_named("coefficient", ones[0].name).title,
                 line={"color": colour, "width": 2, "dash": ("solid", "dash")[line % 2]},
-                error_y={
-                    "type": "data",
-                    "array": [_above(ones[place]) for place in known],
-                    "arrayminus": [_below(ones[place]) for place in known],
-                    "color": with_opacity(colour, 0.6),
-                    "thickness": 1.5,
-                    "width": 3,
-                },
+                error_y=error_bars(
+                    [_above(ones[place]) for place in known],
+                    [_below(ones[place]) for place in known],
+                    with_opacity(colour, 0.6),
+                    1.5,
+                    3,
+                ),
                 customdata=[
                     [plotly(found.windows[place].label), _ends(ones[place]), ones[place].n_cases] for place in known
                 ],

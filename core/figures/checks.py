@@ -8,7 +8,7 @@ from ..models.loo import LooRow
 from ..text import plotly, shorten
 from .labels import model_name, row_height, short_names, slant, titled
 from .reliability import SYMBOLS
-from .theme import Theme, Trace, bar, scatter, upright, with_opacity
+from .theme import Theme, bar, error_bars, rows, scatter, upright, with_opacity
 
 MOST_MODELS = 5
 MOST_RATERS = 200
@@ -60,36 +60,28 @@ def vote_bands(
                     legendgroup=label,
                     showlegend=axis == "y",
                     marker={"color": colour, "symbol": SYMBOLS[number % len(SYMBOLS)], "size": width + 4},
-                    error_y={
-                        "type": "data",
-                        "array": high - median,
-                        "arrayminus": median - low,
-                        "color": colour,
-                        "thickness": width,
-                        "width": 0,
-                    },
+                    error_y=error_bars(high - median, median - low, colour, width, 0),
                     customdata=np.column_stack([votes, observed, low, median, high, check.p[mine], check.total[mine]]),
                     hovertemplate=hover,
                 )
             )
+    return titled(theme, title, 500, data, **_cases_above_differences(len(votes), theme), legend_below=True)
+
+
+def _cases_above_differences(n_votes: int, theme: Theme) -> dict:
+    """Axes of cases above and of differences below, these with a line at 0."""
     zero = {"color": theme.ink, "width": 1.6}
-    return titled(
-        theme,
-        title,
-        500,
-        data,
-        # Cases above, differences below, these with a line at 0.
-        xaxis={
+    return {
+        "xaxis": {
             "anchor": "y2",
             "title": "votes of a case",
-            "dtick": 1 if len(votes) <= 20 else None,
+            "dtick": 1 if n_votes <= 20 else None,
             "showgrid": False,
         },
-        yaxis={"domain": [0.5, 1], "title": "cases", "rangemode": "tozero"},
-        yaxis2={"domain": [0, 0.42], "title": "replicated − observed"},
-        shapes=[{"type": "line", "xref": "paper", "x0": 0, "x1": 1, "yref": "y2", "y0": 0, "y1": 0, "line": zero}],
-        legend_below=True,
-    )
+        "yaxis": {"domain": [0.5, 1], "title": "cases", "rangemode": "tozero"},
+        "yaxis2": {"domain": [0, 0.42], "title": "replicated − observed"},
+        "shapes": [{"type": "line", "xref": "paper", "x0": 0, "x1": 1, "yref": "y2", "y0": 0, "y1": 0, "line": zero}],
+    }
 
 
 def rater_bands(check: PredictiveCheck, theme: Theme, title: str, class_code: int | None = None) -> go.Figure:
@@ -109,18 +101,9 @@ def rater_bands(check: PredictiveCheck, theme: Theme, title: str, class_code: in
     names = [plotly(name) for name in short_names([check.labels[entry] for entry in mine], 20)]
     place = np.arange(len(mine))
     few = len(mine) <= NAMED_RATERS
-    data: list[Trace] = []
     x, y = _segments(place, low / total, high / total)
-    data.append(
-        scatter(
-            x=x,
-            y=y,
-            mode="lines",
-            name="95 % of replicates",
-            line={"color": with_opacity(theme.accent, 0.4), "width": 9 if few else 3},
-            hoverinfo="skip",
-        )
-    )
+    band = {"color": with_opacity(theme.accent, 0.4), "width": 9 if few else 3}
+    data = [scatter(x=x, y=y, mode="lines", name="95 % of replicates", line=band, hoverinfo="skip")]
     for inside, name, symbol, colour in (
         (True, "observed", "circle-open", theme.ink),
         (False, "observed, outside the band", "x", theme.mean),
@@ -132,12 +115,8 @@ def rater_bands(check: PredictiveCheck, theme: Theme, title: str, class_code: in
                 y=share[chosen],
                 mode="markers",
                 name=name,
-                marker={
-                    "symbol": symbol,
-                    "color": colour,
-                    "size": 9 if few else 5 if inside else 7,
-                    "line": {"width": 1.6 if few else 1},
-                },
+                marker={"symbol": symbol, "color": colour, "line": {"width": 1.6 if few else 1}}
+                | {"size": 9 if few else 5 if inside else 7},
                 customdata=[
                     [names[i], f"{check.observed[mine[i]]:,}", f"{total[i]:,}", low[i], high[i], check.p[mine[i]]]
                     for i in chosen
@@ -162,29 +141,29 @@ def rater_bands(check: PredictiveCheck, theme: Theme, title: str, class_code: in
     )
 
 
-def loo_forest(rows: tuple[LooRow, ...], theme: Theme, title: str) -> go.Figure:
+def loo_forest(compared: tuple[LooRow, ...], theme: Theme, title: str) -> go.Figure:
     """Difference of each model's elpd to the best, ± one standard error; the best on top.
 
     Models far behind the others stand at the edge as arrows, so that those in front can be told apart. Open symbols
     mark models some of whose cases have importance weights that are not to be trusted.
     """
-    difference = np.array([row.difference for row in rows])
+    difference = np.array([row.difference for row in compared])
     edge = _edge(difference)
     beyond = difference < edge
-    place = np.arange(len(rows))
+    place = np.arange(len(compared))
     error = np.array(
         [
             np.nan if row.difference_se is None or far else row.difference_se
-            for row, far in zip(rows, beyond, strict=True)
+            for row, far in zip(compared, beyond, strict=True)
         ]
     )
     symbols = np.where(beyond, "triangle-left", "circle")
-    doubtful = [row.n_high_k > 0 for row in rows]
+    doubtful = [row.n_high_k > 0 for row in compared]
     written = [
         "best"
         if i == 0
         else _signed(row.difference) + ("" if row.difference_se is None else f" ± {row.difference_se:,.1f}")
-        for i, row in enumerate(rows)
+        for i, row in enumerate(compared)
     ]
     data = [
         scatter(
@@ -200,27 +179,20 @@ def loo_forest(rows: tuple[LooRow, ...], theme: Theme, title: str) -> go.Figure:
                 "line": {"width": 2, "color": theme.accent},
             },
             error_x={"type": "data", "array": error, "color": theme.accent, "thickness": 2, "width": 4},
-            customdata=[_loo_words(row, text) for row, text in zip(rows, written, strict=True)],
+            customdata=[_loo_words(row, text) for row, text in zip(compared, written, strict=True)],
             hovertemplate="%{customdata[0]}: %{customdata[1]}<br>elpd %{customdata[2]} over %{customdata[3]} cases, "
             "p_loo %{customdata[4]}%{customdata[5]}<extra></extra>",
             showlegend=False,
         )
     ]
-    names = [model_name(row.name) for row in rows]
+    names = [model_name(row.name) for row in compared]
     return titled(
         theme,
         title,
-        110 + row_height([row.name for row in rows]) * len(rows),
+        110 + row_height([row.name for row in compared]) * len(compared),
         data,
         xaxis={"title": "elpd less the best model's, ± SE", "nticks": 6},
-        yaxis={
-            "tickmode": "array",
-            "tickvals": place,
-            "ticktext": names,
-            "range": [len(rows) - 0.4, -0.6],
-            "showgrid": False,
-            "tickfont": {"size": 13, "color": theme.ink},
-        },
+        yaxis=rows(names, theme),
         shapes=[upright(0, {"color": theme.rest, "width": 1})],
         annotations=_beside(written, theme),
         margin={"r": 110},

@@ -15,7 +15,7 @@ from ..text import plotly
 from .agreement import forest
 from .classifiers import metric_against_reliability
 from .labels import short_names
-from .theme import Theme, Trace, bar, figure_of, scatter, upright, with_opacity
+from .theme import Theme, Trace, bar, error_bars, figure_of, scatter, upright, with_opacity
 
 HEIGHT = 250
 MOST_COEFFICIENTS = 4
@@ -98,14 +98,9 @@ def with_intervals(
                 y=places,
                 mode="markers",
                 marker={"color": colour, "size": 9, "symbol": symbol},
-                error_x={
-                    "type": "data",
-                    "array": high[places] - value[places],
-                    "arrayminus": value[places] - low[places],
-                    "color": with_opacity(colour, 0.7),
-                    "thickness": 1.8,
-                    "width": 3,
-                },
+                error_x=error_bars(
+                    high[places] - value[places], value[places] - low[places], with_opacity(colour, 0.7), 1.8, 3
+                ),
                 showlegend=False,
             )
         )

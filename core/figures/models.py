@@ -8,7 +8,7 @@ from ..models.result import RaterModelFit
 from ..text import number, plotly, shorten
 from .labels import model_name, row_height, short_names, slant, titled
 from .reliability import SYMBOLS
-from .theme import Theme, Trace, bar, heatmap, scatter, with_opacity
+from .theme import Theme, Trace, bar, error_bars, heatmap, rows, scatter, with_opacity
 
 MOST_CLASSES = 12
 MOST_WITH_INTERVALS = 5
@@ -86,14 +86,9 @@ def prevalence_by_model(
                     "symbol": [SYMBOLS[place % len(SYMBOLS) * (not one_class)] if k else "x-thin" for k in known],
                     "line": {"width": 2, "color": colour},
                 },
-                error_x={
-                    "type": "data",
-                    "array": np.where(known, high - value, np.nan),
-                    "arrayminus": np.where(known, value - low, np.nan),
-                    "color": colour,
-                    "thickness": 2,
-                    "width": 4,
-                },
+                error_x=error_bars(
+                    np.where(known, high - value, np.nan), np.where(known, value - low, np.nan), colour, 2, 4
+                ),
                 customdata=[[_class_name(fit, code), text] for code, text in zip(codes, interval, strict=True)],
                 hovertemplate="%{customdata[0]}: %{x:.3f} (%{customdata[1]}), "
                 f"{len(fit.cases):,} cases<extra>{label}</extra>",
@@ -110,14 +105,7 @@ def prevalence_by_model(
             "title": f"share of cases that are {_class_name(first, codes[0])}" if one_class else "share of cases",
             "rangemode": "tozero",
         },
-        yaxis={
-            "tickmode": "array",
-            "tickvals": middle,
-            "ticktext": names,
-            "range": [len(codes) * span - 1.4, -0.6],
-            "showgrid": False,
-            "tickfont": {"size": 13, "color": theme.ink},
-        },
+        yaxis=rows(names, theme, middle, range=[len(codes) * span - 1.4, -0.6]),
         legend_below=True,
     )
 
@@ -247,14 +235,7 @@ def calibration_curve(
             name="observed",
             line={"color": theme.accent, "width": 2},
             marker={"size": 9, "color": theme.accent},
-            error_y={
-                "type": "data",
-                "array": high - observed,
-                "arrayminus": observed - low,
-                "color": theme.accent,
-                "thickness": 1.5,
-                "width": 4,
-            },
+            error_y=error_bars(high - observed, observed - low, theme.accent, 1.5, 4),
             customdata=np.column_stack([low, high, count]),
             hovertemplate="probability %{x:.2f}: true in %{y:.2f} (%{customdata[0]:.2f} to %{customdata[1]:.2f}) of "
             "%{customdata[2]:,} cases<extra></extra>",

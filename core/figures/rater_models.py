@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 from ..models.result import CaseEffect, RaterModelFit
 from ..text import plotly, shorten
 from .labels import short_names, slant, titled
-from .theme import Theme, Trace, scatter, with_opacity
+from .theme import Theme, Trace, dashed, error_bars, scatter, with_opacity
 
 NAMED_RATERS = 30
 INTERVAL_RATERS = 60
@@ -25,17 +25,7 @@ def sensitivity_specificity(fit: RaterModelFit, theme: Theme, title: str) -> go.
     told = (fit.evidence[chosen] > 0).all(axis=1)
     spam = told & (specificity + sensitivity < 1)
     told_well = told & ~spam
-    data: list[Trace] = []
-    data.append(
-        scatter(
-            x=[0, 1],
-            y=[1, 0],
-            mode="lines",
-            name="says nothing of the truth",
-            line={"color": theme.mean, "dash": "dash", "width": 1.5},
-            hoverinfo="skip",
-        )
-    )
+    data = [dashed([0, 1], [1, 0], "says nothing of the truth", theme.mean)]
     few = len(chosen) <= INTERVAL_RATERS
     for mask, name, symbol, colour in (
         (told_well, "raters", "circle", theme.accent),
@@ -59,15 +49,7 @@ def sensitivity_specificity(fit: RaterModelFit, theme: Theme, title: str) -> go.
                 },
                 error_x=_bars(fit, chosen[mine], 0, colour) if few else None,
                 error_y=_bars(fit, chosen[mine], 1, colour) if few else None,
-                customdata=[
-                    [
-                        plotly(shorten(fit.raters[j], 40)),
-                        _interval(fit, "confusion", (j, 1, 1), fit.confusion[j, 1, 1]),
-                        _interval(fit, "confusion", (j, 0, 0), fit.confusion[j, 0, 0]),
-                        f"{fit.n_annotations[j]:,}",
-                    ]
-                    for j in chosen[mine]
-                ],
+                customdata=[_rates_in_words(fit, j) for j in chosen[mine]],
                 hovertemplate="%{customdata[0]}, %{customdata[3]} annotations<br>sensitivity %{customdata[1]}"
                 "<br>specificity %{customdata[2]}<extra></extra>",
             )
@@ -82,6 +64,16 @@ def sensitivity_specificity(fit: RaterModelFit, theme: Theme, title: str) -> go.
         yaxis={"title": f"sensitivity: right on {positive}", "range": [-0.03, 1.03]},
         legend_below=True,
     )
+
+
+def _rates_in_words(fit: RaterModelFit, rater: int) -> list[str]:
+    """Name, sensitivity, specificity and number of annotations, for the hover."""
+    return [
+        plotly(shorten(fit.raters[rater], 40)),
+        _interval(fit, "confusion", (rater, 1, 1), fit.confusion[rater, 1, 1]),
+        _interval(fit, "confusion", (rater, 0, 0), fit.confusion[rater, 0, 0]),
+        f"{fit.n_annotations[rater]:,}",
+    ]
 
 
 def accuracy_by_rater(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure:
@@ -122,16 +114,9 @@ def accuracy_by_rater(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure
             hovertemplate="%{customdata[0]}: %{customdata[1]}<br>%{customdata[2]} annotations<extra></extra>",
         )
     )
-    data.append(
-        scatter(
-            x=[-0.7, len(chosen) - 0.3],
-            y=[fit.prevalence.max()] * 2,
-            mode="lines",
-            name="always the commonest class",
-            line={"color": theme.mean, "dash": "dash", "width": 1.5},
-            hovertemplate="always the commonest class: %{y:.3f}<extra></extra>",
-        )
-    )
+    always, said = "always the commonest class", {"hoverinfo": None}
+    said["hovertemplate"] = f"{always}: %{{y:.3f}}<extra></extra>"
+    data.append(dashed([-0.7, len(chosen) - 0.3], [fit.prevalence.max()] * 2, always, theme.mean, **said))
     if few:
         names = [plotly(name) for name in short_names([fit.raters[j] for j in chosen], 18)]
         xaxis = {"tickmode": "array", "tickvals": place, "ticktext": names, "tickangle": slant(names)}
@@ -207,14 +192,9 @@ def _bars(fit: RaterModelFit, raters: np.ndarray, k: int, colour: str) -> dict |
     if fit.uncertainty is None:
         return None
     value, spread = fit.confusion[raters, k, k], fit.uncertainty.confusion
-    return {
-        "type": "data",
-        "array": spread.high[raters, k, k] - value,
-        "arrayminus": value - spread.low[raters, k, k],
-        "color": with_opacity(colour, 0.45),
-        "thickness": 1.5,
-        "width": 0,
-    }
+    return error_bars(
+        spread.high[raters, k, k] - value, value - spread.low[raters, k, k], with_opacity(colour, 0.45), 1.5, 0
+    )
 
 
 def _interval(fit: RaterModelFit, which: str, place: tuple[int, ...] | int, value: float) -> str:

@@ -7,7 +7,7 @@ from ..raters.drift import Drift
 from ..raters.planning import Forecast
 from ..raters.to_act_on import ToActOn
 from ..text import plotly, shorten
-from .theme import Theme, Trace, figure_of, level, scatter, upright, upright_band, with_opacity
+from .theme import Theme, Trace, error_bars, figure_of, level, scatter, upright, upright_band, with_opacity
 
 MOST_LINES = 60
 
@@ -40,14 +40,9 @@ def accuracy_against_pool(found: ToActOn, theme: Theme, title: str) -> go.Figure
                 mode="markers",
                 name=name,
                 marker={"color": colour, "symbol": symbol, "size": 9},
-                error_x={
-                    "type": "data",
-                    "array": high[raters] - value[raters],
-                    "arrayminus": value[raters] - low[raters],
-                    "color": with_opacity(colour, 0.7),
-                    "thickness": 1.6,
-                    "width": 3,
-                },
+                error_x=error_bars(
+                    high[raters] - value[raters], value[raters] - low[raters], with_opacity(colour, 0.7), 1.6, 3
+                ),
                 customdata=[
                     [plotly(found.raters[r]), f"{low[r]:.2f} to {high[r]:.2f}", f"{judged.n_annotations[r]:,}"]
                     for r in raters
@@ -89,14 +84,9 @@ def rater_over_time(drift: Drift, theme: Theme, title: str) -> go.Figure:
             mode="lines+markers",
             name="accuracy in windows",
             line={"color": theme.accent, "width": 2},
-            error_y={
-                "type": "data",
-                "array": windows.high - windows.accuracy,
-                "arrayminus": windows.accuracy - windows.low,
-                "color": with_opacity(theme.accent, 0.6),
-                "thickness": 1.5,
-                "width": 3,
-            },
+            error_y=error_bars(
+                windows.high - windows.accuracy, windows.accuracy - windows.low, with_opacity(theme.accent, 0.6), 1.5, 3
+            ),
             customdata=np.column_stack([windows.low, windows.high, windows.n]),
             hovertemplate="%{x|%Y-%m-%d}: %{y:.2f} (%{customdata[0]:.2f} to %{customdata[1]:.2f}), "
             "%{customdata[2]:,} answers<extra></extra>",

@@ -149,6 +149,42 @@ def bar(**own: Any) -> Trace:
     return {"type": "bar", **own}
 
 
+def error_bars(above: Any, below: Any, colour: str, thickness: float = 1.5, width: float = 3) -> Trace:
+    """An interval around each point: how far it reaches above and below, in units of the axis; sizes in pixels."""
+    return {
+        "type": "data",
+        "array": above,
+        "arrayminus": below,
+        "color": colour,
+        "thickness": thickness,
+        "width": width,
+    }
+
+
+def cross(colour: str, size: float, width: float) -> Trace:
+    """The marker of an estimate: a thin upright cross, sizes in pixels."""
+    return {"color": colour, "size": size, "symbol": "cross-thin", "line": {"width": width, "color": colour}}
+
+
+def rows(names: Sequence[str], theme: Theme, places: Any = None, **own: Any) -> dict:
+    """An upright axis with a name for each row, the first on top; at their number, or at ``places``."""
+    return {
+        "range": [len(names) - 0.4, -0.6],
+        "showgrid": False,
+        "tickmode": "array",
+        "tickvals": list(range(len(names))) if places is None else places,
+        "ticktext": list(names),
+        "tickfont": {"size": 13, "color": theme.ink},
+        **own,
+    }
+
+
+def dashed(x: Any, y: Any, name: str, colour: str, **own: Any) -> Trace:
+    """A line to compare with, named in the legend."""
+    line = {"color": colour, "dash": "dash", "width": 1.5}
+    return scatter(x=x, y=y, mode="lines", name=name, line=line, **({"hoverinfo": "skip"} | own))
+
+
 def heatmap(**own: Any) -> Trace:
     """A trace of coloured cells, as plotly takes it."""
     return {"type": "heatmap", **own}
