@@ -109,7 +109,11 @@ _REASONS = {
 def in_percent(coefficient: Coefficient) -> str:
     """``73% (66 to 80)`` of a coefficient with a value; without ends where the interval has no width."""
     value, low, high = coefficient.value, coefficient.ci_low, coefficient.ci_high
-    return f"{value:.0%}" if low is None or low == high else f"{value:.0%} ({100 * low:.0f} to {100 * high:.0f})"
+    return (
+        f"{value:.0%}"
+        if low is None or high is None or low == high
+        else f"{value:.0%} ({100 * low:.0f} to {100 * high:.0f})"
+    )
 
 
 def _why(coefficient: Coefficient) -> str:
