@@ -44,6 +44,7 @@ class Job:
         self.error: BaseException | None = None
         self.started: float | None = None
         self.seconds = 0.0
+        self.remembered: Any = None  # the result as it reads under the names that were asked for
         self._ended = threading.Event()
 
     def report(self, share: float, message: str = "") -> None:
@@ -117,6 +118,23 @@ class JobRunner:
                 self._thread.start()
             self._wake.notify()
         return job
+
+    def ended(self, title: str, remembered: Any) -> Job:
+        """A job that is done already, with a result that was remembered."""
+        job = Job(title)
+        job.remembered, job.result, job.progress, job.state = remembered, remembered.result, 1.0, "done"
+        job._ended.set()
+        with self._wake:
+            self._jobs[job.id] = job
+            self._forget_old()
+        return job
+
+    def remove(self, job_id: str) -> None:
+        """Cancel a job and let go of its result."""
+        with self._wake:
+            job = self._jobs.pop(job_id, None)
+        if job is not None:
+            job.cancel()
 
     def get(self, job_id: str) -> Job | None:
         """The job of that id, or None where it was forgotten; looking at it keeps it."""

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-import tempfile
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +17,7 @@ from .annotations.dataset import Dataset
 from .errors import InputError, NotFoundError, PluralityError
 from .ingest import stored_case_content
 from .ingest.case_facts import CaseFacts
+from .results.store import draft_name, kept_results, sweep_drafts
 from .settings import current_settings
 from .version import __version__
 
@@ -60,7 +60,8 @@ def keep(dataset: Dataset, facts: CaseFacts | None = None) -> Path:
             if facts is not None:
                 stored_case_content.write(facts, folder)
             return folder
-        draft = Path(tempfile.mkdtemp(prefix=".keeping-", dir=folder.parent))
+        draft = folder.parent / draft_name("keeping")
+        draft.mkdir()
         try:
             _write(dataset, draft)
             if facts is not None:
@@ -100,6 +101,8 @@ def kept() -> list[Kept]:
     """All kept datasets, the latest first. Folders that cannot be read are left out."""
     entries = []
     for path in current_settings().datasets.glob(f"*/{_META}"):
+        if not _DIGEST.fullmatch(path.parent.name):  # a draft
+            continue
         try:
             meta = json.loads(path.read_text(encoding="utf-8"))
             entries.append(
@@ -156,7 +159,7 @@ def rename(digest: str, name: str) -> None:
 
 
 def forget(digest: str) -> None:
-    """Erase a kept dataset from the disk, its reviews first.
+    """Erase a kept dataset from the disk, its reviews first, and what was computed from it.
 
     Raises
     ------
@@ -176,6 +179,13 @@ def forget(digest: str) -> None:
         shutil.rmtree(folder)
     except OSError as error:
         raise _not_writable(error) from None
+    kept_results().erase(digest)
+
+
+def sweep() -> None:
+    """Remove what processes that were killed left behind: datasets half kept, and results of data that were not."""
+    sweep_drafts(current_settings().home)
+    sweep_drafts(current_settings().datasets)
 
 
 def _is_sound(digest: str) -> bool:

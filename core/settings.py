@@ -23,6 +23,10 @@ class Settings:
         Folder of kept datasets (``PLURALITY_HOME``).
     max_upload_mb : int
         Largest file that is read, in MiB (``PLURALITY_MAX_UPLOAD_MB``).
+    memory_mb : int
+        Largest size of the results that a server holds in memory, in MiB (``PLURALITY_MEMORY_MB``).
+    results_mb : int
+        Largest size of the results on disk, in MiB (``PLURALITY_RESULTS_MB``); those used longest ago go first.
     max_model_cells : int
         Largest number of parameters or class probabilities of a rater model (``PLURALITY_MAX_MODEL_CELLS``).
     database_url : str
@@ -36,6 +40,8 @@ class Settings:
 
     home: Path
     max_upload_mb: int = 1024
+    memory_mb: int = 512
+    results_mb: int = 2048
     max_model_cells: int = 50_000_000
     database_url: str = field(default="", repr=False)
     images: Path | None = None
@@ -45,6 +51,11 @@ class Settings:
     def datasets(self) -> Path:
         """Folder with one subfolder for each kept dataset, named by its digest."""
         return self.home / "datasets"
+
+    @property
+    def results(self) -> Path:
+        """Folder of what was computed from kept datasets."""
+        return self.home / "results"
 
 
 def current_settings() -> Settings:
@@ -60,6 +71,8 @@ def current_settings() -> Settings:
     return Settings(
         home=Path(home).expanduser(),
         max_upload_mb=_positive("PLURALITY_MAX_UPLOAD_MB", Settings.__dataclass_fields__["max_upload_mb"].default),
+        results_mb=_positive("PLURALITY_RESULTS_MB", Settings.__dataclass_fields__["results_mb"].default),
+        memory_mb=_positive("PLURALITY_MEMORY_MB", Settings.__dataclass_fields__["memory_mb"].default),
         max_model_cells=_positive(
             "PLURALITY_MAX_MODEL_CELLS", Settings.__dataclass_fields__["max_model_cells"].default
         ),

@@ -11,10 +11,11 @@ from core.agreement.pairs import METHOD as PAIRS
 from core.annotations.dataset import Dataset
 from core.errors import PluralityError
 from core.figures import raters as figures
+from core.jobs import Job
 from core.methods import can_use
 from core.models.dawid_skene import DawidSkene
 from core.raters.acceptable import GOLD_EACH
-from core.raters.coverage import coverage
+from core.raters.coverage import Coverage, coverage
 from core.raters.drift import drift_of
 from core.raters.flags import FALSE_ALARMS
 from core.raters.monitoring import RaterTable
@@ -144,11 +145,10 @@ def _over_time(table: RaterTable, act: ToActOn, place: int, kind: str, rate: flo
 
 
 def _coverage(view: Dataset) -> None:
-    found = job_progress.result_of(
-        (view.digest, "coverage"),
-        "Who overlaps with whom",
-        lambda job: coverage(view, DawidSkene().fit(view, token=job.token)),
-    )
+    def work(job: Job) -> Coverage:
+        return coverage(view.coded, DawidSkene().fit(view.coded, token=job.token))
+
+    found = job_progress.result_of((view.content_digest, "coverage"), "Who overlaps with whom", work, of=view)
     if found is None:
         return
     columns = st.columns(3)

@@ -31,6 +31,12 @@ def _request(reading, model, reliability: float, sweep: tuple[float, ...], thres
     )
 
 
+def _key(request: ReportRequest, name: str, reliability: float, threshold: float | None, sections: list[str]) -> tuple:
+    who = tuple((one.name, predictions.fingerprint(one)) for one in request.classifiers)
+    of = (request.dataset.digest, request.dataset.names_digest, request.selected, who)  # names stand in a report
+    return ("report", *of, name, reliability, threshold, tuple(sections))
+
+
 def _is_sample() -> bool:
     return any(sample.name == st.session_state["data"] for sample in SAMPLES)
 
@@ -70,8 +76,7 @@ def _page() -> None:
         return
     model = plausibility_models.method(name).make()
     request = _request(reading, model, float(reliability), offer.sweep, threshold)
-    key = (dataset.digest, "report", name, reliability, threshold, tuple(sections), request.selected)
-    key = (*key, tuple((one.name, one.ptr.size, one.class_code.size) for one in request.classifiers))
+    key = _key(request, name, reliability, threshold, sections)
     content = job_progress.result_of(
         key,
         "Report",

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..errors import InputError, NotFoundError
 from .csr import group_by_case, keep_annotations, order_blocks
-from .digest import content_digest
+from .digest import dataset_digest, names_digest
+from .rater_codes import coded
 from .validation import (
     LARGEST_SCORE,
     MISSING_TIME,
@@ -344,8 +345,23 @@ class Dataset:
 
     @cached_property
     def digest(self) -> str:
-        """Hash of the content (not of the name), 32 hexadecimal digits."""
-        return content_digest(self)
+        """Hash of all but the dataset's name, 32 hexadecimal digits: its address, and what reviews belong to."""
+        return dataset_digest(self)
+
+    @cached_property
+    def coded(self) -> "Dataset":
+        """The same annotations by raters called by their position, see `core.annotations.rater_codes`."""
+        return coded(self)
+
+    @property
+    def content_digest(self) -> str:
+        """Hash of what results depend on, 32 hexadecimal digits: all but the names of the raters and of the dataset."""
+        return self.coded.digest
+
+    @cached_property
+    def names_digest(self) -> str:
+        """Hash of the names that results are shown with: of the raters and of the dataset."""
+        return names_digest(self)
 
     @cached_property
     def _case_index(self) -> dict[str, int]:

@@ -19,10 +19,10 @@ _ARRAYS = (
 _TEXTS = ("cases", "raters", "classes", "case_group")
 
 
-def content_digest(dataset) -> str:
+def dataset_digest(dataset) -> str:
     """Hash of a `Dataset`'s kind, vocabularies, annotations and side tables, 32 hexadecimal digits.
 
-    The name is left out: renaming does not make another dataset. Byte order is fixed, so machines agree.
+    The dataset's name is left out: renaming does not make another dataset. Byte order is fixed, so machines agree.
     """
     state = hashlib.blake2b(digest_size=16)
     state.update(f"plurality-1 {dataset.kind} {dataset.ordinal:d} {dataset.raters_identified:d}".encode())
@@ -38,4 +38,13 @@ def content_digest(dataset) -> str:
         state.update(f"|{name}:{-1 if array is None else array.size}|".encode())
         if array is not None:
             state.update(np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False)).data)
+    return state.hexdigest()
+
+
+def names_digest(dataset) -> str:
+    """Hash of what raters and the dataset are called, 32 hexadecimal digits."""
+    state = hashlib.blake2b(digest_size=16)
+    for name in (dataset.name, *dataset.raters):
+        text = name.encode()
+        state.update(b"%d:" % len(text) + text)
     return state.hexdigest()

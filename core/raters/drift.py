@@ -118,7 +118,7 @@ def drift_of(
     _check(kind, false_alarm, n_windows, n_orders, level)
     rows, n_undated = _dated(panel, rater)
     right, wrong, _, accuracy = answers = _answers(panel, rows)
-    chart, highest = _charted(answers, kind, _seed(seed, panel.dataset.raters[rater]), n_orders)
+    chart, highest = _charted(answers, kind, _seed(seed, rater), n_orders)
     limit = float(np.sort(highest)[max(n_orders - int(np.floor(false_alarm * (n_orders + 1))), 0)])
     above = np.flatnonzero(chart > limit * (1 + 1e-9) + 1e-12)
     alarm = int(above[0]) if above.size else None
@@ -209,7 +209,7 @@ def drift_chances(
             answers = _answers(panel, rows)
             settings = (FALL, 0.0)
             reached = chart_of(*answers[:3], np.arange(rows.size), answers[3], *settings, np.empty(rows.size))
-            seed_of = _seed(seed, dataset.raters[rater])
+            seed_of = _seed(seed, rater)
             n = shuffled_highest(seed_of, *answers, *settings, reached * (1 - 1e-12), _ENOUGH, highest)
             found[rater - chunk[0]] = _tail(highest, n, reached)
         return found
@@ -260,5 +260,5 @@ def _tail(highest: np.ndarray, n: int, reached: float) -> float:
     return over.size / n * float(np.exp(-(reached - start) / mean))
 
 
-def _seed(seed: int, name: str) -> np.uint32:
-    return case_seeds(seed, [name], "drift")[0]
+def _seed(seed: int, rater: int) -> np.uint32:
+    return case_seeds(seed, [str(rater)], "drift")[0]  # by position: what a rater is called changes nothing

@@ -35,6 +35,7 @@ LAYERS = (
     ("rankings",),
     ("ingest",),
     ("methods",),
+    ("results",),
     ("annotations",),
     ("chunks", "seeds", "processes"),
     ("tables",),

@@ -177,7 +177,7 @@ class MixturePlackettLuce:
             raise NotApplicableError(
                 "The raters are anonymous, so trust per rater cannot be estimated. Use Plackett-Luce (plackett-luce)."
             )
-        asked = (dataset.digest, float(reliability), n_draws, seed)
+        asked = (dataset.content_digest, float(reliability), n_draws, seed)
         if self.fitted is not None and self.fitted.answers(*asked):
             return self.fitted
         key = (*asked, tuple(self.settings().values()))

@@ -125,7 +125,7 @@ class Streams:
     case_seed : ndarray of uint32, shape (n_cases,)
         For λ. The first chain has those of `PlackettLuce`: with every u = 1 it is that chain, draw by draw.
     key : ndarray of uint64, shape (n_annotations,)
-        For u, from case id and rater id (and a number, where a rater annotated a case again).
+        For u, from case id and position of the rater (and a number, where a rater annotated a case again).
     trust : int
         For a.
     scattered : bool
@@ -153,11 +153,11 @@ def chain_streams(dataset: Dataset, seed: int, name: str, chain: int) -> Streams
         seen: dict[int, int] = {}
         for rater in raters[first:last]:
             seen[rater] = seen.get(rater, 0) + 1
-            names.append((dataset.cases[case], dataset.raters[rater], str(seen[rater])))
+            names.append((dataset.cases[case], str(rater), str(seen[rater])))
     return Streams(
         case_seeds(seed, dataset.cases, stream),
         stream_keys(seed, names, f"{name} u {chain}"),
-        int(stream_keys(seed, [dataset.raters], f"{name} a {chain}")[0]),
+        int(stream_keys(seed, [(str(dataset.n_raters),)], f"{name} a {chain}")[0]),
         chain % 2 == 1,
     )
 

@@ -88,9 +88,11 @@ def _side_by_side(whole: Dataset, first: Selection, second: Selection, names: tu
     for name, one in zip(names, (first, second), strict=True):
         st.caption(f"**{markdown(name)}**: {markdown(one.words(whole))}")
     found = job_progress.result_of(
-        ("compare", sides[0].digest, sides[1].digest, _REPLICATES, _SEED),
+        (sides[0].content_digest, "compare", sides[1].content_digest, _REPLICATES, _SEED),
         "Comparing two selections",
-        lambda job: compare(*sides, n_replicates=_REPLICATES, seed=_SEED, token=job.token, progress=job.report),
+        lambda job: compare(
+            *(side.coded for side in sides), n_replicates=_REPLICATES, seed=_SEED, token=job.token, progress=job.report
+        ),
     )
     if found is None:
         return
@@ -131,9 +133,10 @@ def _row(one: Difference, names: tuple[str, str]) -> dict:
 
 def _bootstrapped(view: Dataset) -> BootstrapResult | None:
     return job_progress.result_of(
-        ("bootstrap", view.digest, _REPLICATES, _SEED),
+        (view.content_digest, "bootstrap", _REPLICATES, _SEED),
         "Bootstrap",
-        lambda job: bootstrap(view, n_replicates=_REPLICATES, seed=_SEED, token=job.token, progress=job.report),
+        lambda job: bootstrap(view.coded, n_replicates=_REPLICATES, seed=_SEED, token=job.token, progress=job.report),
+        of=view,
     )
 
 

@@ -1,4 +1,4 @@
-"""The only place that caches. Everything is keyed by the dataset's digest, the method, its parameters and the version.
+"""The only place that caches. Everything is keyed by the content of the data, the method, its options and the version.
 
 Data are passed with a leading underscore: Streamlit would hash only a sample of a large array, and a change would go
 unseen.
@@ -21,7 +21,9 @@ from core.ingest import samples
 from core.ingest.case_facts import joined
 from core.ingest.read_files import Reading
 from core.jobs import Job, JobRunner
-from core.version import __version__
+from core.results.memory import Remembered
+from core.version import __version__, code_digest
+from pages.shared.cache.remembered import of_content, owner, remembered, results
 
 MOST_OPEN_DATASETS = 8
 MOST_WIDE_CELLS = 2_000_000
@@ -75,8 +77,12 @@ def jobs(lane: str = "pages") -> JobRunner:
 
 
 @st.cache_resource(show_spinner=False)
-def _job_ids() -> dict[str, str]:
+def _job_ids() -> dict[tuple[str, str], str]:
     return {}
+
+
+def _name(key: tuple) -> tuple[str, str]:
+    return str(key[0]), repr((*key[1:], code_digest()))
 
 
 @st.cache_resource(show_spinner=False)
@@ -128,14 +134,14 @@ def _own_predictions(
 
 def sample_predictions(name: str, dataset: Dataset):
     """Predictions that come with a sample, matched to it."""
-    return _sample_predictions(name, dataset.digest, __version__, dataset)
+    return _sample_predictions(name, dataset.content_digest, __version__, dataset)
 
 
 def own_predictions(name: str, content: bytes, dataset: Dataset, whole: Dataset | None = None):
     """Predictions of a file that the user added, matched to the dataset, which may be a selection of ``whole``."""
     whole = dataset if whole is None else whole
     key = hashlib.blake2b(content).hexdigest()
-    return _own_predictions(name, key, dataset.digest, whole.digest, __version__, content, dataset, whole)
+    return _own_predictions(name, key, dataset.content_digest, whole.content_digest, __version__, content, dataset, whole)
 
 
 def open_dataset(address: str) -> Reading:
@@ -165,62 +171,49 @@ def forget(digest: str) -> None:
     """Erase a kept dataset, and everything that was computed from it."""
     library.forget(digest)
     registry().remove(digest)
-    st.cache_data.clear()
+    gone = results().forget(digest)
+    for name in [name for name in _job_ids() if name[0] in gone]:
+        for lane in LANES:
+            jobs(lane).remove(_job_ids()[name])
+        _job_ids().pop(name, None)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def _selected(digest: str, chosen: str, version: str, _dataset: Dataset) -> Dataset:
+def _selected(digest: str, names: str, chosen: str, version: str, _dataset: Dataset) -> Dataset:
     return Selection.from_text(chosen).apply(_dataset)
 
 
 def selected(dataset: Dataset, chosen: Selection) -> Dataset:
     """The dataset of the selected annotations."""
-    return _selected(dataset.digest, chosen.to_text(), __version__, dataset)
+    return _selected(dataset.digest, dataset.names_digest, chosen.to_text(), __version__, dataset)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _class_view(digest: str, threshold: float | None, version: str, _dataset: Dataset) -> tuple[Dataset, int]:
-    return _dataset.as_classes(threshold)
-
-
+@remembered
 def class_view(dataset: Dataset, threshold: float | None) -> tuple[Dataset, int]:
     """The dataset with one class per annotation, and how many were left out."""
-    return _class_view(dataset.digest, threshold, __version__, dataset)
+    return dataset.as_classes(threshold)
 
 
-@st.cache_data(max_entries=32, show_spinner=False)
-def _can_be_wide(digest: str, version: str, _dataset: Dataset) -> bool:
+@remembered
+def can_be_wide(dataset: Dataset) -> bool:
+    """Whether the annotations fit into a table with a column for each rater."""
     from core.annotations.write import wide_table
 
-    if not _dataset.raters_identified or _dataset.n_cases * _dataset.n_raters > MOST_WIDE_CELLS:
+    if not dataset.raters_identified or dataset.n_cases * dataset.n_raters > MOST_WIDE_CELLS:
         return False
     try:
-        wide_table(_dataset)
+        wide_table(dataset)
     except PluralityError:  # a rater answered a case twice, say: a cell holds only one answer
         return False
     return True
 
 
-def can_be_wide(dataset: Dataset) -> bool:
-    """Whether the annotations fit into a table with a column for each rater."""
-    return _can_be_wide(dataset.digest, __version__, dataset)
-
-
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _majority(digest: str, version: str, _dataset: Dataset):
-    from core.models.majority import MajorityVote
-
-    return MajorityVote().fit(_dataset)
-
-
+@remembered
 def majority(dataset: Dataset):
     """Majority vote of every case."""
-    return _majority(dataset.digest, __version__, dataset)
+    from core.models.majority import MajorityVote
 
-
-@st.cache_resource(max_entries=24, show_spinner=False)
-def _case_draws(digest: str, case: int, settings: tuple, version: str, _dataset: Dataset, _model, _run: Callable):
-    return _run()
+    return MajorityVote().fit(dataset)
 
 
 def case_draws(dataset: Dataset, model, case: int, *, reliability: float, n_draws: int, seed: int):
@@ -235,7 +228,7 @@ def case_draws(dataset: Dataset, model, case: int, *, reliability: float, n_draw
 
     with_risk = dataset.class_risk is not None and (dataset.class_risk >= 0).all()
 
-    def run():
+    def run(dataset: Dataset):
         reducers = [WholeCases(), Quantiles(), TopSets()]
         if with_risk:
             reducers.append(RiskLevels(dataset.class_risk))
@@ -251,8 +244,8 @@ def case_draws(dataset: Dataset, model, case: int, *, reliability: float, n_draw
         certainty = certainty_of(sets, (dataset.cases[case],), dataset.classes)
         return whole[case], quantiles, certainty, risk_of(risk[0]) if risk else None, _point(dataset, model, case)
 
-    key = (model.name, *sorted(model.settings().items()), reliability, n_draws, seed)
-    return _case_draws(dataset.digest, case, key, __version__, dataset, model, run)
+    settings = tuple(sorted(model.settings().items()))
+    return of_content(dataset, ("case", case, model.name, settings, reliability, n_draws, seed), run)
 
 
 def _point(dataset: Dataset, model, case: int) -> dict[int, float]:
@@ -262,42 +255,71 @@ def _point(dataset: Dataset, model, case: int) -> dict[int, float]:
     return dict(zip(codes.tolist(), shares.tolist(), strict=True))
 
 
-def job(key: tuple, title: str, work: Callable[[Job], object], lane: str = "pages") -> Job:
+def job(key: tuple, title: str, work: Callable[[Job], object], lane: str = "pages", of: Dataset | None = None) -> Job:
     """The job of that key, started where there is none; a failed or cancelled one is not started again by itself.
 
     Parameters
     ----------
     key : tuple
-        Digest, method, parameters and seed; the version is added here.
+        Digest of the content, method, parameters and seed; the version is added here.
     lane : str
         Where it is started; one that another page has started elsewhere is the same job.
+    of : Dataset, optional
+        Of whose content it is; its result is then found again after a restart, and is there at once.
     """
-    job = known(key)
-    if job is None:
-        job = jobs(lane).submit(title, work)
-        _job_ids()[repr((*key, __version__))] = job.id
-    return job
+    found = known(key)
+    if found is not None:
+        return found
+    if of is not None:
+        asked = (*key[1:], code_digest())
+        if (remembered := results().look(of, asked, owner())) is not None:
+            found = jobs(lane).ended(title, remembered)
+        else:
+            found = jobs(lane).submit(title, _storing(work, of, asked, owner()))
+    else:
+        found = jobs(lane).submit(title, work)
+    _job_ids()[_name(key)] = found.id
+    return found
+
+
+def _storing(work: Callable[[Job], object], of: Dataset, asked: tuple, address: str) -> Callable[[Job], object]:
+    def stored(job: Job) -> object:
+        started = time.monotonic()
+        result = work(job)
+        job.remembered = results().put(of, asked, result, address, time.monotonic() - started)
+        return result
+
+    return stored
 
 
 def known(key: tuple) -> Job | None:
     """The job of that key, wherever it was started; None where there is none."""
-    job_id = _job_ids().get(repr((*key, __version__)), "")
+    job_id = _job_ids().get(_name(key), "")
     return next((job for lane in LANES if (job := jobs(lane).get(job_id))), None)
 
 
+def result(job: Job, dataset: Dataset | None):
+    """The result of a job that is done, with the names of the dataset of whose content it is."""
+    if dataset is None:
+        return job.result
+    if job.remembered is None:
+        job.remembered = Remembered(job.result)
+    return job.remembered.named(dataset)
+
+
 @st.cache_resource(show_spinner=False)
-def _watchers() -> dict[str, set[str]]:
+def _watchers() -> dict[tuple[str, str], set[str]]:
     return {}
 
 
 def watch(key: tuple, session: str) -> None:
     """Say that a session looks at the job of that key."""
-    _watchers().setdefault(repr((*key, __version__)), set()).add(session)
+    _watchers().setdefault(_name(key), set()).add(session)
 
 
 def leave(key: tuple, session: str) -> None:
     """Say that a session does not need a job any more; with nobody left it is cancelled, so that none pile up."""
-    name = repr((*key, __version__))
+    name = _name(key)
     left = _watchers().get(name, set())
     left.discard(session)
     if left:
@@ -311,4 +333,4 @@ def leave(key: tuple, session: str) -> None:
 
 def restart(key: tuple) -> None:
     """Let go of a finished job, so that the next look starts it anew."""
-    _job_ids().pop(repr((*key, __version__)), None)
+    _job_ids().pop(_name(key), None)

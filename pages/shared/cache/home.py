@@ -1,13 +1,12 @@
-"""What Home computes by itself, kept by the dataset's digest, the parameters and the version."""
+"""What Home computes by itself, kept by the content of the data, the parameters and the version."""
 
 from dataclasses import dataclass
 
 import numpy as np
-import streamlit as st
 
 from core.annotations.dataset import Dataset
-from core.version import __version__
 from pages.shared.cache import datasets as cached
+from pages.shared.cache.remembered import remembered
 
 LEVEL = 0.95
 _Z = 1.959963984540054
@@ -30,32 +29,24 @@ def share_of(count: float, n: int) -> Share:
     return Share(count / n, *wilson(count / n, n, _Z), n)
 
 
-@st.cache_data(max_entries=16, show_spinner=False)
-def _vote_shares(digest: str, version: str, _dataset: Dataset) -> tuple[Share, ...]:
-    fit = cached.majority(_dataset)
-    rated = np.diff(_dataset.case_ptr) > 0
+@remembered
+def vote_shares(dataset: Dataset) -> tuple[Share, ...]:
+    """Share of each class among the cases by majority vote, ties split; intervals over cases."""
+    fit = cached.majority(dataset)
+    rated = np.diff(dataset.case_ptr) > 0
     n = int(rated.sum())
     return tuple(share_of(float(total), n) for total in fit.class_probability[rated].sum(axis=0))
 
 
-def vote_shares(dataset: Dataset) -> tuple[Share, ...]:
-    """Share of each class among the cases by majority vote, ties split; intervals over cases."""
-    return _vote_shares(dataset.digest, __version__, dataset)
-
-
-@st.cache_data(max_entries=16, show_spinner=False)
-def _score_mean(digest: str, version: str, _dataset: Dataset) -> tuple[float, float, float]:
+@remembered
+def score_mean(dataset: Dataset) -> tuple[float, float, float]:
+    """Mean of the cases' mean scores, with Student's interval over cases."""
     from scipy.special import stdtrit
 
-    n = np.diff(_dataset.case_ptr)
+    n = np.diff(dataset.case_ptr)
     rated = n > 0
-    mean = np.bincount(_dataset.case_of_annotation, _dataset.score, _dataset.n_cases)[rated] / n[rated]
+    mean = np.bincount(dataset.case_of_annotation, dataset.score, dataset.n_cases)[rated] / n[rated]
     if mean.size < 2:
         return float(mean.mean()), np.nan, np.nan
     half = float(stdtrit(mean.size - 1, (1 + LEVEL) / 2)) * float(mean.std(ddof=1)) / np.sqrt(mean.size)
     return float(mean.mean()), float(mean.mean()) - half, float(mean.mean()) + half
-
-
-def score_mean(dataset: Dataset) -> tuple[float, float, float]:
-    """Mean of the cases' mean scores, with Student's interval over cases."""
-    return _score_mean(dataset.digest, __version__, dataset)

@@ -98,13 +98,14 @@ def raters(views: Views) -> tuple[RaterTable, ToActOn] | None:
         return None
 
     def work(job):
-        table = monitor(view, false_alarms=FALSE_ALARMS, seed=SEED, token=job.token, progress=job.report)
+        table = monitor(view.coded, false_alarms=FALSE_ALARMS, seed=SEED, token=job.token, progress=job.report)
         return table, raters_to_act_on(table, token=job.token)
 
     return job_progress.result_of(
-        (view.digest, "raters to act on", FALSE_ALARMS, SEED),
+        (view.content_digest, "raters to act on", FALSE_ALARMS, SEED),
         "Looking at the raters",
         work,
+        of=view,
     )
 
 
@@ -123,13 +124,13 @@ def prevalence(views: Views) -> tuple[tuple[cached_home.Share, ...], str]:
 
     def work(job):
         model = em_model(default_request(view))
-        fit = model.fit(view, token=job.token)
-        spread = precision_of(model, view, fit, seed=SEED, token=job.token, progress=job.report).prevalence
+        fit = model.fit(view.coded, token=job.token)
+        spread = precision_of(model, view.coded, fit, seed=SEED, token=job.token, progress=job.report).prevalence
         n = by_vote[0][0].n
         rows = zip(fit.prevalence.tolist(), spread.low.tolist(), spread.high.tolist(), strict=True)
         return tuple(cached_home.Share(*row, n) for row in rows), fit.converged
 
-    found = job_progress.result_of((view.digest, "prevalence", SEED), "Prevalence", work, _LANE)
+    found = job_progress.result_of((view.content_digest, "prevalence", SEED), "Prevalence", work, _LANE, view)
     if found is None or not found[1] or any(share.low != share.low for share in found[0]):
         return by_vote
     return found[0], "a model of raters"
@@ -137,7 +138,7 @@ def prevalence(views: Views) -> tuple[tuple[cached_home.Share, ...], str]:
 
 def _wanted(dataset: Dataset, what: str, size: int, most: int) -> bool:
     """Whether something is worked out: small by itself, large when somebody asks for it."""
-    key = f"home-{what}-{dataset.digest}"
+    key = f"home-{what}-{dataset.content_digest}"
     if size <= most or st.session_state.get(key):
         return True
     st.caption("With data of this size this takes a while.")

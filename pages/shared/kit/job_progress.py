@@ -5,6 +5,8 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from core.annotations.dataset import Dataset
+from core.annotations.rater_codes import with_names_in
 from core.errors import InputError, NotApplicableError, PluralityError
 from core.jobs import Job
 from core.text import markdown
@@ -14,32 +16,36 @@ _POLL_SECONDS = 0.5
 _AT_ONCE_SECONDS = 0.3
 
 
-def result_of(key: tuple, title: str, work: Callable[[Job], object], lane: str = "pages"):
+def result_of(key: tuple, title: str, work: Callable[[Job], object], lane: str = "pages", of: Dataset | None = None):
     """The result of a job, or None while it runs, was cancelled or has failed; then the screen says so.
+
+    Where it is ``of`` a dataset, key and work must be of its content (``content_digest``, ``coded``); the names are put
+    into what is given back.
 
     What takes less than a moment is waited for, so that it never flickers. A session has one job under each title: an
     earlier one that nobody else looks at is cancelled, so that moving a slider does not fill the queue.
     """
     _one_at_a_time(key, title)
-    job = cached.job(key, title, work, lane)
+    job = cached.job(key, title, work, lane, of)
     job.wait(_AT_ONCE_SECONDS)
     if job.state == "done":
-        return job.result
+        return cached.result(job, of)
     if not job.finished:
         _watch(job, lane)
         return None
+    error = job.error if of is None else with_names_in(job.error, of)
     if job.state == "cancelled":
         st.info(f"{title}: stopped on request.", icon=":material/cancel:")
-    elif isinstance(job.error, NotApplicableError):  # what these data do not tell is no failure
-        st.info(markdown(job.error), icon=":material/info:")
+    elif isinstance(error, NotApplicableError):  # what these data do not tell is no failure
+        st.info(markdown(error), icon=":material/info:")
         return None
-    elif isinstance(job.error, PluralityError):
-        st.error(markdown(job.error), icon=":material/error:")
-        if isinstance(job.error, InputError):  # the same again would fail the same
+    elif isinstance(error, PluralityError):
+        st.error(markdown(error), icon=":material/error:")
+        if isinstance(error, InputError):  # the same again would fail the same
             return None
     else:
         st.error(
-            f"{title} failed with {type(job.error).__name__}: {markdown(job.error)}. This is a mistake in Plurality; "
+            f"{title} failed with {type(error).__name__}: {markdown(error)}. This is a mistake in Plurality; "
             "the details under Settings help to mend it.",
             icon=":material/bug_report:",
         )

@@ -32,16 +32,16 @@ def choice_job(view: Dataset) -> Job | None:
         return None
 
     def work(job: Job) -> Judged:
-        found = choose(view, seed=SEED, token=job.token, progress=job.report)
-        return found, _by_gold(view, found)
+        found = choose(view.coded, seed=SEED, token=job.token, progress=job.report)
+        return found, _by_gold(view.coded, found)
 
-    return cached.job((view.digest, "choose", SEED), "Held-out scores of rater models", work, LANE)
+    return cached.job((view.content_digest, "choose", SEED), "Held-out scores of rater models", work, LANE, view)
 
 
 def choice(view: Dataset) -> Judged | None:
     """The same where it is done."""
     job = choice_job(view)
-    return job.result if job is not None and job.state == "done" else None
+    return cached.result(job, view) if job is not None and job.state == "done" else None
 
 
 @st.fragment(run_every=_POLL_SECONDS)
@@ -96,14 +96,15 @@ def truth(dataset: Dataset, model: PlausibilityModel) -> TruthCurve | None:
     n_gold = len(gold_cases(dataset))
     if dataset.kind == "score" or n_gold < 2 or n_gold > MOST_TRUTH_CASES:
         return None
-    key = (dataset.digest, "truth curve", model.name, tuple(sorted(model.settings().items())), SEED)
+    key = (dataset.content_digest, "truth curve", model.name, tuple(sorted(model.settings().items())), SEED)
     job = cached.job(
         key,
         "Certainty against gold",
-        lambda job: truth_curve(dataset, model, seed=SEED, token=job.token, progress=job.report),
+        lambda job: truth_curve(dataset.coded, model, seed=SEED, token=job.token, progress=job.report),
         LANE,
+        dataset,
     )
-    return job.result if job.state == "done" else None
+    return cached.result(job, dataset) if job.state == "done" else None
 
 
 def marks(found: Opening | None, reliability: float, opened: float) -> None:

@@ -89,20 +89,20 @@ def data_for(name: str, dataset: Dataset, *, quietly: bool = False) -> Dataset:
 def certainty(view: Dataset, model: PlausibilityModel, reliability: float):
     """Annotation certainty of all cases, or None while it is worked out."""
     key = job_key(view, model, "certainty", reliability)
-    return job_progress.result_of(key, _CERTAINTY, _certainty_work(view, model, reliability))
+    return job_progress.result_of(key, _CERTAINTY, _certainty_work(view, model, reliability), of=view)
 
 
 def certainty_job(view: Dataset, model: PlausibilityModel, reliability: float) -> Job:
     """The same job without a word on screen."""
     key = job_key(view, model, "certainty", reliability)
-    return cached.job(key, _CERTAINTY, _certainty_work(view, model, reliability))
+    return cached.job(key, _CERTAINTY, _certainty_work(view, model, reliability), of=view)
 
 
 def _certainty_work(view: Dataset, model: PlausibilityModel, reliability: float):
     def work(job: Job) -> CertaintyResult:
         return annotation_certainty(
             model,
-            view,
+            view.coded,
             reliability=reliability,
             n_draws=N_DRAWS,
             seed=SEED,
@@ -126,4 +126,4 @@ def options_of(model: PlausibilityModel) -> str:
 
 def job_key(dataset: Dataset, model: PlausibilityModel, *more) -> tuple:
     """Key of a computation from draws."""
-    return (dataset.digest, model.name, tuple(sorted(model.settings().items())), N_DRAWS, SEED, *more)
+    return (dataset.content_digest, model.name, tuple(sorted(model.settings().items())), N_DRAWS, SEED, *more)

@@ -14,13 +14,13 @@ def sweep(
 ) -> SweepTable | None:
     """The sweep, or None while it is worked out and the screen says so."""
     key, work = _key_and_work(view, model, reliabilities, classifiers)
-    return job_progress.result_of(key, title, work, lane)
+    return job_progress.result_of(key, title, work, lane, view)
 
 
 def sweep_job(view: Dataset, model, reliabilities: tuple[float, ...], classifiers) -> Job:
     """The same job without a word on screen."""
     key, work = _key_and_work(view, model, reliabilities, classifiers)
-    return cached.job(key, TITLE, work)
+    return cached.job(key, TITLE, work, of=view)
 
 
 def _key_and_work(view: Dataset, model, reliabilities: tuple[float, ...], classifiers):
@@ -29,7 +29,7 @@ def _key_and_work(view: Dataset, model, reliabilities: tuple[float, ...], classi
     def work(job: Job) -> SweepTable:
         return reliability_sweep(
             model,
-            view,
+            view.coded,
             reliabilities,
             classifiers=classifiers,
             n_draws=plausibility_models.N_DRAWS,

@@ -23,7 +23,11 @@ def checks(fitted: list[Fitted], shown: Fitted, theme) -> None:
             icon=":material/fact_check:",
         )
         return
-    mine = [one for one in able if one.dataset.digest == (shown if shown in able else able[0]).dataset.digest]
+    mine = [
+        one
+        for one in able
+        if one.dataset.content_digest == (shown if shown in able else able[0]).dataset.content_digest
+    ]
     code = None
     classes = mine[0].fit.classes
     if len(classes) > 2:

@@ -133,7 +133,7 @@ def _compared(fitted: list[Fitted]) -> dict[int, object]:
     groups: dict[str, dict[str, Fitted]] = {}
     for one in fitted:
         if one.bayes is not None and one.bayes.loo is not None:
-            groups.setdefault(one.dataset.digest, {})[one.title] = one
+            groups.setdefault(one.dataset.content_digest, {})[one.title] = one
     found = {}
     for group in groups.values():
         if len(group) == 1:  # best of one says nothing

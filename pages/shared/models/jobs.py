@@ -6,6 +6,7 @@ from dataclasses import replace
 import streamlit as st
 
 from core.annotations.dataset import Dataset
+from core.annotations.rater_codes import with_codes
 from core.figures.labels import NOT_CONVERGED
 from core.jobs import Job
 from core.models.catalogue import Fitted, Request, em_model, fit_request
@@ -55,12 +56,14 @@ class _Queue:
 
     def fit(self, request: Request) -> Fitted | None:
         """The fit where it is done; otherwise its progress, once for the lane."""
-        key, title = (self.view.digest, "model", request), self.prefix + request.title
+        key, title = (self.view.content_digest, "model", request), self.prefix + request.title
+
+        content = self.view.coded
 
         def work(job: Job) -> Fitted:
-            return fit_request(request, self.view, token=job.token, progress=job.report)
+            return fit_request(request, content, token=job.token, progress=job.report)
 
-        job = cached.job(key, title, work, self.lane)
+        job = cached.job(key, title, work, self.lane, self.view)
         self.keys.append(key)
         if job.state == "cancelled":
             self.stopped[key] = request
@@ -68,7 +71,7 @@ class _Queue:
         if not job.finished and self.at_work is not None:
             self.waiting.append(job)
             return None
-        found = job_progress.result_of(key, title, work, self.lane)
+        found = job_progress.result_of(key, title, work, self.lane, self.view)
         if not job.finished:
             self.at_work = job
         return found
@@ -126,12 +129,13 @@ def with_precision(shown: Fitted) -> Fitted:
     """An expectation-maximisation fit with its intervals, once they are worked out."""
     if shown.request.way != "em" or shown.fit.uncertainty is not None:
         return shown
-    model = em_model(shown.request)
+    model, content = em_model(shown.request), with_codes(shown, shown.dataset)
     start = shown.fit.settings.get("start", "")
     found = job_progress.result_of(
-        (shown.dataset.digest, "precision", shown.request, start),
+        (shown.dataset.content_digest, "precision", shown.request, start),
         f"Intervals of {shown.title}",
-        lambda job: precision_of(model, shown.dataset, shown.fit, token=job.token, progress=job.report),
+        lambda job: precision_of(model, content.dataset, content.fit, token=job.token, progress=job.report),
+        of=shown.dataset,
     )
     return shown if found is None else replace(shown, fit=replace(shown.fit, uncertainty=found))
 
@@ -140,11 +144,12 @@ def restarted(shown: Fitted, n_restarts: int):
     """What random starts found, or None."""
     if not n_restarts or shown.request.way != "em":
         return None
-    model = em_model(shown.request)
+    model, content = em_model(shown.request), with_codes(shown, shown.dataset)
     return job_progress.result_of(
-        (shown.dataset.digest, "restarts", shown.request, n_restarts),
+        (shown.dataset.content_digest, "restarts", shown.request, n_restarts),
         f"{n_restarts} restarts",
-        lambda job: model.restarts(shown.dataset, shown.fit, n_restarts, token=job.token, progress=job.report),
+        lambda job: model.restarts(content.dataset, content.fit, n_restarts, token=job.token, progress=job.report),
+        of=shown.dataset,
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from core.annotations.dataset import Dataset
+from core.annotations.rater_codes import with_codes
 from core.errors import PluralityError
 from core.models.catalogue import fit_request
 from core.models.gold import gold_cases
@@ -61,9 +62,10 @@ def settings(view: Dataset) -> dict:
 def found(view: Dataset, table: RaterTable, key: tuple, asked: dict) -> ToActOn | None:
     """Everything that speaks against the raters; None while it is computed."""
     return job_progress.result_of(
-        (view.digest, "act on", table.model, key, tuple(asked.items())),
+        (view.content_digest, "act on", table.model, key, tuple(asked.items())),
         "Raters against what is acceptable",
-        lambda job: raters_to_act_on(table, **asked, token=job.token),
+        lambda job: raters_to_act_on(with_codes(table, view), **asked, token=job.token),
+        of=view,
     )
 
 
@@ -72,9 +74,10 @@ def without(view: Dataset, table: RaterTable, rater: str) -> None:
     widgets.heading("Without this rater")
     asked = default_request(view)
     fit = job_progress.result_of(
-        (view.digest, "model", asked),
+        (view.content_digest, "model", asked),
         f"Fitting {asked.title}",
-        lambda job: fit_request(asked, view, token=job.token, progress=job.report),
+        lambda job: fit_request(asked, view.coded, token=job.token, progress=job.report),
+        of=view,
     )
     if fit is None:
         return

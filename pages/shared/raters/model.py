@@ -3,6 +3,7 @@
 import streamlit as st
 
 from core.annotations.dataset import Dataset
+from core.annotations.rater_codes import with_codes
 from core.jobs import Job
 from core.methods import methods
 from core.models.catalogue import Fitted, Request, em_model, request
@@ -38,21 +39,24 @@ def choose(view: Dataset) -> str | Request:
 def monitored(view: Dataset, chosen: str | Request, false_alarms: float) -> RaterTable | None:
     """The raters as that model sees them; None while it is worked out."""
     options = {"false_alarms": false_alarms, "seed": SEED}
-    key = (view.digest, "monitor", false_alarms, SEED)
+    content, key = view.coded, (view.content_digest, "monitor", false_alarms, SEED)
     if chosen == USUAL or isinstance(chosen, Request):
         fit = None
         if chosen != USUAL:
-            fit = next(one.fit for one in _drawn(view) if one.request == chosen)
+            fit = with_codes(next(one.fit for one in _drawn(view) if one.request == chosen), view)
             key = (*key, chosen)
         return job_progress.result_of(
-            key, _TITLE, lambda job: monitor(view, model=fit, **options, token=job.token, progress=job.report)
+            key,
+            _TITLE,
+            lambda job: monitor(content, model=fit, **options, token=job.token, progress=job.report),
+            of=view,
         )
 
     def work(job: Job) -> RaterTable:
         model = em_model(request(chosen))
-        return monitor(view, model=model, **options, token=job.token, progress=job.report)
+        return monitor(content, model=model, **options, token=job.token, progress=job.report)
 
-    return job_progress.result_of((*key, chosen), _TITLE, work)
+    return job_progress.result_of((*key, chosen), _TITLE, work, of=view)
 
 
 def _drawn(view: Dataset) -> list[Fitted]:
@@ -60,10 +64,10 @@ def _drawn(view: Dataset) -> list[Fitted]:
     found = []
     for key in st.session_state.get("_models_asked", ()):
         job = cached.known(key)
-        if job is None or job.state != "done" or key[0] != view.digest:
+        if job is None or job.state != "done" or key[0] != view.content_digest:
             continue
-        one: Fitted = job.result
-        same = one.fit.classes == view.classes and one.dataset.digest == view.digest
+        one: Fitted = cached.result(job, view)
+        same = one.fit.classes == view.classes and one.dataset.content_digest == view.content_digest
         if one.request.way == "nuts" and same and one.request.method.is_truth and one.fit.converged:
             found.append(one)
     return found

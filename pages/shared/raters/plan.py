@@ -41,20 +41,22 @@ def show(view: Dataset, theme) -> None:
     elif quantity == "prevalence":
         name = st.selectbox("Class", view.classes, key="plan_class")
     budget = st.select_slider("At most", (250, 500, 1000, 2000, 5000), value=1000, key="plan_budget")
-    goal = Goal(quantity, float(target), name)
-    asked = (view.digest, goal, policy, budget)
+    content = view.coded
+    goal = Goal(quantity, float(target), content.raters[view.raters.index(name)] if quantity == "accuracy" else name)
+    asked = (view.content_digest, goal, policy, budget)
     if st.session_state.get("plan") != asked:
         st.button("Simulate this plan", type="primary", on_click=_ask, args=(asked,), key="plan_go")
         st.caption(f"{N_WORLDS} simulated worlds; with many classes it takes minutes.")
         return
     found = job_progress.result_of(
-        (view.digest, "plan", goal, policy, budget, SEED),
+        (view.content_digest, "plan", goal, policy, budget, SEED),
         "Simulating the plan",
         lambda job: forecast(
-            view, DawidSkene().fit(view, token=job.token), goal, policy=policy, budget=budget, n_worlds=N_WORLDS,
+            content, DawidSkene().fit(content, token=job.token), goal, policy=policy, budget=budget, n_worlds=N_WORLDS,
             seed=SEED, token=job.token, progress=job.report,
         ),
         "samplers",
+        of=view,
     )  # fmt: skip
     if found is not None:
         _result(view, found, theme)

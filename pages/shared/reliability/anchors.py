@@ -34,7 +34,7 @@ def show(view: Dataset, model: PlausibilityModel, theme) -> None:
 
 
 def _readers(view: Dataset, model: PlausibilityModel, theme) -> None:
-    key = (view.digest, "held-out readers", model.name, tuple(sorted(model.settings().items())), opening.SEED)
+    key = (view.content_digest, "held-out readers", model.name, tuple(sorted(model.settings().items())), opening.SEED)
     if (
         view.n_cases > MOST_DRAWN
         and view.kind == "ranking"
@@ -44,7 +44,8 @@ def _readers(view: Dataset, model: PlausibilityModel, theme) -> None:
     curve = job_progress.result_of(
         key,
         "Held-out readers",
-        lambda job: held_out_curve(view, model, seed=opening.SEED, token=job.token, progress=job.report),
+        lambda job: held_out_curve(view.coded, model, seed=opening.SEED, token=job.token, progress=job.report),
+        of=view,
     )
     if curve is None:
         return

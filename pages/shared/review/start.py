@@ -235,9 +235,10 @@ def _queue(name: str, dataset: Dataset, model, reliability: float) -> worklist.Q
             plausibility_models.job_key(view, model, "next opinion", reliability),
             "Gain from one more opinion",
             lambda job: next_opinion(
-                model, view, reliability=reliability, n_draws=plausibility_models.N_DRAWS,
+                model, view.coded, reliability=reliability, n_draws=plausibility_models.N_DRAWS,
                 seed=plausibility_models.SEED, token=job.token, progress=job.report,
             ),
+            of=view,
         )  # fmt: skip
         return None if found is None else worklist.largest_gain(found)
     result = plausibility_models.certainty(view, model, reliability)
@@ -253,9 +254,10 @@ def _queue(name: str, dataset: Dataset, model, reliability: float) -> worklist.Q
             plausibility_models.job_key(view, model, "risk", reliability),
             "Risk of all cases",
             lambda job: expected_risk(
-                model, view, reliability=reliability, n_draws=plausibility_models.N_DRAWS,
+                model, view.coded, reliability=reliability, n_draws=plausibility_models.N_DRAWS,
                 seed=plausibility_models.SEED, token=job.token, progress=job.report,
             ),
+            of=view,
         )  # fmt: skip
         return None if risk is None else worklist.risk_times_uncertainty(certainty, risk.expected)
     classifiers = {one.name: one for one in predictions.classifiers(dataset)}

@@ -5,6 +5,7 @@ from contextlib import suppress
 import streamlit as st
 
 from core import story
+from core.annotations.dataset import Dataset
 from core.errors import PluralityError
 from core.jobs import Job
 from core.plausibility.plackett_luce.gibbs import METHOD as PLACKETT_LUCE
@@ -177,7 +178,8 @@ def _claim(number: int) -> story.Claim | None:
     sweep = _result(
         sweeps.sweep_job(
             dataset, model, plausibility_models.method(MODEL).reliability.sweep, predictions.classifiers(dataset)
-        )
+        ),
+        dataset,
     )
     if sweep is None:
         return None
@@ -189,7 +191,7 @@ def _claim(number: int) -> story.Claim | None:
 
 def _certainty(dataset):
     model = plausibility_models.method(MODEL).make()
-    return _result(plausibility_models.certainty_job(dataset, model, model.default_reliability))
+    return _result(plausibility_models.certainty_job(dataset, model, model.default_reliability), dataset)
 
 
 def _torn() -> story.Torn | None:
@@ -208,12 +210,12 @@ def _torn() -> story.Torn | None:
     )
 
 
-def _result(job: Job):
-    """The result of a job, which may be one of the page's own; while it is at work the step waits for it."""
+def _result(job: Job, dataset: Dataset):
+    """The result of a job on a dataset, which may be one of the page's own; while it runs the step waits for it."""
     with suppress(PluralityError):
         job.wait(0.3)
     if job.state == "done":
-        return job.result
+        return cached.result(job, dataset)
     if not job.finished:
         _wait(job)
     return None

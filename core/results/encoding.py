@@ -1,0 +1,160 @@
+"""Results as bytes and back, without pickles: a zip file of arrays (.npy) and one JSON that says how they belong.
+
+Written are texts, numbers, arrays, tuples, lists, dicts, sets and dataclasses of this package. What a result shares
+with the data that it is of (case ids, classes, arrays) is not written but taken from the data when it is read.
+"""
+
+import base64
+import io
+import json
+import zipfile
+from dataclasses import fields, is_dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from ..annotations.dataset import Dataset
+from ..annotations.validation import Names, Texts
+from ..errors import PluralityError
+
+_PACKAGE = __package__.rpartition(".")[0]
+_TREE = "result.json"
+_PLAIN = (str, int, float, bool, type(None))
+_SEQUENCES: dict[str, type] = {
+    "tuple": tuple, "list": list, "set": set, "frozenset": frozenset, "texts": Texts, "names": Names,
+}  # fmt: skip
+DAMAGED = (OSError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, ImportError, EOFError,
+           zipfile.BadZipFile, PluralityError)  # fmt: skip
+
+
+class NotStorableError(PluralityError):
+    """A result holds something that is not written."""
+
+
+def to_bytes(result: Any, dataset: Dataset) -> bytes:
+    """A result of the dataset, written.
+
+    Raises
+    ------
+    NotStorableError
+        It holds an object of another kind, such as a function.
+    """
+    writing = _Writing(dataset)
+    tree = writing.tree(result)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        archive.writestr(_TREE, json.dumps(tree, ensure_ascii=False, separators=(",", ":")))
+        for number, array in enumerate(writing.arrays):
+            with archive.open(f"{number}.npy", "w", force_zip64=True) as place:
+                np.lib.format.write_array(place, np.asarray(array), allow_pickle=False)
+    return buffer.getvalue()
+
+
+def from_bytes(content: bytes, dataset: Dataset) -> Any:
+    """The result that `to_bytes` wrote, for data of the same content; arrays are read-only.
+
+    Raises
+    ------
+    one of `DAMAGED`
+        It is not whole, or was written by another version.
+    """
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return _Reading(archive, dataset).value(json.loads(archive.read(_TREE)))
+
+
+class _Writing:
+    def __init__(self, dataset: Dataset):
+        self.arrays: list[np.ndarray] = []
+        self._known: dict[int, int] = {}
+        self._of_data: dict[int, str] = {id(dataset): ""}
+        for name, value in vars(dataset).items():
+            if isinstance(value, np.ndarray | Texts):
+                self._of_data.setdefault(id(value), name)
+
+    def tree(self, value: Any) -> Any:
+        """What JSON can hold of a value; its arrays are put aside."""
+        if type(value) in _PLAIN:
+            return value
+        if id(value) in self._of_data:
+            return {"data": self._of_data[id(value)]}
+        if isinstance(value, np.ndarray | np.generic):
+            return self._array(value)
+        if isinstance(value, bytes):
+            return {"bytes": base64.b64encode(value).decode()}
+        if type(value) is dict:
+            return {"dict": [[self.tree(key), self.tree(inner)] for key, inner in value.items()]}
+        kind = next((name for name, one in _SEQUENCES.items() if type(value) is one), None)
+        if kind is not None:
+            return {kind: [self.tree(one) for one in value]}
+        if is_dataclass(value) and not isinstance(value, type):
+            return self._instance(value)
+        raise NotStorableError(f"{type(value).__name__} is not written.")
+
+    def _array(self, value: Any) -> Any:
+        if value.dtype.hasobject:
+            listed = {"tuple": [self.tree(one) for one in value.ravel().tolist()]}
+            return {"objects": [list(value.shape), listed]}
+        if id(value) not in self._known:
+            self._known[id(value)] = len(self.arrays)
+            self.arrays.append(value)
+        return {"scalar" if isinstance(value, np.generic) else "array": self._known[id(value)]}
+
+    def _instance(self, value: Any) -> Any:
+        kind = type(value)
+        if not kind.__module__.startswith(f"{_PACKAGE}."):
+            raise NotStorableError(f"{kind.__name__} of {kind.__module__} is not written.")
+        name = f"{kind.__module__.removeprefix(_PACKAGE)}:{kind.__qualname__}"
+        return {"is": name, "has": {one.name: self.tree(getattr(value, one.name)) for one in fields(value)}}
+
+
+class _Reading:
+    def __init__(self, archive: zipfile.ZipFile, dataset: Dataset):
+        self._archive, self._dataset = archive, dataset
+        self._arrays: dict[int, np.ndarray] = {}
+
+    def value(self, tree: Any) -> Any:
+        """The value of which this is the tree."""
+        if not isinstance(tree, dict):
+            return tree
+        if "is" in tree:
+            return self._instance(tree)
+        [(kind, inner)] = tree.items()
+        if kind == "data":
+            return getattr(self._dataset, inner) if inner else self._dataset
+        if kind == "array":
+            return self._array(inner)
+        if kind == "scalar":
+            return self._array(inner)[()]
+        if kind == "objects":
+            shape, listed = inner
+            found = np.empty(shape, dtype=object)
+            np.place(found, np.ones(shape, bool), list(self.value(listed)))
+            return found
+        if kind == "bytes":
+            return base64.b64decode(inner)
+        if kind == "dict":
+            return {self.value(key): self.value(one) for key, one in inner}
+        return _SEQUENCES[kind](map(self.value, inner))
+
+    def _array(self, number: int) -> np.ndarray:
+        if number not in self._arrays:
+            with self._archive.open(f"{number}.npy") as place:
+                array = np.lib.format.read_array(place, allow_pickle=False)
+            array.flags.writeable = False
+            self._arrays[number] = array
+        return self._arrays[number]
+
+    def _instance(self, tree: dict[str, Any]) -> Any:
+        module, _, name = tree["is"].partition(":")
+        kind: Any = import_module(module, _PACKAGE)
+        for part in name.split("."):
+            kind = getattr(kind, part)
+        if not is_dataclass(kind) or not isinstance(kind, type):
+            raise TypeError(f"{name} is no dataclass")
+        if {one.name for one in fields(kind)} != tree["has"].keys():
+            raise TypeError(f"{name} has other fields now")
+        found = object.__new__(kind)
+        for field, inner in tree["has"].items():
+            object.__setattr__(found, field, self.value(inner))
+        return found

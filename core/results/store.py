@@ -1,0 +1,243 @@
+"""Results on disk: found again after a restart and by other processes, whole or not at all, up to a size.
+
+A folder for each content (its digest), in it a file for each result and an empty file for each dataset that has this
+content: `erase` of one dataset leaves what another one owns as well.
+"""
+
+import hashlib
+import os
+import re
+import secrets
+import shutil
+import socket
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from ..annotations.dataset import Dataset
+from ..settings import MEGABYTE, current_settings
+from .encoding import DAMAGED, NotStorableError, from_bytes, to_bytes
+
+_ENDING = ".result"
+_OWNER = ".owner"
+_DRAFT = re.compile(r"\.(?:writing|keeping|running)-(?P<host>.+)-(?P<process>\d+)-(?P<run>[^-]+)-[^-]+")
+_RUN = secrets.token_hex(4)  # tells this process from an earlier one of the same number
+# Seconds after which what was begun on another computer that shares the folder, or by who knows whom, is nobody's.
+_OLD = {"writing": 3_600.0, "keeping": 3_600.0, "running": 604_800.0}
+
+
+class ResultStore:
+    """Results under a folder.
+
+    Parameters
+    ----------
+    folder : callable
+        Gives the folder; it need not exist.
+    most_bytes : callable
+        Gives the largest size of all results together; the ones used longest ago go first.
+    """
+
+    def __init__(self, folder: Callable[[], Path], most_bytes: Callable[[], int]):
+        self._folder, self._most = folder, most_bytes
+
+    def get(self, dataset: Dataset, asked: tuple) -> tuple[Any] | None:
+        """The result in a tuple, or None where there is none that can be read; one that is damaged is removed."""
+        path = self._path(dataset.content_digest, asked)
+        try:
+            content = path.read_bytes()
+        except OSError:
+            return None
+        try:
+            result = from_bytes(content, dataset.coded)
+        except DAMAGED:
+            path.unlink(missing_ok=True)
+            return None
+        with suppress(OSError):
+            os.utime(path)
+        return (result,)
+
+    def put(self, dataset: Dataset, asked: tuple, result: Any, owner: str) -> bool:
+        """Write a result; False where it is of a kind that is not written, or the folder cannot be.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            That it is of.
+        asked : tuple
+            What was computed, with options, seed and version, written by `repr`.
+        owner : str
+            The address of the dataset in whose name it was computed; see `erase`.
+        """
+        path = self._path(dataset.content_digest, asked)
+        try:
+            content = to_bytes(result, dataset.coded)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            (path.parent / f"{_name(owner)}{_OWNER}").touch()
+            write_whole(path, content)
+        except (OSError, NotStorableError):
+            return False
+        self.trim()
+        return True
+
+    def owned(self, owner: str) -> list[str]:
+        """Digests of the contents that were computed upon for a dataset."""
+        return sorted(path.parent.name for path in self._folder().glob(f"*/{_name(owner)}{_OWNER}"))
+
+    def own(self, content: str, owner: str) -> None:
+        """Say that a dataset has that content, where there are results of it."""
+        if self.has(content):
+            with suppress(OSError):
+                (self._folder() / content / f"{_name(owner)}{_OWNER}").touch()
+
+    def has(self, content: str) -> bool:
+        """Whether there are results of that content."""
+        return (self._folder() / content).is_dir()
+
+    def erase(self, owner: str) -> list[str]:
+        """Remove the results of a dataset save those that another one owns too; the digests of contents removed."""
+        erased = []
+        for content in self.owned(owner):
+            place = self._folder() / content
+            (place / f"{_name(owner)}{_OWNER}").unlink(missing_ok=True)
+            if not any(place.glob(f"*{_OWNER}")):
+                shutil.rmtree(place, ignore_errors=True)
+                erased.append(content)
+        return erased
+
+    def move(self, owner: str, other: "ResultStore") -> None:
+        """Take the results of a dataset to another store, as when data are kept that were not before."""
+        for content in self.owned(owner):
+            place = other._folder() / content
+            place.mkdir(parents=True, exist_ok=True)
+            (place / f"{_name(owner)}{_OWNER}").touch()
+            for path in (self._folder() / content).glob(f"*{_ENDING}"):
+                with suppress(OSError):
+                    write_whole(place / path.name, path.read_bytes())
+        self.erase(owner)
+
+    def size(self) -> int:
+        """Bytes of all results."""
+        return sum(size for _, size, _ in self._files())
+
+    def trim(self) -> None:
+        """Remove the results used longest ago until the rest is within the size."""
+        files = self._files()
+        total, most = sum(size for _, size, _ in files), self._most()
+        for _, size, path in sorted(files, key=lambda file: file[0]):
+            if total <= most:
+                return
+            with suppress(OSError):
+                path.unlink()
+                total -= size
+
+    def sweep(self) -> None:
+        """Remove what a process that was killed left half written."""
+        for place in [*self._folder().glob("*")]:
+            sweep_drafts(place)
+
+    def _files(self) -> list[tuple[float, int, Path]]:
+        found = []
+        for path in self._folder().glob(f"*/*{_ENDING}"):
+            with suppress(OSError):
+                state = path.stat()
+                found.append((state.st_mtime, state.st_size, path))
+        return found
+
+    def _path(self, content: str, asked: tuple) -> Path:
+        return (
+            self._folder() / content / f"{hashlib.blake2b(repr(asked).encode(), digest_size=16).hexdigest()}{_ENDING}"
+        )
+
+
+def kept_results() -> ResultStore:
+    """Results of data that are kept, for all processes and after a restart."""
+    return ResultStore(lambda: current_settings().results, _most_bytes)
+
+
+def fleeting_results() -> ResultStore:
+    """Results of data that are not kept, for this process while it runs."""
+    return ResultStore(lambda: running_folder() / "results", _most_bytes)
+
+
+def _most_bytes() -> int:
+    return current_settings().results_mb * MEGABYTE
+
+
+def _name(owner: str) -> str:
+    return hashlib.blake2b(owner.encode(), digest_size=16).hexdigest()
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that it is there whole or not at all, even if the machine stops meanwhile."""
+    draft = path.parent / draft_name("writing")
+    try:
+        with open(draft, "xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+        _sync_folder(path.parent)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def draft_name(what: str) -> str:
+    """A name for what is being written, "writing" or "keeping", that says by which process."""
+    return f".{what}-{socket.gethostname()}-{os.getpid()}-{_RUN}-{secrets.token_hex(6)}"
+
+
+def sweep_drafts(folder: Path) -> None:
+    """Remove drafts in a folder whose process is gone."""
+    for path in [path for what in _OLD for path in folder.glob(f".{what}-*")]:
+        if not _in_use(path):
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+
+
+def _in_use(draft: Path) -> bool:
+    told = _DRAFT.fullmatch(draft.name)
+    if told is not None and told["host"] == socket.gethostname() and os.name == "posix":
+        process = int(told["process"])
+        return told["run"] == _RUN if process == os.getpid() else is_alive(process)
+    try:
+        return time.time() - draft.stat().st_mtime < _OLD[draft.name[1:].partition("-")[0]]
+    except OSError:
+        return False
+
+
+def is_alive(process: int) -> bool:
+    """Whether a process of that number runs on this computer."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+_RUNNING = draft_name("running")
+
+
+def running_folder() -> Path:
+    """What this process needs only while it runs: what was computed from data that are not kept."""
+    return current_settings().home / _RUNNING
+
+
+def end_running() -> None:
+    """Remove it."""
+    shutil.rmtree(running_folder(), ignore_errors=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    with suppress(OSError):  # not every system opens folders
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

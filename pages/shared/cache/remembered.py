@@ -1,0 +1,58 @@
+"""What pages compute, remembered by the content of the data, whatever raters and datasets are called."""
+
+import atexit
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from core import library
+from core.annotations.dataset import Dataset
+from core.ingest.samples import SAMPLES
+from core.results.memory import Results
+from core.results.store import end_running, fleeting_results, kept_results
+from core.settings import MEGABYTE, current_settings
+from core.version import code_digest
+
+_SAMPLES = frozenset(sample.name for sample in SAMPLES)
+
+
+@st.cache_resource(show_spinner=False)
+def results() -> Results:
+    """The results that this server has; what an earlier one left half written is removed."""
+    library.sweep()
+    kept = kept_results()
+    kept.sweep()
+    atexit.register(end_running)
+    return Results(current_settings().memory_mb * MEGABYTE, kept, fleeting_results(), _is_kept)
+
+
+def owner() -> str:
+    """The address of the dataset that this session looks at, in whose name it computes."""
+    return "" if get_script_run_ctx() is None else st.session_state.get("data") or ""
+
+
+def remembered(work: Callable[..., Any]) -> Callable[..., Any]:
+    """Compute once for each content of a dataset and options.
+
+    The function is called with the dataset by raters without names, and must take nothing that holds their names; these
+    are put back into what it gives. Options must be hashable. What it gives is shared: nobody may change it.
+    """
+
+    @wraps(work)
+    def found(dataset: Dataset, *options: Any, **more: Any) -> Any:
+        asked = (f"{work.__module__}.{work.__name__}", options, tuple(sorted(more.items())))
+        return of_content(dataset, asked, lambda content: work(content, *options, **more))
+
+    return found
+
+
+def of_content(dataset: Dataset, asked: tuple, work: Callable[[Dataset], Any]) -> Any:
+    """The same for a piece of work that is no function of its own; ``asked`` says what it is, options and all."""
+    return results().of(dataset, (*asked, code_digest()), work, owner())
+
+
+def _is_kept(address: str) -> bool:
+    return address in _SAMPLES or library.is_kept(address)

@@ -1,0 +1,79 @@
+"""Hiding, presenting and renaming cost nothing: results are of the content, and names are put in where shown."""
+
+import re
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import library
+from core.jobs import JobRunner
+from core.results.memory import Results
+from pages.shared.cache import datasets as cached
+from pages.shared.cache.remembered import results
+from tests.pages.opened import kept, opened, settle, words
+
+PRIVATE = re.compile("[\U000f0000-\U0010ffff]|\\\\U000[f1]", re.IGNORECASE)
+NAMES = ("Quendolin", "Ramirez", "Szymborska")
+
+
+def table() -> str:
+    rows = [
+        f"c{case},{name},{'xyz'[(case * case + (case * place) % 7) % 3]},2024-0{1 + case % 9}-11"
+        for case in range(40)
+        for place, name in enumerate(NAMES)
+    ]
+    return "\n".join(["case,rater,class,time", *rows])
+
+
+@pytest.fixture
+def computed(monkeypatch):
+    """What is computed: titles of jobs and keys of results."""
+    done: list = []
+    submit, put = JobRunner.submit, Results._put
+
+    def submitted(self, title, work):
+        done.append(title)
+        return submit(self, title, work)
+
+    def held(self, key, found, owner):
+        done.append(key)
+        return put(self, key, found, owner)
+
+    monkeypatch.setattr(JobRunner, "submit", submitted)
+    monkeypatch.setattr(Results, "_put", held)
+    return done
+
+
+@pytest.mark.parametrize("page", ["agreement", "raters", "cases", "models"])
+def test_presenting_and_renaming_compute_nothing_again(page, computed):
+    address = kept(table(), "before")
+    app = opened(page, address)
+    assert computed, "the page computes something"
+    named = words(app)
+    computed.clear()
+    app.session_state["presenting"] = 1
+    app = settle(app.run())
+    assert computed == []
+    veiled = words(app)
+    assert not any(name in veiled for name in NAMES)
+    assert not PRIVATE.search(named + veiled)
+    app.session_state["presenting"] = None
+    library.rename(address, "afterwards")
+    cached.registry().remove(address)
+    settle(app.run())
+    assert computed == []
+
+
+def test_nothing_that_is_kept_for_others_holds_a_name():
+    opened("raters", kept(table()))
+    held = [repr(one.result) for one in results()._found.values()]
+    for lane in cached.LANES:
+        held += [repr(job.result) for job in cached.jobs(lane)._jobs.values()]
+    assert not [text for text in held for name in NAMES if name in text]
+
+
+def test_raters_on_the_page_have_their_names():
+    app: AppTest = opened("raters", kept(table()))
+    shown = "\n".join(str(frame.value) for frame in app.dataframe) + words(app)
+    assert all(name in shown for name in NAMES)
+    assert not PRIVATE.search(shown)
