@@ -141,7 +141,9 @@ def own_predictions(name: str, content: bytes, dataset: Dataset, whole: Dataset 
     """Predictions of a file that the user added, matched to the dataset, which may be a selection of ``whole``."""
     whole = dataset if whole is None else whole
     key = hashlib.blake2b(content).hexdigest()
-    return _own_predictions(name, key, dataset.content_digest, whole.content_digest, __version__, content, dataset, whole)
+    return _own_predictions(
+        name, key, dataset.content_digest, whole.content_digest, __version__, content, dataset, whole
+    )
 
 
 def open_dataset(address: str) -> Reading:
