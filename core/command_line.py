@@ -44,7 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     answer |= {"version": __version__, "seconds": round(time.perf_counter() - started, 3)}
     try:
         if options.csv:
-            sys.stdout.write(table.to_csv(index=False, lineterminator="\n"))
+            from .tables import to_csv_text
+
+            sys.stdout.write(to_csv_text(table))
         else:
             json.dump(_plain(answer), sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
             sys.stdout.write("\n")

@@ -20,8 +20,12 @@ _NO_XLSX = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 
 def to_csv(table: pd.DataFrame) -> bytes:
     """CSV in UTF-8 with a byte order mark, so that spreadsheet programs read letters with accents right."""
-    safe = _safe(table)
-    return safe.to_csv(index=False, lineterminator="\r\n").encode("utf-8-sig")
+    return to_csv_text(table, "\r\n").encode("utf-8-sig")
+
+
+def to_csv_text(table: pd.DataFrame, line_end: str = "\n") -> str:
+    """CSV as text, for a terminal or a pipe."""
+    return _safe(table).to_csv(index=False, lineterminator=line_end)
 
 
 def to_json(settings: dict) -> bytes:
@@ -88,6 +92,8 @@ def _plain(value: object) -> object:
 
 def _safe(table: pd.DataFrame) -> pd.DataFrame:
     # By place and not by name: a class may bear the name of another column.
+    if not table.shape[1]:
+        return table
     columns = [table.iloc[:, place] for place in range(table.shape[1])]
     safe = pd.concat([c if pd.api.types.is_numeric_dtype(c) else c.map(spreadsheet) for c in columns], axis=1)
     safe.columns = [spreadsheet(name) for name in table.columns]

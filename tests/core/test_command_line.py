@@ -443,3 +443,11 @@ def test_trust_per_rater_comes_with_certainty_and_with_every_row_of_a_sweep(answ
     assert "raters" not in answer("certainty", "plackett-luce", file, "--reliability", 2, "--draws", 20)
     error = run("certainty", "mixture-plackett-luce", file, "--reliability", 2, "--rater", "none", status=2)[1]
     assert "anonymous" in error
+
+
+def test_a_table_on_the_terminal_runs_nothing_in_a_spreadsheet(run, tmp_path):
+    path = tmp_path / "d.csv"
+    path.write_text("case,rater,class\n=1+1,a,x\n=1+1,b,y\n+2,a,x\n+2,b,x\n")
+    text = run("fit", "majority", str(path), "--csv")[0]
+    rows = pd.read_csv(io.StringIO(text), dtype=str)
+    assert sorted(rows["case"]) == ["'+2", "'=1+1"]
