@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.csv:
             from .tables import to_csv_text
 
-            sys.stdout.write(to_csv_text(table))
+            sys.stdout.write(to_csv_text(table() if callable(table) else table))
         else:
             json.dump(_plain(answer), sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
             sys.stdout.write("\n")

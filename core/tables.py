@@ -4,11 +4,13 @@ import io
 import json
 import re
 from collections import Counter
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from .errors import LimitError
 from .text import spreadsheet
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SETTINGS_SHEET = "Settings"
 SETTINGS_HEADER = ("setting", "value")
@@ -18,7 +20,7 @@ _LONGEST_CELL = 32_767
 _NO_XLSX = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 
 
-def to_csv(table: pd.DataFrame) -> bytes:
+def to_csv(table: "pd.DataFrame") -> bytes:
     """CSV in UTF-8 with a byte order mark, so that spreadsheet programs read letters with accents right."""
     return to_csv_text(table, "\r\n").encode("utf-8-sig")
 
@@ -33,7 +35,7 @@ def to_json(settings: dict) -> bytes:
     return json.dumps(settings, ensure_ascii=False, indent=1).encode()
 
 
-def to_xlsx(table: pd.DataFrame, settings: dict | None = None) -> bytes:
+def to_xlsx(table: "pd.DataFrame", settings: dict | None = None) -> bytes:
     """An Excel workbook of the table and, on a second sheet, the settings it came from.
 
     Characters that the format cannot hold are left out, and a text of more than 32,767 of them is cut there.
@@ -62,7 +64,7 @@ def to_xlsx(table: pd.DataFrame, settings: dict | None = None) -> bytes:
     return content.getvalue()
 
 
-def to_parquet(table: pd.DataFrame, settings: dict | None = None) -> bytes:
+def to_parquet(table: "pd.DataFrame", settings: dict | None = None) -> bytes:
     """Parquet with text as it is; a name that comes twice is numbered, as the format needs.
 
     Settings are JSON under the key `SETTINGS_KEY` of the schema's metadata.
@@ -90,7 +92,9 @@ def _plain(value: object) -> object:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _safe(table: pd.DataFrame) -> pd.DataFrame:
+def _safe(table: "pd.DataFrame") -> "pd.DataFrame":
+    import pandas as pd
+
     # By place and not by name: a class may bear the name of another column.
     if not table.shape[1]:
         return table
@@ -103,6 +107,6 @@ def _safe(table: pd.DataFrame) -> pd.DataFrame:
 def _cell(value: object) -> object:
     if isinstance(value, str):
         return _NO_XLSX.sub("", value)[:_LONGEST_CELL]
-    if value is None or value is pd.NaT or value != value or value in (float("inf"), float("-inf")):
+    if value is None or value != value or value in (float("inf"), float("-inf")):
         return None
     return value.item() if hasattr(value, "item") else value

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..kernels import for_size
 from ._kernels import blocks_from_ranks, counting_sort
 from .validation import (
     check_length,
@@ -33,11 +34,11 @@ def group_by_case(case_code: np.ndarray, n_cases: int, time: np.ndarray | None =
     case_code = checked_integers(case_code, "case_code", np.int32)
     check_range(case_code, "case_code", 0, n_cases - 1, f"a code of the {n_cases:,} cases")
     if time is None:
-        return counting_sort(case_code, n_cases)
+        return for_size(counting_sort, case_code.size)(case_code, n_cases)
     time = checked_times(time)
     check_length(time, len(case_code), "time", "annotations")
     by_time = np.argsort(time, kind="stable")
-    case_ptr, order = counting_sort(case_code[by_time], n_cases)
+    case_ptr, order = for_size(counting_sort, case_code.size)(case_code[by_time], n_cases)
     return case_ptr, by_time[order]
 
 

@@ -1,23 +1,27 @@
 """Samples, files and agreement: each a tree for JSON and a table for CSV."""
 
-import pandas as pd
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from ..annotations.ordering import with_class_order
 from ..errors import InputError
 from ..ingest.samples import SAMPLES
 from .inputs import read_file, stamp
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-def samples(options) -> tuple[dict, pd.DataFrame]:
+
+def samples(options) -> tuple[dict, Callable[[], "pd.DataFrame"]]:
     """The samples that come with the project."""
     rows = [
         {"name": sample.name, "size": sample.size, "answers": sample.answers, "shows": sample.shows}
         for sample in SAMPLES
     ]
-    return {"samples": rows}, pd.DataFrame(rows)
+    return {"samples": rows}, lambda: _frame(rows)
 
 
-def describe(options) -> tuple[dict, pd.DataFrame]:
+def describe(options) -> tuple[dict, Callable[[], "pd.DataFrame"]]:
     """What a file holds, and what became of its rows; the table is of the dropped ones."""
     reading = read_file(options)
     dataset, report = reading.dataset, reading.report
@@ -39,7 +43,7 @@ def describe(options) -> tuple[dict, pd.DataFrame]:
         "warnings": list(report.warnings),
         **stamp(options, dataset),
     }
-    return answer, pd.DataFrame(report.dropped, columns=["line", "reason"])
+    return answer, lambda: _frame(report.dropped, columns=["line", "reason"])
 
 
 def _fields(coefficient) -> dict:
@@ -57,7 +61,7 @@ def _quote(found) -> dict:
     }
 
 
-def agreement(options) -> tuple[dict, pd.DataFrame]:
+def agreement(options) -> tuple[dict, "pd.DataFrame"]:
     """The coefficients of agreement that suit the answers, or weighted ones of classes."""
     from ..agreement.coefficients import agreement_table
     from ..agreement.probability import SPA_WEIGHTINGS
@@ -90,4 +94,10 @@ def agreement(options) -> tuple[dict, pd.DataFrame]:
         more["quote"] = _quote(found)
     rows = [_fields(coefficient) for coefficient in table]
     answer = {"coefficients": rows, "level": options.level, **more, **stamp(options, dataset)}
-    return answer, pd.DataFrame(rows)
+    return answer, _frame(rows)
+
+
+def _frame(rows, **how) -> "pd.DataFrame":
+    import pandas as pd  # takes longer than all that a small file needs: only where a table is written
+
+    return pd.DataFrame(rows, **how)

@@ -4,8 +4,7 @@ import re
 import sys
 from dataclasses import replace
 from pathlib import Path
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from .. import library
 from ..annotations.dataset import Dataset, Kind
@@ -15,6 +14,9 @@ from ..ingest.build_dataset import ImportReport
 from ..ingest.column_mapping import Mapping
 from ..ingest.read_files import Reading, read
 from ..ingest.samples import SAMPLES, read_sample
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PIPE = "-"
 _DIGEST = re.compile(r"[0-9a-f]{32}")
@@ -70,7 +72,7 @@ def stamp(options, dataset: Dataset) -> dict:
     return {"seed": options.seed, "digest": dataset.digest}
 
 
-def write_table(path: str | None, table: pd.DataFrame) -> None:
+def write_table(path: str | None, table: "pd.DataFrame") -> None:
     """A table to a file, where one was asked for."""
     if path is None:
         return

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from ..annotations.vocabulary import Coded, encode, to_numbers
@@ -147,4 +146,6 @@ def _numbers(raw: RawTable, column: str) -> np.ndarray:
 
 
 def _number_within(code: np.ndarray) -> np.ndarray:
+    import pandas as pd  # most files need none of it, and loading it takes longer than reading a small one
+
     return pd.Series(code).groupby(code).cumcount().to_numpy()

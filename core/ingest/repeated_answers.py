@@ -1,10 +1,10 @@
 """Which rows make one annotation, and annotations of a rater who had answered the same case before."""
 
 import numpy as np
-import pandas as pd
 
 from ..annotations._kernels import counting_sort
 from ..errors import InputError
+from ..kernels import for_size
 from ..text import plural
 from ._repeat_kernels import repeated_pairs
 from .column_mapping import Repeats
@@ -18,9 +18,10 @@ def treat_repeats(rows: Rows, raw: RawTable, repeats: Repeats, first: np.ndarray
     ``first`` is the first row of the annotation of each row; None where each row is one.
     """
     heads = slice(None) if first is None else np.flatnonzero(first == np.arange(first.size))
-    case_ptr, order = counting_sort(np.ascontiguousarray(rows.case_code[heads], np.int32), len(rows.case.values))
+    case = np.ascontiguousarray(rows.case_code[heads], np.int32)
     rater = np.ascontiguousarray(rows.rater_code[heads], np.int32)
-    repeated = repeated_pairs(case_ptr, order, rater, len(rows.rater.values))
+    case_ptr, order = for_size(counting_sort, case.size)(case, len(rows.case.values))
+    repeated = for_size(repeated_pairs, case.size)(case_ptr, order, rater, len(rows.rater.values))
     count = int(repeated.sum())
     if count == 0 or repeats == "keep":
         return count
@@ -42,6 +43,8 @@ def treat_repeats(rows: Rows, raw: RawTable, repeats: Repeats, first: np.ndarray
 
 def entries_of_rankings(rows: Rows, raw: RawTable) -> tuple[np.ndarray, np.ndarray]:
     """Sort rows by annotation (case, rater, time); the first row and the entry range of each annotation."""
+    import pandas as pd
+
     if rows.annotation is not None:
         keys = {"annotation": rows.annotation}
     else:

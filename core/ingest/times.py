@@ -1,13 +1,16 @@
 """Dates of answers: ISO, seconds since 1970, or local forms where the day may come first."""
 
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from ..annotations.dataset import MISSING_TIME
 from ..annotations.vocabulary import encode, to_numbers
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def to_seconds(column: pa.ChunkedArray) -> np.ndarray:
@@ -18,6 +21,8 @@ def to_seconds(column: pa.ChunkedArray) -> np.ndarray:
     if len(numbers) and ((numbers >= 1e8) & (numbers < 1e14)).all():  # seconds or milliseconds since 1970
         seconds[:-1] = numbers // np.where(numbers < 1e11, 1, 1000)
         return seconds[coded.code]
+    import pandas as pd
+
     text = pd.Series(coded.values, dtype="str")
     stamps = pd.to_datetime(text, errors="coerce", utc=True, format="ISO8601")
     if len(stamps) and stamps.isna().all():
@@ -27,8 +32,10 @@ def to_seconds(column: pa.ChunkedArray) -> np.ndarray:
     return seconds[coded.code]
 
 
-def _by_locale(text: pd.Series) -> pd.Series:
+def _by_locale(text: "pd.Series") -> "pd.Series":
     """Dates like 31/12/2021: the day comes first where points are used or where some first number is above 12."""
+    import pandas as pd
+
     numbers = text.str.extract(r"^(\d{1,2})([./-])(\d{1,2})[./-]\d{2,4}")
     day_first = (numbers[1] == ".").any() or (pd.to_numeric(numbers[0]) > 12).any()
     with warnings.catch_warnings():

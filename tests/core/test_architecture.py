@@ -37,7 +37,7 @@ LAYERS = (
     ("methods",),
     ("results",),
     ("annotations",),
-    ("chunks", "seeds", "processes"),
+    ("chunks", "kernels", "seeds", "processes"),
     ("tables",),
     ("text", "glossary", "version", "options"),
     ("settings",),

@@ -10,6 +10,7 @@ from pyarrow import csv
 
 from ...annotations._kernels import scan_records
 from ...errors import InputError
+from ...kernels import for_size
 from ...text import plural
 from ..column_mapping import is_known_column
 from .encoding import to_utf8
@@ -174,7 +175,8 @@ def sniff_dialect(data: np.ndarray) -> Dialect:
         if quote == "'" and not _single_quotes_in_use(head[:65_536].tobytes()):
             continue
         for delimiter in _DELIMITERS:
-            _, _, _, fields, flags, _, _ = scan_records(head, ord(delimiter), ord(quote), 0, _SNIFFED_RECORDS)
+            scan = for_size(scan_records, head.size)
+            _, _, _, fields, flags, _, _ = scan(head, ord(delimiter), ord(quote), 0, _SNIFFED_RECORDS)
             counts = Counter(fields[(flags & (_COMMENT | _BLANK)) == 0].tolist())
             if not counts:
                 continue
@@ -195,7 +197,8 @@ def _single_quotes_in_use(head: bytes) -> bool:
 
 
 def _scan(data: np.ndarray, dialect: Dialect) -> _Records:
-    *columns, open_line, noticed_line = scan_records(data, ord(dialect.delimiter), ord(dialect.quote), 0, -1)
+    scan = for_size(scan_records, data.size)
+    *columns, open_line, noticed_line = scan(data, ord(dialect.delimiter), ord(dialect.quote), 0, -1)
     if open_line:
         where = "does not close before the end of the file"
         if noticed_line != open_line:
