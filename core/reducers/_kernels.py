@@ -5,14 +5,10 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def top_sets(top, n_rest, n_named, max_top):
-    """Frequency of the most frequent set of the j most plausible classes, j = 1..max_top.
+def set_keys(top, n_named, max_top):
+    """Of each draw the set of its j most plausible classes as one number, j = 1..max_top; how often j-sets have the rest.
 
     ``top`` holds the first places of each draw, ``n_named`` for a never-named class, -1 where there are fewer classes.
-    Never-named classes are exchangeable: a set with r of the T of them stands for 1 / C(T, r) of each draw in which r
-    of them are among the first j. Returns the largest frequency for each j, the named classes of that set (places,
-    ascending, -1 beyond them), how often each j-set's draws hold a never-named class, and 1 / C(T, r) of the set: the
-    largest frequency that it can have.
     """
     n_draws = top.shape[0]
     keys = np.empty((max_top, n_draws), np.int64)
@@ -38,17 +34,30 @@ def top_sets(top, n_rest, n_named, max_top):
             keys[j, draw] = key
             if from_rest > 0:
                 with_rest[j] += 1.0
+    return keys, with_rest / n_draws
+
+
+@njit(cache=True, nogil=True)
+def commonest_sets(keys, n_rest, n_named):
+    """Frequency of the most frequent set of each size, from keys of `set_keys` that ascend in each row.
+
+    Never-named classes are exchangeable: a set with r of the T of them stands for 1 / C(T, r) of each draw in which r
+    of them are among the first j. Returns the largest frequency for each j, the named classes of that set (places,
+    ascending, -1 beyond them), and 1 / C(T, r) of the set: the largest frequency that it can have.
+    """
+    max_top, n_draws = keys.shape
+    base = n_named + 1
     certainty = np.zeros(max_top)
     ceiling = np.ones(max_top)
-    members = np.full((max_top, max_top), -1, np.int64)
+    members = np.empty((max_top, max_top), np.int64)
+    members[:] = -1
     for j in range(max_top):
-        ordered = np.sort(keys[j])
         run = 0
         for draw in range(n_draws):
             run += 1
-            if draw + 1 < n_draws and ordered[draw + 1] == ordered[draw]:
+            if draw + 1 < n_draws and keys[j, draw + 1] == keys[j, draw]:
                 continue
-            key = ordered[draw]
+            key = keys[j, draw]
             r = 0
             rest_key = key
             for _ in range(j + 1):
@@ -68,19 +77,4 @@ def top_sets(top, n_rest, n_named, max_top):
                         members[j, i] = key % base
                     key //= base
             run = 0
-    return certainty, members, with_rest / n_draws, ceiling
-
-
-@njit(cache=True, nogil=True)
-def sorted_quantiles(values, probabilities):
-    """Quantiles of each column by linear interpolation between order statistics; shape (n_probabilities, n_columns)."""
-    n_draws, n_columns = values.shape
-    quantiles = np.empty((probabilities.size, n_columns))
-    for column in range(n_columns):
-        ordered = np.sort(values[:, column])
-        for i in range(probabilities.size):
-            position = probabilities[i] * (n_draws - 1)
-            below = int(np.floor(position))
-            above = min(below + 1, n_draws - 1)
-            quantiles[i, column] = ordered[below] + (position - below) * (ordered[above] - ordered[below])
-    return quantiles
+    return certainty, members, ceiling

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..plausibility.protocol import CaseDraws
-from ._kernels import sorted_quantiles
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +49,7 @@ class Quantiles:
         """Summarise one case."""
         values = np.column_stack([draws.share, draws.rest])
         codes = np.append(draws.classes, np.int32(-1)).astype(np.int32)
-        state.append((codes, values.mean(axis=0), sorted_quantiles(values, np.array(self.probabilities))))
+        state.append((codes, values.mean(axis=0), _quantiles(values, self.probabilities)))
 
     def merge(self, states: Sequence[list]) -> list:
         """Cases of consecutive chunks in one list."""
@@ -66,3 +65,12 @@ class Quantiles:
             quantile=np.concatenate([quantile for _, _, quantile in state], axis=1),
             probabilities=self.probabilities,
         )
+
+
+def _quantiles(values: np.ndarray, probabilities: Sequence[float]) -> np.ndarray:
+    """Of each column by linear interpolation between order statistics; shape (n_probabilities, n_columns)."""
+    ordered = np.sort(values, axis=0)
+    position = np.asarray(probabilities) * (len(values) - 1)
+    below = np.floor(position).astype(np.int64)
+    above = np.minimum(below + 1, len(values) - 1)
+    return ordered[below] + (position - below)[:, None] * (ordered[above] - ordered[below])

@@ -8,7 +8,7 @@ import numpy as np
 from ..errors import InputError
 from ..options import check_whole
 from ..plausibility.protocol import CaseDraws
-from ._kernels import top_sets
+from ._kernels import commonest_sets, set_keys
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,7 +76,10 @@ class TopSets:
                 f"There are too many sets of {self.max_top} of {len(draws.classes)} named classes.",
                 "Ask for smaller sets.",
             )
-        frequency, members, with_rest, ceiling = top_sets(draws.top, draws.n_rest, len(draws.classes), self.max_top)
+        n_named = len(draws.classes)
+        keys, with_rest = set_keys(draws.top, n_named, self.max_top)
+        keys.sort(axis=1)  # here and not in a kernel, where each sort is compiled anew
+        frequency, members, ceiling = commonest_sets(keys, draws.n_rest, n_named)
         state.frequency[place] = frequency
         state.members[place] = np.append(draws.classes, -1)[members]
         state.with_rest[place] = with_rest
