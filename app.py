@@ -10,7 +10,7 @@ from pages.shared.shell import frame
 st.set_page_config(layout="wide", page_icon=look.ICON, menu_items={"About": "Plurality"})
 state.adopt_address()
 page = navigation.navigate()
-cached.start_warm_up()
+cached.preparation()
 look.apply()
 frame.sidebar()
 try:

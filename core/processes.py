@@ -126,7 +126,7 @@ class _Child:
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=errors,
-                    env=_environment(),
+                    env=environment(),
                     creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
                 )
         except OSError as error:
@@ -223,7 +223,8 @@ def full_disk_words(what: str, error: OSError) -> str:
     )
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
+    """The environment of a child: this package first, and one thread in each of its libraries."""
     environment = dict(os.environ)
     paths = [str(_ROOT), *filter(None, [environment.get("PYTHONPATH")])]
     environment["PYTHONPATH"] = os.pathsep.join(paths)

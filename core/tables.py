@@ -25,7 +25,7 @@ def to_csv(table: "pd.DataFrame") -> bytes:
     return to_csv_text(table, "\r\n").encode("utf-8-sig")
 
 
-def to_csv_text(table: pd.DataFrame, line_end: str = "\n") -> str:
+def to_csv_text(table: "pd.DataFrame", line_end: str = "\n") -> str:
     """CSV as text, for a terminal or a pipe."""
     return _safe(table).to_csv(index=False, lineterminator=line_end)
 

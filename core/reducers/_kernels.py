@@ -6,7 +6,7 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def set_keys(top, n_named, max_top):
-    """Of each draw the set of its j most plausible classes as one number, j = 1..max_top; how often j-sets have the rest.
+    """The set of the j most plausible classes of each draw as one number, j = 1..max_top; how often it has the rest.
 
     ``top`` holds the first places of each draw, ``n_named`` for a never-named class, -1 where there are fewer classes.
     """

@@ -37,6 +37,7 @@ LAYERS = (
     ("methods",),
     ("results",),
     ("annotations",),
+    ("first_start",),
     ("chunks", "kernels", "seeds", "processes"),
     ("tables",),
     ("text", "glossary", "version", "options"),

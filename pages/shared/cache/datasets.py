@@ -17,6 +17,7 @@ from core import library
 from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection
 from core.errors import NotFoundError, PluralityError
+from core.first_start import Preparation
 from core.ingest import samples
 from core.ingest.case_facts import joined
 from core.ingest.read_files import Reading
@@ -29,7 +30,6 @@ MOST_OPEN_DATASETS = 8
 MOST_WIDE_CELLS = 2_000_000
 LANES = ("pages", "samplers", "opening")
 _WARM_UP_DELAY = 1.0
-_LOADING = 4.0
 
 
 class Registry:
@@ -86,25 +86,19 @@ def _name(key: tuple) -> tuple[str, str]:
 
 
 @st.cache_resource(show_spinner=False)
-def start_warm_up() -> threading.Thread:
-    """Compile kernels in the background, once for the server, so that the first click does not wait for it."""
+def preparation() -> Preparation:
+    """The kernels of this server: compiled by child processes on the very first start, loaded in the background."""
+    found = Preparation()
 
-    def later() -> None:
+    def load() -> None:
         time.sleep(_WARM_UP_DELAY)  # let the first page come first
+        found.wait()
         from core.warmup import warm_up
 
         warm_up()
 
-    thread = threading.Thread(target=later, name="warm-up", daemon=True)
-    thread.started_at = time.monotonic()
-    thread.start()
-    return thread
-
-
-def compiling() -> bool:
-    """Whether kernels are still being compiled, as on the very first start; loading them is quicker than this."""
-    thread = start_warm_up()
-    return thread.is_alive() and time.monotonic() - thread.started_at > _WARM_UP_DELAY + _LOADING
+    threading.Thread(target=load, name="warm-up", daemon=True).start()
+    return found
 
 
 @st.cache_resource(show_spinner=False)

@@ -123,6 +123,7 @@ def prevalence(views: Views) -> tuple[tuple[cached_home.Share, ...], str]:
         return by_vote
 
     def work(job):
+        cached.preparation().wait(("models",))
         model = em_model(default_request(view))
         fit = model.fit(view.coded, token=job.token)
         spread = precision_of(model, view.coded, fit, seed=SEED, token=job.token, progress=job.report).prevalence

@@ -32,6 +32,7 @@ def choice_job(view: Dataset) -> Job | None:
         return None
 
     def work(job: Job) -> Judged:
+        cached.preparation().wait(("models",))  # compiling here too would take twice as long
         found = choose(view.coded, seed=SEED, token=job.token, progress=job.report)
         return found, _by_gold(view.coded, found)
 

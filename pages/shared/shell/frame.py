@@ -4,20 +4,19 @@ import streamlit as st
 
 from core.errors import PluralityError
 from core.text import markdown, plural, shorten
-from pages.shared.cache import datasets as cached
 from pages.shared.kit import presentation, selection, state
 from pages.shared.kit import style as look
-from pages.shared.shell import story
+from pages.shared.shell import first_start, story
 
 
 def sidebar() -> None:
     """The dataset in use, under the navigation, with a way to change it."""
     if presentation.on():
         return
+    if first_start.waits(("reading",)):
+        return
     reading = state.whole()
     with st.sidebar:
-        if cached.compiling():
-            st.caption("First start: preparing the numerical kernels. Pages answer slowly for about a minute.")
         if reading is None:
             st.caption("No data open yet.")
             st.page_link("pages/upload.py", label="Open a file", icon=":material/upload_file:")
@@ -51,6 +50,8 @@ def run(page, name: str) -> None:
     elsewhere = st.session_state.pop("go_to", name)
     if elsewhere != name:
         st.switch_page(f"pages/{elsewhere}.py")
+    if first_start.shown(page.title, name):
+        return
     state.current()  # so that an address that does not fit is said before the page, not after
     error = st.session_state.pop("data_error", None)
     if error is None and st.session_state.pop("drawn_anew", False):  # a job ended; nobody has done anything since

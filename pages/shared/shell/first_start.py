@@ -1,0 +1,56 @@
+"""The first start on a computer, on the page itself: what is compiled, how far it is, and the page when it is ready."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from core.first_start import PARTS
+from pages.shared.cache import datasets as cached
+
+_POLL_SECONDS = 1.0
+# What a page computes with; a page without data computes nothing.
+_NEEDS = {
+    "home": ("reading", "draws", "agreement", "raters"),
+    "upload": ("reading",),
+    "agreement": ("reading", "agreement"),
+    "models": ("reading", "models"),
+    "raters": ("reading", "raters"),
+    "cases": ("reading", "draws"),
+    "review": ("reading", "draws"),
+    "reliability": ("reading", "draws"),
+    "report": PARTS,
+}
+
+
+def waits(parts: Sequence[str]) -> bool:
+    """Whether data are open, or wanted, whose kernels are still being compiled."""
+    return bool(st.session_state.get("data")) and bool(cached.preparation().missing(parts))
+
+
+def shown(title: str, name: str) -> bool:
+    """Whether the page must wait for its kernels; its heading and a note stand there until it opens by itself.
+
+    Parameters
+    ----------
+    title, name : str
+        Of the page, and of its file in ``pages/``.
+    """
+    parts = _NEEDS.get(name, ())
+    if not waits(parts):
+        return False
+    st.title(title)
+    _note(parts)
+    return True
+
+
+@st.fragment(run_every=_POLL_SECONDS)
+def _note(parts: Sequence[str]) -> None:
+    missing = cached.preparation().missing(parts)
+    if not missing:
+        st.rerun()
+    st.info(
+        "First start of this version on this computer: the numerical kernels are being compiled. That takes about a "
+        "minute of processor time, once. This page opens by itself.",
+        icon=":material/construction:",
+    )
+    st.progress(1 - len(missing) / len(parts), text=f"{len(parts) - len(missing)} of {len(parts)} parts of this page")

@@ -1,0 +1,82 @@
+"""The first start: parts are ready one by one, nothing is done where all is compiled, a failed child blocks nobody."""
+
+import sys
+import threading
+import time
+
+import pytest
+
+from core import first_start, warmup
+from core.first_start import CHILDREN, PARTS, Preparation, compiled, mark
+
+SAYS_ALL = "import sys\nfor part in sys.argv[2:]: print(part, flush=True)"
+WAITS_AFTER_THE_FIRST = "import sys\nprint(sys.argv[2], flush=True)\nsys.stdin.read()"
+FAILS = "import sys\nsys.exit(3)"
+
+
+@pytest.fixture(autouse=True)
+def kernels(tmp_path, monkeypatch):
+    """A folder of kernels in which nothing is compiled."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    return tmp_path
+
+
+def child(monkeypatch, script: str) -> None:
+    """Children run this instead of a compiler."""
+    monkeypatch.setattr(first_start, "COMMAND", (sys.executable, "-c", script, "worker"))
+
+
+def test_what_children_say_is_ready_and_in_the_end_all_counts_as_compiled(monkeypatch):
+    child(monkeypatch, SAYS_ALL)
+    assert not compiled()
+    preparation = Preparation()
+    assert preparation.wait(timeout=60) and preparation.missing() == []
+    deadline = time.monotonic() + 60
+    while not compiled() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert compiled()
+    child(monkeypatch, FAILS)
+    assert Preparation().missing() == []  # nothing to do: no child is asked
+
+
+def test_a_part_is_ready_before_those_that_come_after_it(monkeypatch):
+    child(monkeypatch, WAITS_AFTER_THE_FIRST)
+    preparation = Preparation()
+    assert preparation.wait(("reading",), timeout=60)
+    assert preparation.missing(("reading", "draws", "models")) == ["draws", "models"]
+    assert not preparation.wait(timeout=0.1) and not compiled()
+
+
+def test_a_child_that_fails_leaves_its_parts_to_the_pages_and_nothing_counts_as_compiled(monkeypatch):
+    child(monkeypatch, FAILS)
+    assert Preparation().wait(timeout=60) and not compiled()
+
+
+def test_another_kernel_another_mark(kernels, monkeypatch):
+    first = mark()
+    first.touch()
+    assert compiled() and first.parent == kernels
+    monkeypatch.setattr(first_start.sys, "version", "another Python")
+    assert not compiled()
+
+
+def test_the_parts_of_the_children_are_those_that_can_be_compiled():
+    assert set(PARTS) == set(warmup._PARTS) and all(parts[0] == "reading" for parts in CHILDREN)
+
+
+def test_all_parts_leave_the_mark_and_some_of_them_do_not(monkeypatch):
+    told: list[str] = []
+    monkeypatch.setattr(warmup, "_PARTS", dict.fromkeys(PARTS, lambda: None))
+    warmup.warm_up(PARTS[:-1], told.append)
+    assert told == list(PARTS[:-1]) and not compiled()
+    warmup.warm_up()
+    assert compiled()
+
+
+def test_waiting_ends_at_once_when_the_part_comes(monkeypatch):
+    child(monkeypatch, WAITS_AFTER_THE_FIRST)
+    preparation = Preparation()
+    woken = threading.Event()
+    threading.Thread(target=lambda: preparation.wait(("draws",), 60) and woken.set(), daemon=True).start()
+    preparation._report(["draws"])
+    assert woken.wait(10)

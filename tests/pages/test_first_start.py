@@ -1,0 +1,53 @@
+"""On the first start a page says what it waits for, under its heading, and opens by itself."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.first_start import PARTS
+from pages.shared.cache import datasets as cached
+from pages.shared.shell import first_start
+from tests.pages.opened import settle, words
+
+APP = str(Path(__file__).resolve().parents[2] / "app.py")
+
+
+class Compiling:
+    """A preparation in which these parts are not ready."""
+
+    def __init__(self, *missing):
+        self._missing = missing
+
+    def missing(self, parts=PARTS):
+        return [part for part in parts if part in self._missing]
+
+    def wait(self, parts=PARTS, timeout=None):
+        return True
+
+
+@pytest.mark.parametrize("missing", ["reading", "agreement"])
+def test_a_page_waits_for_its_own_parts_and_opens_when_they_are_there(missing, monkeypatch):
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.session_state["data"] = "caries"
+    monkeypatch.setattr(cached, "preparation", lambda: Compiling(missing))
+    app.run()
+    assert [title.value for title in app.title] == ["Home"]
+    assert "kernels are being compiled" in words(app) and "opens by itself" in words(app)
+    assert not app.exception and not app.get("plotly_chart")
+    monkeypatch.setattr(cached, "preparation", lambda: Compiling("models"))  # which this page does not need
+    app = settle(app.run())
+    assert "being compiled" not in words(app) and "Caries" in app.title[0].value
+
+
+def test_every_page_that_computes_says_what_it_needs_of_what_is_compiled():
+    needs = first_start._NEEDS
+    assert set(needs) == {path.stem for path in (Path(APP).parent / "pages").glob("*.py")} - {"settings"}
+    assert all(set(parts) <= set(PARTS) and parts[0] == "reading" for parts in needs.values())
+
+
+def test_home_without_data_does_not_wait(monkeypatch):
+    monkeypatch.setattr(cached, "preparation", lambda: Compiling(*PARTS))
+    app = AppTest.from_file(APP, default_timeout=60).run()
+    assert "disagree" in app.title[0].value and "being compiled" not in words(app)
+    assert not app.exception
