@@ -3,6 +3,8 @@
 Shares are independent Gamma variables over their sum, so ``P(class c is first) = ∫ Π_{j≠c} F_j(x) dF_c(x)``.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..annotations.counts import class_counts
@@ -79,3 +81,59 @@ def exact_first_place(
     chance = first_place(shape, rest_shape, n_rest)
     chance[-1] *= n_rest
     return codes, chance
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExactTop:
+    """The most plausible class of every case without draws; arrays of shape (n_cases,).
+
+    Attributes
+    ----------
+    certainty : ndarray
+        Probability that the class is the most plausible one, right to about 1e-4.
+    top_class : ndarray of int32
+        Of classes named equally often the first of the list; -1 where nobody named any.
+    never_named : ndarray
+        Probability that a class that nobody named is the most plausible one.
+    """
+
+    certainty: np.ndarray
+    top_class: np.ndarray
+    never_named: np.ndarray
+
+
+def exact_top(
+    model: PlausibilityModel, dataset: Dataset, reliability: float, cases: range | None = None
+) -> ExactTop | None:
+    """The top-1 class of all cases, or of some, by integration; None for models other than Dirichlet counts.
+
+    Cases with the same counts, in whatever order of classes, have the same certainty to the last digit.
+    """
+    if not isinstance(model, DirichletCounts):
+        return None
+    counts = class_counts(dataset)
+    cases = range(dataset.n_cases) if cases is None else cases
+    known: dict[tuple[float, ...], tuple[float, float]] = {}
+    certainty, never = np.empty(len(cases)), np.empty(len(cases))
+    top = np.full(len(cases), -1, np.int32)
+    for place, case in enumerate(cases):
+        entries = slice(counts.ptr[case], counts.ptr[case + 1])
+        named = counts.count[entries]
+        key = tuple(np.sort(named)[::-1].tolist())
+        if key not in known:
+            known[key] = _top_of(np.array(key), model.alpha, reliability, dataset.n_classes)
+        certainty[place], never[place] = known[key]
+        if key:
+            top[place] = counts.class_code[entries][int(named.argmax())]
+    return ExactTop(certainty, top, never)
+
+
+def _top_of(count: np.ndarray, alpha: float, reliability: float, n_classes: int) -> tuple[float, float]:
+    """P(the class named most often is first) and P(one that nobody named is), counts falling."""
+    n_rest = n_classes - count.size
+    if not count.size:
+        return 1 / n_classes, 1.0
+    if n_classes == 1:
+        return 1.0, 0.0
+    chance = first_place(reliability * count + alpha, alpha, n_rest)
+    return float(min(1.0, chance[0])), float(min(1.0, chance[-1] * n_rest))

@@ -13,6 +13,7 @@ from ..chunks import CancelToken
 from ..plausibility.protocol import PlausibilityModel
 from ..reducers.protocol import reduce_draws
 from ..reducers.sets import TopSets, TopSetState
+from .first_place import ExactTop, exact_top
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,7 +26,8 @@ class CertaintyResult:
     ----------
     cases, classes : tuple of str
     certainty, se : ndarray, shape (n_cases, max_top)
-        NaN where the class list has fewer than j classes. ``se`` is the Monte Carlo standard error.
+        NaN where the class list has fewer than j classes. ``se`` is the Monte Carlo standard error, 0 where the number
+        needs no draws: top-1 of Dirichlet counts.
     top_set : ndarray of int32, shape (n_cases, max_top, max_top)
         Classes of the most frequent set of j; -1 for a class that nobody named, and beyond j.
     never_named : ndarray, shape (n_cases, max_top)
@@ -90,12 +92,20 @@ def annotation_certainty(
         token=token,
         progress=progress,
     )
-    return certainty_of(state, dataset.cases, getattr(model, "classes", dataset.classes))
+    classes = getattr(model, "classes", dataset.classes)
+    return certainty_of(state, dataset.cases, classes, exact_top(model, dataset, reliability))
 
 
-def certainty_of(state: TopSetState, cases: tuple[str, ...], classes: tuple[str, ...]) -> CertaintyResult:
-    """Frequencies with their errors and names."""
+def certainty_of(
+    state: TopSetState, cases: tuple[str, ...], classes: tuple[str, ...], exact: ExactTop | None = None
+) -> CertaintyResult:
+    """Frequencies with their errors and names; top-1 without error where ``exact`` has it."""
     certainty = state.frequency.copy()
     certainty[:, len(classes) :] = np.nan
     se = np.sqrt(certainty * (state.ceiling - certainty).clip(0) / state.ess[:, None])
-    return CertaintyResult(cases, classes, certainty, se, state.members, state.with_rest)
+    members, never_named = state.members, state.with_rest
+    if exact is not None:
+        members, never_named = members.copy(), never_named.copy()
+        certainty[:, 0], se[:, 0] = exact.certainty, 0.0
+        members[:, 0, 0], never_named[:, 0] = exact.top_class, exact.never_named
+    return CertaintyResult(cases, classes, certainty, se, members, never_named)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..annotations.dataset import Dataset
+from ..certainty.first_place import exact_top
 from ..certainty.risk import RiskResult, risk_of
 from ..certainty.top_sets import CertaintyResult, certainty_of
 from ..chunks import CancelToken
@@ -102,7 +103,7 @@ def reliability_sweep(
             token=token,
             progress=_part(progress, place, len(reliabilities)),
         )
-        certainty.append(certainty_of(states[0], dataset.cases, classes))
+        certainty.append(certainty_of(states[0], dataset.cases, classes, exact_top(model, dataset, reliability)))
         if risk is not None:
             risks.append(risk_of(states[1]))
         if point is not None:

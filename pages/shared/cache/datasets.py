@@ -214,6 +214,7 @@ def majority(dataset: Dataset):
 
 def case_draws(dataset: Dataset, model, case: int, *, reliability: float, n_draws: int, seed: int):
     """One case whole: draws, quantiles, certainty, risk (None without levels), and point estimate by class code."""
+    from core.certainty.first_place import exact_top
     from core.certainty.risk import risk_of
     from core.certainty.top_sets import certainty_of
     from core.reducers.all_draws import WholeCases
@@ -237,7 +238,9 @@ def case_draws(dataset: Dataset, model, case: int, *, reliability: float, n_draw
             seed=seed,
             cases=range(case, case + 1),
         )
-        certainty = certainty_of(sets, (dataset.cases[case],), dataset.classes)
+        certainty = certainty_of(
+            sets, (dataset.cases[case],), dataset.classes, exact_top(model, dataset, reliability, range(case, case + 1))
+        )
         return whole[case], quantiles, certainty, risk_of(risk[0]) if risk else None, _point(dataset, model, case)
 
     settings = tuple(sorted(model.settings().items()))

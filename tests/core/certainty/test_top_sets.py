@@ -5,8 +5,12 @@ from math import comb
 import numpy as np
 import pytest
 
-from core.certainty.top_sets import annotation_certainty
+from core.annotations.dataset import Dataset
+from core.certainty.top_sets import annotation_certainty, certainty_of
+from core.evaluation.sweep_table import reliability_sweep
 from core.plausibility.dirichlet import DirichletCounts
+from core.reducers.protocol import reduce_draws
+from core.reducers.sets import TopSets
 
 
 def random_rows(seed, n_cases=25, n_classes=5):
@@ -71,7 +75,8 @@ def test_the_reported_error_is_the_spread_over_seeds(votes, n_classes, build):
 def test_an_error_of_a_set_with_never_named_classes_is_divided_by_their_number(build):
     """One vote, α = 9e-3 · 1000: a never-named class is first in nearly every draw, so the error is that of f / T."""
     dataset = build([(0, 0, 0)], 12)
-    found = annotation_certainty(DirichletCounts(1e3), dataset, reliability=1e-3, n_draws=500, max_top=1)
+    (state,) = reduce_draws(DirichletCounts(1e3), dataset, [TopSets(1)], reliability=1e-3, n_draws=500, seed=0)
+    found = certainty_of(state, dataset.cases, dataset.classes)
     frequency = found.certainty[0, 0] * (11 if found.top_class()[0] == -1 else 1)
     ways = 11 if found.top_class()[0] == -1 else 1
     assert found.se[0, 0] == pytest.approx(np.sqrt(frequency * (1 - frequency) / 500) / ways, rel=1e-9)
@@ -109,3 +114,26 @@ def test_trust_in_agreeing_raters_makes_a_case_more_certain(build):
     dataset = build([(0, rater, 0) for rater in range(3)], 5)
     rising = [certainty(dataset, reliability=gamma, n_draws=4000).mean() for gamma in (0.3, 1.0, 3.0)]
     assert rising == sorted(rising) and rising[2] - rising[0] > 0.1
+
+
+def test_certainty_by_counts_is_exact_and_equal_for_equal_counts():
+    """Equal counts in any order of classes stand on one side of any bound; 2 against 1 of three classes by draws."""
+    answers = [[0, 0, 1], [1, 2, 2], [2, 0, 0], [0, 1, 2]]
+    data = Dataset.from_classes(
+        "x",
+        list("abcd"),
+        list("rst"),
+        list("klm"),
+        np.repeat(np.arange(4), 3),
+        np.tile(np.arange(3), 4),
+        np.array(answers).ravel(),
+    )
+    found = annotation_certainty(DirichletCounts(), data, reliability=1.0, n_draws=50)
+    one = found.certainty[:, 0]
+    assert one[0] == one[1] == one[2] > one[3] == pytest.approx(1 / 3, abs=1e-4)
+    assert found.top_class().tolist() == [0, 2, 0, 0] and (found.se[:, 0] == 0).all()
+    drawn = np.random.default_rng(0).dirichlet([3, 2, 1], 200_000).argmax(axis=1)
+    assert one[0] == pytest.approx((drawn == 0).mean(), abs=5 * np.sqrt(0.25 / 200_000))
+    assert found.never_named[0, 0] == pytest.approx((drawn == 2).mean(), abs=5 * np.sqrt(0.25 / 200_000))
+    swept = reliability_sweep(DirichletCounts(), data, (1.0,), n_draws=50).certainty[0]
+    np.testing.assert_array_equal(swept.certainty[:, 0], one)
