@@ -11,13 +11,14 @@ from ..evaluation.predictions import Predictions
 from ..ingest.build_dataset import ImportReport
 from ..plausibility.protocol import PlausibilityModel
 from ..text import plural
-from . import data_sections, truth_sections
+from . import data_sections, gold_section, truth_sections
 from .blocks import Section
 from .page import to_html
 
 _SECTIONS: dict[str, tuple[str, Callable]] = {
     "agreement": ("Do the raters agree?", data_sections.agreement),
     "raters": ("Who is right?", data_sections.raters),
+    "gold": ("What does gold say?", gold_section.gold),
     "certainty": ("Which cases are uncertain?", truth_sections.certainty),
     "classifiers": ("Does the choice of a classifier survive?", truth_sections.classifiers),
     "methods": ("Methods", truth_sections.methods),

@@ -184,13 +184,21 @@ def test_flags_the_tab_and_the_card_of_one_rater_say_it(said):
 def test_the_report_has_it_in_three_digits(said):
     dataset, found, *_ = said
     model = offered("plausibility", dataset)[0].make()
-    content = build_report(ReportRequest(dataset, "made", model, model.default_reliability), ["raters"]).decode()
+    content = build_report(
+        ReportRequest(dataset, "made", model, model.default_reliability), ["raters", "gold"]
+    ).decode()
     parser = Tables()
     parser.feed(content)
-    (rows,) = [table for table in parser.tables if table[0][:1] == ["rater"]]
+    rows, *by_gold = [table for table in parser.tables if table[0][:1] == ["rater"]]
     frame = pd.DataFrame(rows[1:], columns=rows[0]).set_index("rater")
     for rater, expected in zip(found.raters, columns(found), strict=True):
         assert frame.loc[rater, list(ENDS)].astype(float).tolist() == [round(float(one), 3) for one in expected]
+    said = "There is no gold with these data" if dataset.gold is None else "By gold, "
+    assert said in content and len(by_gold) == (dataset.gold is not None)
+    if by_gold:
+        right = pd.DataFrame(by_gold[0][1:], columns=by_gold[0][0]).set_index("rater")
+        for rater, share in zip(found.raters, found.acceptable.gold.value, strict=True):
+            assert float(right.loc[rater, "right by gold"]) == round(float(share), 3)
     assert re.sub(r"\s+", " ", found.words()) in re.sub(r"\s+", " ", content)
 
 

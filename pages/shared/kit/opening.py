@@ -3,6 +3,7 @@
 import streamlit as st
 
 from core.annotations.dataset import Dataset
+from core.certainty.held_out_readers import HeldOutCurve
 from core.certainty.opening import Opening, opens_at
 from core.certainty.truth_curve import TruthCurve, truth_curve
 from core.errors import PluralityError
@@ -79,6 +80,7 @@ def opening(dataset: Dataset, model: PlausibilityModel, view: Dataset) -> Openin
             model,
             beta=None if judged is None else judged[0].dependence,
             truth=truth(dataset, model),
+            readers=readers(dataset, model),
         )
     except PluralityError:  # nothing anchors γ here: the page opens at the published value, as without any data
         return None
@@ -90,6 +92,17 @@ def reliability(dataset: Dataset, model: PlausibilityModel, view: Dataset) -> tu
     scale = method_named("plausibility", model.name).reliability
     value = scale.default if found is None else found.reliability
     return float(min(max(round(value, 1), scale.low), scale.high)), found
+
+
+def readers_key(dataset: Dataset, model: PlausibilityModel) -> tuple:
+    """Under which the curve of held-out readers is kept, for whoever asks."""
+    return (dataset.content_digest, "held-out readers", model.name, tuple(sorted(model.settings().items())), SEED)
+
+
+def readers(dataset: Dataset, model: PlausibilityModel) -> HeldOutCurve | None:
+    """The curve of held-out readers where Reliability has drawn it: it takes minutes, so no other page starts it."""
+    job = cached.known(readers_key(dataset, model))
+    return job.result if job is not None and job.state == "done" else None
 
 
 def truth(dataset: Dataset, model: PlausibilityModel) -> TruthCurve | None:

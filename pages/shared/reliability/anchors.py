@@ -34,7 +34,7 @@ def show(view: Dataset, model: PlausibilityModel, theme) -> None:
 
 
 def _readers(view: Dataset, model: PlausibilityModel, theme) -> None:
-    key = (view.content_digest, "held-out readers", model.name, tuple(sorted(model.settings().items())), opening.SEED)
+    key = opening.readers_key(view, model)
     if (
         view.n_cases > MOST_DRAWN
         and view.kind == "ranking"

@@ -1,0 +1,92 @@
+"""The section on gold: the model that opens judged by known classes, and how sure it was against how often right."""
+
+import numpy as np
+import pandas as pd
+
+from ..figures import models as model_figures
+from ..methods import can_use
+from ..models.choose import choose
+from ..models.comparison import against_gold
+from ..models.dawid_skene import METHOD as DAWID_SKENE
+from ..models.gold import gold_cases
+from ..models.gold_measures import GoldMeasure, gold_measures
+from ..raters.acceptable import gold_rates
+from ..text import plotly, plural, with_interval
+from .blocks import Figure, Grid, Words
+
+MOST_ANNOTATIONS = 200_000
+
+
+def gold(request, sections, token, progress) -> list:
+    """Accuracy, log loss, Brier, ECE and share right at .99 or more of the model that opens, and raters by gold."""
+    view = request.dataset.as_classes(request.threshold)[0]
+    n = len(gold_cases(view))
+    if not n:
+        return [Words("There is no gold with these data, so nothing here is compared with a known truth.")]
+    blocks = [_raters(view)] if view.raters_identified else []
+    if not can_use(DAWID_SKENE, view).possible or view.n_annotations > MOST_ANNOTATIONS or view.n_classes < 2:
+        return [Words(f"Gold is known for {plural(n, 'case')}.", "lead"), *blocks]
+    found = choose(view, seed=request.seed, token=token, progress=progress)
+    opened = next((one for one in found.standings if one.candidate.name == found.chosen), None)
+    if opened is None or opened.fit is None:
+        return [Words(f"Gold is known for {plural(n, 'case')}.", "lead"), *blocks]
+    title, measured = opened.candidate.title, gold_measures(view, opened.fit, seed=request.seed)
+    curve = against_gold(view, opened.fit).calibration
+    rows = [
+        ("accuracy", measured.accuracy, n),
+        ("log loss", measured.log_loss, n),
+        ("Brier score", measured.brier, n),
+        ("expected calibration error", measured.ece, n),
+        ("share right at .99 or more", measured.certain_right, measured.n_certain),
+    ]
+    frame = pd.DataFrame(
+        [
+            {"measure": name, "value": one.value, "ci_low": one.low, "ci_high": one.high, "cases": cases}
+            for name, one, cases in rows
+            if one is not None
+        ]
+    )
+    return [
+        Words(_lead(title, measured.accuracy, n), "lead"),
+        Words(_certain(measured.n_certain, measured.certain_right)),
+        Grid(frame, f"{title}, which opens with these data, against gold; intervals of 95 % over cases."),
+        Figure(
+            lambda theme: model_figures.calibration_curve(
+                curve.mean, curve.share, curve.low, curve.high, curve.n, theme, f"How sure {plotly(title)} is, and how "
+                "often it is right"
+            ),
+            "Reliability diagram of the model against gold",
+        ),
+        *blocks,
+    ]  # fmt: skip
+
+
+def _lead(title: str, accuracy: GoldMeasure, n: int) -> str:
+    said = with_interval(accuracy.value, accuracy.low, accuracy.high)
+    return f"By gold, {title} names the right class on {said} of {plural(n, 'case')}; gold was not used to fit it."
+
+
+def _certain(n_certain: int, right: GoldMeasure | None) -> str:
+    if right is None:
+        return "It gives no gold case a probability of .99 or more."
+    said = with_interval(right.value, right.low, right.high)
+    return f"To {plural(n_certain, 'gold case')} it gives .99 or more; the share of them that is right is {said}."
+
+
+def _raters(view) -> Grid:
+    rates = gold_rates(view)
+    judged = np.flatnonzero(rates.n > 0)
+    frame = pd.DataFrame(
+        {
+            "rater": [view.raters[rater] for rater in judged],
+            "gold annotations": rates.n[judged],
+            "right by gold": rates.value[judged],
+            "right ci_low": rates.low[judged],
+            "right ci_high": rates.high[judged],
+        }
+    )
+    caption = (
+        "Share of each rater's annotations on gold cases that is right, as it is, with Wilson's interval; the accuracy "
+        "above is shrunk towards all raters."
+    )
+    return Grid(frame, caption, 40)

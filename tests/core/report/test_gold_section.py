@@ -1,0 +1,46 @@
+"""The report's section on gold says the model's own measures on gold, and nothing where there is no gold."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.methods import offered
+from core.models.choose import choose
+from core.models.gold_measures import gold_measures
+from core.report.blocks import Grid, Words
+from core.report.build import ReportRequest
+from core.report.gold_section import gold
+from tests.core.raters.raters_simulated import simulated
+
+
+def blocks(dataset):
+    model = offered("plausibility", dataset)[0].make()
+    return gold(ReportRequest(dataset, "made", model, 1.0), ["gold"], None, None)
+
+
+def test_without_gold_nothing_is_compared_with_a_truth():
+    (only,) = blocks(simulated(1, [0.8] * 4, n_cases=40, times=False)[0])
+    assert isinstance(only, Words) and "no gold" in only.text
+
+
+def test_with_gold_the_measures_of_the_model_that_opens_stand_there_with_intervals():
+    data, truth = simulated(1, [0.9, 0.8, 0.7, 0.6], n_cases=120, times=False)
+    data = replace(data, gold=np.where(np.arange(120) < 80, truth, -1).astype(np.int32))
+    found = choose(data, seed=0)
+    opened = next(one for one in found.standings if one.candidate.name == found.chosen)
+    expected = gold_measures(data, opened.fit)
+    lead, certain, table, _, raters = blocks(data)
+    assert f"By gold, {opened.candidate.title} names" in lead.text and "of 80 cases" in lead.text
+    assert f"To {expected.n_certain} gold case" in certain.text
+    assert isinstance(table, Grid)
+    by_name = table.table.set_index("measure")
+    measures = {"accuracy": expected.accuracy, "log loss": expected.log_loss, "Brier score": expected.brier}
+    for name, one in measures.items():
+        found = by_name.loc[name, ["value", "ci_low", "ci_high"]].tolist()
+        assert found == pytest.approx([one.value, one.low, one.high])
+    known = data.gold[data.case_of_annotation]
+    for rater, row in raters.table.iterrows():
+        mine = (data.rater == rater) & (known >= 0)
+        assert row["gold annotations"] == mine.sum()
+        assert row["right by gold"] == pytest.approx((data.answer[mine] == known[mine]).mean())
