@@ -1,14 +1,17 @@
 """One Chromium and one dashboard for all browser tests. Without a Chromium they skip; in CI that is a failure."""
 
 import os
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
 from core.warmup import warm_up
+from tests.browser import steps
 from tests.browser.server import CHROMIUM_FLAGS, Dashboard, find_chromium
 
-expect.set_options(timeout=20_000)
+LATEST = 60_000  # what comes is not waited for longer than it takes; a busy machine takes long
+expect.set_options(timeout=LATEST)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -41,14 +44,28 @@ def dashboard(tmp_path_factory):
     assert "Traceback" not in running.log_text(), running.log_text()
 
 
+@pytest.fixture(autouse=True)
+def repeated(request):
+    """Presses that a test had to make again, told to the summary of the run."""
+    steps.REPEATED.clear()
+    yield
+    request.node.user_properties += [("repeated press", words) for words in steps.REPEATED]
+
+
 @pytest.fixture
 def open_page(browser):
     """Opens pages of given width and theme; at the end none of them may have failed."""
     contexts, faults = [], []
 
     def opened(url: str, *, width: int = 1440, height: int = 1000, theme: str = "light"):
-        context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
+        context = browser.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme=theme,
+            reduced_motion="reduce",  # what turns while a page waits takes half of what a browser takes
+        )
         contexts.append(context)
+        context.set_default_timeout(LATEST)
+        context.add_init_script(path=Path(__file__).parent / "runs.js")
         page = context.new_page()
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.goto(url)

@@ -75,11 +75,11 @@ def drawn(page: Page, case_id: str) -> Locator:
 def arrive(page: Page, case_id: str | None = None, *, other_than: str = "") -> str:
     """Wait until a case is on screen, a certain one or any other than one; gives it."""
     expected = re.escape(case_id) if case_id else f"(?!{re.escape(other_than)}$).+"
+    settled(page)
     heading = page.get_by_role("heading", level=1)
     expect(heading).to_have_text(re.compile(f"^Case {expected}$"))
     case_id = heading.inner_text().removeprefix("Case ")
     expect(drawn(page, case_id)).to_be_visible()
-    settled(page)
     return case_id
 
 

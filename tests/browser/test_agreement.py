@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import go_to, settled, upload
+from tests.browser.steps import answered, at_rest, go_to, settled, upload
 
 pytestmark = pytest.mark.browser
 
@@ -47,8 +47,9 @@ def outside(page: Page) -> list[str]:
 
 def test_a_click_on_a_cell_lists_where_the_two_differ_and_the_boxes_can_be_changed_after(open_page, dashboard):
     page = open_page(f"{dashboard.url}/agreement?data=anaesthesia", height=1600)
-    settled(page)
-    click_cell(page, 1, 0, 5)
+    at_rest(page)
+    with answered(page):
+        click_cell(page, 1, 0, 5)
     said = page.get_by_text(re.compile(r"differ on \d+ of \d+ pairs of answers"))
     expect(said).to_be_visible()
     first = said.inner_text()
@@ -61,12 +62,14 @@ def test_a_click_on_a_cell_lists_where_the_two_differ_and_the_boxes_can_be_chang
     now = set(re.findall(r"observer \d", first))
     other = next(name for name in (f"observer {place}" for place in range(1, 6)) if name not in now)
     page.get_by_role("option", name=other).click()
+    settled(page)
     expect(said).to_contain_text(other)
     table = page.locator(".st-key-disagreements [data-testid=stDataFrame]")
-    settled(page)
     table.scroll_into_view_if_needed()
+    at_rest(page)
     box = table.bounding_box()
-    page.mouse.click(box["x"] + 20, box["y"] + 50)
+    with answered(page):
+        page.mouse.click(box["x"] + 20, box["y"] + 50)
     expect(page.get_by_role("heading", name=re.compile("^Case .* certainty"))).to_be_visible()
 
 
@@ -74,6 +77,7 @@ def test_a_file_with_dates_is_followed_over_time_compared_and_shown_letter_for_l
     page = open_page(f"{dashboard.url}/upload", height=1600)
     upload(page, "dated.csv", "\n".join(["case,rater,class,date", *ROWS]).encode())
     page.get_by_role("button", name="Use 120 answers").click()
+    settled(page)
     expect(page.get_by_text("is in use.")).to_be_visible()
     go_to(page, "Agreement")
     names = page.locator(".js-plotly-plot:has(.heatmaplayer)").first
@@ -83,15 +87,17 @@ def test_a_file_with_dates_is_followed_over_time_compared_and_shown_letter_for_l
     assert len(set(ticks)) == 3, ticks  # the long names stay apart
     assert page.locator("main b, main i").count() == 0
     page.get_by_role("tab", name="Over time").click()
+    settled(page)
     expect(page.get_by_text(re.compile(r"SPA was .* \("))).to_be_visible()
     expect(page.get_by_text(re.compile("n: cases with two answers or more"))).to_be_visible()
     page.get_by_role("tab", name="Compare").click()
-    expect(page.get_by_text(re.compile(r"the difference is -?\.\d+ \("))).to_be_visible(timeout=60_000)
+    settled(page)
+    expect(page.get_by_text(re.compile(r"the difference is -?\.\d+ \("))).to_be_visible()
     second = page.get_by_role("combobox", name=re.compile("Second selection"))
     second.click()
     page.get_by_role("option", name="Everything").click()
-    expect(page.get_by_text("Cases in both are resampled together")).to_be_visible(timeout=60_000)
     settled(page)
+    expect(page.get_by_text("Cases in both are resampled together")).to_be_visible()
     page.get_by_role("tab", name="How precise").click()
     expect(page.get_by_text(re.compile("500 more answers make it"))).to_be_visible()
 
@@ -111,7 +117,6 @@ def test_on_a_narrow_dark_screen_nothing_is_cut_and_nothing_moves_sideways(open_
     settled(page)
     for name in ("Raters two by two", "By class", "How precise"):
         page.get_by_role("tab", name=name).click()
-        settled(page)
-        page.wait_for_timeout(400)
+        at_rest(page)
         assert overflow(page) <= 1
         assert outside(page) == []

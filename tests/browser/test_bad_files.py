@@ -31,10 +31,10 @@ def test_a_bad_file_has_its_message_and_the_page_goes_on(open_page, dashboard):
     for name, (content, message) in BAD_FILES.items():
         upload(page, name, content)
         expect(page.get_by_text(message).first).to_be_visible()
-        settled(page)
         expect(page.get_by_role("button", name=re.compile("^Use "))).to_have_count(0)
         expect(page.get_by_test_id("stDataFrame")).to_have_count(0)
         page.get_by_role("button", name="Remove").first.click()
+        settled(page)
         expect(page.get_by_text("All formats that are recognised")).to_be_visible()
     upload(page, "two headers.csv", b"case,rater,class\n1,a,x\n2,a,y\ncase,rater,class\n2,b,z\n")
     expect(page.get_by_role("button", name="Use 3 answers, leave out 1 row")).to_be_visible()
@@ -45,10 +45,10 @@ def test_a_file_without_a_rater_is_asked_about(open_page, dashboard):
     page = open_page(f"{dashboard.url}/upload")
     upload(page, "no rater.csv", b"case,class\n1,x\n2,y\n")
     expect(page.get_by_text("No column was recognised as the rater")).to_be_visible()
-    settled(page)
     expect(page.get_by_role("button", name=re.compile("^Use "))).to_have_count(0)
     page.get_by_role("combobox", name=re.compile("Rater")).click()
     page.get_by_role("option", name="(none: answers are anonymous)").click()
+    settled(page)
     expect(page.get_by_role("button", name="Use 2 answers")).to_be_visible()
 
 
@@ -62,6 +62,7 @@ def test_text_from_a_file_is_shown_letter_for_letter_and_loads_nothing(open_page
     page.on("request", lambda request: asked.append(request.url))
     upload(page, "<b>name</b> ![](http://evil.invalid/n.png).csv", content.encode())
     page.get_by_role("button", name="Use 29 answers").click()
+    settled(page)
     expect(page.get_by_text("is in use.")).to_be_visible()
     for title in ("Agreement", "Models", "Cases", "Reliability"):
         go_to(page, title) if title != "Reliability" else None
@@ -69,6 +70,7 @@ def test_text_from_a_file_is_shown_letter_for_letter_and_loads_nothing(open_page
         assert page.locator("main b, main i").count() == 0
         assert page.locator("a[href*=evil], img[src*=evil], image[href*=evil]").count() == 0
     page.goto(f"{page.url.split('?')[0].rsplit('/', 1)[0]}/cases?{page.url.split('?')[1].split('&')[0]}&case=*star*")
+    settled(page)
     expect(page.get_by_role("heading", name="*star*")).to_be_visible()
     expect(page.get_by_text("=cmd()").first).to_be_visible()
     assert not [url for url in asked if "evil" in url]

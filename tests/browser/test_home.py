@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.steps import settled, upload
+from tests.browser.steps import at_rest, settled, upload
 
 pytestmark = pytest.mark.browser
 
@@ -19,38 +19,39 @@ FRUIT = b"case,rater,class\n" + b"".join(
 def test_a_file_dropped_on_home_is_read_used_and_let_go(open_page, dashboard):
     """From the drop zone of Home to figures of these data, without a second drop."""
     page = open_page(dashboard.url)
+    settled(page)
     expect(page.get_by_role("heading", name="Ground truth that people disagree about")).to_be_visible()
     upload(page, "fruit.csv", FRUIT)
     expect(page.get_by_text("From Home: fruit.csv")).to_be_visible()
     page.get_by_role("button", name="Use 36 answers").click()
+    settled(page)
     expect(page.get_by_text("fruit is in use.")).to_be_visible()
     expect(page.get_by_text("From Home: fruit.csv")).to_have_count(0)
     page.get_by_test_id("stSidebarNav").get_by_role("link", name="Home").click()
-    expect(page.get_by_role("heading", level=1)).to_contain_text(re.compile(r"fruit: raters agree on \d+"))
     settled(page)
+    expect(page.get_by_role("heading", level=1)).to_contain_text(re.compile(r"fruit: raters agree on \d+"))
     expect(page.get_by_test_id("stMetric")).to_have_count(4)
 
 
-def test_the_first_page_asks_no_other_host_for_anything(browser, dashboard):
+def test_the_first_page_asks_no_other_host_for_anything(open_page, dashboard):
     """Not for fonts, not for an icon: the browser's own is drawn by the page."""
-    page = browser.new_page()
+    page = open_page("about:blank")
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(f"{dashboard.url}/?data=skin")
     settled(page)
     icon = page.locator("link[rel*=icon]").first
     expect(icon).to_have_attribute("href", re.compile("^data:image/svg"))
-    page.wait_for_timeout(1000)
+    at_rest(page)
     elsewhere = [url for url in asked if not url.startswith((dashboard.url, "data:", "blob:"))]
-    page.close()
     assert asked and not elsewhere
 
 
 def test_each_picture_is_a_door_and_nothing_sticks_out_of_a_narrow_screen(open_page, dashboard):
     """Three doors, and no sideways scrolling at 390 pixels."""
     page = open_page(f"{dashboard.url}/?data=skin", width=390, theme="dark")
-    expect(page.get_by_role("heading", level=1)).to_contain_text("stay uncertain")
     settled(page)
+    expect(page.get_by_role("heading", level=1)).to_contain_text("stay uncertain")
     expect(page.locator(".js-plotly-plot")).to_have_count(3)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     for door, heading in (
@@ -61,4 +62,5 @@ def test_each_picture_is_a_door_and_nothing_sticks_out_of_a_narrow_screen(open_p
         page.goto(f"{dashboard.url}/?data=skin")
         settled(page)
         page.get_by_role("link", name=door).click()
+        settled(page)
         expect(page.get_by_role("heading", level=1)).to_contain_text(heading)

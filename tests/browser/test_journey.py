@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.server import Dashboard
-from tests.browser.steps import PAGES, go_to, settled, upload
+from tests.browser.steps import PAGES, answered, at_rest, go_to, ground, settled, upload
 
 pytestmark = pytest.mark.browser
 
@@ -25,7 +25,9 @@ OTHER_NAMES = b"Image No.;Reader;Finding;Read at\n" + b"".join(
 def test_a_sample_opens_by_one_click_and_every_page_can_be_walked(open_page, dashboard, sample):
     """From the card to all pages and back, without an exception."""
     page = open_page(dashboard.url)
+    settled(page)
     page.get_by_role("button", name=f"Open {sample}").click()
+    settled(page)
     expect(page.get_by_role("heading", level=1)).to_contain_text(sample)
     for title in (*PAGES, "Home"):
         go_to(page, title)
@@ -40,15 +42,17 @@ def test_a_file_with_other_column_names_is_understood_kept_and_reopened_after_a_
         upload(page, "readings.csv", OTHER_NAMES)
         expect(page.get_by_text("The first twenty answers, as understood")).to_be_visible()
         page.get_by_role("button", name="Use 84 answers, leave out 6 rows").click()
+        settled(page)
         expect(page.get_by_text("readings is in use.")).to_be_visible()
         page.get_by_role("button", name="Keep on this computer").click()
-        expect(page.get_by_text("Kept on this computer; its address goes on working.")).to_be_visible()
         settled(page)
+        expect(page.get_by_text("Kept on this computer; its address goes on working.")).to_be_visible()
         digest = re.search(r"data=([0-9a-f]{32})", page.url).group(1)
 
         dashboard.stop()
         dashboard.start()
         page = open_page(f"{dashboard.url}/agreement?data={digest}")
+        settled(page)
         expect(page.get_by_role("heading", level=1)).to_contain_text("Raters agree on")
         expect(page.get_by_test_id("stSidebar")).to_contain_text("30 cases · 3 raters · 84 answers")
         for title in PAGES:
@@ -56,11 +60,15 @@ def test_a_file_with_other_column_names_is_understood_kept_and_reopened_after_a_
                 go_to(page, title)
 
         page = open_page(dashboard.url)
+        settled(page)
         expect(page.get_by_text("Kept on this computer")).to_be_visible()
         page.get_by_role("button", name="Forget").click()
+        settled(page)
         page.get_by_role("button", name="Erase it").click()
+        settled(page)
         expect(page.get_by_text("Kept on this computer")).to_have_count(0)
         page = open_page(f"{dashboard.url}/cases?data={digest}")
+        settled(page)
         expect(page.get_by_text("Open its file again")).to_be_visible()
         assert not list((dashboard.home / "datasets").iterdir())
     finally:
@@ -73,6 +81,7 @@ def test_the_first_visit_of_a_new_server_may_be_an_address_of_a_case(open_page, 
     dashboard = Dashboard(tmp_path / "new home").start()
     try:
         page = open_page(f"{dashboard.url}/cases?data=skin&case=skin-007&reliability=3")
+        settled(page)
         expect(page.get_by_role("heading", name=re.compile("^Case skin-007 · certainty"))).to_be_visible()
         expect(page.get_by_test_id("stSidebarNav").get_by_role("link", name="Agreement")).to_be_visible()
     finally:
@@ -86,18 +95,18 @@ def test_moving_the_slider_redraws_the_case_and_the_address_opens_it_in_another_
     heading = page.get_by_role("heading", name=re.compile(r"^Case skin-\d+ · certainty"))
     first = heading.inner_text()
     page.get_by_role("button", name="Next").click()
-    expect(heading).not_to_contain_text(first.split(" ")[1])
     settled(page)
+    expect(heading).not_to_contain_text(first.split(" ")[1])
     second = heading.inner_text()
     summary = page.get_by_text("Certainty of the first places:")
     before = summary.inner_text()
     slider = page.get_by_role("slider").first
     slider.focus()
-    for _ in range(5):
-        page.keyboard.press("ArrowRight")
+    with answered(page):
+        for _ in range(5):
+            page.keyboard.press("ArrowRight")
     expect(page).to_have_url(re.compile(r"reliability=3\.[1-5]"))  # a key between two drawings may be lost
     expect(summary).not_to_have_text(before)
-    settled(page)
     assert heading.inner_text().split(" ")[1] == second.split(" ")[1]
 
     elsewhere = open_page(page.url)
@@ -112,15 +121,16 @@ def test_the_keyboard_moves_between_cases_and_a_click_in_the_worklist_opens_one(
     settled(page)
     heading = page.get_by_role("heading", name=re.compile(r"^Case \d+ · certainty"))
     first = heading.inner_text()
-    page.keyboard.press("n")
+    with answered(page):
+        page.keyboard.press("n")
     expect(heading).not_to_have_text(first)
-    settled(page)
-    page.keyboard.press("p")
+    with answered(page):
+        page.keyboard.press("p")
     expect(heading).to_have_text(first)
-    settled(page)
-    table = page.locator("[data-testid=stDataFrame]").first
-    box = table.bounding_box()
-    page.mouse.click(box["x"] + 40, box["y"] + 32 * 5)
+    at_rest(page)
+    box = page.locator("[data-testid=stDataFrame]").first.bounding_box()
+    with answered(page):
+        page.mouse.click(box["x"] + 40, box["y"] + 32 * 5)
     expect(heading).not_to_have_text(first)
 
 
@@ -131,17 +141,22 @@ def test_the_corners_of_the_triangle_can_be_chosen(open_page, dashboard):
     corners = page.get_by_test_id("stMultiSelect")
     expect(corners).to_be_visible()
     corners.get_by_role("button", name=re.compile("Remove|Clear")).first.click()
+    settled(page)
     expect(page.get_by_text("Choose three corners")).to_be_visible()
     expect(page.locator(".st-key-simplex .js-plotly-plot")).to_be_visible()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("path", ["", "upload", "agreement", "models", "cases", "reliability", "settings"])
-def test_nothing_is_wider_than_a_telephone(open_page, dashboard, path, theme):
+def test_nothing_is_wider_than_a_telephone(open_page, dashboard, path):
     """At 390 pixels no page scrolls sideways, in either theme."""
-    page = open_page(f"{dashboard.url}/{path}?data=skin", width=390, height=844, theme=theme)
-    settled(page)
-    widths = page.evaluate(
-        "[document.querySelector('[data-testid=stMain]').scrollWidth, document.documentElement.scrollWidth]"
-    )
-    assert max(widths) <= 390
+    page = open_page(f"{dashboard.url}/{path}?data=skin", width=390, height=844)
+    grounds = set()
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        at_rest(page)
+        grounds.add(ground(page))
+        widths = page.evaluate(
+            "[document.querySelector('[data-testid=stMain]').scrollWidth, document.documentElement.scrollWidth]"
+        )
+        assert max(widths) <= 390, theme
+    assert len(grounds) == 2

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import go_to, settled
+from tests.browser.steps import at_rest, go_to, settled
 from tests.browser.test_agreement import outside, overflow
 
 pytestmark = pytest.mark.browser
@@ -18,6 +18,7 @@ def choose(page: Page, *names: str) -> None:
         box.click()
         box.fill(name)
         page.get_by_role("option", name=name, exact=True).click()
+        settled(page)
     page.keyboard.press("Escape")
     settled(page)
 
@@ -29,7 +30,6 @@ def few_draws(page: Page) -> None:
         field = page.get_by_label(name).first
         field.fill("100")
         field.press("Enter")
-        settled(page)
     page.keyboard.press("Escape")
 
 
@@ -37,24 +37,28 @@ def test_switches_spell_a_model_and_add_it(open_page, dashboard):
     page = open_page(f"{dashboard.url}/models?data=caries", height=1600)
     settled(page)
     page.get_by_text("Models with difficulty").click()
+    settled(page)
     expect(page.get_by_role("button", name="Add model AB", exact=True)).to_be_visible()
     page.get_by_text("Difficulty: some cases are harder").click()
+    settled(page)
     add = page.get_by_role("button", name="Add model ABC", exact=True)
     expect(add).to_be_visible()
     expect(page.get_by_text("These switches spell ABC")).to_be_visible()
     add.click()
     settled(page)
     page.get_by_role("radio", name="Difficulty ABC").click()
+    settled(page)
     expect(page.get_by_role("heading", level=1)).to_contain_text("2 models agree on the class of ")
     expect(page.get_by_text("Cases where Difficulty ABC and the vote differ")).to_be_visible()
     page.get_by_role("tab", name="Checks").click()
+    settled(page)
     expect(page.get_by_text("Checks need draws from a posterior")).to_be_visible()
 
 
 def test_a_full_posterior_can_be_cancelled_tried_again_and_says_that_it_fails_its_check(open_page, dashboard):
     page = open_page(f"{dashboard.url}/models?data=caries", height=1600)
     settled(page)
-    expect(page.get_by_text("Difficulty AB opens: of the rater models")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Difficulty AB opens: of the rater models")).to_be_visible()
     choose(page, "Difficulty ABC")
     page.get_by_role("button", name="Remove Difficulty AB", exact=True).click()  # which opened, and would go first
     settled(page)
@@ -62,11 +66,10 @@ def test_a_full_posterior_can_be_cancelled_tried_again_and_says_that_it_fails_it
     page.get_by_role("button", name="Cancel", exact=True).click()
     expect(page.get_by_text(re.compile("stopped on request: Difficulty ABC"))).to_be_visible()
     few_draws(page)
-    expect(page.get_by_text(re.compile("stopped on request"))).to_have_count(0, timeout=60_000)
     settled(page)
+    expect(page.get_by_text(re.compile("stopped on request"))).to_have_count(0)
     expect(page.get_by_text(re.compile("Difficulty ABC fails its check of votes"))).to_be_visible()
     expect(page.get_by_role("heading", level=1)).to_contain_text("(Difficulty ABC, not converged)")
-    settled(page)
     for name, said in (
         ("Prevalence", "by Difficulty ABC, not converged"),
         ("Checks", "Difficulty ABC, not converged cannot reproduce the votes"),
@@ -74,6 +77,7 @@ def test_a_full_posterior_can_be_cancelled_tried_again_and_says_that_it_fails_it
         ("Raters", "Least often right by Difficulty ABC, not converged"),
     ):
         page.get_by_role("tab", name=name).click()
+        settled(page)
         expect(page.get_by_test_id("stMain")).to_contain_text(re.compile(" ?".join(said.split())))
 
 
@@ -97,7 +101,9 @@ def test_soft_labels_are_taken_away_for_every_case_and_class(open_page, dashboar
     page = open_page(f"{dashboard.url}/models?data=anaesthesia", height=1600)
     settled(page)
     page.get_by_role("tab", name="Soft labels").click()
+    settled(page)
     page.get_by_role("button", name="Class probabilities of all cases").click()
+    settled(page)
     with page.expect_download() as download:
         page.get_by_role("button", name="CSV", exact=True).click()
     assert download.value.suggested_filename == "class_probabilities.csv"
@@ -110,7 +116,6 @@ def test_on_a_narrow_dark_screen_nothing_is_cut_and_nothing_moves_sideways(open_
     settled(page)
     for name in ("Cases", "Raters", "Prevalence"):
         page.get_by_role("tab", name=name).click()
-        settled(page)
-        page.wait_for_timeout(400)
+        at_rest(page)
         assert overflow(page) <= 1
         assert outside(page) == []

@@ -38,6 +38,7 @@ def test_ties_stand_together_and_names_hide_on_request(open_page, dashboard):
     expect(page.locator(".chips .who", has_text="R04")).to_be_visible()
     page.get_by_role("button", name="More").click()
     page.get_by_text("Hide rater names").click()
+    settled(page)
     expect(page.locator(".chips .who", has_text="Rater 1")).to_be_visible()
     expect(page.locator(".chips .who", has_text="R04")).to_have_count(0)
 
@@ -48,8 +49,8 @@ def test_another_model_has_its_own_slider_and_stays_in_the_address(open_page, da
     settled(page)
     page.get_by_role("combobox", name=re.compile("Model")).click()
     page.get_by_role("option", name="PrIRN").click()
-    expect(page).to_have_url(re.compile(r"model=prirn&reliability=30"))
     settled(page)
+    expect(page).to_have_url(re.compile(r"model=prirn&reliability=30"))
     heading = page.get_by_role("heading", name=re.compile("^Case skin-272 · certainty"))
     elsewhere = open_page(page.url)
     settled(elsewhere)
@@ -62,6 +63,7 @@ def test_the_page_says_that_the_choice_of_classifier_does_not_survive(open_page,
     page = open_page(f"{dashboard.url}/reliability?data=skin")
     settled(page)
     page.get_by_role("tab", name="Classifiers").click()
+    settled(page)
     verdict = page.get_by_role("heading", name=re.compile("The choice does not survive"))
     expect(verdict).to_contain_text("B leads at γ = 1")
     expect(verdict).to_contain_text("A at γ = 10")
@@ -69,6 +71,7 @@ def test_the_page_says_that_the_choice_of_classifier_does_not_survive(open_page,
         expect(page.locator(f".st-key-{name} .js-plotly-plot")).to_be_visible()
     for tab, figure in (("Risk", "risk_certainty"), ("Relations", "certainty_agreement")):
         page.get_by_role("tab", name=tab).click()
+        settled(page)
         expect(page.locator(f".st-key-{figure} .js-plotly-plot")).to_be_visible()
 
 
@@ -81,8 +84,8 @@ def test_predictions_of_a_file_are_matched_and_what_is_missing_is_listed(open_pa
     upload(page, "guesser.csv", ("case,class,score\n" + "\n".join(rows) + "\n").encode())
     expect(page.get_by_text("guesser: 44 of 45 cases")).to_be_visible()
     expect(page.get_by_text(re.compile("no prediction of 1 case"))).to_be_visible()
-    settled(page)
     page.get_by_role("tab", name="Classifiers").click()
+    settled(page)
     expect(page.get_by_role("heading", name=re.compile("only one classifier"))).to_be_visible()
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.steps import go_to, settled
+from tests.browser.steps import answered, go_to, settled
 
 pytestmark = pytest.mark.browser
 
@@ -13,17 +13,22 @@ pytestmark = pytest.mark.browser
 def test_the_manager_finds_the_flagged_rater_hands_out_a_report_and_plans(open_page, dashboard):
     """From Home to a plan, on the skin sample."""
     page = open_page(dashboard.url)
+    settled(page)
     page.get_by_role("button", name="Open Skin").click()
+    settled(page)
     expect(page.get_by_role("heading", level=1)).to_contain_text("Skin: raters agree on")
     go_to(page, "Raters")
     expect(page.get_by_role("heading", level=1)).to_contain_text("About 3 of 12 raters are below what is acceptable")
     expect(page.get_by_text("R04 · Got worse over time")).to_be_visible()
     page.get_by_text("Flagged only").click()
+    settled(page)
     expect(page.get_by_text("2 of 12 raters.")).to_be_visible()
 
     page.get_by_role("tab", name="One rater").click()
+    settled(page)
     page.get_by_label("Rater", exact=True).click()
     page.get_by_role("option", name="R04").click()
+    settled(page)
     expect(page.get_by_test_id("stAlert").get_by_text("Got worse over time: Right in")).to_be_visible()
     expect(page.get_by_role("heading", name="What they answer on each class")).to_be_visible()
     expect(page.get_by_role("heading", name="Cases where the others are certain of another class")).to_be_visible()
@@ -35,7 +40,12 @@ def test_the_manager_finds_the_flagged_rater_hands_out_a_report_and_plans(open_p
     assert not re.search(r"\bR0[1-35-9]\b|\bR1[0-2]\b", report)
 
     page.get_by_role("tab", name="Planning").click()
+    settled(page)
+    page.locator(".st-key-plan_budget").get_by_role("slider").focus()
+    with answered(page):
+        for _ in range(2):
+            page.keyboard.press("ArrowLeft")  # 250 annotations are simulated four times as fast as 1000
     page.get_by_role("button", name="Simulate this plan").click()
     settled(page)
-    expect(page.get_by_text("simulated worlds, seed 0")).to_be_visible(timeout=150_000)
+    expect(page.get_by_text("simulated worlds, seed 0")).to_be_visible()
     expect(page.locator(".st-key-plan .js-plotly-plot")).to_be_visible()

@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.server import Dashboard
-from tests.browser.steps import go_to, settled, until, upload
+from tests.browser.steps import answered, at_rest, go_to, settled, until, upload
 
 pytestmark = pytest.mark.browser
 
@@ -14,8 +14,15 @@ HEADING = re.compile(r"^Case \S+ · certainty")
 
 
 def _click_row(page: Page, row: int) -> None:
+    at_rest(page)
     box = page.get_by_test_id("stDataFrame").first.bounding_box()
     page.mouse.click(box["x"] + 30, box["y"] + 32 * row + 16)
+
+
+def _cell(page: Page, row: int) -> Locator:
+    """Id of the case in a row of the worklist, the header being row 0, as screen readers are told."""
+    table = page.get_by_test_id("stDataFrame").first
+    return table.locator(f"[role=row][aria-rowindex='{row + 1}'] [role=gridcell]").first
 
 
 def test_a_class_named_like_a_column_of_a_table_breaks_no_page(open_page, dashboard):
@@ -25,8 +32,10 @@ def test_a_class_named_like_a_column_of_a_table_breaks_no_page(open_page, dashbo
     page = open_page(f"{dashboard.url}/upload")
     upload(page, "named.csv", ("\n".join(["case,rater,class", *rows]) + "\n").encode())
     page.get_by_role("button", name="Use 27 answers").click()
+    settled(page)
     go_to(page, "Models")
     page.get_by_role("tab", name="Soft labels").click()
+    settled(page)
     expect(page.get_by_role("button", name="Class probabilities of all cases")).to_be_visible()
     expect(page.get_by_test_id("stException")).to_have_count(0)
 
@@ -37,14 +46,15 @@ def test_a_row_of_the_worklist_opens_again_after_next(open_page, dashboard):
     settled(page)
     heading = page.get_by_role("heading", name=HEADING)
     first = heading.inner_text()
-    _click_row(page, 3)
+    with answered(page):
+        _click_row(page, 3)
     expect(heading).not_to_have_text(first)
-    settled(page)
     clicked = heading.inner_text()
     page.get_by_role("button", name="Next").click()
-    expect(heading).not_to_have_text(clicked)
     settled(page)
-    _click_row(page, 3)
+    expect(heading).not_to_have_text(clicked)
+    with answered(page):
+        _click_row(page, 3)
     expect(heading).to_have_text(clicked)
 
 
@@ -52,10 +62,9 @@ def test_a_click_in_a_sorted_worklist_opens_the_case_of_that_row(open_page, dash
     """Sorted by id, the fourth row is the fourth case, though it is far down in the worklist's own order."""
     page = open_page(f"{dashboard.url}/cases?data=skin&reliability=3")
     settled(page)
-    page.wait_for_timeout(500)
-    _click_row(page, 0)
-    page.wait_for_timeout(1000)  # the table sorts in the browser; nothing on the page says so
-    _click_row(page, 4)
+    until(page, lambda: _click_row(page, 0), _cell(page, 4).filter(has_text="skin-004"), on_canvas=True)
+    with answered(page):
+        _click_row(page, 4)
     expect(page.get_by_role("heading", name=re.compile("^Case skin-004 · "))).to_be_visible()
 
 
@@ -66,11 +75,12 @@ def test_two_searches_with_as_many_hits_have_a_list_each(open_page, dashboard):
     find = page.get_by_placeholder("id, class or rater")
     for words in ("skin-01", "skin-02"):
         find.fill(words)
-        find.press("Enter")
+        with answered(page):
+            find.press("Enter")
         expect(page.get_by_text("10 of 10 cases, least certain first")).to_be_visible()
-        page.wait_for_timeout(1000)  # the number of hits is the same: wait for the other list
-        settled(page)
-        _click_row(page, 2)
+        expect(_cell(page, 2)).to_contain_text(words)
+        with answered(page):
+            _click_row(page, 2)
         expect(page.get_by_role("heading", name=re.compile(f"^Case {words}"))).to_be_visible()
 
 
@@ -84,15 +94,15 @@ def test_a_corrected_file_of_predictions_replaces_the_first(open_page, dashboard
         rows = [f"{case},{1 + (case + shift) % 4},0.9" for case in range(1, 46)]
         upload(page, "guesser.csv", ("case,class,score\n" + "\n".join(rows) + "\n").encode())
         expect(page.get_by_text("guesser: 45 of 45 cases")).to_be_visible()
-        settled(page)
         chart, tab = page.locator(".st-key-metric_draws .js-plotly-plot"), page.get_by_role("tab", name="Classifiers")
         until(page, lambda tab=tab: tab.click(timeout=8_000), chart)
-        page.wait_for_timeout(1000)
-        settled(page)
+        at_rest(page)
         verdicts.append(chart.inner_text())
         page.get_by_role("button", name=re.compile("^Remove guesser")).first.click()
+        settled(page)
     assert verdicts[0] != verdicts[1]
     page.get_by_role("button", name="Remove them").click()
+    settled(page)
     expect(page.get_by_role("tab", name="Classifiers")).to_have_count(0)
 
 
@@ -104,7 +114,9 @@ def test_a_home_folder_that_cannot_be_written_is_told_and_the_rest_goes_on(open_
         page = open_page(f"{running.url}/upload")
         upload(page, "few.csv", b"case,rater,class\n1,a,x\n1,b,x\n2,a,y\n2,b,x\n")
         page.get_by_role("button", name="Use 4 answers").click()
+        settled(page)
         page.get_by_role("button", name="Keep on this computer").click()
+        settled(page)
         expect(page.get_by_text(re.compile("cannot be written"))).to_be_visible()
         go_to(page, "Agreement")
     finally:

@@ -22,21 +22,23 @@ def test_a_selection_holds_on_every_page_stands_in_the_address_and_can_be_taken_
         page.get_by_role("option", name=rater, exact=True).click()
     dialog.get_by_label("Name, to compare it with others").fill("first three")
     dialog.get_by_role("button", name="Use this selection").click()
-    expect(page.get_by_text("3 of 12 raters")).to_be_visible()
     settled(page)
+    expect(page.get_by_text("3 of 12 raters")).to_be_visible()
     assert page.get_by_role("heading", level=1).inner_text() != whole
     expect(page).to_have_url(re.compile("select="))
     address = page.url
     go_to(page, "Models")
     expect(page.get_by_text("3 of 12 raters")).to_be_visible()
     page.get_by_role("button", name="Show everything").click()
+    settled(page)
     expect(page.get_by_text("3 of 12 raters")).to_have_count(0)
     expect(page).not_to_have_url(re.compile("select="))
     page.get_by_role("button", name="Select raters, dates").click()
     page.get_by_role("dialog").get_by_role("button", name="first three").click()
+    settled(page)
     expect(page.get_by_text("3 of 12 raters")).to_be_visible()
 
     other = open_page(address)
-    expect(other.get_by_text("3 of 12 raters")).to_be_visible()
     settled(other)
+    expect(other.get_by_text("3 of 12 raters")).to_be_visible()
     assert other.get_by_role("heading", level=1).inner_text() != whole

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import settled, until
+from tests.browser.steps import REPEATED, answered, at_rest, settled, until
 from tests.pages.export_files import EXPORTS, HOLDS, label_studio
 
 pytestmark = pytest.mark.browser
@@ -20,44 +20,39 @@ SPELLED = b"item,grader,finding\n" + b"".join(
 
 def drop(page: Page, files: list[tuple[str, bytes]]) -> None:
     """Drop several files at once on the page."""
-    page.get_by_test_id("stFileUploader").first.locator("input[type=file]").set_input_files(
-        [{"name": name, "mimeType": "application/octet-stream", "buffer": content} for name, content in files]
-    )
+    settled(page)
+    with answered(page):
+        page.get_by_test_id("stFileUploader").first.locator("input[type=file]").set_input_files(
+            [{"name": name, "mimeType": "application/octet-stream", "buffer": content} for name, content in files]
+        )
 
 
 def press_use(page: Page, label: str, told: str) -> None:
-    """Use the answers; a click between two drawings of the page is lost and is made again."""
-    button, done = page.get_by_role("button", name=label), page.get_by_text(told)
-    for _ in range(5):
-        settled(page)
-        if done.count() == 0 and button.count() == 1:
-            button.click()
-        try:
-            expect(done).to_be_visible()
-            return
-        except AssertionError:
-            continue
-    expect(done).to_be_visible()
+    """Use the answers, and see them used."""
+    until(page, lambda: page.get_by_role("button", name=label).click(timeout=8_000), page.get_by_text(told))
 
 
 def rename(page: Page, row: int, name: str) -> None:
     """Type another name in the class editor, once its cell is open: a click that comes while it is drawn is lost."""
     table = page.locator("[class*=st-key-class_editor]").get_by_test_id("stDataFrame")
     expect(table.locator("canvas").first).to_be_visible()
-    settled(page)
+    at_rest(page)
     cell = page.locator("textarea.gdg-input")
     for _ in range(10):
         table.scroll_into_view_if_needed()
+        at_rest(page)
         box = table.bounding_box()
         page.mouse.dblclick(box["x"] + 0.4 * box["width"], box["y"] + 35 * row + 17)
         try:
             expect(cell).to_be_visible(timeout=2_000)
             break
         except AssertionError:
+            REPEATED.append("double click on a cell of the class editor")
             page.keyboard.press("Escape")
     cell.fill(name)
     expect(cell).to_have_value(name)
-    cell.press("Enter")
+    with answered(page):
+        cell.press("Enter")
     expect(cell).to_have_count(0)
 
 
@@ -70,10 +65,13 @@ def test_from_drop_to_the_agreement_of_raters(open_page, dashboard, family):
     expect(button).to_be_visible()
     assert button.bounding_box()["y"] < 600
     button.click()
+    settled(page)
     expect(page.get_by_text("is in use.")).to_be_visible()
     page.get_by_role("link", name="How much do the raters agree?").click()
+    settled(page)
     expect(page.get_by_role("heading", level=1)).to_contain_text("Raters agree on")
     page.get_by_text("All coefficients as a table").click()
+    settled(page)
     expect(page.get_by_test_id("stDataFrame").first).to_be_visible()
 
 
@@ -82,12 +80,10 @@ def test_two_classes_are_renamed_into_one_and_stay_so(open_page, dashboard):
     page = open_page(f"{dashboard.url}/upload")
     settled(page)
     drop(page, [("spots.csv", SPELLED)])
-    expect(page.get_by_text("27 answers · 3 classes")).to_be_visible(timeout=60_000)
-    settled(page)
+    expect(page.get_by_text("27 answers · 3 classes")).to_be_visible()
     page.get_by_text("Classes: 3 classes").click()
     rename(page, 1, "lesion")
-    expect(page.get_by_text("27 answers · 2 classes")).to_be_visible(timeout=60_000)
-    settled(page)
+    expect(page.get_by_text("27 answers · 2 classes")).to_be_visible()
     name = page.get_by_label("Name", exact=True)
     name.fill("renamed")
     name.press("Enter")
@@ -95,11 +91,9 @@ def test_two_classes_are_renamed_into_one_and_stay_so(open_page, dashboard):
     expect(page.get_by_text("27 answers · 2 classes")).to_be_visible()
     press_use(page, "Use 27 answers", "renamed is in use.")
     expect(page.get_by_text("All formats that are recognised")).to_be_visible()
-    settled(page)
     drop(page, [("spots.csv", SPELLED)])
     expect(page.get_by_text("27 answers · 3 classes")).to_be_visible()
     expect(page.get_by_text("“Laesion” is “lesion”")).to_be_visible()
-    settled(page)
     until(
         page, lambda: page.get_by_text("As last time").click(timeout=8_000), page.get_by_text("27 answers · 2 classes")
     )
