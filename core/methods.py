@@ -270,6 +270,10 @@ class Method:
         """Its entry in the glossary."""
         return Term(self.plainly, self.exactly)
 
+    def parameters_of(self, dataset: Dataset) -> int:
+        """Free parameters of a rater model on these data; 0 where it has none."""
+        return 0 if self.n_parameters is None else self.n_parameters(dataset)
+
     def option(self, name: str) -> Option:
         """The option of that name.
 

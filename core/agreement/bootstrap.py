@@ -14,6 +14,7 @@ from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
 from ..errors import OptionError
 from ..options import check_level, check_whole
+from ..result_base import Columns, Result, rows
 from .coefficients import FLEISS_KAPPA, GWET_AC, SCOTT_PI
 from .corrected_spa import SPA_CORRECTED
 from .intervals import Coefficient, few_cases
@@ -30,8 +31,8 @@ _AT_1 = 1 - 1e-12
 _MIND_RARE_CLASSES = (SPA_CORRECTED, COHEN_KAPPA, SCOTT_PI, CONGER_KAPPA, FLEISS_KAPPA, GWET_AC, KRIPPENDORFF_ALPHA)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BootstrapResult:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class BootstrapResult(Result):
     """Coefficients with the errors that resampling the cases gives them.
 
     Attributes
@@ -52,6 +53,21 @@ class BootstrapResult:
     n_undefined: np.ndarray
     n_at_1: np.ndarray
     level: float
+
+    TABLES = ("coefficients", "replicates")
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        if table == "coefficients":
+            counts = {"n_undefined": self.n_undefined, "n_at_1": self.n_at_1}
+            return {**rows(self.coefficients, Coefficient.COLUMNS), **counts}
+        shown = self.replicates[:most]
+        each = [(one.name, one.weights) for one in self.coefficients] * len(shown)
+        return {
+            "replicate": np.repeat(np.arange(len(shown)), len(self.coefficients)),
+            "name": [name for name, _ in each],
+            "weights": [weights for _, weights in each],
+            "value": shown.ravel(),
+        }
 
     def position(self, name: str, weights: str | None = None) -> int:
         """Which of the coefficients it is; the first of that name where no weights are given."""

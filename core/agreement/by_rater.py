@@ -9,6 +9,7 @@ from ..annotations._kernels import counting_sort
 from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
 from ..errors import LimitError, NotApplicableError, OptionError
+from ..result_base import Columns, Result, rows
 from ..settings import current_settings
 from ._kernels import agreeing_pairs, class_shares
 from ._rater_kernels import agreement_of_runs, without_each_rater
@@ -25,8 +26,8 @@ OVERALL: dict[str, Callable[..., Coefficient]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class AgreementByRater:
+@dataclass(frozen=True, slots=True, repr=False)
+class AgreementByRater(Result):
     """Agreement of each rater with the others; tuples of one entry for each rater, in the order of ``raters``.
 
     Attributes
@@ -51,6 +52,13 @@ class AgreementByRater:
     without: tuple[float | None, ...]
     difference: tuple[float | None, ...]
     n_cases_without: tuple[int, ...]
+
+    TABLES = ("raters",)
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        own = {name: getattr(self, name) for name in ("without", "difference", "n_cases_without")}
+        numbers = rows(self.each, [name for name in Coefficient.COLUMNS if name not in ("name", "weights")])
+        return {"rater": self.raters, **numbers, **own}
 
 
 def by_rater(dataset: Dataset, coefficient: str = KRIPPENDORFF_ALPHA, level: float = 0.95) -> AgreementByRater:

@@ -13,6 +13,7 @@ from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
 from ..options import check_level, check_whole
+from ..result_base import Columns, Result, rows
 from .bootstrap import BootstrapResult, percentiles
 from .linearised import as_counts
 from .probability import SPA_WEIGHTINGS
@@ -22,8 +23,8 @@ from .resampling import pool_of, resample, vector_numbers
 from .weights import Weights
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+@dataclass(frozen=True, slots=True, repr=False)
+class Difference(Result):
     """One coefficient less another, with its uncertainty. What is undefined is None, with the reason in ``note``.
 
     Attributes
@@ -56,6 +57,17 @@ class Difference:
     p_first_larger: float | None
     paired: bool
     note: str = ""
+
+    TABLES = ("difference",)
+    COLUMNS = (
+        *("first_value", "second_value", "value", "se", "ci_low", "ci_high"),
+        *("n_first", "n_second", "p_first_larger", "paired", "note"),
+    )
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        named = {"first": self.first[0], "first_weights": self.first[1]}
+        named |= {"second": self.second[0], "second_weights": self.second[1]}
+        return {name: [value] for name, value in named.items()} | rows([self], self.COLUMNS)
 
 
 def difference(result: BootstrapResult, first: int, second: int, level: float = 0.95) -> Difference:

@@ -4,12 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..result_base import Result
+
 NO_ERROR = 1e-12
 WITHOUT_ERROR = "undetermined interval: the estimated standard error is 0"
 
 
-@dataclass(frozen=True, slots=True)
-class Coefficient:
+@dataclass(frozen=True, slots=True, repr=False)
+class Coefficient(Result):
     """One number with its uncertainty. What is undefined is None, with the reason in ``note``.
 
     Attributes
@@ -34,6 +36,16 @@ class Coefficient:
     n_cases: int
     n_annotations: int
     note: str = ""
+
+    @property
+    def arms(self) -> tuple[float, float]:
+        """How far the interval reaches below and above the value; 0 and 0 where there is none."""
+        if self.value is None or self.ci_low is None or self.ci_high is None:
+            return 0.0, 0.0
+        return self.value - self.ci_low, self.ci_high - self.value
+
+    TABLES = ("coefficient",)
+    COLUMNS = ("name", "weights", "value", "se", "ci_low", "ci_high", "n_cases", "n_annotations", "note")
 
 
 def undefined(name: str, weights: str, why: str, n_cases: int = 0, n_annotations: int = 0) -> Coefficient:

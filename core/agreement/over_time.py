@@ -9,6 +9,7 @@ import numpy as np
 from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import MISSING_TIME, Dataset
 from ..errors import InputError, NotApplicableError, OptionError
+from ..result_base import Columns, Result, rows
 from .coefficients import FLEISS_KAPPA, PERCENT, fleiss_kappa, percent_agreement
 from .intervals import Coefficient
 from .krippendorff import KRIPPENDORFF_ALPHA, krippendorff_alpha
@@ -24,8 +25,8 @@ BY_NAME: dict[str, Callable[..., Coefficient]] = {
 DAY = 86_400
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+@dataclass(frozen=True, slots=True, repr=False)
+class Window(Result):
     """The cases that began in one stretch of time.
 
     Attributes
@@ -47,8 +48,8 @@ class Window:
     coefficients: tuple[Coefficient, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OverTime:
+@dataclass(frozen=True, slots=True, repr=False)
+class OverTime(Result):
     """Windows in order of time.
 
     Attributes
@@ -63,6 +64,18 @@ class OverTime:
     by: str
     windows: tuple[Window, ...]
     n_undated: int
+
+    TABLES = ("windows",)
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        each = [(window, one) for window in self.windows for one in window.coefficients]
+        return {
+            "window": [window.label for window, _ in each],
+            "start": np.array([window.start for window, _ in each], np.int64),
+            "stop": np.array([window.stop for window, _ in each], np.int64),
+            "n_cases_begun": np.array([window.n_cases for window, _ in each], np.int64),
+            **rows([one for _, one in each], Coefficient.COLUMNS),
+        }
 
 
 def over_time(

@@ -7,6 +7,7 @@ import numpy as np
 from ..annotations.dataset import Dataset
 from ..errors import LimitError, NotApplicableError, NotFoundError, OptionError
 from ..methods import ONE_CLASS, Method
+from ..result_base import Columns, Result, named
 from ..settings import current_settings
 from ._kernels import rater_pairs
 from ._pair_kernels import ALPHA, COHEN, GWET, SCOTT, pair_tables, table_coefficients
@@ -19,8 +20,8 @@ _KERNEL = {COHEN_KAPPA: COHEN, SCOTT_PI: SCOTT, GWET_AC: GWET, KRIPPENDORFF_ALPH
 PAIR_COEFFICIENTS = (PERCENT, *_KERNEL)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PairMatrix:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PairMatrix(Result):
     """A coefficient of every two raters; matrices are symmetric, of shape (n_raters, n_raters).
 
     Attributes
@@ -48,6 +49,21 @@ class PairMatrix:
     value: np.ndarray
     se: np.ndarray
     level: float
+
+    TABLES = ("pairs",)
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        first, second = np.triu_indices(len(self.raters) if most is None else min(len(self.raters), most + 1), 1)
+        pairs = list(zip(first.tolist(), second.tolist(), strict=True))
+        ends = [self.interval(i, j) or (np.nan, np.nan) for i, j in pairs]
+        return {
+            "rater": named(self.raters, first),
+            "other_rater": named(self.raters, second),
+            **{name: getattr(self, name)[first, second] for name in ("n", "agree", "value", "se")},
+            "ci_low": np.array([low for low, _ in ends]),
+            "ci_high": np.array([high for _, high in ends]),
+            "note": [self.why(i, j) for i, j in pairs],
+        }
 
     @property
     def share(self) -> np.ndarray:

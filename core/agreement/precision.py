@@ -15,6 +15,7 @@ import numpy as np
 from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError, OptionError
+from ..result_base import Columns, Result, rows
 from ._kernels import class_shares
 from ._precision_kernels import power_sums
 from .intervals import wilson
@@ -25,8 +26,8 @@ WAYS = ("new_cases", "present_cases")
 EXTRA = (0, 100, 250, 500, 1000, 2500, 5000)
 
 
-@dataclass(frozen=True, slots=True)
-class AgreementMoments:
+@dataclass(frozen=True, slots=True, repr=False)
+class AgreementMoments(Result):
     """What the variance of agreement is made of; estimates, held within what is possible.
 
     Attributes
@@ -57,8 +58,8 @@ class AgreementMoments:
         return (self.c1, self.c0), (self.c1, self.c0)
 
 
-@dataclass(frozen=True, slots=True)
-class PrecisionPoint:
+@dataclass(frozen=True, slots=True, repr=False)
+class PrecisionPoint(Result):
     """Precision with so many annotations more.
 
     Attributes
@@ -82,8 +83,8 @@ class PrecisionPoint:
     width_range: tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class PrecisionCurve:
+@dataclass(frozen=True, slots=True, repr=False)
+class PrecisionCurve(Result):
     """Precision by number of annotations added.
 
     Attributes
@@ -100,6 +101,17 @@ class PrecisionCurve:
     points: tuple[PrecisionPoint, ...]
     moments: AgreementMoments
     note: str
+
+    TABLES = ("points",)
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        return {
+            **rows(self.points, ("extra", "n_cases", "n_annotations", "se", "width")),
+            "se_low": [point.se_range[0] for point in self.points],
+            "se_high": [point.se_range[1] for point in self.points],
+            "width_low": [point.width_range[0] for point in self.points],
+            "width_high": [point.width_range[1] for point in self.points],
+        }
 
 
 def agreement_moments(data: ClassCounts | Dataset, weighting: str = SPA_WEIGHTINGS[0]) -> AgreementMoments:
@@ -129,8 +141,8 @@ def agreement_moments(data: ClassCounts | Dataset, weighting: str = SPA_WEIGHTIN
         c1 = min(max(float(np.average(s3[n >= 3], weights=n[n >= 3] - 2)) - square, 0.0), v2)
     if (n >= 4).any():
         c0 = min(max(float(np.average(s2_squared[n >= 4], weights=n[n >= 4] - 3)) - square, 0.0), v2)
-        c1 = min(max(c1, c0), (v2 + c0) / 2)
-    return AgreementMoments(agreement, v2, c1, c0, tuple(int((n >= k).sum()) for k in (2, 3, 4)))
+        c1 = min(max(0.0 if c1 is None else c1, c0), (v2 + c0) / 2)
+    return AgreementMoments(agreement, v2, c1, c0, (int((n >= 2).sum()), int((n >= 3).sum()), int((n >= 4).sum())))
 
 
 def precision_curve(
@@ -182,7 +194,7 @@ def precision_curve(
         n_then, cases_then = _filled(n, cases, added) if how == "present_cases" else (n, cases)
         if how == "new_cases" and per_case is None:
             cases_then = cases * (1 + added / float(n @ cases))
-        elif how == "new_cases":
+        elif how == "new_cases" and per_case is not None:
             n_then, cases_then = np.append(n, per_case), np.append(cases, added // per_case)
         usable = n_then >= 2
         points.append(_point(counts, moments, added, n_then[usable], cases_then[usable], weighting, level))
@@ -240,7 +252,7 @@ def _weights(counts: ClassCounts, n: np.ndarray, weighting: str) -> np.ndarray:
     _, pooled = class_shares(counts.ptr, counts.class_code, counts.count, answers, 2, counts.n_classes)
     if np.count_nonzero(pooled) < 2:
         return case_weights(counts, n, "edges")
-    return 1 / agreement_variance(n, pooled / pooled.sum())
+    return np.asarray(1 / agreement_variance(n, pooled / pooled.sum()))
 
 
 def _filled(n: np.ndarray, cases: np.ndarray, added: int) -> tuple[np.ndarray, np.ndarray]:

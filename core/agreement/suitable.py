@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
 from ..methods import AS_IS, can_use, of_plugins
+from ..result_base import Columns, Result, rows
 from ..text import plural, with_interval
 from .coefficient_methods import asked_of
 from .coefficients import PERCENT, agreement_table
@@ -22,16 +23,16 @@ from .scores import ICC_1, ICC_2, ICC_2K, ICC_3, ICC_3K, score_table
 ORDINAL_WEIGHTS = ("quadratic", "ordinal")
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
+@dataclass(frozen=True, slots=True, repr=False)
+class LeftOut(Result):
     """Coefficients that are not given, and why."""
 
     what: str
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Suitable:
+@dataclass(frozen=True, slots=True, repr=False)
+class Suitable(Result):
     """The coefficients for one kind of answers.
 
     Attributes
@@ -45,6 +46,13 @@ class Suitable:
     kind: str
     coefficients: tuple[Coefficient, ...]
     left_out: tuple[LeftOut, ...]
+
+    TABLES = ("coefficients", "left_out")
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        if table == "left_out":
+            return rows(self.left_out, ("what", "why"))
+        return rows(self.coefficients, Coefficient.COLUMNS)
 
     @property
     def percentage(self) -> Coefficient | None:

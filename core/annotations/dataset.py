@@ -9,6 +9,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from ..errors import InputError, NotFoundError
+from ..result_base import Columns, Result, named
+from ..text import plural, shorten, without_controls
 from .csr import group_by_case, keep_annotations, order_blocks
 from .digest import dataset_digest, names_digest
 from .rater_codes import coded
@@ -36,8 +38,8 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 RISK_LEVELS = ("low", "medium", "high")
 
 
-@dataclass(frozen=True, eq=False)
-class Dataset:
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset(Result):
     """Annotations of cases by raters. Build one with `from_classes`, `from_rankings` or `from_scores`, or read a file.
 
     Annotations of case ``i`` are those from ``case_ptr[i]`` up to ``case_ptr[i + 1]``, in the order in which they were
@@ -101,6 +103,8 @@ class Dataset:
     class_risk: np.ndarray | None = None
     case_group: tuple[str, ...] | None = None
     gold: np.ndarray | None = None
+
+    TABLES = ("annotations", "cases", "classes")
 
     def __post_init__(self) -> None:
         put = partial(object.__setattr__, self)
@@ -185,14 +189,15 @@ class Dataset:
             A name is empty or stands twice, lengths differ, a code is no whole number or out of range.
         """
         cases, classes = checked_names(cases, "cases"), checked_names(classes, "classes")
-        case_ptr, order, rater, time = _in_order(cases, raters, case_code, rater_code, time)
+        names = checked_names(raters, "raters")
+        case_ptr, order, rater, time = _in_order(cases, case_code, rater_code, time)
         answer = checked_codes(answer, "answer", classes, "classes")
         check_length(answer, len(order), "answer", "annotations")
         return cls(
             name=name,
             kind="class",
             cases=cases,
-            raters=raters,
+            raters=names,
             classes=classes,
             case_ptr=case_ptr,
             rater=rater,
@@ -220,15 +225,15 @@ class Dataset:
         InputError
             As `from_classes`, or a score is not finite.
         """
-        cases = checked_names(cases, "cases")
-        case_ptr, order, rater, time = _in_order(cases, raters, case_code, rater_code, time)
+        cases, names = checked_names(cases, "cases"), checked_names(raters, "raters")
+        case_ptr, order, rater, time = _in_order(cases, case_code, rater_code, time)
         score = checked_numbers(score, "score", LARGEST_SCORE)
         check_length(score, len(order), "score", "annotations")
         return cls(
             name=name,
             kind="score",
             cases=cases,
-            raters=raters,
+            raters=names,
             classes=(),
             case_ptr=case_ptr,
             rater=rater,
@@ -262,14 +267,15 @@ class Dataset:
             As `from_classes`; an annotation ranks no class or one twice, or a rank is not finite.
         """
         cases, classes = checked_names(cases, "cases"), checked_names(classes, "classes")
-        case_ptr, order, rater, time = _in_order(cases, raters, case_code, rater_code, time)
+        names = checked_names(raters, "raters")
+        case_ptr, order, rater, time = _in_order(cases, case_code, rater_code, time)
         entry_class = checked_codes(entry_class, "entry_class", classes, "classes")
         entry_ptr, entry_class, entry_block = order_blocks(entry_ptr, entry_class, entry_rank, order)
         return cls(
             name=name,
             kind="ranking",
             cases=cases,
-            raters=raters,
+            raters=names,
             classes=classes,
             case_ptr=case_ptr,
             rater=rater,
@@ -322,6 +328,62 @@ class Dataset:
         columns = {"case": case, "rater": rater, "answer": answer, "rank": rank}
         said = {"kind": kind, "classes": classes, "ordinal": ordinal}
         return readers.read(frame, name=name, **columns, **said, **reading).dataset
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        if table == "cases":
+            cases: dict[str, Any] = {"case": self.cases, "n_annotations": np.diff(self.case_ptr)}
+            if self.case_group is not None:
+                cases["group"] = self.case_group
+            return cases if self.gold is None else cases | {"gold": named(self.classes, self.gold)}
+        if table == "classes":
+            risk = {} if self.class_risk is None else {"risk": named(RISK_LEVELS, self.class_risk)}
+            return {"class": self.classes, **risk}
+        if most is None:
+            return self.long_columns(range(self.n_cases))
+        return self.long_columns(range(min(self.n_cases, int(np.searchsorted(self.case_ptr, most)))))
+
+    def _facts(self) -> Iterable[str]:
+        yield f"{shorten(without_controls(self.name), 24)}: {plural(self.n_cases, 'case')}"
+        yield plural(self.n_raters, "rater") if self.raters_identified else "anonymous raters"
+        if self.kind != "score":
+            yield plural(
+                self.n_classes,
+                "ordered class" if self.ordinal else "class",
+                "ordered classes" if self.ordinal else "classes",
+            )
+        yield plural(self.n_annotations, {"class": "annotation", "ranking": "ranking", "score": "score"}[self.kind])
+
+    def long_columns(self, cases: range) -> dict[str, Any]:
+        """One row per annotation, or per ranked class: case, rater, (time,) (rank,) class or score, (group).
+
+        Parameters
+        ----------
+        cases : range
+            A run of cases.
+        """
+        start, stop = int(self.case_ptr[cases.start]), int(self.case_ptr[cases.stop])
+        annotations, entries = np.arange(start, stop), np.empty(0, np.int64)
+        if self.kind == "ranking":
+            entries = np.arange(self.entry_ptr[start], self.entry_ptr[stop])
+            annotations = np.repeat(annotations, np.diff(self.entry_ptr[start : stop + 1]))
+        of_run = np.diff(self.case_ptr[cases.start : cases.stop + 1])
+        case_of = np.repeat(np.arange(cases.start, cases.stop), of_run)[annotations - start]
+        columns: dict[str, Any] = {"case": _named(self.cases, case_of)}
+        columns["rater"] = _named(self.raters, self.rater[annotations])
+        if self.time is not None:
+            stamps = self.time[annotations]
+            iso = np.datetime_as_string(np.where(stamps == MISSING_TIME, 0, stamps).astype("datetime64[s]"))
+            columns["time"] = np.where(stamps == MISSING_TIME, "", iso)
+        if self.kind == "ranking":
+            columns["rank"] = self.entry_block[entries] + 1
+            columns["class"] = _named(self.classes, self.entry_class[entries])
+        elif self.kind == "class":
+            columns["class"] = _named(self.classes, self.answer[annotations])
+        else:
+            columns["score"] = self.score[annotations]
+        if self.case_group is not None:
+            columns["group"] = _named(self.case_group, case_of)
+        return columns
 
     @property
     def n_cases(self) -> int:
@@ -439,8 +501,12 @@ class Dataset:
         return keep_only(self, marked(self, raters, cases, groups, since, until))
 
 
+def _named(names: tuple[str, ...], code: np.ndarray) -> np.ndarray:
+    return np.array(names, dtype=object)[code]
+
+
 def _in_order(
-    cases: Names, raters: Sequence[str], case_code: np.ndarray, rater_code: np.ndarray, time: np.ndarray | None
+    cases: Names, case_code: np.ndarray, rater_code: np.ndarray, time: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
     """Row pointers of cases, the order of annotations, and raters and times in that order."""
     rater = checked_integers(rater_code, "rater_code", np.int32)

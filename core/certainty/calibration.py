@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..agreement.intervals import wilson
+from ..result_base import Result
 from ..seeds import case_seeds
 
 N_BINS = 10
@@ -15,8 +16,8 @@ Z = 1.959963984540054
 _CHUNK = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class ReliabilityBin:
+@dataclass(frozen=True, slots=True, repr=False)
+class ReliabilityBin(Result):
     """Cases of about one certainty.
 
     Attributes

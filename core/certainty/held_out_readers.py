@@ -21,6 +21,7 @@ from ..plausibility.dirichlet import DirichletCounts
 from ..plausibility.plackett_luce.gibbs import PlackettLuce
 from ..plausibility.prirn import PrIRN
 from ..plausibility.protocol import PlausibilityModel, check_sampling
+from ..result_base import Result
 from .held_out_closed import ClosedForm, closed_form, held_out_annotations, maximum
 from .held_out_draws import drawn_scores, held_out_rankings
 
@@ -31,8 +32,8 @@ N_DRAWS = 400
 _WITHIN = 2.0  # standard errors
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class HeldOutCurve:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class HeldOutCurve(Result):
     """The held-out score by reliability.
 
     Attributes
@@ -77,6 +78,9 @@ class HeldOutCurve:
     n_held_out: int
     n_cases: int
     note: str
+
+    TABLES = ("curve",)
+    COLUMNS = ("reliability", "score", "se", "diff", "diff_se", "bias", "mc_se")
 
 
 def held_out_curve(

@@ -13,10 +13,11 @@ from ..annotations.validation import check_range, checked_integers
 from ..errors import InputError
 from ..plausibility.protocol import CaseDraws
 from ..reducers.metrics import score_case
+from ..result_base import Result
 
 
-@dataclass(frozen=True, slots=True)
-class SetCertainty:
+@dataclass(frozen=True, slots=True, repr=False)
+class SetCertainty(Result):
     """Certainty of one set of classes on one case, with Monte Carlo standard errors.
 
     Attributes
@@ -31,6 +32,9 @@ class SetCertainty:
     is_top_se: float
     holds_top1: float
     holds_top1_se: float
+
+    TABLES = ("certainty",)
+    COLUMNS = ("is_top", "is_top_se", "holds_top1", "holds_top1_se")
 
 
 def set_certainty(draws: CaseDraws, class_codes: Sequence[int]) -> SetCertainty:

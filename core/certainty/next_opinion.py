@@ -26,6 +26,7 @@ from ..plausibility.prirn import PrIRN
 from ..plausibility.protocol import CaseDraws, PlausibilityModel
 from ..rankings.irn import irn
 from ..reducers.protocol import reduce_draws
+from ..result_base import Columns, Result
 from ._next_kernels import next_answers
 from .first_place import first_place
 
@@ -34,8 +35,8 @@ LIKELY = 0.05
 ROUGH = 0.02
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NextOpinion:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class NextOpinion(Result):
     """What one more opinion would change, for every case.
 
     Attributes
@@ -59,6 +60,12 @@ class NextOpinion:
     after_se: np.ndarray
     gain: np.ndarray
     ess: np.ndarray
+
+    TABLES = ("cases",)
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        names = ("now", "after", "after_se", "gain", "ess")
+        return {"case": self.cases[:most], **{name: getattr(self, name)[:most] for name in names}}
 
     def words(self, case: int) -> str:
         """The three numbers of one case, plainly."""

@@ -15,6 +15,7 @@ from ..methods import method_named
 from ..plausibility.dirichlet import DirichletCounts
 from ..plausibility.prirn import PrIRN
 from ..plausibility.protocol import PlausibilityModel
+from ..result_base import Columns, Result, rows
 from ..text import number, plural
 from .held_out_readers import HeldOutCurve
 from .truth_curve import TruthCurve
@@ -22,8 +23,8 @@ from .truth_curve import TruthCurve
 LEAST_GOLD = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+@dataclass(frozen=True, slots=True, repr=False)
+class Mark(Result):
     """A γ worth a mark.
 
     Attributes
@@ -42,8 +43,8 @@ class Mark:
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
-class Opening:
+@dataclass(frozen=True, slots=True, repr=False)
+class Opening(Result):
     """Where γ opens.
 
     Attributes
@@ -65,6 +66,11 @@ class Opening:
     marks: tuple[Mark, ...]
     prior: float | None
     prior_sentence: str
+
+    TABLES = ("marks",)
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        return rows(self.marks, ("name", "reliability", "low", "high", "sentence"))
 
 
 def opens_at(

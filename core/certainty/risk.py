@@ -8,15 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..annotations.dataset import Dataset
+from ..annotations.dataset import RISK_LEVELS, Dataset
 from ..errors import NotApplicableError
 from ..plausibility.protocol import PlausibilityModel
 from ..reducers.protocol import reduce_draws
 from ..reducers.risk import N_LEVELS, RiskLevels, RiskState
+from ..result_base import Columns, Result, named
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RiskResult:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RiskResult(Result):
     """Risk of every case.
 
     Attributes
@@ -38,6 +39,16 @@ class RiskResult:
     level: np.ndarray
     expected: np.ndarray
     mean: np.ndarray
+
+    TABLES = ("cases",)
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        names = ("of_top1", "of_top1_se", "summed", "summed_se", "expected")
+        return {
+            "level": named(RISK_LEVELS, self.level[:most]),
+            **{name: getattr(self, name)[:most] for name in names},
+            **{f"mean_{level}": self.mean[:most, place] for place, level in enumerate(RISK_LEVELS)},
+        }
 
 
 def known_risk(dataset: Dataset) -> np.ndarray:

@@ -5,6 +5,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,11 +14,12 @@ from ..chunks import CancelToken
 from ..plausibility.protocol import PlausibilityModel
 from ..reducers.protocol import reduce_draws
 from ..reducers.sets import TopSets, TopSetState
+from ..result_base import Columns, Result, named
 from .first_place import ExactTop, exact_top
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CertaintyResult:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CertaintyResult(Result):
     """Annotation certainty of every case for j = 1..max_top.
 
     A maximum over sets is biased upwards when draws are few.
@@ -40,6 +42,15 @@ class CertaintyResult:
     se: np.ndarray
     top_set: np.ndarray
     never_named: np.ndarray
+
+    TABLES = ("cases",)
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        found: dict[str, Any] = {"case": self.cases[:most], "class": named(self.classes, self.top_class()[:most])}
+        for place in range(self.certainty.shape[1]):
+            found[f"top{place + 1}"] = self.certainty[:most, place]
+            found[f"top{place + 1}_se"] = self.se[:most, place]
+        return found
 
     def mean(self, top: int = 1) -> float | None:
         """Mean over cases; None where there are fewer classes than ``top``."""

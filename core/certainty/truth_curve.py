@@ -20,6 +20,7 @@ from ..plausibility.prirn import PrIRN
 from ..plausibility.protocol import PlausibilityModel, check_sampling
 from ..reducers.protocol import reduce_draws
 from ..reducers.sets import TopSets
+from ..result_base import Result
 from ..seeds import case_seeds
 from .calibration import (
     LEAST_DOUBT,
@@ -39,8 +40,8 @@ _LADDER = 4  # points between neighbours of the grid about its best
 _CHUNK = 64
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TruthCurve:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TruthCurve(Result):
     """Certainty against truth by reliability. Intervals are of 95 %, over cases.
 
     Attributes
@@ -92,6 +93,12 @@ class TruthCurve:
     cross_validated: float | None
     fold_best: tuple[float, ...]
     exact: bool
+
+    TABLES = ("curve",)
+    COLUMNS = (
+        *("reliability", "certainty", "right", "log_loss", "log_loss_low", "log_loss_high"),
+        *("ece", "ece_low", "ece_high"),
+    )
 
     @property
     def n_cases(self) -> int:

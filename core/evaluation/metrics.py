@@ -4,19 +4,21 @@ Each draw is a possible truth of the whole dataset; a metric is averaged over ca
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..plausibility.protocol import CaseDraws
 from ..reducers.metrics import Metrics, MetricState, score_case
+from ..result_base import Columns, Result, named, rows
 
 METRIC_NAMES = ("top1_accuracy", "top{k}_accuracy", "set_accuracy_{k}", "overlap_{k}", "average_overlap_{k}")
 N_BOOTSTRAP = 1000
 SAME_SHARE = 1e-7
 
 
-@dataclass(frozen=True, slots=True)
-class MetricValue:
+@dataclass(frozen=True, slots=True, repr=False)
+class MetricValue(Result):
     """One metric of one classifier.
 
     Attributes
@@ -45,9 +47,12 @@ class MetricValue:
     total_se: float
     n_cases: int
 
+    TABLES = ("metric",)
+    COLUMNS = ("mean", "sd", "ci_low", "ci_high", "min", "max", "point", "case_se", "total_se", "n_cases")
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Evaluation:
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Evaluation(Result):
     """All classifiers at one reliability.
 
     Attributes
@@ -78,6 +83,28 @@ class Evaluation:
     n_by_risk: np.ndarray | None
     better: np.ndarray
     better_for_these: np.ndarray | None = None
+
+    TABLES = ("metrics", "better")
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        if table == "metrics":
+            each = [(name, metric) for name in self.classifiers for metric in self.metrics]
+            return {
+                "classifier": [name for name, _ in each],
+                "metric": [metric for _, metric in each],
+                **rows([self.values[name][metric] for name, metric in each], MetricValue.COLUMNS),
+            }
+        first, second = np.triu_indices(len(self.classifiers), 1)
+        pairs = np.repeat(first, len(self.metrics)), np.repeat(second, len(self.metrics))
+        found: dict[str, Any] = {
+            "classifier": named(self.classifiers, pairs[0]),
+            "other_classifier": named(self.classifiers, pairs[1]),
+            "metric": list(self.metrics) * len(first),
+            "p_better": self.better[first, second].ravel(),
+        }
+        if self.better_for_these is not None:
+            found["p_better_for_these"] = self.better_for_these[first, second].ravel()
+        return found
 
 
 def metric_names(top: int) -> tuple[str, ...]:

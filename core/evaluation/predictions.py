@@ -23,13 +23,14 @@ from ..ingest.column_mapping import guess_mapping
 from ..ingest.formats.matrix import is_matrix, read_matrix
 from ..ingest.formats.raw_table import RawTable
 from ..ingest.formats.tables import open_table
+from ..result_base import Columns, Result
 from ..text import plural
 
 SUM_TOLERANCE = 1e-3
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Predictions:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Predictions(Result):
     """Ranked classes of one classifier, in CSR by case of a dataset.
 
     Attributes
@@ -54,6 +55,15 @@ class Predictions:
     class_code: np.ndarray
     group: np.ndarray
     notes: tuple[str, ...] = ()
+
+    TABLES = ("ranked",)
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        return {
+            "case": np.repeat(np.arange(len(self.ptr) - 1), np.diff(self.ptr)),
+            "class": self.class_code,
+            "group": self.group,
+        }
 
     def __post_init__(self) -> None:
         code = checked_integers(self.class_code, "class_code", np.int32)
@@ -276,13 +286,18 @@ def read_predictions(raw: RawTable, dataset: Dataset, name: str) -> tuple[Predic
         try:
             found.append(
                 match_predictions(
-                    dataset, case_ids[rows], class_names[rows], scores[rows], title, probabilities="rank" not in roles
+                    dataset,
+                    case_ids[rows].tolist(),
+                    class_names[rows].tolist(),
+                    scores[rows],
+                    title,
+                    probabilities="rank" not in roles,
                 )
             )
         except InputError as error:
             errors.append(error)
     if not found:
-        raise errors[0] if errors else InputError(f"{name}: there are no predictions.", *notes[:1])
+        raise errors[0] if errors else InputError(f"{name}: there are no predictions.", notes[0] if notes else "")
     notes += [f"{error} This classifier is left out." for error in errors]
     return (replace(found[0], notes=(*notes, *found[0].notes)), *found[1:])
 

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..result_base import Result
 
-@dataclass(frozen=True, slots=True)
-class Relation:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Relation(Result):
     """A least-squares line and Pearson's correlation with its 95 % interval (Fisher's transformation).
 
     Attributes

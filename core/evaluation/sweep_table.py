@@ -5,6 +5,7 @@ Draws are made once per case and reliability, and all reducers eat them.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -20,12 +21,13 @@ from ..reducers.metrics import Metrics
 from ..reducers.protocol import Reducer, reduce_draws
 from ..reducers.risk import RiskLevels
 from ..reducers.sets import TopSets
+from ..result_base import Columns, Result, stacked
 from .metrics import Evaluation, evaluate, point_scores
 from .predictions import Predictions
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SweepTable:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SweepTable(Result):
     """What was found at every reliability.
 
     Attributes
@@ -43,6 +45,19 @@ class SweepTable:
     certainty: tuple[CertaintyResult, ...]
     risk: tuple[RiskResult, ...] = ()
     evaluation: tuple[Evaluation, ...] = ()
+
+    TABLES = ("reliabilities", "cases", "classifiers")
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        if table == "reliabilities":
+            found: dict[str, Any] = {"reliability": np.array(self.reliabilities)}
+            for top in range(1, self.certainty[0].certainty.shape[1] + 1 if self.certainty else 1):
+                found[f"top{top}"] = [one.mean(top) for one in self.certainty]
+                found[f"top{top}_se"] = [one.mean_se(top) for one in self.certainty]
+            if self.risk:
+                found["expected_risk"] = [float(one.expected.mean()) for one in self.risk]
+            return found
+        return stacked(self.reliabilities, self.certainty if table == "cases" else self.evaluation)
 
     def mean(self, top: int = 1) -> np.ndarray:
         """Mean certainty over cases, shape (n_reliabilities,); NaN where there are fewer classes than ``top``."""

@@ -12,6 +12,7 @@ from ..annotations.dataset import Dataset, Kind
 from ..annotations.validation import LARGEST_SCORE
 from ..annotations.vocabulary import Coded, compact, encode, to_numbers
 from ..errors import InputError
+from ..result_base import Columns, Result
 from ..text import plural
 from .aggregated_tables import contingency_rows, count_rows, pattern_rows
 from .answer_rules import AS_POSITIONS, Treatment, cannot_tell, positions, take_apart, treat
@@ -33,8 +34,8 @@ _ROWS_OF = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ImportReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class ImportReport(Result):
     """What became of the rows of a file.
 
     Attributes
@@ -60,6 +61,11 @@ class ImportReport:
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
     mapping: Mapping
+
+    TABLES = ("dropped",)
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        return {"line": [one[0] for one in self.dropped], "reason": [one[1] for one in self.dropped]}
 
 
 def build_dataset(
@@ -107,7 +113,7 @@ def build_dataset(
     rows, missing = _ROWS_OF[mapping.layout](raw, mapping, tell)
     tell(0.5)
     rows.dropped.extend(raw.dropped)
-    cautions, notes = [], list(raw.notes)
+    cautions, notes = list[str](), list(raw.notes)
     kind = _understood(rows, raw, mapping, kind, classes is not None, treatment, notes)
     numbers = _only_answers(rows, raw, kind, classes, cautions)
     first, entry_ptr, n_repeats = _repeats_treated(rows, raw, kind, repeats, cautions)
@@ -223,13 +229,13 @@ def _assembled(
     """The dataset of sifted rows; ``only_used`` leaves out the classes that nobody answered."""
     rater_code, rater_names = compact(rows.rater_code, rows.rater.values)
     names = name, case_names, rater_names
-    if kind == "score":
+    if kind == "score" and numbers is not None:
         scores = numbers[rows.answer_code]
         return Dataset.from_scores(*names, case_code, rater_code, scores, time=rows.time, **side)
     answer_code, class_names = rows.answer_code, rows.answer.values
     if only_used:
         answer_code, class_names = compact(answer_code, class_names)
-    if kind == "class":
+    if kind == "class" or first is None or entry_ptr is None or rows.rank is None:
         codes = case_code, rater_code, answer_code
         return Dataset.from_classes(*names, class_names, *codes, time=rows.time, **side)
     whose, time = (case_code[first], rater_code[first]), None if rows.time is None else rows.time[first]

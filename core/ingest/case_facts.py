@@ -3,12 +3,16 @@
 Facts stand beside a dataset and are no part of its digest: another text does not make other answers.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..result_base import Result
+from ..text import plural
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CaseFacts:
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CaseFacts(Result):
     """Texts and pictures by case id; a case of which nothing is known is left out.
 
     Attributes
@@ -24,6 +28,10 @@ class CaseFacts:
     text: dict[str, str] = field(default_factory=dict)
     address: dict[str, tuple[str, ...]] = field(default_factory=dict)
     images: dict[str, dict[str, bytes | Path]] = field(default_factory=dict)
+
+    def _facts(self) -> Iterable[str]:
+        for name in ("text", "address", "images"):
+            yield f"{name} of {plural(len(getattr(self, name)), 'case')}"
 
     def __bool__(self) -> bool:
         """Whether anything is known of any case."""

@@ -1,18 +1,20 @@
 """Opening files in one call: bytes to dataset, with everything guessed that is not given."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ..annotations.dataset import Dataset, Kind
 from ..errors import InputError
+from ..result_base import Columns, Result
+from ..text import plural
 from .answer_rules import AS_POSITIONS, Treatment, positions
 from .build_dataset import ImportReport, build_dataset
 from .case_content import case_facts
 from .case_content_columns import shown_beside
 from .case_facts import CaseFacts
-from .column_mapping import LAYOUTS, Mapping, Repeats
+from .column_mapping import LAYOUTS, Layout, Mapping, Repeats
 from .companion_files import SideFiles, with_side_files
 from .formats.detect import open_frame, open_source
 from .formats.frames import is_frame
@@ -24,8 +26,8 @@ from .guess_mapping import likeliest_mapping, mapping_as
 _OPENING = 0.6  # of the time, the rest is building
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+@dataclass(frozen=True, slots=True, repr=False)
+class Reading(Result):
     """A dataset, the account of how it came from its file, and what is known of its cases.
 
     Attributes
@@ -40,6 +42,16 @@ class Reading:
     dataset: Dataset
     report: ImportReport | None
     facts: CaseFacts | None = None
+
+    TABLES = Dataset.TABLES
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        return self.dataset._columns(table, most)
+
+    def _facts(self) -> Iterable[str]:
+        yield from self.dataset._facts()
+        if self.report is not None:
+            yield f"{self.report.n_kept:,} of {plural(self.report.n_rows, 'row')} used"
 
 
 def read(
@@ -101,6 +113,13 @@ def read(
         treatment=treatment,
         progress=(lambda share: progress(_OPENING + (1 - _OPENING) * share)) if progress else None,
     )
+
+
+def dataset_of_frame(frame: Any, **reading) -> Dataset:
+    """A dataset from a frame, see `Dataset.from_frame`; ``reading`` as of `read`."""
+    if not is_frame(frame):
+        raise InputError(f"{type(frame).__name__} is no frame.", "Give a DataFrame; core.read opens files.")
+    return read(frame, **reading).dataset
 
 
 def choose_question(source: Source, name: str | None) -> Question:
@@ -187,21 +206,22 @@ def complete_mapping(
 ) -> Mapping:
     """The guessed mapping with what the user said put in its place."""
     guess = guess or likeliest_mapping(raw)
-    given = {role: column for role, column in (("case", case), ("answer", answer), ("rank", rank)) if column}
+    asked: dict[str, str | None] = {"case": case, "answer": answer, "rank": rank}
+    given: dict[str, str | None] = {role: column for role, column in asked.items() if column}
     if rater is not None:
         given["rater"] = None if rater == "none" else rater
-    if layout is None:
-        layout = "long" if {"rater", "answer", "rank"} & given.keys() else guess.layout
-    if layout not in LAYOUTS:
-        _no_layout(layout)
-    guess = guess if guess.layout == layout else mapping_as(raw, layout)
+    if layout is not None:
+        wanted: Layout = _layout(layout)
+    else:
+        wanted = "long" if {"rater", "answer", "rank"} & given.keys() else guess.layout
+    guess = guess if guess.layout == wanted else mapping_as(raw, wanted)
     why = guess.why | ({"anonymous": "said so"} if rater == "none" else {})
     signs = separators or guess.separators
-    if layout != "long":
+    if wanted != "long":
         taken = {column for column in given.values() if column}
         raters = tuple(column for column in guess.raters if column not in taken)
         across = tuple(column for column in guess.across if column not in taken)
-        only = {role: given[role] for role in ("case", "rater") if role in given}
+        only: dict[str, Any] = {role: given[role] for role in ("case", "rater") if role in given}
         return replace(guess, raters=raters, across=across, separators=signs, why=why, **only)
     if separators is not None or "rank" in given:
         guess = replace(guess, confidence=None, rank=None)
@@ -213,8 +233,12 @@ def complete_mapping(
     return replace(guess, raters=(), why=why, separators=signs, gold=gold, **(free | given))
 
 
-def _no_layout(layout: str) -> str:
-    raise InputError(f"There is no layout {layout!r}.", f"Use one of {', '.join(LAYOUTS)}.")
+def _layout(name: str) -> Layout:
+    """The layout of that name."""
+    for layout in LAYOUTS:
+        if layout == name:
+            return layout
+    raise InputError(f"There is no layout {name!r}.", f"Use one of {', '.join(LAYOUTS)}.")
 
 
 def _with_class_list(source: Source, path: Path) -> tuple[Source, tuple[str, ...]]:
@@ -226,7 +250,7 @@ def _with_class_list(source: Source, path: Path) -> tuple[Source, tuple[str, ...
 def _format_and_layout(format: str | None, layout: str | None) -> tuple[str | None, str | None]:
     """Either from the other, where only one is given: a layout is that of a plain table."""
     if format is None and layout is not None:
-        format = layout if layout in LAYOUTS else _no_layout(layout)
+        format = _layout(layout)
     elif format in LAYOUTS:
         layout = format
     return format, layout

@@ -8,6 +8,7 @@ import numpy as np
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken, chunk_ranges, map_chunks
 from ..errors import InputError, NotApplicableError
+from ..result_base import Result
 from ._check_kernels import count_statistics, tally
 from .loo import psis_loo
 from .nuts.density import Density
@@ -21,8 +22,8 @@ MOST_ANSWERS = 400_000_000
 CHUNK = 25
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PredictiveCheck:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PredictiveCheck(Result):
     """One kind of statistic, observed and replicated. Arrays of shape (S,), one entry per statistic.
 
     Attributes
@@ -70,6 +71,9 @@ class PredictiveCheck:
     threshold: float
     fails: bool | None
     n_replicates: int
+
+    TABLES = ("statistics",)
+    COLUMNS = ("labels", "total", "observed", "low", "median", "high", "p")
 
 
 def predictive_checks(
@@ -158,7 +162,8 @@ def _compared(
         return above, equal, kept
 
     parts = list(map_chunks(replicate, chunk_ranges(n_made, CHUNK), token=token, progress=progress))
-    p = (sum(part[0] for part in parts) + 0.5 * sum(part[1] for part in parts)) / n_made
+    above, tied = (sum((part[place] for part in parts[1:]), parts[0][place]) for place in (0, 1))
+    p = (above + 0.5 * tied) / n_made
     tail = (1 - LEVEL) / 2
     band = np.quantile(np.concatenate([part[2] for part in parts]), [tail, 0.5, 1 - tail], axis=0)
     return p, band

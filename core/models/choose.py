@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
 from ..errors import LimitError, NotApplicableError
 from ..methods import Method, methods
+from ..result_base import Columns, Result, rows
 from ..text import number
 from .catalogue import Request, em_model, fit_request, request
 from .design import Repeats
@@ -20,8 +22,8 @@ SAME_SCORE = 1e-6
 _RUN_AWAY, _MIXED = 0.999, 0.95
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Standing:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Standing(Result):
     """One model in the table.
 
     Attributes
@@ -62,7 +64,7 @@ class Standing:
         """
         if self.candidate.reference:
             return request(self.candidate.name)
-        shown = {"beta": self.beta, "doubt": self.doubt}
+        shown: dict[str, Any] = {"beta": self.beta, "doubt": self.doubt}
         if "em" in self.candidate.ways:
             return request(self.candidate.name, repeats=repeats, use_gold=use_gold, **shown)
         if use_gold:
@@ -74,11 +76,11 @@ class Standing:
     @property
     def within_one_se(self) -> bool:
         """Whether the chosen model is ahead by no more than one standard error."""
-        return self.diff is not None and self.diff >= -self.diff_se
+        return self.diff is not None and self.diff_se is not None and self.diff >= -self.diff_se
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Choice:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Choice(Result):
     """The models beside each other, best first, and the one that opens.
 
     Attributes
@@ -100,6 +102,18 @@ class Choice:
     n_hidden: int
     seed: int
 
+    TABLES = ("models",)
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        held = [each.held for each in self.standings]
+        return {
+            "model": [each.candidate.name for each in self.standings],
+            "score": [None if one is None else one.score for one in held],
+            "se": [None if one is None else one.se for one in held],
+            **rows(self.standings, ("diff", "diff_se", "n_parameters", "beta", "doubt")),
+            "excluded": [each.excluded or None for each in self.standings],
+        }
+
     @property
     def best(self) -> Standing:
         """The standing of the model that opens."""
@@ -112,9 +126,12 @@ class Choice:
         None where no such model has a held-out score. A case's difficulty is part of the dependence, and a model that
         has one leaves less of it to β.
         """
-        able = [each for each in self.standings if each.held is not None and "em" in each.candidate.ways]
-        able = [each for each in able if not each.excluded]
-        return max(able, key=lambda each: each.held.score).held.beta if able else None
+        able = [
+            each.held
+            for each in self.standings
+            if each.held is not None and "em" in each.candidate.ways and not each.excluded
+        ]
+        return max(able, key=lambda held: held.score).beta if able else None
 
     def request(self, *, use_gold: bool = False) -> Request:
         """How to fit the model that opens, at its β; see `Standing.request`."""
@@ -180,9 +197,9 @@ def _candidates(dataset: Dataset, difficulty: bool) -> list[Method]:
 
 
 def _standing(data: HeldOutData, dataset, candidate: Method, repeats, cases, token, progress) -> Standing:
-    plain = Standing(candidate, candidate.n_parameters(dataset))
+    plain = Standing(candidate, candidate.parameters_of(dataset))
     try:
-        if "em" in candidate.ways:
+        if "em" in candidate.ways or candidate.variant is None:
             asked = plain.request(repeats)
             model = em_model(asked)
             fit = fit_request(asked, dataset, token=token).fit
@@ -212,28 +229,28 @@ def _run_away(dataset: Dataset, fit: RaterModelFit) -> str:
 def _nothing(dataset: Dataset, reference: Standing, why: str, seed: int) -> Choice:
     reason = f"Majority vote opens, because no rater model can be estimated: {why[0].lower()}{why[1:]}"
     others = [
-        Standing(each, each.n_parameters(dataset), excluded=why) for each in _candidates(dataset, difficulty=True)
+        Standing(each, each.parameters_of(dataset), excluded=why) for each in _candidates(dataset, difficulty=True)
     ]
     return Choice((reference, *others), MAJORITY.name, reason, 0, seed)
 
 
 def _ranked(dataset: Dataset, standings: list[Standing], data: HeldOutData, seed: int) -> Choice:
-    able = [each for each in standings if not each.excluded and each.held is not None]
+    held = [(each, each.held) for each in standings if each.held is not None]
+    able = [(each, one) for each, one in held if not each.excluded]
     if not able:
         why = next((each.excluded for each in standings if not each.candidate.reference), "No model was scored.")
         reference = replace(standings[-1], excluded="")
         return replace(_nothing(dataset, reference, why, seed), n_hidden=int(data.n_of_case.sum()))
-    top = max(each.held.score for each in able)
-    best = min(
-        (each for each in able if each.held.score >= top - SAME_SCORE),
-        key=lambda each: (each.n_parameters, each.candidate.place),
+    top = max(one.score for _, one in able)
+    best, best_held = min(
+        ((each, one) for each, one in able if one.score >= top - SAME_SCORE),
+        key=lambda pair: (pair[0].n_parameters, pair[0].candidate.place),
     )
+    held.sort(key=lambda pair: (-pair[1].score, pair[0].n_parameters))
     scored = []
-    for each in standings:
-        if each.held is not None:
-            diff, error = each.held.difference(best.held)
-            scored.append(replace(each, diff=diff, diff_se=error))
-    scored.sort(key=lambda each: (-each.held.score, each.n_parameters))
+    for each, one in held:
+        diff, error = one.difference(best_held)
+        scored.append(replace(each, diff=diff, diff_se=error))
     rest = [each for each in standings if each.held is None]
     found = Choice((*scored, *rest), best.candidate.name, "", int(data.n_of_case.sum()), seed)
     return replace(found, reason=_reason(found))
@@ -242,23 +259,23 @@ def _ranked(dataset: Dataset, standings: list[Standing], data: HeldOutData, seed
 def _reason(choice: Choice) -> str:
     best = choice.best
     others = [
-        each
+        (each, each.held)
         for each in choice.standings
         if each.held is not None and not each.excluded and each.candidate.name != choice.chosen
     ]
     what = f"{choice.n_hidden:,} held-out {'annotation' if choice.n_hidden == 1 else 'annotations'}"
-    if not others:
+    if not others or best.held is None:
         return f"{best.candidate.title} opens: no other model could be scored on {what}."
-    second = others[0]
-    if abs(second.diff) <= SAME_SCORE:
+    second, second_held = others[0]
+    if second.diff is not None and abs(second.diff) <= SAME_SCORE:
         return (
             f"{best.candidate.title} opens: it predicts {what} as well as {second.candidate.title} does, with no more "
             "parameters."
         )
-    near = [each.candidate.title for each in others if each.within_one_se]
+    near = [each.candidate.title for each, _ in others if each.within_one_se]
     said = (
         f"{best.candidate.title} opens: of the rater models it predicts {what} best ({number(best.held.score, 3)} nats "
-        f"each; next is {second.candidate.title} with {number(second.held.score, 3)})"
+        f"each; next is {second.candidate.title} with {number(second_held.score, 3)})"
     )
     if not near:
         return f"{said}."

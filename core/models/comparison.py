@@ -8,7 +8,7 @@ import numpy as np
 from ..agreement.intervals import wilson
 from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError
-from .gold import gold_cases
+from .gold import judging_gold
 from .result import RaterModelFit
 
 FLOOR = 1e-12
@@ -124,13 +124,8 @@ def against_gold(
     """
     from scipy.special import ndtri
 
-    cases = gold_cases(dataset)
-    if not cases.size:
-        raise NotApplicableError("No case with an annotation has a known class.")
-    if fit.settings.get("use_gold"):
-        raise NotApplicableError("This fit held the known classes fixed, so they cannot judge it. Fit without them.")
+    cases, truth = judging_gold(dataset, fit)
     z = float(ndtri((1 + level) / 2))
-    truth = dataset.gold[cases]
     probability = fit.class_probability[cases]
     places = np.arange(cases.size)
     right = top_shares(probability)[places, truth]

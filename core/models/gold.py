@@ -4,6 +4,7 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError
+from .result import RaterModelFit
 
 
 def known_classes(dataset: Dataset, use_gold: bool) -> np.ndarray:
@@ -26,3 +27,19 @@ def gold_cases(dataset: Dataset) -> np.ndarray:
     if dataset.gold is None:
         return np.empty(0, np.int64)
     return np.flatnonzero((dataset.gold >= 0) & (np.diff(dataset.case_ptr) > 0))
+
+
+def judging_gold(dataset: Dataset, fit: RaterModelFit) -> tuple[np.ndarray, np.ndarray]:
+    """Cases whose known class may judge a fit, ascending, and these classes.
+
+    Raises
+    ------
+    NotApplicableError
+        There is none, or the fit held them fixed.
+    """
+    cases = gold_cases(dataset)
+    if dataset.gold is None or not cases.size:
+        raise NotApplicableError("No case with an annotation has a known class.")
+    if fit.settings.get("use_gold"):
+        raise NotApplicableError("This fit held the known classes fixed, so they cannot judge it. Fit without them.")
+    return cases, dataset.gold[cases]

@@ -8,9 +8,10 @@ from ..agreement.intervals import wilson
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
 from ..errors import NotApplicableError
+from ..result_base import Columns, Result, rows
 from ..seeds import case_seeds
 from .comparison import FLOOR, top_shares
-from .gold import gold_cases
+from .gold import judging_gold
 from .held_out import BETAS
 from .result import RaterModelFit
 from .tempering import tempered
@@ -22,8 +23,8 @@ N_FOLDS = 5
 N_RESAMPLES = 400
 
 
-@dataclass(frozen=True, slots=True)
-class GoldMeasure:
+@dataclass(frozen=True, slots=True, repr=False)
+class GoldMeasure(Result):
     """A mean over cases with its 95 % interval: Wilson's of shares, else the bootstrap over cases."""
 
     value: float
@@ -31,8 +32,8 @@ class GoldMeasure:
     high: float
 
 
-@dataclass(frozen=True, slots=True)
-class GoldMeasures:
+@dataclass(frozen=True, slots=True, repr=False)
+class GoldMeasures(Result):
     """A fit against known classes that it did not use.
 
     Attributes
@@ -61,9 +62,18 @@ class GoldMeasures:
     n_certain: int
     certain_right: GoldMeasure | None
 
+    TABLES = ("measures",)
 
-@dataclass(frozen=True, slots=True)
-class GoldBeta:
+    def _columns(self, table: str, most: int | None) -> Columns:
+        names = ["accuracy", "log_loss", "brier", "ece"]
+        each = [getattr(self, name) for name in names]
+        if self.certain_right is not None:
+            names, each = [*names, "right_where_certain"], [*each, self.certain_right]
+        return {"measure": names, **rows(each, ("value", "low", "high"))}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class GoldBeta(Result):
     """The β with the least log loss on known classes.
 
     Attributes
@@ -88,8 +98,8 @@ def gold_measures(dataset: Dataset, fit: RaterModelFit, *, seed: int = 0) -> Gol
     NotApplicableError
         No annotated case has a known class, or the fit used them.
     """
-    cases = _judges(dataset, fit)
-    probability, truth = fit.class_probability[cases], dataset.gold[cases]
+    cases, truth = judging_gold(dataset, fit)
+    probability = fit.class_probability[cases]
     places = np.arange(cases.size)
     top = probability.max(axis=1)
     right = top_shares(probability)[places, truth]
@@ -107,15 +117,6 @@ def gold_measures(dataset: Dataset, fit: RaterModelFit, *, seed: int = 0) -> Gol
         int(certain.sum()),
         _share(right[certain]) if certain.any() else None,
     )
-
-
-def _judges(dataset: Dataset, fit: RaterModelFit) -> np.ndarray:
-    cases = gold_cases(dataset)
-    if not cases.size:
-        raise NotApplicableError("No case with an annotation has a known class.")
-    if fit.settings.get("use_gold"):
-        raise NotApplicableError("This fit held the known classes fixed, so they cannot judge it. Fit without them.")
-    return cases
 
 
 def _share(right: np.ndarray) -> GoldMeasure:
@@ -136,7 +137,7 @@ def _resampled(means: np.ndarray, gap: np.ndarray, place: np.ndarray, seed: int)
         chosen = rng.integers(n, size=n)
         drawn[:-1, number] = means[:, chosen].mean(axis=1)
         drawn[-1, number] = _ece(gap[chosen], place[chosen])
-    return [tuple(map(float, np.quantile(each, [0.025, 0.975]))) for each in drawn]
+    return [(float(low), float(high)) for low, high in np.quantile(drawn, [0.025, 0.975], axis=1).T]
 
 
 def beta_by_gold(dataset: Dataset, fit: RaterModelFit, *, seed: int = 0, token: CancelToken | None = None) -> GoldBeta:
@@ -149,12 +150,11 @@ def beta_by_gold(dataset: Dataset, fit: RaterModelFit, *, seed: int = 0, token: 
     InputError
         The fit takes no β, or is of other data.
     """
-    cases = _judges(dataset, fit)
+    cases, truth = judging_gold(dataset, fit)
     if cases.size < FEWEST_FOR_BETA:
         raise NotApplicableError(
             f"β by gold needs {FEWEST_FOR_BETA} cases of known class; {cases.size} have one and an annotation."
         )
-    truth = dataset.gold[cases]
     loss = np.stack(
         [
             -np.log(np.maximum(tempered(fit, dataset, float(beta), token).class_probability[cases, truth], FLOOR))

@@ -14,6 +14,7 @@ from ..annotations.csr import keep_annotations
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken, chunk_ranges, map_chunks
 from ..errors import NotApplicableError
+from ..result_base import Columns, Result
 from ..seeds import case_seeds
 from ._held_out_kernels import draw_folds, score_cases, score_hidden, score_votes
 from ._kernels import first_answers
@@ -81,8 +82,8 @@ class HeldOutData:
     fold_of_case: np.ndarray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class HeldOut:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class HeldOut(Result):
     """The held-out score of one model; nats per hidden answer.
 
     Attributes
@@ -100,6 +101,12 @@ class HeldOut:
     n_of_case: np.ndarray
     betas: np.ndarray
     case_score: np.ndarray | None = None
+
+    TABLES = ("betas",)
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        errors = [clustered_error(self.by_case[:, place], self.n_of_case) for place in range(len(self.betas))]
+        return {"beta": self.betas, "score": self.scores, "se": np.array(errors)}
 
     @property
     def n(self) -> int:
@@ -248,8 +255,8 @@ def _held_out_cases(data: HeldOutData, model: EmModel, token: CancelToken | None
         if not (data.fold_of_case == number).any():
             continue
         point = _refitted(model, _without(whole, of_annotation != number), token)
-        arguments = (whole.dataset.case_ptr, whole.cell, data.fold_of_case, number, point.log_theta)
-        arguments = (*arguments, point.log_prevalence, np.log(FLOOR))
+        of_data = (whole.dataset.case_ptr, whole.cell, data.fold_of_case, number, point.log_theta)
+        arguments = (*of_data, point.log_prevalence, np.log(FLOOR))
 
         def score(chunk: tuple[int, int], arguments=arguments) -> None:
             score_cases(*arguments, *chunk, out)
@@ -295,8 +302,8 @@ def held_out_difficulty(
         logit, alpha = density.coefficients(climb_to_mode(density, [whole.mode], token)[0][None])
         grid = density.nodes
         table = log_table(alpha[0], grid.delta, grid.table)
-        arguments = (logit[0], table, grid.table, dataset.case_ptr, data.whole.cell)
-        arguments = (*arguments, refit.folds.fold, refit.folds.scored, refit.number, BETAS, np.log(FLOOR))
+        of_data = (logit[0], table, grid.table, dataset.case_ptr, data.whole.cell)
+        arguments = (*of_data, refit.folds.fold, refit.folds.scored, refit.number, BETAS, np.log(FLOOR))
 
         def score(chunk: tuple[int, int], arguments=arguments) -> None:
             score_hidden_answers(*arguments, *chunk, sums)

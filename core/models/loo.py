@@ -7,17 +7,19 @@ answers. Vehtari, Gelman & Gabry (2017), doi:10.1007/s11222-016-9696-4; k as in 
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
+from ..result_base import Result
 
 LEAST_DRAWS = 100
 BLOCK = 256
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PsisLoo:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PsisLoo(Result):
     """Leave-one-case-out of one model; values of single cases stand once per answer pattern.
 
     Attributes
@@ -69,8 +71,8 @@ class PsisLoo:
         return np.where(self.case_pattern >= 0, self.pointwise[self.case_pattern], 0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class LooRow:
+@dataclass(frozen=True, slots=True, repr=False)
+class LooRow(Result):
     """One model among others.
 
     Attributes
@@ -96,8 +98,8 @@ class LooRow:
     n_cases: int
 
 
-@dataclass(frozen=True, slots=True)
-class PaperScore:
+@dataclass(frozen=True, slots=True, repr=False)
+class PaperScore(Result):
     """Leave-one-annotation-out, see `as_in_paper`; ``n_high_k`` annotations have k above ``k_limit``."""
 
     elpd: float
@@ -159,7 +161,7 @@ def compare_loo(models: dict[str, PsisLoo]) -> tuple[LooRow, ...]:
     if not models:
         return ()
     values = {name: loo.by_case() for name, loo in models.items()}
-    answered = {name: loo.case_pattern >= 0 for name, loo in models.items()}
+    answered = {name: loo.case_pattern >= 0 for name, loo in models.items() if loo.case_pattern is not None}
     order = sorted(models, key=lambda name: -models[name].elpd)
     best = order[0]
     rows = []
@@ -228,12 +230,17 @@ def _checked(log_likelihood: np.ndarray, count: np.ndarray) -> tuple[np.ndarray,
     return log_likelihood, count
 
 
-def _smoothed(log_likelihood: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Leave-one-out log density, k, and log density with the case in hand, each of shape (n_patterns,)."""
+def import_arviz() -> Any:
+    """ArviZ, without the notice that it prints on its import."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="(?s).*ArviZ is undergoing a major refactor.*")
-        from arviz import psislw
+        import arviz
+    return arviz
 
+
+def _smoothed(log_likelihood: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Leave-one-out log density, k, and log density with the case in hand, each of shape (n_patterns,)."""
+    psislw = import_arviz().psislw
     n_draws, n_patterns = log_likelihood.shape
     left_out = np.empty(n_patterns)
     pareto_k = np.empty(n_patterns)

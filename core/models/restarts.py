@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..chunks import CancelToken, map_chunks
+from ..result_base import Result
 from .design import Design
 from .result import RaterModelFit
 
 
-@dataclass(frozen=True, slots=True)
-class Restarts:
+@dataclass(frozen=True, slots=True, repr=False)
+class Restarts(Result):
     """What random starts found, aligned to the vote start.
 
     Attributes

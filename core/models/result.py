@@ -1,12 +1,16 @@
 """What every rater model gives back."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from ..result_base import Columns, Result, counted, named
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Spread:
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Spread(Result):
     """How uncertain an array of estimates is; arrays of the shape of the estimates, NaN where it cannot be estimated.
 
     Attributes
@@ -22,8 +26,8 @@ class Spread:
     high: np.ndarray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Uncertainty:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Uncertainty(Result):
     """What is known of the precision of a fit.
 
     Attributes
@@ -56,8 +60,8 @@ class Uncertainty:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CaseEffect:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CaseEffect(Result):
     """One property of every case under a model with case effects; arrays of shape (n_cases,).
 
     Attributes
@@ -72,8 +76,8 @@ class CaseEffect:
     spread: Spread
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RaterModelFit:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RaterModelFit(Result):
     """A fitted model of raters and truth.
 
     Attributes
@@ -126,6 +130,51 @@ class RaterModelFit:
     effects: tuple[CaseEffect, ...] = ()
     parameters: dict[str, np.ndarray] = field(default_factory=dict)
 
+    TABLES = ("cases", "raters", "classes", "confusion")
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        return {"cases": self._by_case, "raters": self._by_rater, "classes": self._by_class}.get(table, self._by_cell)(
+            most
+        )
+
+    def _facts(self) -> Iterable[str]:
+        yield f"{self.model} by {self.method}"
+        yield from counted(self, ("cases", "raters", "classes"))
+        yield "converged" if self.converged else "not converged"
+
+    def _by_case(self, most: int | None) -> Columns:
+        shown = self.class_probability[:most]
+        effects: dict[str, np.ndarray] = {}
+        for effect in self.effects:
+            spread = {f"{effect.name}_{name}": getattr(effect.spread, name)[:most] for name in ("sd", "low", "high")}
+            effects |= {effect.name: effect.mean[:most], **spread}
+        return {
+            "case": self.cases[:most],
+            "class": named(self.classes, top_classes(shown)),
+            "probability": shown.max(axis=1),
+            **effects,
+            **{f"p_{name}": shown[:, code] for code, name in enumerate(self.classes)},
+        }
+
+    def _by_rater(self, most: int | None) -> Columns:
+        found: dict[str, Any] = {"rater": self.raters, "n": self.n_annotations, "accuracy": self.accuracy()}
+        return found | ({} if self.uncertainty is None else _interval(self.uncertainty.accuracy))
+
+    def _by_class(self, most: int | None) -> Columns:
+        found: dict[str, Any] = {"class": self.classes, "prevalence": self.prevalence}
+        return found | ({} if self.uncertainty is None else _interval(self.uncertainty.prevalence))
+
+    def _by_cell(self, most: int | None) -> Columns:
+        rater, true, answered = (axis.ravel() for axis in np.indices(self.confusion.shape))
+        found: dict[str, Any] = {
+            "rater": named(self.raters, rater),
+            "true_class": named(self.classes, true),
+            "answered_class": named(self.classes, answered),
+            "probability": self.confusion.ravel(),
+            "evidence": self.evidence[rater, true],
+        }
+        return found | ({} if self.uncertainty is None else _interval(self.uncertainty.confusion))
+
     @property
     def beta(self) -> float:
         """How much of an independent annotation each counts for in ``class_probability``; 1 where nothing was said."""
@@ -133,12 +182,22 @@ class RaterModelFit:
 
     def top_class(self) -> np.ndarray:
         """Most probable class of each case, int64, shape (n_cases,); -1 where two are equally probable."""
-        if len(self.classes) == 1:
-            return np.zeros(len(self.cases), np.int64)
-        best_two = np.partition(self.class_probability, -2, axis=1)[:, -2:]
-        tied = np.isclose(best_two[:, 0], best_two[:, 1], rtol=1e-9, atol=1e-12)
-        return np.where(tied, -1, self.class_probability.argmax(axis=1))
+        return top_classes(self.class_probability)
 
     def accuracy(self) -> np.ndarray:
         """P(rater's answer is right) under the model's prevalence, shape (n_raters,)."""
         return np.einsum("jkk,k->j", self.confusion, self.prevalence)
+
+
+def top_classes(probability: np.ndarray) -> np.ndarray:
+    """Most probable class of each row of shape (n_cases, n_classes), int64; -1 where two are equally probable."""
+    if probability.shape[1] == 1:
+        return np.zeros(len(probability), np.int64)
+    best_two = np.partition(probability, -2, axis=1)[:, -2:]
+    tied = np.isclose(best_two[:, 0], best_two[:, 1], rtol=1e-9, atol=1e-12)
+    return np.where(tied, -1, probability.argmax(axis=1))
+
+
+def _interval(spread: Spread) -> dict[str, np.ndarray]:
+    """Columns of a spread, one row for each of its estimates."""
+    return {"se": spread.sd.ravel(), "ci_low": spread.low.ravel(), "ci_high": spread.high.ravel()}

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..annotations.dataset import Dataset
+from ..result_base import Columns, Result
 from .result import RaterModelFit
 
 LOG_ODDS_BOUND = 20.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SoftLabels:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SoftLabels(Result):
     """Arrays of shape (n_cases, n_classes).
 
     Attributes
@@ -36,6 +37,17 @@ class SoftLabels:
     log_odds: np.ndarray
     weight: np.ndarray
     bound: float
+
+    TABLES = ("labels",)
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        cases = self.cases[:most]
+        found = {name: getattr(self, name)[:most].ravel() for name in ("probability", "log_odds", "weight")}
+        return {
+            "case": [case for case in cases for _ in self.classes],
+            "class": list(self.classes) * len(cases),
+            **found,
+        }
 
 
 def soft_labels(dataset: Dataset, fit: RaterModelFit, bound: float = LOG_ODDS_BOUND) -> SoftLabels:

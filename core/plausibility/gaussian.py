@@ -18,6 +18,7 @@ from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError, OptionError
 from ..methods import AS_IS, UGT, Method, ReliabilityScale
 from ..options import check_number, check_whole
+from ..result_base import Result
 from ..seeds import case_seeds
 from .dirichlet import LARGEST, SMALLEST, SPLIT_DEPTH
 from .protocol import CaseDraws, check_sampling
@@ -62,8 +63,8 @@ def score_statistics(dataset: Dataset, cases: range | None = None) -> ScoreStati
     return ScoreStatistics(count.astype(np.float64), mean, squares)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GaussianPosterior:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class GaussianPosterior(Result):
     """Posterior of each case, ``μ | σ² ~ N(m, σ²/κ)``, ``σ² ~ InvGamma(a, b)``.
 
     Attributes
@@ -77,6 +78,9 @@ class GaussianPosterior:
     k: np.ndarray
     a: np.ndarray
     b: np.ndarray
+
+    TABLES = ("cases",)
+    COLUMNS = ("m", "k", "a", "b", "at_most", "certainty", "predictive")
 
     def _standardised(self, spread: np.ndarray) -> np.ndarray:
         """Distance of the threshold from m, in units of the scale √(b · spread / a) of a Student t."""

@@ -9,12 +9,13 @@ import numpy as np
 from ..annotations.dataset import Dataset
 from ..errors import InputError
 from ..options import check_number, check_whole
+from ..result_base import Columns, Result
 
 LARGEST_RELIABILITY = 1e9  # beyond it, draws cannot be told from one point in double precision
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CaseDraws:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CaseDraws(Result):
     """Draws of the plausibilities of one case.
 
     Attributes
@@ -46,6 +47,12 @@ class CaseDraws:
     rest_shape: float
     ess: float
     seed: int
+
+    TABLES = ("draws",)
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        shares = {f"class_{code}": self.share[:most, place] for place, code in enumerate(self.classes.tolist())}
+        return {"draw": np.arange(self.n_draws)[:most], **shares, "rest": self.rest[:most]}
 
     @property
     def n_draws(self) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..errors import LimitError, OptionError
+from ..result_base import Result
 from ._kernels import sum_by_class
 from .blocks import RankedEntries, ranked_entries
 
@@ -21,8 +22,8 @@ UNIT = 2**7 * 3**3 * 5**2 * 7**2 * 11 * 13 * 17 * 19 * 23
 MOST_ANSWERS = (2**63 - 1) // UNIT
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class IRNWeights:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class IRNWeights(Result):
     """IRN weights by case and class; classes that nobody ranked on a case are absent, their weight is 0.
 
     Attributes

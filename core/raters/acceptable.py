@@ -13,7 +13,7 @@ with ℓ above ½: beside 15 sure ones the mean alone allows one more of any ℓ
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from ..agreement.krippendorff import krippendorff_alpha
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
 from ..errors import InputError, NotApplicableError
+from ..result_base import Columns, Result
 from ..text import with_interval
 from .learned_pool import LearnedPool, by_others, on_gold
 from .leave_one_rater_out import Panel
@@ -35,8 +36,8 @@ _EVEN = 0.5
 _ABOVE_CHANCE = 0.99  # level of the interval of alpha that must lie above 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Acceptable:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Acceptable(Result):
     """Raters against what is acceptable; arrays of shape (n_raters,), NaN where nothing can be said.
 
     Attributes
@@ -91,6 +92,20 @@ class Acceptable:
     level: float
     why: str
     why_no_order: str
+
+    TABLES = ("raters",)
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        found: dict[str, Any] = {"n": self.n_annotations}
+        for name in ("accuracy", "gold", "model"):
+            rates: Rates = getattr(self, name)
+            found |= {name: rates.value, f"{name}_low": rates.low, f"{name}_high": rates.high, f"{name}_n": rates.n}
+        return found | {
+            "judged_by": ["gold" if by else "model" for by in self.by_gold.tolist()],
+            "p_acceptable": self.chance,
+            "low_accuracy": self.flagged,
+            "expected_wrong": self.expected_wrong,
+        }
 
     @property
     def expected_wrong(self) -> np.ndarray:
@@ -171,7 +186,7 @@ def acceptable_of(
     by_gold = _by_gold(judge, gold)
     n = np.bincount(dataset.rater, minlength=dataset.n_raters)
     model, pool, why = _pools(panel, gold, by_gold, level, token)
-    blind = _blind(panel, by_gold.any())
+    blind = _blind(panel, bool(by_gold.any()))
     mean = pool.mean_over(n)
     chosen = _default(mean, blind) if acceptable is None else acceptable
     chance = np.full(dataset.n_raters, np.nan) if chosen is None or mean is None else pool.chance_at_least(chosen)
@@ -308,7 +323,7 @@ def _blind(panel: Panel, with_gold: bool) -> float:
     dataset = panel.dataset
     share = np.bincount(dataset.answer, minlength=dataset.n_classes) / max(dataset.n_annotations, 1)
     true = panel.fit.prevalence
-    if with_gold:
+    if with_gold and dataset.gold is not None:
         known = dataset.gold[dataset.case_of_annotation]
         true = np.bincount(known[known >= 0], minlength=dataset.n_classes) / (known >= 0).sum()
     return float(true @ share)

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..chunks import CancelToken, chunk_ranges, map_chunks
 from ..models.reparametrise import expit, logit
+from ..result_base import Result
 from ._accuracy_kernels import likelihood_grids
 from .leave_one_rater_out import Panel
 
@@ -24,8 +25,8 @@ _N_MEAN, _N_SIZE = 17, 13
 _STEPS = (4, 4, 1)  # of the pool's grid: coarse while the pool is being looked for
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Accuracies:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Accuracies(Result):
     """Accuracy of every rater; arrays of shape (n_raters,), NaN where nobody else answered any of their cases.
 
     Attributes
@@ -61,6 +62,9 @@ class Accuracies:
     edges: np.ndarray
     density_alone: np.ndarray
     density: np.ndarray
+
+    TABLES = ("raters",)
+    COLUMNS = ("n_judged", "alone", "alone_low", "alone_high", "shrunk", "low", "high", "below_others")
 
     def chance_below(self, accuracy: np.ndarray, shrunk: bool = True) -> np.ndarray:
         """P(a rater's accuracy is below a bound of their own, shape (n_raters,)), under the pool or alone."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..result_base import Result
 from .leave_one_rater_out import Panel
 
 CERTAIN = 0.9
@@ -19,8 +20,8 @@ _WEIGHT = 2.0  # pseudo-answers behind each row of a rater's table
 SPAM_PRIOR = 0.01
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Carelessness:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Carelessness(Result):
     """One entry for each rater; arrays of shape (n_raters,).
 
     An answer is *far off* where the others are certain of another class, and less than `FAR` of the others' answers on
@@ -64,6 +65,12 @@ class Carelessness:
     spam: np.ndarray
     log_factor: np.ndarray
 
+    TABLES = ("raters",)
+    COLUMNS = (
+        *("n_clear", "n_far", "favourite", "n_favourite", "n_over", "n_regardless"),
+        *("expected", "p_favourite"),
+    )
+
     @property
     def p_spam(self) -> np.ndarray:
         """Largest probability that honest answers give so large a Bayes factor (Markov's inequality); 1 where NaN."""
@@ -83,7 +90,7 @@ def carelessness(panel: Panel, certain: float = CERTAIN) -> Carelessness:
     n_clear = np.bincount(rater, count, n_raters).astype(np.int64)
     log_factor = tables.log_factor()
     spam = SPAM_PRIOR / (SPAM_PRIOR + (1 - SPAM_PRIOR) * np.exp(-np.clip(log_factor, -700, 700)))
-    return Carelessness(n_clear, *tables.favourites(), spam, log_factor)
+    return Carelessness(n_clear=n_clear, spam=spam, log_factor=log_factor, **tables.favourites())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,7 +115,7 @@ class _Tables:
         _, place = np.unique(key, return_inverse=True)
         return place, np.bincount(place, self.count)
 
-    def favourites(self) -> tuple[np.ndarray, ...]:
+    def favourites(self) -> dict[str, np.ndarray]:
         pool = self.pool()
         place, size = self.in_row()
         others = pool.sum(axis=1)[self.top] - size[place]
@@ -130,15 +137,15 @@ class _Tables:
         p[regardless > 1] = beta_binomial_tail(*(x[regardless > 1] for x in (regardless, n_far[by], one, two)))
         best = np.lexsort((p, by))
         first = best[np.unique(by[best], return_index=True)[1]] if len(key) else best
-        columns = []
-        for value, none in ((k, -1), (named, 0), (over, 0), (regardless, 0)):
-            column = np.full(self.n_raters, none, np.int64)
-            column[by[first]] = value[first]
-            columns.append(column)
+        found = {"n_far": n_far}
+        names = {"favourite": (k, -1), "n_favourite": (named, 0), "n_over": (over, 0), "n_regardless": (regardless, 0)}
+        for name, (value, none) in names.items():
+            found[name] = np.full(self.n_raters, none, np.int64)
+            found[name][by[first]] = value[first]
         expected, chance = np.zeros(self.n_raters), np.ones(self.n_raters)
         expected[by[first]] = (n_far[by] * one / (one + two))[first]
         chance[by[first]] = np.minimum(1.0, p[first] * self.n_classes)
-        return n_far, *columns, expected, chance
+        return found | {"expected": expected, "p_favourite": chance}
 
     def log_factor(self) -> np.ndarray:
         """Dirichlet-multinomial evidence of one row for all classes against a row for each, by rater."""

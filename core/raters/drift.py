@@ -16,6 +16,7 @@ import numpy as np
 from ..annotations.dataset import MISSING_TIME
 from ..chunks import CancelToken, map_chunks
 from ..errors import InputError, NotApplicableError
+from ..result_base import Result
 from ..seeds import case_seeds
 from ._chart_kernels import change_points, chart_of, shuffled_highest
 from .accuracy_windows import FEWEST, POINTS, Windows, mean_accuracy, windows_of
@@ -28,8 +29,8 @@ N_ORDERS = 2000
 _ENOUGH = 10
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Drift:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Drift(Result):
     """One rater over time; arrays of shape (n_judged,) in order of time.
 
     Attributes
@@ -81,6 +82,9 @@ class Drift:
     level: float
     n_undated: int
 
+    TABLES = ("chart",)
+    COLUMNS = ("annotation", "time", "chart")
+
     def time_of(self, place: int | None) -> int | None:
         """Time of the first answer after a change."""
         return None if place is None else int(self.time[min(place, len(self.time) - 1)])
@@ -130,7 +134,7 @@ def drift_of(
         panel.dataset.raters[rater],
         kind,
         rows,
-        panel.dataset.time[rows],
+        panel.time[rows],
         chart,
         limit,
         false_alarm,
@@ -228,7 +232,8 @@ def change_point(right: np.ndarray, wrong: np.ndarray, level: float = 0.95) -> t
     mass = np.exp(evidence - evidence.max())
     reached = np.cumsum(mass / mass.sum())
     places = np.searchsorted(reached, [0.5, (1 - level) / 2, (1 + level) / 2]) + 1
-    return tuple(int(min(place, right.size - 1)) for place in places)
+    middle, low, high = (int(min(place, right.size - 1)) for place in places)
+    return middle, low, high
 
 
 def _rows(panel: Panel, rater: int) -> tuple[np.ndarray, int]:
@@ -237,7 +242,7 @@ def _rows(panel: Panel, rater: int) -> tuple[np.ndarray, int]:
     rows = rows[panel.judged[rows]]
     if panel.dataset.time is None:
         return rows[:0], rows.size
-    known = panel.dataset.time[rows] != MISSING_TIME
+    known = panel.time[rows] != MISSING_TIME
     return rows[known], int((~known).sum())
 
 
@@ -260,5 +265,5 @@ def _tail(highest: np.ndarray, n: int, reached: float) -> float:
     return over.size / n * float(np.exp(-(reached - start) / mean))
 
 
-def _seed(seed: int, rater: int) -> np.uint32:
-    return case_seeds(seed, [str(rater)], "drift")[0]  # by position: what a rater is called changes nothing
+def _seed(seed: int, rater: int) -> int:
+    return int(case_seeds(seed, [str(rater)], "drift")[0])  # by position: what a rater is called changes nothing

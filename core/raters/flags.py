@@ -6,11 +6,12 @@ is the family-wise rate, not the false discovery rate: a flag is a word about a 
 acceptable, and who names one class only, is found at a false discovery rate: see `core.raters.to_act_on`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from ..result_base import Columns, Result, rows
 from ..text import number
 from .carelessness import FAR, Carelessness
 from .tempo import Tempo
@@ -40,8 +41,8 @@ KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
+@dataclass(frozen=True, slots=True, repr=False)
+class Flag(Result):
     """One flag.
 
     Attributes
@@ -75,6 +76,11 @@ class Evidence:
     p: np.ndarray
     words: Callable[[int], str]
     may: np.ndarray | None = None
+
+
+def flag_columns(flags: Sequence[Flag], raters: Sequence[str]) -> Columns:
+    """Flags as a table, one row each."""
+    return {"rater": [raters[flag.rater] for flag in flags], **rows(flags, ("rule", "p", "words"))}
 
 
 def raise_flags(evidence: dict[str, Evidence], false_alarms: float) -> tuple[Flag, ...]:

@@ -18,14 +18,15 @@ from ..errors import InputError, NotFoundError
 from ..models.gold import known_classes
 from ..models.majority import METHOD as MAJORITY
 from ..models.result import RaterModelFit
+from ..result_base import Result
 
 HeldOut = Callable[[Dataset, tuple[str, ...]], tuple[float, float]]
 _NEVER = 1e-300
 _CELLS_AT_ONCE = 2_000_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Influence:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Influence(Result):
     """The data with and without some raters; pairs are (with, without).
 
     Attributes
@@ -124,8 +125,8 @@ def left_out(
         cases[clear[0] & clear[1] & (first != second)],
         cases[clear[0] & ~clear[1] & annotated],
         cases[~clear[0] & clear[1]],
-        tuple(_coefficient(percent_agreement, one, level) for one in counts),
-        tuple(_coefficient(krippendorff_alpha, one, level) for one in counts),
+        (_coefficient(percent_agreement, counts[0], level), _coefficient(percent_agreement, counts[1], level)),
+        (_coefficient(krippendorff_alpha, counts[0], level), _coefficient(krippendorff_alpha, counts[1], level)),
         None if held_out is None else held_out(dataset, names),
         *_gold(dataset, fit, cases, before, after),
     )

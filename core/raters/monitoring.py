@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from ..models.majority import MajorityVote
 from ..models.one_coin import METHODS as ONE_COIN
 from ..models.rater_summary import rater_summary
 from ..models.result import RaterModelFit
+from ..result_base import Columns, Result
 from ..text import number
 from .accuracy import Accuracies, accuracies_of
 from .blind import BlindReads, agreement_with_blind
@@ -31,6 +33,7 @@ from .flags import (
     accuracy_evidence,
     adversarial_evidence,
     careless_evidence,
+    flag_columns,
     raise_flags,
     spam_evidence,
     speed_evidence,
@@ -43,8 +46,8 @@ from .tempo import SITTING, Tempo, tempo
 MOST_CELLS = 5_000_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RaterTable:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RaterTable(Result):
     """Monitoring of raters; arrays of shape (n_raters,), NaN where undefined.
 
     Attributes
@@ -111,6 +114,26 @@ class RaterTable:
     model: str
     notes: tuple[str, ...]
     panel: Panel
+
+    TABLES = ("raters", "bias", "flags")
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        if table == "bias":
+            each = [(rater, name) for rater in self.raters for name in self.classes]
+            return {
+                "rater": [rater for rater, _ in each],
+                "class": [name for _, name in each],
+                "bias": self.bias.ravel(),
+            }
+        if table == "flags":
+            return flag_columns(self.flags, self.raters)
+        found: dict[str, Any] = {"rater": self.raters}
+        found |= {name: getattr(self, name) for name in ("n_annotations", "n_cases")}
+        for name in ("accuracy", "shrunk", "agreement", "blind", "with_self"):
+            rates: Rates = getattr(self, name)
+            found |= {name: rates.value, f"{name}_low": rates.low, f"{name}_high": rates.high, f"{name}_n": rates.n}
+        names = ("chance", "spam", "adversarial", "repeats", "entropy", "entropy_of_cases", "p_drift")
+        return found | {name: getattr(self, name) for name in names}
 
     def flags_of(self, rater: int) -> tuple[Flag, ...]:
         """Flags of one rater."""

@@ -17,13 +17,14 @@ from ..chunks import CancelToken, map_chunks
 from ..errors import InputError, NotApplicableError, NotFoundError
 from ..models.design import design
 from ..models.result import RaterModelFit
+from ..result_base import Result
 from .plan_cases import POLICIES, CountsCache, next_cases
 from .plan_quantities import MORE_IS_BETTER, QUANTITIES, Measure
 from .plan_world import ExtendedData, World, carried_out, counts_of, drawn_world
 
 
-@dataclass(frozen=True, slots=True)
-class Goal:
+@dataclass(frozen=True, slots=True, repr=False)
+class Goal(Result):
     """What is to be reached.
 
     Attributes
@@ -42,8 +43,8 @@ class Goal:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Forecast:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Forecast(Result):
     """Where a plan leads; arrays of shape (n_steps + 1,), the first without further annotations.
 
     Attributes
@@ -88,6 +89,9 @@ class Forecast:
     n_worlds: int
     seed: int
     notes: tuple[str, ...]
+
+    TABLES = ("steps",)
+    COLUMNS = ("extra", "value", "low", "high")
 
 
 def forecast(
@@ -162,12 +166,14 @@ def _carried_out(
     def one(number: int) -> tuple[np.ndarray, np.ndarray]:
         own = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
         world = drawn_world(data, fit, own)
-        values, at = np.empty(extra.size), None
+        values, asked = np.empty(extra.size), np.zeros(dataset.n_raters, np.int64)
         for step, at in enumerate(carried_out(dataset, world, policy, extra, share, per_case, patterns, own + 1)):
             if token is not None:
                 token.check()
             values[step] = measure.of(at, world)
-        return values, np.bincount(at.rater, minlength=dataset.n_raters)
+            if step == extra.size - 1:
+                asked = np.bincount(at.rater, minlength=dataset.n_raters)
+        return values, asked
 
     results = list(map_chunks(one, list(range(n_worlds)), token=token, progress=progress))
     n_asked = np.array([asked for _, asked in results])
@@ -193,12 +199,12 @@ def _summed_up(
     ends = np.quantile(values, [0.5, (1 - level) / 2, (1 + level) / 2], axis=0, method="weibull")
     needed = np.array([_crossing(extra, row, goal) for row in values])
     middle, soonest, latest = (_order_statistic(needed, q) for q in (0.5, (1 - level) / 2, (1 + level) / 2))
-    notes = ()
+    notes: tuple[str, ...] = ()
     if n_asked.sum(axis=1).min() < extra[-1] and policy != "new_cases":
         notes = ("Before the budget is spent, everybody who may be asked has answered every case.",)
     counts = counts_of(dataset)
     now = ExtendedData(dataset, counts)
-    first = ()
+    first: tuple[str, ...] = ()
     if policy != "new_cases":
         free = np.flatnonzero((dataset.n_raters - np.diff(dataset.case_ptr)) > 0)
         order = next_cases(policy, counts, free, int(extra[1]), patterns, np.random.default_rng(seed))
@@ -207,7 +213,9 @@ def _summed_up(
         goal,
         policy,
         extra,
-        *ends,
+        ends[0],
+        ends[1],
+        ends[2],
         measure.of(now, World(fit.confusion, fit.prevalence, np.empty(0, np.int64))),
         middle,
         soonest,

@@ -6,10 +6,11 @@ import numpy as np
 
 from ..agreement.intervals import Coefficient
 from ..annotations.dataset import Dataset
+from ..result_base import Result
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Rates:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Rates(Result):
     """A share of each rater with its interval; arrays of shape (n_raters,), NaN where undefined.
 
     Attributes
@@ -24,12 +25,16 @@ class Rates:
     high: np.ndarray
     n: np.ndarray
 
+    TABLES = ("rates",)
+    COLUMNS = ("value", "low", "high", "n")
+
 
 def rates_of(each: tuple[Coefficient, ...], n_raters: int) -> Rates:
     """One coefficient for each rater, as arrays."""
     values = [(c.value, c.ci_low, c.ci_high) for c in each]
     columns = np.array(values, float).reshape(n_raters, 3).T
-    return Rates(*(np.ascontiguousarray(x) for x in columns), np.array([c.n_cases for c in each], np.int64))
+    value, low, high = (np.ascontiguousarray(column) for column in columns)
+    return Rates(value, low, high, np.array([c.n_cases for c in each], np.int64))
 
 
 def entropy_of(rater: np.ndarray, code: np.ndarray, dataset: Dataset) -> np.ndarray:

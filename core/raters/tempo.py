@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..annotations.dataset import MISSING_TIME
+from ..result_base import Result
 from .carelessness import CERTAIN
 from .leave_one_rater_out import Panel
 
@@ -12,8 +13,8 @@ SITTING = 1800  # seconds without an answer that end a sitting
 _DAY = 86_400
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Tempo:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Tempo(Result):
     """One entry for each rater; arrays of shape (n_raters,), NaN where undefined.
 
     Attributes
@@ -53,15 +54,24 @@ class Tempo:
     n_kept: np.ndarray
     p_kept: np.ndarray
 
+    TABLES = ("raters",)
+    COLUMNS = (
+        *("seconds", "n_gaps", "n_sittings", "p_fast", "repeated", "expected"),
+        *("n_turns", "n_kept", "p_kept"),
+    )
+
 
 def tempo(panel: Panel, sitting: int = SITTING, certain: float = CERTAIN) -> Tempo:
     """Speed and streaks of every rater."""
-    speed = _speed(panel, sitting)
-    return Tempo(*speed[:3], speed[3], _no_order(panel), speed[4], *_streaks(panel, certain))
+    seconds, n_gaps, n_sittings, why, p_fast = _speed(panel, sitting)
+    repeated, expected, n_turns, n_kept, p_kept = _streaks(panel, certain)
+    return Tempo(
+        seconds, n_gaps, n_sittings, why, _no_order(panel), p_fast, repeated, expected, n_turns, n_kept, p_kept
+    )
 
 
 def _no_order(panel: Panel) -> str:
-    time = panel.dataset.time
+    time = panel.time
     if time is None or not (time != MISSING_TIME).any():
         return "undefined: no answer has a time, so their order is not known"
     return ""
@@ -72,7 +82,7 @@ def _speed(panel: Panel, sitting: int):
     nothing, none = np.full(n_raters, np.nan), np.zeros(n_raters, np.int64)
     if why := _no_order(panel):
         return nothing, none, none, why.replace(", so their order is not known", ""), np.ones(n_raters)
-    rater, time = panel.dataset.rater[panel.order], panel.dataset.time[panel.order]
+    rater, time = panel.dataset.rater[panel.order], panel.time[panel.order]
     known = time != MISSING_TIME
     rater, time = rater[known], time[known]
     same, gap = np.diff(rater) == 0, np.diff(time)
@@ -121,7 +131,7 @@ def _streaks(panel: Panel, certain: float):
     nothing, none = np.full(n_raters, np.nan), np.zeros(n_raters, np.int64)
     if _no_order(panel):
         return nothing, nothing, none, none, np.ones(n_raters)
-    rows = panel.order[panel.dataset.time[panel.order] != MISSING_TIME]
+    rows = panel.order[panel.time[panel.order] != MISSING_TIME]
     clear = panel.judged[rows] & (panel.sure[rows] >= certain)
     rater, top, answer = panel.dataset.rater[rows].astype(np.int64), panel.top[rows], panel.dataset.answer[rows]
     next_to = (np.diff(rater) == 0) & clear[1:] & clear[:-1]

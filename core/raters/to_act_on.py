@@ -9,15 +9,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..chunks import CancelToken
+from ..result_base import Columns, Result
 from ..text import number, plural
 from .acceptable import FALSE_DISCOVERIES, Acceptable, Judge, acceptable_of
-from .flags import KINDS, RULES, Flag, benjamini_hochberg
+from .flags import KINDS, RULES, Flag, benjamini_hochberg, flag_columns
 from .monitoring import RaterTable
 from .one_class import OneClass, one_class
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ToActOn:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ToActOn(Result):
     """Raters with what speaks against them.
 
     Attributes
@@ -33,6 +34,14 @@ class ToActOn:
     acceptable: Acceptable
     one_class: OneClass
     flags: tuple[Flag, ...]
+
+    TABLES = ("raters", "flags")
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        if table == "flags":
+            return flag_columns(self.flags, self.raters)
+        kinds = [" ".join(self.kinds_of(rater)) or None for rater in range(len(self.raters))]
+        return {"rater": self.raters, **self.acceptable._columns("raters", None), "flags": kinds}
 
     def kinds_of(self, rater: int) -> tuple[str, ...]:
         """What a rater is flagged for: some of low, one_class, drift, fast, repeats and blind, each once."""
@@ -95,7 +104,7 @@ def raters_to_act_on(
     flags = [flag for flag in table.flags if flag.rule in KINDS]
     flags += [
         Flag(int(rater), "low", float(found.chance[rater]), _low(found, rater))
-        for rater in np.flatnonzero(found.flagged)
+        for rater in np.flatnonzero(found.flagged).tolist()
     ]
     flags += [
         Flag(int(rater), "one_class", float(single.p[rater]), _single(single, rater, table.classes))

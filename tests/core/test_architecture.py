@@ -39,7 +39,7 @@ LAYERS = (
     ("annotations",),
     ("first_start",),
     ("chunks", "kernels", "seeds", "processes"),
-    ("tables",),
+    ("tables", "result_base"),
     ("text", "glossary", "version", "options"),
     ("settings",),
     ("errors",),

@@ -7,7 +7,7 @@ z_i = 1 and the specificity where z_i = 0. Priors: π Beta(2, 2), α^spec N(2, 2
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from ...chunks import CancelToken
 from ...errors import InputError, NotApplicableError
 from ...methods import Method, Option, Variant
 from ...options import check_flag, shown
+from ..nuts.result import BayesianFit
+from ..nuts.sampler import Progress
 from ..rater_methods import BETA, DOUBT, by_posterior, posterior_method
 from ..sizes import check_size
 from .binary import one_against_rest
@@ -23,10 +25,6 @@ from .density import DifficultyDensity, Specification
 from .mode import at_its_mode, whitened
 from .names import TAGS, canonical, switches
 from .paper_score import paper_score
-
-if TYPE_CHECKING:
-    from ..nuts.result import BayesianFit
-    from ..nuts.sampler import Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +98,8 @@ class DifficultyModel:
         n_chains: int = 4,
         seed: int = 0,
         token: CancelToken | None = None,
-        progress: "Progress | None" = None,
-    ) -> "BayesianFit":
+        progress: Progress | None = None,
+    ) -> BayesianFit:
         """The mode at once, or draws by NUTS.
 
         ABDE has nothing to sample: it answers at once by either method.
@@ -138,7 +136,7 @@ class DifficultyModel:
         )
 
 
-def _checked(found: "BayesianFit", density: DifficultyDensity, seed: int, token: CancelToken | None) -> "BayesianFit":
+def _checked(found: BayesianFit, density: DifficultyDensity, seed: int, token: CancelToken | None) -> BayesianFit:
     """A model without parameters beside the others: its predictive checks, and leave-one-out, which leaves as it is."""
     from ..checks import predictive_checks
     from ..loo import LEAST_DRAWS, psis_loo
@@ -155,7 +153,7 @@ def _checked(found: "BayesianFit", density: DifficultyDensity, seed: int, token:
     )
 
 
-def _fit(model, dataset, way, run, token, progress) -> "BayesianFit":
+def _fit(model, dataset, way, run, token, progress) -> BayesianFit:
     """By the mode or by chains; at the mode annotations can count for less."""
     beta, doubt = run.pop("beta"), run.pop("doubt")
     found = by_posterior(model, dataset, way, run, token, progress)

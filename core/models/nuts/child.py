@@ -45,7 +45,7 @@ def draw_all(settings: dict, arrays: dict[str, np.ndarray], watch) -> dict[str, 
         ``"{fit}.{chain}.draws"``, ``"….divergent"``, ``"….seconds"`` (wall clock, processor).
     """
     _import_quietly()
-    result = {}
+    result: dict[str, np.ndarray] = {}
     for fit in settings["fits"]:
         prefix = f"{fit['number']}."
         own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

@@ -16,10 +16,24 @@ class CasePatterns(Protocol):
     pattern_of_case : ndarray of int64, shape (n_cases,)
     """
 
-    pattern_of_case: np.ndarray
+    @property
+    def pattern_of_case(self) -> np.ndarray:
+        """As above."""
+        ...
 
 
-class Density(Protocol):
+class Differentiable(Protocol):
+    """A log density with its gradient."""
+
+    def value_and_gradient(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        """Log density at ``theta``, shape (ndim,), up to a constant, with its gradient.
+
+        Never raises; ``-inf`` and zeros where it overflows. Releases the GIL.
+        """
+        ...
+
+
+class Density(Differentiable, Protocol):
     """A posterior of one dataset on unconstrained coordinates, with case effects and true classes integrated out.
 
     It lives twice: in the process that asks, and in the child process that samples, which makes it anew by `from_job`.
@@ -35,10 +49,25 @@ class Density(Protocol):
     patterns : CasePatterns
     """
 
-    name: str
-    ndim: int
-    case_count: np.ndarray
-    patterns: CasePatterns
+    @property
+    def name(self) -> str:
+        """As above."""
+        ...
+
+    @property
+    def ndim(self) -> int:
+        """As above."""
+        ...
+
+    @property
+    def case_count(self) -> np.ndarray:
+        """As above."""
+        ...
+
+    @property
+    def patterns(self) -> CasePatterns:
+        """As above."""
+        ...
 
     def job(self) -> tuple[dict, dict[str, np.ndarray]]:
         """All that the child needs: settings that JSON can hold, and arrays by name."""
@@ -47,13 +76,6 @@ class Density(Protocol):
     @classmethod
     def from_job(cls, settings: dict, arrays: dict[str, np.ndarray]) -> "Density":
         """The same density from what `job` gave."""
-        ...
-
-    def value_and_gradient(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
-        """Log posterior density at ``theta``, shape (ndim,), up to a constant, with its gradient.
-
-        Never raises; ``-inf`` and zeros where it overflows. Releases the GIL.
-        """
         ...
 
     def starts(self, n_chains: int, seed: int) -> np.ndarray:

@@ -62,11 +62,11 @@ def _verdict(
 ) -> Diagnostics:
     n_chains, n_draws = divergent.shape
     n_divergent = int(divergent.sum())
-    worst_rhat = _extreme({name: found[name].rhat for name in found}, np.nanargmax)
-    worst_bulk = _extreme({name: found[name].ess for name in found}, np.nanargmin)
+    worst_rhat = _extreme({name: one.rhat for name, one in found.items() if one.rhat is not None}, np.nanargmax)
+    worst_bulk = _extreme({name: one.ess for name, one in found.items() if one.ess is not None}, np.nanargmin)
     worst_tail = _extreme(tails, np.nanargmin)
     common = {"n_divergent": n_divergent, "n_chains": n_chains, "n_draws": n_draws}
-    if worst_rhat is None:
+    if worst_rhat is None or worst_bulk is None or worst_tail is None:
         short = n_draws < LEAST_DRAWS
         words = (
             "Not converged: the chains are too short to tell." if short else "Nothing to sample: no parameter is free."
@@ -80,7 +80,7 @@ def _verdict(
         shown = "above 10" if rhat > 10 else f"{rhat:.2f}" if rhat >= 1.015 else f"{rhat:.3f}"
         words = f"Not converged: R-hat {shown} for {worst}; run longer chains."
     elif not settled:
-        least = quantity_name(*worst_bulk[:2], dataset)
+        least = quantity_name(worst_bulk[0], worst_bulk[1], dataset)
         words = f"Not converged: {worst_bulk[2]:,.0f} effective draws for {least}, fewer than 400; run longer chains."
     else:
         words = f"Converged: R-hat at most {rhat:.3f}, at least {worst_bulk[2]:,.0f} effective draws."

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -132,7 +133,7 @@ def fit_by_nuts(
     check_whole(seed, "The seed", 0)
     check_level(level)
     _check_limit(density, n_chains * n_draws)
-    plan = {"n_draws": n_draws, "n_tune": n_tune, "n_chains": n_chains, "seed": seed}
+    plan: dict[str, Any] = {"n_draws": n_draws, "n_tune": n_tune, "n_chains": n_chains, "seed": seed}
     told = _part(progress, 0.0, _SAMPLING_SHARE), _part(progress, _SAMPLING_SHARE, 1.0)
     chains = sample(density, **plan, target_accept=target_accept, token=token, progress=told[0])
     found = _fit_of_chains(density, summarise, dataset, chains, plan, level)
@@ -161,7 +162,8 @@ def _fit_of_chains(
         level=level,
         seed=plan["seed"],
         diagnostics=diagnostics,
-        draws=thinned(draws, KEPT_DRAWS),
+        draws=np.concatenate([thinned(chain, max(1, KEPT_DRAWS // len(chains.draws))) for chain in chains.draws]),
+        density=density,
         seconds=chains.seconds,
         cpu_seconds=chains.cpu_seconds,
     )

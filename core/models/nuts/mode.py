@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...errors import PluralityError
-from .density import Density
+from .density import Differentiable
 
 MAX_STEPS = 1000
 _WALL = 1e12
@@ -13,7 +13,7 @@ class NoModeError(PluralityError):
     """The posterior overflows where its mode was looked for."""
 
 
-def posterior_mode(density: Density, start: np.ndarray, max_steps: int = MAX_STEPS) -> np.ndarray:
+def posterior_mode(density: Differentiable, start: np.ndarray, max_steps: int = MAX_STEPS) -> np.ndarray:
     """Where the density is highest near ``start``, shape (ndim,), by at most ``max_steps`` steps of L-BFGS.
 
     Raises

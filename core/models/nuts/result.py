@@ -1,16 +1,21 @@
 """What a Bayesian rater model gives back beyond the fit."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from ...errors import NotApplicableError
+from ...result_base import Columns, Result
 from ..checks import PredictiveCheck
-from ..loo import PaperScore, PsisLoo
+from ..loo import PaperScore, PsisLoo, import_arviz
 from ..result import RaterModelFit
+from .density import Density
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Estimate:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Estimate(Result):
     """One parameter of a posterior, or an array of them; all arrays of its shape.
 
     Attributes
@@ -30,8 +35,8 @@ class Estimate:
     ess: np.ndarray | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostics:
+@dataclass(frozen=True, slots=True, repr=False)
+class Diagnostics(Result):
     """Whether chains can be trusted.
 
     Attributes
@@ -60,8 +65,8 @@ class Diagnostics:
     words: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BayesianFit:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class BayesianFit(Result):
     """A posterior, from its mode or from chains.
 
     Attributes
@@ -77,7 +82,9 @@ class BayesianFit:
     diagnostics : Diagnostics or None
         None for the mode.
     draws : ndarray, shape (n_kept, ndim)
-        At most 1,000 draws on the density's own coordinates, evenly spread over the chains.
+        At most 1,000 draws on the density's own coordinates, chain after chain, as many of each and evenly spread.
+    density : Density or None
+        What was sampled; for `to_inference_data`.
     checks : tuple of PredictiveCheck
         Empty for the mode.
     loo : PsisLoo or None
@@ -94,8 +101,88 @@ class BayesianFit:
     seed: int
     diagnostics: Diagnostics | None = None
     draws: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
+    density: Density | None = None
     checks: tuple[PredictiveCheck, ...] = ()
     loo: PsisLoo | None = None
     paper: PaperScore | None = None
     seconds: float = 0.0
     cpu_seconds: float = 0.0
+
+    TABLES = (*RaterModelFit.TABLES, "quantities")
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        if table != "quantities":
+            return self.fit._columns(table, most)
+        places = [(name, place) for name, one in self.quantities.items() for place in np.ndindex(one.mean.shape)]
+        found: dict[str, Any] = {
+            "quantity": [name for name, _ in places],
+            "place": [", ".join(map(str, place)) for _, place in places],
+        }
+        for column in ("mean", "sd", "low", "high", "rhat", "ess"):
+            arrays = [(getattr(one, column), one.mean.size) for one in self.quantities.values()]
+            parts = [np.full(size, np.nan) if array is None else np.ravel(array) for array, size in arrays]
+            found[column] = np.concatenate(parts) if parts else np.empty(0)
+        return found
+
+    def _facts(self) -> Iterable[str]:
+        return self.fit._facts()
+
+    def to_inference_data(self, *, log_likelihood: bool = False) -> Any:
+        """The kept draws for ArviZ, by chain, with the names of raters and classes on the axes.
+
+        Parameters
+        ----------
+        log_likelihood : bool
+            Whether to compute that of each case given each draw, for `arviz.loo` and comparisons with other models:
+            n_kept × n_cases numbers.
+
+        Returns
+        -------
+        arviz.InferenceData
+            Group ``posterior``: each of ``quantities`` with dimensions ``chain``, ``draw`` and those of the quantity
+            (``rater``, ``class``, ``true_class``, ``answered_class``).
+
+        Raises
+        ------
+        NotApplicableError
+            The fit is the mode, which has no draws.
+        """
+        if self.diagnostics is None or self.density is None:
+            raise NotApplicableError("The mode is one point and has no draws. Fit by NUTS for the posterior.")
+        arviz = import_arviz()
+        shape = (self.diagnostics.n_chains, len(self.draws) // self.diagnostics.n_chains)
+        drawn = self.density.quantities(self.draws)
+        axes = {name: _axes(name, self.fit, values.shape[1:]) for name, values in drawn.items()}
+        groups = {"posterior": {name: values.reshape(*shape, *values.shape[1:]) for name, values in drawn.items()}}
+        if log_likelihood:
+            by_pattern = self.density.log_likelihood(self.draws)
+            by_case = by_pattern[:, np.asarray(self.density.patterns.pattern_of_case)]
+            groups["log_likelihood"] = {"annotations": by_case.reshape(*shape, by_case.shape[1])}
+            axes["annotations"] = ["case"]
+        names = {"case": self.fit.cases, "rater": self.fit.raters}
+        names |= dict.fromkeys(("class", "true_class", "answered_class"), self.fit.classes)
+        used = {axis for each in axes.values() for axis in each}
+        return arviz.from_dict(
+            **groups,
+            coords={axis: list(values) for axis, values in names.items() if axis in used},
+            dims={name: each for name, each in axes.items() if each},
+        )
+
+
+_AXES = {
+    "prevalence": ["class"],
+    "accuracy": ["rater"],
+    "confusion": ["rater", "true_class", "answered_class"],
+    "mu": ["true_class", "answered_class"],
+    "tau": ["true_class", "answered_class"],
+    "alpha": ["rater"],
+    "alpha_sens": ["rater"],
+    "alpha_spec": ["rater"],
+}
+
+
+def _axes(name: str, fit: RaterModelFit, shape: tuple[int, ...]) -> list[str]:
+    """What the axes of a quantity are; nothing where it has others, as where raters are alike."""
+    axes = _AXES.get(name, [])
+    lengths = tuple(len(fit.raters if axis == "rater" else fit.classes) for axis in axes)
+    return axes if lengths == shape else []

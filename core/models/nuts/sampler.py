@@ -137,7 +137,8 @@ def _run(
 
     def report(done: int, total: int) -> None:
         words = f"{done:,} of {total:,} draws" if done else "Starting the sampler"
-        progress(done / total, words)
+        if progress is not None:
+            progress(done / total, words)
 
     works = [_work(share, lengths, n_chains) for share in shares]
     found: dict[str, np.ndarray] = {}

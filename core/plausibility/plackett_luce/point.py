@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...annotations.dataset import Dataset
+from ...result_base import Result
 from ..protocol import check_sampling
 from ._mode_kernels import maximise
 from .blocks import CaseBlocks, case_blocks, ranking_entries
@@ -19,8 +20,8 @@ _TOLERANCE = 1e-9
 _MOST_STEPS = 3_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PointEstimates:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PointEstimates(Result):
     """One plausibility vector per case, in CSR over the classes named there.
 
     Attributes

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...models.nuts.mixing import ess_bulk, r_hat
+from ...result_base import Columns, Result
 
 LEVEL = 0.95
 LEAST_DRAWS = 20
@@ -12,8 +13,8 @@ MAX_RHAT = 1.05
 MIN_ESS = 100.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RaterTrust:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RaterTrust(Result):
     """Posterior of a_j, the share of rater j's annotations that follow the case and not class popularity.
 
     It orders raters. It is not how often they are right: its level rests on the prior of the plausibilities.
@@ -48,6 +49,12 @@ class RaterTrust:
     prior: tuple[float, float]
     reliability: float
     level: float = LEVEL
+
+    TABLES = ("raters",)
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        names = ("n", "mean", "sd", "ci_low", "ci_high", "place", "place_low", "place_high", "rhat", "ess")
+        return {"rater": self.raters, **{name: getattr(self, name) for name in names}}
 
     @property
     def converged(self) -> bool:

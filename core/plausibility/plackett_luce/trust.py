@@ -7,7 +7,7 @@ model [Eubanks, *Kappa Zoo*, chapter 9] for rankings. With a known at every swee
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import ClassVar
@@ -18,6 +18,7 @@ from ...annotations.dataset import Dataset
 from ...chunks import CancelToken
 from ...errors import InputError, NotApplicableError
 from ...methods import RANKED, UGT, Method, Option, ReliabilityScale
+from ...result_base import Columns, Result
 from ..protocol import CaseDraws, check_sampling
 from ._gibbs_kernels import effective_draws
 from ._trust_kernels import replay
@@ -33,8 +34,8 @@ _KEPT = 4
 _SETTINGS = ("concentration", "alpha", "n_burn", "n_chains", "depth", "trust_prior")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TrustFit:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TrustFit(Result):
     """A chain over all cases: a at every sweep, and what it takes to run any case again.
 
     Attributes
@@ -66,6 +67,14 @@ class TrustFit:
     raters: RaterTrust
     tables: TrustTables
     streams: tuple[Streams, ...]
+
+    TABLES = RaterTrust.TABLES
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        return self.raters._columns(table, most)
+
+    def _facts(self) -> Iterable[str]:
+        return self.raters._facts()
 
     def answers(self, digest: str, reliability: float, n_draws: int, seed: int) -> bool:
         """Whether this is the fit that is asked for."""
@@ -188,7 +197,7 @@ class MixturePlackettLuce:
         return found
 
     def _fit(self, dataset: Dataset, asked, tables: TrustTables, token, progress) -> TrustFit:
-        _, reliability, n_draws, seed = asked
+        digest, reliability, n_draws, seed = asked
         streams = tuple(chain_streams(dataset, seed, self.name, chain) for chain in range(self.n_chains))
         prior, n_kept = self.trust_prior, -(-n_draws // self.n_chains)
         plan = self._plan(tables, reliability, n_kept)
@@ -204,9 +213,22 @@ class MixturePlackettLuce:
             prior = prior if climb is None else climb.prior
             chains.append(trust)
         trust = np.stack(chains)
+        prior = prior or START  # there is at least one chain
         raters = rater_trust(dataset.raters, per_rater(tables), trust[:, self.n_burn + 1 :], prior, reliability)
         attended /= n_kept * self.n_chains
-        return TrustFit(replace(self, fitted=None), *asked, prior, trust, attended, raters, tables, streams)
+        return TrustFit(
+            replace(self, fitted=None),
+            digest,
+            reliability,
+            n_draws,
+            seed,
+            prior,
+            trust,
+            attended,
+            raters,
+            tables,
+            streams,
+        )
 
     def _plan(self, tables: TrustTables, reliability: float, n_kept: int) -> ChainPlan:
         return ChainPlan(reliability, self.shapes(tables), self.n_burn, n_kept, self.depth)

@@ -5,8 +5,9 @@ import pytest
 
 import core
 from core.chunks import CancelToken
-from core.errors import Cancelled, LimitError
+from core.errors import Cancelled, LimitError, NotApplicableError
 from core.models.bayesian_dawid_skene import BayesianDawidSkene
+from core.models.loo import import_arviz
 from core.models.nuts.fitting import fit_by_map, fit_by_nuts, thinned
 from core.models.nuts.mode import NoModeError, posterior_mode
 from tests.core.models.nuts.toy import Toy
@@ -119,3 +120,43 @@ def test_thinning_keeps_rows_evenly():
     rows = np.arange(10.0)[:, None]
     np.testing.assert_array_equal(thinned(rows, 5)[:, 0], [0, 2, 4, 6, 8])
     assert thinned(rows, 20) is rows
+
+
+def test_arviz_is_given_the_kept_draws_with_names_on_their_axes(whole):
+    dataset, found, _ = whole
+    data = found.to_inference_data(log_likelihood=True)
+    assert dict(data.posterior.sizes) == {
+        "chain": 4, "draw": 250, "class": 4, "rater": 5, "true_class": 4, "answered_class": 4,
+    }  # fmt: skip
+    assert tuple(data.posterior["rater"].values) == dataset.raters
+    for name in ("prevalence", "accuracy", "confusion"):
+        drawn = data.posterior[name]
+        error = found.quantities[name].sd / np.sqrt(found.quantities[name].ess)
+        away = np.abs(drawn.mean(("chain", "draw")).values - found.quantities[name].mean)
+        assert (away <= 5 * np.sqrt(2000 / 1000) * error + 1e-12).all()
+    confusion = data.posterior["confusion"].sel(rater=dataset.raters[2], true_class=dataset.classes[1])
+    np.testing.assert_allclose(confusion.sum("answered_class").values, 1)
+    first = found.density.quantities(found.draws[250:251])["confusion"][0, 2, 1]  # the second chain's first draw
+    np.testing.assert_array_equal(confusion.values[1, 0], first)
+    assert data.log_likelihood["annotations"].dims == ("chain", "draw", "case")
+    assert tuple(data.log_likelihood["case"].values) == dataset.cases
+
+
+def test_leave_one_out_by_arviz_is_our_own_on_the_same_draws(whole):
+    """ArviZ also corrects for the efficiency of the chains, and half of the draws were left behind."""
+    _, found, _ = whole
+    theirs = import_arviz().loo(found.to_inference_data(log_likelihood=True))
+    assert abs(theirs.elpd_loo - found.loo.elpd) < 0.05 * found.loo.se
+    assert abs(theirs.se - found.loo.se) < 0.05 * found.loo.se
+
+
+def test_the_mode_has_no_draws_to_hand_on(whole):
+    mode = BayesianDawidSkene().fit(whole[0], method="map")
+    with pytest.raises(NotApplicableError, match="NUTS"):
+        mode.to_inference_data()
+
+
+def test_draws_that_are_kept_are_as_many_of_each_chain():
+    dataset = core.load_sample("anaesthesia")
+    found = BayesianDawidSkene().fit(dataset, n_draws=400, n_tune=30, n_chains=3)
+    assert found.draws.shape == (999, 63) and found.to_inference_data().posterior.sizes["draw"] == 333

@@ -1,0 +1,373 @@
+"""Every result shows itself in a few lines, safely in a notebook, and as frames whose numbers are its own."""
+
+import inspect
+from dataclasses import fields, is_dataclass
+from html.parser import HTMLParser
+from importlib import import_module
+from typing import get_args, get_type_hints
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import pytest
+
+import core
+from core.agreement.by_rater import by_rater
+from core.agreement.over_time import over_time
+from core.agreement.pairs import pair_matrix
+from core.agreement.precision import precision_curve
+from core.annotations.dataset import Dataset
+from core.annotations.write import long_table
+from core.errors import OptionError
+from core.evaluation.predictions import match_predictions
+from core.evaluation.relations import relation
+from core.ingest.case_facts import CaseFacts
+from core.ingest.read_files import read
+from core.models.choose import choose
+from core.models.gold_measures import beta_by_gold, gold_measures
+from core.models.loo import compare_loo
+from core.models.precision import precision_of
+from core.models.soft_labels import soft_labels
+from core.plausibility.gaussian_prior import fit_prior
+from core.plausibility.plackett_luce.point import plackett_luce_mode
+from core.raters.carelessness import carelessness
+from core.raters.drift import drift_of
+from core.raters.left_out import left_out
+from core.raters.monitoring import monitor
+from core.raters.planning import Goal, forecast
+from core.raters.tempo import tempo
+from core.raters.to_act_on import raters_to_act_on
+from core.result_base import ROWS, WIDTH, Result
+from tests.core.kinds import as_rankings, as_scores
+from tests.core.test_architecture import MODULES
+
+HOSTILE = ("<script>alert(1)</script>", '<img src=x onerror="x">', "a\nb\x1b[31m&<b>", "'\"><svg/onload=1>")
+N = 120
+CASES = tuple(f"{HOSTILE[case % 4]} {case}" for case in range(N))
+RATERS = tuple(f"{name} r" for name in (*HOSTILE, "plain"))
+CLASSES = tuple(f"{name} k" for name in HOSTILE[:3])
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    """120 cases by 5 raters, mostly right, with gold, groups, times and risk; every name is hostile."""
+    rng = np.random.default_rng(7)
+    gold = rng.integers(0, 3, N)
+    case, rater = (axis.ravel() for axis in np.indices((N, 5)))
+    answer = np.where(rng.random(5 * N) < 0.8, gold[case], rng.integers(0, 3, 5 * N))
+    side = {"gold": gold, "case_group": [HOSTILE[code % 4] for code in range(N)], "class_risk": [0, 1, 2]}
+    time = 1_700_000_000 + 86_400 * case + rater
+    return Dataset.from_classes("<b>&set</b>", CASES, RATERS, CLASSES, case, rater, answer, time, **side)
+
+
+def _of_models(dataset):
+    fit = core.DawidSkene().fit(dataset)
+    fit_with = fit.__class__(**{each.name: getattr(fit, each.name) for each in fields(fit)} | {
+        "uncertainty": precision_of(core.DawidSkene(), dataset, fit)
+    })  # fmt: skip
+    bayes = core.BayesianDawidSkene().fit(dataset, n_draws=60, n_tune=60, n_chains=2)
+    difficulty = core.DifficultyModel().fit(_two_classes(dataset), method="map")
+    of_cases = core.DifficultyModel("ABDE").fit(_two_classes(dataset), method="nuts")  # has nothing to sample
+    yield from (fit, fit_with, bayes, difficulty, of_cases, core.MajorityVote().fit(dataset))
+    yield core.DawidSkene().restarts(dataset, fit, 1)
+    yield from (soft_labels(dataset, fit), gold_measures(dataset, fit), beta_by_gold(dataset, fit))
+    yield choose(dataset.select(cases=CASES[:20]), difficulty=False)
+    yield from compare_loo({HOSTILE[0]: bayes.loo})
+
+
+def _two_classes(dataset):
+    codes = (dataset.case_of_annotation, dataset.rater, np.minimum(dataset.answer, 1))
+    return Dataset.from_classes("two", dataset.cases, dataset.raters, CLASSES[:2], *codes)
+
+
+def _of_plausibilities(dataset):
+    model, rankings, scores = core.DirichletCounts(), as_rankings(dataset), as_scores(dataset)
+    asked = {"reliability": 2.0, "n_draws": 30}
+    predictions = [
+        match_predictions(dataset, CASES, [CLASSES[code] for code in codes], np.ones(N), name)
+        for name, codes in ((HOSTILE[0], dataset.gold), (HOSTILE[3], (dataset.gold + 1) % 3))
+    ]
+    sweep = core.reliability_sweep(model, dataset, [1.0, 3.0], classifiers=predictions, n_draws=30)
+    yield from (sweep, sweep.certainty[0], sweep.risk[0], sweep.evaluation[0], *predictions)
+    yield core.annotation_certainty(model, dataset, **asked)
+    (_, draws), *_ = model.draws(dataset, seed=0, **asked)
+    yield from (draws, core.set_certainty(draws, [0]))
+    yield core.next_opinion(model, dataset, **asked)
+    readers, truth = core.held_out_curve(dataset, model), core.truth_curve(dataset, model, [0.5, 1.0, 2.0])
+    yield from (readers, truth, core.opens_at(dataset, model, truth=truth, readers=readers), truth.diagram(1.0)[0])
+    yield core.MixturePlackettLuce(n_burn=60).fit(rankings, reliability=1.0, n_draws=30)
+    yield from (plackett_luce_mode(rankings), core.PrIRN().point(rankings))
+    yield fit_prior(scores).model(1.0).posterior(scores, 1.0)
+    yield relation(np.arange(9.0), np.arange(9.0) ** 2)
+
+
+def _of_raters(dataset):
+    fit = core.DawidSkene().fit(dataset)
+    table = monitor(dataset)
+    yield from (table, table.accuracies, raters_to_act_on(table, acceptable=0.99))
+    yield from (drift_of(table.panel, 0), carelessness(table.panel), tempo(table.panel))
+    yield left_out(dataset, fit, RATERS[:1])
+    yield forecast(dataset, fit, Goal("certainty", 0.9), policy="new_cases", budget=12, n_steps=2, n_worlds=20)
+
+
+def _of_agreement(dataset):
+    yield from core.agreement_table(dataset)
+    yield from (core.coefficients_for(dataset), core.bootstrap(dataset, n_replicates=20))
+    yield from core.compare(dataset, dataset, n_replicates=20)
+    yield from (pair_matrix(dataset), by_rater(dataset), over_time(dataset), precision_curve(dataset))
+
+
+@pytest.fixture(scope="module")
+def results(dataset):
+    """One or more of each class of results, those inside of others among them."""
+    frame = long_table(dataset).drop(columns=["time", "group"]).head(20)
+    frame.loc[3, "class"] = None
+    listed = [dataset, as_rankings(dataset), as_scores(dataset), read(frame, name=HOSTILE[0])]
+    listed.append(CaseFacts({CASES[0]: HOSTILE[0]}))
+    for of in (_of_agreement, _of_models, _of_plausibilities, _of_raters):
+        listed += of(dataset)
+    found: dict[int, Result] = {}
+
+    def take(value):
+        if isinstance(value, Result) and id(value) not in found:
+            found[id(value)] = value
+            for field in fields(value):
+                take(getattr(value, field.name))
+        elif isinstance(value, tuple | list):
+            for one in value:
+                take(one)
+        elif isinstance(value, dict):
+            for one in value.values():
+                take(one)
+
+    take(listed)
+    return list(found.values())
+
+
+def every_class():
+    for module in MODULES:
+        if module != "core.__main__":
+            import_module(module)
+    # By name: a dataclass with slots leaves the class that it was made from behind.
+    return {one.__qualname__ for one in Result.__subclasses__() if one.__module__.startswith("core.")}
+
+
+def test_every_class_of_results_is_tried_here(results):
+    assert every_class() == {type(one).__qualname__ for one in results} and len(every_class()) > 50
+
+
+def answered_by(function):
+    """Dataclasses that a public function gives back, alone, in a tuple or one of several."""
+    open_, found = [get_type_hints(function).get("return")], set()
+    while open_:
+        one = open_.pop()
+        open_ += get_args(one)
+        if isinstance(one, type) and is_dataclass(one) and one.__module__.startswith("core."):
+            found.add(one)
+    return found
+
+
+INPUTS = {"Problem", "DifficultyDensity"}  # what a fit is made of, not what it gives
+
+
+def test_whatever_a_public_name_gives_back_is_a_result():
+    given = set()
+    for name in core.__all__:
+        one = getattr(core, name)
+        for key, function in inspect.getmembers(one) if inspect.isclass(one) else [(name, one)]:
+            if key[0] != "_" and (inspect.isfunction(function) or inspect.ismethod(function)):
+                given |= answered_by(function)
+    assert len(given) > 20
+    assert {one.__name__ for one in given if not issubclass(one, Result)} - set(core.__all__) == INPUTS
+
+
+def test_a_result_prints_in_five_short_lines(results):
+    for one in results:
+        text = repr(one)
+        assert text.startswith(type(one).__name__), text
+        assert len(text) <= 400 and len(text.split("\n")) <= 5, text
+        assert max(map(len, text.split("\n"))) <= WIDTH, text
+        assert all(letter.isprintable() for letter in text.replace("\n", "")), text
+
+
+class Tags(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags, self.text = set(), []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        assert not attrs
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def test_a_notebook_shows_names_and_runs_none_of_them(results):
+    shown = ""
+    for one in results:
+        parser = Tags()
+        parser.feed(one._repr_html_())
+        assert parser.tags <= {"div", "strong", "ul", "li", "table", "thead", "tbody", "tr", "th", "td", "p"}
+        assert parser.text[0] == type(one).__name__
+        shown += "".join(parser.text)
+    assert "<script>alert" in shown and "<img src=x" in shown
+
+
+COLUMNS = {
+    "Dataset": {"annotations": "case rater time class group", "cases": "case n_annotations group gold"},
+    "RaterModelFit": {
+        "cases": ["case", "class", "probability", *(f"p_{name}" for name in CLASSES)],
+        "raters": "rater n accuracy",
+        "classes": "class prevalence",
+        "confusion": "rater true_class answered_class probability evidence",
+    },
+    "BayesianFit": {"quantities": "quantity place mean sd low high rhat ess"},
+    "Coefficient": {"coefficient": "name weights value se ci_low ci_high n_cases n_annotations note"},
+    "Suitable": {"left_out": "what why"},
+    "BootstrapResult": {"replicates": "replicate name weights value"},
+    "PairMatrix": {"pairs": "rater other_rater n agree value se ci_low ci_high note"},
+    "CertaintyResult": {"cases": "case class top1 top1_se top2 top2_se top3 top3_se"},
+    "SweepTable": {
+        "reliabilities": "reliability top1 top1_se top2 top2_se top3 top3_se expected_risk",
+        "cases": "reliability case class top1 top1_se top2 top2_se top3 top3_se",
+    },
+    "HeldOutCurve": {"curve": "reliability score se diff diff_se bias mc_se"},
+    "HeldOut": {"betas": "beta score se"},
+    "Choice": {"models": "model score se diff diff_se n_parameters beta doubt excluded"},
+    "RaterTrust": {"raters": "rater n mean sd ci_low ci_high place place_low place_high rhat ess"},
+    "ImportReport": {"dropped": "line reason"},
+}
+
+
+def test_tables_have_the_columns_that_are_promised(results):
+    seen = set()
+    for one in results:
+        for table, columns in COLUMNS.get(type(one).__name__, {}).items():
+            if getattr(one, "kind", "") in ("ranking", "score") or getattr(one, "classes", CLASSES) != CLASSES:
+                continue
+            wanted = columns.split() if isinstance(columns, str) else columns
+            got = list(one.to_frame(table).columns)
+            assert got[: len(wanted)] == wanted or {"se", "ci_low", "ci_high"} == set(got) - set(wanted), (one, table)
+            seen.add(type(one).__name__)
+    assert seen == set(COLUMNS)
+
+
+def test_frames_of_all_libraries_hold_the_same(results):
+    for one in results:
+        for table in one.TABLES:
+            arrow, polars, pandas = (
+                nw.from_native(one.to_frame(table, backend=backend), eager_only=True)
+                for backend in ("pyarrow", "polars", "pandas")
+            )
+            assert arrow.columns == polars.columns == pandas.columns and len(set(arrow.columns)) == len(arrow.columns)
+            assert arrow.shape == polars.shape == pandas.shape
+            for name in arrow.columns:
+                for other in (polars, pandas):
+                    assert same(arrow[name].to_list(), other[name].to_list()), (one, table, name)
+
+
+def same(first, second):
+    return all(a == b or (_missing(a) and _missing(b)) for a, b in zip(first, second, strict=True))
+
+
+def _missing(value):
+    return value is None or value != value
+
+
+def test_the_first_rows_of_a_table_are_those_that_are_printed(results):
+    """What a result prints comes from a short way, which must not tell other than the whole table."""
+    for one in results:
+        for table in one.TABLES:
+            whole, short = one._columns(table, None), one._columns(table, ROWS + 1)
+            assert list(whole) == list(short)
+            for name, values in whole.items():
+                if table != "pairs":  # where these are pairs of the first raters, not the first pairs
+                    assert same(values[: ROWS + 1], short[name][: ROWS + 1]), (one, name)
+
+
+def only(results, name, /, **wanted):
+    return next(
+        one
+        for one in results
+        if type(one).__name__ == name and all(getattr(one, key) == value for key, value in wanted.items())
+    )
+
+
+def test_a_fit_in_frames_is_the_fit(results):
+    fit = next(one for one in results if type(one).__name__ == "RaterModelFit" and one.uncertainty is not None)
+    cases, raters, cells = fit.to_frame(), fit.to_frame("raters"), fit.to_frame("confusion")
+    assert tuple(cases["case"]) == fit.cases
+    np.testing.assert_array_equal(cases[[f"p_{name}" for name in fit.classes]], fit.class_probability)
+    for name, code in zip(cases["class"], fit.top_class(), strict=True):
+        assert _missing(name) if code < 0 else name == fit.classes[code]
+    np.testing.assert_allclose(raters["accuracy"], fit.accuracy())
+    np.testing.assert_array_equal(raters["ci_low"], fit.uncertainty.accuracy.low)
+    np.testing.assert_array_equal(raters["ci_high"], fit.uncertainty.accuracy.high)
+    for _, row in cells.iloc[::7].iterrows():
+        rater, true = fit.raters.index(row["rater"]), fit.classes.index(row["true_class"])
+        answered = fit.classes.index(row["answered_class"])
+        assert row["probability"] == fit.confusion[rater, true, answered]
+        assert row["evidence"] == fit.evidence[rater, true]
+        assert row["ci_high"] == fit.uncertainty.confusion.high[rater, true, answered]
+
+
+def test_a_posterior_in_frames_has_each_quantity_at_its_place(results):
+    bayes = only(results, "BayesianFit", seed=0)
+    rows = bayes.to_frame("quantities").set_index(["quantity", "place"])
+    confusion = bayes.quantities["confusion"]
+    assert rows.loc[("confusion", "4, 2, 1"), "mean"] == confusion.mean[4, 2, 1]
+    assert rows.loc[("confusion", "4, 2, 1"), "high"] == confusion.high[4, 2, 1]
+    assert rows.loc[("accuracy", "3"), "sd"] == bayes.quantities["accuracy"].sd[3]
+
+
+def test_a_sweep_in_frames_has_a_row_for_each_reliability_and_case(results):
+    sweep = only(results, "SweepTable")
+    means, cases, metrics = (sweep.to_frame(table) for table in sweep.TABLES)
+    assert list(means["reliability"]) == [1, 3] and list(means["top1"]) == list(sweep.mean())
+    assert list(cases["reliability"]) == [1] * N + [3] * N
+    np.testing.assert_array_equal(cases["top1"], np.concatenate([one.certainty[:, 0] for one in sweep.certainty]))
+    row = metrics[(metrics["reliability"] == 3) & (metrics["classifier"] == HOSTILE[3])].iloc[0]
+    assert row["mean"] == sweep.evaluation[1].values[HOSTILE[3]][row["metric"]].mean
+
+
+def test_raters_in_frames_keep_their_rows(results):
+    table, act = only(results, "RaterTable"), only(results, "ToActOn")
+    frame = table.to_frame().set_index("rater")
+    for place, rater in enumerate(RATERS):
+        assert frame.loc[rater, "accuracy"] == table.accuracy.value[place]
+        assert frame.loc[rater, "blind_n"] == table.blind.n[place]
+    flags = act.to_frame("flags")
+    assert list(flags["rater"]) == [RATERS[flag.rater] for flag in act.flags] and len(flags)
+    bias = table.to_frame("bias").set_index(["rater", "class"])["bias"]
+    assert bias[(RATERS[3], CLASSES[1])] == table.bias[3, 1]
+    pairs = only(results, "PairMatrix")
+    for _, row in pairs.to_frame().iterrows():
+        i, j = RATERS.index(row["rater"]), RATERS.index(row["other_rater"])
+        assert i < j and row["value"] == pairs.value[i, j] and row["ci_low"] == pairs.interval(i, j)[0]
+
+
+def test_coefficients_and_replicates_in_frames_are_those_of_the_result(results):
+    found = only(results, "BootstrapResult")
+    frame, each = found.to_frame(), found.to_frame("replicates")
+    assert list(frame["value"]) == [one.value for one in found.coefficients]
+    assert list(frame["n_at_1"]) == list(found.n_at_1)
+    last = each.iloc[-1]
+    assert (last["replicate"], last["name"]) == (19, found.coefficients[-1].name)
+    assert last["value"] == found.replicates[-1, -1]
+
+
+def test_the_annotations_of_a_dataset_are_its_long_table(results):
+    for kind in ("class", "ranking", "score"):
+        dataset = only(results, "Dataset", kind=kind)
+        pd.testing.assert_frame_equal(dataset.to_frame(), long_table(dataset), check_dtype=False)
+
+
+def test_a_table_or_a_library_that_is_not_there_is_named(results):
+    fit = only(results, "RaterModelFit", model="majority")
+    with pytest.raises(OptionError, match="cases, raters, classes, confusion"):
+        fit.to_frame("weights")
+    with pytest.raises(OptionError, match="pandas, polars, pyarrow"):
+        fit.to_frame(backend="arrow")
+    with pytest.raises(OptionError, match="holds no table"):
+        only(results, "GoldBeta").to_frame()
