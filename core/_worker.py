@@ -99,7 +99,7 @@ def _work(folder: Path, watch: Watch) -> None:
     result = draw_all(settings, arrays, watch)
     unfinished = folder / "unfinished.npz"
     try:
-        np.savez(unfinished, **result)
+        np.savez(unfinished, allow_pickle=False, **result)
         os.replace(unfinished, folder / "result.npz")
     except OSError as error:
         raise WorkerError(full_disk_words("The result", error)) from error

@@ -138,7 +138,9 @@ class _Child:
         self._reader.start()
 
     def _listen(self) -> None:
-        for line in iter(lambda: self._process.stdout.readline(_LONGEST_LINE), b""):
+        stdout = self._process.stdout
+        assert stdout is not None  # it was opened as a pipe
+        for line in iter(lambda: stdout.readline(_LONGEST_LINE), b""):
             self._heard = time.monotonic()
             try:
                 message = json.loads(line)
@@ -180,7 +182,8 @@ class _Child:
 
     def ask_to_stop(self) -> None:
         """The end of its input tells the child to stop."""
-        self._process.stdin.close()
+        if self._process.stdin is not None:
+            self._process.stdin.close()
 
     def close(self, deadline: float) -> None:
         """Wait for the child until ``deadline``, end it by force after that, and clear its folder away."""
@@ -190,7 +193,8 @@ class _Child:
             self._process.kill()
             self._process.wait()
         self._reader.join(1.0)
-        self._process.stdout.close()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _last_words(self) -> str:
@@ -206,7 +210,7 @@ def _folder_with(work: Work) -> Path:
     try:
         folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
         (folder / "job.json").write_text(json.dumps(work.settings), encoding="utf-8")
-        np.savez(folder / "arrays.npz", **work.arrays)
+        np.savez(folder / "arrays.npz", allow_pickle=False, **work.arrays)
     except OSError as error:
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)

@@ -182,18 +182,18 @@ def torn_case(
         named = draws.top[:, 0][draws.top[:, 0] < len(draws.classes)]
         count = np.bincount(named, minlength=2)
         first, second = np.argsort(-count, kind="stable")[:2]
-        codes = [int(draws.classes[place]) for place in (first, second)]
+        codes = int(draws.classes[first]), int(draws.classes[second])
         if count[second] < AS_GOOD * n_draws:
             continue
         risk, gap = None, 0
         if dataset.class_risk is not None and (dataset.class_risk >= 0).all():
-            risk = tuple(RISK_LEVELS[dataset.class_risk[code]] for code in codes)
+            risk = RISK_LEVELS[dataset.class_risk[codes[0]]], RISK_LEVELS[dataset.class_risk[codes[1]]]
             gap = abs(int(dataset.class_risk[codes[0]]) - int(dataset.class_risk[codes[1]]))
         rank = (gap, len(dataset.annotations_of(case)), float(count[second] / n_draws))
         if rank > best_rank:
             shares = (float(count[first] / n_draws), float(count[second] / n_draws))
             best_rank = rank
-            best = Torn(dataset.cases[case], tuple(dataset.classes[code] for code in codes), shares, risk)
+            best = Torn(dataset.cases[case], (dataset.classes[codes[0]], dataset.classes[codes[1]]), shares, risk)
     if best is None:
         raise NotApplicableError("No case is torn between two classes.")
     return best
@@ -231,10 +231,11 @@ def flips(reliabilities: Sequence[float], evaluations: Sequence[Evaluation]) -> 
         f"(γ = {reliabilities[-1]:g}), {last.name} does, each with a probability of {_at_least(first.p, last.p)}. "
         "Whoever chooses a classifier chooses a trust, too"
     )
+    sure = first.p is not None and last.p is not None and min(first.p, last.p) >= SURE
     same = {leader.name for leader in leaders(evaluations, "top1_accuracy")}
-    return Claim(words, first.name != last.name and min(first.p, last.p) >= SURE and len(same) == 1)
+    return Claim(words, first.name != last.name and sure and len(same) == 1)
 
 
-def _at_least(*probabilities: float) -> str:
-    least = min(probabilities)
+def _at_least(*probabilities: float | None) -> str:
+    least = min(0.0 if one is None else one for one in probabilities)
     return "more than .99" if least > 0.99 else number(least)

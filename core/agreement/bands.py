@@ -66,7 +66,10 @@ def bands(coefficient: Coefficient, scale: str = "landis_koch") -> tuple[Band, .
     names, inner = SCALES[scale]
     edges = np.array([-1.0, *inner, 1.0])
     why = _why_not(coefficient)
-    probability = [None] * len(names) if why else _cut_normal(edges, coefficient.value, coefficient.se)
+    value, se = coefficient.value, coefficient.se
+    probability: list[float | None] = [None] * len(names)
+    if not why and value is not None and se is not None:
+        probability = list(_cut_normal(edges, value, se))
     return tuple(
         Band(name, float(low), float(high), p, why)
         for name, (low, high), p in zip(names, pairwise(edges), probability, strict=True)

@@ -95,7 +95,7 @@ def _interval(
             _disagreements(_with_case(counts, split), weighting),
         )
     )
-    if low is None or below is None:
+    if low is None or below is None or high is None:
         return None
     return min(low, below), 1.0 if above is None else min(1.0, max(high, above))
 

@@ -92,17 +92,15 @@ def krippendorff_alpha(
     """
     if metric not in METRICS:
         raise OptionError(f"metric must be one of {', '.join(METRICS)}, not {metric!r}")
-    of_scores = isinstance(data, Dataset) and data.kind == "score"
-    if of_scores:
+    values: np.ndarray | None
+    if isinstance(data, Dataset) and data.kind == "score":
         if weights is not None or metric == "nominal":
             raise NotApplicableError(f"Scores are no classes: alpha of scores takes {', '.join(METRICS[1:])}.")
         counts, values = _scores(data, metric)
-        how, matrix = f"{metric} metric", None
-    else:
-        counts = as_counts(data)
-        how, matrix, values = _metric_of_classes(counts.n_classes, metric, labels, weights)
-    alpha = _alpha(counts, values, how, matrix, metric, level, "score" if of_scores else "class")
-    return alpha if of_scores else mind_rare_classes(alpha, counts)
+        return _alpha(counts, values, f"{metric} metric", None, metric, level, "score")
+    counts = as_counts(data)
+    how, matrix, values = _metric_of_classes(counts.n_classes, metric, labels, weights)
+    return mind_rare_classes(_alpha(counts, values, how, matrix, metric, level, "class"), counts)
 
 
 def _alpha(
@@ -223,11 +221,12 @@ def _scores(data: Dataset, metric: str) -> tuple[ClassCounts, np.ndarray]:
     if metric == "interval":
         codes = np.arange(score.size, dtype=np.int32)
         return ClassCounts(data.case_ptr, codes, np.ones(score.size, np.int64), score.size), score
-    values, codes = np.unique(score, return_inverse=True)
-    codes = codes.astype(np.int32)
+    values, places = np.unique(score, return_inverse=True)
+    codes = places.astype(np.int32)
     if metric == "ratio":
         _check_ratio(values)
-        return ClassCounts(*count_classes(data.case_ptr, codes, values.size), values.size), values
+        ptr, code, count = count_classes(data.case_ptr, codes, values.size)
+        return ClassCounts(ptr, code, count, values.size), values
     return ClassCounts(data.case_ptr, codes, np.ones(codes.size, np.int64), values.size), values
 
 

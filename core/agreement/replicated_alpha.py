@@ -48,7 +48,8 @@ class Alpha:
         if metric is not None and metric not in METRICS:
             raise OptionError(f"metric must be one of {', '.join(METRICS)}, not {metric!r}")
         self.metric = metric or "nominal"
-        by_weights = metric is None and matrix is not None
+        weight = matrix if metric is None else None
+        by_weights = weight is not None
         self.how = f"{weights} weights" if by_weights else f"{metric} metric"
         if self.metric == "nominal" and not by_weights:
             self.how = "nominal"
@@ -56,8 +57,8 @@ class Alpha:
         n, pairs = agreeing_pairs(counts.ptr, counts.count)
         self._distance = None
         if self.metric == "nominal":
-            self._distance = 1 - matrix if by_weights else None
-            within = paired(*csr, self._distance) if by_weights else n * (n - 1) - pairs
+            self._distance = None if weight is None else 1 - weight
+            within = n * (n - 1) - pairs if self._distance is None else paired(*csr, self._distance)
         else:
             values = class_labels(counts.n_classes, labels, at_least_zero=self.metric == "ratio")
         self._least = 1e-12 if by_weights else 0.0

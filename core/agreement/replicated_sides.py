@@ -86,7 +86,7 @@ class Side:
         by_vector = ByVector(vectors, [name for name in names if name not in _OWN_MARGINS], how)
         self.statistics: list[Statistic] = [by_vector]
         for name in _OWN_MARGINS:
-            if name in names:
+            if name in names and isinstance(data, Dataset):
                 ptr, entries = pick(data.case_ptr, case_of[pool.order])
                 rater, answer = data.rater[entries], data.answer[entries]
                 self.statistics.append(RaterKappa(name, vectors, ptr, rater, answer, data.n_raters, how))
@@ -101,6 +101,8 @@ class Side:
 
     def _cannot(self, name: str) -> bool:
         """Whether a coefficient is undefined on these data and on all resamples of them."""
+        if not isinstance(self.data, Dataset):
+            return False
         if name in _OF_TWO:
             return repeats_of(self.data) > 0
         return name == CONGER_KAPPA and self.data.n_raters * self.data.n_classes > current_settings().max_model_cells

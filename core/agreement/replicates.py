@@ -86,7 +86,7 @@ class ByVector:
         if name == SPA_CORRECTED:
             return self._spa_corrected(sums, label)
         if name == KRIPPENDORFF_ALPHA:
-            return self.alpha(sums)
+            return np.nan if self.alpha is None else self.alpha(sums)
         q, w = self.n_classes, self.matrix
         if name == BRENNAN_PREDIGER:
             return np.nan if q < 2 else beyond(p_a, 1 / q if w is None else float(w.mean()))

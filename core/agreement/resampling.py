@@ -51,6 +51,10 @@ class Statistic(Protocol):
     """How many numbers it holds of one resample."""
     n_values: int
 
+    @property
+    def labels(self) -> Sequence[tuple[str, str]]:
+        """Name and weights of each value."""
+
     def __call__(self, vector_weight: np.ndarray, case_weight: np.ndarray) -> np.ndarray:
         """Values of shape (n_values, n_resamples) from weights of shape (n_vectors or n_cases, n_resamples)."""
 

@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 import numpy as np
 
@@ -124,7 +125,8 @@ class Selection:
             known = {field.name for field in fields(cls)}
             if not isinstance(said, dict) or not said.keys() <= known:
                 raise ValueError
-            return cls(**{name: _checked(name, value) for name, value in said.items()})
+            checked: dict[str, Any] = {name: _checked(name, value) for name, value in said.items()}
+            return cls(**checked)
         except (ValueError, RecursionError):
             raise InputError("The selection cannot be understood.", "Choose it again in the sidebar.") from None
 
@@ -136,7 +138,8 @@ def days_of(dataset: Dataset) -> tuple[date, date] | None:
     known = dataset.time[dataset.time != MISSING_TIME] if dataset.time is not None else np.empty(0, np.int64)
     if not known.size:
         return None
-    return tuple(datetime.fromtimestamp(int(second), UTC).date() for second in (known.min(), known.max()))
+    first, last = (datetime.fromtimestamp(int(second), UTC).date() for second in (known.min(), known.max()))
+    return first, last
 
 
 def _checked(name: str, value: object) -> object:

@@ -7,6 +7,7 @@ from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError
 from ..models.choose import Choice, Standing
 from ..models.choose import choose as choose_model
+from ..models.result import RaterModelFit
 from .fits import with_gold
 from .inputs import progress, read_classes, stamp
 
@@ -27,7 +28,7 @@ def choose(options) -> tuple[dict, pd.DataFrame]:
     }
     if dataset.gold is not None and (dataset.gold >= 0).any():
         for row, each in zip(rows, found.standings, strict=True):
-            row["gold"] = None if each.fit is None else _by_gold(dataset, each, options.seed)
+            row["gold"] = None if each.fit is None else _by_gold(dataset, each.fit, options.seed)
         answer |= _beta_by_gold(dataset, found, options.seed)
     flat = [{name: value for name, value in row.items() if name != "gold"} for row in rows]
     return answer | stamp(options, dataset), pd.DataFrame(flat)
@@ -35,28 +36,28 @@ def choose(options) -> tuple[dict, pd.DataFrame]:
 
 def _row(each: Standing) -> dict:
     held = each.held
-    scored = held is not None
-    cases = None if not scored or held.case_score is None else held.case_score[~np.isnan(held.case_score)]
+    scores = None if held is None else held.case_score
+    cases = None if scores is None else scores[~np.isnan(scores)]
     return {
         "model": each.candidate.name,
-        "score": held.score if scored else None,
-        "se": held.se if scored else None,
+        "score": None if held is None else held.score,
+        "se": None if held is None else held.se,
         "diff": each.diff,
         "diff_se": each.diff_se,
         "n_parameters": each.n_parameters,
-        "beta": held.beta if scored else None,
-        "beta_shown": each.beta if scored else None,
-        "doubt": each.doubt if scored else None,
-        "within_one_se": each.within_one_se if scored else None,
+        "beta": None if held is None else held.beta,
+        "beta_shown": None if held is None else each.beta,
+        "doubt": None if held is None else each.doubt,
+        "within_one_se": None if held is None else each.within_one_se,
         "case_score": float(cases.mean()) if cases is not None and cases.size else None,
         "excluded": each.excluded or None,
     }
 
 
-def _by_gold(dataset: Dataset, each: Standing, seed: int) -> dict:
+def _by_gold(dataset: Dataset, fit: RaterModelFit, seed: int) -> dict:
     from ..models.gold_measures import gold_measures
 
-    found = gold_measures(dataset, each.fit, seed=seed)
+    found = gold_measures(dataset, fit, seed=seed)
     certain = found.certain_right
     return {
         "n": found.n,
@@ -77,10 +78,11 @@ def _beta_by_gold(dataset: Dataset, found: Choice, seed: int) -> dict:
     """β by the known classes, of the chosen model; nothing where they are too few or it takes none."""
     from ..models.gold_measures import beta_by_gold
 
-    if found.best.fit.method != "em":
+    fit = found.best.fit
+    if fit is None or fit.method != "em":
         return {}
     try:
-        by_gold = beta_by_gold(dataset, found.best.fit, seed=seed)
+        by_gold = beta_by_gold(dataset, fit, seed=seed)
     except NotApplicableError:
         return {}
     return {"beta_by_gold": {"beta": by_gold.beta, "log_loss": by_gold.log_loss, "n": by_gold.n}}

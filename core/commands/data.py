@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from ..annotations.ordering import with_class_order
 from ..errors import InputError
 from ..ingest.samples import SAMPLES
-from .inputs import read_file, stamp
+from .inputs import read_file, read_warned, stamp
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,6 +25,8 @@ def describe(options) -> tuple[dict, Callable[[], "pd.DataFrame"]]:
     """What a file holds, and what became of its rows; the table is of the dropped ones."""
     reading = read_file(options)
     dataset, report = reading.dataset, reading.report
+    if report is None:
+        raise InputError("Nothing is known of how these data were read.", "Describe the file that they come from.")
     answer = {
         "name": dataset.name,
         "kind": dataset.kind,
@@ -75,8 +77,7 @@ def agreement(options) -> tuple[dict, "pd.DataFrame"]:
         raise InputError(f"There is no weighting {options.spa_weights!r}.", f"Use {', '.join(SPA_WEIGHTINGS)}.")
     if options.weights not in (None, *WEIGHT_FAMILIES):
         raise InputError(f"There are no weights {options.weights!r}.", f"Use {', '.join(WEIGHT_FAMILIES)}.")
-    reading = read_file(options)
-    options.cautions.extend(reading.report.warnings)
+    reading = read_warned(options)
     dataset = reading.dataset
     more: dict = {"left_out": 0}
     if options.weights is not None or (dataset.kind == "score" and options.threshold is not None):
@@ -89,7 +90,7 @@ def agreement(options) -> tuple[dict, "pd.DataFrame"]:
         if options.ordinal and dataset.kind == "class":
             dataset = with_class_order(dataset, dataset.classes)
         found = coefficients_for(dataset, options.level, spa_weightings=[options.spa_weights])
-        table = found.coefficients
+        table = list(found.coefficients)
         more |= {"kind": found.kind, "not_given": [{"what": one.what, "why": one.why} for one in found.left_out]}
         more["quote"] = _quote(found)
     rows = [_fields(coefficient) for coefficient in table]

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -107,17 +108,18 @@ def _variant(named: list[Method], options) -> Method:
         if name.startswith("variant_") and value is not None
     }
     own = named[0].variant
+    variants = [(method, method.variant) for method in named if method.variant is not None]
     for name in given:
         if own is None or own.option != name:
             raise InputError(f"{named[0].title} takes no --{name}.", "Leave it out, or name the model that takes it.")
     if own is None:
         return named[0]
     if own.option not in given:
-        return next(method for method in named if method.variant.is_default)
+        return next(method for method, variant in variants if variant.is_default)
     wanted = own.normalise(given[own.option])
-    found = next((method for method in named if method.variant.value == wanted), None)
+    found = next((method for method, variant in variants if variant.value == wanted), None)
     if found is None:
-        values = ", ".join(method.variant.value for method in named)
+        values = ", ".join(variant.value for _, variant in variants)
         raise InputError(f"--{own.option} is {wanted!r}.", f"Use one of {values}.")
     return found
 
@@ -158,7 +160,8 @@ def _of_posterior(fitted: Fitted) -> dict:
     bayes = fitted.bayes
     if bayes is None:
         return {}
-    found, answer = fitted.fit, {}
+    found = fitted.fit
+    answer: dict[str, Any] = {}
     if len(found.classes) == 2 and found.uncertainty is not None:
         spread = found.uncertainty.prevalence
         answer["pi"] = {

@@ -60,11 +60,17 @@ def _classes(given: str | None) -> list[str] | Path | None:
     return Path(given) if Path(given).is_file() else [name.strip() for name in given.split(",")]
 
 
+def read_warned(options, kind: Kind | None = None) -> Reading:
+    """The same; its warnings are kept for standard error."""
+    reading = read_file(options, kind)
+    if reading.report is not None:
+        options.cautions.extend(reading.report.warnings)
+    return reading
+
+
 def read_classes(options) -> tuple[Dataset, int]:
     """One class per annotation, and how many were left out; warnings are kept for standard error."""
-    reading = read_file(options)
-    options.cautions.extend(reading.report.warnings)
-    return reading.dataset.as_classes(options.threshold)
+    return read_warned(options).dataset.as_classes(options.threshold)
 
 
 def stamp(options, dataset: Dataset) -> dict:

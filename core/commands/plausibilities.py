@@ -2,6 +2,7 @@
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from ..plausibility.gaussian import GaussianScores
 from ..plausibility.gaussian_prior import fit_prior
 from ..plausibility.plackett_luce.trust import MixturePlackettLuce
 from ..plausibility.protocol import PlausibilityModel
-from .inputs import progress, read_file, stamp, write_table
+from .inputs import progress, read_warned, stamp, write_table
 
 LEVELS = (0.5, 0.9, 0.99)
 _METRIC_FIELDS = ("mean", "sd", "ci_low", "ci_high", "min", "max", "point", "case_se", "total_se", "n_cases")
@@ -71,9 +72,13 @@ def sweep(options) -> tuple[dict, pd.DataFrame]:
     classifiers = read_classifiers(options, dataset)
     model = chosen_model(options)
     found = _run(options, model, dataset, reliabilities, classifiers)
-    rows, better = [], []
+    rows: list[dict[str, Any]] = []
+    better: list[dict[str, Any]] = []
     for place, (reliability, result) in enumerate(zip(found.reliabilities, found.certainty, strict=True)):
-        row = {"reliability": reliability, **{f"top{top}": result.mean(top) for top in range(1, options.top + 1)}}
+        row: dict[str, Any] = {
+            "reliability": reliability,
+            **{f"top{top}": result.mean(top) for top in range(1, options.top + 1)},
+        }
         if found.risk:
             risk = found.risk[place]
             row["risk"] = {"of_top1": float(risk.of_top1.mean()), "summed": float(risk.summed.mean())}
@@ -116,11 +121,9 @@ def sweep(options) -> tuple[dict, pd.DataFrame]:
 def read_input(options) -> tuple[Dataset, int]:
     """What the model eats, with risk levels where they are given."""
     if _closed_form(options):
-        reading = read_file(options, kind="score")
-        options.cautions.extend(reading.report.warnings)
+        reading = read_warned(options, kind="score")
         return reading.dataset, 0
-    reading = read_file(options)
-    options.cautions.extend(reading.report.warnings)
+    reading = read_warned(options)
     dataset, left_out = as_taken(method_named("plausibility", options.model), reading.dataset, options.threshold)
     if getattr(options, "risk", None):
         dataset = dataclasses.replace(dataset, class_risk=_read_risk(options.risk, dataset))
@@ -259,7 +262,7 @@ def _undefined_tops(options, dataset: Dataset) -> dict:
 
 
 def _flat(row: dict, prefix: str = "") -> dict:
-    flat = {}
+    flat: dict[str, Any] = {}
     for key, value in row.items():
         if isinstance(value, dict):
             flat |= _flat(value, f"{prefix}{key}.")

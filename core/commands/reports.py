@@ -8,14 +8,13 @@ from ..annotations.named_selection import Selection
 from ..errors import InputError
 from ..methods import as_taken, method_named, offered
 from ..report.build import SECTIONS, ReportRequest, build_report
-from .inputs import progress, read_file, stamp
+from .inputs import progress, read_warned, stamp
 from .plausibilities import chosen_model, read_classifiers
 
 
 def report(options) -> tuple[dict, pd.DataFrame]:
     """Write the report; the table lists its sections."""
-    reading = read_file(options)
-    options.cautions.extend(reading.report.warnings)
+    reading = read_warned(options)
     dataset = reading.dataset
     if dataset.kind == "score" and options.threshold is None:
         raise InputError("Scores need a threshold.", "Give --threshold T.")

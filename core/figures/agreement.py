@@ -54,8 +54,7 @@ def forest(
         lines.append(len(ticks))
         ticks.append(plotly(label))
         shown.append(one)
-    low = [0.0 if c.ci_low is None else c.value - c.ci_low for c in shown]
-    high = [0.0 if c.ci_high is None else c.ci_high - c.value for c in shown]
+    low, high = [c.arms[0] for c in shown], [c.arms[1] for c in shown]
     data = [
         scatter(
             x=[c.value for c in shown],
@@ -71,7 +70,8 @@ def forest(
             showlegend=False,
         )
     ]
-    lowest = min([0.0, *(c.ci_low if c.ci_low is not None else c.value for c in shown)])
+    ends = [c.value if c.ci_low is None else c.ci_low for c in shown]
+    lowest = min([0.0, *(end for end in ends if end is not None)])
     return titled(
         theme,
         title,

@@ -37,13 +37,12 @@ def named_forest(
     overall : float, optional
         Drawn as a line to compare with.
     """
-    shown = [(name, one) for name, one in zip(names, coefficients, strict=True) if one.value is not None]
-    shown.sort(key=lambda pair: pair[1].value)
-    shown = shown[:MOST_LINES]
+    known = [(one.value, name, one) for name, one in zip(names, coefficients, strict=True) if one.value is not None]
+    known.sort(key=lambda each: each[0])
+    values = [value for value, _, _ in known[:MOST_LINES]]
+    shown = [(name, one) for _, name, one in known[:MOST_LINES]]
     shapes: list[dict] = []
-    values = [one.value for _, one in shown]
-    low = [0.0 if one.ci_low is None else one.value - one.ci_low for _, one in shown]
-    high = [0.0 if one.ci_high is None else one.ci_high - one.value for _, one in shown]
+    low, high = [one.arms[0] for _, one in shown], [one.arms[1] for _, one in shown]
     data = [
         scatter(
             x=values,
@@ -93,8 +92,8 @@ def agreement_over_time(found: OverTime, theme: Theme, title: str) -> go.Figure:
                 name=method_named("coefficient", ones[0].name).title,
                 line={"color": colour, "width": 2, "dash": ("solid", "dash")[line % 2]},
                 error_y=error_bars(
-                    [_above(ones[place]) for place in known],
-                    [_below(ones[place]) for place in known],
+                    [ones[place].arms[1] for place in known],
+                    [ones[place].arms[0] for place in known],
                     with_opacity(colour, 0.6),
                     1.5,
                     3,
@@ -202,11 +201,3 @@ def band_bar(found: Sequence[Band], theme: Theme, title: str) -> go.Figure:
 
 def _ends(one: Coefficient) -> str:
     return "no interval" if one.ci_low is None else f"{one.ci_low:.3f} to {one.ci_high:.3f}"
-
-
-def _above(one: Coefficient) -> float:
-    return 0.0 if one.ci_high is None else one.ci_high - one.value
-
-
-def _below(one: Coefficient) -> float:
-    return 0.0 if one.ci_low is None else one.value - one.ci_low

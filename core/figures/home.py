@@ -88,18 +88,18 @@ def with_intervals(
     """
     n = min(len(names), MOST_LINES)
     data: list[Trace] = []
-    value, low, high = (np.asarray(each[:n], float) for each in (value, low, high))
-    marked = np.zeros(n, bool) if marked is None else np.asarray(marked[:n], bool)
-    for here, colour, symbol in ((~marked, theme.accent, "circle"), (marked, theme.mean, "x")):
+    at, least, most = (np.asarray(each[:n], float) for each in (value, low, high))
+    crossed = np.zeros(n, bool) if marked is None else np.asarray(marked[:n], bool)
+    for here, colour, symbol in ((~crossed, theme.accent, "circle"), (crossed, theme.mean, "x")):
         places = np.flatnonzero(here)
         data.append(
             scatter(
-                x=value[places],
+                x=at[places],
                 y=places,
                 mode="markers",
                 marker={"color": colour, "size": 9, "symbol": symbol},
                 error_x=error_bars(
-                    high[places] - value[places], value[places] - low[places], with_opacity(colour, 0.7), 1.8, 3
+                    most[places] - at[places], at[places] - least[places], with_opacity(colour, 0.7), 1.8, 3
                 ),
                 showlegend=False,
             )

@@ -31,7 +31,7 @@ def mean_certainty(sweep: SweepTable, theme: Theme, title: str) -> go.Figure:
         mean = sweep.mean(top)
         if np.isnan(mean).any():
             continue
-        error = [1.96 * result.mean_se(top) for result in sweep.certainty]
+        error = [1.96 * (result.mean_se(top) or 0.0) for result in sweep.certainty]
         data.append(
             scatter(
                 x=list(sweep.reliabilities),

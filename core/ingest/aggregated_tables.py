@@ -71,6 +71,8 @@ def contingency_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], No
 
 def pattern_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
     """Answers of a table with a column for each rater and one of how many cases have these answers."""
+    if mapping.count is None:
+        raise InputError("No column counts the cases of a pattern.", "Name the column of counts.")
     count = _counts(raw, mapping.count)
     tell(0.1)
     _refuse_more(int(count.sum()), MOST_CASES, "cases")

@@ -45,6 +45,7 @@ def entries_of_rankings(rows: Rows, raw: RawTable) -> tuple[np.ndarray, np.ndarr
     """Sort rows by annotation (case, rater, time); the first row and the entry range of each annotation."""
     import pandas as pd
 
+    keys: dict[str, np.ndarray]
     if rows.annotation is not None:
         keys = {"annotation": rows.annotation}
     else:
@@ -52,7 +53,8 @@ def entries_of_rankings(rows: Rows, raw: RawTable) -> tuple[np.ndarray, np.ndarr
         if rows.time is not None:
             keys["time"] = rows.time
     annotation = pd.DataFrame(keys).groupby(list(keys), sort=False, dropna=False).ngroup().to_numpy()
-    best_first = np.lexsort((rows.rank, annotation))
+    rank = np.zeros(len(annotation)) if rows.rank is None else rows.rank
+    best_first = np.lexsort((rank, annotation))
     rows.keep(best_first)
     annotation = annotation[best_first]
     entry = annotation * len(rows.answer.values) + rows.answer_code

@@ -54,14 +54,14 @@ def bootstrap_errors(
         posterior = problem.posterior(top)[:, order].astype(np.float32) if keep else None
         return prevalence, np.einsum("jkk,k->j", confusion, prevalence), confusion, posterior
 
-    sums = None
+    sums: list[tuple[np.ndarray, np.ndarray]] = []
     posteriors = []
     # Sums of deviations from the fit, so that nothing cancels and no replicate need be kept.
     centre = (fit.prevalence, fit.accuracy(), fit.confusion)
     for found in map_chunks(one, list(range(n_replicates)), token=token, progress=progress):
         away = [value - at for value, at in zip(found[:3], centre, strict=True)]
         new = [(value, value**2) for value in away]
-        sums = new if sums is None else [(a + c, b + d) for (a, b), (c, d) in zip(sums, new, strict=True)]
+        sums = new if not sums else [(a + c, b + d) for (a, b), (c, d) in zip(sums, new, strict=True)]
         if keep:
             posteriors.append(found[3])
     n = n_replicates

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
-from ..errors import InputError
+from ..errors import InputError, NotApplicableError
 from ..methods import Method, method_named
 from .em_model import EmModel
 from .nuts.result import BayesianFit
@@ -149,6 +149,8 @@ def fit_request(
     method = request.method
     run = {option.name: request.option(option.name) for option in method.options if option.of_run}
     of_model = {name: value for name, value in request.options if name not in run}
+    if method.fit is None:
+        raise NotApplicableError(f"{method.title} cannot be fitted.")
     found = method.fit(method.make(**of_model), dataset, request.way, run, token, progress)
     bayes = found if isinstance(found, BayesianFit) else None
     fit = replace(found, model=request.model) if bayes is None else bayes.fit

@@ -38,6 +38,7 @@ class ConfusionDensity:
     """
 
     name = ""
+    ndim: int
 
     def __init__(self, dataset: Dataset):
         self.dataset = dataset
@@ -50,6 +51,15 @@ class ConfusionDensity:
     @property
     def settings(self) -> dict:
         """What was chosen for the model, as a fit tells it."""
+        raise NotImplementedError
+
+    def job(self) -> tuple[dict, dict[str, np.ndarray]]:
+        """Settings and arrays for `from_job`."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_job(cls, settings: dict, arrays: dict[str, np.ndarray]) -> "ConfusionDensity":
+        """The same density from what `job` gave."""
         raise NotImplementedError
 
     def logs(self, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

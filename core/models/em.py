@@ -35,7 +35,10 @@ class Chart(Protocol):
 class Family(Protocol):
     """How a model's raters answer; arrays have axes rater, answered class, true class."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """That of its method, or of its numbers of raters."""
+        ...
 
     def maximise(self, counts: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """The θ that maximises Σ counts · ln θ within the model, and its parameters by name."""

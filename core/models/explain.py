@@ -56,7 +56,9 @@ def explain(dataset: Dataset, fit: RaterModelFit, case: int) -> Reason:
         sentence = "Nobody answered this case: its probabilities are those of all cases."
     elif fit.settings.get("use_gold") and dataset.gold is not None and dataset.gold[case] >= 0:
         sentence = f"It is known to be {dataset.classes[top]}."
-    elif np.isclose(*fit.class_probability[case, order[:2]], rtol=1e-9, atol=1e-12):
+    elif np.isclose(
+        fit.class_probability[case, order[0]], fit.class_probability[case, order[1]], rtol=1e-9, atol=1e-12
+    ):
         sentence = f"{dataset.classes[top]} and {dataset.classes[order[1]]} are equally probable."
     else:
         n, name, other = rater.size, dataset.classes[top], dataset.classes[against]

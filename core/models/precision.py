@@ -63,21 +63,21 @@ def precision_of(
     at = Coordinates(problem, fit)
     notes = _notes(problem, fit)
     keep = fit.class_probability.size * n_replicates <= MOST_KEPT
-    errors = None
+    errors: Errors | None = None
+    how: str = "case bootstrap"
     if method == "observed information" or (method is None and at.start.size <= MOST_PARAMETERS):
         try:
             errors, draws = information_errors(at, n_replicates, seed, token, progress)
-            method = "observed information"
+            how = "observed information"
             posteriors = _posteriors(problem, at, draws) if keep else []
         except NotApplicableError as error:
             if method is not None:
                 raise
             notes = (*notes, f"{error} The bootstrap was used.")
     if errors is None:
-        method = "case bootstrap"
         errors, posteriors = bootstrap_errors(problem, fit, n_replicates, seed, keep, token, progress)
     return Uncertainty(
-        method,
+        how,
         level,
         *_spreads(at, fit, errors, int((np.diff(dataset.case_ptr) > 0).sum()), level),
         _quantiles(posteriors, level) if posteriors else None,

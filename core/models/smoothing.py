@@ -8,7 +8,7 @@ from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
 from ._kernels import count_from
 from .design import Design
-from .em import Family, Prior, Summit, climb, no_prior
+from .em import Family, Point, Prior, Summit, climb, no_prior
 from .stopping import StoppingRule
 
 Smoothing = Literal["none", "diagonal", "pooled", "empirical"]
@@ -74,9 +74,10 @@ def empirical_prior(data: Design, family: Family, token: CancelToken | None) -> 
     """
     n_classes = data.dataset.n_classes
     popularity = np.bincount(data.dataset.answer, minlength=n_classes) + 1.0
-    at = data.start
+    at: np.ndarray | Point = data.start
     counts = count_from(data.dataset.case_ptr, data.cell, at, data.n_cells)[1]
-    prior, strengths = None, None
+    prior: Prior | None = None
+    strengths: np.ndarray | None = None
     for _ in range(_ROUNDS):
         by_rater = counts.reshape(-1, n_classes, n_classes)
         mean = np.ascontiguousarray(pool_rows(by_rater.sum(axis=0).T, popularity / popularity.sum()).T)
@@ -89,6 +90,7 @@ def empirical_prior(data: Design, family: Family, token: CancelToken | None) -> 
         prior = found
         top = climb(data, family, prior, at, StoppingRule(_STEPS_A_ROUND, 1e-8), token=token)
         counts, at = top.counts, top.point
+    assert prior is not None  # there is at least one round
     return prior
 
 

@@ -113,7 +113,7 @@ def fit_prior(dataset: Dataset) -> FittedPrior:
     options = {"maxiter": MAX_ITERATIONS, "ftol": 1e-13, "gtol": 1e-8}
     fits = [minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options) for start in starts]
     best = min(fits, key=lambda fit: fit.fun)
-    m0, k0, a0, b0 = best.x[0], *np.exp(best.x[1:])
+    m0, (k0, a0, b0) = best.x[0], np.exp(best.x[1:])
     at_bounds = tuple(
         name for name, at in zip(BOUNDS, (best.x <= low + 1e-9) | (best.x >= high - 1e-9), strict=True) if at
     )

@@ -47,7 +47,7 @@ def windows_of(panel: Panel, rows: np.ndarray, n_windows: int, level: float) -> 
     # The points are equally far apart as they stand, not on the logit scale.
     mass = even_mass(points, values - np.log(points * (1 - points)))
     low, high = (quantile(cell_edges(points), mass, q) for q in ((1 - level) / 2, (1 + level) / 2))
-    time = panel.dataset.time
+    time = panel.time
     return Windows(
         np.array([time[part[0]] for part in parts]),
         np.array([time[part[-1]] for part in parts]),

@@ -56,6 +56,6 @@ def agreement_with_blind(dataset: Dataset, reads: BlindReads | None, level: floa
                 n[rater] += 1
     value = np.divide(agree, n, out=np.full(n_raters, np.nan), where=n > 0)
     z = float(ndtri((1 + level) / 2))
-    ends = [wilson(p, m, z) if m else (np.nan, np.nan) for p, m in zip(value, n, strict=True)]
+    ends = [wilson(float(p), float(m), z) if m else (np.nan, np.nan) for p, m in zip(value, n, strict=True)]
     low, high = np.array(ends, float).reshape(n_raters, 2).T
     return Rates(value, np.ascontiguousarray(low), np.ascontiguousarray(high), n)

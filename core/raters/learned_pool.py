@@ -66,7 +66,8 @@ class LearnedPool:
             reached = np.concatenate([np.zeros((len(self.mass), 1)), np.cumsum(self.mass, axis=1)], axis=1)
             for column, end in zip(columns[1:], ((1 - level) / 2, (1 + level) / 2), strict=True):
                 column[self.seen] = [np.interp(end, row, _EDGES) for row in reached]
-        return Rates(*columns, self.n)
+        value, low, high = columns
+        return Rates(value, low, high, self.n)
 
     def mean_over(self, n_annotations: np.ndarray) -> float | None:
         """Mean accuracy over the annotations of those who are judged."""

@@ -60,6 +60,13 @@ class Panel:
     rater_ptr: np.ndarray
     order: np.ndarray
 
+    @property
+    def time(self) -> np.ndarray:
+        """Times of the annotations, as of the dataset; unknown throughout where it has none."""
+        if self.dataset.time is None:
+            return np.full(self.dataset.n_annotations, MISSING_TIME)
+        return self.dataset.time
+
     def of(self, rater: int) -> np.ndarray:
         """Annotations of a rater, in order of time."""
         return self.order[self.rater_ptr[rater] : self.rater_ptr[rater + 1]]

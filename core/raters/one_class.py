@@ -58,7 +58,7 @@ def one_class(panel: Panel) -> OneClass:
     answers = dataset.case_ptr, dataset.rater, dataset.answer, cells(dataset)
     answered = np.bincount(dataset.answer, minlength=n_classes).astype(np.float64)
     case = dataset.case_of_annotation
-    for rater in np.flatnonzero((n >= FEWEST) & (n_named >= ONLY * n)):
+    for rater in np.flatnonzero((n >= FEWEST) & (n_named >= ONLY * n)).tolist():
         rows = panel.of(rater)
         rows = np.ascontiguousarray(rows[panel.judged[rows]])
         k = int(favourite[rater])

@@ -42,7 +42,7 @@ class Measure:
             return float(self.patterns.certainty(extended.counts).mean())
         if self.quantity == "agreement":
             found = spa(_csr(extended.counts), level=self.level)
-            return 1.0 if found.ci_low is None else found.ci_high - found.ci_low
+            return 1.0 if found.ci_low is None or found.ci_high is None else found.ci_high - found.ci_low
         if self.quantity == "prevalence":
             return self._prevalence(fitted_posterior(extended, world)[extended.counts.sum(axis=1) > 0])
         return self._accuracy(extended, world, log_posterior(extended, world))
@@ -56,8 +56,8 @@ class Measure:
         information = float(((q - p) ** 2).sum())  # of the logit
         if information < 1e-9:
             return 1.0
-        half = float(ndtri((1 + self.level) / 2)) / np.sqrt(information)
-        return float(expit(logit(p) + half) - expit(logit(p) - half))
+        half, at = float(ndtri((1 + self.level) / 2)) / np.sqrt(information), logit(np.asarray(p))
+        return float(expit(at + half) - expit(at - half))
 
     def _accuracy(self, extended: ExtendedData, world: World, log_joint: np.ndarray) -> float:
         """Width of the interval of a rater's accuracy alone (`core.raters.accuracy`)."""

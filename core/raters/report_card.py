@@ -227,13 +227,16 @@ def _disagreement(panel: Panel, annotation: int) -> Disagreement:
 
 
 def _triple(rates, place: int) -> tuple[float, float, float] | None:
-    found = tuple(float(column[place]) for column in (rates.value, rates.low, rates.high))
+    found = float(rates.value[place]), float(rates.low[place]), float(rates.high[place])
     return found if np.isfinite(found).all() else None
 
 
 def _middle(values: np.ndarray) -> tuple[float, float, float] | None:
     known = values[np.isfinite(values)]
-    return tuple(float(q) for q in np.quantile(known, (0.5, 0.25, 0.75))) if known.size else None
+    if not known.size:
+        return None
+    middle, low, high = np.quantile(known, (0.5, 0.25, 0.75)).tolist()
+    return middle, low, high
 
 
 def _known(value: float) -> float | None:

@@ -110,9 +110,9 @@ class Metrics:
     def merge(self, states: Sequence[MetricState]) -> MetricState:
         """Sums of all chunks."""
         return MetricState(
-            sum(state.total for state in states),
-            sum(state.n for state in states),
-            sum(state.gap for state in states),
+            sum((state.total for state in states[1:]), states[0].total),
+            sum((state.n for state in states[1:]), states[0].n),
+            sum((state.gap for state in states[1:]), states[0].gap),
             np.concatenate([state.per_case for state in states]),
         )
 

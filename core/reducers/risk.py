@@ -71,7 +71,8 @@ class RiskLevels:
 
     def init(self, n_cases: int, n_draws: int) -> RiskState:
         """Empty rows."""
-        return RiskState(*(np.empty((n_cases, N_LEVELS)) for _ in range(3)), np.empty(n_cases))
+        top, summed, mean = (np.empty((n_cases, N_LEVELS)) for _ in range(3))
+        return RiskState(top, summed, mean, np.empty(n_cases))
 
     def update(self, state: RiskState, place: int, case: int, draws: CaseDraws) -> None:
         """Count one case's levels."""

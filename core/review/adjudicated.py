@@ -41,9 +41,9 @@ def results(reviews: Mapping[str, CaseReview], *, closed: bool = False) -> dict[
     closed : bool
         Whether to take cases that were closed by agreeing with the panel, too, with the last opinion there.
     """
-    found = {}
+    found: dict[str, tuple[Opinion, int]] = {}
     for case_id, review in reviews.items():
-        if review.adjudication is not None:
+        if review.adjudication is not None and review.adjudication.opinion is not None:
             found[case_id] = (review.adjudication.opinion, review.adjudication.at)
         elif closed and review.state == "closed":
             found[case_id] = (review.reads[-1].opinion, review.events[-1].at)
@@ -77,26 +77,27 @@ def with_reviews(
     if not added:
         raise InputError("No adjudication can be added as an annotation.", "Adjudicate cases with a class first.")
     cases, opinions, seconds = zip(*added, strict=True)
-    fields = {
-        "case_code": np.append(dataset.case_of_annotation, cases),
-        "rater_code": np.append(dataset.rater, np.full(len(cases), dataset.n_raters)),
-        "time": None if dataset.time is None else np.append(dataset.time, seconds),
-    }
+    whose = (
+        np.append(dataset.case_of_annotation, cases),
+        np.append(dataset.rater, np.full(len(cases), dataset.n_raters)),
+    )
+    time = None if dataset.time is None else np.append(dataset.time, seconds)
     codes = {name: code for code, name in enumerate(dataset.classes)}
     side = {name: getattr(dataset, name) for name in _SIDE}
     names = (dataset.name, dataset.cases, (*dataset.raters, rater), dataset.classes)
     if dataset.kind == "class":
         answer = np.append(dataset.answer, [codes[opinion.first[0]] for opinion in opinions])
-        grown = Dataset.from_classes(*names, answer=answer, **fields, **side)
+        grown = Dataset.from_classes(*names, *whose, answer, time, **side)
     else:
         named = [[codes[name] for name in opinion.classes] for opinion in opinions]
         ranks = [[rank for rank, block in enumerate(o.blocks) for _ in block] for o in opinions]
         grown = Dataset.from_rankings(
             *names,
-            entry_ptr=np.append(dataset.entry_ptr, dataset.entry_ptr[-1] + np.cumsum([len(n) for n in named])),
-            entry_class=np.append(dataset.entry_class, np.concatenate(named)),
-            entry_rank=np.append(dataset.entry_block, np.concatenate(ranks)),
-            **fields,
+            *whose,
+            np.append(dataset.entry_ptr, dataset.entry_ptr[-1] + np.cumsum([len(n) for n in named])),
+            np.append(dataset.entry_class, np.concatenate(named)),
+            np.append(dataset.entry_block, np.concatenate(ranks)),
+            time,
             **side,
         )
     return WithReviews(grown, len(added), tuple(left_out))

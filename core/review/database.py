@@ -18,7 +18,7 @@ from alembic.util import CommandError
 
 from ..errors import InputError
 from ..settings import current_settings
-from .review_errors import StoreError
+from .review_errors import StoreError, Trouble
 
 PATIENCE = 5.0  # seconds that a write waits for another
 _MIGRATIONS = Path(__file__).parent / "migrations"
@@ -119,6 +119,7 @@ def store_error(error: Exception, url: sa.URL) -> StoreError:
     state = getattr(cause, "sqlstate", None)
     where = url.database if url.get_backend_name() == "sqlite" else f"{url.host or 'this computer'}/{url.database}"
     end = "Nothing was acknowledged; sending once more records nothing twice."
+    trouble: Trouble
     if isinstance(error, sa.exc.TimeoutError) or state in ("55P03", "57014", "40P01", "40001"):
         trouble = "locked"
     elif isinstance(cause, sqlite3.Error):
@@ -133,7 +134,7 @@ def store_error(error: Exception, url: sa.URL) -> StoreError:
     return StoreError(trouble, f"{said} {end}")
 
 
-_SQLITE_TROUBLE = {
+_SQLITE_TROUBLE: dict[int, Trouble] = {
     sqlite3.SQLITE_BUSY: "locked",
     sqlite3.SQLITE_LOCKED: "locked",
     sqlite3.SQLITE_FULL: "full",
@@ -144,7 +145,7 @@ _SQLITE_TROUBLE = {
     sqlite3.SQLITE_CORRUPT: "damaged",
     sqlite3.SQLITE_NOTADB: "damaged",
 }
-_POSTGRES_TROUBLE = {
+_POSTGRES_TROUBLE: dict[str, Trouble] = {
     "53100": "full",
     "53": "unreachable",
     "25006": "read-only",
@@ -170,12 +171,14 @@ def empty_log(engine: sa.Engine) -> None:
     """Write the pages of SQLite's log to the file and cut it, so that what was erased is gone from the disk."""
     if engine.dialect.name == "sqlite":
         with engine.connect() as connection, suppress(sqlite3.Error):  # a reader holds it: emptied at the next occasion
-            connection.connection.driver_connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            driver = connection.connection.driver_connection
+            if driver is not None:
+                driver.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def connect(url: sa.URL, patience: float = PATIENCE) -> sa.Engine:
     """An engine as it is needed here, on whatever schema is there."""
-    if url.get_backend_name() == "sqlite":
+    if url.get_backend_name() == "sqlite" and url.database is not None:
         try:
             Path(url.database).parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..errors import InputError
 
@@ -123,7 +124,7 @@ class Opinion:
     def to_json(self) -> str:
         """Text for the database and for export."""
         if self.distribution:
-            value = {"distribution": dict(self.distribution)}
+            value: dict[str, Any] = {"distribution": dict(self.distribution)}
         else:
             value = {"ranking": self.blocks} if self.blocks else {"undetermined": True}
         return json.dumps(value, ensure_ascii=False)

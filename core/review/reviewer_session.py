@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError
-from .events import Draft, Event, check_name
+from .events import Draft, Event, Kind, check_name
 from .rules import what_follows
 from .sessions import Queued, Session, SessionLine, SessionProgress, progress_of
 from .states import CaseReview
@@ -77,7 +77,7 @@ class Desk:
                 asked[case_id] = how[self.reviewer]
         return asked
 
-    def draft(self, case_id: str, kind: str, **said) -> Draft:
+    def draft(self, case_id: str, kind: Kind, **said) -> Draft:
         """A submission, not sent: ``kind`` one of `core.review.events.Kind`, ``said`` fields of `Draft`."""
         return Draft(dataset=self.dataset.digest, case_id=case_id, kind=kind, reviewer=self.reviewer, **said)
 

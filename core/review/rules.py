@@ -4,6 +4,7 @@ from dataclasses import fields, replace
 
 from ..errors import InputError
 from .events import Draft, Event
+from .opinions import Opinion
 from .review_errors import NotAllowedError
 from .states import SETTLED, CaseReview, ReviewerOpinion, effective, review_of
 
@@ -74,9 +75,7 @@ _ENDS = {
 
 
 def _opinion(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> None:
-    _needs_opinion(draft)
-    if draft.opinion.kind == "distribution":
-        raise InputError("An opinion is a class or a ranking.", "A distribution is for arbitration.")
+    _needs_class_or_ranking(draft)
     _not_adjudicated(review)
     if own:
         raise NotAllowedError(
@@ -93,17 +92,15 @@ def _reveal(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> No
 
 
 def _keep(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> None:
-    _revealed(review, draft, own)
-    if own.settled:
+    if _revealed(review, draft, own).settled:
         raise NotAllowedError("You have kept or changed your opinion already.")
 
 
 def _change(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> None:
     _needs_opinion(draft)
-    _revealed(review, draft, own)
-    if draft.opinion.kind == "distribution":
-        raise InputError("An opinion is a class or a ranking.", "A distribution is for arbitration.")
-    if draft.opinion == own.opinion:
+    before = _revealed(review, draft, own)
+    _needs_class_or_ranking(draft)
+    if draft.opinion == before.opinion:
         raise NotAllowedError("That is the opinion that you have. Keep it, or choose another.")
     _needs_reason(draft, "a change")
 
@@ -172,9 +169,15 @@ _RULES = {
 }
 
 
-def _needs_opinion(draft: Draft) -> None:
+def _needs_opinion(draft: Draft) -> Opinion:
     if draft.opinion is None:
         raise InputError("There is no opinion.", "Choose a class, or say that it cannot be determined.")
+    return draft.opinion
+
+
+def _needs_class_or_ranking(draft: Draft) -> None:
+    if _needs_opinion(draft).kind == "distribution":
+        raise InputError("An opinion is a class or a ranking.", "A distribution is for arbitration.")
 
 
 def _needs_reason(draft: Draft, what: str) -> None:
@@ -187,9 +190,10 @@ def _not_adjudicated(review: CaseReview) -> None:
         raise NotAllowedError("The case is adjudicated. It must be reopened first.")
 
 
-def _revealed(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> None:
+def _revealed(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> ReviewerOpinion:
     _not_adjudicated(review)
     if not own:
         raise NotAllowedError("You have no opinion on this case yet.")
     if draft.reviewer not in review.revealed:
         raise NotAllowedError("The others' opinions are not shown yet.")
+    return own

@@ -52,8 +52,9 @@ class ReviewerOpinion:
     @property
     def disagrees(self) -> bool:
         """Whether it is settled, and against what a decided panel says."""
-        decided = self.panel is not None and self.panel.decided
-        return self.settled and decided and not self.opinion.agrees_with(self.panel)
+        if not self.settled or self.panel is None or not self.panel.decided:
+            return False
+        return not self.opinion.agrees_with(self.panel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +137,11 @@ def review_of(case_id: str, events: Sequence[Event]) -> CaseReview:
     referred, adjudication, skipped = False, None, False
     for event in standing[since + 1 :]:
         who = event.reviewer
-        if event.kind == "opinion":
+        if event.kind == "opinion" and event.opinion is not None:
             seen = who in panels
             reads[who] = ReviewerOpinion(who, event.opinion, event.opinion, event.visible, panels.get(who), seen, seen)
             asked.pop(who, None)
-        elif event.kind == "reveal":
+        elif event.kind == "reveal" and event.panel is not None:
             panels[who] = event.panel
             for other, read in reads.items():
                 mine = other == who
@@ -148,7 +149,7 @@ def review_of(case_id: str, events: Sequence[Event]) -> CaseReview:
                     read = replace(read, panel=event.panel)
                 reads[other] = replace(read, looked=read.looked or mine)
         elif event.kind in ("keep", "change"):
-            reads[who] = replace(reads[who], opinion=event.opinion, settled=True)
+            reads[who] = replace(reads[who], opinion=event.opinion or reads[who].opinion, settled=True)
         elif event.kind == "second_opinion":
             reads[who] = replace(reads[who], settled=True)
             asked[event.whom] = event.whom_visible

@@ -5,7 +5,7 @@ import os
 import threading
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from pathlib import Path
 
@@ -228,10 +228,12 @@ def forget_reviews(dataset: str) -> int:
 
 def _exists() -> bool:
     url = store_url()
-    return url.get_backend_name() != "sqlite" or Path(url.database).exists()
+    return url.get_backend_name() != "sqlite" or url.database is None or Path(url.database).exists()
 
 
-def _trail(connection: sa.Connection, dataset: str, case_id: object = None) -> list[Event]:
+def _trail(
+    connection: sa.Connection, dataset: str, case_id: str | Iterable[str] | sa.Select | None = None
+) -> list[Event]:
     query = sa.select(events).where(events.c.dataset == dataset).order_by(events.c.id)
     if isinstance(case_id, str):
         query = query.where(events.c.case_id == case_id)
@@ -261,7 +263,8 @@ def _same(known: Event, draft: Draft) -> Event:
 
 
 def _count(connection: sa.Connection, dataset: str) -> int:
-    return connection.scalar(sa.select(sa.func.count()).select_from(events).where(events.c.dataset == dataset))
+    query = sa.select(sa.func.count()).select_from(events).where(events.c.dataset == dataset)
+    return connection.scalar(query) or 0
 
 
 def _to_row(event: Event, token: str) -> dict[str, object]:

@@ -116,7 +116,7 @@ def summarise_reviews(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> Su
         alpha,
         _minds(blind),
         dict(Counter(event.reason for event in standing if event.reason).most_common()),
-        tuple(float(q) for q in np.quantile(times, (0.25, 0.5, 0.75))) if times else None,
+        _quartiles(times),
         len(times),
     )
 
@@ -178,7 +178,8 @@ def bought(
         part = dataset.select(cases=[dataset.cases[case] for case in added])
         found = annotation_certainty(model, part, reliability=reliability, n_draws=n_draws, max_top=1, seed=seed)
         means.append(found.mean(1))
-    return Bought(*means, int(added.size))
+    first, second = means
+    return None if first is None or second is None else Bought(first, second, int(added.size))
 
 
 def _rounds(review: CaseReview) -> list[ReviewerOpinion]:
@@ -220,10 +221,17 @@ def _minds(blind: Mapping[str, list[ReviewerOpinion]]) -> Minds:
     return Minds(n, n_changed, share, directions)
 
 
+def _quartiles(times: list[float]) -> tuple[float, float, float] | None:
+    if not times:
+        return None
+    low, middle, high = np.quantile(times, (0.25, 0.5, 0.75)).tolist()
+    return low, middle, high
+
+
 def _direction(read: ReviewerOpinion) -> str:
     if set(read.first.first) == set(read.opinion.first):
         return "within"
-    if not read.panel.decided:
+    if read.panel is None or not read.panel.decided:
         return "undecided"
     if read.opinion.agrees_with(read.panel):
         return "to_panel"

@@ -59,7 +59,7 @@ def lowest_certainty(certainty: np.ndarray) -> Queue:
     certainty : ndarray, shape (n_cases,)
         Annotation certainty of the top-1 class. Cases of NaN are left out.
     """
-    return _ordered("lowest certainty", certainty, lambda case: f"certainty {_percent(certainty[case])}")
+    return _ordered("lowest certainty", certainty, lambda case: f"certainty {_percent(float(certainty[case]))}")
 
 
 def risk_times_uncertainty(certainty: np.ndarray, expected_risk: np.ndarray) -> Queue:
@@ -73,7 +73,7 @@ def risk_times_uncertainty(certainty: np.ndarray, expected_risk: np.ndarray) -> 
     score = expected_risk * (1 - certainty)
 
     def why(case: int) -> str:
-        return f"expected risk {expected_risk[case]:.2f} of {MOST_RISK}, certainty {_percent(certainty[case])}"
+        return f"expected risk {expected_risk[case]:.2f} of {MOST_RISK}, certainty {_percent(float(certainty[case]))}"
 
     return _ordered("risk × uncertainty", -score, why, score > 0)
 
@@ -91,7 +91,7 @@ def split_panel(counts: ClassCounts, classes: Sequence[str]) -> Queue:
     n_cases = counts.n_cases
     n, lead = counts.per_case(), np.full(n_cases, np.nan)
     firsts: dict[int, list[tuple[int, int]]] = {}
-    for case in np.flatnonzero(n >= 2):
+    for case in np.flatnonzero(n >= 2).tolist():
         entries = slice(counts.ptr[case], counts.ptr[case + 1])
         votes = sorted(zip(-counts.count[entries], counts.class_code[entries], strict=True))[:2]
         firsts[case] = [(-int(votes_of), int(code)) for votes_of, code in votes]
@@ -130,7 +130,7 @@ def classifier_against_panel(
     enough = np.ones(len(certainty), bool) if n_readers is None else n_readers >= FEWEST_READERS
     against = np.zeros(len(certainty), bool)
     said: dict[int, str] = {}
-    for case in np.flatnonzero(enough & predictions.predicted & (certainty >= certain) & (top_class >= 0)):
+    for case in np.flatnonzero(enough & predictions.predicted & (certainty >= certain) & (top_class >= 0)).tolist():
         entries = slice(predictions.ptr[case], predictions.ptr[case + 1])
         firsts = predictions.class_code[entries][predictions.group[entries] == 0]
         against[case] = top_class[case] not in firsts

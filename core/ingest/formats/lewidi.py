@@ -51,11 +51,11 @@ def _annotations(case: dict) -> Iterator[tuple[str, object]]:
     if isinstance(annotations, dict):
         yield from annotations.items()
         return
-    lists = [
+    who, given = (
         [part.strip() for part in one.split(",")] if isinstance(one, str) else one for one in (annotators, annotations)
-    ]
-    if all(isinstance(one, list) for one in lists) and len(lists[0]) == len(lists[1]):
-        yield from ((text_of(rater), answer) for rater, answer in zip(*lists, strict=True))
+    )
+    if isinstance(who, list) and isinstance(given, list) and len(who) == len(given):
+        yield from ((text_of(rater), answer) for rater, answer in zip(who, given, strict=True))
 
 
 METHOD = reader_method(

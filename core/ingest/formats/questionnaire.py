@@ -4,7 +4,7 @@ import json
 import math
 from array import array
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -182,7 +182,8 @@ class Questionnaire:
             whole[list(self._dropped)] = True
             keep, unanswered = ~whole[annotation], unanswered & ~whole
             annotation = annotation[keep]
-        places = RowLocations(self._words, tuple(np.array(n, np.int64) for n in self._numbers), self._files, self._file)
+        file = np.array(self._file, np.int32)
+        places = RowLocations(self._words, tuple(np.array(n, np.int64) for n in self._numbers), self._files, file)
         reasons = [(place, reason) for place, reason in self._dropped.items() if concerned[place]] + asked.dropped
         reasons += [(int(place), "no answer to this question") for place in np.flatnonzero(unanswered)]
         dropped = tuple(Dropped(int(line[place]), f"{places.of(place)}: {reason}") for place, reason in reasons)
@@ -207,9 +208,9 @@ class Questionnaire:
             self._words,
             tuple(number[annotation] for number in places.numbers),
             self._files,
-            np.array(self._file, np.int32)[annotation],
+            file[annotation],
         )
-        roles = {role: role for role in ("time", "group", "rank") if role in columns}
+        roles: dict[str, Any] = {role: role for role in ("time", "group", "rank") if role in columns}
         reasons_why = dict.fromkeys(("case", "rater", "answer", *roles), "the format says so") | why
         if not identified:
             reasons_why["anonymous"] = "no answer names its rater"
@@ -217,7 +218,7 @@ class Questionnaire:
             name,
             RawTable(pa.table(columns), line[annotation], dropped, (), places=at),
             Mapping("long", case="case", rater="rater", answer=answer, **roles, why=reasons_why),
-            kind={"grade": "class"}.get(kind, kind),
+            kind="class" if kind == "grade" else kind,
             ordinal=asked.kind == "grade" and kind == "grade",
             raters_identified=identified,
             notes=notes,

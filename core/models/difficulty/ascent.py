@@ -32,7 +32,9 @@ def ascend(density: Density, start: np.ndarray, most_steps: int = 2000) -> tuple
         if np.abs(gradient).max(initial=0.0) < 1e-5:
             return place, value, True
         direction = _direction(gradient, steps)
-        found = _along(density, place, value, gradient, direction, 1.0 if steps else 1 / np.linalg.norm(gradient))
+        found = _along(
+            density, place, value, gradient, direction, 1.0 if steps else 1 / float(np.linalg.norm(gradient))
+        )
         if found is None:
             if not steps:
                 return place, value, value > -np.inf

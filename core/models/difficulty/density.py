@@ -19,7 +19,7 @@ from ..patterns import Patterns, collapse
 from ._case_kernels import pattern_probabilities
 from ._kernels import likelihood_and_slopes, value_and_gradient
 from .names import Switches, switches
-from .nodes import LOG_DISCRIMINATION_SD, NodeCounts, Nodes, first_counts, nodes
+from .nodes import FIRST_COUNTS, LOG_DISCRIMINATION_SD, NodeCounts, Nodes, first_counts, nodes
 
 LARGEST_TABLE = 100_000_000
 _CELLS_A_CHUNK = 2_000_000
@@ -66,6 +66,7 @@ class DifficultyDensity:
     dataset : Dataset
     specification : Specification
     node_counts : NodeCounts
+        Not given: where refinement begins.
     mode : ndarray, shape (ndim,)
         Parameters where the posterior is highest, of what was found. Not given: zeros.
     scale : ndarray, shape (ndim, ndim), or None
@@ -76,8 +77,8 @@ class DifficultyDensity:
 
     dataset: Dataset
     specification: Specification
-    node_counts: NodeCounts | None = None
-    mode: np.ndarray | None = None
+    node_counts: NodeCounts = FIRST_COUNTS
+    mode: np.ndarray = field(default_factory=lambda: np.empty(0))
     scale: np.ndarray | None = None
     arrived: bool = True
     name: str = field(default=f"{__name__}:DifficultyDensity", init=False)
@@ -94,7 +95,9 @@ class DifficultyDensity:
         on, dataset = switches(self.specification.tag), self.dataset
         rater = dataset.rater if on.ability else np.zeros_like(dataset.rater)
         patterns = collapse(dataset.case_ptr, rater, dataset.answer == self.specification.positive)
-        counts = self.node_counts or first_counts(on, patterns.longest)
+        counts = self.node_counts
+        if counts == FIRST_COUNTS:
+            counts = first_counts(on, patterns.longest)
         put(self, "on", on)
         put(self, "patterns", patterns)
         put(self, "case_count", patterns.count)
@@ -111,7 +114,7 @@ class DifficultyDensity:
         put(self, "ndim", 1 + n_alpha * (1 + on.bias) if on.bias or on.ability or not on.difficulty else 0)
         put(self, "prior", self.specification.prior(dataset.n_raters))
         put(self, "_scale", np.empty((0, 0)) if self.scale is None else np.ascontiguousarray(self.scale))
-        put(self, "mode", np.zeros(self.ndim) if self.mode is None else self.mode)
+        put(self, "mode", self.mode if self.mode.size else np.zeros(self.ndim))
 
     @property
     def n_alpha(self) -> int:

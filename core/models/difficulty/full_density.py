@@ -84,7 +84,7 @@ class FullDifficultyDensity:
         share = np.exp(joint - log_p)
 
         slope = np.zeros((own.n_alpha, 2))
-        by_case = dict.fromkeys(("difficulty", "discrimination", "guessing"), 0.0)
+        by_case = {name: np.zeros(n_cases) for name in ("difficulty", "discrimination", "guessing")}
         for z, (by_alpha, by_log_delta, by_guess) in enumerate(slopes):
             weight = share[z, case]
             slope[:, z] = np.bincount(rater, weight * by_alpha, own.n_alpha)

@@ -45,6 +45,9 @@ class Nodes:
     table: np.ndarray
 
 
+FIRST_COUNTS = NodeCounts(0, 0, 0)  # stands for those of `first_counts`
+
+
 def first_counts(on: Switches, longest: int) -> NodeCounts:
     """Where refinement begins for cases of at most ``longest`` answers."""
     exact = max(1, ceil((longest + 1) / 2))

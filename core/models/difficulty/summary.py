@@ -101,7 +101,8 @@ def _rates(
     for _ in map_chunks(work, chunk_ranges(n_alpha, max(1, _CELLS_A_CHUNK // len(draws))), token=token):
         pass
     mean, *spread = (np.repeat(part, density.dataset.n_raters // n_alpha, axis=0) for part in found)
-    return mean, tuple(spread)
+    sd, low, high = spread
+    return mean, (sd, low, high)
 
 
 def _spread(draws: np.ndarray, level: float) -> Spread:

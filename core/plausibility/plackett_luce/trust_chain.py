@@ -9,7 +9,7 @@ import numpy as np
 from ...annotations.dataset import Dataset
 from ...chunks import CancelToken, chunk_ranges, map_chunks
 from ._trust_kernels import advance_cases
-from .trust_prior import PriorClimb
+from .trust_prior import START, PriorClimb
 from .trust_tables import Streams, TrustTables
 
 CHUNK_CASES = 512
@@ -59,7 +59,7 @@ def run_chain(
     n, rng = per_rater(tables), np.random.default_rng(streams.trust)
     advance = _sweeps(plan, tables, streams, attended, token)
     trust = np.empty((n_sweeps + 1, tables.n_raters))
-    a, b = prior if climb is None else climb.prior
+    a, b = climb.prior if climb is not None else prior or START
     trust[0] = 0.5 if streams.scattered else a / (a + b)
     for sweep in range(n_sweeps):
         counts = advance(sweep, trust[sweep : sweep + 1])

@@ -77,4 +77,4 @@ class PriorClimb:
         gain = 1.0 / max(1, sweep - self._n_sweeps // 2)
         self._mean += gain * (newest - self._mean)
         if sweep % self._EVERY == self._EVERY - 1 or sweep == self._n_sweeps - 1:
-            self.prior = beta_mode(len(self._n), *self._mean, self.prior)
+            self.prior = beta_mode(len(self._n), float(self._mean[0]), float(self._mean[1]), self.prior)
