@@ -6,6 +6,7 @@ The public names, loaded when first used, so that ``import core`` is quick.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .annotations.frame_reader import read_frames_with
 from .settings import prepare_numba_cache
 from .version import __version__
 
@@ -47,6 +48,7 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
     from .plausibility.prirn import PrIRN as PrIRN
 
 prepare_numba_cache()
+read_frames_with(lambda: import_module(".ingest.read_files", __package__).dataset_of_frame)
 
 _WHERE = {
     "Dataset": ".annotations.dataset",

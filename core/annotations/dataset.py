@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from importlib import import_module
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -14,6 +13,9 @@ from ..text import plural, shorten, without_controls
 from .csr import group_by_case, keep_annotations, order_blocks
 from .digest import dataset_digest, names_digest
 from .rater_codes import coded
+from .frame_reader import frame_reader
+
+
 from .validation import (
     LARGEST_SCORE,
     MISSING_TIME,
@@ -321,13 +323,8 @@ class Dataset(Result):
         InputError
             It is no such table, or does not hold annotations; says where, what was found and what to do.
         """
-        # Readers stand above the dataset that they build, so they are fetched only when somebody asks.
-        readers = import_module("..ingest.read_files", __package__)
-        if not readers.is_frame(frame):
-            raise InputError(f"{type(frame).__name__} is no frame.", "Give a DataFrame; core.read opens files.")
         columns = {"case": case, "rater": rater, "answer": answer, "rank": rank}
-        said = {"kind": kind, "classes": classes, "ordinal": ordinal}
-        return readers.read(frame, name=name, **columns, **said, **reading).dataset
+        return frame_reader()(frame, name=name, **columns, kind=kind, classes=classes, ordinal=ordinal, **reading)
 
     def _columns(self, table: str, most: int | None) -> Columns:
         if table == "cases":

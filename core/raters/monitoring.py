@@ -129,7 +129,10 @@ class RaterTable(Result):
             return flag_columns(self.flags, self.raters)
         found: dict[str, Any] = {"rater": self.raters}
         found |= {name: getattr(self, name) for name in ("n_annotations", "n_cases")}
-        for name in ("accuracy", "shrunk", "agreement", "blind", "with_self"):
+        judged = self.accuracies
+        found |= {"accuracy": judged.shrunk, "accuracy_low": judged.low, "accuracy_high": judged.high}
+        found |= {"accuracy_n": judged.n_judged}
+        for name in ("agreement", "blind", "with_self"):
             rates: Rates = getattr(self, name)
             found |= {name: rates.value, f"{name}_low": rates.low, f"{name}_high": rates.high, f"{name}_n": rates.n}
         names = ("chance", "spam", "adversarial", "repeats", "entropy", "entropy_of_cases", "p_drift")

@@ -89,11 +89,24 @@ def tree(path):
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+def called_for(node, package):
+    """The module that a call of ``import_module`` names, where its name is written out."""
+    function = getattr(node, "func", None)
+    if getattr(function, "id", getattr(function, "attr", "")) not in ("import_module", "__import__"):
+        return []
+    (name,) = [getattr(argument, "value", None) for argument in node.args[:1]]
+    if not isinstance(name, str):
+        return []
+    level = len(name) - len(name.lstrip("."))
+    return [".".join([*package[: len(package) - level + 1], name[level:]]) if level else name]
+
+
 def imported(path):
     """Every module that a file imports, at its top or inside a function; names taken from ``core`` are modules."""
     package = path.relative_to(ROOT).parts[:-1]
     found = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        found += called_for(node, package)
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -173,6 +186,7 @@ def modules_imported(path, names=EVERY):
     """The modules of this project that a file imports, at its top, inside a function or for type checkers alone."""
     package, found = path.relative_to(ROOT).parts[:-1], set()
     for node in ast.walk(tree(path)):
+        found |= set(called_for(node, package))
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -219,6 +233,8 @@ def test_the_rule_would_find_a_circle():
         "from core.chunks import map_chunks",
         "def f():\n    from core import chunks",
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import core.chunks",
+        "from importlib import import_module\ndef f():\n    import_module('core.chunks').map_chunks()",
+        "import importlib\nimportlib.import_module('.core.chunks', __package__)",
     ],
 )
 def test_the_rule_sees_an_import_wherever_it_stands(tmp_path, monkeypatch, text):

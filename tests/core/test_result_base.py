@@ -335,7 +335,8 @@ def test_raters_in_frames_keep_their_rows(results):
     table, act = only(results, "RaterTable"), only(results, "ToActOn")
     frame = table.to_frame().set_index("rater")
     for place, rater in enumerate(RATERS):
-        assert frame.loc[rater, "accuracy"] == table.accuracy.value[place]
+        assert frame.loc[rater, "accuracy"] == table.accuracies.shrunk[place]
+        assert frame.loc[rater, "accuracy_low"] == table.accuracies.low[place]
         assert frame.loc[rater, "blind_n"] == table.blind.n[place]
     flags = act.to_frame("flags")
     assert list(flags["rater"]) == [RATERS[flag.rater] for flag in act.flags] and len(flags)
