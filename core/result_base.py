@@ -32,7 +32,8 @@ class Result:
     """What the library gives back; a mixin of frozen dataclasses, which are made with ``repr=False``.
 
     A class says with ``TABLES`` which tables it holds, and makes their columns in `_columns`; one that is made of
-    attributes is said by ``COLUMNS`` alone.
+    attributes is said by ``COLUMNS`` alone. What keys of caches are made of (goals, mappings, models) is no result:
+    its repr must be whole.
     """
 
     __slots__ = ()

@@ -12,10 +12,8 @@ from ..result_base import Columns, Result, named
 from ..text import plural, shorten, without_controls
 from .csr import group_by_case, keep_annotations, order_blocks
 from .digest import dataset_digest, names_digest
-from .rater_codes import coded
 from .frame_reader import frame_reader
-
-
+from .rater_codes import coded
 from .validation import (
     LARGEST_SCORE,
     MISSING_TIME,

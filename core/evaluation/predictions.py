@@ -241,7 +241,7 @@ def match_matrix(dataset: Dataset, matrix: np.ndarray, name: str, *, whole: Data
     case_ids = np.repeat(np.array([whole.cases[place] for place in kept], object), whole.n_classes)
     names = np.tile(np.array(whole.classes, object), len(kept))
     scores = matrix[np.ix_(rows[kept], columns)].ravel()
-    found = match_predictions(dataset, case_ids, names, scores, name, probabilities=True)
+    found = match_predictions(dataset, case_ids.tolist(), names.tolist(), scores, name, probabilities=True)
     said = f"{name}: {n_rows:,} rows × {n_columns:,} columns without names, taken for cases and classes in order."
     return replace(found, notes=(said, *found.notes))
 

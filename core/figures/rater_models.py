@@ -114,7 +114,8 @@ def accuracy_by_rater(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure
             hovertemplate="%{customdata[0]}: %{customdata[1]}<br>%{customdata[2]} annotations<extra></extra>",
         )
     )
-    always, said = "always the commonest class", {"hoverinfo": None}
+    always = "always the commonest class"
+    said: dict[str, str | None] = {"hoverinfo": None}
     said["hovertemplate"] = f"{always}: %{{y:.3f}}<extra></extra>"
     data.append(dashed([-0.7, len(chosen) - 0.3], [fit.prevalence.max()] * 2, always, theme.mean, **said))
     if few:

@@ -105,7 +105,7 @@ def rater_over_time(drift: Drift, theme: Theme, title: str) -> go.Figure:
     shapes = [{**limit, "line": {"color": theme.mean, "dash": "dash", "width": 1.6}}]
     if drift.alarm is not None:
         shapes.append(upright(_dates(drift.time[[drift.alarm]])[0], {"color": theme.mean, "width": 1.5}))
-    if drift.change is not None:
+    if drift.change_low is not None and drift.change_high is not None:
         low, high = _dates(drift.time[[drift.change_low, drift.change_high]])
         shapes.append(upright_band(low, high, with_opacity(theme.mean, 0.12)))
     return figure_of(

@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 from ..errors import InputError
 from ..options import check_choice, shown
-from ..result_base import Result
 
 Layout = Literal["long", "wide", "transposed", "counts", "contingency", "patterns"]
 Repeats = Literal["keep", "first", "refuse"]
@@ -72,8 +71,8 @@ _SUFFIXES = {"id", "ids", "no", "nr", "num", "number", "name", "key", "code", "i
 _GLUED = re.compile(r"^(.+?)(?:ids?|no|nr|num|number|name|uuid|uid)$")
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Mapping(Result):
+@dataclass(frozen=True, slots=True)
+class Mapping:
     """What each column of a table stands for.
 
     Attributes

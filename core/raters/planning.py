@@ -23,8 +23,8 @@ from .plan_quantities import MORE_IS_BETTER, QUANTITIES, Measure
 from .plan_world import ExtendedData, World, carried_out, counts_of, drawn_world
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Goal(Result):
+@dataclass(frozen=True, slots=True)
+class Goal:
     """What is to be reached.
 
     Attributes

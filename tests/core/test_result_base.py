@@ -22,6 +22,7 @@ from core.errors import OptionError
 from core.evaluation.predictions import match_predictions
 from core.evaluation.relations import relation
 from core.ingest.case_facts import CaseFacts
+from core.ingest.column_mapping import Mapping
 from core.ingest.read_files import read
 from core.models.choose import choose
 from core.models.gold_measures import beta_by_gold, gold_measures
@@ -372,3 +373,10 @@ def test_a_table_or_a_library_that_is_not_there_is_named(results):
         fit.to_frame(backend="arrow")
     with pytest.raises(OptionError, match="holds no table"):
         only(results, "GoldBeta").to_frame()
+
+
+def test_what_keys_of_caches_are_made_of_keeps_its_whole_repr():
+    """Else two mappings that differ in their last column, or two plans for raters of long names, would be one."""
+    name = "x" * 300
+    assert name in repr(Mapping("wide", raters=(*map(str, range(500)), name)))
+    assert name in repr(Goal("accuracy", 0.1, name))

@@ -163,7 +163,7 @@ def _fit_of_chains(
         seed=plan["seed"],
         diagnostics=diagnostics,
         draws=np.concatenate([thinned(chain, max(1, KEPT_DRAWS // len(chains.draws))) for chain in chains.draws]),
-        density=density,
+        job=(density.name, *density.job()),
         seconds=chains.seconds,
         cpu_seconds=chains.cpu_seconds,
     )

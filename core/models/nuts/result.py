@@ -11,7 +11,7 @@ from ...result_base import Columns, Result
 from ..checks import PredictiveCheck
 from ..loo import PaperScore, PsisLoo, import_arviz
 from ..result import RaterModelFit
-from .density import Density
+from .densities import density_from
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -83,8 +83,8 @@ class BayesianFit(Result):
         None for the mode.
     draws : ndarray, shape (n_kept, ndim)
         At most 1,000 draws on the density's own coordinates, chain after chain, as many of each and evenly spread.
-    density : Density or None
-        What was sampled; for `to_inference_data`.
+    job : tuple of (str, dict, dict), or None
+        What was sampled, as `core.models.nuts.densities.density_from` makes it again; None for the mode.
     checks : tuple of PredictiveCheck
         Empty for the mode.
     loo : PsisLoo or None
@@ -101,7 +101,7 @@ class BayesianFit(Result):
     seed: int
     diagnostics: Diagnostics | None = None
     draws: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
-    density: Density | None = None
+    job: tuple[str, dict, dict[str, np.ndarray]] | None = None
     checks: tuple[PredictiveCheck, ...] = ()
     loo: PsisLoo | None = None
     paper: PaperScore | None = None
@@ -147,16 +147,16 @@ class BayesianFit(Result):
         NotApplicableError
             The fit is the mode, which has no draws.
         """
-        if self.diagnostics is None or self.density is None:
+        if self.diagnostics is None or self.job is None:
             raise NotApplicableError("The mode is one point and has no draws. Fit by NUTS for the posterior.")
-        arviz = import_arviz()
+        arviz, density = import_arviz(), density_from(*self.job)
         shape = (self.diagnostics.n_chains, len(self.draws) // self.diagnostics.n_chains)
-        drawn = self.density.quantities(self.draws)
+        drawn = density.quantities(self.draws)
         axes = {name: _axes(name, self.fit, values.shape[1:]) for name, values in drawn.items()}
         groups = {"posterior": {name: values.reshape(*shape, *values.shape[1:]) for name, values in drawn.items()}}
         if log_likelihood:
-            by_pattern = self.density.log_likelihood(self.draws)
-            by_case = by_pattern[:, np.asarray(self.density.patterns.pattern_of_case)]
+            by_pattern = density.log_likelihood(self.draws)
+            by_case = by_pattern[:, np.asarray(density.patterns.pattern_of_case)]
             groups["log_likelihood"] = {"annotations": by_case.reshape(*shape, by_case.shape[1])}
             axes["annotations"] = ["case"]
         names = {"case": self.fit.cases, "rater": self.fit.raters}
