@@ -1,0 +1,160 @@
+"""Sentences made of numbers, each on data where it is true and on data where it must not appear.
+
+The table: a sentence, the condition under which it may be said as an independent count of the annotations, and the data
+that all are read on. A sentence is said exactly where its condition holds.
+"""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.agreement.suitable import coefficients_for
+from core.annotations.dataset import Dataset
+from core.certainty.opening import opens_at
+from core.methods import any_of, can_use, offered
+from core.models.dawid_skene import METHOD as DAWID_SKENE
+from core.models.majority import MajorityVote
+from core.models.vote_changes import vote_changes
+from core.raters.monitoring import monitor
+from core.raters.to_act_on import raters_to_act_on
+from core.report.build import ReportRequest, build_report
+from tests.core.raters.raters_simulated import names, simulated
+
+
+def of(rows, n_classes, n_raters=None):
+    """A dataset of (case, rater, class) rows."""
+    case, rater, answer = np.array(rows).T
+    return Dataset.from_classes(
+        "data", *names(case.max() + 1, n_raters or rater.max() + 1, n_classes), case, rater, answer
+    )
+
+
+def _noise():
+    rng = np.random.default_rng(2)
+    return of([(case, rater, rng.integers(5)) for case in range(60) for rater in range(5)], 5)
+
+
+def _crowd_with_gold():
+    """Thirty raters, three of them guessing; everybody shares the same mistakes on a fifth of the cases."""
+    skill = np.r_[np.full(27, 0.85), np.full(3, 0.3)]
+    data, truth = simulated(9, skill, n_cases=240, per_case=8, times=False)
+    return replace(data, gold=truth.astype(np.int32))
+
+
+DATA = {
+    "two cases": of([(0, 0, 0), (0, 1, 1), (1, 0, 0), (1, 1, 0)], 2),
+    "one answer a case": of([(case, case % 3, case % 2) for case in range(30)], 2),
+    "unanimous": of([(case, rater, case % 3) for case in range(40) for rater in range(4)], 3),
+    "noise": _noise(),
+    "one class": of([(case, rater, 0) for case in range(10) for rater in range(3)], 1),
+    "one class used of two": of([(case, rater, 0) for case in range(10) for rater in range(3)], 2),
+    "a rater with one answer": of(
+        [(case, rater, (case + (case * rater % 5 == 1)) % 3) for case in range(40) for rater in range(4)] + [(0, 4, 2)],
+        3,
+    ),
+    "1,000 classes": of(
+        [(case, rater, (37 * case + (case % 4 == rater)) % 1000) for case in range(30) for rater in range(3)], 1000
+    ),
+    "prevalence .99": of(
+        [
+            (case, rater, int(case % 100 == 7 or (7 * case + 13 * rater) % 151 == 3))
+            for case in range(300)
+            for rater in range(3)
+        ],
+        2,
+    ),
+    "crowd with gold": _crowd_with_gold(),
+}
+
+
+@pytest.fixture(scope="module", params=list(DATA))
+def case(request):
+    return request.param, DATA[request.param]
+
+
+def pairs_of(data) -> tuple[int, int]:
+    """Pairs of annotations on one case that are the same, and all of them; one by one."""
+    same = total = 0
+    for place in range(data.n_cases):
+        answers = data.answer[data.annotations_of(place)]
+        for one in range(len(answers)):
+            for other in range(one):
+                total += 1
+                same += answers[one] == answers[other]
+    return same, total
+
+
+def test_agreement_is_said_to_be_complete_only_where_it_is_and_no_interval_lacks_width(case):
+    _, data = case
+    same, total = pairs_of(data)
+    if not total:
+        assert not any_of("coefficient", data).possible
+        return
+    said = coefficients_for(data).words()
+    assert ("100% of pairs" in said) == (same == total or same / total >= 0.995)
+    assert ("nothing can be said" in said) == (np.unique(data.answer).size == 1)
+    for low, high in re.findall(r"\((-?[\d.]+) to (-?[\d.]+)\)", said):
+        assert low != high
+    assert "nan" not in said and "None" not in said
+
+
+def test_raters_are_called_inaccurate_only_where_data_can_tell_and_then_the_planted_ones(case):
+    name, data = case
+    found = raters_to_act_on(monitor(data))
+    said = found.words()
+    tells = name in ("a rater with one answer", "1,000 classes", "prevalence .99", "crowd with gold")
+    assert said.startswith("Nothing can be said") == bool(found.acceptable.why) == (not found.acceptable.n_judged)
+    if not tells:
+        assert found.acceptable.why and not found.flags
+    low = {flag.rater for flag in found.flags if flag.rule == "low"}
+    assert (" surely. " in said) == bool(low)
+    if name == "crowd with gold":
+        assert low == {27, 28, 29} and "as gold judges" in said
+        right = [
+            (data.answer[data.rater == j] == data.gold[data.case_of_annotation[data.rater == j]]).mean() for j in low
+        ]
+        assert max(right) < found.acceptable.acceptable
+
+
+def test_what_weighing_changes_is_what_a_count_case_by_case_says(case):
+    _, data = case
+    if not can_use(DAWID_SKENE, data).possible:
+        return
+    fit, vote = monitor(data).panel.fit, MajorityVote().fit(data)
+    answered = np.diff(data.case_ptr) > 0
+    found = vote_changes(fit, vote, answered)
+    changed = decided = 0
+    for place in np.flatnonzero(answered):
+        count = np.bincount(data.answer[data.annotations_of(place)], minlength=data.n_classes)
+        first = np.flatnonzero(count == count.max())
+        chance = fit.class_probability[place]
+        top = np.flatnonzero(np.isclose(chance, chance.max(), rtol=1e-9, atol=1e-12))
+        if first.size > 1:
+            decided += top.size == 1 and chance.max() >= 0.9
+        else:
+            changed += top.size == 1 and top[0] != first[0]
+    assert (found.n_changed, found.n_decided) == (changed, decided)
+    assert ("decides" in found.words) == (decided > 0)
+
+
+def test_where_reliability_opens_is_said_with_what_it_rests_on(case):
+    """Without gold and without dependence nothing is said to be best."""
+    _, data = case
+    model = offered("plausibility", data)[0].make()
+    found = opens_at(data, model)
+    assert found.source == "default" and "default" in found.reason
+    assert [mark.name for mark in found.marks] == ["published"]
+
+
+def test_a_report_of_any_data_has_no_number_that_is_none(case):
+    name, data = case
+    model = offered("plausibility", data)[0].make()
+    content = build_report(ReportRequest(data, "data", model, 1.0, (1.0,), n_draws=50), ["agreement", "raters", "gold"])
+    text = re.sub(r"<script.*?</script>|<style.*?</style>", " ", content.decode(), flags=re.S)
+    text = re.sub(r"<[^>]+>", " ", text)
+    assert not re.search(r"\b(nan|NaN|None|inf)\b", text)
+    assert not re.search(r"\de\+\d", text)
+    assert ("By gold, " in text) == (name == "crowd with gold")
+    assert ("no gold with these data" in text) == (data.gold is None)
