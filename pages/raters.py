@@ -217,17 +217,19 @@ def _page() -> None:
     view = widgets.class_view(dataset)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         chosen = raters_model.choose(view)
-        rate = st.select_slider(
-            "False alarms over all raters",
-            _RATES,
-            value=FALSE_ALARMS,
-            format_func=lambda value: f"{value:.0%}",
-            key="false_alarms",
-            help=widgets.explained("signs"),
-            persist_state="session",
-            width=260,
-        )
         asked = raters_act_on.settings(view)
+        with st.popover("Error rates", icon=":material/tune:", key="error_rates"):
+            rate = st.select_slider(
+                "False alarms over all raters",
+                _RATES,
+                value=FALSE_ALARMS,
+                format_func=lambda value: f"{value:.0%}",
+                key="false_alarms",
+                help=widgets.explained("signs"),
+                persist_state="session",
+                width=260,
+            )
+            asked["q"] = raters_act_on.false_discoveries()
     table = raters_model.monitored(view, chosen, rate)
     if table is None:
         return

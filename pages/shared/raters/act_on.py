@@ -21,7 +21,7 @@ _JUDGES = {"gold": "Gold", "model": "The model"}
 
 
 def settings(view: Dataset) -> dict:
-    """What is acceptable, by whom it is judged, and how many of those flagged may be acceptable after all."""
+    """What is acceptable, and by whom it is judged."""
     n_gold = len(gold_cases(view))
     judge = None
     if n_gold:
@@ -46,7 +46,12 @@ def settings(view: Dataset) -> dict:
         persist_state="session",
         width=200,
     )
-    q = st.select_slider(
+    return {"acceptable": acceptable, "judged_by": judge}
+
+
+def false_discoveries() -> float:
+    """How many of those flagged as below what is acceptable may be acceptable after all."""
+    return st.select_slider(
         "False discoveries among those flagged",
         _RATES,
         value=FALSE_DISCOVERIES,
@@ -56,7 +61,6 @@ def settings(view: Dataset) -> dict:
         persist_state="session",
         width=260,
     )
-    return {"acceptable": acceptable, "q": q, "judged_by": judge}
 
 
 def found(view: Dataset, table: RaterTable, key: tuple, asked: dict) -> ToActOn | None:

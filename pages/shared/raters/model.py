@@ -29,7 +29,7 @@ def choose(view: Dataset) -> str | Request:
         key="raters_model",
         help=widgets.explained("rater models"),
         persist_state="session",
-        width=420,
+        width=340,
     )
     if chosen in drawn:
         return drawn[chosen].request
