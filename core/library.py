@@ -30,7 +30,18 @@ _DAMAGED = (OSError, ArithmeticError, AttributeError, LookupError, TypeError, Va
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """One line of the list of kept datasets."""
+    """One line of the list of kept datasets.
+
+    Attributes
+    ----------
+    digest, name, kind : str
+    n_cases, n_raters, n_annotations : int
+    kept_at : str
+        ISO 8601, UTC.
+    damaged : bool
+        Whether its description cannot be read: nothing is known of it then but its digest and the time of its folder,
+        and it can be forgotten, or kept again from its file.
+    """
 
     digest: str
     name: str
@@ -39,6 +50,7 @@ class Kept:
     n_raters: int
     n_annotations: int
     kept_at: str
+    damaged: bool = False
 
 
 def keep(dataset: Dataset, facts: CaseFacts | None = None) -> Path:
@@ -98,24 +110,21 @@ def is_kept(digest: str) -> bool:
 
 
 def kept() -> list[Kept]:
-    """All kept datasets, the latest first. Folders that cannot be read are left out."""
-    entries = []
-    for path in current_settings().datasets.glob(f"*/{_META}"):
-        if not _DIGEST.fullmatch(path.parent.name):  # a draft
-            continue
-        try:
-            meta = json.loads(path.read_text(encoding="utf-8"))
-            entries.append(
-                Kept(
-                    path.parent.name,
-                    **{
-                        name: meta[name] for name in ("name", "kind", "n_cases", "n_raters", "n_annotations", "kept_at")
-                    },
-                )
-            )
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
+    """All kept datasets, the latest first; one whose description cannot be read is marked as damaged."""
+    folders = [path for path in current_settings().datasets.glob("*") if _DIGEST.fullmatch(path.name) and path.is_dir()]
+    entries = [_described(folder) for folder in folders]
     return sorted(entries, key=lambda entry: entry.kept_at, reverse=True)
+
+
+def _described(folder: Path) -> Kept:
+    try:
+        meta = json.loads((folder / _META).read_text(encoding="utf-8"))
+        name, kind, kept_at = (str(meta[key]) for key in ("name", "kind", "kept_at"))
+        n_cases, n_raters, n_annotations = (int(meta[key]) for key in ("n_cases", "n_raters", "n_annotations"))
+        return Kept(folder.name, name, kind, n_cases, n_raters, n_annotations, kept_at)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        since = datetime.fromtimestamp(folder.stat().st_mtime, UTC).isoformat(timespec="microseconds")
+        return Kept(folder.name, f"Damaged dataset {folder.name[:8]}", "", 0, 0, 0, since, damaged=True)
 
 
 def reopen(digest: str) -> Dataset:
@@ -198,7 +207,7 @@ def _is_sound(digest: str) -> bool:
 
 def _folder(digest: str) -> Path:
     folder = current_settings().datasets / digest
-    if not _DIGEST.fullmatch(digest) or not (folder / _META).exists():
+    if not _DIGEST.fullmatch(digest) or not folder.is_dir():
         raise NotFoundError(f"The dataset {digest[:12]!r} is not kept on this computer. Open its file again.")
     return folder
 

@@ -112,18 +112,9 @@ def _kept() -> None:
     st.subheader("Kept on this computer", anchor=False)
     for entry in entries:
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
-            st.markdown(
-                f"**{markdown(shorten(entry.name, 50))}**  \n{plural(entry.n_cases, 'case')} · "
-                f"{plural(entry.n_raters, 'rater')} · kept {entry.kept_at[:10]}",
-                width="stretch",
-            )
-            st.button("Open", key=f"open-{entry.digest}", on_click=state.use, args=(entry.digest,))
-            with st.popover("Rename", key=f"renaming-{entry.digest}"):
-                name = st.text_input("Name", value=entry.name, key=f"name-{entry.digest}")
-                if st.button("Rename", key=f"rename-{entry.digest}"):
-                    library.rename(entry.digest, name)
-                    _reopen_if_open(entry.digest)
-                    st.rerun()
+            st.markdown(f"**{markdown(shorten(entry.name, 50))}**  \n{_facts_of(entry)}", width="stretch")
+            if not entry.damaged:
+                _open_or_rename(entry)
             with st.popover("Forget", key=f"forgetting-{entry.digest}"):
                 reviews = n_reviews(entry.digest)
                 erased = f" with {plural(reviews, 'step')} of its reviews" if reviews else ""
@@ -134,6 +125,23 @@ def _kept() -> None:
                 st.button(
                     "Erase it", type="primary", key=f"forget-{entry.digest}", on_click=_forget, args=(entry.digest,)
                 )
+
+
+def _facts_of(entry: library.Kept) -> str:
+    if entry.damaged:
+        return "Its description cannot be read. Forget it, or keep it again from its file."
+    size = f"{plural(entry.n_cases, 'case')} · {plural(entry.n_raters, 'rater')}"
+    return f"{size} · kept {entry.kept_at[:10]}"
+
+
+def _open_or_rename(entry: library.Kept) -> None:
+    st.button("Open", key=f"open-{entry.digest}", on_click=state.use, args=(entry.digest,))
+    with st.popover("Rename", key=f"renaming-{entry.digest}"):
+        name = st.text_input("Name", value=entry.name, key=f"name-{entry.digest}")
+        if st.button("Rename", key=f"rename-{entry.digest}"):
+            library.rename(entry.digest, name)
+            _reopen_if_open(entry.digest)
+            st.rerun()
 
 
 def _reopen_if_open(digest: str) -> None:

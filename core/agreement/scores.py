@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..errors import InputError, LimitError, NotApplicableError
+from ..errors import LimitError, NotApplicableError
 from ..methods import AS_IS, Method
 from ..text import plural
 from .coefficient_methods import coefficient_method
@@ -56,11 +56,10 @@ def score_table(dataset: Dataset, level: float = 0.95) -> list[Coefficient]:
         The answers are not scores.
     """
     found = intraclass(dataset, level)
-    for metric in ("interval", "ordinal", "ratio"):
+    metrics = ("interval", "ordinal") if (dataset.score < 0).any() else ("interval", "ordinal", "ratio")
+    for metric in metrics:
         try:
             found.append(krippendorff_alpha(dataset, level, metric))
-        except InputError:
-            continue
         except LimitError as error:
             found.append(undefined(KRIPPENDORFF_ALPHA, f"{metric} metric", str(error)))
     return found

@@ -112,6 +112,7 @@ DAMAGES = {
     "cases empty": lambda folder: (folder / "cases.parquet").write_bytes(b""),
     "json cut": lambda folder: (folder / "dataset.json").write_text('{"name": "x"'),
     "json of another kind": lambda folder: (folder / "dataset.json").write_text("[1, 2]"),
+    "json gone": lambda folder: (folder / "dataset.json").unlink(),
     "json not text": lambda folder: (folder / "dataset.json").write_bytes(b"\xff\xfe\x00"),
     "key gone": lambda folder: (folder / "dataset.json").write_text('{"name": "x"}'),
     "class changed": lambda folder: write_meta(folder, classes=["x", "y", "changed"]),
@@ -134,6 +135,26 @@ def test_a_damaged_dataset_is_refused_and_mended_by_keeping_it_again(damage):
     assert isinstance(library.kept(), list)
     library.keep(dataset)
     assert library.reopen(dataset.digest).digest == dataset.digest
+
+
+UNREADABLE = ("json cut", "json of another kind", "json not text", "key gone", "json gone")
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_dataset_whose_description_is_damaged_is_listed_as_such_and_can_be_forgotten(damage):
+    """Whatever is damaged, no kept dataset vanishes from the list."""
+    library.keep(dataset_of(CLASSES, "sound"))
+    dataset = dataset_of(RANKINGS)
+    DAMAGES[damage](library.keep(dataset))
+    listed = {entry.digest: entry for entry in library.kept()}
+    assert len(listed) == 2 and not listed[dataset_of(CLASSES).digest].damaged
+    entry = listed[dataset.digest]
+    assert entry.damaged == (damage in UNREADABLE)
+    if entry.damaged:
+        assert dataset.digest[:8] in entry.name and (entry.n_cases, entry.n_annotations) == (0, 0)
+        assert entry.kept_at[:4] >= "2026"
+    library.forget(dataset.digest)
+    assert [entry.name for entry in library.kept()] == ["sound"]
 
 
 def test_a_damaged_dataset_can_be_forgotten():

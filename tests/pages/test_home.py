@@ -6,9 +6,11 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core import library
 from core.ingest.samples import SAMPLES, load_sample
 from core.methods import method_named
 from core.models.dawid_skene import DawidSkene
+from core.settings import current_settings
 from pages.shared.home import known as home_known
 from tests.pages.opened import APP, kept, opened, settle, words
 
@@ -105,3 +107,17 @@ def test_the_most_ambiguous_case_opens_on_the_cases_page():
     app = home("skin")
     settle(app.button(key="home_case").click().run())
     assert any(heading.value.startswith("Case ") for heading in app.subheader)
+
+
+def test_a_kept_dataset_whose_description_is_damaged_is_listed_and_can_only_be_forgotten():
+    digest = kept("case,rater,class\n1,a,x\n2,b,y\n1,b,y\n", "to be damaged")
+    sound = kept("case,rater,class\n1,a,x\n2,b,y\n1,b,x\n", "sound")
+    (current_settings().datasets / digest / "dataset.json").write_text("{")
+    app = AppTest.from_file(APP, default_timeout=60).run()
+    said = words(app)
+    assert f"Damaged dataset {digest[:8]}" in said and "Its description cannot be read." in said
+    keys = {button.key for button in app.button}
+    assert f"open-{sound}" in keys and f"open-{digest}" not in keys and f"rename-{digest}" not in keys
+    app.button(key=f"forget-{digest}").click().run()
+    assert not app.exception and "Damaged dataset" not in words(app)
+    assert [entry.digest for entry in library.kept() if entry.digest == digest] == []

@@ -167,3 +167,16 @@ def test_the_address_names_dataset_case_and_reliability():
     assert app.query_params["reliability"] == "2.5"
     assert app.slider(key="reliability").value == 2.5
     assert any(heading.value.startswith("Case 7 · certainty") for heading in app.subheader)
+
+
+def test_a_file_of_predictions_that_does_not_fit_is_named_with_the_reason():
+    """A selection may have none of its cases; the other file goes on being used."""
+    data = kept("case,rater,class\n1,a,x\n2,b,y\n1,b,y\n2,a,y\n")
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.session_state["data"] = data
+    files = {"fits": b"case,class,score\n1,x,1\n2,y,1\n", "of <others>": b"case,class,score\n7,x,1\n"}
+    app.session_state["prediction_files"] = {data: files}
+    app = settle(app.run().switch_page("pages/reliability.py").run())
+    (warning,) = [entry.value.replace("\\", "") for entry in app.warning]
+    assert warning.startswith("Left out: of <others>: no prediction is for a case of these data")
+    assert "Classifiers" in [tab.label for tab in app.tabs]

@@ -23,12 +23,25 @@ def classifiers(view: Dataset) -> tuple:
     found = []
     with suppress(PluralityError):  # none of their cases may be selected
         found += cached.sample_predictions(data, view)
+    found += [one for _, own in _own(view) if not isinstance(own, PluralityError) for one in own]
+    return tuple({predictions.name: predictions for predictions in found}.values())
+
+
+def unusable(view: Dataset) -> list[str]:
+    """Why files that the user added are not used for the view, each with its name; `classifiers` leaves them out."""
+    refused = [(name, own) for name, own in _own(view) if isinstance(own, PluralityError)]
+    return [str(error) if name in str(error) else f"{name}: {error}" for name, error in refused]
+
+
+def _own(view: Dataset) -> list[tuple[str, tuple | PluralityError]]:
+    """The predictions of each of the user's files, or why they do not fit the view."""
+    found: list[tuple[str, tuple | PluralityError]] = []
     for name, content in _files():
         try:
-            found += matched(name, content, view)
-        except PluralityError:
-            continue
-    return tuple({predictions.name: predictions for predictions in found}.values())
+            found.append((name, matched(name, content, view)))
+        except PluralityError as error:
+            found.append((name, error))
+    return found
 
 
 def matched(name: str, content: bytes, view: Dataset) -> tuple:

@@ -133,6 +133,8 @@ def _by_risk(evaluation, metric: str) -> None:
 
 def add_predictions(view: Dataset) -> None:
     """Take in a file of predictions for this session, and say what does not match."""
+    for why in predictions.unusable(view):
+        st.warning(f"Left out: {markdown(why)}", icon=":material/warning:")
     with st.expander("Add predictions of classifiers"):
         upload = st.file_uploader(
             "CSV, TSV or Parquet: one row per case and class (case, class, score or rank, perhaps classifier), or one "

@@ -8,7 +8,7 @@ import pytest
 from core.agreement.score_anova import two_way_anova
 from core.agreement.scores import intraclass, score_table
 from core.annotations.dataset import Dataset
-from core.errors import NotApplicableError
+from core.errors import InputError, NotApplicableError
 from tests.core.agreement.examples import dataset_of, scores_of
 
 # Shrout & Fleiss (1979), table 2: 6 targets by 4 judges.
@@ -66,6 +66,15 @@ def test_scores_list_correlations_then_alpha_and_ratio_only_of_what_is_not_negat
     below = score_table(scored(rows_of(SHROUT_FLEISS - 5)))
     assert [one.weights for one in below[6:]] == ["interval metric", "ordinal metric"]
     assert [one.value for one in below[:6]] == pytest.approx([one.value for one in found[:6]], abs=1e-12)
+
+
+def test_what_else_is_wrong_with_scores_is_not_swallowed(monkeypatch):
+    def broken(*_):
+        raise InputError("Something else is wrong.")
+
+    monkeypatch.setattr("core.agreement.scores.krippendorff_alpha", broken)
+    with pytest.raises(InputError, match="Something else"):
+        score_table(scored(rows_of(SHROUT_FLEISS - 5)))
 
 
 def test_more_values_than_the_ratio_metric_can_take_are_said():
