@@ -31,7 +31,7 @@ GLOSSARY: dict[str, Term] = {
         "differences have intervals too (Efron & Tibshirani 1993).",
     ),
     "rater models": Term(
-        "Each supposes something else about raters and cases; those that fit the data badly are told apart by checks.",
+        "Each assumes something else about raters and cases; those that fit the data badly are told apart by checks.",
         "Latent-class models with the true class summed out: by EM (one-coin, class-conditional, Dawid-Skene, t-a-p), "
         "or as posteriors (Dawid-Skene, hierarchical, the eighteen difficulty models of Han et al.).",
     ),
@@ -42,7 +42,7 @@ GLOSSARY: dict[str, Term] = {
         "by annotation, standard errors clustered by case; each model at its own β.",
     ),
     "full posterior": Term(
-        "The first answer comes at once and has no intervals. The full posterior takes up to minutes and has them.",
+        "The posterior mode comes at once and has no intervals. The full posterior takes up to minutes and has them.",
         "Mode by L-BFGS against NUTS in a process of its own; R-hat ≤ 1.01 and bulk ESS ≥ 400 count as converged.",
     ),
     "predictive check": Term(
@@ -56,12 +56,12 @@ GLOSSARY: dict[str, Term] = {
         "importance sampling (Vehtari, Gelman & Gabry 2017).",
     ),
     "model agreement": Term(
-        "Do the models name the same class? Where they part, the answer rests on what a model supposes.",
+        "Do the models name the same class? Where they part, the answer rests on what a model assumes.",
         "Share of cases with the same most probable class, ties shared; mean total-variation distance to download.",
     ),
     "calibration": Term(
         "When the model says 80 %, is it right 8 times out of 10?",
-        "Share right among the cases of known class by bins of the probability, Wilson intervals; log-loss beside it.",
+        "Share right among gold cases by bins of the probability, Wilson intervals; log-loss beside it.",
     ),
     "soft labels": Term(
         "How sure the panel is of each class, for training: better than the winner alone.",

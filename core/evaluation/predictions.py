@@ -139,7 +139,7 @@ def match_predictions(
     notes = []
     n_other = len({case_id for case_id, inside in zip(case_ids, known, strict=True) if not inside})
     if n_other:
-        notes.append(f"{name}: predictions of {plural(n_other, 'case')} not in the data are passed over.")
+        notes.append(f"{name}: predictions of {plural(n_other, 'case')} not in the data are skipped.")
     case, code, score = case[known], code[known], score[known]
     _refuse_twice(dataset, case, code, name)
     order = np.lexsort((code, -score, case))
@@ -306,16 +306,14 @@ _Columns = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def _long(raw: RawTable, roles: dict[str, str], name: str) -> tuple[_Columns, list[str]]:
-    """Classifier, case, class and score of every row, and what was passed over."""
+    """Classifier, case, class and score of every row, and what was skipped."""
     who, known = _classifiers(raw, roles, name)
     cases, classes = encode(raw.table[roles["case"]]), encode(raw.table[roles["class"]])
     sign = 1.0 if "score" in roles else -1.0
     scores = sign * _numbers(raw, roles.get("score") or roles["rank"])
     usable = known & (cases.code >= 0) & (classes.code >= 0)
     n_empty = int((~usable).sum())
-    notes = (
-        [f"{name}: {plural(n_empty, 'row')} without a case, a class or a classifier passed over."] if n_empty else []
-    )
+    notes = [f"{name}: {plural(n_empty, 'row')} without a case, a class or a classifier skipped."] if n_empty else []
     return (who[usable], _texts(cases)[usable], _texts(classes)[usable], scores[usable]), notes
 
 
@@ -338,13 +336,13 @@ def _wide(raw: RawTable, roles: dict[str, str], class_columns: list[str], name: 
     if n_empty:
         notes.append(f"{name}: {plural(n_empty, 'empty cell')}; those classes count as not predicted.")
     if n_rows := int((~usable).sum()):
-        notes.append(f"{name}: {plural(n_rows, 'row')} without a case or a classifier passed over.")
+        notes.append(f"{name}: {plural(n_rows, 'row')} without a case or a classifier skipped.")
     others = [
         column for column in raw.columns if column not in {*class_columns, roles["case"], roles.get("classifier")}
     ]
     if others:
         listed = ", ".join(others[:5]) + (", ..." if len(others) > 5 else "")
-        notes.append(f"{name}: {plural(len(others), 'column')} not named by a class passed over ({listed}).")
+        notes.append(f"{name}: {plural(len(others), 'column')} not named by a class skipped ({listed}).")
     who, names, columns, scores = (np.concatenate(part) for part in zip(*parts, strict=True))
     return (who, names, columns, scores), notes
 

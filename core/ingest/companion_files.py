@@ -111,7 +111,7 @@ def _with_cases(dataset: Dataset, table: CaseTable, notes: list[str]) -> Dataset
         notes.append(
             f"The table of cases has no row for {plural(n_unknown, 'case')}."
             if n_unknown < dataset.n_cases
-            else "No row of the table of cases names a case of these data; it was passed over."
+            else "No row of the table of cases names a case of these data; it was skipped."
         )
     if n_unknown == dataset.n_cases:
         return dataset
@@ -129,7 +129,7 @@ def _with_cases(dataset: Dataset, table: CaseTable, notes: list[str]) -> Dataset
 
 def _with_gold(dataset: Dataset, gold: dict[str, str], notes: list[str]) -> Dataset:
     if dataset.kind == "score":
-        notes.append("Gold classes were passed over: the answers are scores.")
+        notes.append("Gold classes were skipped: the answers are scores.")
         return dataset
     position = {name: code for code, name in enumerate(dataset.classes)}
     codes = np.array([position.get(gold.get(case, ""), -1) for case in dataset.cases], np.int32)
@@ -142,7 +142,7 @@ def _with_gold(dataset: Dataset, gold: dict[str, str], notes: list[str]) -> Data
         )
     n_cases = len(set(gold) - set(dataset.cases))
     if n_cases:
-        notes.append(f"Gold of {plural(n_cases, 'case')} without an answer was passed over.")
+        notes.append(f"Gold of {plural(n_cases, 'case')} without an annotation was left out.")
     if (codes < 0).all():
         notes.append("No gold matches a case and a class of these data.")
         return dataset
@@ -152,7 +152,7 @@ def _with_gold(dataset: Dataset, gold: dict[str, str], notes: list[str]) -> Data
 def _with_classes(dataset: Dataset, table: ClassTable, notes: list[str]) -> Dataset:
     known = set(table.names)
     if not known & set(dataset.classes):
-        notes.append("No class of the class table is an answer; it was passed over.")
+        notes.append("No class of the class table is an answer; it was skipped.")
         return dataset
     last = [name for name in dataset.classes if name not in known]
     if last:

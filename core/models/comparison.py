@@ -108,7 +108,7 @@ def compare_fits(dataset: Dataset, fits: Sequence[RaterModelFit]) -> ModelAgreem
 def against_gold(
     dataset: Dataset, fit: RaterModelFit, *, of_class: int | None = None, n_bins: int = 10, level: float = 0.95
 ) -> GoldScore:
-    """Accuracy, log loss and calibration of a fit on the cases of known class.
+    """Accuracy, log loss and calibration of a fit on gold cases.
 
     Parameters
     ----------

@@ -106,7 +106,7 @@ class EmModel(ABC):
         Pseudo-counts, by model; "pooled" where not given.
     stopping : StoppingRule
     use_gold : bool
-        Hold cases of known class fixed at it. They count for prevalence too, as if drawn like all others.
+        Hold gold cases fixed at their class. They count for prevalence too, as if drawn like all others.
     repeats : {"independent", "first", "refuse"}
         What to do with further answers of a rater on the same case.
     beta : float

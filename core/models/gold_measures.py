@@ -153,7 +153,7 @@ def beta_by_gold(dataset: Dataset, fit: RaterModelFit, *, seed: int = 0, token: 
     cases, truth = judging_gold(dataset, fit)
     if cases.size < FEWEST_FOR_BETA:
         raise NotApplicableError(
-            f"β by gold needs {FEWEST_FOR_BETA} cases of known class; {cases.size} have one and an annotation."
+            f"β by gold needs {FEWEST_FOR_BETA} gold cases with an annotation; there are {cases.size}."
         )
     loss = np.stack(
         [

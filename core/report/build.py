@@ -107,4 +107,4 @@ def build_report(
     dataset = request.dataset
     size = f"{plural(dataset.n_cases, 'case')}, {plural(dataset.n_raters, 'rater')}"
     footer = f"Made with Plurality from {size}. Nothing in this file is loaded from elsewhere."
-    return to_html(f"{dataset.name}: ground truth and its doubts", built, footer)
+    return to_html(f"{dataset.name}: ground truth and its uncertainty", built, footer)

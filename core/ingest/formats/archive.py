@@ -36,7 +36,7 @@ def is_workbook(content: bytes) -> bool:
 
 
 def unpack(name: str, content: bytes, *, nested: bool = False) -> list[tuple[str, bytes]]:
-    """Name and bytes of every file in a zip archive; hidden files of operating systems are passed over.
+    """Name and bytes of every file in a zip archive; hidden files of operating systems are skipped.
 
     Parameters
     ----------

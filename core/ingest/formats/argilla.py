@@ -36,7 +36,7 @@ def _is_row(record: object) -> bool:
 
 
 def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
-    """Submitted responses of every question; drafts and discarded ones are dropped, suggestions passed over."""
+    """Submitted responses of every question; drafts and discarded ones are dropped, suggestions skipped."""
     return source_of_records(all_records(files, progress), [file.name for file in files], recognise(files) or "said so")
 
 

@@ -17,7 +17,7 @@ from .encoding import to_utf8
 from .headers import column_names, knows_columns, looks_like_header, repeats_header
 from .raw_table import Dropped, RawTable
 
-_DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
+_DELIMITERS = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar"}
 _SNIFFED_RECORDS = 200
 _EXCEL_LINE = re.compile(rb"sep=([,;|\t])[ \t]*(?=[\r\n])")  # written for Excel, which takes the delimiter from it
 _COMMENT, _AFTER_QUOTE, _BLANK = 1, 2, 4
@@ -46,7 +46,7 @@ class _Records:
 
 
 def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTable:
-    """A table of text from CSV, TSV, or text set apart by semicolons or bars.
+    """A table of text from CSV, TSV, or text with semicolons or bars between its fields.
 
     Parameters
     ----------
@@ -65,13 +65,13 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
     data = np.frombuffer(content, np.uint8)
     declared = _EXCEL_LINE.match(content)
     dialect = Dialect(declared.group(1).decode(), '"') if declared else sniff_dialect(data)
-    notes.append(f"Fields are set apart by {_DELIMITERS[dialect.delimiter]}.")
+    notes.append(f"The delimiter is {_DELIMITERS[dialect.delimiter]}.")
     records = _scan(data, dialect)
 
     rows, n_columns = _rows_of_table(content, dialect, records, declared is not None, notes)
     indices = np.flatnonzero(rows)
     if has_header is not False and (n_above := _lines_above_header(content, dialect, records, indices, n_columns)):
-        notes.append(f"{plural(n_above, 'line')} above the header passed over.")
+        notes.append(f"{plural(n_above, 'line')} above the header skipped.")
         indices = indices[n_above:]
     header = _cells(content, dialect, records, indices[0])
     head = [_cells(content, dialect, records, index) for index in indices[1:_SNIFFED_RECORDS]]
@@ -87,7 +87,7 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
         _refuse_markup(content)
         raise InputError(
             f"Only one column was found ({names[0]!r}).",
-            "A table needs at least a case and an answer; fields may be set apart by comma, semicolon, tab or bar.",
+            "A table needs at least a case and an answer; the delimiter may be comma, semicolon, tab or bar.",
         )
     if indices.size == 0:
         raise InputError("The file has a header but no rows.", "Choose a file with at least one row of data.")
@@ -134,7 +134,7 @@ def _rows_of_table(
         comment[above] = True
     rows &= ~comment
     if comment.any():
-        notes.append(f"{plural(int(comment.sum()), 'comment line')} (#) passed over.")
+        notes.append(f"{plural(int(comment.sum()), 'comment line')} (#) skipped.")
     return rows, n_columns
 
 

@@ -55,7 +55,7 @@ def open_source(
     has_header : bool, optional
         Tables: whether the first row names the columns; guessed where not given.
     format : str, optional
-        One of `formats`; found out where not given. The names of layouts take the files for a plain table.
+        One of `formats`; detected where not given. The names of layouts read the files as a plain table.
     progress : callable, optional
         Told the share done, 0 to 1.
 
@@ -182,7 +182,7 @@ def _without_pictures(files: list[tuple[str, bytes]], notes: list[str]) -> tuple
             n_left_out += 1
     if n_left_out:
         notes.append(
-            f"{plural(n_left_out, 'image')} beyond {_MOST_PICTURES // MEGABYTE} MB were passed over: put the images "
+            f"{plural(n_left_out, 'image')} beyond {_MOST_PICTURES // MEGABYTE} MB were skipped: put the images "
             "in a folder and name it in PLURALITY_IMAGES."
         )
     return rest, SideFiles(images=tuple(pictures))
@@ -207,7 +207,7 @@ def _without_others(files: list[tuple[str, bytes]], notes: list[str]) -> list[tu
             others.setdefault(found[0], []).append(shorten(name, 60))
     for what, names in others.items():
         more = f" and {plural(len(names) - 1, 'other file')}" if len(names) > 1 else ""
-        notes.append(f"{names[0]}{more}: {what}, passed over.")
+        notes.append(f"{names[0]}{more}: {what}, skipped.")
     return rest
 
 
@@ -233,7 +233,7 @@ def _from_json(
             continue
         if len(fitting) < len(jsons):
             other = next(file.name for file in jsons if file not in fitting)
-            notes.append(f"{shorten(other, 60)} is no {reader.title} and was passed over.")
+            notes.append(f"{shorten(other, 60)} is no {reader.title} and was skipped.")
         if reader.claims is not None:
             claimed = [file for file in rest if reader.claims(*file)]
             rest = [file for file in rest if file not in claimed]
@@ -242,9 +242,7 @@ def _from_json(
             source = reader.read(fitting, progress)
         for name, content in rest:
             tables, side = _tables_of(name, content, True, None, side, notes, None)
-            notes += [f"{shorten(name, 60)} is neither {reader.title} nor a side file and was passed over."] * bool(
-                tables
-            )
+            notes += [f"{shorten(name, 60)} is neither {reader.title} nor a side file and was skipped."] * bool(tables)
         joined = Source(
             source.format, source.title, source.why, source.questions, source.side.joined(side), source.notes
         )
@@ -284,7 +282,7 @@ def _tables_of(
     except InputError as error:
         if not several:
             raise
-        notes.append(f"{shorten(name, 60)} was passed over: {error.message}")
+        notes.append(f"{shorten(name, 60)} was skipped: {error.message}")
         return [], side
     kept = []
     for title, raw in tables:
@@ -304,7 +302,7 @@ def _from_tables(tables: list[tuple[str, RawTable]], side: SideFiles, wanted: st
         if plainly or wanted not in (None, reader.name) or reader.recognise(raw.columns) is None:
             continue
         source = reader.read(raw)
-        others = tuple(f"{shorten(other, 60)} was passed over." for other, _ in tables[1:])
+        others = tuple(f"{shorten(other, 60)} was skipped." for other, _ in tables[1:])
         return Source(
             source.format, source.title, source.why, source.questions, source.side.joined(side), source.notes + others
         )

@@ -60,7 +60,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
                 asked.answer(name, blocks, kind)
                 if annotation.get("ground_truth") is True and blocks and len(blocks[0]) == 1:
                     gold.setdefault(name, {})[case] = blocks[0][0]
-    notes = [f"Answers of type {name} were passed over ({count:,})." for name, count in sorted(passed.items())]
+    notes = [f"Answers of type {name} were skipped ({count:,})." for name, count in sorted(passed.items())]
     if n_untouched:
         notes.append(f"{plural(n_untouched, 'answer')} came from a model and the rater left them as they were.")
     if gold:

@@ -26,7 +26,7 @@ def recognise(files: Sequence[JsonFile]) -> str | None:
 
 
 def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
-    """Annotations by annotator; `soft_label` and `hard_label` are passed over, as they follow from the annotations."""
+    """Annotations by annotator; `soft_label` and `hard_label` are skipped, as they follow from the annotations."""
     asked, shown = Questionnaire(("case", "annotation"), [file.name for file in files]), CaseTexts()
     for place, file in enumerate(files):
         for line, value in file.records(progress):
@@ -41,7 +41,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
                 if not given:
                     asked.begin(line, (number, 0), key, "", file=place)
                     asked.drop("as many annotators as annotations are expected")
-    notes = ("soft_label and hard_label were passed over: they are counted anew from the annotations.",)
+    notes = ("soft_label and hard_label were skipped: they are counted anew from the annotations.",)
     return Source(NAME, TITLE, recognise(files) or "said so", asked.questions(notes), SideFiles(cases=shown.table()))
 
 

@@ -69,12 +69,12 @@ def as_text(table: pa.Table, progress: Callable[[float], None] | None = None) ->
         if progress is not None:
             progress(place / (table.num_columns + 1))
         if pa.types.is_nested(column.type):
-            notes.append(f"Column {name!r} holds nested values and was passed over.")
+            notes.append(f"Column {name!r} holds nested values and was skipped.")
             continue
         try:
             text = _as_text(column)
         except (pa.ArrowException, ValueError):  # pixels and the like
-            notes.append(f"Column {name!r} holds no text or numbers and was passed over.")
+            notes.append(f"Column {name!r} holds no text or numbers and was skipped.")
             continue
         names.append(name)
         columns.append(text)
@@ -133,7 +133,7 @@ def _without_lists(
     complete = without.layout == "wide" or (without.rater and without.answer)
     if complete or not roles & set(lists):
         return table, line, None, [], []
-    # Lists that do not go along with the answers, such as words of a sentence, are passed over.
+    # Lists that do not go along with the answers, such as words of a sentence, are skipped.
     lead = guess.answer if guess.answer in lists else guess.rater
     lengths = pc.fill_null(pc.list_value_length(table[lead]), 0).to_numpy()
     others = {name: pc.fill_null(pc.list_value_length(table[name]), 0).to_numpy() for name in lists}
@@ -154,5 +154,5 @@ def _without_lists(
     places = RowLocations(("row", "entry"), (line[row], number))
     notes = [f"The lists in {', '.join(map(repr, together))} were taken apart, one row for each entry."]
     passed = [name for name in table.column_names if name not in columns]
-    notes += [f"Column {name!r} holds nested values and was passed over." for name in passed]
+    notes += [f"Column {name!r} holds nested values and was skipped." for name in passed]
     return pa.table(columns), line[row], places, dropped, notes

@@ -60,7 +60,7 @@ class Source:
     side : SideFiles
         What the files say beside the answers: texts of cases, risk of classes, gold.
     notes : tuple of str
-        Files that were passed over, and the like.
+        Files that were skipped, and the like.
     """
 
     format: str

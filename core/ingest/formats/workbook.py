@@ -87,7 +87,7 @@ def _table(rows: list[list[str]], has_header: bool | None) -> RawTable:
     sizes = [sum(bool(cell.strip()) for cell in row) for _, row in numbered[:20]]
     above = next((place for place, size in enumerate(sizes) if size > 1), 0)
     if above:
-        notes.append(f"{plural(above, 'row')} above the table passed over.")
+        notes.append(f"{plural(above, 'row')} above the table skipped.")
     numbered = [(line, (row + [""] * width)[:width]) for line, row in numbered[above:]]
     line, header = numbered[0]
     head = [row for _, row in numbered[1:200]]

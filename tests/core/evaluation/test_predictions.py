@@ -101,7 +101,7 @@ def test_predictions_of_other_cases_are_passed_over_whatever_they_say(dataset):
     """An unknown class and a score that is no number on cases that are not in the data harm nobody."""
     found = matched(dataset, [(17, 88, 0.1), (17, 0, np.nan), (18, 0, 1.0), *ROWS])
     assert same(found, matched(dataset, ROWS))
-    assert found.notes[0] == "A: predictions of 2 cases not in the data are passed over."
+    assert found.notes[0] == "A: predictions of 2 cases not in the data are skipped."
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_a_cell_of_a_wide_table_that_says_nan_is_refused(dataset):
 def test_a_column_of_a_wide_table_that_is_no_class_is_told(dataset):
     (found,) = read(dataset, "case,site,class 2,clas 0\ncase 1,north,0.5,0.4\n")
     assert blocks_of(found, 1) == [[2]]
-    assert "file: 2 columns not named by a class passed over (site, clas 0)." in found.notes
+    assert "file: 2 columns not named by a class skipped (site, clas 0)." in found.notes
 
 
 def test_a_wide_table_may_hold_several_classifiers(dataset):
@@ -224,7 +224,7 @@ def test_decimal_commas_of_a_table_with_semicolons_are_numbers(dataset):
 def test_rows_without_a_case_or_a_class_are_passed_over_and_told(dataset):
     (found,) = read(dataset, "case,class,score\ncase 1,class 2,0.5\n,class 1,0.5\ncase 2,NA,0.5\n")
     assert found.predicted.tolist() == [False, True, False, False]
-    assert found.notes[0] == "file: 2 rows without a case, a class or a classifier passed over."
+    assert found.notes[0] == "file: 2 rows without a case, a class or a classifier skipped."
 
 
 @pytest.mark.parametrize(

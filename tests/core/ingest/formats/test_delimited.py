@@ -114,7 +114,7 @@ def test_long_text_over_many_lines_stays_one_answer():
 def test_every_delimiter_is_found_and_told(delimiter, name):
     reading = read(SMALL.replace(",", delimiter).encode())
     assert text_of(reading) == text_of(read(SMALL.encode()))
-    assert f"Fields are set apart by {name}." in reading.report.notes
+    assert f"The delimiter is a {name}." in reading.report.notes
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -168,7 +168,7 @@ def test_rows_of_too_few_or_too_many_fields_are_dropped_with_their_lines():
 def test_comments_are_passed_over_and_counted():
     reading = read(("# a study\n#by, two people\n" + SMALL + "# it's \"done\n3,ann,x\n").encode())
     assert reading.report.n_rows == reading.report.n_kept == 5
-    assert "3 comment lines (#) passed over." in reading.report.notes
+    assert "3 comment lines (#) skipped." in reading.report.notes
 
 
 def test_a_comment_above_the_header_may_have_as_many_fields_as_the_table():
@@ -190,7 +190,7 @@ def test_a_title_above_the_header_is_passed_over():
     for title in ("My study", "My study, 2020"):
         reading = read(f"{title}\n\n{SMALL}".encode())
         assert text_of(reading) == text_of(read(SMALL.encode()))
-        assert "1 line above the header passed over." in reading.report.notes
+        assert "1 line above the header skipped." in reading.report.notes
 
 
 def test_the_line_that_excel_writes_about_its_delimiter_is_no_row():
