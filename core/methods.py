@@ -360,6 +360,13 @@ def any_of(family: Family, dataset: Dataset) -> Verdict:
 def as_taken(method: Method, dataset: Dataset, threshold: float | None = None) -> tuple[Dataset, int]:
     """The data as the method takes them, and how many annotations were left out.
 
+    Parameters
+    ----------
+    method : Method
+    dataset : Dataset
+    threshold : float, optional
+        Where scores are split in two classes.
+
     Raises
     ------
     NotApplicableError, InputError

@@ -163,7 +163,17 @@ def _with_percentiles(side: Side, place: int, replicates: np.ndarray, n_at_1: in
 def percentiles(
     replicates: np.ndarray, n_cases: int, level: float
 ) -> tuple[float | None, float | None, float | None, str]:
-    """Error, both ends of the percentile interval, and what to mind; None where resampling does not tell."""
+    """Error, both ends of the percentile interval, and what to mind; None where resampling does not tell.
+
+    Parameters
+    ----------
+    replicates : ndarray, shape (n_replicates,)
+        NaN where undefined.
+    n_cases : int
+        Cases that were resampled.
+    level : float
+        Of the interval, 0 to 1.
+    """
     known = replicates[~np.isnan(replicates)]
     missing = replicates.size - known.size
     note = f"{missing:,} of {replicates.size:,} resamples have no value" if missing else ""

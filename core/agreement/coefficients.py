@@ -57,6 +57,17 @@ def fleiss_kappa(
 
     Cases with one annotation count for the class shares and the variance, not for observed agreement. Parameters as
     of `percent_agreement`.
+
+    Parameters
+    ----------
+    data : ClassCounts or Dataset
+        Of single classes.
+    level : float
+        Of the interval, 0 to 1.
+    weights : str or ndarray of shape (n_classes, n_classes), optional
+        See `core.agreement.weights.weight_matrix`; identity where not given.
+    labels : sequence of float, length n_classes, optional
+        The numbers that classes stand for; 1, 2, ... where none are given.
     """
     counts = as_counts(data)
     name, matrix = resolve_weights(weights, counts.n_classes, labels)
@@ -75,6 +86,17 @@ def scott_pi(
     data: ClassCounts | Dataset, level: float = 0.95, weights: Weights = None, labels: Labels = None
 ) -> Coefficient:
     """Scott's pi of two raters: Fleiss' kappa of two; parameters as of `percent_agreement`.
+
+    Parameters
+    ----------
+    data : ClassCounts or Dataset
+        Of single classes.
+    level : float
+        Of the interval, 0 to 1.
+    weights : str or ndarray of shape (n_classes, n_classes), optional
+        See `core.agreement.weights.weight_matrix`; identity where not given.
+    labels : sequence of float, length n_classes, optional
+        The numbers that classes stand for; 1, 2, ... where none are given.
 
     Raises
     ------
@@ -99,6 +121,17 @@ def gwet_ac(
 
     ``p_e = T/(q(q−1)) Σ π_k (1 − π_k)`` with T the sum of the weights: it depends on the declared list of q classes.
     Parameters as of `percent_agreement`.
+
+    Parameters
+    ----------
+    data : ClassCounts or Dataset
+        Of single classes.
+    level : float
+        Of the interval, 0 to 1.
+    weights : str or ndarray of shape (n_classes, n_classes), optional
+        See `core.agreement.weights.weight_matrix`; identity where not given.
+    labels : sequence of float, length n_classes, optional
+        The numbers that classes stand for; 1, 2, ... where none are given.
     """
     counts = as_counts(data)
     q = counts.n_classes
@@ -121,6 +154,17 @@ def brennan_prediger(
     """Brennan and Prediger's coefficient: chance is a uniform draw from the declared list of classes.
 
     Parameters as of `percent_agreement`.
+
+    Parameters
+    ----------
+    data : ClassCounts or Dataset
+        Of single classes.
+    level : float
+        Of the interval, 0 to 1.
+    weights : str or ndarray of shape (n_classes, n_classes), optional
+        See `core.agreement.weights.weight_matrix`; identity where not given.
+    labels : sequence of float, length n_classes, optional
+        The numbers that classes stand for; 1, 2, ... where none are given.
     """
     counts = as_counts(data)
     q = counts.n_classes

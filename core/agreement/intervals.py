@@ -49,7 +49,16 @@ class Coefficient(Result):
 
 
 def undefined(name: str, weights: str, why: str, n_cases: int = 0, n_annotations: int = 0) -> Coefficient:
-    """A coefficient without a value, and why."""
+    """A coefficient without a value, and why.
+
+    Parameters
+    ----------
+    name, weights : str
+        See `Coefficient`.
+    why : str
+        Without a full stop.
+    n_cases, n_annotations : int
+    """
     return Coefficient(name, weights, None, None, None, None, n_cases, n_annotations, f"undefined: {why}")
 
 
@@ -68,6 +77,20 @@ def with_t_interval(
 
     No interval below one degree of freedom, and none where the estimated standard error is 0: an interval without width
     would be surer than any data.
+
+    Parameters
+    ----------
+    name, weights : str
+        See `Coefficient`.
+    value, variance : float
+        Of the estimate.
+    df : int
+        Degrees of freedom of t.
+    n_cases, n_annotations : int
+    level : float
+        Of the interval, 0 to 1.
+    least : float
+        The least value that there is.
     """
     from scipy.special import stdtrit
 
@@ -89,7 +112,17 @@ def few_cases(n_cases: int) -> str:
 
 
 def wilson(p: float, n_eff: float, t: float) -> tuple[float, float]:
-    """Wilson's interval for a probability from ``n_eff`` effective observations and quantile ``t``."""
+    """Wilson's interval for a probability from ``n_eff`` effective observations and quantile ``t``.
+
+    Parameters
+    ----------
+    p : float
+        The share, 0 to 1.
+    n_eff : float
+        Effective observations, above 0.
+    t : float
+        Quantile of the normal or of Student's t.
+    """
     t2 = t * t
     centre = p + t2 / (2 * n_eff)
     half = t * np.sqrt(p * (1 - p) / n_eff + t2 / (4 * n_eff * n_eff))

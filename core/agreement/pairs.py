@@ -160,6 +160,13 @@ def pair_matrix(dataset: Dataset, coefficient: str = PERCENT, level: float = 0.9
 def cases_of_disagreement(dataset: Dataset, rater_a: str, rater_b: str) -> Disagreements:
     """The cases on which two raters gave different classes, and both answers.
 
+    Parameters
+    ----------
+    dataset : Dataset
+        Of single classes, with raters who are identified.
+    rater_a, rater_b : str
+        Names.
+
     Raises
     ------
     NotApplicableError

@@ -67,7 +67,19 @@ def share_of_agreement(
     n_annotations: int,
     unit: str = "case",
 ) -> Coefficient:
-    """Weighted mean of the agreement of units with its Wilson interval; arrays of shape (n_units,), at least one."""
+    """Weighted mean of the agreement of units with its Wilson interval; arrays of shape (n_units,), at least one.
+
+    Parameters
+    ----------
+    name, weights : str
+        See `core.agreement.intervals.Coefficient`.
+    agreement, weight : ndarray, shape (n_units,)
+    level : float
+        Of the interval, 0 to 1.
+    n_annotations : int
+    unit : str
+        What is counted, for the remark.
+    """
     share = weight / weight.sum()
     alike = bool((agreement == agreement[0]).all())
     p = float(agreement[0] if alike else share @ agreement)
@@ -132,7 +144,16 @@ def agreement_variance(n: np.ndarray | int, class_shares: np.ndarray) -> np.ndar
 
 
 def case_weights(counts: ClassCounts, n: np.ndarray, weighting: str) -> np.ndarray:
-    """Weight of each case before it is scaled, by one of `SPA_WEIGHTINGS`; only cases with n of 2 or more count."""
+    """Weight of each case before it is scaled, by one of `SPA_WEIGHTINGS`; only cases with n of 2 or more count.
+
+    Parameters
+    ----------
+    counts : ClassCounts
+    n : ndarray, shape (n_cases,)
+        Annotations of each case.
+    weighting : str
+        One of `SPA_WEIGHTINGS`.
+    """
     if weighting == "flat":
         return np.ones_like(n)
     if weighting == "annotations":

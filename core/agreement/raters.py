@@ -60,6 +60,17 @@ def cohen_kappa(
 ) -> Coefficient:
     """Cohen's kappa of two raters, with gaps; parameters as of `conger_kappa`.
 
+    Parameters
+    ----------
+    dataset : Dataset
+        Of single classes, with raters who are identified.
+    level : float
+        Of the interval, 0 to 1.
+    weights : str or ndarray of shape (n_classes, n_classes), optional
+        See `core.agreement.weights.weight_matrix`; identity where not given.
+    labels : sequence of float, length n_classes, optional
+        The numbers that classes stand for; 1, 2, ... where none are given.
+
     Raises
     ------
     NotApplicableError
@@ -78,6 +89,17 @@ def cohen_kappa_classic(
 
     The value is that of `cohen_kappa`; the error is that of Fleiss, Cohen and Everitt, with a normal interval. It is
     what most other tools print. Parameters and errors as of `cohen_kappa`.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of single classes, with raters who are identified.
+    level : float
+        Of the interval, 0 to 1.
+    weights : str or ndarray of shape (n_classes, n_classes), optional
+        See `core.agreement.weights.weight_matrix`; identity where not given.
+    labels : sequence of float, length n_classes, optional
+        The numbers that classes stand for; 1, 2, ... where none are given.
     """
     from scipy.special import ndtri
 

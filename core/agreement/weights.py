@@ -103,7 +103,15 @@ def checked_weights(matrix: np.ndarray, n_classes: int) -> np.ndarray:
 def resolve_weights(
     weights: Weights, n_classes: int, labels: Sequence[float] | None = None
 ) -> tuple[str, np.ndarray | None]:
-    """Name and matrix of what was asked for; no matrix for identity, which any number of classes allows."""
+    """Name and matrix of what was asked for; no matrix for identity, which any number of classes allows.
+
+    Parameters
+    ----------
+    weights : str or ndarray, optional
+        See `weight_matrix`.
+    n_classes : int
+    labels : sequence of float, length n_classes, optional
+    """
     if weights is None or (isinstance(weights, str) and weights == "identity"):
         return "identity", None
     if isinstance(weights, str):
@@ -112,7 +120,16 @@ def resolve_weights(
 
 
 def class_labels(n_classes: int, labels: Sequence[float] | None, *, at_least_zero: bool = False) -> np.ndarray:
-    """The numbers that classes stand for, checked: ndarray of float64, shape (n_classes,)."""
+    """The numbers that classes stand for, checked: ndarray of float64, shape (n_classes,).
+
+    Parameters
+    ----------
+    n_classes : int
+    labels : sequence of float, length n_classes, or None
+        1, 2, ... where none are given.
+    at_least_zero : bool
+        Whether negative numbers are refused.
+    """
     if labels is None:
         return np.arange(1.0, n_classes + 1)
     try:

@@ -183,6 +183,21 @@ class Dataset(Result):
 
         ``side`` are the attributes of the class that are not named here: ``ordinal``, ``gold``, ``case_group`` and on.
 
+        Parameters
+        ----------
+        name : str
+            What people call it.
+        cases, raters, classes : sequence of str
+            Vocabularies, each name once.
+        case_code, rater_code : ndarray of int, shape (n_annotations,)
+            Positions in ``cases`` and ``raters``.
+        answer : ndarray of int, shape (n_annotations,)
+            Position in ``classes``.
+        time : ndarray of int64 or datetime64, shape (n_annotations,), optional
+            Seconds since 1970-01-01 UTC; `MISSING_TIME` where unknown.
+        **side
+            Attributes of the class that are not named here, such as ``gold``, ``case_group`` and ``raters_identified``.
+
         Raises
         ------
         InputError
@@ -219,6 +234,20 @@ class Dataset(Result):
         **side,
     ) -> "Dataset":
         """From one row per annotation; ``score`` of shape (n_annotations,), finite.
+
+        Parameters
+        ----------
+        name : str
+            What people call it.
+        cases, raters : sequence of str
+            Vocabularies, each name once.
+        case_code, rater_code : ndarray of int, shape (n_annotations,)
+            Positions in ``cases`` and ``raters``.
+        score : ndarray of float, shape (n_annotations,)
+        time : ndarray of int64 or datetime64, shape (n_annotations,), optional
+            Seconds since 1970-01-01 UTC; `MISSING_TIME` where unknown.
+        **side
+            Attributes of the class that are not named here, such as ``gold``, ``case_group`` and ``raters_identified``.
 
         Raises
         ------
@@ -260,6 +289,24 @@ class Dataset(Result):
         """From one row per annotation and one entry per ranked class.
 
         ``entry_rank`` orders the entries of an annotation, lowest first; equal ranks are ties.
+
+        Parameters
+        ----------
+        name : str
+            What people call it.
+        cases, raters, classes : sequence of str
+            Vocabularies, each name once.
+        case_code, rater_code : ndarray of int, shape (n_annotations,)
+            Positions in ``cases`` and ``raters``.
+        entry_ptr : ndarray of int, shape (n_annotations + 1,)
+            Annotation ``a`` ranks the entries ``entry_ptr[a]`` to ``entry_ptr[a + 1]``.
+        entry_class : ndarray of int, shape (n_entries,)
+            Position in ``classes``.
+        entry_rank : ndarray, shape (n_entries,)
+        time : ndarray of int64 or datetime64, shape (n_annotations,), optional
+            Seconds since 1970-01-01 UTC; `MISSING_TIME` where unknown.
+        **side
+            Attributes of the class that are not named here, such as ``gold``, ``case_group`` and ``raters_identified``.
 
         Raises
         ------
@@ -486,6 +533,13 @@ class Dataset(Result):
 
         ``since`` (inclusive) and ``until`` (exclusive) are seconds since 1970-01-01 UTC.
 
+        Parameters
+        ----------
+        raters, cases, groups : iterable of str, optional
+            Names to take; all where not given.
+        since, until : int, optional
+            Times; without a bound where not given.
+
         Raises
         ------
         NotFoundError
@@ -522,7 +576,16 @@ def marked(
     since: int | None,
     until: int | None,
 ) -> np.ndarray:
-    """Which annotations a selection takes, bool, shape (n_annotations,); see `Dataset.select`."""
+    """Which annotations a selection takes, bool, shape (n_annotations,); see `Dataset.select`.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    raters, cases, groups : iterable of str or None
+        Names to take; all where not given.
+    since, until : int or None
+        Times; without a bound where not given.
+    """
     keep = np.ones(dataset.n_annotations, bool)
     if raters is not None:
         position = {rater: code for code, rater in enumerate(dataset.raters)}

@@ -239,6 +239,15 @@ def within(x: np.ndarray, diff: np.ndarray, margin: np.ndarray, top: int) -> tup
 
     About a maximum a difference grows with the square of the distance and its error in proportion to it, in ln x: the
     first point outside says where the two are equal.
+
+    Parameters
+    ----------
+    x : ndarray, shape (n_points,)
+        Ascending, positive.
+    diff, margin : ndarray, shape (n_points,)
+        Value less that of the best point, 0 or below, and how far below still counts as within.
+    top : int
+        Place of the best point.
     """
     ends, is_open = [], []
     for side in (range(top - 1, -1, -1), range(top + 1, len(x))):

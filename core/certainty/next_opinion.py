@@ -105,7 +105,17 @@ class NextOpinions:
         return np.empty((n_cases, 5))
 
     def update(self, state: np.ndarray, place: int, case: int, draws: CaseDraws) -> None:
-        """Work out one case."""
+        """Work out one case.
+
+        Parameters
+        ----------
+        state : ndarray, shape (n_cases, 5)
+        place : int
+            Row of the state.
+        case : int
+            Position in the dataset.
+        draws : CaseDraws
+        """
         state[place] = self.of_case(case, draws)
 
     def merge(self, states: Sequence[np.ndarray]) -> np.ndarray:
@@ -129,6 +139,21 @@ def next_opinion(
     progress: Callable[[float], None] | None = None,
 ) -> NextOpinion:
     """What one more opinion would change on every case, or on a run of ``cases``.
+
+    Parameters
+    ----------
+    model : DirichletCounts, PrIRN or PlackettLuce
+    dataset : Dataset
+        Of a kind that the model takes.
+    reliability : float
+        γ, the trust in the raters, > 0.
+    n_draws : int
+        Of Plackett-Luce; the others are integrated.
+    seed : int
+    cases : range, optional
+        Which cases; all where not given.
+    token, progress
+        See `core.chunks.map_chunks`.
 
     Raises
     ------
@@ -158,7 +183,16 @@ def next_opinion_of(state: np.ndarray, cases: tuple[str, ...]) -> NextOpinion:
 
 
 def next_opinions(model: PlausibilityModel, dataset: Dataset, reliability: float) -> NextOpinions:
-    """The reducer for a model's draws of a dataset at a reliability; raises as `next_opinion`."""
+    """The reducer for a model's draws of a dataset at a reliability; raises as `next_opinion`.
+
+    Parameters
+    ----------
+    model : DirichletCounts, PrIRN or PlackettLuce
+    dataset : Dataset
+        Of a kind that the model takes.
+    reliability : float
+        γ, the trust in the raters, > 0.
+    """
     if isinstance(model, DirichletCounts):
         return NextOpinions(_counts(model, dataset, reliability))
     if isinstance(model, PrIRN):

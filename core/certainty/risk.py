@@ -63,6 +63,15 @@ def expected_risk(
 ) -> RiskResult:
     """Expected risk and certainty of the risk levels of every case.
 
+    Parameters
+    ----------
+    model : PlausibilityModel
+    dataset : Dataset
+        Of a kind that the model takes, with a risk level for every class.
+    reliability : float
+        γ, the trust in the raters, > 0.
+    n_draws, seed : int
+
     Raises
     ------
     NotApplicableError

@@ -110,7 +110,16 @@ def annotation_certainty(
 def certainty_of(
     state: TopSetState, cases: tuple[str, ...], classes: tuple[str, ...], exact: ExactTop | None = None
 ) -> CertaintyResult:
-    """Frequencies with their errors and names; top-1 without error where ``exact`` has it."""
+    """Frequencies with their errors and names; top-1 without error where ``exact`` has it.
+
+    Parameters
+    ----------
+    state : TopSetState
+        What the reducer kept.
+    cases, classes : tuple of str
+        Of the data, in their order.
+    exact : ExactTop, optional
+    """
     certainty = state.frequency.copy()
     certainty[:, len(classes) :] = np.nan
     se = np.sqrt(certainty * (state.ceiling - certainty).clip(0) / state.ess[:, None])

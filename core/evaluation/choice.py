@@ -42,7 +42,19 @@ def leaders(evaluations: Sequence[Evaluation], metric: str) -> list[Leader]:
 
 
 def verdict(reliabilities: Sequence[float], evaluations: Sequence[Evaluation], metric: str, sure: float = 0.95) -> str:
-    """One sentence: who leads, whether always, and how surely."""
+    """One sentence: who leads, whether always, and how surely.
+
+    Parameters
+    ----------
+    reliabilities : sequence of float
+        γ, ascending.
+    evaluations : sequence of Evaluation
+        One for each reliability.
+    metric : str
+        One of the evaluations' metrics.
+    sure : float
+        Probability from which a leader is said to lead, 0 to 1.
+    """
     if not evaluations or len(evaluations[0].classifiers) < 2:
         return "There is only one classifier: add another to compare"
     found = leaders(evaluations, metric)

@@ -200,6 +200,15 @@ def tied_orders(share: np.ndarray, n_rest: int, top: int) -> tuple[np.ndarray, n
     stands at every place as often as over all orders, and no metric asks for more: a tie within the first places is
     rotated, and a tie across the last place is left to the kernel, as never-named classes are.
 
+    Parameters
+    ----------
+    share : ndarray, shape (n_named,)
+        Point estimate of the classes that somebody named.
+    n_rest : int
+        Classes that nobody named.
+    top : int
+        How many places.
+
     Returns
     -------
     orders : ndarray of int32, shape (n_orders, top)

@@ -261,6 +261,14 @@ def read_predictions(raw: RawTable, dataset: Dataset, name: str) -> tuple[Predic
 
     A classifier that cannot be read is left out and told of in the notes of the first that can.
 
+    Parameters
+    ----------
+    raw : RawTable
+    dataset : Dataset
+        Whose cases and classes the names are.
+    name : str
+        Of the file; of the classifier, where no column names it.
+
     Raises
     ------
     InputError

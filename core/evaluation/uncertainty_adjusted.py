@@ -28,14 +28,40 @@ def ua_topk_accuracy(
 def ua_set_accuracy(
     model: PlausibilityModel, dataset: Dataset, predictions: Predictions, *, k: int = 3, **sampling
 ) -> MetricValue:
-    """How often the classifier's first k are the k most plausible classes; parameters as `ua_topk_accuracy`."""
+    """How often the classifier's first k are the k most plausible classes; parameters as `ua_topk_accuracy`.
+
+    Parameters
+    ----------
+    model : PlausibilityModel
+    dataset : Dataset
+        Of a kind that the model takes.
+    predictions : Predictions
+        Matched to the dataset.
+    k : int
+        Length of the list; at most the model's depth.
+    **sampling
+        ``reliability`` (the model's default where not given), ``n_draws``, ``seed``.
+    """
     return _metric(model, dataset, predictions, k, 2, sampling)
 
 
 def ua_average_overlap(
     model: PlausibilityModel, dataset: Dataset, predictions: Predictions, *, k: int = 3, **sampling
 ) -> MetricValue:
-    """Mean overlap of both lists over their first 1 to k places; parameters as `ua_topk_accuracy`."""
+    """Mean overlap of both lists over their first 1 to k places; parameters as `ua_topk_accuracy`.
+
+    Parameters
+    ----------
+    model : PlausibilityModel
+    dataset : Dataset
+        Of a kind that the model takes.
+    predictions : Predictions
+        Matched to the dataset.
+    k : int
+        Length of the list; at most the model's depth.
+    **sampling
+        ``reliability`` (the model's default where not given), ``n_draws``, ``seed``.
+    """
     return _metric(model, dataset, predictions, k, 4, sampling)
 
 

@@ -88,6 +88,14 @@ def pair_heatmap(matrix: PairMatrix, order: np.ndarray, theme: Theme, title: str
     Two raters with fewer than `FEW_PAIRS` pairs of answers have no colour: one answer more would turn it. Above
     `MOST_WITH_TEXT` raters numbers stand in the hover, and a scale says what a colour means. ``customdata`` of a point
     holds the positions of its two raters, for a click.
+
+    Parameters
+    ----------
+    matrix : PairMatrix
+    order : ndarray, shape (n_raters,)
+        Positions of raters, in the order of both axes.
+    theme : Theme
+    title : str
     """
     value = matrix.value[np.ix_(order, order)]
     n_raters = len(order)
@@ -148,7 +156,15 @@ def _clickable(order: np.ndarray, hover: list[list[str]]) -> Trace:
 
 
 def case_agreement_histogram(agreement: np.ndarray, theme: Theme, title: str) -> go.Figure:
-    """How many cases have which agreement."""
+    """How many cases have which agreement.
+
+    Parameters
+    ----------
+    agreement : ndarray, shape (n_cases,)
+        Of each case.
+    theme : Theme
+    title : str
+    """
     values = agreement[np.isfinite(agreement)]
     count, edges = np.histogram(values, bins=np.linspace(0, 1, 11))
     data = [
@@ -172,7 +188,14 @@ def case_agreement_histogram(agreement: np.ndarray, theme: Theme, title: str) ->
 
 
 def annotations_per_case(per_case: np.ndarray, theme: Theme, title: str) -> go.Figure:
-    """How many cases have how many annotations."""
+    """How many cases have how many annotations.
+
+    Parameters
+    ----------
+    per_case : ndarray, shape (n_cases,)
+    theme : Theme
+    title : str
+    """
     values, count = np.unique(per_case, return_counts=True)
     data = [
         bar(

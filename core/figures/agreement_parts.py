@@ -77,7 +77,14 @@ def named_forest(
 
 
 def agreement_over_time(found: OverTime, theme: Theme, title: str) -> go.Figure:
-    """A line with its intervals for each coefficient, window by window; n of the first stands under each window."""
+    """A line with its intervals for each coefficient, window by window; n of the first stands under each window.
+
+    Parameters
+    ----------
+    found : OverTime
+    theme : Theme
+    title : str
+    """
     data: list[Trace] = []
     n_lines = len(found.windows[0].coefficients) if found.windows else 0
     for line in range(n_lines):
@@ -126,7 +133,15 @@ def agreement_over_time(found: OverTime, theme: Theme, title: str) -> go.Figure:
 
 
 def precision_figure(curves: Sequence[PrecisionCurve], theme: Theme, title: str) -> go.Figure:
-    """Width of the interval against annotations added: a line, or a band where the data leave a range."""
+    """Width of the interval against annotations added: a line, or a band where the data leave a range.
+
+    Parameters
+    ----------
+    curves : sequence of PrecisionCurve
+        One for each way.
+    theme : Theme
+    title : str
+    """
     data: list[Trace] = []
     names = {"new_cases": "on new cases", "present_cases": "on the present cases"}
     for number, curve in enumerate(curves):
@@ -169,7 +184,14 @@ def precision_figure(curves: Sequence[PrecisionCurve], theme: Theme, title: str)
 
 
 def band_bar(found: Sequence[Band], theme: Theme, title: str) -> go.Figure:
-    """How probable each word of a scale is, as one bar cut into parts."""
+    """How probable each word of a scale is, as one bar cut into parts.
+
+    Parameters
+    ----------
+    found : sequence of Band
+    theme : Theme
+    title : str
+    """
     data: list[Trace] = []
     shades = np.linspace(0.05, 0.5, len(found))  # text in ink can be read on each
     for band, shade in zip(found, shades, strict=True):

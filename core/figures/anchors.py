@@ -12,7 +12,14 @@ _WITHIN = 2.0  # standard errors, as the range of the curve
 
 
 def held_out_readers(curve: HeldOutCurve, theme: Theme, title: str) -> go.Figure:
-    """Held-out score against γ less that of the best γ, with a band of two standard errors of the difference."""
+    """Held-out score against γ less that of the best γ, with a band of two standard errors of the difference.
+
+    Parameters
+    ----------
+    curve : HeldOutCurve
+    theme : Theme
+    title : str
+    """
     band = _band(theme, curve.reliability, curve.diff - _WITHIN * curve.diff_se, curve.diff + _WITHIN * curve.diff_se)
     words = "γ %{x:.3g}: %{customdata:.3f} nats a reader"
     line = _line(theme, curve.reliability, curve.diff, curve.score, words)
@@ -20,14 +27,28 @@ def held_out_readers(curve: HeldOutCurve, theme: Theme, title: str) -> go.Figure
 
 
 def certainty_loss(curve: TruthCurve, theme: Theme, title: str) -> go.Figure:
-    """Log loss of certainty as P(the top class is the truth) against γ, with its 95 % interval over cases."""
+    """Log loss of certainty as P(the top class is the truth) against γ, with its 95 % interval over cases.
+
+    Parameters
+    ----------
+    curve : TruthCurve
+    theme : Theme
+    title : str
+    """
     band = _band(theme, curve.reliability, curve.log_loss_low, curve.log_loss_high)
     line = _line(theme, curve.reliability, curve.log_loss, curve.ece, "γ %{x:.3g}: %{y:.3f}, ECE %{customdata:.3f}")
     return _against_reliability([band, line], curve, theme, title, "log loss of certainty")
 
 
 def reliability_diagram(bins: tuple[ReliabilityBin, ...], theme: Theme, title: str) -> go.Figure:
-    """How often the top class is the truth against how certain it was, with intervals and the diagonal."""
+    """How often the top class is the truth against how certain it was, with intervals and the diagonal.
+
+    Parameters
+    ----------
+    bins : tuple of ReliabilityBin
+    theme : Theme
+    title : str
+    """
     data: list[Trace] = []
     data.append(
         scatter(

@@ -22,6 +22,14 @@ def vote_bands(
 
     Above in cases; below as replicated less observed, where small counts can be read too. At most `MOST_MODELS`.
     ``class_code`` chooses the class where there are more than two.
+
+    Parameters
+    ----------
+    checks : dict of str to PredictiveCheck
+        By title of the model.
+    theme : Theme
+    title : str
+    class_code : int, optional
     """
     checks = dict(list(checks.items())[:MOST_MODELS])
     first = next(iter(checks.values()))
@@ -89,6 +97,13 @@ def rater_bands(check: PredictiveCheck, theme: Theme, title: str, class_code: in
 
     Raters by their observed share. At most `MOST_RATERS`, those for whom the model does worst; crosses are outside
     their band.
+
+    Parameters
+    ----------
+    check : PredictiveCheck
+    theme : Theme
+    title : str
+    class_code : int, optional
     """
     mine = _of_class(check, class_code)
     if len(mine) > MOST_RATERS:
@@ -146,6 +161,12 @@ def loo_forest(compared: tuple[LooRow, ...], theme: Theme, title: str) -> go.Fig
 
     Models far behind the others stand at the edge as arrows, so that those in front can be told apart. Open symbols
     mark models some of whose cases have importance weights that are not to be trusted.
+
+    Parameters
+    ----------
+    rows : tuple of LooRow
+    theme : Theme
+    title : str
     """
     difference = np.array([row.difference for row in compared])
     edge = _edge(difference)

@@ -12,7 +12,19 @@ from .theme import Theme, Trace, bar, figure_of, scatter, with_opacity
 def metric_against_reliability(
     reliabilities: tuple[float, ...], evaluations: tuple[Evaluation, ...], metric: str, theme: Theme, title: str
 ) -> go.Figure:
-    """A metric against reliability: line = mean over draws, band = 95 % of them, cross = at the point estimate."""
+    """A metric against reliability: line = mean over draws, band = 95 % of them, cross = at the point estimate.
+
+    Parameters
+    ----------
+    reliabilities : tuple of float
+        γ, ascending.
+    evaluations : tuple of Evaluation
+        One for each reliability.
+    metric : str
+        One of the evaluations' metrics.
+    theme : Theme
+    title : str
+    """
     data: list[Trace] = []
     x = list(reliabilities)
     for number, name in enumerate(evaluations[0].classifiers):
@@ -65,7 +77,17 @@ def metric_against_reliability(
 
 
 def draws_histogram(evaluation: Evaluation, metric: str, theme: Theme, title: str) -> go.Figure:
-    """The metric over plausible truths: a histogram per classifier, with its worst and best draw."""
+    """The metric over plausible truths: a histogram per classifier, with its worst and best draw.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        At one reliability.
+    metric : str
+        One of the evaluations' metrics.
+    theme : Theme
+    title : str
+    """
     data: list[Trace] = []
     place = evaluation.metrics.index(metric)
     everything = evaluation.by_draw[:, place]
@@ -96,7 +118,17 @@ def draws_histogram(evaluation: Evaluation, metric: str, theme: Theme, title: st
 
 
 def metric_per_case(evaluation: Evaluation, metric: str, theme: Theme, title: str) -> go.Figure:
-    """The metric of every case, mean over draws, sorted, one curve per classifier."""
+    """The metric of every case, mean over draws, sorted, one curve per classifier.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        At one reliability.
+    metric : str
+        One of the evaluations' metrics.
+    theme : Theme
+    title : str
+    """
     data: list[Trace] = []
     place = evaluation.metrics.index(metric)
     for number, name in enumerate(evaluation.classifiers):

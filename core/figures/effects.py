@@ -31,6 +31,14 @@ def effects_diagram(on: Switches, tag: str, theme: Theme, title: str) -> go.Figu
     """Which effects a difficulty model has, as boxes that feed an answer, and the tag that they spell.
 
     After figure 1 of Han et al. Filled is on; dashed is off and gives its letter to the tag.
+
+    Parameters
+    ----------
+    on : Switches
+        What the model has.
+    tag : str
+    theme : Theme
+    title : str
     """
     plates = [_plate(theme, (0.0, 0.48), "each rater"), _plate(theme, (0.52, 1.0), "each case")]
     boxes = [_box(theme, (0.55, 0.97), 0.845, "Truth z ~ π", "", True)]

@@ -43,7 +43,16 @@ def agreement(table: Sequence[Coefficient], theme: Theme) -> go.Figure | None:
 
 
 def certainties(certainty: np.ndarray, below: float, theme: Theme) -> go.Figure:
-    """How many cases have which certainty; the uncertain ones, left of ``below``, in another colour."""
+    """How many cases have which certainty; the uncertain ones, left of ``below``, in another colour.
+
+    Parameters
+    ----------
+    certainty : ndarray, shape (n_cases,)
+        Of the most plausible class.
+    below : float
+        Certainty below which a case counts as uncertain.
+    theme : Theme
+    """
     data: list[Trace] = []
     edges = np.linspace(0, 1, 21)
     count, _ = np.histogram(certainty, bins=edges)
@@ -85,6 +94,16 @@ def with_intervals(
     """Shares with their intervals, one line each, the first on top; marked ones are crosses in another colour.
 
     At most `MOST_LINES` are drawn.
+
+    Parameters
+    ----------
+    names : sequence of str
+    value, low, high : sequence of float
+    theme : Theme
+    axis : str
+        What the axis shows.
+    marked : sequence of bool, optional
+        Which lines are marked.
     """
     n = min(len(names), MOST_LINES)
     data: list[Trace] = []
@@ -124,7 +143,18 @@ def with_intervals(
 def classifiers(
     reliabilities: tuple[float, ...], evaluations: tuple[Evaluation, ...], metric: str, theme: Theme
 ) -> go.Figure:
-    """The metric of each classifier against reliability, with bands."""
+    """The metric of each classifier against reliability, with bands.
+
+    Parameters
+    ----------
+    reliabilities : tuple of float
+        γ, ascending.
+    evaluations : tuple of Evaluation
+        One for each reliability.
+    metric : str
+        One of the evaluations' metrics.
+    theme : Theme
+    """
     return _still(metric_against_reliability(reliabilities, evaluations, metric, theme, ""))
 
 

@@ -18,7 +18,16 @@ ELLIPSIS = "…"
 
 
 def titled(theme: Theme, title: str, height: int, data: Sequence[Trace], **own: Any) -> go.Figure:
-    """`figure_of` with its title broken into lines that fit a narrow screen; each line more makes it higher."""
+    """`figure_of` with its title broken into lines that fit a narrow screen; each line more makes it higher.
+
+    Parameters
+    ----------
+    theme : Theme
+    title : str
+    height : int
+        In pixels.
+    data : sequence of Trace
+    """
     lines = in_lines(title)
     more = LINE_HEIGHT * max(0, len(lines) - 1)
     if more:

@@ -16,7 +16,14 @@ MOST_OPAQUE = 0.5  # so that text in the ink of the theme can be read on any cel
 
 
 def prevalence_bars(fits: list[RaterModelFit], theme: Theme, title: str) -> go.Figure:
-    """Prevalence of each class by vote and by model, the commonest first; at most `MOST_CLASSES` are drawn."""
+    """Prevalence of each class by vote and by model, the commonest first; at most `MOST_CLASSES` are drawn.
+
+    Parameters
+    ----------
+    fits : sequence of RaterModelFit
+    theme : Theme
+    title : str
+    """
     order = np.argsort(-fits[-1].prevalence, kind="stable")[:MOST_CLASSES]
     names = [plotly(name) for name in short_names([fits[0].classes[code] for code in order], 24)]
     data: list[Trace] = []
@@ -60,6 +67,17 @@ def prevalence_by_model(
 
     ``codes`` are the classes shown, one group of rows each; ``raw`` of shape (n_classes,). A cross is an estimate
     without an interval.
+
+    Parameters
+    ----------
+    fits : dict of str to RaterModelFit
+        By title.
+    raw : ndarray, shape (n_classes,)
+        Share of each class among all annotations.
+    theme : Theme
+    title : str
+    codes : sequence of int
+        Classes to show, in their order.
     """
     first = next(iter(fits.values()))
     span = len(fits) + 1
@@ -130,7 +148,16 @@ def _raw_shares(fit: RaterModelFit, raw: np.ndarray, codes: list[int], n_fits: i
 
 
 def confusion_heatmap(fit: RaterModelFit, rater: int, theme: Theme, title: str) -> go.Figure:
-    """One rater's confusion matrix; at most `MOST_CLASSES` classes, those the rater met most."""
+    """One rater's confusion matrix; at most `MOST_CLASSES` classes, those the rater met most.
+
+    Parameters
+    ----------
+    fit : RaterModelFit
+    rater : int
+        Position in the fit.
+    theme : Theme
+    title : str
+    """
     order = np.sort(np.argsort(-fit.evidence[rater], kind="stable")[:MOST_CLASSES])
     names = [plotly(name) for name in short_names([fit.classes[code] for code in order], 18)]
     matrix = fit.confusion[rater][np.ix_(order, order)]
@@ -190,7 +217,14 @@ def confusion_heatmap(fit: RaterModelFit, rater: int, theme: Theme, title: str) 
 
 
 def objective_path(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure:
-    """What was maximised against the iteration: it must never fall."""
+    """What was maximised against the iteration: it must never fall.
+
+    Parameters
+    ----------
+    fit : RaterModelFit
+    theme : Theme
+    title : str
+    """
     data = [
         scatter(
             x=list(range(1, len(fit.objective) + 1)),
@@ -216,6 +250,14 @@ def calibration_curve(
     """How often what is given a probability is true; on the diagonal a probability of 70 % is right 7 times in 10.
 
     Arrays over bins: mean probability, share true in the known classes, ends of its interval, and number of cases.
+
+    Parameters
+    ----------
+    predicted, observed : ndarray, shape (n_bins,)
+    low, high : ndarray, shape (n_bins,)
+    count : ndarray, shape (n_bins,)
+    theme : Theme
+    title : str
     """
     kept = np.flatnonzero(count > 0)
     predicted, observed, low, high, count = (values[kept] for values in (predicted, observed, low, high, count))

@@ -19,6 +19,12 @@ def sensitivity_specificity(fit: RaterModelFit, theme: Theme, title: str) -> go.
 
     On the falling diagonal answers say nothing of the truth; below it they are worse than guessing. Intervals
     are drawn for at most `INTERVAL_RATERS`. Grey: no annotations on cases of one of the classes, by the model.
+
+    Parameters
+    ----------
+    fit : RaterModelFit
+    theme : Theme
+    title : str
     """
     chosen = _most_annotated(fit)
     specificity, sensitivity = fit.confusion[chosen, 0, 0], fit.confusion[chosen, 1, 1]
@@ -77,7 +83,14 @@ def _rates_in_words(fit: RaterModelFit, rater: int) -> list[str]:
 
 
 def accuracy_by_rater(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure:
-    """How often each rater is right by the model, with intervals, sorted; dashed: always the commonest class."""
+    """How often each rater is right by the model, with intervals, sorted; dashed: always the commonest class.
+
+    Parameters
+    ----------
+    fit : RaterModelFit
+    theme : Theme
+    title : str
+    """
     chosen = _most_annotated(fit)
     accuracy = fit.accuracy()
     chosen = chosen[np.argsort(accuracy[chosen], kind="stable")]
@@ -146,6 +159,16 @@ def effect_against_probability(
     """An effect of each case against its probability of one class; intervals stand in the hover.
 
     At most `MOST_CASES`, spread evenly over the cases by their effect. ``n_annotations`` of shape (n_cases,).
+
+    Parameters
+    ----------
+    fit : RaterModelFit
+    effect : CaseEffect
+    n_annotations : ndarray, shape (n_cases,)
+    theme : Theme
+    title : str
+    class_code : int
+        Whose probability it is.
     """
     by_effect = np.argsort(effect.mean, kind="stable")
     chosen = by_effect[np.unique(np.linspace(0, len(by_effect) - 1, min(len(by_effect), MOST_CASES)).astype(int))]

@@ -17,6 +17,12 @@ def accuracy_against_pool(found: ToActOn, theme: Theme, title: str) -> go.Figure
 
     At most `MOST_LINES` raters: the flagged ones, then the least accurate. Lines stand at the mean over annotations
     and at what is acceptable.
+
+    Parameters
+    ----------
+    found : ToActOn
+    theme : Theme
+    title : str
     """
     judged = found.acceptable
     value, low, high = judged.accuracy.value, judged.accuracy.low, judged.accuracy.high
@@ -74,7 +80,14 @@ def accuracy_against_pool(found: ToActOn, theme: Theme, title: str) -> go.Figure
 
 
 def rater_over_time(drift: Drift, theme: Theme, title: str) -> go.Figure:
-    """Above the accuracy in windows with intervals, below the control chart with its limit; both over dates."""
+    """Above the accuracy in windows with intervals, below the control chart with its limit; both over dates.
+
+    Parameters
+    ----------
+    drift : Drift
+    theme : Theme
+    title : str
+    """
     windows = drift.windows
     middle = (windows.start + windows.stop) // 2
     data = [
@@ -126,7 +139,14 @@ def _dates(seconds: np.ndarray) -> list[str]:
 
 
 def plan_forecast(found: Forecast, theme: Theme, title: str) -> go.Figure:
-    """Where further annotations lead: the median over simulated worlds with its band, and the target as a line."""
+    """Where further annotations lead: the median over simulated worlds with its band, and the target as a line.
+
+    Parameters
+    ----------
+    found : Forecast
+    theme : Theme
+    title : str
+    """
     x = found.extra.tolist()
     data = [
         scatter(

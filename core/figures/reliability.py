@@ -25,7 +25,14 @@ def reliability_axis(reliabilities: tuple[float, ...]) -> dict:
 
 
 def mean_certainty(sweep: SweepTable, theme: Theme, title: str) -> go.Figure:
-    """Mean annotation certainty against reliability, for top-1, top-2 and top-3 sets."""
+    """Mean annotation certainty against reliability, for top-1, top-2 and top-3 sets.
+
+    Parameters
+    ----------
+    sweep : SweepTable
+    theme : Theme
+    title : str
+    """
     data: list[Trace] = []
     for top in range(1, sweep.certainty[0].certainty.shape[1] + 1):
         mean = sweep.mean(top)
@@ -57,7 +64,14 @@ def mean_certainty(sweep: SweepTable, theme: Theme, title: str) -> go.Figure:
 
 
 def sorted_certainty(sweep: SweepTable, theme: Theme, title: str) -> go.Figure:
-    """Certainty of every case, sorted, one curve for each reliability."""
+    """Certainty of every case, sorted, one curve for each reliability.
+
+    Parameters
+    ----------
+    sweep : SweepTable
+    theme : Theme
+    title : str
+    """
     data: list[Trace] = []
     n_lines = len(sweep.reliabilities)
     for place, (reliability, result) in enumerate(zip(sweep.reliabilities, sweep.certainty, strict=True)):
@@ -87,7 +101,17 @@ def sorted_certainty(sweep: SweepTable, theme: Theme, title: str) -> go.Figure:
 def model_against_model(
     first: np.ndarray, second: np.ndarray, names: tuple[str, str], cases: tuple[str, ...], theme: Theme, title: str
 ) -> go.Figure:
-    """Certainty of every case under two models, one dot a case."""
+    """Certainty of every case under two models, one dot a case.
+
+    Parameters
+    ----------
+    first, second : ndarray, shape (n_cases,)
+    names : (str, str)
+        Of the two models.
+    cases : tuple of str
+    theme : Theme
+    title : str
+    """
     keep = np.linspace(0, len(first) - 1, min(len(first), 2 * _MOST_POINTS)).astype(int)
     data = [
         scatter(
@@ -114,7 +138,14 @@ def model_against_model(
 
 
 def risk_certainty(risk: RiskResult, theme: Theme, title: str) -> go.Figure:
-    """Certainty of the risk level of every case, sorted, both ways."""
+    """Certainty of the risk level of every case, sorted, both ways.
+
+    Parameters
+    ----------
+    risk : RiskResult
+    theme : Theme
+    title : str
+    """
     data: list[Trace] = []
     pairs = (("of the top-1 class", risk.of_top1, "solid"), ("of most plausibility", risk.summed, "dash"))
     for name, values, dash in pairs:
@@ -141,7 +172,14 @@ def risk_certainty(risk: RiskResult, theme: Theme, title: str) -> go.Figure:
 
 
 def expected_risk(risk: RiskResult, theme: Theme, title: str) -> go.Figure:
-    """How many cases have which expected risk; colours and words say the level."""
+    """How many cases have which expected risk; colours and words say the level.
+
+    Parameters
+    ----------
+    risk : RiskResult
+    theme : Theme
+    title : str
+    """
     data: list[Trace] = []
     edges = np.linspace(0, 2, 21)
     count, _ = np.histogram(risk.expected, bins=edges)
@@ -171,7 +209,17 @@ def expected_risk(risk: RiskResult, theme: Theme, title: str) -> go.Figure:
 
 
 def by_risk(values: list[np.ndarray], theme: Theme, title: str, axis: str) -> go.Figure:
-    """Distribution of a count per case for low, medium and high expected risk."""
+    """Distribution of a count per case for low, medium and high expected risk.
+
+    Parameters
+    ----------
+    values : sequence of ndarray, each of shape (n_cases,)
+        Of low, medium and high expected risk.
+    theme : Theme
+    title : str
+    axis : str
+        What the axis shows.
+    """
     data: list[Trace] = []
     for code, name in enumerate(RISK_LEVELS):
         if not len(values[code]):

@@ -150,7 +150,16 @@ def bar(**own: Any) -> Trace:
 
 
 def error_bars(above: Any, below: Any, colour: str, thickness: float = 1.5, width: float = 3) -> Trace:
-    """An interval around each point: how far it reaches above and below, in units of the axis; sizes in pixels."""
+    """An interval around each point: how far it reaches above and below, in units of the axis; sizes in pixels.
+
+    Parameters
+    ----------
+    above, below : array_like, shape (n_points,)
+        In units of the axis, 0 or more.
+    colour : str
+    thickness, width : float
+        Of the line and of its ends, in pixels.
+    """
     return {
         "type": "data",
         "array": above,
@@ -162,12 +171,30 @@ def error_bars(above: Any, below: Any, colour: str, thickness: float = 1.5, widt
 
 
 def cross(colour: str, size: float, width: float) -> Trace:
-    """The marker of an estimate: a thin upright cross, sizes in pixels."""
+    """The marker of an estimate: a thin upright cross, sizes in pixels.
+
+    Parameters
+    ----------
+    colour : str
+    size, width : float
+        Of the cross and of its lines, in pixels.
+    """
     return {"color": colour, "size": size, "symbol": "cross-thin", "line": {"width": width, "color": colour}}
 
 
 def rows(names: Sequence[str], theme: Theme, places: Any = None, **own: Any) -> dict:
-    """An upright axis with a name for each row, the first on top; at their number, or at ``places``."""
+    """An upright axis with a name for each row, the first on top; at their number, or at ``places``.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Safe for plotly.
+    theme : Theme
+    places : array_like, optional
+        Of the names.
+    **own
+        Further properties of the axis.
+    """
     return {
         "range": [len(names) - 0.4, -0.6],
         "showgrid": False,
@@ -180,7 +207,15 @@ def rows(names: Sequence[str], theme: Theme, places: Any = None, **own: Any) -> 
 
 
 def dashed(x: Any, y: Any, name: str, colour: str, **own: Any) -> Trace:
-    """A line to compare with, named in the legend."""
+    """A line to compare with, named in the legend.
+
+    Parameters
+    ----------
+    x, y : array_like, shape (n_points,)
+    name, colour : str
+    **own
+        Further properties of the trace.
+    """
     line = {"color": colour, "dash": "dash", "width": 1.5}
     return scatter(x=x, y=y, mode="lines", name=name, line=line, **({"hoverinfo": "skip"} | own))
 
@@ -201,7 +236,14 @@ def level(y: float, line: dict) -> dict:
 
 
 def upright_band(low: float | str, high: float | str, colour: str) -> dict:
-    """A shape: all between two places, from bottom to top."""
+    """A shape: all between two places, from bottom to top.
+
+    Parameters
+    ----------
+    low, high : float or str
+        Places on the axis; dates as text.
+    colour : str
+    """
     ends = {"xref": "x", "x0": low, "x1": high, "yref": "y domain", "y0": 0, "y1": 1}
     return {"type": "rect", **ends, "fillcolor": colour, "line": {"width": 0}}
 
@@ -239,6 +281,13 @@ def class_colours(codes: list[int], n_classes: int, theme: Theme) -> dict[int, s
     """Colour of each class code, by its place in the class list where there are at most eight, else in ``codes``.
 
     Beyond the eighth class, and for -1 (classes nobody named), there is none; use the theme's ``rest``.
+
+    Parameters
+    ----------
+    codes : sequence of int
+        Classes.
+    n_classes : int
+    theme : Theme
     """
     if n_classes <= len(theme.classes):
         return {code: theme.classes[code] for code in codes if code >= 0}

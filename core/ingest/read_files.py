@@ -156,6 +156,18 @@ def build_question(
 ) -> Reading:
     """The dataset of one question with its side files; what is not given is as the format says.
 
+    Parameters
+    ----------
+    source : Source
+    question : Question
+        One of the source's.
+    name : str
+        Of the dataset.
+    kind, classes, ordinal, repeats, treatment
+        See `core.ingest.build_dataset.build_dataset`.
+    progress : callable, optional
+        Told the share done, 0 to 1.
+
     Raises
     ------
     InputError
@@ -204,7 +216,20 @@ def complete_mapping(
     separators: tuple[str, str] | None = None,
     guess: Mapping | None = None,
 ) -> Mapping:
-    """The guessed mapping with what the user said put in its place."""
+    """The guessed mapping with what the user said put in its place.
+
+    Parameters
+    ----------
+    raw : RawTable
+    case, rater, answer, rank : str, optional
+        Columns; ``rater="none"`` says that annotations are anonymous.
+    layout : str, optional
+        One of `core.ingest.column_mapping.LAYOUTS`.
+    separators : (str, str), optional
+        The signs between places of a ranking and between tied classes.
+    guess : Mapping, optional
+        Made where not given.
+    """
     guess = guess or likeliest_mapping(raw)
     asked: dict[str, str | None] = {"case": case, "answer": answer, "rank": rank}
     given: dict[str, str | None] = {role: column for role, column in asked.items() if column}

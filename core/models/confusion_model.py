@@ -54,6 +54,21 @@ class ConfusionModel:
     ) -> BayesianFit:
         """By the mode at once ("map"), or by chains ("nuts"); see `core.models.nuts.fitting`.
 
+        Parameters
+        ----------
+        dataset : Dataset
+            Of single classes, with raters who are identified.
+        method : {"map", "nuts"}
+            The mode alone, or chains.
+        n_draws, n_tune, n_chains : int
+            Draws and steps of tuning of each chain, and how many chains; of "nuts".
+        seed : int
+        level : float
+            Of intervals, 0 to 1.
+        token : CancelToken, optional
+        progress : callable, optional
+            Told the share done, 0 to 1, and what is being done in words.
+
         Raises
         ------
         InputError

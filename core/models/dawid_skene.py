@@ -75,7 +75,17 @@ class FullRows:
         return theta, {}
 
     def chart(self, theta: np.ndarray, parameters: dict[str, np.ndarray], counts: np.ndarray) -> SimplexChart:
-        """Logits of the answers within each row."""
+        """Logits of the answers within each row.
+
+        Parameters
+        ----------
+        theta : ndarray, shape (n_raters, n_classes, n_classes)
+            Rater, answered class, true class.
+        parameters : dict of str to ndarray
+            Those of the fit, by name.
+        counts : ndarray, shape as ``theta``
+            Expected annotations.
+        """
         n_raters, n_classes, _ = theta.shape
         rows = theta.transpose(0, 2, 1).reshape(-1, n_classes)
         of_rows = counts.transpose(0, 2, 1).reshape(-1, n_classes)

@@ -45,7 +45,17 @@ class Family(Protocol):
         ...
 
     def chart(self, theta: np.ndarray, parameters: dict[str, np.ndarray], counts: np.ndarray) -> Chart:
-        """Coordinates around a fit."""
+        """Coordinates around a fit.
+
+        Parameters
+        ----------
+        theta : ndarray, shape (n_raters, n_classes, n_classes)
+            Rater, answered class, true class.
+        parameters : dict of str to ndarray
+            Those of the fit, by name.
+        counts : ndarray, shape as ``theta``
+            Expected annotations.
+        """
         ...
 
 

@@ -171,6 +171,14 @@ class EmModel(ABC):
     ) -> RaterModelFit:
         """The fit from the soft vote shares (ties split, never to the lowest class).
 
+        Parameters
+        ----------
+        dataset : Dataset
+            Of single classes, with raters who are identified.
+        token : CancelToken, optional
+        progress : callable, optional
+            Told the share done, 0 to 1.
+
         Raises
         ------
         NotApplicableError

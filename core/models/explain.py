@@ -36,7 +36,16 @@ class Reason:
 
 
 def explain(dataset: Dataset, fit: RaterModelFit, case: int) -> Reason:
-    """Why case number ``case`` of ``dataset`` has its most probable class under ``fit``."""
+    """Why case number ``case`` of ``dataset`` has its most probable class under ``fit``.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    fit : RaterModelFit
+        Of the dataset.
+    case : int
+        Position in the dataset.
+    """
     places = dataset.annotations_of(case)
     rater = dataset.rater[places.start : places.stop]
     answer = dataset.answer[places.start : places.stop]

@@ -93,6 +93,15 @@ class GoldBeta(Result):
 def gold_measures(dataset: Dataset, fit: RaterModelFit, *, seed: int = 0) -> GoldMeasures:
     """What known classes say of a fit's class probabilities.
 
+    Parameters
+    ----------
+    dataset : Dataset
+        With gold.
+    fit : RaterModelFit
+        Of these data, without the use of gold.
+    seed : int
+        Of the bootstrap over cases.
+
     Raises
     ------
     NotApplicableError
@@ -142,6 +151,16 @@ def _resampled(means: np.ndarray, gap: np.ndarray, place: np.ndarray, seed: int)
 
 def beta_by_gold(dataset: Dataset, fit: RaterModelFit, *, seed: int = 0, token: CancelToken | None = None) -> GoldBeta:
     """The β of `BETAS` that known classes prefer for a fit by expectation-maximisation, cross-validated by case.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With gold.
+    fit : RaterModelFit
+        Of these data, without the use of gold.
+    seed : int
+        Of the folds.
+    token : CancelToken, optional
 
     Raises
     ------

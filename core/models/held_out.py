@@ -153,7 +153,15 @@ def clustered_error(by_case: np.ndarray, n_of_case: np.ndarray) -> float:
 
 
 def draw(dataset: Dataset, seed: int, number: int) -> Folds:
-    """Set ``number`` of folds; that of a case depends on the seed and its id alone."""
+    """Set ``number`` of folds; that of a case depends on the seed and its id alone.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    seed : int
+    number : int
+        Of the set of folds.
+    """
     first = first_answers(dataset.case_ptr, dataset.rater, dataset.n_raters)
     fold = np.empty(dataset.n_annotations, np.int8)
     scored = np.empty(dataset.n_annotations, np.bool_)
@@ -166,6 +174,16 @@ def prepare(
     dataset: Dataset, *, repeats: Repeats = "independent", seed: int = 0, token: CancelToken | None = None
 ) -> HeldOutData:
     """The folds of a dataset: one set, or four where fewer than 5,000 answers are hidden.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of single classes.
+    repeats : {"independent", "first", "refuse"}
+        What further annotations of a rater on a case count for: see `core.models.design.design`.
+    seed : int
+        Of the folds.
+    token : CancelToken, optional
 
     Raises
     ------

@@ -107,7 +107,17 @@ class EvenMistakes:
         return np.where(np.eye(n_classes, dtype=bool), by_class[:, None, :], even)
 
     def chart(self, theta: np.ndarray, parameters: dict[str, np.ndarray], counts: np.ndarray) -> RateChart:
-        """Logits of the rates."""
+        """Logits of the rates.
+
+        Parameters
+        ----------
+        theta : ndarray, shape (n_raters, n_classes, n_classes)
+            Rater, answered class, true class.
+        parameters : dict of str to ndarray
+            Those of the fit, by name.
+        counts : ndarray, shape as ``theta``
+            Expected annotations.
+        """
         n_classes = theta.shape[1]
         return RateChart(parameters["a"], *self._split(counts), lambda rate: self._theta(rate, n_classes), self._split)
 

@@ -51,7 +51,16 @@ class SoftLabels(Result):
 
 
 def soft_labels(dataset: Dataset, fit: RaterModelFit, bound: float = LOG_ODDS_BOUND) -> SoftLabels:
-    """The class probabilities of a fit of ``dataset`` in three forms."""
+    """The class probabilities of a fit of ``dataset`` in three forms.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    fit : RaterModelFit
+        Of the dataset.
+    bound : float
+        Largest log-odds, either way.
+    """
     p = fit.class_probability
     # The mass of the other classes, summed: 1 − p has lost it where p is near 1.
     others = np.stack([np.delete(p, k, axis=1).sum(axis=1) for k in range(p.shape[1])], axis=1)

@@ -106,7 +106,17 @@ class Guessers:
         return right, wrong
 
     def chart(self, theta: np.ndarray, parameters: dict[str, np.ndarray], counts: np.ndarray) -> "TapChart":
-        """Logits of accuracies and of guesses."""
+        """Logits of accuracies and of guesses.
+
+        Parameters
+        ----------
+        theta : ndarray, shape (n_raters, n_classes, n_classes)
+            Rater, answered class, true class.
+        parameters : dict of str to ndarray
+            Those of the fit, by name.
+        counts : ndarray, shape as ``theta``
+            Expected annotations.
+        """
         return TapChart(parameters["a"], parameters["p"], *self._split(counts), len(theta), self._split)
 
 

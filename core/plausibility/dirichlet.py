@@ -55,7 +55,16 @@ class DirichletCounts:
         return {"alpha": self.alpha, "depth": self.depth}
 
     def shapes(self, dataset: Dataset, case: int, reliability: float) -> tuple[np.ndarray, np.ndarray, int]:
-        """Named classes of a case, their Dirichlet shapes ``γ s + α``, and the number of never-named classes."""
+        """Named classes of a case, their Dirichlet shapes ``γ s + α``, and the number of never-named classes.
+
+        Parameters
+        ----------
+        dataset : Dataset
+        case : int
+            Position in the dataset.
+        reliability : float
+            γ > 0.
+        """
         counts = class_counts(dataset)
         entries = slice(counts.ptr[case], counts.ptr[case + 1])
         named = counts.class_code[entries]

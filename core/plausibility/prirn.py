@@ -69,7 +69,16 @@ class PrIRN:
         return weights.ptr, weights.class_code, weights.normalised
 
     def shapes(self, dataset: Dataset, case: int, reliability: float) -> tuple[np.ndarray, np.ndarray, int]:
-        """Named classes of a case, their Dirichlet shapes ``γ λ̂ + ε``, and the number of never-named classes."""
+        """Named classes of a case, their Dirichlet shapes ``γ λ̂ + ε``, and the number of never-named classes.
+
+        Parameters
+        ----------
+        dataset : Dataset
+        case : int
+            Position in the dataset.
+        reliability : float
+            γ > 0.
+        """
         weights = irn(dataset, self.ties, range(case, case + 1))
         named = weights.class_code
         return named, reliability * weights.normalised + self.epsilon, dataset.n_classes - len(named)

@@ -75,7 +75,18 @@ class PlausibilityModel(Protocol):
     def draws(
         self, dataset: Dataset, *, reliability: float, n_draws: int, seed: int, cases: range | None = None
     ) -> Iterator[tuple[int, CaseDraws]]:
-        """Draws of each case in ``cases`` (all by default), in order."""
+        """Draws of each case in ``cases`` (all by default), in order.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            Of a kind that the model takes.
+        reliability : float
+            γ > 0: how many times each annotation counts.
+        n_draws, seed : int
+        cases : range, optional
+            Which cases; all where not given.
+        """
 
     def point_shares(self, dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """One deterministic plausibility vector per case in CSR: ptr, class codes, shares."""

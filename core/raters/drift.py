@@ -226,6 +226,13 @@ def change_point(right: np.ndarray, wrong: np.ndarray, level: float = 0.95) -> t
 
     One change at an unknown place, every place as likely before seeing the answers, and accuracies before and after
     from an even prior.
+
+    Parameters
+    ----------
+    right, wrong : ndarray, shape (n_answers,)
+        P(answer | right) and P(answer | mistaken), in order of time.
+    level : float
+        Of the interval, 0 to 1.
     """
     log_prior = np.full(POINTS.size, -np.log(POINTS.size))
     evidence = change_points(right, wrong, POINTS, log_prior)

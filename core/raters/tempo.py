@@ -62,7 +62,16 @@ class Tempo(Result):
 
 
 def tempo(panel: Panel, sitting: int = SITTING, certain: float = CERTAIN) -> Tempo:
-    """Speed and streaks of every rater."""
+    """Speed and streaks of every rater.
+
+    Parameters
+    ----------
+    panel : Panel
+    sitting : int
+        Seconds without an answer that end a sitting.
+    certain : float
+        Probability from which the others are certain of a class.
+    """
     seconds, n_gaps, n_sittings, why, p_fast = _speed(panel, sitting)
     repeated, expected, n_turns, n_kept, p_kept = _streaks(panel, certain)
     return Tempo(

@@ -55,6 +55,17 @@ def with_reviews(
 ) -> WithReviews:
     """The dataset with adjudications as one further rater.
 
+    Parameters
+    ----------
+    dataset : Dataset
+        Of classes or rankings.
+    reviews : mapping of str to CaseReview
+        By case, as `ReviewStore.cases` gives them.
+    rater : str
+        Name of the further rater.
+    closed : bool
+        As of `results`.
+
     Raises
     ------
     InputError

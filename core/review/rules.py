@@ -12,6 +12,14 @@ from .states import SETTLED, CaseReview, ReviewerOpinion, effective, review_of
 def admit(review: CaseReview, draft: Draft, at: int) -> Event:
     """The event that a draft becomes, if the rules allow it now.
 
+    Parameters
+    ----------
+    review : CaseReview
+        The case as it stands.
+    draft : Draft
+    at : int
+        Microseconds since 1970-01-01 UTC.
+
     Raises
     ------
     InputError

@@ -104,6 +104,19 @@ class DifficultyModel:
 
         ABDE has nothing to sample: it answers at once by either method.
 
+        Parameters
+        ----------
+        dataset : Dataset
+            As for `density`.
+        method : {"map", "nuts"}
+            The mode alone, or chains.
+        n_draws, n_tune, n_chains : int
+            Draws and steps of tuning of each chain, and how many chains; of "nuts".
+        seed : int
+        token : CancelToken, optional
+        progress : callable, optional
+            Told the share done, 0 to 1, and what is being done in words.
+
         Raises
         ------
         InputError

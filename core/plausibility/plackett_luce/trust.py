@@ -77,7 +77,15 @@ class TrustFit(Result):
         return self.raters._facts()
 
     def answers(self, digest: str, reliability: float, n_draws: int, seed: int) -> bool:
-        """Whether this is the fit that is asked for."""
+        """Whether this is the fit that is asked for.
+
+        Parameters
+        ----------
+        digest : str
+            Of the dataset.
+        reliability : float
+        n_draws, seed : int
+        """
         return (self.digest, self.reliability, self.n_draws, self.seed) == (digest, reliability, n_draws, seed)
 
 
@@ -240,7 +248,18 @@ class MixturePlackettLuce:
     def draws(
         self, dataset: Dataset, *, reliability: float, n_draws: int, seed: int, cases: range | None = None
     ) -> Iterator[tuple[int, CaseDraws]]:
-        """Draws of each case (all where ``cases`` is not given), chain after chain; the rest as in `fit`."""
+        """Draws of each case (all where ``cases`` is not given), chain after chain; the rest as in `fit`.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            Of a kind that the model takes.
+        reliability : float
+            γ > 0: how many times each annotation counts.
+        n_draws, seed : int
+        cases : range, optional
+            Which cases; all where not given.
+        """
         fit = self.fit(dataset, reliability=reliability, n_draws=n_draws, seed=seed)
         starts = [stream.start() for stream in fit.streams]
         for case in range(dataset.n_cases) if cases is None else cases:
@@ -287,6 +306,13 @@ class MixturePlackettLuce:
         """Seconds that `fit` and all draws will take on this machine, from a short run over a few cases of all sizes.
 
         The run is made twice, so that compiling is not counted; all cores work where there are enough cases for them.
+
+        Parameters
+        ----------
+        dataset : Dataset
+        reliability : float
+            γ > 0.
+        n_draws : int
         """
         work = case_work(dataset)
         order = np.argsort(work, kind="stable")
