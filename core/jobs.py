@@ -1,20 +1,48 @@
 """Long work that a page starts, watches, and may cancel. Jobs touch nothing of the screen; pages poll them.
 
-One queue: jobs run one after the other in a single background thread (each uses all cores through `core.chunks`),
-so two sessions never compete for memory, and every job can say how many stand before it.
+One board for the server: whoever asks for what is under way joins it. A few jobs run at once (each uses all cores
+through `core.chunks`), sessions take turns, light work goes before heavy and always finds a place, and every job says
+how many stand before it. What nobody looks at any more gives its place away and keeps what it has done.
 """
 
 import threading
 import time
 import uuid
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from .chunks import CancelToken
 from .errors import Cancelled
 
 KEPT_JOBS = 32
+WORKERS = 3
+HEAVY = 3  # the cost from which a job may not take the last place
+UNSEEN = 4.0  # seconds without a connection after which a job gives its place away
+GIVEN_UP = 600.0  # and after which it ends
+_BEAT = 0.5
+
+
+class JobToken(CancelToken):
+    """A cancel token at which a job that nobody looks at waits, where it looks at it, until somebody does again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.held = False
+        self.park: Callable[[], None] = lambda: None
+        self.stopped: Callable[[], None] = lambda: None
+        self.thread = 0
+
+    def cancel(self) -> None:
+        """Ask the work to stop at the next chunk."""
+        super().cancel()
+        self.stopped()
+
+    def check(self) -> None:
+        """Raise `Cancelled` if somebody asked to stop; in the job's own thread wait while nobody looks at it."""
+        if self.held and threading.get_ident() == self.thread:
+            self.park()
+        super().check()
 
 
 class Job:
@@ -22,7 +50,10 @@ class Job:
 
     Attributes
     ----------
-    state : {"waiting", "running", "done", "failed", "cancelled"}
+    cost : int
+        Expected, as a rank: of what waits, the light goes first.
+    state : {"waiting", "running", "held", "done", "failed", "cancelled"}
+        "held" is what nobody looks at: it does not run, and goes on from where it was when somebody asks again.
     progress : float
         Share done, 0 to 1.
     message : str
@@ -33,10 +64,15 @@ class Job:
         What the work raised.
     """
 
-    def __init__(self, title: str):
+    def __init__(self, title: str, key: Hashable = None, cost: int = 1):
         self.id = uuid.uuid4().hex
-        self.title = title
-        self.token = CancelToken()
+        self.title, self.cost = title, cost
+        self.key = self.id if key is None else key
+        self.token = JobToken()
+        self.sessions: set[str] = set()  # that asked for it
+        self.watchers: set[str] = set()  # sessions, or parts of them, that look at it now
+        self.session = ""  # in whose turn it runs
+        self.unseen_since: float | None = None
         self.state = "waiting"
         self.progress = 0.0
         self.message = ""
@@ -75,7 +111,7 @@ class Job:
 
     def _run(self, work: Callable[["Job"], Any]) -> None:
         self.started = time.monotonic()
-        self.state = "running"
+        self.token.thread = threading.get_ident()
         try:
             self.token.check()
             result = work(self)
@@ -85,85 +121,234 @@ class Job:
             self.error, self.state = error, "cancelled"
         except BaseException as error:
             self.error, self.state = error, "failed"
-        finally:
-            self.seconds = time.monotonic() - self.started
-            self._ended.set()
+        self.seconds = time.monotonic() - self.started
 
 
-class JobRunner:
-    """Runs jobs one after the other in a background thread and remembers the last ones.
+class JobBoard:
+    """Runs jobs in background threads and remembers the last ones.
 
     Parameters
     ----------
+    workers : int
+        Jobs at once; of more than one, the last place is for light ones.
     kept : int
         Finished jobs whose results are kept; of more, those that nobody looked at for longest are forgotten.
+    is_connected : callable
+        Whether somebody is at the other end of a session.
+    unseen, given_up : float
+        Seconds without a connected session after which a job is held, and after which it ends.
     """
 
-    def __init__(self, kept: int = KEPT_JOBS):
-        self._kept = kept
-        self._jobs: OrderedDict[str, Job] = OrderedDict()  # in the order in which they were last looked at
-        self._queue: list[tuple[Job, Callable[[Job], Any]]] = []
-        self._wake = threading.Condition()
-        self._thread: threading.Thread | None = None
+    def __init__(
+        self,
+        workers: int = WORKERS,
+        kept: int = KEPT_JOBS,
+        is_connected: Callable[[str], bool] = lambda session: True,
+        unseen: float = UNSEEN,
+        given_up: float = GIVEN_UP,
+    ):
+        self._workers, self._kept, self._is_connected = workers, kept, is_connected
+        self._unseen, self._given_up = unseen, given_up
+        self._lock = threading.Condition()
+        self._jobs: OrderedDict[Hashable, Job] = OrderedDict()  # by key, in the order in which they were last looked at
+        self._work: dict[str, Callable[[Job], Any]] = {}  # of those that have not begun
+        self._queue: list[Job] = []
+        self._running: list[Job] = []
+        self._served: dict[str, int] = {}
+        self._n_served = 0
+        self._watching: threading.Thread | None = None
 
-    def submit(self, title: str, work: Callable[[Job], Any]) -> Job:
-        """Queue ``work``; it is called with its `Job` to report progress and to look at the cancel token."""
-        job = Job(title)
-        with self._wake:
-            self._jobs[job.id] = job
-            self._queue.append((job, work))
-            self._forget_old()
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._loop, name="jobs", daemon=True)
-                self._thread.start()
-            self._wake.notify()
-        return job
+    def join(self, key: Hashable, title: str, work: Callable[[Job], Any], *, session: str = "", cost: int = 1) -> Job:
+        """The job of that key, whatever has become of it; where there is none, ``work`` is queued.
 
-    def ended(self, title: str, remembered: Any) -> Job:
+        ``work`` is called with its `Job` to report progress and to look at the cancel token.
+        """
+        with self._lock:
+            job = self._look(key)
+            if job is None:
+                job = Job(title, key, cost)
+                job.session = session
+                job.token.stopped = lambda: self._stopped(job)
+                job.token.park = lambda: self._park(job)
+                self._jobs[key] = job
+                self._work[job.id] = work
+                self._queue.append(job)
+                self._forget_old()
+            self._asked(job, session)
+            self._dispatch()
+            return job
+
+    def submit(self, title: str, work: Callable[[Job], Any], *, session: str = "", cost: int = 1) -> Job:
+        """Queue work that nobody else can ask for."""
+        return self.join(uuid.uuid4().hex, title, work, session=session, cost=cost)
+
+    def ended(self, key: Hashable, title: str, remembered: Any) -> Job:
         """A job that is done already, with a result that was remembered."""
-        job = Job(title)
-        job.remembered, job.result, job.progress, job.state = remembered, remembered.result, 1.0, "done"
-        job._ended.set()
-        with self._wake:
-            self._jobs[job.id] = job
-            self._forget_old()
-        return job
+        with self._lock:
+            job = self._look(key)
+            if job is None:
+                job = Job(title, key)
+                job.remembered, job.result, job.progress, job.state = remembered, remembered.result, 1.0, "done"
+                job._ended.set()
+                self._jobs[key] = job
+                self._forget_old()
+            return job
 
-    def remove(self, job_id: str) -> None:
-        """Cancel a job and let go of its result."""
-        with self._wake:
-            job = self._jobs.pop(job_id, None)
-        if job is not None:
+    def get(self, key: Hashable) -> Job | None:
+        """The job of that key, or None where it was forgotten; looking at it keeps it."""
+        with self._lock:
+            return self._look(key)
+
+    def watch(self, key: Hashable, session: str) -> None:
+        """Say that a session, or a part of it (after a slash), looks at a job; one that was held goes on."""
+        with self._lock:
+            if (job := self._look(key)) is not None:
+                job.watchers.add(session)
+                self._asked(job, session.partition("/")[0])
+                self._dispatch()
+
+    def leave(self, key: Hashable, session: str) -> None:
+        """Say that a session does not need a job any more; with nobody left it is cancelled, so that none pile up."""
+        with self._lock:
+            job = self._jobs.get(key)
+            if job is None:
+                return
+            job.watchers.discard(session)
+            if job.watchers or job.finished:
+                return
+            del self._jobs[key]
+        job.cancel()
+
+    def remove(self, key: Hashable) -> None:
+        """Cancel a job and let go of its result, so that the next one of its key starts anew."""
+        with self._lock:
+            job = self._jobs.pop(key, None)
+        if job is not None and not job.finished:
             job.cancel()
 
-    def get(self, job_id: str) -> Job | None:
-        """The job of that id, or None where it was forgotten; looking at it keeps it."""
-        with self._wake:
-            if job_id in self._jobs:
-                self._jobs.move_to_end(job_id)
-            return self._jobs.get(job_id)
+    def all_keys(self) -> list[Hashable]:
+        """Of all jobs that are remembered."""
+        with self._lock:
+            return list(self._jobs)
 
     def unfinished(self) -> list[Job]:
-        """The job at work and those that wait."""
-        with self._wake:
+        """The jobs at work and those that wait."""
+        with self._lock:
             return [job for job in self._jobs.values() if not job.finished]
 
     def position(self, job: Job) -> int:
-        """How many jobs wait before this one; 0 when it is next, running, or ended."""
-        with self._wake:
-            waiting = [queued.id for queued, _ in self._queue]
-        return waiting.index(job.id) if job.id in waiting else 0
+        """How many jobs are at work or wait before this one; 0 when it runs or has ended."""
+        with self._lock:
+            if job not in self._queue:
+                return 0
+            return len(self._running) + sorted(self._queue, key=self._turn).index(job)
+
+    def beat(self) -> None:
+        """Hold what nobody looks at, let go on what somebody looks at again, end what was left alone for too long."""
+        now = time.monotonic()
+        given_up = []
+        with self._lock:
+            for job in [job for job in self._jobs.values() if not job.finished]:
+                if any(map(self._is_connected, job.sessions)):
+                    job.unseen_since = None
+                    self._go_on(job)
+                    continue
+                job.unseen_since = now if job.unseen_since is None else job.unseen_since
+                if now - job.unseen_since >= self._given_up:
+                    given_up.append(job)
+                elif now - job.unseen_since >= self._unseen:
+                    job.token.held = True
+                    if job in self._queue:
+                        job.state = "held"
+            self._dispatch()
+        for job in given_up:
+            job.cancel()
+
+    def _look(self, key: Hashable) -> Job | None:
+        if key in self._jobs:
+            self._jobs.move_to_end(key)
+        return self._jobs.get(key)
+
+    def _asked(self, job: Job, session: str) -> None:
+        job.sessions.add(session)
+        job.unseen_since = None
+        self._go_on(job)
+        if self._watching is None:
+            self._watching = threading.Thread(target=self._beat_for_ever, name="jobs", daemon=True)
+            self._watching.start()
+
+    def _beat_for_ever(self) -> None:
+        while True:
+            time.sleep(_BEAT)
+            self.beat()
+
+    def _go_on(self, job: Job) -> None:
+        job.token.held = False
+        if job.state == "held":
+            job.state = "waiting"
+
+    def _turn(self, job: Job) -> tuple[bool, int, int, int]:
+        running = sum(other.session == job.session for other in self._running)
+        return job.state == "held", running, self._served.get(job.session, 0), job.cost
+
+    def _dispatch(self) -> None:
+        """Start what has its turn; called with the lock."""
+        while (job := self._next()) is not None:
+            self._start(job)
+
+    def _next(self) -> Job | None:
+        if len(self._running) >= self._workers:
+            return None
+        heavy = sum(job.cost >= HEAVY for job in self._running)
+        full = self._workers > 1 and heavy >= self._workers - 1
+        able = [job for job in self._queue if job.state != "held" and not (full and job.cost >= HEAVY)]
+        return min(able, key=self._turn, default=None)
+
+    def _start(self, job: Job) -> None:
+        self._queue.remove(job)
+        self._running.append(job)
+        self._n_served += 1
+        self._served[job.session] = self._n_served
+        job.state = "running"
+        work = self._work.pop(job.id, None)
+        if work is None:  # it had begun, and waits where it was
+            self._lock.notify_all()
+        else:
+            threading.Thread(target=self._run, args=(job, work), name="job", daemon=True).start()
+
+    def _run(self, job: Job, work: Callable[[Job], Any]) -> None:
+        job._run(work)
+        del work  # what it holds, for example a dataset
+        with self._lock:
+            if job in self._running:
+                self._running.remove(job)
+            job._ended.set()
+            self._forget_old()
+            self._dispatch()
+
+    def _park(self, job: Job) -> None:
+        """Called in the job's thread: give the place away, and wait until it is its turn again."""
+        with self._lock:
+            if not job.token.held or job.token.cancelled:
+                return
+            self._running.remove(job)
+            self._queue.append(job)
+            job.state = "held"
+            self._dispatch()
+            while job.state != "running" and not job.token.cancelled:
+                self._lock.wait()
+
+    def _stopped(self, job: Job) -> None:
+        """A job that has not begun ends at once when it is cancelled; one that is held wakes and ends."""
+        with self._lock:
+            if job in self._queue:
+                self._queue.remove(job)
+                if self._work.pop(job.id, None) is not None:
+                    job.error, job.state = Cancelled("Stopped on request. Nothing was changed."), "cancelled"
+                    job._ended.set()
+            self._lock.notify_all()
 
     def _forget_old(self) -> None:
-        finished = [job_id for job_id, job in self._jobs.items() if job.finished]
-        for job_id in finished[: max(0, len(finished) - self._kept)]:
-            del self._jobs[job_id]
-
-    def _loop(self) -> None:
-        while True:
-            with self._wake:
-                while not self._queue:
-                    self._wake.wait()
-                job, work = self._queue.pop(0)
-            job._run(work)
-            del job, work  # what the work holds, for example a dataset, must not wait here for the next job
+        finished = [key for key, job in self._jobs.items() if job.finished]
+        for key in finished[: max(0, len(finished) - self._kept)]:
+            del self._jobs[key]

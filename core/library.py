@@ -17,7 +17,7 @@ from .annotations.dataset import Dataset
 from .errors import InputError, NotFoundError, PluralityError
 from .ingest import stored_case_content
 from .ingest.case_facts import CaseFacts
-from .results.store import draft_name, kept_results, sweep_drafts
+from .results.disk import draft_name, kept_results, sweep_drafts
 from .settings import current_settings
 from .version import __version__
 

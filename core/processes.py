@@ -9,6 +9,7 @@ import errno
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -96,6 +97,7 @@ def run_workers(
         while True:
             if token is not None and token.cancelled:
                 raise Cancelled("Stopped on request. Nothing was changed.")
+            _held(children, token)
             ended = [child.has_ended() for child in children]
             if progress is not None:
                 progress(min(sum(child.done for child in children), total), total)
@@ -108,6 +110,19 @@ def run_workers(
         deadline = time.monotonic() + GRACE
         for child in children:
             child.close(deadline)
+
+
+def _held(children: list["_Child"], token: CancelFlag | None) -> None:
+    """Where nobody looks at the work, let its children sleep until somebody does."""
+    if not getattr(token, "held", False):
+        return
+    for child in children:
+        child.signal("SIGSTOP")
+    try:
+        token.check()  # returns when it goes on, and raises where it ends
+    finally:
+        for child in children:
+            child.signal("SIGCONT")
 
 
 class _Child:
@@ -171,6 +186,12 @@ class _Child:
         if code != 0 or "finished" not in self._said:
             raise WorkerError(self._said.get("error") or _what_happened(code, self._last_words()))
         return True
+
+    def signal(self, name: str) -> None:
+        """Stop it or let it go on, on systems that can."""
+        self._heard = time.monotonic()
+        if hasattr(signal, name) and self._process.poll() is None:
+            self._process.send_signal(getattr(signal, name))
 
     def result(self) -> dict[str, np.ndarray]:
         """The arrays that the child wrote."""

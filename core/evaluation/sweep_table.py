@@ -1,10 +1,11 @@
 """Certainty, risk and classifiers against reliability: what the raters' word is worth changes how sure the truth is.
 
-Draws are made once per case and reliability, and all reducers eat them.
+Draws are made once per case and reliability, and all reducers eat them. What they leave (`SweepPart`) is enough for the
+metrics of any classifier, so one that comes later costs no draws.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from ..reducers.metrics import Metrics
 from ..reducers.protocol import Reducer, reduce_draws
 from ..reducers.risk import RiskLevels
 from ..reducers.sets import TopSets
+from ..reducers.top_draws import KeepTop, TopDraws
 from ..result_base import Columns, Result, stacked
 from .metrics import Evaluation, evaluate, point_scores
 from .predictions import Predictions
@@ -64,6 +66,85 @@ class SweepTable(Result):
         return np.array([np.nan if (m := result.mean(top)) is None else m for result in self.certainty])
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SweepPart:
+    """What the draws at one reliability leave, whatever classifiers are held against them.
+
+    Attributes
+    ----------
+    certainty : CertaintyResult
+    risk : RiskResult or None
+        None where the data have no risk levels.
+    top : TopDraws
+    """
+
+    certainty: CertaintyResult
+    risk: RiskResult | None
+    top: TopDraws
+
+
+def sweep_part(
+    model: PlausibilityModel,
+    dataset: Dataset,
+    reliability: float,
+    *,
+    n_draws: int = 1000,
+    max_top: int = 3,
+    seed: int = 0,
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> SweepPart:
+    """The draws at one reliability, reduced; see `reliability_sweep` for the parameters."""
+    risk = _levels(dataset)
+    reducers: list[Reducer] = [TopSets(max_top), *([RiskLevels(risk)] if risk is not None else []), KeepTop(risk)]
+    how: dict[str, Any] = {"reliability": reliability, "n_draws": n_draws, "seed": seed}
+    states = reduce_draws(model, dataset, reducers, **how, token=token, progress=progress)
+    exact = exact_top(model, dataset, reliability)
+    certainty = certainty_of(states[0], dataset.cases, _classes(model, dataset), exact)
+    return SweepPart(certainty, None if risk is None else risk_of(states[1]), states[-1])
+
+
+def sweep_of_parts(
+    model: PlausibilityModel,
+    dataset: Dataset,
+    reliabilities: Sequence[float],
+    parts: Sequence[SweepPart],
+    *,
+    classifiers: Sequence[Predictions] = (),
+    n_draws: int = 1000,
+    max_top: int = 3,
+    seed: int = 0,
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> SweepTable:
+    """The table of `reliability_sweep`, to the bit, from the parts of its reliabilities; nothing is drawn.
+
+    Raises
+    ------
+    InputError
+        As `reliability_sweep`.
+    """
+    _check(classifiers, dataset)
+    evaluations = []
+    if classifiers:
+        risk = _levels(dataset)
+        plain = Metrics(tuple(classifiers), max_top, risk)
+        point = point_scores(plain, *model.point_shares(dataset), dataset.n_classes)
+        for place, (reliability, part) in enumerate(zip(reliabilities, parts, strict=True)):
+            metrics = replace(plain, risk_bins=None if risk is None else part.top.risk_bin)
+            how: dict[str, Any] = {"reliability": reliability, "n_draws": n_draws, "seed": seed, "token": token}
+            state = reduce_draws(
+                part.top, dataset, [metrics], **how, progress=_part(progress, place, len(reliabilities))
+            )[0]
+            evaluations.append(evaluate(state, plain, point, seed))
+    return SweepTable(
+        tuple(map(float, reliabilities)),
+        tuple(part.certainty for part in parts),
+        tuple(part.risk for part in parts if part.risk is not None),
+        tuple(evaluations),
+    )
+
+
 def reliability_sweep(
     model: PlausibilityModel,
     dataset: Dataset,
@@ -105,7 +186,6 @@ def reliability_sweep(
         *([metrics] if classifiers else []),
     ]
     point = point_scores(metrics, *model.point_shares(dataset), dataset.n_classes) if classifiers else None
-    classes = dataset.classes or getattr(model, "classes", ())  # scores have those of their threshold
     certainty, risks, evaluations = [], [], []
     for place, reliability in enumerate(reliabilities):
         states = reduce_draws(
@@ -118,12 +198,17 @@ def reliability_sweep(
             token=token,
             progress=_part(progress, place, len(reliabilities)),
         )
-        certainty.append(certainty_of(states[0], dataset.cases, classes, exact_top(model, dataset, reliability)))
+        exact = exact_top(model, dataset, reliability)
+        certainty.append(certainty_of(states[0], dataset.cases, _classes(model, dataset), exact))
         if risk is not None:
             risks.append(risk_of(states[1]))
         if point is not None:
             evaluations.append(evaluate(states[-1], metrics, point, seed))
     return SweepTable(tuple(map(float, reliabilities)), tuple(certainty), tuple(risks), tuple(evaluations))
+
+
+def _classes(model: PlausibilityModel, dataset: Dataset) -> tuple[str, ...]:
+    return dataset.classes or getattr(model, "classes", ())  # scores have those of their threshold
 
 
 def _levels(dataset: Dataset) -> np.ndarray | None:

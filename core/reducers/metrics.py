@@ -68,11 +68,14 @@ class Metrics:
         k.
     class_risk : ndarray of int8, shape (n_classes,), or None
         With levels, metrics are also kept by expected risk of the case: below .5, to 1.5, above.
+    risk_bins : ndarray of int8, shape (n_cases,), or None
+        Those of the cases, where they are known; found from the draws where not.
     """
 
     classifiers: tuple[Ranked, ...]
     top: int = 3
     class_risk: np.ndarray | None = None
+    risk_bins: np.ndarray | None = None
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
@@ -93,7 +96,7 @@ class Metrics:
 
     def update(self, state: MetricState, place: int, case: int, draws: CaseDraws) -> None:
         """Score every classifier that predicts the case."""
-        where = 0 if self.class_risk is None else risk_bin(draws, self.class_risk)
+        where = self._bin(case, draws)
         scores: dict[int, np.ndarray] = {}
         for number, classifier in enumerate(self.classifiers):
             entries = slice(classifier.ptr[case], classifier.ptr[case + 1])
@@ -106,6 +109,11 @@ class Metrics:
         for number, (a, b) in enumerate(self.pairs):
             if a in scores and b in scores:
                 state.gap[number] += scores[a] - scores[b]
+
+    def _bin(self, case: int, draws: CaseDraws) -> int:
+        if self.class_risk is None:
+            return 0
+        return risk_bin(draws, self.class_risk) if self.risk_bins is None else int(self.risk_bins[case])
 
     def merge(self, states: Sequence[MetricState]) -> MetricState:
         """Sums of all chunks."""

@@ -4,12 +4,12 @@ One protocol for the sweep, the single case, threads and cancel: memory grows wi
 cases × draws × classes.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken, chunk_ranges, map_chunks
-from ..plausibility.protocol import CaseDraws, PlausibilityModel
+from ..plausibility.protocol import CaseDraws
 
 CHUNK_CASES = 128
 MERGED_AT = 16
@@ -31,8 +31,17 @@ class Reducer(Protocol):
         """What the user gets."""
 
 
+class DrawSource(Protocol):
+    """What draws come from: a `PlausibilityModel`, or draws that were kept."""
+
+    def draws(
+        self, dataset: Dataset, *, reliability: float, n_draws: int, seed: int, cases: range | None = None
+    ) -> Iterator[tuple[int, CaseDraws]]:
+        """Draws of each case in ``cases`` (all by default), in order."""
+
+
 def reduce_draws(
-    model: PlausibilityModel,
+    model: DrawSource,
     dataset: Dataset,
     reducers: Sequence[Reducer],
     *,

@@ -12,7 +12,7 @@ import numpy as np
 from ..annotations.dataset import Dataset
 from ..annotations.rater_codes import with_names, with_names_in
 from ..errors import PluralityError
-from .store import ResultStore
+from .disk import ResultStore
 
 MOST_NAMINGS = 4
 STORED_FROM = 0.25  # seconds; what is quicker is computed again after a restart

@@ -9,14 +9,14 @@ import pytest
 
 from core.chunks import map_chunks
 from core.errors import Cancelled, InputError
-from core.jobs import Job, JobRunner
+from core.jobs import Job, JobBoard
 
 PATIENCE = 20
 
 
 @pytest.fixture
 def runner():
-    return JobRunner(kept=3)
+    return JobBoard(workers=1, kept=3)
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_work_is_done_with_its_result(runner):
     job = runner.submit("sum", lambda job: 1 + 1)
     assert job.wait(PATIENCE)
     assert (job.state, job.result, job.error, job.progress, job.finished) == ("done", 2, None, 1.0, True)
-    assert runner.get(job.id) is job
+    assert runner.get(job.key) is job
     assert job.title == "sum"
 
 
@@ -67,7 +67,7 @@ def test_a_job_cancelled_while_it_waits_never_starts(runner, gate):
     assert waiting.wait(PATIENCE)
     assert waiting.state == "cancelled" and ran == []
     assert isinstance(waiting.error, Cancelled)
-    assert running.state == "done"
+    assert running.wait(PATIENCE) and running.state == "done"
 
 
 def test_a_job_cancelled_while_it_runs_stops_at_its_next_chunk(runner):
@@ -141,12 +141,12 @@ def test_jobs_run_one_after_the_other_in_the_order_of_their_coming(runner):
     assert order == list(range(6))
 
 
-def test_a_waiting_job_says_how_many_wait_before_it(runner, gate):
+def test_a_waiting_job_says_how_many_are_before_it_the_running_one_too(runner, gate):
     running = runner.submit("holds", holding(gate))
     assert gate[0].wait(PATIENCE)
     waiting = [runner.submit(str(number), lambda job: None) for number in range(3)]
     assert runner.position(running) == 0
-    assert [runner.position(job) for job in waiting] == [0, 1, 2]
+    assert [runner.position(job) for job in waiting] == [1, 2, 3]
     gate[1].set()
     assert all(job.wait(PATIENCE) for job in waiting)
     assert [runner.position(job) for job in waiting] == [0, 0, 0]
@@ -157,10 +157,10 @@ def test_only_the_last_finished_jobs_are_kept(runner):
     for number in range(10):
         jobs.append(runner.submit(str(number), lambda job, number=number: number))
         assert jobs[-1].wait(PATIENCE)
-    kept = [job for job in jobs if runner.get(job.id) is job]
+    kept = [job for job in jobs if runner.get(job.key) is job]
     assert kept == jobs[-len(kept) :]
     assert len(kept) <= 4
-    assert runner.get(jobs[0].id) is None
+    assert runner.get(jobs[0].key) is None
     assert runner.get("no such job") is None
 
 
@@ -170,17 +170,17 @@ def test_looking_at_a_job_keeps_it(runner):
     ignored = runner.submit("ignored", lambda job: None)
     assert ignored.wait(PATIENCE)
     for number in range(10):
-        assert runner.get(watched.id) is watched
+        assert runner.get(watched.key) is watched
         assert runner.submit(str(number), lambda job: None).wait(PATIENCE)
-    assert runner.get(watched.id).result == "kept"
-    assert runner.get(ignored.id) is None
+    assert runner.get(watched.key).result == "kept"
+    assert runner.get(ignored.key) is None
 
 
 def test_waiting_and_running_jobs_are_never_forgotten(runner, gate):
     running = runner.submit("holds", holding(gate))
     waiting = [runner.submit(str(number), lambda job: None) for number in range(8)]
-    assert runner.get(running.id) is running
-    assert all(runner.get(job.id) is job for job in waiting)
+    assert runner.get(running.key) is running
+    assert all(runner.get(job.key) is job for job in waiting)
     gate[1].set()
     assert waiting[-1].wait(PATIENCE)
 
@@ -207,3 +207,130 @@ def test_waiting_for_a_job_gives_up_after_its_time(runner, gate):
     job = runner.submit("holds", holding(gate))
     assert job.wait(0.01) is False
     assert not job.finished
+
+
+def test_whoever_asks_at_the_same_moment_gets_one_job():
+    for round_ in range(30):
+        board, ran, found = JobBoard(), [], []
+        ready = threading.Barrier(8)
+
+        def ask(board=board, ran=ran, found=found, ready=ready):
+            ready.wait(PATIENCE)
+            found.append(board.join("key", "title", lambda job: ran.append(1), session=threading.current_thread().name))
+
+        threads = [threading.Thread(target=ask) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert found[0].wait(PATIENCE)
+        assert len({job.id for job in found}) == 1 and ran == [1], round_
+
+
+def test_sessions_take_turns_and_light_work_of_a_session_goes_first(gate):
+    board, order = JobBoard(workers=1), []
+    board.submit("holds", holding(gate), session="a")
+    assert gate[0].wait(PATIENCE)
+    told = [("a", 1), ("a", 3), ("a", 1), ("b", 3), ("b", 1), ("c", 2)]
+    jobs = [
+        board.submit(f"{who}{cost}", lambda job: order.append(job.title), session=who, cost=cost) for who, cost in told
+    ]
+    gate[1].set()
+    assert all(job.wait(PATIENCE) for job in jobs)
+    assert order == ["b1", "c2", "a1", "b3", "a1", "a3"]
+
+
+def test_heavy_work_leaves_a_place_for_light_work(gate):
+    board = JobBoard(workers=2)
+    heavy = [board.submit("heavy", holding(gate), session=who, cost=3) for who in "ab"]
+    assert gate[0].wait(PATIENCE)
+    light = board.submit("light", lambda job: 1, session="c")
+    assert light.wait(PATIENCE)
+    assert [job.state for job in heavy] == ["running", "waiting"]
+
+
+def test_a_waiting_job_ends_at_once_when_it_is_cancelled(runner, gate):
+    runner.submit("holds", holding(gate))
+    waiting = runner.submit("waits", lambda job: 1)
+    waiting.cancel()
+    assert waiting.finished and waiting.state == "cancelled" and isinstance(waiting.error, Cancelled)
+
+
+def counting(steps, may_go):
+    """Work of 300 steps that can be seen."""
+
+    def work(job):
+        for step in range(300):
+            job.token.check()
+            assert may_go.wait(PATIENCE)
+            time.sleep(0.001)
+            steps.append(step)
+        return len(steps)
+
+    return work
+
+
+@pytest.fixture
+def watched():
+    """A board of one worker, whom it takes for connected, and a job of a session with the steps that it has done."""
+    here, steps, may_go = {"a"}, [], threading.Event()
+    board = JobBoard(workers=1, is_connected=here.__contains__, unseen=0.0, given_up=60.0)
+    job = board.join("key", "long", counting(steps, may_go), session="a")
+    may_go.set()
+    while not steps:
+        time.sleep(0.001)
+    return board, here, job, steps
+
+
+def until(what):
+    deadline = time.monotonic() + PATIENCE
+    while not what():
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+
+
+def test_what_nobody_looks_at_gives_its_place_away_and_goes_on_from_where_it_was(watched):
+    board, here, job, steps = watched
+    here.clear()
+    board.beat()
+    until(lambda: job.state == "held")
+    done = len(steps)
+    here.add("b")
+    assert board.submit("other", lambda job: "done", session="b").wait(PATIENCE)
+    assert (job.state, len(steps)) == ("held", done) and 0 < done < 300
+    assert board.join("key", "long", None, session="b") is job
+    assert job.wait(PATIENCE)
+    assert (job.state, job.result, steps) == ("done", 300, list(range(300)))
+
+
+def test_a_blip_holds_nothing(watched):
+    board, here, job, _ = watched
+    board._unseen = 5.0
+    here.clear()
+    board.beat()
+    here.add("a")
+    board.beat()
+    assert job.wait(PATIENCE) and job.state == "done"
+
+
+def test_what_was_held_can_be_cancelled_at_once_and_ends_after_its_time(watched):
+    board, here, job, _ = watched
+    here.clear()
+    board.beat()
+    until(lambda: job.state == "held")
+    board._given_up = 0.0
+    before = time.monotonic()
+    board.beat()
+    assert job.wait(1.0) and time.monotonic() - before < 1.0
+    assert job.state == "cancelled"
+
+
+def test_with_nobody_left_a_job_is_cancelled_and_with_somebody_it_is_not(gate):
+    board = JobBoard()
+    job = board.join("key", "long", holding(gate), session="a")
+    board.watch("key", "a")
+    board.watch("key", "b/models")
+    board.leave("key", "a")
+    assert not job.token.cancelled
+    board.leave("key", "b/models")
+    assert job.token.cancelled and board.get("key") is None

@@ -13,6 +13,7 @@ import pytest
 from core import processes
 from core.chunks import CancelToken
 from core.errors import Cancelled
+from core.jobs import JobBoard
 from core.processes import Work, WorkerError, run_workers
 
 POSIX = os.name == "posix"
@@ -200,3 +201,40 @@ def test_a_child_finds_the_package_and_uses_one_thread_wherever_the_app_was_star
     assert str(found["root"]) == str(processes._ROOT / "core")
     assert list(found["threads"]) == ["1", "1", "1"]
     assert str(found["home"]) == os.environ["NUMBA_CACHE_DIR"]
+
+
+LONG = """
+import sys, json, time, numpy as np
+folder = sys.argv[1]
+for step in range(1, 5):
+    time.sleep(0.3)
+    print(json.dumps({"done": step}), flush=True)
+np.savez(folder + "/result.npz", x=np.arange(2))
+print(json.dumps({"done": 5, "finished": True}), flush=True)
+"""
+
+
+@pytest.mark.skipif(not POSIX, reason="there is no SIGSTOP on this system")
+def test_children_sleep_while_nobody_looks_at_their_work_and_go_on_afterwards(child):
+    child(LONG)
+    here = {"a"}
+    board = JobBoard(is_connected=here.__contains__, unseen=0.0)
+    job = board.submit("long", lambda job: run_workers([work()], token=job.token), session="a")
+    deadline = time.monotonic() + 20
+
+    def states():
+        listed = ["ps", "--ppid", str(os.getpid()), "-o", "stat=,comm="]
+        lines = subprocess.run(listed, capture_output=True, text=True, check=False).stdout.splitlines()
+        return [line[0] for line in lines if not line.strip().endswith("ps")]
+
+    while not states() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    here.clear()
+    board.beat()
+    while "T" not in states() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert "T" in states() and job.state == "held"
+    board.watch(job.key, "a")
+    here.add("a")
+    assert job.wait(20)
+    assert job.state == "done" and job.result[0]["x"].tolist() == [0, 1]

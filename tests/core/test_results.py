@@ -19,9 +19,7 @@ from core.ingest.samples import read_sample
 from core.methods import methods
 from core.models.catalogue import fit_request, request
 from core.raters.monitoring import monitor
-from core.results.encoding import DAMAGED, NotStorableError, from_bytes, to_bytes
-from core.results.memory import STORED_FROM, Results, size_of
-from core.results.store import (
+from core.results.disk import (
     ResultStore,
     draft_name,
     fleeting_results,
@@ -30,6 +28,8 @@ from core.results.store import (
     sweep_drafts,
     write_whole,
 )
+from core.results.encoding import DAMAGED, NotStorableError, from_bytes, to_bytes
+from core.results.memory import STORED_FROM, Results, size_of
 from core.settings import current_settings
 
 

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import library
-from core.jobs import JobRunner
+from core.jobs import JobBoard
 from core.results.memory import Results
 from pages.shared.cache import datasets as cached
 from pages.shared.cache.remembered import results
@@ -29,17 +29,17 @@ def table() -> str:
 def computed(monkeypatch):
     """What is computed: titles of jobs and keys of results."""
     done: list = []
-    submit, put = JobRunner.submit, Results._put
+    start, put = JobBoard._start, Results._put
 
-    def submitted(self, title, work):
-        done.append(title)
-        return submit(self, title, work)
+    def started(self, job):
+        done.append(job.title)
+        return start(self, job)
 
     def held(self, key, found, owner):
         done.append(key)
         return put(self, key, found, owner)
 
-    monkeypatch.setattr(JobRunner, "submit", submitted)
+    monkeypatch.setattr(JobBoard, "_start", started)
     monkeypatch.setattr(Results, "_put", held)
     return done
 
@@ -67,8 +67,7 @@ def test_presenting_and_renaming_compute_nothing_again(page, computed):
 def test_nothing_that_is_kept_for_others_holds_a_name():
     opened("raters", kept(table()))
     held = [repr(one.result) for one in results()._found.values()]
-    for lane in cached.LANES:
-        held += [repr(job.result) for job in cached.jobs(lane)._jobs.values()]
+    held += [repr(job.result) for job in cached.jobs()._jobs.values()]
     assert not [text for text in held for name in NAMES if name in text]
 
 

@@ -10,8 +10,11 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core import library
 from core.annotations.dataset import Dataset
@@ -21,14 +24,17 @@ from core.first_start import Preparation
 from core.ingest import samples
 from core.ingest.case_facts import joined
 from core.ingest.read_files import Reading
-from core.jobs import Job, JobRunner
+from core.jobs import Job, JobBoard
 from core.results.memory import Remembered
 from core.version import __version__, code_digest
 from pages.shared.cache.remembered import of_content, owner, remembered, results
 
+if TYPE_CHECKING:
+    from core.evaluation.sweep_table import SweepPart
+
 MOST_OPEN_DATASETS = 8
 MOST_WIDE_CELLS = 2_000_000
-LANES = ("pages", "samplers", "opening")
+LANES = {"pages": 1, "opening": 2, "samplers": 3}  # how heavy the work of each is
 _WARM_UP_DELAY = 1.0
 
 
@@ -71,14 +77,20 @@ def registry() -> Registry:
 
 
 @st.cache_resource(show_spinner=False)
-def jobs(lane: str = "pages") -> JobRunner:
-    """A queue of long work of this server; samplers have one of their own, so that other pages do not wait for them."""
-    return JobRunner()
+def jobs() -> JobBoard:
+    """The long work of this server."""
+    return JobBoard(is_connected=_is_connected)
 
 
-@st.cache_resource(show_spinner=False)
-def _job_ids() -> dict[tuple[str, str], str]:
-    return {}
+def _is_connected(session: str) -> bool:
+    """Whether a browser is at the other end of a session; where there is no server, as in a test, always."""
+    return not runtime.exists() or runtime.get_instance().is_active_session(session)
+
+
+def session() -> str:
+    """What the server lists the session by."""
+    context = get_script_run_ctx()
+    return "" if context is None else context.session_id
 
 
 def _name(key: tuple) -> tuple[str, str]:
@@ -168,10 +180,8 @@ def forget(digest: str) -> None:
     library.forget(digest)
     registry().remove(digest)
     gone = results().forget(digest)
-    for name in [name for name in _job_ids() if name[0] in gone]:
-        for lane in LANES:
-            jobs(lane).remove(_job_ids()[name])
-        _job_ids().pop(name, None)
+    for name in [name for name in jobs().all_keys() if isinstance(name, tuple) and name[0] in gone]:
+        jobs().remove(name)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
@@ -262,23 +272,46 @@ def job(key: tuple, title: str, work: Callable[[Job], object], lane: str = "page
     key : tuple
         Digest of the content, method, parameters and seed; the version is added here.
     lane : str
-        Where it is started; one that another page has started elsewhere is the same job.
+        How heavy it is, see `LANES`.
     of : Dataset, optional
         Of whose content it is; its result is then found again after a restart, and is there at once.
     """
-    found = known(key)
-    if found is not None:
+    name, who = _name(key), {"session": session(), "cost": LANES[lane]}
+    if of is None:
+        return jobs().join(name, title, work, **who)
+    if jobs().get(name) is None:
+        remembered = results().look(of, (*key[1:], code_digest()), owner())
+        if remembered is not None:
+            return jobs().ended(name, title, remembered)
+    return jobs().join(name, title, _storing(work, of, (*key[1:], code_digest()), owner()), **who)
+
+
+def parts(dataset: Dataset, model, **asked) -> Callable[[float, Job, tuple[float, float]], "SweepPart"]:
+    """What gives the part of a sweep at one reliability: found where anybody drew it before, drawn and kept where not.
+
+    It is called with the reliability, the job that asks, and where the part's progress begins and how much it is.
+    """
+    from core.evaluation.sweep_table import sweep_part
+
+    address, settings = owner(), (model.name, tuple(sorted(model.settings().items())), tuple(sorted(asked.items())))
+
+    def part(reliability: float, job: Job, share: tuple[float, float]) -> "SweepPart":
+        what = ("part of a sweep", *settings, reliability, code_digest())
+        if (known := results().look(dataset, what, address)) is not None:
+            return known.result
+        started = time.monotonic()
+        found = sweep_part(
+            model,
+            dataset.coded,
+            reliability,
+            **asked,
+            token=job.token,
+            progress=lambda done: job.report(share[0] + share[1] * done),
+        )
+        results().put(dataset, what, found, address, time.monotonic() - started)
         return found
-    if of is not None:
-        asked = (*key[1:], code_digest())
-        if (remembered := results().look(of, asked, owner())) is not None:
-            found = jobs(lane).ended(title, remembered)
-        else:
-            found = jobs(lane).submit(title, _storing(work, of, asked, owner()))
-    else:
-        found = jobs(lane).submit(title, work)
-    _job_ids()[_name(key)] = found.id
-    return found
+
+    return part
 
 
 def _storing(work: Callable[[Job], object], of: Dataset, asked: tuple, address: str) -> Callable[[Job], object]:
@@ -292,9 +325,8 @@ def _storing(work: Callable[[Job], object], of: Dataset, asked: tuple, address: 
 
 
 def known(key: tuple) -> Job | None:
-    """The job of that key, wherever it was started; None where there is none."""
-    job_id = _job_ids().get(_name(key), "")
-    return next((job for lane in LANES if (job := jobs(lane).get(job_id))), None)
+    """The job of that key; None where there is none."""
+    return jobs().get(_name(key))
 
 
 def result(job: Job, dataset: Dataset | None):
@@ -306,30 +338,16 @@ def result(job: Job, dataset: Dataset | None):
     return job.remembered.named(dataset)
 
 
-@st.cache_resource(show_spinner=False)
-def _watchers() -> dict[tuple[str, str], set[str]]:
-    return {}
+def watch(key: tuple, part: str = "") -> None:
+    """Say that this session, or a part of it, looks at the job of that key."""
+    jobs().watch(_name(key), f"{session()}{part}")
 
 
-def watch(key: tuple, session: str) -> None:
-    """Say that a session looks at the job of that key."""
-    _watchers().setdefault(_name(key), set()).add(session)
-
-
-def leave(key: tuple, session: str) -> None:
-    """Say that a session does not need a job any more; with nobody left it is cancelled, so that none pile up."""
-    name = _name(key)
-    left = _watchers().get(name, set())
-    left.discard(session)
-    if left:
-        return
-    _watchers().pop(name, None)
-    job = known(key)
-    if job is not None and not job.finished:
-        job.cancel()
-        _job_ids().pop(name, None)
+def leave(key: tuple, part: str = "") -> None:
+    """Say that this session does not need a job any more; with nobody left it is cancelled, so that none pile up."""
+    jobs().leave(_name(key), f"{session()}{part}")
 
 
 def restart(key: tuple) -> None:
     """Let go of a finished job, so that the next look starts it anew."""
-    _job_ids().pop(_name(key), None)
+    jobs().remove(_name(key))

@@ -1,6 +1,5 @@
 """Long work on screen: stage, progress, time left and Cancel, while other pages stay usable."""
 
-import uuid
 from collections.abc import Callable
 
 import streamlit as st
@@ -31,7 +30,7 @@ def result_of(key: tuple, title: str, work: Callable[[Job], object], lane: str =
     if job.state == "done":
         return cached.result(job, of)
     if not job.finished:
-        _watch(job, lane)
+        _watch(job)
         return None
     error = job.error if of is None else with_names_in(job.error, of)
     if job.state == "cancelled":
@@ -57,24 +56,23 @@ def leave_others(prefix: str, titles: set[str]) -> None:
     """Cancel this session's jobs whose titles begin so and are not among these, where nobody else looks at them."""
     mine = st.session_state.get("_jobs", {})
     for title in [title for title in mine if title.startswith(prefix) and title not in titles]:
-        cached.leave(mine.pop(title), st.session_state["_session"])
+        cached.leave(mine.pop(title))
 
 
 def _one_at_a_time(key: tuple, title: str) -> None:
-    session = st.session_state.setdefault("_session", uuid.uuid4().hex)
     mine = st.session_state.setdefault("_jobs", {})
     if title in mine and mine[title] != key:
-        cached.leave(mine[title], session)
+        cached.leave(mine[title])
     mine[title] = key
-    cached.watch(key, session)
+    cached.watch(key)
 
 
 @st.fragment(run_every=_POLL_SECONDS)
-def _watch(job: Job, lane: str) -> None:
+def _watch(job: Job) -> None:
     if job.finished:
         st.session_state["drawn_anew"] = True
         st.rerun()
-    ahead = cached.jobs(lane).position(job)
+    ahead = cached.jobs().position(job)
     words = f"{job.title} · waits for {ahead} other" if job.state == "waiting" and ahead else job.title
     left = job.seconds_left()
     if left is not None:

@@ -1,8 +1,9 @@
 """The sweep over reliabilities as a job that Home, the Reliability page and the guided story share."""
 
 from core.annotations.dataset import Dataset
-from core.evaluation.sweep_table import SweepTable, reliability_sweep
+from core.evaluation.sweep_table import SweepTable, reliability_sweep, sweep_of_parts
 from core.jobs import Job
+from core.reducers.top_draws import can_keep
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import job_progress, plausibility_models, predictions
 
@@ -26,17 +27,18 @@ def sweep_job(view: Dataset, model, reliabilities: tuple[float, ...], classifier
 def _key_and_work(view: Dataset, model, reliabilities: tuple[float, ...], classifiers):
     who = tuple((one.name, predictions.fingerprint(one)) for one in classifiers)
 
+    asked = {
+        "n_draws": plausibility_models.N_DRAWS, "max_top": predictions.TOP, "seed": plausibility_models.SEED
+    }  # fmt: skip
+    part_of = cached.parts(view, model, **asked)
+
     def work(job: Job) -> SweepTable:
-        return reliability_sweep(
-            model,
-            view.coded,
-            reliabilities,
-            classifiers=classifiers,
-            n_draws=plausibility_models.N_DRAWS,
-            max_top=predictions.TOP,
-            seed=plausibility_models.SEED,
-            token=job.token,
-            progress=lambda share: job.report(share),
-        )
+        how = {**asked, "token": job.token}
+        if not can_keep(view.n_cases, plausibility_models.N_DRAWS, predictions.TOP):
+            told = {"classifiers": classifiers, "progress": job.report}
+            return reliability_sweep(model, view.coded, reliabilities, **told, **how)
+        n = len(reliabilities)
+        parts = [part_of(value, job, (place / n, 1 / n)) for place, value in enumerate(reliabilities)]
+        return sweep_of_parts(model, view.coded, reliabilities, parts, classifiers=classifiers, **how)
 
     return plausibility_models.job_key(view, model, "sweep", reliabilities, who), work

@@ -1,6 +1,5 @@
 """The fits of rater models: quick ones at once, samplers in the background beside their first answer."""
 
-import uuid
 from dataclasses import replace
 
 import streamlit as st
@@ -16,6 +15,7 @@ from pages.shared.cache import datasets as cached
 from pages.shared.kit import job_progress
 
 MOST_LISTED = 6
+_PART = "/models"
 _WORK, _SAMPLE = "Fitting ", "Sampling "
 
 
@@ -112,11 +112,10 @@ def _cancel(jobs: list[Job]) -> None:
 
 def _leave_unwanted(wanted: list[tuple]) -> None:
     """Fits that this session asked for and does not want any more are cancelled, where nobody else looks at them."""
-    who = st.session_state.setdefault("_models_session", uuid.uuid4().hex)
     for key in set(st.session_state.get("_models_asked", ())) - set(wanted):
-        cached.leave(key, who)
+        cached.leave(key, _PART)
     for key in wanted:
-        cached.watch(key, who)
+        cached.watch(key, _PART)
     st.session_state["_models_asked"] = tuple(wanted)
 
 

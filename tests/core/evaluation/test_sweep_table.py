@@ -15,7 +15,7 @@ from core.chunks import CancelToken
 from core.errors import Cancelled, InputError
 from core.evaluation.metrics import evaluate, point_scores
 from core.evaluation.predictions import match_predictions, read_predictions
-from core.evaluation.sweep_table import reliability_sweep
+from core.evaluation.sweep_table import reliability_sweep, sweep_of_parts, sweep_part
 from core.ingest.formats.tables import open_table
 from core.ingest.samples import SAMPLE_FOLDER
 from core.plausibility.dirichlet import DirichletCounts
@@ -26,6 +26,7 @@ from core.reducers import protocol
 from core.reducers.metrics import Metrics
 from core.reducers.protocol import reduce_draws
 from core.reducers.risk import RiskLevels
+from core.results.encoding import from_bytes, to_bytes
 
 
 @pytest.fixture
@@ -223,3 +224,38 @@ def test_metrics_deeper_than_the_draws_are_refused(some, classifiers):
         swept(some, classifiers, max_top=4, n_draws=5)
     found = swept(some, classifiers, PlackettLuce(depth=4), max_top=4, n_draws=5).evaluation[0]
     assert found.metrics[1:4] == ("top4_accuracy", "set_accuracy_4", "overlap_4")
+
+
+def alike(one, other) -> bool:
+    """Whether two results are equal, arrays to the bit."""
+    if isinstance(one, np.ndarray):
+        return one.dtype == other.dtype and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+    if hasattr(one, "__dataclass_fields__"):
+        return all(alike(getattr(one, name), getattr(other, name)) for name in one.__dataclass_fields__)
+    if isinstance(one, tuple):
+        return len(one) == len(other) and all(map(alike, one, other))
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(alike(one[key], other[key]) for key in one)
+    return one == other or (one != one and other != other)
+
+
+@pytest.mark.parametrize("with_risk", [False, True])
+@pytest.mark.parametrize("model", [DirichletCounts(), PrIRN()])
+def test_a_classifier_held_against_kept_draws_is_the_one_held_against_drawn_ones(dataset, model, with_risk):
+    if with_risk:
+        dataset = replace(dataset, class_risk=np.array([0, 1, 2, 1], np.int8))
+    rng = np.random.default_rng(3)
+    codes = np.concatenate([rng.permutation(4) for _ in range(20)])
+    rows = [str(case) for case in np.repeat(dataset.cases, 4)], [dataset.classes[code] for code in codes]
+    classifiers = [match_predictions(dataset, *rows, rng.random(80), name) for name in ("a", "b")]
+    asked = {"n_draws": 60, "seed": 4}
+    parts = [sweep_part(model, dataset, reliability, **asked) for reliability in (1.0, 5.0)]
+    for some in ([], classifiers[:1], classifiers):
+        drawn = reliability_sweep(model, dataset, [1.0, 5.0], classifiers=some, **asked)
+        kept = sweep_of_parts(model, dataset, [1.0, 5.0], parts, classifiers=some, **asked)
+        assert alike(kept, drawn)
+
+
+def test_parts_come_back_from_disk_as_they_were(dataset):
+    part = sweep_part(PrIRN(), dataset, 2.0, n_draws=30)
+    assert alike(from_bytes(to_bytes(part, dataset), dataset), part)
