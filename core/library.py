@@ -16,8 +16,10 @@ from pyarrow import parquet
 from .annotations.dataset import Dataset
 from .errors import InputError, NotFoundError, PluralityError
 from .ingest import stored_case_content
+from .ingest.build_dataset import ImportReport
 from .ingest.case_facts import CaseFacts
-from .results.disk import draft_name, kept_results, sweep_drafts
+from .results.disk import draft_name, kept_results, running_folder, sweep_drafts, write_whole
+from .results.encoding import DAMAGED, from_bytes, to_bytes
 from .settings import current_settings
 from .version import __version__
 
@@ -25,6 +27,7 @@ _DIGEST = re.compile(r"[0-9a-f]{32}")
 _PER_ANNOTATION = ("rater", "answer", "score", "time")
 _PER_ENTRY = ("entry_class", "entry_block")
 _META = "dataset.json"
+_REPORT = "report.result"
 _DAMAGED = (OSError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, pa.ArrowException)
 
 
@@ -167,6 +170,52 @@ def rename(digest: str, name: str) -> None:
         raise _not_writable(error) from None
 
 
+def set_aside(dataset: Dataset, facts: CaseFacts | None, report: ImportReport | None) -> None:
+    """Write data that are not kept to where this process finds them while it runs.
+
+    Raises
+    ------
+    InputError
+        The home folder cannot be written.
+    """
+    folder = _aside(dataset.digest)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if facts is not None:
+            stored_case_content.write(facts, folder)
+        if report is not None:
+            write_whole(folder / _REPORT, to_bytes(report, dataset))
+        _write(dataset, folder)
+    except OSError as error:
+        raise _not_writable(error) from None
+
+
+def fetch_aside(digest: str) -> tuple[Dataset, CaseFacts | None, ImportReport | None] | None:
+    """The data that were set aside under that digest; None where none were, or they cannot be read."""
+    folder = _aside(digest)
+    if not _DIGEST.fullmatch(digest) or not (folder / _META).exists():
+        return None
+    try:
+        dataset = _read(folder)
+        report = folder / _REPORT
+        told = from_bytes(report.read_bytes(), dataset) if report.exists() else None
+        return dataset, stored_case_content.read(folder), told
+    except DAMAGED:
+        return None
+
+
+def keep_no_more(digest: str) -> None:
+    """Take back that a dataset is kept; its reviews stay, and go on with it where it is kept again."""
+    try:
+        shutil.rmtree(_folder(digest))
+    except OSError as error:
+        raise _not_writable(error) from None
+
+
+def _aside(digest: str) -> Path:
+    return running_folder() / "datasets" / digest
+
+
 def forget(digest: str) -> None:
     """Erase a kept dataset from the disk, its reviews first, and what was computed from it.
 
@@ -188,6 +237,7 @@ def forget(digest: str) -> None:
         shutil.rmtree(folder)
     except OSError as error:
         raise _not_writable(error) from None
+    shutil.rmtree(_aside(digest), ignore_errors=True)
     kept_results().erase(digest)
 
 

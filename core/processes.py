@@ -19,7 +19,7 @@ import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -112,7 +112,7 @@ def run_workers(
             child.close(deadline)
 
 
-def _held(children: list["_Child"], token: CancelFlag | None) -> None:
+def _held(children: list["_Child"], token: Any) -> None:
     """Where nobody looks at the work, let its children sleep until somebody does."""
     if not getattr(token, "held", False):
         return

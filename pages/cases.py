@@ -37,6 +37,7 @@ def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, str]:
         step=0.1,
         key="reliability",
         help=widgets.explained("reliability"),
+        on_change=plausibility_models.remember_choice,
         persist_state="session",
     )
     with left:

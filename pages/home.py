@@ -97,11 +97,11 @@ def _dashboard(reading) -> None:
 def _keep(reading) -> None:
     if any(sample.name == st.session_state.get("data") for sample in SAMPLES):
         return
-    if any(entry.digest == reading.dataset.digest for entry in library.kept()):
+    if library.is_kept(reading.dataset.digest):
         st.caption("This dataset is kept on this computer; its address goes on working.")
         return
     if st.button("Keep on this computer", icon=":material/save:", key="keep_home"):
-        library.keep(reading.dataset, reading.facts)
+        cached.keep(reading)
         st.rerun()
 
 
@@ -118,10 +118,7 @@ def _kept() -> None:
             with st.popover("Forget", key=f"forgetting-{entry.digest}"):
                 reviews = n_reviews(entry.digest)
                 erased = f" with {plural(reviews, 'step')} of its reviews" if reviews else ""
-                st.write(
-                    f"This erases the dataset{erased} from the disk of this computer. "
-                    "What was computed from it is gone when the server stops."
-                )
+                st.write(f"This erases the dataset{erased}, its predictions and all that was computed from it.")
                 st.button(
                     "Erase it", type="primary", key=f"forget-{entry.digest}", on_click=_forget, args=(entry.digest,)
                 )

@@ -38,6 +38,7 @@ def _page() -> None:
     model = plausibility_models.as_chosen(dataset)
     reliability = float(st.session_state.get("reliability") or _opened(dataset, model))
     session = _session(store, dataset, name)
+    review_start.kept_for_it()
     if session is not None:
         review_session.show(title, desk, session, model, reliability)
         return

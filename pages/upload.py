@@ -125,10 +125,10 @@ def _done(digest: str) -> None:
     left, right, third = st.columns(3)
     left.page_link("pages/agreement.py", label="How much do the raters agree?", icon=":material/handshake:")
     right.page_link("pages/cases.py", label="Which cases are uncertain?", icon=":material/view_list:")
-    if any(entry.digest == digest for entry in library.kept()):
+    if library.is_kept(digest):
         third.caption("Kept on this computer; its address goes on working.")
     elif third.button("Keep on this computer", icon=":material/save:", key="keep"):
-        library.keep(reading.dataset, reading.facts)
+        cached.keep(reading)
         st.rerun()
     upload_last.said()
     if reading.report is not None:

@@ -1,7 +1,7 @@
 """Results as bytes and back, without pickles: a zip file of arrays (.npy) and one JSON that says how they belong.
 
-Written are texts, numbers, arrays, tuples, lists, dicts, sets and dataclasses of this package. What a result shares
-with the data that it is of (case ids, classes, arrays) is not written but taken from the data when it is read.
+Written are texts, numbers, arrays, tuples, lists, dicts, sets, dataclasses of this package, and methods by their names.
+What a result shares with the data that it is of (case ids, classes, arrays) is taken from the data when it is read.
 """
 
 import base64
@@ -17,6 +17,7 @@ import numpy as np
 from ..annotations.dataset import Dataset
 from ..annotations.validation import Names, Texts
 from ..errors import PluralityError
+from ..methods import Method, method_named
 
 _PACKAGE = __package__.rpartition(".")[0]
 _TREE = "result.json"
@@ -87,6 +88,10 @@ class _Writing:
         kind = next((name for name, one in _SEQUENCES.items() if type(value) is one), None)
         if kind is not None:
             return {kind: [self.tree(one) for one in value]}
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            return {"named": [_name_of(type(value)), [self.tree(one) for one in value]]}
+        if isinstance(value, Method):
+            return {"method": [value.family, value.name]}
         if is_dataclass(value) and not isinstance(value, type):
             return self._instance(value)
         raise NotStorableError(f"{type(value).__name__} is not written.")
@@ -101,11 +106,22 @@ class _Writing:
         return {"scalar" if isinstance(value, np.generic) else "array": self._known[id(value)]}
 
     def _instance(self, value: Any) -> Any:
-        kind = type(value)
-        if not kind.__module__.startswith(f"{_PACKAGE}."):
-            raise NotStorableError(f"{kind.__name__} of {kind.__module__} is not written.")
-        name = f"{kind.__module__.removeprefix(_PACKAGE)}:{kind.__qualname__}"
-        return {"is": name, "has": {one.name: self.tree(getattr(value, one.name)) for one in fields(value)}}
+        has = {one.name: self.tree(getattr(value, one.name)) for one in fields(value)}
+        return {"is": _name_of(type(value)), "has": has}
+
+
+def _name_of(kind: type) -> str:
+    if not kind.__module__.startswith(f"{_PACKAGE}."):
+        raise NotStorableError(f"{kind.__name__} of {kind.__module__} is not written.")
+    return f"{kind.__module__.removeprefix(_PACKAGE)}:{kind.__qualname__}"
+
+
+def _kind_of(name: str) -> Any:
+    module, _, path = name.partition(":")
+    kind: Any = import_module(module, _PACKAGE)
+    for part in path.split("."):
+        kind = getattr(kind, part)
+    return kind
 
 
 class _Reading:
@@ -131,6 +147,13 @@ class _Reading:
             found = np.empty(shape, dtype=object)
             np.place(found, np.ones(shape, bool), list(self.value(listed)))
             return found
+        if kind == "named":
+            named = _kind_of(inner[0])
+            if not (isinstance(named, type) and issubclass(named, tuple) and hasattr(named, "_fields")):
+                raise TypeError(f"{named} is no named tuple")
+            return named(*map(self.value, inner[1]))
+        if kind == "method":
+            return method_named(*inner)
         if kind == "bytes":
             return base64.b64decode(inner)
         if kind == "dict":
@@ -146,14 +169,11 @@ class _Reading:
         return self._arrays[number]
 
     def _instance(self, tree: dict[str, Any]) -> Any:
-        module, _, name = tree["is"].partition(":")
-        kind: Any = import_module(module, _PACKAGE)
-        for part in name.split("."):
-            kind = getattr(kind, part)
+        kind = _kind_of(tree["is"])
         if not is_dataclass(kind) or not isinstance(kind, type):
-            raise TypeError(f"{name} is no dataclass")
+            raise TypeError(f"{kind} is no dataclass")
         if {one.name for one in fields(kind)} != tree["has"].keys():
-            raise TypeError(f"{name} has other fields now")
+            raise TypeError(f"{kind} has other fields now")
         found = object.__new__(kind)
         for field, inner in tree["has"].items():
             object.__setattr__(found, field, self.value(inner))

@@ -1,12 +1,15 @@
 """Hiding, presenting and renaming cost nothing: results are of the content, and names are put in where shown."""
 
+import io
 import re
+import zipfile
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import library
+from core import library, read
 from core.jobs import JobBoard
+from core.results.encoding import NotStorableError, to_bytes
 from core.results.memory import Results
 from pages.shared.cache import datasets as cached
 from pages.shared.cache.remembered import results
@@ -64,11 +67,22 @@ def test_presenting_and_renaming_compute_nothing_again(page, computed):
     assert computed == []
 
 
+def texts_of(result) -> str:
+    """Every text in a result."""
+    other = read(b"case,rater,class\n1,a,x\n", name="other").dataset
+    try:
+        content = to_bytes(result, other)
+    except NotStorableError:  # of a class of the pages
+        return repr(result)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return archive.read("result.json").decode()
+
+
 def test_nothing_that_is_kept_for_others_holds_a_name():
     opened("raters", kept(table()))
-    held = [repr(one.result) for one in results()._found.values()]
-    held += [repr(job.result) for job in cached.jobs()._jobs.values()]
-    assert not [text for text in held for name in NAMES if name in text]
+    held = [texts_of(one.result) for one in results()._found.values()]
+    held += [texts_of(job.result) for job in cached.jobs()._jobs.values()]
+    assert held and not [found for found in held for name in NAMES if name in found]
 
 
 def test_raters_on_the_page_have_their_names():

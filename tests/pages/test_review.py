@@ -9,6 +9,7 @@ from core.library import keep
 from core.review.store import ReviewStore, close_stores
 from pages.shared.cache.datasets import open_dataset
 from pages.shared.review.opinion import keys_of
+from tests.pages.opened import settle
 from tests.pages.test_pages import APP, ODD_DATA, assert_sound, open_page
 
 
@@ -29,7 +30,7 @@ def kept(name: str, content: bytes | None = None):
 def signed(data: str, name: str = "Ada") -> AppTest:
     """The start page of a reviewer."""
     app = open_page("review", data)
-    app.text_input(key="reviewer_field").set_value(name).run()
+    app = settle(app.text_input(key="reviewer_field").set_value(name).run())
     assert_sound(app)
     return app
 

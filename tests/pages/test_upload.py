@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core import belongings
 from core.ingest.formats.detect import open_source
 from core.ingest.saved_mappings import recall
 from pages.shared.cache import datasets as cached
@@ -204,6 +205,6 @@ def test_matrices_of_predictions_dropped_with_rankings_are_tried_on_the_data_and
         in error.value.replace("\\", "")
     )
     app = use(app)
-    assert app.session_state["prediction_files"][app.session_state["data"]].keys() == {"predictions_a", "predictions_b"}
+    assert belongings.predictions_of(app.session_state["data"]).keys() == {"predictions_a", "predictions_b"}
     dataset = cached.registry().get(app.session_state["data"]).dataset
     assert (dataset.n_classes, dataset.class_risk.tolist()) == (7, [0, 1, 2, 0, 1, 2, 0])

@@ -16,7 +16,7 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from core import library
+from core import belongings, library
 from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection
 from core.errors import NotFoundError, PluralityError
@@ -25,36 +25,37 @@ from core.ingest import samples
 from core.ingest.case_facts import joined
 from core.ingest.read_files import Reading
 from core.jobs import Job, JobBoard
-from core.results.memory import Remembered
+from core.results.memory import Remembered, size_of
+from core.settings import MEGABYTE, current_settings
 from core.version import __version__, code_digest
 from pages.shared.cache.remembered import of_content, owner, remembered, results
 
 if TYPE_CHECKING:
     from core.evaluation.sweep_table import SweepPart
 
-MOST_OPEN_DATASETS = 8
 MOST_WIDE_CELLS = 2_000_000
 LANES = {"pages": 1, "opening": 2, "samplers": 3}  # how heavy the work of each is
 _WARM_UP_DELAY = 1.0
 
 
 class Registry:
-    """Datasets that are open in this server, by digest; the one used longest ago is let go first."""
+    """Datasets that are open in this server, by digest; beyond a size those used longest ago wait on disk."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_bytes: int) -> None:
+        self._most = most_bytes
         self._lock = threading.Lock()
-        self._readings: OrderedDict[str, Reading] = OrderedDict()
+        self._readings: OrderedDict[str, tuple[Reading, int]] = OrderedDict()
 
     def add(self, reading: Reading) -> str:
         """Open a dataset; returns its digest. What an earlier file told of its cases stays known."""
         digest = reading.dataset.digest
+        known = self.get(digest)
+        reading = replace(reading, facts=joined(known.facts if known else None, reading.facts))
         with self._lock:
-            known = self._readings.get(digest)
-            facts = joined(known.facts if known else None, reading.facts)
-            self._readings[digest] = replace(reading, facts=facts)
+            self._readings[digest] = reading, size_of(reading.dataset)
             self._readings.move_to_end(digest)
-            while len(self._readings) > MOST_OPEN_DATASETS:
-                self._readings.popitem(last=False)
+            while sum(size for _, size in self._readings.values()) > self._most and len(self._readings) > 1:
+                self._set_aside(*self._readings.popitem(last=False))
         return digest
 
     def get(self, digest: str) -> Reading | None:
@@ -62,7 +63,20 @@ class Registry:
         with self._lock:
             if digest in self._readings:
                 self._readings.move_to_end(digest)
-            return self._readings.get(digest)
+                return self._readings[digest][0]
+        aside = library.fetch_aside(digest)
+        if aside is None:
+            return None
+        dataset, facts, report = aside
+        with self._lock:
+            self._readings[digest] = Reading(dataset, report, facts), size_of(dataset)
+            return self._readings[digest][0]
+
+    @staticmethod
+    def _set_aside(digest: str, open_one: tuple[Reading, int]) -> None:
+        if not library.is_kept(digest):
+            reading = open_one[0]
+            library.set_aside(reading.dataset, reading.facts, reading.report)
 
     def remove(self, digest: str) -> None:
         """Let a dataset go."""
@@ -73,7 +87,7 @@ class Registry:
 @st.cache_resource(show_spinner=False)
 def registry() -> Registry:
     """The open datasets of this server."""
-    return Registry()
+    return Registry(current_settings().memory_mb * MEGABYTE)
 
 
 @st.cache_resource(show_spinner=False)
@@ -175,9 +189,37 @@ def open_dataset(address: str) -> Reading:
     return reading
 
 
+def is_lasting(address: str) -> bool:
+    """Whether the data of an address outlive the server: a sample, or kept on this computer."""
+    return any(entry.name == address for entry in samples.SAMPLES) or library.is_kept(address)
+
+
+def keep(reading: Reading) -> None:
+    """Keep a dataset on this computer, with what belongs to it and what was computed from it.
+
+    Raises
+    ------
+    InputError
+        The home folder cannot be written.
+    """
+    digest = reading.dataset.digest
+    library.keep(reading.dataset, reading.facts)
+    belongings.move_belongings(digest)
+    results().keep(digest)
+
+
+def keep_no_more(digest: str) -> None:
+    """Take back that a dataset is kept; it stays open, and its reviews stay."""
+    reading = open_dataset(digest)
+    library.keep_no_more(digest)
+    belongings.move_belongings(digest)
+    registry().add(reading)
+
+
 def forget(digest: str) -> None:
     """Erase a kept dataset, and everything that was computed from it."""
     library.forget(digest)
+    belongings.forget_belongings(digest)
     registry().remove(digest)
     gone = results().forget(digest)
     for name in [name for name in jobs().all_keys() if isinstance(name, tuple) and name[0] in gone]:

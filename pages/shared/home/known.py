@@ -127,14 +127,13 @@ def prevalence(views: Views) -> tuple[tuple[cached_home.Share, ...], str]:
         model = em_model(default_request(view))
         fit = model.fit(view.coded, token=job.token)
         spread = precision_of(model, view.coded, fit, seed=SEED, token=job.token, progress=job.report).prevalence
-        n = by_vote[0][0].n
         rows = zip(fit.prevalence.tolist(), spread.low.tolist(), spread.high.tolist(), strict=True)
-        return tuple(cached_home.Share(*row, n) for row in rows), fit.converged
+        return tuple(rows), fit.converged
 
     found = job_progress.result_of((view.content_digest, "prevalence", SEED), "Prevalence", work, _LANE, view)
-    if found is None or not found[1] or any(share.low != share.low for share in found[0]):
+    if found is None or not found[1] or any(low != low for _, low, _ in found[0]):
         return by_vote
-    return found[0], "a model of raters"
+    return tuple(cached_home.Share(*row, by_vote[0][0].n) for row in found[0]), "a model of raters"
 
 
 def _wanted(dataset: Dataset, what: str, size: int, most: int) -> bool:

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from core import belongings
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult, annotation_certainty
 from core.jobs import Job
@@ -39,8 +40,19 @@ def choose_model(place, dataset: Dataset) -> str:
         format_func=lambda name: method(name).title,
         help=widgets.explained(method(st.session_state["model"])),
         persist_state="session",
-        on_change=lambda: st.session_state.pop("reliability", None),
+        on_change=_model_chosen,
     )
+
+
+def _model_chosen() -> None:
+    st.session_state.pop("reliability", None)
+    remember_choice()
+
+
+def remember_choice() -> None:
+    """Keep the model and the trust that the user chose with the dataset, so that it opens with them."""
+    chosen = {part: st.session_state.get(part) for part in ("model", "reliability")}
+    belongings.choose(st.session_state["data"], {part: value for part, value in chosen.items() if value is not None})
 
 
 def choose_prior(place, name: str) -> PlausibilityModel:

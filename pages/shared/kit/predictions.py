@@ -1,7 +1,7 @@
-"""Predictions of classifiers: those of a sample, and files that the user added for this session.
+"""Predictions of classifiers: those of a sample, and files that the user added.
 
-Files are kept as they came and matched anew to whatever is selected, so that a selection changes their cases and not
-their being there.
+Files are kept with the dataset as they came and matched anew to whatever is selected, so that a selection changes their
+cases and not their being there.
 """
 
 import hashlib
@@ -9,12 +9,12 @@ from contextlib import suppress
 
 import streamlit as st
 
+from core import belongings
 from core.annotations.dataset import Dataset
 from core.errors import PluralityError
 from pages.shared.cache import datasets as cached
 
 TOP = 3
-_FILES = "prediction_files"
 
 
 def classifiers(view: Dataset) -> tuple:
@@ -61,15 +61,13 @@ def own_names() -> list[str]:
 
 
 def add(name: str, content: bytes) -> None:
-    """Keep a file of predictions for this session; one of the same name is replaced."""
-    files = dict(_files())
-    files[name] = content
-    st.session_state.setdefault(_FILES, {})[st.session_state["data"]] = files
+    """Keep a file of predictions with the dataset in use; one of the same name is replaced."""
+    belongings.add_predictions(st.session_state["data"], name, content)
 
 
 def remove() -> None:
     """Let the user's files go."""
-    st.session_state.get(_FILES, {}).pop(st.session_state["data"], None)
+    belongings.remove_predictions(st.session_state["data"])
 
 
 def fingerprint(predictions) -> str:
@@ -81,4 +79,4 @@ def fingerprint(predictions) -> str:
 
 
 def _files() -> list[tuple[str, bytes]]:
-    return list(st.session_state.get(_FILES, {}).get(st.session_state["data"], {}).items())
+    return list(belongings.predictions_of(st.session_state["data"]).items())

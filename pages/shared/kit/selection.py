@@ -4,14 +4,13 @@ from datetime import date
 
 import streamlit as st
 
+from core import belongings
 from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection, days_of
 from core.errors import PluralityError
 from core.text import markdown, plural, shorten
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import presentation, state
-
-_NAMED = "named_selections"
 
 
 def button(dataset: Dataset) -> None:
@@ -43,14 +42,14 @@ def line() -> None:
 
 
 def named() -> dict[str, Selection]:
-    """Selections that were given a name in this session, for the dataset in use; everything stands first."""
-    kept = st.session_state.get(_NAMED, {}).get(st.session_state.get("data"), {})
-    return {"Everything": Selection()} | kept
+    """Selections of the dataset in use that were given a name; everything stands first."""
+    kept = belongings.selections_of(st.session_state["data"]) if "data" in st.session_state else {}
+    return {"Everything": Selection()} | {name: Selection.from_text(text) for name, text in kept.items()}
 
 
 def keep_as(name: str, chosen: Selection) -> None:
     """Give a selection a name."""
-    st.session_state.setdefault(_NAMED, {}).setdefault(st.session_state["data"], {})[name] = chosen
+    belongings.add_selection(st.session_state["data"], name, chosen.to_text())
 
 
 @st.dialog("Which annotations count?", width="medium")

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from core import belongings
 from core.annotations.named_selection import Selection
 from core.errors import PluralityError
 from core.ingest.read_files import Reading
@@ -17,6 +18,7 @@ from pages.shared.cache import datasets as cached
 from pages.shared.kit import presentation
 
 _WRITTEN = "_address_written"
+_CHOSEN = ("model", "reliability")
 _PARTS = ("data", "select", "case", "model", "reliability", "story", "presenting")
 
 
@@ -29,6 +31,7 @@ def adopt_address() -> None:
         for part in ("select", "case"):
             if part not in said:
                 st.session_state.pop(part, None)
+        _take_chosen(said["data"], said)
     if "select" in said and said["select"] != written.get("select"):
         st.session_state["select"] = said["select"]
     if "case" in said and said["case"] != written.get("case"):
@@ -55,6 +58,17 @@ def use(address: str) -> None:
     for name in ("select", "case", "threshold", "find", "model", "reliability"):
         st.session_state.pop(name, None)
     st.session_state["data"] = address
+    _take_chosen(address, {})
+
+
+def _take_chosen(address: str, said: dict[str, str]) -> None:
+    """The model and the trust that were chosen last for these data, where the address does not say."""
+    if not address or any(part in said for part in _CHOSEN):
+        return
+    chosen = belongings.chosen_for(address)
+    for part in _CHOSEN:
+        if part in chosen:
+            st.session_state[part] = chosen[part]
 
 
 def leave() -> None:

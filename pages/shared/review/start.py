@@ -34,6 +34,7 @@ QUEUES = {
 }
 SIZES = (5, 10, 20, 50)
 MOST_NAMES, MOST_SESSIONS = 6, 5
+_KEPT = "kept_for_review"
 
 
 def reviewer(store: ReviewStore, dataset: Dataset) -> str | None:
@@ -142,8 +143,27 @@ def _waits(words: str, label: str, key: str, desk: Desk, title: str, queued: lis
         st.button(label, type="primary", key=f"start_{key}", on_click=_start, args=(desk, title, queued))
 
 
+def kept_for_it() -> None:
+    """That starting a review has kept the data, and a way to take it back."""
+    digest = st.session_state.get(_KEPT)
+    if digest is None or digest != st.session_state.get("data"):
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption("These data are kept on this computer from now on, so that their reviews stay with them.",
+                   width="content")  # fmt: skip
+        st.button("Undo", type="tertiary", on_click=_keep_no_more, args=(digest,), key="undo_keep")
+
+
+def _keep_no_more(digest: str) -> None:
+    st.session_state.pop(_KEPT)
+    cached.keep_no_more(digest)
+
+
 def _start(desk: Desk, title: str, cases) -> None:
     try:
+        if not cached.is_lasting(st.session_state["data"]):
+            cached.keep(cached.open_dataset(st.session_state["data"]))
+            st.session_state[_KEPT] = desk.dataset.digest
         st.session_state["review_session"] = desk.start(title, cases).id
     except PluralityError as error:
         st.session_state["review_error"] = str(error)

@@ -3,7 +3,9 @@
 import streamlit as st
 
 from core.errors import PluralityError
+from core.ingest.read_files import Reading
 from core.text import markdown, plural, shorten
+from pages.shared.cache import datasets as cached
 from pages.shared.kit import presentation, selection, state
 from pages.shared.kit import style as look
 from pages.shared.shell import first_start, story
@@ -29,6 +31,7 @@ def sidebar() -> None:
             f"{plural(dataset.n_cases, 'case')} · {plural(dataset.n_raters, 'rater')} · "
             f"{plural(dataset.n_annotations, answers)}"
         )
+        _unkept(reading)
         selection.button(dataset)
         st.button("Close or change", icon=":material/swap_horiz:", type="tertiary", on_click=_close, key="close_data")
         if story.step() is None:
@@ -74,6 +77,21 @@ def run(page, name: str) -> None:
         st.error(markdown(error), icon=":material/error:")
     finally:  # also where a page stops early
         story.show(told, name)
+
+
+def _unkept(reading: Reading) -> None:
+    """That the data go with the server, before they do, and a way to keep them."""
+    if cached.is_lasting(st.session_state["data"]):
+        return
+    st.caption(":material/hourglass_bottom: Not kept: gone when the server stops.")
+    st.button("Keep on this computer", icon=":material/save:", on_click=_keep, args=(reading,), key="keep_sidebar")
+
+
+def _keep(reading: Reading) -> None:
+    try:
+        cached.keep(reading)
+    except PluralityError as error:
+        st.session_state["data_error"] = str(error)
 
 
 def _close() -> None:

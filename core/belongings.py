@@ -1,0 +1,134 @@
+"""What belongs to a dataset beside its annotations: predictions of classifiers, named selections, and what was chosen.
+
+It lies on disk under the address of the dataset: of kept data and samples for good, of others while the server runs.
+So it is there in every tab, after a reload, and for whoever is sent the address.
+"""
+
+import hashlib
+import json
+import shutil
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .errors import InputError
+from .ingest.samples import SAMPLES
+from .library import is_kept
+from .results.disk import running_folder, write_whole
+from .settings import current_settings
+
+_INDEX = "belongings.json"
+_lock = threading.Lock()
+
+
+def predictions_of(address: str) -> dict[str, bytes]:
+    """Files of predictions by name, as they were added; one that cannot be read is left out."""
+    found = {}
+    for name, file in _read(address).get("predictions", {}).items():
+        try:
+            found[name] = (_folder(address) / file).read_bytes()
+        except OSError:
+            continue
+    return found
+
+
+def add_predictions(address: str, name: str, content: bytes) -> None:
+    """Add a file of predictions; one of the same name is replaced.
+
+    Raises
+    ------
+    InputError
+        The home folder cannot be written.
+    """
+    file = f"{hashlib.blake2b(content, digest_size=16).hexdigest()}.predictions"
+
+    def change(told: dict[str, Any], folder: Path) -> None:
+        write_whole(folder / file, content)
+        told.setdefault("predictions", {})[name] = file
+
+    _change(address, change)
+
+
+def remove_predictions(address: str) -> None:
+    """Remove all files of predictions that were added."""
+
+    def change(told: dict[str, Any], folder: Path) -> None:
+        told.pop("predictions", None)
+        for path in folder.glob("*.predictions"):
+            path.unlink(missing_ok=True)
+
+    _change(address, change)
+
+
+def selections_of(address: str) -> dict[str, str]:
+    """Named selections, each as `core.annotations.named_selection.Selection.to_text` wrote it."""
+    return dict(_read(address).get("selections", {}))
+
+
+def add_selection(address: str, name: str, text: str) -> None:
+    """Give a selection a name."""
+    _change(address, lambda told, _: told.setdefault("selections", {}).__setitem__(name, text))
+
+
+def chosen_for(address: str) -> dict[str, Any]:
+    """What was chosen last: "model", "reliability"."""
+    return dict(_read(address).get("chosen", {}))
+
+
+def choose(address: str, chosen: dict[str, Any]) -> None:
+    """Say what is chosen now; nothing is written where it is known."""
+    if chosen != chosen_for(address):
+        _change(address, lambda told, _: told.__setitem__("chosen", chosen))
+
+
+def move_belongings(address: str) -> None:
+    """The dataset is kept from now on, or no more: what belongs to it goes with it."""
+    after = _folder(address)
+    with _lock:
+        for before in (running_folder() / "belongings" / _name(address), _lasting() / _name(address)):
+            if before != after and before.is_dir() and not after.exists():
+                after.parent.mkdir(parents=True, exist_ok=True)
+                shutil.move(before, after)
+
+
+def forget_belongings(address: str) -> None:
+    """Erase what belongs to a dataset."""
+    for folder in (running_folder() / "belongings", _lasting()):
+        shutil.rmtree(folder / _name(address), ignore_errors=True)
+
+
+def _lasting() -> Path:
+    return current_settings().home / "belongings"
+
+
+def _name(address: str) -> str:
+    return hashlib.blake2b(address.encode(), digest_size=16).hexdigest()
+
+
+def _folder(address: str) -> Path:
+    lasts = is_kept(address) or any(sample.name == address for sample in SAMPLES)
+    return (_lasting() if lasts else running_folder() / "belongings") / _name(address)
+
+
+def _read(address: str) -> dict[str, Any]:
+    try:
+        told = json.loads((_folder(address) / _INDEX).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def _change(address: str, change: Callable[[dict[str, Any], Path], None]) -> None:
+    folder = _folder(address)
+    with _lock:
+        told = _read(address)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            change(told, folder)
+            write_whole(folder / _INDEX, json.dumps(told, ensure_ascii=False).encode())
+        except OSError as error:
+            raise InputError(
+                f"The folder {folder} cannot be written ({error.strerror or error}).",
+                "Free some space, or set PLURALITY_HOME to a folder that can.",
+            ) from None
