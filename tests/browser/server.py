@@ -32,6 +32,8 @@ def find_chromium(playwright) -> str | None:
 class Dashboard:
     """A running server. ``home`` outlives it, so that a restart finds what was kept."""
 
+    COMMAND = ("-m", "streamlit", "run", "app.py")
+
     def __init__(self, home: Path, **environment: str):
         self.home = home
         self.environment = {**os.environ, "PLURALITY_HOME": str(home), **environment}
@@ -50,7 +52,7 @@ class Dashboard:
         self.started = time.monotonic()
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)],
+                [sys.executable, *self.COMMAND, "--server.port", str(port)],
                 cwd=ROOT,
                 env=self.environment,
                 stdout=log,
