@@ -4,6 +4,7 @@ Data are passed with a leading underscore: Streamlit would hash only a sample of
 unseen.
 """
 
+import gc
 import hashlib
 import threading
 import time
@@ -111,6 +112,15 @@ def _name(key: tuple) -> tuple[str, str]:
     return str(key[0]), repr((*key[1:], code_digest()))
 
 
+def _keep_for_good() -> None:
+    """Take what is loaded by now out of the search for garbage.
+
+    Streamlit searches all objects after every run of a page; most of them are modules and kernels, which stay.
+    """
+    gc.collect()
+    gc.freeze()
+
+
 @st.cache_resource(show_spinner=False)
 def preparation() -> Preparation:
     """The kernels of this server: compiled by child processes on the very first start, loaded in the background."""
@@ -122,6 +132,7 @@ def preparation() -> Preparation:
         from core.warmup import warm_up
 
         warm_up()
+        _keep_for_good()
 
     threading.Thread(target=load, name="warm-up", daemon=True).start()
     return found
