@@ -78,14 +78,11 @@ class Visitor:
     async def run(self, page: str | None, query: str = "") -> tuple[int, bool]:
         """Ask for a run and read it to its end; the bytes that it sent, and whether work was still going on."""
         from streamlit.proto.BackMsg_pb2 import BackMsg
+        from streamlit.proto.ClientState_pb2 import ClientState
         from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-        message = BackMsg()
-        message.rerun_script.query_string = query
-        if page in self._hashes:
-            message.rerun_script.page_script_hash = self._hashes[page]
-        else:
-            message.rerun_script.page_name = page or ""
+        where = {"page_script_hash": self._hashes[page]} if page in self._hashes else {"page_name": page or ""}
+        message = BackMsg(rerun_script=ClientState(query_string=query, **where))
         await self._socket.send(message.SerializeToString())
         received, at_work = 0, False
         while True:
