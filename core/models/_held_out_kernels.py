@@ -46,6 +46,22 @@ def draw_folds(case_ptr, rater, is_first, seeds, n_folds, fold, scored):
                         fold[a] = place[i]
 
 
+@njit(cache=True, nogil=True)
+def spread_folds(case_ptr, rater, seeds, n_folds, fold):
+    """Fill ``fold`` by annotation: raters of a case in turn, from a fold of the case's own; repeats with the first."""
+    for case in range(case_ptr.size - 1):
+        place = seeds[case] % n_folds
+        for a in range(case_ptr[case], case_ptr[case + 1]):
+            fold[a] = -1
+            for b in range(case_ptr[case], a):
+                if rater[b] == rater[a]:
+                    fold[a] = fold[b]
+                    break
+            if fold[a] < 0:
+                fold[a] = place
+                place = (place + 1) % n_folds
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def score_hidden(
     case_ptr, cell, fold, scored, hidden, log_theta, log_prevalence, betas, log_floor, first_case, last_case, sums

@@ -9,7 +9,7 @@ from typing import Any
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
 from ..errors import InputError, NotApplicableError
-from ..methods import Method, method_named
+from ..methods import Method, method_named, methods
 from .em_model import EmModel
 from .nuts.result import BayesianFit
 from .result import RaterModelFit
@@ -125,6 +125,15 @@ def command_of(request: Request) -> str:
 def em_model(request: Request) -> EmModel:
     """The model of a request by expectation-maximisation."""
     return request.method.make(**dict(request.options))
+
+
+def em_model_of(fit: RaterModelFit) -> EmModel | None:
+    """The model that a fit by expectation-maximisation is of, but for β and doubt; None of any other fit."""
+    method = methods("rater model").get(fit.model)
+    if fit.method != "em" or method is None:
+        return None
+    taken = {option.name for option in method.options} & {"smoothing", "use_gold", "repeats"}
+    return method.make(**{name: fit.settings[name] for name in taken})
 
 
 def fit_request(

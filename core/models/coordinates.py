@@ -40,7 +40,7 @@ class Coordinates:
         aside = self.start + np.random.default_rng(0).uniform(0.5, 1, self.start.size)
         here, there = self.tables(self.start), self.tables(aside)
         self.moved = (here[0] != there[0], here[1] != there[1])
-        self.row_mass = self._certain_rows(fit) + problem.prior.answers.sum(axis=0)
+        self.row_mass = self._certain_rows(fit) + problem.prior.answers.sum(axis=-2)
 
     def tables(self, coordinates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Prevalence, shape (n_classes,), and confusion matrices, shape (n_raters, n_classes, n_classes)."""

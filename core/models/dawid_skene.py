@@ -35,7 +35,8 @@ class DawidSkene(EmModel):
         "none" is maximum likelihood. "diagonal" is the posterior mode under Dirichlet(3) on the prevalence and
         Dirichlet rows with 2.5 K on the diagonal and 1 + 1/K off it. "pooled", the default, adds 10 pseudo-annotations
         per rater and true class, spread like the confusion matrix of all raters taken as one. "empirical" adds as many
-        as the differences between raters suggest, class by class (`core.models.smoothing.empirical_prior`).
+        as the differences between raters suggest, class by class, around rows with one rate of being right for each
+        rater (`core.models.smoothing.empirical_prior`).
     stopping, use_gold, repeats, beta, doubt
         See `EmModel`.
     """
@@ -118,9 +119,11 @@ EMPIRICAL = em_method(
     "dawid-skene-empirical",
     "Dawid-Skene, empirical Bayes",
     partial(DawidSkene, "empirical"),
-    plainly="Dawid-Skene that shrinks raters towards the pool as far as the differences between raters suggest.",
-    exactly="Rows of confusion matrices are Dirichlet around the pooled rows, their concentrations by the marginal "
-    "likelihood of the expected counts (Minka's fixed point), and their posterior means in the E-step.",
+    plainly="Dawid-Skene that shrinks a rater's row of a class towards what they do on other classes, and raters "
+    "towards the pool, as far as the differences between them suggest.",
+    exactly="Rows of confusion matrices are Dirichlet around the pooled rows with one factor of each rater on the odds "
+    "of being right, their concentrations by the marginal likelihood of the expected counts (Minka's fixed point), and "
+    "their posterior means in the E-step.",
     sources=(DAWID_SKENE_1979, "Minka, Estimating a Dirichlet distribution (2000)"),
     options=em_options(),
     place=35,

@@ -213,7 +213,7 @@ def prepare(
 
 
 def _without(whole: Design, keep: np.ndarray) -> Design:
-    return design("A held-out score", _kept(whole.dataset, keep), False, "independent")
+    return design("A held-out score", without_hidden(whole.dataset, keep), False, "independent")
 
 
 def held_out(
@@ -332,7 +332,8 @@ def held_out_difficulty(
     return HeldOut(sums / data.n_sets, data.n_of_case, BETAS)
 
 
-def _kept(dataset: Dataset, keep: np.ndarray) -> Dataset:
+def without_hidden(dataset: Dataset, keep: np.ndarray) -> Dataset:
+    """The dataset with the annotations that are not hidden, ``keep`` of shape (n_annotations,)."""
     return replace(
         dataset,
         case_ptr=keep_annotations(dataset.case_ptr, keep),

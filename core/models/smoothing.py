@@ -1,5 +1,6 @@
 """Pseudo-counts: what is known of a rater before their annotations are counted."""
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -9,6 +10,7 @@ from ..chunks import CancelToken
 from ._kernels import count_from
 from .design import Design
 from .em import Family, Point, Prior, Summit, climb, no_prior
+from .reparametrise import expit, logit
 from .stopping import StoppingRule
 
 Smoothing = Literal["none", "diagonal", "pooled", "empirical"]
@@ -22,6 +24,7 @@ _POOL = StoppingRule(200, 1e-8)
 # Of the strengths, Gamma(2, .1): mode 10, which few raters leave alone and many overrule.
 _STRENGTH_SHAPE, _STRENGTH_RATE = 2.0, 0.1
 _SAME_STRENGTH, _TRACE = 1e-3, 1e-3
+_SURE = 1e-9
 _ROUNDS, _STEPS_A_ROUND, _STRENGTH_STEPS, _SETTLED = 12, 10, 8, 1e-2
 
 
@@ -64,13 +67,15 @@ def pooled_summit(data: Design, family: Family, token: CancelToken | None) -> Su
 
 
 def empirical_prior(data: Design, family: Family, token: CancelToken | None) -> Prior:
-    """Rows of raters drawn from Dirichlet(s_z m_z): pseudo-counts s_z m_z, estimated together with the truth.
+    """Rows of raters drawn from Dirichlet(s_z m_jz): pseudo-counts s_z m_jz, estimated together with the truth.
 
-    m_z is the row of all raters together, itself shrunk to one rate of being right and mistakes by the popularity of
-    classes; s_z maximises the Dirichlet-multinomial likelihood of the expected annotations of raters on class z
-    (`strength`). Both are estimated between climbs of ten steps at most, until no row of pseudo-counts moves by more
-    than 1 %. The mode under pseudo-counts s m is the mean (s m + n)/(s + n) of the Dirichlet posterior, which is the
-    probability of a rater's next answer.
+    m_jz is the row of all raters together with the odds of being right multiplied by one factor of rater j
+    (`rater_rows`): what a rater's annotations on one class say of them is believed of other classes too. The row of all
+    is itself shrunk to one rate of being right and mistakes by the popularity of classes (`pool_rows`); s_z maximises
+    the Dirichlet-multinomial likelihood of the expected annotations of raters on class z (`strength`). All are
+    estimated between climbs of ten steps at most, until no rater's pseudo-counts of a class move by more than 1 %. The
+    mode under pseudo-counts s m is the mean (s m + n)/(s + n) of the Dirichlet posterior, which is the probability of a
+    rater's next answer.
     """
     n_classes = data.dataset.n_classes
     popularity = np.bincount(data.dataset.answer, minlength=n_classes) + 1.0
@@ -78,13 +83,15 @@ def empirical_prior(data: Design, family: Family, token: CancelToken | None) -> 
     counts = count_from(data.dataset.case_ptr, data.cell, at, data.n_cells)[1]
     prior: Prior | None = None
     strengths: np.ndarray | None = None
+    able = Ability(np.zeros(data.dataset.n_raters), 1.0)
     for _ in range(_ROUNDS):
         by_rater = counts.reshape(-1, n_classes, n_classes)
-        mean = np.ascontiguousarray(pool_rows(by_rater.sum(axis=0).T, popularity / popularity.sum()).T)
-        strengths = strength(by_rater, mean, strengths, _STRENGTH_STEPS)
-        found = Prior(np.zeros(n_classes), strengths * mean)
+        pool = np.ascontiguousarray(pool_rows(by_rater.sum(axis=0).T, popularity / popularity.sum()).T)
+        rows, able = rater_rows(by_rater, pool, able)
+        strengths = strength(by_rater, rows, strengths, _STRENGTH_STEPS)
+        found = Prior(np.zeros(n_classes), strengths * rows)
         if prior is not None:
-            moved = np.abs(found.answers - prior.answers).sum(axis=0) / prior.answers.sum(axis=0)
+            moved = np.abs(found.answers - prior.answers).sum(axis=1) / prior.answers.sum(axis=1)
             if moved.max() <= _SETTLED:
                 break
         prior = found
@@ -92,6 +99,55 @@ def empirical_prior(data: Design, family: Family, token: CancelToken | None) -> 
         counts, at = top.counts, top.point
     assert prior is not None  # there is at least one round
     return prior
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ability:
+    """Log factors of raters on the pool's odds of being right, shape (n_raters,), and their variance."""
+
+    log_factor: np.ndarray
+    variance: float
+
+
+def rater_rows(counts: np.ndarray, pool: np.ndarray, start: Ability) -> tuple[np.ndarray, Ability]:
+    """Rows of every rater as one number of theirs says, and that number.
+
+    The odds of being right on each class are those of the pool times exp(r_j), r_j ~ N(0, σ²), σ² ~ inverse
+    gamma(1, 1); mistakes fall as those of the pool. r_j at its mode by Newton's method, σ² by expectation-maximisation
+    with the curvature as the variance of r_j.
+
+    Parameters
+    ----------
+    counts : ndarray, shape (n_raters, n_classes, n_classes)
+        Expected annotations: answered class, true class.
+    pool : ndarray, shape (n_classes, n_classes)
+        Answered class, true class; columns sum to 1.
+    start : Ability
+        Where to begin.
+
+    Returns
+    -------
+    rows : ndarray, shape (n_raters, n_classes, n_classes)
+        As ``pool``.
+    ability : Ability
+    """
+    n_raters, n_classes, _ = counts.shape
+    if n_classes == 1:
+        return np.ones(counts.shape), start
+    right, n = np.einsum("jkk->j", counts), counts.sum(axis=1)
+    usual = logit(np.clip(np.diag(pool), _SURE, 1 - _SURE))
+    factor, variance = start.log_factor, start.variance
+    for _ in range(_STRENGTH_STEPS):
+        rate = expit(usual + factor[:, None])
+        curvature = (n * rate * (1 - rate)).sum(axis=1) + 1 / variance
+        step = (right - (n * rate).sum(axis=1) - factor / variance) / curvature
+        factor = factor + np.clip(step, -1.0, 1.0)
+        variance = float((factor**2 + 1 / curvature).sum() + 2.0) / (n_raters + 4.0)
+    rate = expit(usual + factor[:, None])
+    mistakes = pool * (1 - np.eye(n_classes))
+    rows = (mistakes / mistakes.sum(axis=0)) * (1 - rate)[:, None, :]
+    rows[:, np.arange(n_classes), np.arange(n_classes)] = rate
+    return rows, Ability(factor, variance)
 
 
 def pool_rows(counts: np.ndarray, popularity: np.ndarray) -> np.ndarray:

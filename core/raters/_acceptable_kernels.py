@@ -13,7 +13,6 @@ import numpy as np
 from numba import njit
 
 from ._accuracy_kernels import log_likelihood
-from ._panel_kernels import _all_answers, _left_out
 
 
 @njit(cache=True, nogil=True)
@@ -87,43 +86,6 @@ def posteriors(likelihood, base, kernel, total, out):
             mass += out[j, c]
         for c in range(n_cells):
             out[j, c] /= mass
-
-
-@njit(cache=True, nogil=True)
-def chances_of_class(
-    case_ptr, rater, answer, cell, log_theta, log_prevalence, known, pool, share, weight, target, rows, cases, out
-):
-    """Fill ``out`` with P(another rater names class ``target``) on each of one rater's annotations.
-
-    sum over z of P(z | the others' answers) theta[z], with theta[z] the share of ``target`` among the expected answers
-    ``pool[z]`` of all raters without this one's, and ``weight`` answers of the overall ``share``.
-    """
-    n_classes = log_prevalence.size
-    named, given = np.zeros(n_classes), np.zeros(n_classes)
-    total, p = np.empty(n_classes), np.empty(n_classes)
-    for turn in range(2):
-        for i in range(rows.size):
-            a = rows[i]
-            _all_answers(case_ptr, cell, log_theta, log_prevalence, cases[i], total)
-            _left_out(case_ptr, rater, cell, log_theta, log_prevalence, known, cases[i], a, total, p)
-            chance = 0.0
-            for z in range(n_classes):
-                if turn == 0:
-                    given[z] += p[z]
-                    if answer[a] == target:
-                        named[z] += p[z]
-                else:
-                    chance += p[z] * named[z]
-            if turn == 1:
-                out[i] = min(max(chance, 0.0), 1.0)
-        if turn == 0:
-            for z in range(n_classes):
-                row = 0.0
-                for k in range(n_classes):
-                    row += pool[z, k]
-                others = max(row - given[z], 0.0)
-                same = max(pool[z, target] - named[z], 0.0)
-                named[z] = (same + weight * share) / (others + weight)
 
 
 @njit(cache=True, nogil=True)

@@ -48,9 +48,23 @@ def _all_answers(case_ptr, cell, log_theta, log_prevalence, case, total):
 
 @njit(cache=True, nogil=True)
 def without_own(
-    case_ptr, rater, answer, cell, log_theta, log_prevalence, known, first_case, last_case, right, top, sure, judged
+    case_ptr,
+    rater,
+    answer,
+    cell,
+    fold,
+    number,
+    log_theta,
+    log_prevalence,
+    known,
+    first_case,
+    last_case,
+    right,
+    top,
+    sure,
+    judged,
 ):
-    """Judge every annotation of a run of cases by the answers of the others on it.
+    """Judge the annotations of fold ``number`` of a run of cases by the answers of the others on them.
 
     ``log_theta[rater * K + answer, k]`` must be finite. Fills, by annotation, ``right`` (P that the answer is the true
     class), ``top`` and ``sure`` (most probable class and its probability), and ``judged`` (whether there are others, or
@@ -62,6 +76,8 @@ def without_own(
     for case in range(first_case, last_case):
         _all_answers(case_ptr, cell, log_theta, log_prevalence, case, total)
         for a in range(case_ptr[case], case_ptr[case + 1]):
+            if fold[a] != number:
+                continue
             others = _left_out(case_ptr, rater, cell, log_theta, log_prevalence, known, case, a, total, p)
             best = 0
             for k in range(1, n_classes):
@@ -79,17 +95,31 @@ def without_own(
 
 @njit(cache=True, nogil=True)
 def chance_of_mistake(
-    case_ptr, rater, answer, cell, log_theta, log_prevalence, known, spread, first_case, last_case, wrong
+    case_ptr,
+    rater,
+    answer,
+    cell,
+    fold,
+    number,
+    log_theta,
+    log_prevalence,
+    known,
+    spread,
+    first_case,
+    last_case,
+    wrong,
 ):
     """Fill ``wrong`` with P(this answer | the rater is mistaken): sum over k of p_k spread[k, answer], 0 at k = answer.
 
-    ``spread[k]`` says how mistakes on class k fall over the other classes.
+    Of the annotations of fold ``number``. ``spread[k]`` says how mistakes on class k fall over the other classes.
     """
     n_classes = log_prevalence.size
     total, p = np.empty(n_classes), np.empty(n_classes)
     for case in range(first_case, last_case):
         _all_answers(case_ptr, cell, log_theta, log_prevalence, case, total)
         for a in range(case_ptr[case], case_ptr[case + 1]):
+            if fold[a] != number:
+                continue
             _left_out(case_ptr, rater, cell, log_theta, log_prevalence, known, case, a, total, p)
             chance = 0.0
             for k in range(n_classes):
@@ -98,15 +128,12 @@ def chance_of_mistake(
 
 
 @njit(cache=True, nogil=True)
-def answers_by_class(case_ptr, rater, answer, cell, log_theta, log_prevalence, known, rows, cases):
-    """Expected answers of some annotations, with their cases, by (class by the others, answered class)."""
+def classes_by_others(case_ptr, rater, cell, log_theta, log_prevalence, known, rows, cases):
+    """P(z | the others) of some annotations, with their cases; shape (n_rows, n_classes)."""
     n_classes = log_prevalence.size
-    table = np.zeros((n_classes, n_classes))
-    total, p = np.empty(n_classes), np.empty(n_classes)
+    found = np.empty((rows.size, n_classes))
+    total = np.empty(n_classes)
     for i in range(rows.size):
-        a = rows[i]
         _all_answers(case_ptr, cell, log_theta, log_prevalence, cases[i], total)
-        if _left_out(case_ptr, rater, cell, log_theta, log_prevalence, known, cases[i], a, total, p):
-            for k in range(n_classes):
-                table[k, answer[a]] += p[k]
-    return table
+        _left_out(case_ptr, rater, cell, log_theta, log_prevalence, known, cases[i], rows[i], total, found[i])
+    return found

@@ -9,10 +9,12 @@ from ..annotations._kernels import counting_sort
 from ..annotations.dataset import MISSING_TIME, Dataset
 from ..chunks import CancelToken, chunk_ranges, map_chunks
 from ..errors import InputError, NotApplicableError
+from ..models.cross_fit import CrossFit, cross_fit
+from ..models.em import Point
 from ..models.gold import known_classes
 from ..models.majority import cells
 from ..models.result import RaterModelFit
-from ._panel_kernels import answers_by_class, chance_of_mistake, without_own
+from ._panel_kernels import chance_of_mistake, classes_by_others, without_own
 
 FLOOR = 1e-3  # no answer is impossible: one slip of a rater must not outweigh all others
 CHUNK_CASES = 20_000
@@ -43,6 +45,8 @@ class Panel:
         Expected answers of all raters: true class, answered class.
     spread : ndarray, shape (n_classes, n_classes)
         How mistakes fall: true class, answered class; rows sum to 1, 0 on the diagonal.
+    folds : CrossFit
+        The parameters that judge each annotation.
     rater_ptr, order : ndarray
         Annotations of rater j are ``order[rater_ptr[j]:rater_ptr[j + 1]]``, in order of time, those of unknown time
         last; without times in order of cases.
@@ -57,6 +61,7 @@ class Panel:
     judged: np.ndarray
     pool: np.ndarray
     spread: np.ndarray
+    folds: CrossFit
     rater_ptr: np.ndarray
     order: np.ndarray
 
@@ -71,15 +76,26 @@ class Panel:
         """Annotations of a rater, in order of time."""
         return self.order[self.rater_ptr[rater] : self.rater_ptr[rater + 1]]
 
-    def expected_answers(self, rater: int) -> np.ndarray:
-        """Expected judged answers of a rater by (class by the others, answered class), (n_classes, n_classes)."""
-        rows = self.of(rater)
+    def by_others(self, rows: np.ndarray) -> np.ndarray:
+        """Class probabilities of the cases of some annotations by the others, shape (n_rows, n_classes)."""
         dataset = self.dataset
         cases = np.ascontiguousarray(dataset.case_of_annotation[rows], np.int64)
         known = known_classes(dataset, bool(self.fit.settings.get("use_gold")))
-        return answers_by_class(
-            dataset.case_ptr, dataset.rater, dataset.answer, cells(dataset), *logs_of(self.fit), known, rows, cases
-        )
+        found = np.empty((rows.size, dataset.n_classes))
+        for number, point in enumerate(self.folds.points):
+            inside = np.flatnonzero(self.folds.fold[rows] == number)
+            found[inside] = classes_by_others(
+                dataset.case_ptr, dataset.rater, cells(dataset), *logs_of(point), known, rows[inside], cases[inside]
+            )
+        return found
+
+    def expected_answers(self, rater: int) -> np.ndarray:
+        """Expected judged answers of a rater by (class by the others, answered class), (n_classes, n_classes)."""
+        rows = self.of(rater)
+        rows = rows[self.judged[rows]]
+        table = np.zeros((self.dataset.n_classes, self.dataset.n_classes))
+        np.add.at(table.T, self.dataset.answer[rows], self.by_others(rows))
+        return table
 
 
 def panel_of(
@@ -92,8 +108,8 @@ def panel_of(
     """Judge every annotation by the others.
 
     Probabilities of confusion matrices are mixed with `FLOOR` of an even distribution, so that no single answer rules a
-    class out. All answers of a rater on a case are taken out together. Cases whose class the fit held fixed are judged
-    by it. The parameters of the fit were estimated with the rater's answers; what is taken out is their say on a case.
+    class out. All answers of a rater on a case are taken out together, from the case and from the parameters that judge
+    them (`core.models.cross_fit`). Cases whose class the fit held fixed are judged by it.
 
     Raises
     ------
@@ -112,17 +128,19 @@ def panel_of(
         raise InputError("The fit is of other cases, raters or classes.", "Fit the model to these data.")
     n, n_classes = dataset.n_annotations, dataset.n_classes
     known = known_classes(dataset, bool(fit.settings.get("use_gold")))
-    shared = (*logs_of(fit), known)
+    folds = cross_fit(dataset, fit, token=token)
+    shared = [(folds.fold, number, *logs_of(point), known) for number, point in enumerate(folds.points)]
     right, wrong, sure = np.empty(n), np.empty(n), np.empty(n)
     top, judged = np.empty(n, np.int32), np.empty(n, np.bool_)
     answers = dataset.case_ptr, dataset.rater, dataset.answer, cells(dataset)
     chunks = chunk_ranges(dataset.n_cases, CHUNK_CASES)
 
     def judge(chunk: tuple[int, int]) -> np.ndarray:
-        return without_own(*answers, *shared, *chunk, right, top, sure, judged)
+        return sum(without_own(*answers, *one, *chunk, right, top, sure, judged) for one in shared)
 
     def mistaken(chunk: tuple[int, int]) -> None:
-        chance_of_mistake(*answers, *shared, spread, *chunk, wrong)
+        for one in shared:
+            chance_of_mistake(*answers, *one, spread, *chunk, wrong)
 
     pool = np.zeros((n_classes, n_classes))
     for part in map_chunks(judge, chunks, token=token, progress=progress and (lambda done: progress(done / 2))):
@@ -130,14 +148,14 @@ def panel_of(
     spread = spread_of(pool)
     for _ in map_chunks(mistaken, chunks, token=token, progress=progress and (lambda done: progress((1 + done) / 2))):
         pass
-    return Panel(dataset, fit, right, wrong, top, sure, judged, pool, spread, *in_order(dataset))
+    return Panel(dataset, fit, right, wrong, top, sure, judged, pool, spread, folds, *in_order(dataset))
 
 
-def logs_of(fit: RaterModelFit) -> tuple[np.ndarray, np.ndarray]:
+def logs_of(point: Point) -> tuple[np.ndarray, np.ndarray]:
     """Finite logs of confusion matrices, shape (n_raters * n_classes answered, n_classes), and of the prevalence."""
-    n_classes = len(fit.classes)
-    theta = ((1 - FLOOR) * fit.confusion + FLOOR / n_classes).transpose(0, 2, 1).reshape(-1, n_classes)
-    return np.log(theta), np.log((1 - FLOOR) * fit.prevalence + FLOOR / n_classes)
+    even = FLOOR / point.log_prevalence.size
+    theta, prevalence = np.exp(point.log_theta), np.exp(point.log_prevalence)
+    return np.log((1 - FLOOR) * theta + even), np.log((1 - FLOOR) * prevalence + even)
 
 
 def spread_of(pool: np.ndarray) -> np.ndarray:

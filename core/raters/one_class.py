@@ -12,10 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError
-from ..models.gold import known_classes
-from ..models.majority import cells
-from ._acceptable_kernels import at_most, chances_of_class
-from .leave_one_rater_out import Panel, logs_of
+from ._acceptable_kernels import at_most
+from .leave_one_rater_out import Panel
 
 ONLY = 0.9
 FEWEST = 10
@@ -54,22 +52,30 @@ def one_class(panel: Panel) -> OneClass:
     n_raters, n_classes = dataset.n_raters, dataset.n_classes
     favourite, n, n_named = _favourites(panel)
     expected, p = np.full(n_raters, np.nan), np.where(n >= FEWEST, 1.0, np.nan)
-    shared = (*logs_of(panel.fit), known_classes(dataset, bool(panel.fit.settings.get("use_gold"))))
-    answers = dataset.case_ptr, dataset.rater, dataset.answer, cells(dataset)
     answered = np.bincount(dataset.answer, minlength=n_classes).astype(np.float64)
-    case = dataset.case_of_annotation
     for rater in np.flatnonzero((n >= FEWEST) & (n_named >= ONLY * n)).tolist():
         rows = panel.of(rater)
-        rows = np.ascontiguousarray(rows[panel.judged[rows]])
+        rows = rows[panel.judged[rows]]
         k = int(favourite[rater])
         others = answered[k] - n_named[rater], dataset.n_annotations - rows.size
         share = (others[0] + 1) / (others[1] + n_classes)
-        chances = np.empty(rows.size)
-        at = np.ascontiguousarray(case[rows], np.int64)
-        chances_of_class(*answers, *shared, panel.pool, share, _POOL_WEIGHT, k, rows, at, chances)
+        chances = _chances(panel, rows, k, share)
         expected[rater] = chances.sum()
         p[rater] = min(1.0, n_classes * poisson_binomial_tail(chances, int(n_named[rater])))
     return OneClass(favourite, n, n_named, expected, p)
+
+
+def _chances(panel: Panel, rows: np.ndarray, favourite: int, share: float) -> np.ndarray:
+    """P(another rater names the favourite) on each of one rater's annotations.
+
+    Σ_z P(z | the others) θ_z, with θ_z the share of the favourite among the expected answers of all other raters on
+    class z, and `_POOL_WEIGHT` answers of its overall ``share``.
+    """
+    truth = panel.by_others(rows)
+    own = truth[panel.dataset.answer[rows] == favourite].sum(axis=0)
+    same = np.maximum(panel.pool[:, favourite] - own, 0.0)
+    others = np.maximum(panel.pool.sum(axis=1) - truth.sum(axis=0), 0.0)
+    return np.clip(truth @ ((same + _POOL_WEIGHT * share) / (others + _POOL_WEIGHT)), 0.0, 1.0)
 
 
 def poisson_binomial_tail(chances: np.ndarray, least: int) -> float:

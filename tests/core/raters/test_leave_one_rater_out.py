@@ -9,15 +9,18 @@ from core.raters.leave_one_rater_out import FLOOR, panel_of, spread_of
 from tests.core.raters.raters_simulated import simulated
 
 
-def slow(data, fit, panel):
+def slow(data, panel):
     """right, wrong, and expected answers of each rater, one annotation at a time."""
     n, n_classes = data.n_annotations, data.n_classes
-    theta = (1 - FLOOR) * fit.confusion + FLOOR / n_classes
-    prevalence = (1 - FLOOR) * fit.prevalence + FLOOR / n_classes
+    thetas, prevalences = [], []
+    for point in panel.folds.points:
+        table = np.exp(point.log_theta).reshape(-1, n_classes, n_classes).transpose(0, 2, 1)
+        thetas.append((1 - FLOOR) * table + FLOOR / n_classes)
+        prevalences.append((1 - FLOOR) * np.exp(point.log_prevalence) + FLOOR / n_classes)
     right, wrong, tables = np.empty(n), np.empty(n), np.zeros((data.n_raters, n_classes, n_classes))
     for case in range(data.n_cases):
         for a in data.annotations_of(case):
-            p = prevalence.copy()
+            theta, p = thetas[panel.folds.fold[a]], prevalences[panel.folds.fold[a]].copy()
             for b in data.annotations_of(case):
                 if data.rater[b] != data.rater[a]:
                     p *= theta[data.rater[b], :, data.answer[b]]
@@ -34,9 +37,9 @@ def test_answers_are_judged_by_the_others_as_a_slow_count_says():
     case = np.append(data.case_of_annotation, [0, 0])  # the first rater of case 0 answers it twice more
     rater, answer = np.append(data.rater, [data.rater[0]] * 2), np.append(data.answer, [1, 2])
     data = Dataset.from_classes("x", data.cases, data.raters, data.classes, case, rater, answer)
-    fit = DawidSkene("pooled").fit(data)
-    panel = panel_of(data, fit)
-    right, wrong, tables = slow(data, fit, panel)
+    panel = panel_of(data, DawidSkene("pooled").fit(data))
+    assert len(panel.folds.points) == 5
+    right, wrong, tables = slow(data, panel)
     np.testing.assert_allclose(panel.right, right, atol=1e-12)
     np.testing.assert_allclose(panel.wrong, wrong, atol=1e-12)
     np.testing.assert_allclose(panel.pool, tables.sum(axis=0), atol=1e-9)

@@ -35,7 +35,8 @@ def test_exactly_the_drifting_and_the_careless_rater_of_skin_are_flagged(skin, m
 def test_the_accuracy_of_skin_raters_is_near_what_the_truth_says(skin, skin_table):
     """All 12 shares of right first choices lie within their 95 % intervals, or at most one does not.
 
-    The level is up to .09 too low or high (one coin: .05), the order of raters is that of the truth.
+    The level is up to .08 too low or high, though raters meet half of the 60 classes once or not at all and share
+    mistakes; the order of raters is that of the truth.
     """
     with (SAMPLE_FOLDER / "skin" / "truth.csv").open(encoding="utf-8") as file:
         truth = {row["case"]: row["class"] for row in csv.DictReader(file)}
@@ -43,7 +44,7 @@ def test_the_accuracy_of_skin_raters_is_near_what_the_truth_says(skin, skin_tabl
     right = np.bincount(skin.rater, code[skin.case_of_annotation] == skin.answer) / skin_table.n_annotations
     found = acceptable_of(skin_table.panel).accuracy
     assert ((found.low > right) | (right > found.high)).sum() <= 1
-    assert np.abs(found.value - right).max() < 0.09
+    assert np.abs(found.value - right).max() < 0.08
     assert np.corrcoef(found.value, right)[0, 1] > 0.95
 
 

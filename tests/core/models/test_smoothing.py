@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+from core.annotations.dataset import Dataset
+from core.models.dawid_skene import DawidSkene
+from core.models.precision import precision_of
+from core.models.reparametrise import expit, logit
+from core.models.smoothing import Ability, rater_rows
+from tests.core.raters.raters_simulated import simulated
+
+POOL = np.array([[0.8, 0.1, 0.3], [0.15, 0.6, 0.2], [0.05, 0.3, 0.5]])  # answered class, true class
+
+
+def expected(rng, factors, n=200):
+    rate = expit(logit(np.diag(POOL)) + np.array(factors)[:, None])
+    counts = np.zeros((len(factors), 3, 3))
+    for j, right in enumerate(rate):
+        for z in range(3):
+            share = POOL[:, z] * (1 - right[z]) / (1 - POOL[z, z])
+            share[z] = right[z]
+            counts[j, :, z] = rng.multinomial(n, share)
+    return counts
+
+
+def settled(counts):
+    able = Ability(np.zeros(len(counts)), 1.0)
+    for _ in range(12):
+        rows, able = rater_rows(counts, POOL, able)
+    return rows, able
+
+
+def test_the_factor_of_a_rater_is_at_the_mode_of_its_likelihood_and_prior():
+    counts = expected(np.random.default_rng(1), [-1.5, -0.5, 0.0, 0.4, 1.2], n=30)
+    _, able = settled(counts)
+    for j, table in enumerate(counts):
+        right, n = np.diag(table), table.sum(axis=0)
+
+        def loss(r, right=right, n=n):
+            rate = expit(logit(np.diag(POOL)) + r)
+            return r**2 / (2 * able.variance) - (right * np.log(rate) + (n - right) * np.log1p(-rate)).sum()
+
+        assert able.log_factor[j] == pytest.approx(minimize_scalar(loss, bracket=(-1, 1), tol=1e-10).x, abs=1e-5)
+
+
+def test_factors_and_their_spread_are_found_again():
+    """Within four of their own standard errors, and the rows are those the annotations came from."""
+    rng = np.random.default_rng(2)
+    factors = rng.normal(0, 0.8, 60)
+    rows, able = settled(expected(rng, factors))
+    rate = expit(logit(np.diag(POOL)) + factors[:, None])
+    error = 1 / np.sqrt((200 * rate * (1 - rate)).sum(axis=1))
+    assert (np.abs(able.log_factor - factors) < 4 * error).all()
+    assert np.sqrt(able.variance) == pytest.approx(factors.std(), abs=4 * 0.8 / np.sqrt(2 * 60))
+    np.testing.assert_allclose(np.einsum("jkk->jk", rows), rate, atol=0.12)
+
+
+def test_rows_are_those_of_the_pool_for_whoever_has_no_annotations():
+    counts = expected(np.random.default_rng(3), [0.5, -0.5, 0.0])
+    counts[2] = 0
+    rows, able = settled(counts)
+    assert able.log_factor[2] == 0
+    np.testing.assert_allclose(rows[2], POOL, atol=1e-12)
+    np.testing.assert_allclose(rows.sum(axis=1), 1, atol=1e-12)
+    off = ~np.eye(3, dtype=bool)
+    share = rows[0] / (rows[0] * off).sum(axis=0)
+    np.testing.assert_allclose(share[off], (POOL / (POOL * off).sum(axis=0))[off], atol=1e-12)
+
+
+def test_what_a_rater_does_on_one_class_is_believed_of_classes_they_never_met():
+    """A poor rater of two classes is trusted less on the third than a good one, who has not met it either."""
+    data, truth = simulated(4, [0.95, 0.4, *[0.75] * 8], n_cases=400, per_case=5, n_classes=3)
+    keep = (data.rater > 1) | (truth[data.case_of_annotation] < 2)
+    case, rater, answer = data.case_of_annotation[keep], data.rater[keep], data.answer[keep]
+    data = Dataset.from_classes("x", data.cases, data.raters, data.classes, case, rater, answer)
+    confusion = DawidSkene("empirical").fit(data).confusion
+    assert confusion[0, 2, 2] > confusion[1, 2, 2] + 0.1
+    pooled = DawidSkene("pooled").fit(data).confusion
+    assert confusion[0, 2, 2] - confusion[1, 2, 2] > pooled[0, 2, 2] - pooled[1, 2, 2] + 0.05
+
+
+def test_a_single_class_and_intervals_take_pseudo_counts_of_every_rater():
+    one = Dataset.from_classes("x", ["a", "b"], ["r", "s"], ["k"], [0, 0, 1, 1], [0, 1, 0, 1], [0, 0, 0, 0])
+    assert (DawidSkene("empirical").fit(one).confusion == 1).all()
+    data, _ = simulated(5, [0.9, 0.6, 0.75, 0.8, 0.7], n_cases=80, per_case=3)
+    model = DawidSkene("empirical")
+    fit = model.fit(data)
+    spread = precision_of(model, data, fit).accuracy
+    assert (spread.low < fit.accuracy()).all() and (fit.accuracy() < spread.high).all()
