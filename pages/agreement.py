@@ -84,9 +84,7 @@ def _page() -> None:
         "Compare": lambda: agreement_compare.selections(view, st.session_state.get("threshold")),
         "How precise": lambda: agreement_compare.precision(view, theme),
     }
-    for (_, show), tab in zip(
-        parts.items(), st.tabs(list(parts), key="agreement_tabs", on_change="rerun"), strict=True
-    ):
+    for (_, show), tab in zip(parts.items(), widgets.tabs(list(parts), "agreement_tabs"), strict=True):
         if tab.open:
             with tab:
                 show()

@@ -150,7 +150,7 @@ def _page() -> None:
         "Models compared": lambda: models_compare.agreement(fitted, shown, theme),
         "How the fit came about": lambda: models_fit.came_about(shown, theme),
     }
-    for (_, show), tab in zip(parts.items(), st.tabs(list(parts), key="model_tabs", on_change="rerun"), strict=True):
+    for (_, show), tab in zip(parts.items(), widgets.tabs(list(parts), "model_tabs"), strict=True):
         if tab.open:
             with tab:
                 show()

@@ -249,7 +249,7 @@ def _page() -> None:
     }
     provenance.show(dataset, ["monitoring"], "raters FILE", judged, "raters")
     names = ["All raters", "One rater", "Who overlaps with whom", "Planning"]
-    every, one, overlap, plan = st.tabs(names, key="rater_tabs", on_change="rerun")
+    every, one, overlap, plan = widgets.tabs(names, "rater_tabs")
     if every.open:
         with every:
             _all(table, act, raters_blind.agreement(view, state.whole().dataset.digest), theme)

@@ -120,7 +120,7 @@ def _page() -> None:
         + (["Risk"] if sweep.risk else [])
         + ["Relations", "What anchors γ"]
     )
-    tabs = dict(zip(names, st.tabs(names, key="reliability_tabs", on_change="rerun"), strict=True))
+    tabs = dict(zip(names, widgets.tabs(names, "reliability_tabs"), strict=True))
     # Only the open tab is worked out: another model on many cases takes a while, and other pages wait for it.
     if tabs["Certainty"].open:
         with tabs["Certainty"]:

@@ -43,7 +43,7 @@ def _page() -> None:
         review_session.show(title, desk, session, model, reliability)
         return
     review_start.named(name)
-    review, shown, away = st.tabs(["Review", "What reviews show", "Take away"], key="review_tabs", on_change="rerun")
+    review, shown, away = widgets.tabs(["Review", "What reviews show", "Take away"], "review_tabs")
     if review.open:
         with review:
             review_start.begin(desk, dataset, model, reliability)

@@ -130,5 +130,5 @@ def _single(found: OneClass, rater: int, classes: tuple[str, ...]) -> str:
     return (
         f"Named {classes[found.favourite[rater]]} on {found.n_named[rater]:,} of "
         f"{plural(int(found.n[rater]), 'annotation')}; on the same cases other raters would name it "
-        f"{number(found.expected[rater], 1)} times."
+        f"{found.expected[rater]:,.0f} times."
     )

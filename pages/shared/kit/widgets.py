@@ -172,3 +172,20 @@ def chips(dataset: Dataset, annotations: Sequence[int], colours: dict[int, str],
                 body += '<span class="note">dashed: tied</span>'
         lines.append(f'<div class="chips"><span class="who">{who}</span>{body}</div>')
     st.html("".join(lines))
+
+
+def tabs(names: Sequence[str], key: str) -> Sequence:
+    """Tabs of which the open one stays open while the page waits for a job and does not draw them.
+
+    Parameters
+    ----------
+    names : sequence of str
+    key : str
+        In the session's state; holds the open tab's name.
+    """
+    kept = f"{key}-open"
+    if key not in st.session_state and st.session_state.get(kept) in names:
+        st.session_state[key] = st.session_state[kept]
+    found = st.tabs(names, key=key, on_change="rerun")
+    st.session_state[kept] = st.session_state.get(key)
+    return found
