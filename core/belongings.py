@@ -36,6 +36,15 @@ def predictions_of(address: str) -> dict[str, bytes]:
 def add_predictions(address: str, name: str, content: bytes) -> None:
     """Add a file of predictions; one of the same name is replaced.
 
+    Parameters
+    ----------
+    address : str
+        Of the dataset: its digest, or the name of a sample.
+    name : str
+        Of the classifier.
+    content : bytes
+        The file as it came.
+
     Raises
     ------
     InputError
@@ -67,7 +76,16 @@ def selections_of(address: str) -> dict[str, str]:
 
 
 def add_selection(address: str, name: str, text: str) -> None:
-    """Give a selection a name."""
+    """Give a selection a name.
+
+    Parameters
+    ----------
+    address : str
+        Of the dataset.
+    name : str
+    text : str
+        The selection as it stands in an address.
+    """
     _change(address, lambda told, _: told.setdefault("selections", {}).__setitem__(name, text))
 
 

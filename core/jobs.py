@@ -161,7 +161,18 @@ class JobBoard:
     def join(self, key: Hashable, title: str, work: Callable[[Job], Any], *, session: str = "", cost: int = 1) -> Job:
         """The job of that key, whatever has become of it; where there is none, ``work`` is queued.
 
-        ``work`` is called with its `Job` to report progress and to look at the cancel token.
+        Parameters
+        ----------
+        key : hashable
+            What is asked for: equal keys are one job.
+        title : str
+            What people read beside its progress.
+        work : callable
+            Called with its `Job` to report progress and to look at the cancel token.
+        session : str
+            Who asks.
+        cost : int
+            Which lane it waits in; lighter ones go first.
         """
         with self._lock:
             job = self._look(key)
@@ -179,11 +190,25 @@ class JobBoard:
             return job
 
     def submit(self, title: str, work: Callable[[Job], Any], *, session: str = "", cost: int = 1) -> Job:
-        """Queue work that nobody else can ask for."""
+        """Queue work that nobody else can ask for.
+
+        Parameters
+        ----------
+        title, work, session, cost
+            As of `join`.
+        """
         return self.join(uuid.uuid4().hex, title, work, session=session, cost=cost)
 
     def ended(self, key: Hashable, title: str, remembered: Any) -> Job:
-        """A job that is done already, with a result that was remembered."""
+        """A job that is done already, with a result that was remembered.
+
+        Parameters
+        ----------
+        key, title
+            As of `join`.
+        remembered
+            The result.
+        """
         with self._lock:
             job = self._look(key)
             if job is None:

@@ -173,6 +173,14 @@ def rename(digest: str, name: str) -> None:
 def set_aside(dataset: Dataset, facts: CaseFacts | None, report: ImportReport | None) -> None:
     """Write data that are not kept to where this process finds them while it runs.
 
+    Parameters
+    ----------
+    dataset : Dataset
+    facts : CaseFacts or None
+        What is known of its cases.
+    report : ImportReport or None
+        What became of the rows of its file.
+
     Raises
     ------
     InputError

@@ -19,7 +19,7 @@ from .coefficients import FLEISS_KAPPA, GWET_AC, SCOTT_PI
 from .corrected_spa import SPA_CORRECTED
 from .intervals import Coefficient, few_cases
 from .krippendorff import KRIPPENDORFF_ALPHA
-from .linearised import as_counts, mind_rare_classes
+from .linearised import FEW_OF_OTHERS, FEW_OF_OTHERS_AC1, as_counts, mind_rare_classes
 from .probability import SPA_WEIGHTINGS
 from .raters import COHEN_KAPPA, CONGER_KAPPA
 from .replicated_sides import Side, chosen
@@ -157,7 +157,9 @@ def _with_percentiles(side: Side, place: int, replicates: np.ndarray, n_at_1: in
     name, weights = side.labels[place]
     value = float(side.observed[place])
     found = Coefficient(name, weights, value, se, low, high, side.n_cases, side.n_annotations, note)
-    return mind_rare_classes(found, side.counts) if name in _MIND_RARE_CLASSES else found
+    if name not in _MIND_RARE_CLASSES:
+        return found
+    return mind_rare_classes(found, side.counts, FEW_OF_OTHERS_AC1 if name == GWET_AC else FEW_OF_OTHERS)
 
 
 def percentiles(

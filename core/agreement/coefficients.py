@@ -16,6 +16,7 @@ from ._kernels import class_shares, weighted_answers
 from .coefficient_methods import GWET, Asked, coefficient_method
 from .intervals import Coefficient, undefined
 from .linearised import (
+    FEW_OF_OTHERS_AC1,
     NO_PAIR,
     Observed,
     as_counts,
@@ -145,7 +146,7 @@ def gwet_ac(
     drawn = (1 - pi) * ((q if matrix is None else float(matrix.sum())) / (q * (q - 1)))
     p_ei = _per_case(counts, seen, drawn)
     found = corrected("gwet_ac", name, seen, level, float(pi @ drawn), p_ei, why_certain(q))
-    return mind_rare_classes(found, counts)
+    return mind_rare_classes(found, counts, FEW_OF_OTHERS_AC1)
 
 
 def brennan_prediger(

@@ -16,8 +16,7 @@ from .intervals import Coefficient, undefined, with_t_interval
 NO_PAIR = "no case has two annotations"
 ONE_CLASS = "only one class was used; raw agreement is 1"
 _ALL = 1 - 1e-12
-FEW_OF_OTHERS = 8
-_FEW_FOR = {"gwet_ac": 5}  # fewer than which make the interval too narrow, where it is another number
+FEW_OF_OTHERS, FEW_OF_OTHERS_AC1 = 8, 5
 """Where fewer cases are mostly of other classes than the commonest, 95 % intervals of kappa and alpha, linearised or by
 percentiles of resamples, hold the truth in less than 93 % of data sets (``tests/benchmarks/coverage.py``). AC1: 5."""
 
@@ -126,12 +125,20 @@ def mostly_of_others(counts: ClassCounts) -> tuple[int, int]:
     return usable, usable - int(half[total == total.max()].max())
 
 
-def mind_rare_classes(found: Coefficient, counts: ClassCounts) -> Coefficient:
-    """The coefficient with a remark on its interval where the agreement beyond chance hangs on few cases."""
+def mind_rare_classes(found: Coefficient, counts: ClassCounts, few: int = FEW_OF_OTHERS) -> Coefficient:
+    """The coefficient with a remark on its interval where the agreement beyond chance hangs on few cases.
+
+    Parameters
+    ----------
+    found : Coefficient
+    counts : ClassCounts
+    few : int
+        With fewer cases of other classes than the commonest the interval is too narrow.
+    """
     if found.ci_low is None:
         return found
     usable, others = mostly_of_others(counts)
-    if others >= _FEW_FOR.get(found.name, FEW_OF_OTHERS):
+    if others >= few:
         return found
     note = (
         f"{others:,} of {usable:,} cases are mostly of other classes than the commonest, too few: the interval tends "

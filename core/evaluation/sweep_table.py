@@ -94,7 +94,15 @@ def sweep_part(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> SweepPart:
-    """The draws at one reliability, reduced; see `reliability_sweep` for the parameters."""
+    """The draws at one reliability, reduced.
+
+    Parameters
+    ----------
+    model, dataset, n_draws, max_top, seed, token, progress
+        As of `reliability_sweep`.
+    reliability : float
+        γ, one of those of the sweep.
+    """
     risk = _levels(dataset)
     reducers: list[Reducer] = [TopSets(max_top), *([RiskLevels(risk)] if risk is not None else []), KeepTop(risk)]
     how: dict[str, Any] = {"reliability": reliability, "n_draws": n_draws, "seed": seed}
@@ -118,6 +126,13 @@ def sweep_of_parts(
     progress: Callable[[float], None] | None = None,
 ) -> SweepTable:
     """The table of `reliability_sweep`, to the bit, from the parts of its reliabilities; nothing is drawn.
+
+    Parameters
+    ----------
+    parts : sequence of SweepPart
+        One for each of ``reliabilities``, in their order, of the same model, data, draws and seed.
+    model, dataset, reliabilities, classifiers, n_draws, max_top, seed, token, progress
+        As of `reliability_sweep`.
 
     Raises
     ------

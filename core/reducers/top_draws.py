@@ -38,7 +38,16 @@ class TopDraws:
     def draws(
         self, dataset: Dataset, *, reliability: float, n_draws: int, seed: int, cases: range | None = None
     ) -> Iterator[tuple[int, CaseDraws]]:
-        """What was kept, as draws without shares; what they were drawn with is not looked at."""
+        """What was kept, as draws without shares.
+
+        Parameters
+        ----------
+        dataset, reliability, n_draws, seed
+            As of `core.plausibility.protocol.PlausibilityModel.draws`; what was kept was drawn with them, and they are
+            not looked at.
+        cases : range, optional
+            Which cases; all where not given.
+        """
         nothing = np.empty(0)
         for case in range(len(self.top)) if cases is None else cases:
             classes = self.classes[self.ptr[case] : self.ptr[case + 1]]
@@ -64,7 +73,16 @@ class KeepTop:
         return []
 
     def update(self, state: list[tuple], place: int, case: int, draws: CaseDraws) -> None:
-        """Keep one case."""
+        """Keep one case.
+
+        Parameters
+        ----------
+        state : list
+            What was kept so far.
+        place, case : int
+            Of the case among those asked for, and in the dataset.
+        draws : CaseDraws
+        """
         where = 0 if self.class_risk is None else risk_bin(draws, self.class_risk)
         narrow = np.uint8 if len(draws.classes) + 1 < 256 else np.uint16
         state.append(((draws.top + 1).astype(narrow), draws.classes, draws.n_rest, where))
@@ -87,5 +105,12 @@ class KeepTop:
 
 
 def can_keep(n_cases: int, n_draws: int, depth: int) -> bool:
-    """Whether the first classes of all draws are few enough to be kept."""
+    """Whether the first classes of all draws are few enough to be kept.
+
+    Parameters
+    ----------
+    n_cases, n_draws : int
+    depth : int
+        How many of the first classes of a draw.
+    """
     return n_cases * n_draws * depth <= MOST_BYTES

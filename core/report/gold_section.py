@@ -18,7 +18,13 @@ MOST_ANNOTATIONS = 200_000
 
 
 def gold(request, sections, token, progress) -> list:
-    """Accuracy, log loss, Brier, ECE and share right at .99 or more of the model that opens, and raters by gold."""
+    """Accuracy, log loss, Brier, ECE and share right at .99 or more of the model that opens, and raters by gold.
+
+    Parameters
+    ----------
+    request, sections, token, progress
+        As of every section, see `core.report.build`.
+    """
     view = request.dataset.as_classes(request.threshold)[0]
     n = len(gold_cases(view))
     if not n:

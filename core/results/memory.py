@@ -92,7 +92,16 @@ class Results:
         return found.named(dataset)
 
     def look(self, dataset: Dataset, asked: tuple, owner: str) -> Remembered | None:
-        """The result where it is known, in memory or on disk."""
+        """The result where it is known, in memory or on disk.
+
+        Parameters
+        ----------
+        dataset : Dataset
+        asked : tuple
+            What was asked of it: method, options, seed.
+        owner : str
+            Address of the data that it is looked up for.
+        """
         found = self._get((dataset.content_digest, asked), owner)
         if found is None:
             for store in (self._kept, self._fleeting):
@@ -104,7 +113,17 @@ class Results:
         return found
 
     def put(self, dataset: Dataset, asked: tuple, result: Any, owner: str, seconds: float) -> Remembered:
-        """Take in what was computed in so many seconds; on disk only what is worth it."""
+        """Take in what was computed; on disk only what is worth it.
+
+        Parameters
+        ----------
+        dataset, asked, owner
+            As of `look`.
+        result
+            What was computed.
+        seconds : float
+            What it took.
+        """
         if seconds >= STORED_FROM:
             (self._kept if self._is_kept(owner) else self._fleeting).put(dataset, asked, result, owner)
         return self._put((dataset.content_digest, asked), Remembered(result), owner)

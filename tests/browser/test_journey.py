@@ -44,7 +44,7 @@ def test_a_file_with_other_column_names_is_understood_kept_and_reopened_after_a_
         page.get_by_role("button", name="Use 84 answers, leave out 6 rows").click()
         settled(page)
         expect(page.get_by_text("readings is in use.")).to_be_visible()
-        page.get_by_role("button", name="Keep on this computer").click()
+        page.get_by_test_id("stMain").get_by_role("button", name="Keep on this computer").click()
         settled(page)
         expect(page.get_by_text("Kept on this computer; its address goes on working.")).to_be_visible()
         digest = re.search(r"data=([0-9a-f]{32})", page.url).group(1)

@@ -248,7 +248,7 @@ def model(name, pointwise, high=0, votes=None, raters=None):
         replace(check("raters", [5, 6], [1, 2], [9, 9], [12, 12]), fails=raters),
     ]
     bayes = SimpleNamespace(checks=checks, loo=loo(pointwise, high), diagnostics=None)
-    return SimpleNamespace(title=name, fit=fit(), bayes=bayes, dataset=SimpleNamespace(digest="d"))
+    return SimpleNamespace(title=name, fit=fit(), bayes=bayes, dataset=SimpleNamespace(digest="d", content_digest="d"))
 
 
 def test_models_by_how_they_predict_leave_with_their_own_numbers(drawn, left):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.belongings import add_predictions
 from core.ingest.samples import SAMPLES
 from tests.pages.opened import kept, not_smoothed, settle, words
 
@@ -175,7 +176,8 @@ def test_a_file_of_predictions_that_does_not_fit_is_named_with_the_reason():
     app = AppTest.from_file(APP, default_timeout=60)
     app.session_state["data"] = data
     files = {"fits": b"case,class,score\n1,x,1\n2,y,1\n", "of <others>": b"case,class,score\n7,x,1\n"}
-    app.session_state["prediction_files"] = {data: files}
+    for name, content in files.items():
+        add_predictions(data, name, content)
     app = settle(app.run().switch_page("pages/reliability.py").run())
     (warning,) = [entry.value.replace("\\", "") for entry in app.warning]
     assert warning.startswith("Left out: of <others>: no prediction is for a case of these data")

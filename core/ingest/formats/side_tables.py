@@ -43,6 +43,13 @@ _CLASSIFIERS = {"classifier", "model", "system", "algorithm"}
 def read_side_file(name: str, content: bytes, kind: SideKind) -> SideFiles:
     """A side file that the user says is one of cases, classes or gold.
 
+    Parameters
+    ----------
+    name : str
+        Of the file, for messages.
+    content : bytes
+    kind : {"cases", "classes", "gold"}
+
     Raises
     ------
     InputError
@@ -103,7 +110,16 @@ def read_pictures(name: str, content: bytes) -> SideFiles:
 
 
 def recognise_side(name: str, raw: RawTable, content: bytes) -> SideFiles | None:
-    """What a table among several files is beside the answers; None where it may hold the answers itself."""
+    """What a table among several files is beside the answers; None where it may hold the answers itself.
+
+    Parameters
+    ----------
+    name : str
+        Of the file; "gold", "prediction" or "case" in it count.
+    raw : RawTable
+    content : bytes
+        The file as it came; predictions are kept unread.
+    """
     stem = name.replace("\\", "/").rsplit("/", 1)[-1].casefold()
     plain = set(map(_plain, raw.columns))
     if "prediction" in stem or (plain & _CLASSIFIERS and plain & (_SCORES | {"rank"})):

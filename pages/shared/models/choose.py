@@ -18,6 +18,8 @@ from pages.shared.kit import opening, widgets
 from pages.shared.models import scores
 
 RESTARTS = (0, 20, 100, 200)
+# Where held-out scores do not say how far the annotations of a case are independent, they are not taken for it.
+_UNTIL_KNOWN = {"beta": 0.6, "doubt": 0.02}
 FIRST, FULL = "First answer", "Full posterior"
 _CHOSEN, _OPENED = "models_chosen", "_models_opened"
 _SWITCHES = {
@@ -80,9 +82,9 @@ def _opened_with(view: Dataset) -> opening.Judged | None:
 
 def _shown_at(name: str, judged: opening.Judged | None) -> dict:
     """The β and the doubt at which a model's class probabilities are shown."""
-    standing = (
-        None if judged is None else next((one for one in judged[0].standings if one.candidate.name == name), None)
-    )
+    if judged is None:
+        return _UNTIL_KNOWN
+    standing = next((one for one in judged[0].standings if one.candidate.name == name), None)
     return {} if standing is None else {"beta": standing.beta, "doubt": standing.doubt}
 
 
@@ -91,7 +93,10 @@ def _why(view: Dataset, judged: opening.Judged | None) -> None:
     if judged is None:
         job = opening.choice_job(view)
         if job is not None and not job.finished:
-            st.caption("Held-out scores of all models are being computed; the one that predicts best will open here.")
+            st.caption(
+                "Held-out scores of all models are being computed; the one that predicts best will open here. "
+                f"Until then each annotation counts as {_UNTIL_KNOWN['beta']:g} of an independent one."
+            )
             opening.wait_for(job)
         return
     found = judged[0]

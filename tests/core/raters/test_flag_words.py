@@ -41,8 +41,8 @@ def test_accuracy_is_told_with_both_ends_beside_the_pool_or_chance():
     assert accuracy_evidence(P, accuracy, low, high, 0.77).words(1) == (
         "Right in .42 of answers (.31 to .57); the mean of all raters is .77."
     )
-    said = adversarial_evidence(P, accuracy, np.array([0.3, 0.53, 0.4])).words(1)
-    assert said.startswith("Right in .42 of answers, where") and "right in .53:" in said
+    said = adversarial_evidence(P, np.array([0.3, 0.53, 0.4])).words(1)
+    assert "right less often than" in said and "be right on .53 of annotations" in said
 
 
 @pytest.mark.parametrize(("n_regardless", "may"), [(0, False), (1000, True)])
