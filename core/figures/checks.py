@@ -164,7 +164,7 @@ def loo_forest(compared: tuple[LooRow, ...], theme: Theme, title: str) -> go.Fig
 
     Parameters
     ----------
-    rows : tuple of LooRow
+    compared : tuple of LooRow
     theme : Theme
     title : str
     """
