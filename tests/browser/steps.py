@@ -47,9 +47,19 @@ def at_rest(page: Page) -> None:
     page.wait_for_function("window.atRest()", polling=100)
 
 
-def ground(page: Page) -> str:
-    """Colour behind everything, which tells the theme."""
-    return page.get_by_test_id("stApp").evaluate("app => getComputedStyle(app).backgroundColor")
+def in_theme(page: Page, theme: str) -> None:
+    """Let the computer ask for a theme, and wait until the page stands on a ground of it."""
+    page.emulate_media(color_scheme=theme)
+    page.wait_for_function(
+        """theme => {
+            const app = document.querySelector("[data-testid=stApp]");
+            if (!app) return false;
+            const [red] = getComputedStyle(app).backgroundColor.match(/\\d+/g);
+            return (red < 128) === (theme === "dark");
+        }""",
+        arg=theme,
+        polling=50,
+    )
 
 
 def go_to(page: Page, title: str) -> None:
