@@ -13,7 +13,7 @@ from ..methods import method_named
 from ..text import number as decimal
 from ..text import plotly
 from .labels import short_names, titled
-from .theme import Theme, Trace, bar, cross, error_bars, scatter, upright, with_opacity
+from .theme import Theme, Trace, bar, cross, error_bars, filled_band, scatter, upright, with_opacity
 
 MOST_LINES = 40
 MOST_WINDOWS_NAMED = 14
@@ -148,18 +148,7 @@ def precision_figure(curves: Sequence[PrecisionCurve], theme: Theme, title: str)
         colour, x = theme.classes[number], [point.extra for point in curve.points]
         low, high = ([point.width_range[end] for point in curve.points] for end in (0, 1))
         if any(point.width is None for point in curve.points):
-            data.append(
-                scatter(
-                    x=x + x[::-1],
-                    y=high + low[::-1],
-                    mode="lines",
-                    fill="toself",
-                    fillcolor=with_opacity(colour, 0.15),
-                    line={"width": 0},
-                    hoverinfo="skip",
-                    showlegend=False,
-                )
-            )
+            data.append(filled_band(x, low, high, with_opacity(colour, 0.15)))
         data.append(
             scatter(
                 x=x,

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 from ..certainty.calibration import ReliabilityBin
 from ..certainty.held_out_readers import HeldOutCurve
 from ..certainty.truth_curve import TruthCurve
-from .theme import Theme, Trace, figure_of, scatter, upright, upright_band, with_opacity
+from .theme import Theme, Trace, figure_of, filled_band, scatter, upright, upright_band, with_opacity
 
 _WITHIN = 2.0  # standard errors, as the range of the curve
 
@@ -20,10 +20,11 @@ def held_out_readers(curve: HeldOutCurve, theme: Theme, title: str) -> go.Figure
     theme : Theme
     title : str
     """
-    band = _band(theme, curve.reliability, curve.diff - _WITHIN * curve.diff_se, curve.diff + _WITHIN * curve.diff_se)
+    within = _WITHIN * curve.diff_se
+    around = _around(theme, curve.reliability, curve.diff - within, curve.diff + within)
     words = "γ %{x:.3g}: %{customdata:.3f} nats a reader"
     line = _line(theme, curve.reliability, curve.diff, curve.score, words)
-    return _against_reliability([band, line], curve, theme, title, "score less the best, nats a reader")
+    return _against_reliability([around, line], curve, theme, title, "score less the best, nats a reader")
 
 
 def certainty_loss(curve: TruthCurve, theme: Theme, title: str) -> go.Figure:
@@ -35,9 +36,9 @@ def certainty_loss(curve: TruthCurve, theme: Theme, title: str) -> go.Figure:
     theme : Theme
     title : str
     """
-    band = _band(theme, curve.reliability, curve.log_loss_low, curve.log_loss_high)
+    around = _around(theme, curve.reliability, curve.log_loss_low, curve.log_loss_high)
     line = _line(theme, curve.reliability, curve.log_loss, curve.ece, "γ %{x:.3g}: %{y:.3f}, ECE %{customdata:.3f}")
-    return _against_reliability([band, line], curve, theme, title, "log loss of certainty")
+    return _against_reliability([around, line], curve, theme, title, "log loss of certainty")
 
 
 def reliability_diagram(bins: tuple[ReliabilityBin, ...], theme: Theme, title: str) -> go.Figure:
@@ -106,16 +107,8 @@ def _against_reliability(
     )
 
 
-def _band(theme: Theme, x: np.ndarray, low: np.ndarray, high: np.ndarray) -> Trace:
-    return scatter(
-        x=[*x, *x[::-1]],
-        y=[*high, *low[::-1]],
-        fill="toself",
-        fillcolor=with_opacity(theme.accent, 0.18),
-        line={"width": 0},
-        hoverinfo="skip",
-        showlegend=False,
-    )
+def _around(theme: Theme, x: np.ndarray, low: np.ndarray, high: np.ndarray) -> Trace:
+    return filled_band(x, low, high, with_opacity(theme.accent, 0.18))
 
 
 def _line(theme: Theme, x: np.ndarray, y: np.ndarray, more: np.ndarray, hover: str) -> Trace:

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 from ..models.checks import PredictiveCheck
 from ..models.loo import LooRow
 from ..text import plotly, shorten
-from .labels import model_name, row_height, short_names, slant, titled
+from .labels import model_name, raters_side_by_side, row_height, short_names, titled
 from .reliability import SYMBOLS
 from .theme import Theme, bar, error_bars, rows, scatter, upright, with_opacity
 
@@ -140,17 +140,12 @@ def rater_bands(check: PredictiveCheck, theme: Theme, title: str, class_code: in
                 "%{customdata[3]:,.0f} to %{customdata[4]:,.0f}, p %{customdata[5]:.3f}<extra></extra>",
             )
         )
-    if few:
-        xaxis = {"tickmode": "array", "tickvals": place, "ticktext": names, "tickangle": slant(names)}
-    else:
-        xaxis = {"showticklabels": False, "title": f"{len(mine):,} raters by what was observed"}
-    xaxis |= {"showgrid": False, "range": [-0.7, len(mine) - 0.3]}
     return titled(
         theme,
         title,
         380,
         data,
-        xaxis=xaxis,
+        xaxis=raters_side_by_side(names if few else None, len(mine), " by what was observed"),
         yaxis={"title": "share of annotations", "tickformat": ".0%"},
         legend_below=True,
     )
@@ -180,12 +175,7 @@ def loo_forest(compared: tuple[LooRow, ...], theme: Theme, title: str) -> go.Fig
     )
     symbols = np.where(beyond, "triangle-left", "circle")
     doubtful = [row.n_high_k > 0 for row in compared]
-    written = [
-        "best"
-        if i == 0
-        else _signed(row.difference) + ("" if row.difference_se is None else f" ± {row.difference_se:,.1f}")
-        for i, row in enumerate(compared)
-    ]
+    written = ["best", *(_difference_in_words(row) for row in compared[1:])]
     data = [
         scatter(
             x=np.maximum(difference, edge),
@@ -218,6 +208,11 @@ def loo_forest(compared: tuple[LooRow, ...], theme: Theme, title: str) -> go.Fig
         annotations=_beside(written, theme),
         margin={"r": 110},
     )
+
+
+def _difference_in_words(row: LooRow) -> str:
+    """How far a model is behind the best, with its standard error where it has one."""
+    return _signed(row.difference) + ("" if row.difference_se is None else f" ± {row.difference_se:,.1f}")
 
 
 def _loo_words(row: LooRow, difference: str) -> list[str]:

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 from ..evaluation.metrics import Evaluation
 from ..text import plotly, shorten
 from .reliability import DASHES, SYMBOLS, reliability_axis
-from .theme import Theme, Trace, bar, figure_of, scatter, with_opacity
+from .theme import Theme, Trace, bar, figure_of, filled_band, scatter, with_opacity
 
 
 def metric_against_reliability(
@@ -30,18 +30,8 @@ def metric_against_reliability(
     for number, name in enumerate(evaluations[0].classifiers):
         values = [evaluation.values[name][metric] for evaluation in evaluations]
         colour, label = theme.classes[number % len(theme.classes)], plotly(shorten(name, 24))
-        data.append(
-            scatter(
-                x=x + x[::-1],
-                y=[value.ci_high for value in values] + [value.ci_low for value in values][::-1],
-                mode="lines",
-                fill="toself",
-                fillcolor=with_opacity(colour, 0.14),
-                line={"width": 0},
-                hoverinfo="skip",
-                showlegend=False,
-            )
-        )
+        low, high = [value.ci_low for value in values], [value.ci_high for value in values]
+        data.append(filled_band(x, low, high, with_opacity(colour, 0.14)))
         data.append(
             scatter(
                 x=x,

@@ -54,11 +54,6 @@ def effects_diagram(on: Switches, tag: str, theme: Theme, title: str) -> go.Figu
             hover.append((sum(span) / 2, height, f"{name.capitalize()}, {state}: {why}"))
     hover.append((0.5, 0.2, "Probability that an answer is right, given the effects that are switched on"))
     spelled = "nothing is taken away" if tag == "Full" else f"without {_listed(on)}"
-    place, to = {"xref": "x", "yref": "y", "axref": "x", "ayref": "y", "y": 0.27, "ay": 0.415}, theme.quiet
-    arrows = [
-        {**place, "x": 0.5 + (x - 0.5) * 0.35, "ax": x, "text": "", "arrowhead": 2, "arrowwidth": 2, "arrowcolor": to}
-        for x in (0.24, 0.76)
-    ]
     result = {"type": "rect", "x0": 0.08, "x1": 0.92, "y0": 0.135, "y1": 0.265, "layer": "below"}
     points = scatter(
         x=[point[0] for point in hover],
@@ -82,7 +77,7 @@ def effects_diagram(on: Switches, tag: str, theme: Theme, title: str) -> go.Figu
         ],
         annotations=[
             *(words for _, texts in (*plates, *boxes) for words in texts),
-            *arrows,
+            *_arrows(theme),
             _text(0.5, 0.2, f"P(right) = {formula(on)}", theme.ink, 14),
             _text(0.5, 0.055, f"<b>{plotly(tag)}</b>", theme.accent, 22),
             _text(0.5, -0.02, spelled, theme.quiet, 12),
@@ -106,6 +101,15 @@ def _listed(on: Switches) -> str:
     names = [name for name, *_ in (*reversed(_CASE_EFFECTS), *_RATER_EFFECTS) if not getattr(on, name)]
     names = ["differences between raters" if name == "ability" else name for name in names]
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def _arrows(theme: Theme) -> list[dict]:
+    """From each plate to the probability below."""
+    place, to = {"xref": "x", "yref": "y", "axref": "x", "ayref": "y", "y": 0.27, "ay": 0.415}, theme.quiet
+    return [
+        {**place, "x": 0.5 + (x - 0.5) * 0.35, "ax": x, "text": "", "arrowhead": 2, "arrowwidth": 2, "arrowcolor": to}
+        for x in (0.24, 0.76)
+    ]
 
 
 def _plate(theme: Theme, span: tuple[float, float], text: str) -> tuple[dict, list[dict]]:

@@ -87,6 +87,23 @@ def row_height(names: Iterable[str]) -> int:
     return 38 if any(NOT_CONVERGED in name for name in names) else 28
 
 
+def raters_side_by_side(names: Sequence[str] | None, n_raters: int, unnamed: str) -> dict:
+    """The axis of raters who stand side by side, with their names, or with one title where they are too many.
+
+    Parameters
+    ----------
+    names : sequence of str, optional
+        Safe for plotly; None where they are not shown.
+    n_raters : int
+    unnamed : str
+        What follows the number of raters in the title that stands in place of their names.
+    """
+    axis = {"showgrid": False, "range": [-0.7, n_raters - 0.3]}
+    if names is None:
+        return axis | {"showticklabels": False, "title": f"{n_raters:,} raters{unnamed}"}
+    return axis | {"tickmode": "array", "tickvals": list(range(n_raters)), "ticktext": names, "tickangle": slant(names)}
+
+
 def slant(names: Sequence[str]) -> int:
     """Angle of tick labels: level where all of them fit on a narrow screen."""
     return -45 if sum(len(unescape(name)) + 2 for name in names) > AXIS_WIDTH else 0

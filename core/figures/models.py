@@ -8,7 +8,7 @@ from ..models.result import RaterModelFit
 from ..text import number, plotly, shorten
 from .labels import model_name, row_height, short_names, slant, titled
 from .reliability import SYMBOLS
-from .theme import Theme, Trace, bar, error_bars, heatmap, rows, scatter, with_opacity
+from .theme import Theme, Trace, bar, dashed, error_bars, heatmap, rows, scatter, with_opacity
 
 MOST_CLASSES = 12
 MOST_WITH_INTERVALS = 5
@@ -84,34 +84,10 @@ def prevalence_by_model(
     one_class = len(codes) == 1
     data = _raw_shares(first, raw, codes, len(fits), theme)
     for place, (name, fit) in enumerate(fits.items()):
-        label = plotly(shorten(name, 42))
         colour = theme.accent if one_class else theme.classes[place % len(theme.classes)]
-        spread = None if fit.uncertainty is None else fit.uncertainty.prevalence
-        known = np.zeros(len(codes), bool) if spread is None else np.isfinite(spread.low[codes])
-        value = fit.prevalence[codes]
-        low, high = (value, value) if spread is None else (spread.low[codes], spread.high[codes])
-        interval = [f"{a:.3f} to {b:.3f}" if k else "no interval" for a, b, k in zip(low, high, known, strict=True)]
-        data.append(
-            scatter(
-                x=value,
-                y=np.arange(len(codes)) * span + place,
-                mode="markers",
-                name=label,
-                showlegend=not one_class,
-                marker={
-                    "color": colour,
-                    "size": 9,
-                    "symbol": [SYMBOLS[place % len(SYMBOLS) * (not one_class)] if k else "x-thin" for k in known],
-                    "line": {"width": 2, "color": colour},
-                },
-                error_x=error_bars(
-                    np.where(known, high - value, np.nan), np.where(known, value - low, np.nan), colour, 2, 4
-                ),
-                customdata=[[_class_name(fit, code), text] for code, text in zip(codes, interval, strict=True)],
-                hovertemplate="%{customdata[0]}: %{x:.3f} (%{customdata[1]}), "
-                f"{len(fit.cases):,} cases<extra>{label}</extra>",
-            )
-        )
+        symbol = SYMBOLS[0 if one_class else place % len(SYMBOLS)]
+        at = np.arange(len(codes)) * span + place
+        data.append(_prevalence_marks(fit, codes, at, name, colour, symbol) | {"showlegend": not one_class})
     names = [model_name(name) for name in fits] if one_class else _class_names(first, codes)
     middle = np.arange(len(fits)) if one_class else np.arange(len(codes)) * span + (len(fits) - 1) / 2
     return titled(
@@ -125,6 +101,34 @@ def prevalence_by_model(
         },
         yaxis=rows(names, theme, middle, range=[len(codes) * span - 1.4, -0.6]),
         legend_below=True,
+    )
+
+
+def _prevalence_marks(
+    fit: RaterModelFit, codes: list[int], at: np.ndarray, name: str, colour: str, symbol: str
+) -> Trace:
+    """One model's prevalence of each class with its interval, in the rows ``at``; a cross where there is none."""
+    spread = None if fit.uncertainty is None else fit.uncertainty.prevalence
+    known = np.zeros(len(codes), bool) if spread is None else np.isfinite(spread.low[codes])
+    value = fit.prevalence[codes]
+    low, high = (value, value) if spread is None else (spread.low[codes], spread.high[codes])
+    interval = [f"{a:.3f} to {b:.3f}" if k else "no interval" for a, b, k in zip(low, high, known, strict=True)]
+    label = plotly(shorten(name, 42))
+    return scatter(
+        x=value,
+        y=at,
+        mode="markers",
+        name=label,
+        marker={
+            "color": colour,
+            "size": 9,
+            "symbol": [symbol if k else "x-thin" for k in known],
+            "line": {"width": 2, "color": colour},
+        },
+        error_x=error_bars(np.where(known, high - value, np.nan), np.where(known, value - low, np.nan), colour, 2, 4),
+        customdata=[[_class_name(fit, code), text] for code, text in zip(codes, interval, strict=True)],
+        hovertemplate="%{customdata[0]}: %{x:.3f} (%{customdata[1]}), "
+        f"{len(fit.cases):,} cases<extra>{label}</extra>",
     )
 
 
@@ -172,14 +176,6 @@ def confusion_heatmap(fit: RaterModelFit, rater: int, theme: Theme, title: str) 
         ]
         for values, row_of_ends in zip(matrix, interval, strict=True)
     ]
-    hover = [
-        [
-            f"true {names[k]}, answered {names[m]}: {number(matrix[k, m])} {interval[k][m]}".rstrip()
-            + f"<br>about {evidence[k]:,.1f} annotations"
-            for m in range(n_shown)
-        ]
-        for k in range(n_shown)
-    ]
     data = [
         heatmap(
             z=matrix,
@@ -188,7 +184,7 @@ def confusion_heatmap(fit: RaterModelFit, rater: int, theme: Theme, title: str) 
             text=text if n_shown <= 12 else None,
             texttemplate="%{text}" if n_shown <= 12 else None,
             textfont={"size": 11, "color": theme.ink},
-            hovertext=hover,
+            hovertext=_cells_in_words(names, matrix, interval, evidence),
             hovertemplate="%{hovertext}<extra></extra>",
             colorscale=[[0, with_opacity(theme.accent, 0.03)], [1, with_opacity(theme.accent, MOST_OPAQUE)]],
             zmin=0,
@@ -214,6 +210,20 @@ def confusion_heatmap(fit: RaterModelFit, rater: int, theme: Theme, title: str) 
             "autorange": "reversed",
         },
     )
+
+
+def _cells_in_words(
+    names: list[str], matrix: np.ndarray, interval: list[list[str]], evidence: np.ndarray
+) -> list[list[str]]:
+    """What stands in the hover of each cell of a confusion matrix; ``evidence`` is the annotations of each row."""
+    return [
+        [
+            f"true {names[k]}, answered {names[m]}: {number(matrix[k, m])} {interval[k][m]}".rstrip()
+            + f"<br>about {evidence[k]:,.1f} annotations"
+            for m in range(len(names))
+        ]
+        for k in range(len(names))
+    ]
 
 
 def objective_path(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure:
@@ -262,14 +272,7 @@ def calibration_curve(
     kept = np.flatnonzero(count > 0)
     predicted, observed, low, high, count = (values[kept] for values in (predicted, observed, low, high, count))
     data = [
-        scatter(
-            x=[0, 1],
-            y=[0, 1],
-            mode="lines",
-            name="perfectly calibrated",
-            line={"color": theme.rest, "dash": "dash", "width": 1.5},
-            hoverinfo="skip",
-        ),
+        dashed([0, 1], [0, 1], "perfectly calibrated", theme.rest),
         scatter(
             x=predicted,
             y=observed,

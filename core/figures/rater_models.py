@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 
 from ..models.result import CaseEffect, RaterModelFit
 from ..text import plotly, shorten
-from .labels import short_names, slant, titled
+from .labels import raters_side_by_side, short_names, titled
 from .theme import Theme, Trace, dashed, error_bars, scatter, with_opacity
 
 NAMED_RATERS = 30
@@ -131,18 +131,13 @@ def accuracy_by_rater(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure
     said: dict[str, str | None] = {"hoverinfo": None}
     said["hovertemplate"] = f"{always}: %{{y:.3f}}<extra></extra>"
     data.append(dashed([-0.7, len(chosen) - 0.3], [fit.prevalence.max()] * 2, always, theme.mean, **said))
-    if few:
-        names = [plotly(name) for name in short_names([fit.raters[j] for j in chosen], 18)]
-        xaxis = {"tickmode": "array", "tickvals": place, "ticktext": names, "tickangle": slant(names)}
-    else:
-        xaxis = {"showticklabels": False, "title": f"{len(chosen):,} raters, sorted"}
-    xaxis |= {"showgrid": False, "range": [-0.7, len(chosen) - 0.3]}
+    names = [plotly(name) for name in short_names([fit.raters[j] for j in chosen], 18)] if few else None
     return titled(
         theme,
         title,
         400,
         data,
-        xaxis=xaxis,
+        xaxis=raters_side_by_side(names, len(chosen), ", sorted"),
         yaxis={"title": "right, by the model's matrix", "range": [-0.03, 1.03]},
         legend_below=True,
     )

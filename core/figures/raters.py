@@ -7,7 +7,7 @@ from ..raters.drift import Drift
 from ..raters.planning import Forecast
 from ..raters.to_act_on import ToActOn
 from ..text import plotly, shorten
-from .theme import Theme, Trace, error_bars, figure_of, level, scatter, upright, upright_band, with_opacity
+from .theme import Theme, Trace, error_bars, figure_of, filled_band, level, scatter, upright, upright_band, with_opacity
 
 MOST_LINES = 60
 
@@ -26,11 +26,7 @@ def accuracy_against_pool(found: ToActOn, theme: Theme, title: str) -> go.Figure
     """
     judged = found.acceptable
     value, low, high = judged.accuracy.value, judged.accuracy.low, judged.accuracy.high
-    flagged = np.zeros(len(found.raters), bool)
-    flagged[list(found.flagged())] = True
-    known = np.flatnonzero(np.isfinite(value))
-    known = known[np.lexsort((value[known], ~flagged[known]))][:MOST_LINES]
-    known = known[np.argsort(value[known], kind="stable")]
+    known, flagged = _least_accurate(found)
     data: list[Trace] = []
     places = np.arange(len(known))
     for mark, name, symbol, colour in (
@@ -49,10 +45,7 @@ def accuracy_against_pool(found: ToActOn, theme: Theme, title: str) -> go.Figure
                 error_x=error_bars(
                     high[raters] - value[raters], value[raters] - low[raters], with_opacity(colour, 0.7), 1.6, 3
                 ),
-                customdata=[
-                    [plotly(found.raters[r]), f"{low[r]:.2f} to {high[r]:.2f}", f"{judged.n_annotations[r]:,}"]
-                    for r in raters
-                ],
+                customdata=[_judged_in_words(found, rater) for rater in raters],
                 hovertemplate="%{customdata[0]}: %{x:.2f} (%{customdata[1]})<br>"
                 "%{customdata[2]} annotations<extra></extra>",
             )
@@ -77,6 +70,23 @@ def accuracy_against_pool(found: ToActOn, theme: Theme, title: str) -> go.Figure
         ],
         legend_below=True,
     )
+
+
+def _judged_in_words(found: ToActOn, rater: int) -> list[str]:
+    """Name, interval of the accuracy and number of annotations, for the hover."""
+    accuracy, n_annotations = found.acceptable.accuracy, found.acceptable.n_annotations
+    interval = f"{accuracy.low[rater]:.2f} to {accuracy.high[rater]:.2f}"
+    return [plotly(found.raters[rater]), interval, f"{n_annotations[rater]:,}"]
+
+
+def _least_accurate(found: ToActOn) -> tuple[np.ndarray, np.ndarray]:
+    """At most `MOST_LINES` raters by their accuracy, the flagged ones before others, and which of all are flagged."""
+    value = found.acceptable.accuracy.value
+    flagged = np.zeros(len(found.raters), bool)
+    flagged[list(found.flagged())] = True
+    known = np.flatnonzero(np.isfinite(value))
+    known = known[np.lexsort((value[known], ~flagged[known]))][:MOST_LINES]
+    return known[np.argsort(value[known], kind="stable")], flagged
 
 
 def rater_over_time(drift: Drift, theme: Theme, title: str) -> go.Figure:
@@ -149,14 +159,13 @@ def plan_forecast(found: Forecast, theme: Theme, title: str) -> go.Figure:
     """
     x = found.extra.tolist()
     data = [
-        scatter(
-            x=x + x[::-1],
-            y=found.high.tolist() + found.low.tolist()[::-1],
-            fill="toself",
-            fillcolor=with_opacity(theme.accent, 0.15),
-            line={"width": 0},
-            hoverinfo="skip",
+        filled_band(
+            x,
+            found.low,
+            found.high,
+            with_opacity(theme.accent, 0.15),
             name=f"{found.level:.0%} of simulated plans",
+            showlegend=True,
         ),
         scatter(
             x=x,

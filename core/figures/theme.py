@@ -220,6 +220,21 @@ def dashed(x: Any, y: Any, name: str, colour: str, **own: Any) -> Trace:
     return scatter(x=x, y=y, mode="lines", name=name, line=line, **({"hoverinfo": "skip"} | own))
 
 
+def filled_band(x: Any, low: Any, high: Any, fill: str, **own: Any) -> Trace:
+    """A band from low to high at each place, to lie behind a line; not in the legend.
+
+    Parameters
+    ----------
+    x, low, high : array_like, shape (n_points,)
+    fill : str
+        Colour of the band.
+    **own
+        Further properties of the trace.
+    """
+    shape = {"x": [*x, *x[::-1]], "y": [*high, *low[::-1]], "mode": "lines", "fill": "toself", "fillcolor": fill}
+    return scatter(**shape, line={"width": 0}, hoverinfo="skip", **({"showlegend": False} | own))
+
+
 def heatmap(**own: Any) -> Trace:
     """A trace of coloured cells, as plotly takes it."""
     return {"type": "heatmap", **own}

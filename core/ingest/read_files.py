@@ -185,13 +185,7 @@ def build_question(
         raters_identified=question.raters_identified,
         progress=progress,
     )
-    side = source.side.joined(SideFiles(gold=question.gold))
-    if side.gold and treatment is not None:
-        gold = {case: treatment.renamed.get(known, known) for case, known in side.gold.items()}
-        side = replace(side, gold=gold)
-    if side.gold and AS_POSITIONS in report.warnings:
-        named = positions(sorted(set(side.gold.values())), dataset.classes)
-        side = replace(side, gold={case: named[place] for case, place in side.gold.items()}) if named else side
+    side = _gold_as_classes(source.side.joined(SideFiles(gold=question.gold)), dataset, report, treatment)
     dataset, remarks = with_side_files(dataset, side)
     pictured: list[str] = []
     beside = shown_beside(question.raw, question.mapping)
@@ -203,6 +197,17 @@ def build_question(
         warnings=(*report.warnings, *remarks),
     )
     return Reading(dataset, report, facts)
+
+
+def _gold_as_classes(side: SideFiles, dataset: Dataset, report: ImportReport, treatment: Treatment | None) -> SideFiles:
+    """Side files whose gold was renamed, or read as places in the list of classes, where the answers were."""
+    if side.gold and treatment is not None:
+        gold = {case: treatment.renamed.get(known, known) for case, known in side.gold.items()}
+        side = replace(side, gold=gold)
+    if side.gold and AS_POSITIONS in report.warnings:
+        named = positions(sorted(set(side.gold.values())), dataset.classes)
+        side = replace(side, gold={case: named[place] for case, place in side.gold.items()}) if named else side
+    return side
 
 
 def complete_mapping(

@@ -6,10 +6,10 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
-from ..errors import InputError, NotApplicableError
+from ..errors import NotApplicableError
 from .confusion_density import ConfusionDensity
 from .confusion_summary import summarise
-from .nuts.fitting import fit_by_map, fit_by_nuts
+from .nuts.fitting import check_method, fit_by_map, fit_by_nuts
 from .nuts.result import BayesianFit
 from .nuts.sampler import TARGET_ACCEPT, Progress
 from .result import RaterModelFit
@@ -83,15 +83,11 @@ class ConfusionModel:
         Cancelled
             The token was raised.
         """
-        if method not in ("map", "nuts"):
-            raise InputError(f"There is no method {method!r}.", 'Use "map" or "nuts".')
-        density = self.density(dataset)
+        check_method(method)
         if method == "map":
-            return fit_by_map(
-                density, self.summarise, dataset, mode=density.mode(), level=level, seed=seed, token=token
-            )
+            return self._at_mode(dataset, seed, level, token)
         return fit_by_nuts(
-            density,
+            self.density(dataset),
             self.summarise,
             dataset,
             n_draws=n_draws,
@@ -103,6 +99,10 @@ class ConfusionModel:
             token=token,
             progress=progress,
         )
+
+    def _at_mode(self, dataset: Dataset, seed: int, level: float, token: CancelToken | None) -> BayesianFit:
+        density = self.density(dataset)
+        return fit_by_map(density, self.summarise, dataset, mode=density.mode(), level=level, seed=seed, token=token)
 
 
 def check_answers(title: str, dataset: Dataset) -> None:

@@ -87,6 +87,11 @@ def with_reviews(
             left_out.append(case_id)
     if not added:
         raise InputError("No adjudication can be added as an annotation.", "Adjudicate cases with a class first.")
+    return WithReviews(_with_rater(dataset, rater, added), len(added), tuple(left_out))
+
+
+def _with_rater(dataset: Dataset, rater: str, added: list[tuple[int, Opinion, int]]) -> Dataset:
+    """The dataset with a further rater, of whom ``added`` has case, opinion and time (seconds since 1970-01-01 UTC)."""
     cases, opinions, seconds = zip(*added, strict=True)
     whose = (
         np.append(dataset.case_of_annotation, cases),
@@ -98,20 +103,18 @@ def with_reviews(
     names = (dataset.name, dataset.cases, (*dataset.raters, rater), dataset.classes)
     if dataset.kind == "class":
         answer = np.append(dataset.answer, [codes[opinion.first[0]] for opinion in opinions])
-        grown = Dataset.from_classes(*names, *whose, answer, time, **side)
-    else:
-        named = [[codes[name] for name in opinion.classes] for opinion in opinions]
-        ranks = [[rank for rank, block in enumerate(o.blocks) for _ in block] for o in opinions]
-        grown = Dataset.from_rankings(
-            *names,
-            *whose,
-            np.append(dataset.entry_ptr, dataset.entry_ptr[-1] + np.cumsum([len(n) for n in named])),
-            np.append(dataset.entry_class, np.concatenate(named)),
-            np.append(dataset.entry_block, np.concatenate(ranks)),
-            time,
-            **side,
-        )
-    return WithReviews(grown, len(added), tuple(left_out))
+        return Dataset.from_classes(*names, *whose, answer, time, **side)
+    named = [[codes[name] for name in opinion.classes] for opinion in opinions]
+    ranks = [[rank for rank, block in enumerate(o.blocks) for _ in block] for o in opinions]
+    return Dataset.from_rankings(
+        *names,
+        *whose,
+        np.append(dataset.entry_ptr, dataset.entry_ptr[-1] + np.cumsum([len(n) for n in named])),
+        np.append(dataset.entry_class, np.concatenate(named)),
+        np.append(dataset.entry_block, np.concatenate(ranks)),
+        time,
+        **side,
+    )
 
 
 _SIDE = ("ordinal", "raters_identified", "class_risk", "case_group", "gold")

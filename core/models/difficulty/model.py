@@ -125,11 +125,10 @@ class DifficultyModel:
             As for `density`.
         Cancelled
         """
-        if method not in ("map", "nuts"):
-            raise InputError(f"There is no method {method!r}.", 'Use "map" or "nuts".')
-        from ..nuts.fitting import fit_by_map, fit_by_nuts
+        from ..nuts.fitting import check_method, fit_by_map, fit_by_nuts
         from .summary import summarise
 
+        check_method(method)
         density = self._at_its_mode(dataset, token)
         if method == "map" or density.ndim == 0:
             found = fit_by_map(density, summarise, density.dataset, mode=density.mode, seed=seed, token=token)

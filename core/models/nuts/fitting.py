@@ -9,7 +9,7 @@ import numpy as np
 
 from ...annotations.dataset import Dataset
 from ...chunks import CancelToken
-from ...errors import LimitError
+from ...errors import InputError, LimitError
 from ...options import check_level, check_whole
 from ...settings import current_settings
 from ..checks import predictive_checks
@@ -23,6 +23,17 @@ from .sampler import TARGET_ACCEPT, Chains, Progress, sample
 KEPT_DRAWS = 1000
 _SAMPLING_SHARE = 0.9
 _NOT_SAMPLED = "This is the most probable point alone (the mode): it has no intervals. Sample for the whole posterior."
+
+
+def check_method(method: str) -> None:
+    """Refuse what is neither the mode ("map") nor chains ("nuts").
+
+    Raises
+    ------
+    InputError
+    """
+    if method not in ("map", "nuts"):
+        raise InputError(f"There is no method {method!r}.", 'Use "map" or "nuts".')
 
 
 def fit_by_map(

@@ -4,7 +4,17 @@ from html import unescape
 
 import pytest
 
-from core.figures.labels import NOT_CONVERGED, TITLE_WIDTH, in_lines, model_name, row_height, short_names, slant, titled
+from core.figures.labels import (
+    NOT_CONVERGED,
+    TITLE_WIDTH,
+    in_lines,
+    model_name,
+    raters_side_by_side,
+    row_height,
+    short_names,
+    slant,
+    titled,
+)
 from core.figures.theme import DARK, LIGHT, figure_of
 from core.text import plotly
 
@@ -70,3 +80,16 @@ def test_tick_labels_slant_where_they_would_overlap():
 
 def test_rows_of_models_have_room_for_a_second_line_where_one_has_it():
     assert row_height(["A", f"B{NOT_CONVERGED}"]) > row_height(["A", "B"])
+
+
+def test_raters_side_by_side_are_named_in_order_or_counted():
+    named = raters_side_by_side(["b", "a"], 2, ", sorted")
+    assert (named["tickvals"], named["ticktext"], named["range"]) == ([0, 1], ["b", "a"], [-0.7, 1.7])
+    assert "title" not in named
+    counted = raters_side_by_side(None, 1200, ", sorted")
+    assert (counted["title"], counted["showticklabels"], counted["range"]) == (
+        "1,200 raters, sorted",
+        False,
+        [-0.7, 1199.7],
+    )
+    assert "ticktext" not in counted

@@ -12,6 +12,7 @@ from core.figures.theme import (
     class_colours,
     enlarge,
     figure_of,
+    filled_band,
     level,
     scatter,
     upright,
@@ -84,6 +85,13 @@ def test_shapes_span_the_whole_figure_at_their_place():
     band = upright_band(1, 2, "red")
     assert (band["x0"], band["x1"], band["yref"], band["line"]) == (1, 2, "y domain", {"width": 0})
     assert len(figure_of(LIGHT, shapes=[lying, standing, band]).layout.shapes) == 3
+
+
+def test_a_filled_band_goes_along_its_upper_end_and_back_along_the_lower_without_a_mark_of_its_own():
+    band = filled_band([1, 2, 4], [0.1, 0.2, 0.4], [0.5, 0.6, 0.8], "red")
+    assert (band["x"], band["y"]) == ([1, 2, 4, 4, 2, 1], [0.5, 0.6, 0.8, 0.4, 0.2, 0.1])
+    assert (band["mode"], band["fill"], band["line"], band["showlegend"]) == ("lines", "toself", {"width": 0}, False)
+    assert filled_band([1], [0], [1], "red", name="band", showlegend=True)["showlegend"] is True
 
 
 def test_a_larger_figure_has_all_letters_marks_and_its_height_larger_by_as_much_and_the_same_numbers():
