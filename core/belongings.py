@@ -22,14 +22,16 @@ _INDEX = "belongings.json"
 _lock = threading.Lock()
 
 
-def predictions_of(address: str) -> dict[str, bytes]:
-    """Files of predictions by name, as they were added; one that cannot be read is left out."""
-    found = {}
+def predictions_of(address: str) -> dict[str, bytes | InputError]:
+    """Files of predictions by name, as they were added, or why one cannot be read any more."""
+    found: dict[str, bytes | InputError] = {}
     for name, file in _read(address).get("predictions", {}).items():
         try:
             found[name] = (_folder(address) / file).read_bytes()
-        except OSError:
-            continue
+        except OSError as error:
+            found[name] = InputError(
+                f"The kept predictions {name!r} cannot be read ({error.strerror or error}).", "Add their file again."
+            )
     return found
 
 

@@ -79,6 +79,17 @@ def test_predictions_of_data_that_are_not_kept_are_in_every_tab_and_go_with_the_
         cached.open_dataset(address)
 
 
+def test_predictions_whose_kept_file_is_gone_are_named_and_the_others_stay():
+    address = kept(TABLE)
+    belongings.add_predictions(address, "gone.csv", PREDICTIONS + b"\n")
+    (lost,) = belongings._folder(address).glob("*.predictions")
+    belongings.add_predictions(address, "model.csv", PREDICTIONS)
+    lost.unlink()
+    said = words(another_tab("reliability", address))
+    assert "The kept predictions 'gone.csv' cannot be read" in said and "Add their file again." in said
+    assert belongings.predictions_of(address)["model.csv"] == PREDICTIONS
+
+
 def test_keeping_data_keeps_what_belongs_to_them():
     address = unkept()
     belongings.add_predictions(address, "model.csv", PREDICTIONS)

@@ -11,7 +11,7 @@ import streamlit as st
 
 from core import belongings
 from core.annotations.dataset import Dataset
-from core.errors import PluralityError
+from core.errors import InputError, PluralityError
 from pages.shared.cache import datasets as cached
 
 TOP = 3
@@ -37,6 +37,9 @@ def _own(view: Dataset) -> list[tuple[str, tuple | PluralityError]]:
     """The predictions of each of the user's files, or why they do not fit the view."""
     found: list[tuple[str, tuple | PluralityError]] = []
     for name, content in _files():
+        if isinstance(content, PluralityError):
+            found.append((name, content))
+            continue
         try:
             found.append((name, matched(name, content, view)))
         except PluralityError as error:
@@ -78,5 +81,5 @@ def fingerprint(predictions) -> str:
     return found.hexdigest()
 
 
-def _files() -> list[tuple[str, bytes]]:
+def _files() -> list[tuple[str, bytes | InputError]]:
     return list(belongings.predictions_of(st.session_state["data"]).items())
