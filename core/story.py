@@ -76,7 +76,7 @@ STEPS = (
     StoryStep(
         "Raters disagree",
         "agreement",
-        "Under “Raters two by two”, click the palest cell: those are the cases on which the two differ.",
+        "Under “Pairwise agreement”, click the palest cell: those are the cases on which the two differ.",
     ),
     StoryStep(
         "The majority vote hides it",

@@ -76,13 +76,13 @@ def _page() -> None:
     view = widgets.class_view(dataset)
     agreement_compare.warn_of_adaptive_collection(view)
     parts = {
-        "Raters two by two": lambda: agreement_raters.pairs(view, theme),
+        "Pairwise agreement": lambda: agreement_raters.pairs(view, theme),
         "By rater": lambda: agreement_raters.each(view, theme),
         "By class": lambda: agreement_parts.by_class(view, theme),
         "Cases": lambda: agreement_parts.cases(view, theme),
         "Over time": lambda: agreement_parts.over_time(view, theme),
         "Compare": lambda: agreement_compare.selections(view, st.session_state.get("threshold")),
-        "How precise": lambda: agreement_compare.precision(view, theme),
+        "Precision and sample size": lambda: agreement_compare.precision(view, theme),
     }
     for (_, show), tab in zip(parts.items(), widgets.tabs(list(parts), "agreement_tabs"), strict=True):
         if tab.open:

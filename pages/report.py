@@ -44,7 +44,7 @@ def _is_sample() -> bool:
 def _page() -> None:
     reading = widgets.require_data()
     dataset = reading.dataset
-    st.title("A report to take away")
+    st.title("Export a report")
     st.write(
         "One file with live figures, tables, methods and where the data came from. It opens by double-click, needs no "
         "network, and prints."

@@ -43,7 +43,7 @@ def _page() -> None:
         review_session.show(title, desk, session, model, reliability)
         return
     review_start.named(name)
-    review, shown, away = widgets.tabs(["Review", "What reviews show", "Take away"], "review_tabs")
+    review, shown, away = widgets.tabs(["Review", "What reviews show", "Export"], "review_tabs")
     if review.open:
         with review:
             review_start.begin(desk, dataset, model, reliability)

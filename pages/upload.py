@@ -27,7 +27,7 @@ _SAYS_NOTHING = frozenset(
     {"answer", "answers", "annotation", "annotations", "data", "dataset", "export", "label", "labels", "result"}
     | {"results", "all", "file", "download", "output", "table", "sheet1", "untitled", "selectors", "test", "project"}
 )
-_HEADER = {"Found out by itself": None, "Yes": True, "No": False}
+_HEADER = {"Detect automatically": None, "Yes": True, "No": False}
 
 
 def _files():
@@ -52,11 +52,11 @@ def _files():
 def _overruled(files: tuple[str, ...]) -> tuple[str | None, bool | None]:
     """Format and header as the user says for these files; None leaves it to the reader."""
     stamp = "-".join(files)
-    with st.popover("Read it as something else", type="tertiary", key="format_popover"):
+    with st.popover("Change format", type="tertiary", key="format_popover"):
         wanted = st.selectbox(
-            "Take the files for",
+            "Read files as",
             [None, *formats()],
-            format_func=lambda name: "Found out by itself" if name is None else formats()[name],
+            format_func=lambda name: "Detect automatically" if name is None else formats()[name],
             key=f"format-{stamp}",
         )
         header = st.radio(
@@ -110,7 +110,7 @@ def _use(
     state.use(address)
     for name, content in classifiers:
         predictions.add(name, content)
-    home_drop.let_go()
+    home_drop.discard_dropped()
     upload_last.remember(source, question, choices)
     st.session_state["upload_done"] = reading.dataset.digest
     st.session_state["n_uploads"] = st.session_state.get("n_uploads", 0) + 1  # another key empties the drop zone

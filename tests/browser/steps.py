@@ -15,7 +15,7 @@ PAGES = {
     "Cases": r"stay uncertain at this trust level",
     "Review": r"Which cases need another opinion",
     "Reliability": r"Certainty rises from",
-    "Report": r"A report to take away",
+    "Report": r"Export a report",
     "Settings": r"Settings",
 }
 

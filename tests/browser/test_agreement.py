@@ -98,7 +98,7 @@ def test_a_file_with_dates_is_followed_over_time_compared_and_shown_letter_for_l
     page.get_by_role("option", name="Everything").click()
     settled(page)
     expect(page.get_by_text("Cases in both are resampled together")).to_be_visible()
-    page.get_by_role("tab", name="How precise").click()
+    page.get_by_role("tab", name="Precision and sample size").click()
     expect(page.get_by_text(re.compile("500 more answers make it"))).to_be_visible()
 
 
@@ -115,7 +115,7 @@ def test_the_table_behind_the_figure_can_be_taken_away(open_page, dashboard):
 def test_on_a_narrow_dark_screen_nothing_is_cut_and_nothing_moves_sideways(open_page, dashboard):
     page = open_page(f"{dashboard.url}/agreement?data=skin", width=390, height=1600, theme="dark")
     settled(page)
-    for name in ("Raters two by two", "By class", "How precise"):
+    for name in ("Pairwise agreement", "By class", "Precision and sample size"):
         page.get_by_role("tab", name=name).click()
         at_rest(page)
         assert overflow(page) <= 1

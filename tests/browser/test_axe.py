@@ -107,7 +107,7 @@ def test_no_stage_of_a_review_has_a_serious_violation(open_page, dashboard, them
         expect(page.get_by_text(seen).first).to_be_visible()
         found[stage] = grave(page, theme)
     click(page, "Leave")
-    for tab in ("What reviews show", "Take away"):
+    for tab in ("What reviews show", "Export"):
         page.get_by_role("tab", name=tab).click()
         settled(page)
         expect(page.get_by_role("tabpanel", name=tab).get_by_role("heading").first).to_be_visible()

@@ -16,7 +16,7 @@ FRUIT = b"case,rater,class\n" + b"".join(
 )
 
 
-def test_a_file_dropped_on_home_is_read_used_and_let_go(open_page, dashboard):
+def test_a_file_dropped_on_home_is_read_used_or_discarded(open_page, dashboard):
     """From the drop zone of Home to figures of these data, without a second drop."""
     page = open_page(dashboard.url)
     settled(page)

@@ -64,10 +64,10 @@ def test_a_full_posterior_can_be_cancelled_tried_again_and_says_that_it_fails_it
     settled(page)
     page.get_by_role("radio", name="Full posterior").click()
     page.get_by_role("button", name="Cancel", exact=True).click()
-    expect(page.get_by_text(re.compile("stopped on request: Difficulty ABC"))).to_be_visible()
+    expect(page.get_by_text(re.compile("cancelled: Difficulty ABC"))).to_be_visible()
     few_draws(page)
     settled(page)
-    expect(page.get_by_text(re.compile("stopped on request"))).to_have_count(0)
+    expect(page.get_by_text(re.compile("cancelled"))).to_have_count(0)
     expect(page.get_by_text(re.compile("Difficulty ABC fails its check of votes"))).to_be_visible()
     expect(page.get_by_role("heading", level=1)).to_contain_text("(Difficulty ABC, not converged)")
     for name, said in (
@@ -93,7 +93,7 @@ def test_other_pages_are_usable_while_a_sampler_is_at_work(open_page, dashboard)
     expect(
         page.get_by_role("button", name="Cancel", exact=True).or_(page.get_by_text("full posterior").first)
     ).to_be_visible()
-    page.get_by_role("radio", name="First answer").click()  # nobody wants the chains any more
+    page.get_by_role("radio", name="Posterior mode (quick)").click()  # nobody wants the chains any more
     expect(page.get_by_role("button", name="Cancel", exact=True)).to_have_count(0)
 
 

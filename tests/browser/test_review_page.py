@@ -58,7 +58,7 @@ def test_a_whole_session_by_mouse(open_page, opened):
     assert len({first, second, third}) == 3
     choose(page, next(name for name in FRUIT if name != panel_of(third)))
     step(page, "Record my opinion", "If you keep it: The case goes to arbitration.")
-    step(page, "Keep my opinion", page.get_by_role("heading", name="The session is through"))
+    step(page, "Keep my opinion", page.get_by_role("heading", name="Session complete"))
     expect(page.get_by_text(re.compile(f"{third} · done · you said .* · in arbitration"))).to_be_visible()
     click(page, f"Open {first}")
     expect(page.get_by_role("button", name=re.compile("Reopen the case"))).to_be_visible()
@@ -149,7 +149,7 @@ def test_a_whole_session_by_keyboard_alone(open_page, opened):
     assert store.trail(dataset.digest)[-1].kind == "undo"
     key("k", drawn(page, skipped))
     arrive(page, skipped)
-    cannot_tell(page.get_by_role("heading", name="The session is through"))
+    cannot_tell(page.get_by_role("heading", name="Session complete"))
     assert {len(review.reads) for review in store.cases(dataset.digest).values()} == {1}
 
 
@@ -160,7 +160,7 @@ def test_quick_keys_record_what_the_page_then_says(open_page, opened):
     start(page, "Ada")
     keep = page.get_by_role("button", name=re.compile("Keep my opinion"))
     refused = page.get_by_role("alert")
-    through = page.get_by_role("heading", name="The session is through")
+    through = page.get_by_role("heading", name="Session complete")
     expected = {}
     for keys, name in (("3", "plum"), ("1", "apple"), ("132", "")):
         case_id = arrive(page, other_than=list(expected)[-1] if expected else "")

@@ -51,7 +51,7 @@ def test_a_second_opinion_arbitration_and_reopening(open_page, opened):
     """Asked blind, it is read blind; a third person ends the dispute with a distribution; a reason reopens it."""
     dataset, url, store = opened("dispute", [*fruit_rows("d", 1), "d0,Rita,quince"])
     page = open_page(url)
-    through = page.get_by_role("heading", name="The session is through")
+    through = page.get_by_role("heading", name="Session complete")
     start(page, "Ada")
     choose(page, "quince")
     step(page, "Record my opinion", "You disagree.")
@@ -61,7 +61,7 @@ def test_a_second_opinion_arbitration_and_reopening(open_page, opened):
     step(page, "Ask for the second opinion", through)
     for name in ("Bo", "Cleo"):
         click(page, re.compile("Another session|^Leave|^logout"))
-        click(page, "Somebody else")
+        click(page, "Switch reviewer")
         sign(page, name)
         click(page, "Give it" if name == "Bo" else "Decide")
         expect(page.get_by_text("What the raters said")).to_have_count(0)

@@ -29,7 +29,7 @@ def test_a_selection_holds_on_every_page_stands_in_the_address_and_can_be_taken_
     address = page.url
     go_to(page, "Models")
     expect(page.get_by_text("3 of 12 raters")).to_be_visible()
-    page.get_by_role("button", name="Show everything").click()
+    page.get_by_role("button", name="Clear filters").click()
     settled(page)
     expect(page.get_by_text("3 of 12 raters")).to_have_count(0)
     expect(page).not_to_have_url(re.compile("select="))

@@ -98,7 +98,7 @@ def test_large_data_wait_until_somebody_asks(monkeypatch):
     rows = "".join(f"{case},{rater},{'xy'[(case + rater) % 2]}\n" for case in range(7) for rater in range(3))
     app = home(kept("case,rater,class\n" + rows))
     assert figures(app)["Uncertain cases"] == "–"
-    ask = next(button for button in app.button if button.label == "Work it out")
+    ask = next(button for button in app.button if button.label == "Compute")
     settle(ask.click().run())
     assert figures(app)["Uncertain cases"] != "–"
 

@@ -69,7 +69,7 @@ def test_models_of_more_and_of_two_classes_are_compared_on_the_class_that_all_of
     app = choose(opened("models", "anaesthesia"), "dawid-skene", "difficulty-ABC")
     frame = comparison(app)
     assert frame.notna().all().all()
-    assert list(frame["by"]) == ["EM", "first answer"] and "share that is 1" in frame.columns
+    assert list(frame["by"]) == ["EM", "posterior mode"] and "share that is 1" in frame.columns
     assert "(no interval)" in frame["share that is 1"][1]
 
 

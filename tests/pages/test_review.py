@@ -121,7 +121,7 @@ def test_figures_and_files_after_a_review():
     assert "mean certainty" in words(app) or "bought no certainty" in words(app)
     people = next(table.value for table in app.dataframe if "reviewer" in table.value)
     assert people[["reviewer", "reads", "of them blind"]].values.tolist() == [["Ada", 1, 1]]
-    tab(app, "Take away")
+    tab(app, "Export")
     assert any(heading.value == "Decisions as a further rater" for heading in app.subheader)
 
 
@@ -129,7 +129,7 @@ def test_decisions_become_a_further_rater_of_a_new_dataset():
     """The case that was closed by agreement gets one annotation more; the dataset that was reviewed stays."""
     dataset = kept("agreed", b"case,rater,class\n1,a,x\n1,b,x\n1,c,x\n")
     app = press(through_one_case(signed(dataset.digest), "x"), "Leave")
-    tab(app, "Take away")
+    tab(app, "Export")
     app.toggle(key="adjudication_closed").set_value(True).run()
     press(app, "Make the new dataset")
     grown = open_dataset(app.session_state["data"]).dataset
@@ -141,10 +141,10 @@ def test_decisions_become_a_further_rater_of_a_new_dataset():
 def test_reviews_of_a_sample_can_be_erased():
     """After saying how many steps there are; then nothing is left of them."""
     app = press(through_one_case(signed("anaesthesia"), "1"), "Leave")
-    tab(app, "Take away")
+    tab(app, "Export")
     assert "This erases 3 steps on 1 case, of all reviewers" in words(app)
     press(app, "Erase all reviews")
-    assert app.info[0].value == "There is nothing to take away yet."
+    assert app.info[0].value == "There is nothing to export yet."
 
 
 def test_who_has_seen_a_case_on_the_cases_page_reads_it_open():
@@ -174,7 +174,7 @@ def test_a_reviewed_case_does_not_come_again_to_its_reviewer_but_to_another():
     press(press(app, "y"), "Record my opinion")
     press(app, "Leave")
     assert any(button.label == "Start with 1 case" for button in app.button)
-    press(app, "Somebody else")
+    press(app, "Switch reviewer")
     app.text_input(key="reviewer_field").set_value("Bo").run()
     assert any(button.label == "Start with 2 cases" for button in app.button)
 

@@ -142,5 +142,5 @@ def _wanted(dataset: Dataset, what: str, size: int, most: int) -> bool:
     if size <= most or st.session_state.get(key):
         return True
     st.caption("With data of this size this takes a while.")
-    st.button("Work it out", on_click=st.session_state.__setitem__, args=(key, True), key=f"ask-{key}")
+    st.button("Compute", on_click=st.session_state.__setitem__, args=(key, True), key=f"ask-{key}")
     return False

@@ -9,7 +9,7 @@ from core.text import plural
 
 def show(dataset: Dataset, n_classifiers: int) -> None:
     """One line for each reason."""
-    st.subheader("What these data do not allow", anchor=False)
+    st.subheader("Not available for these data", anchor=False)
     lacking = _lacking(dataset, n_classifiers)
     if not lacking:
         st.write("Nothing is left out: everything that Plurality does can be done with them.")

@@ -78,7 +78,7 @@ def uncertain(views: home_known.Views, certain: CertaintyResult | None) -> None:
     help_sign = widgets.explained("annotation certainty")
     if certain is None:
         st.metric("Uncertain cases", "–", help=help_sign)
-        st.caption("Not worked out yet." if views.plausible.n_annotations else "No answer can be used.")
+        st.caption("Not computed yet." if views.plausible.n_annotations else "No answer can be used.")
         return
     below = certain.n_below(UNCERTAIN_BELOW)
     share = cached_home.share_of(below, len(certain.cases))
@@ -103,7 +103,7 @@ def classifier(sweep: SweepTable | None, reliability: float, metric: str) -> Non
         leader = next(iter(leaders([evaluation], metric)), None)
     if leader is None:
         st.metric(title, "–", help=widgets.explained("top3 accuracy"))
-        st.caption("Not worked out yet." if sweep is None else "No classifier predicts a case of these data.")
+        st.caption("Not computed yet." if sweep is None else "No classifier predicts a case of these data.")
         return
     value = evaluation.values[leader.name][metric]
     st.metric(title, number(value.mean), help=widgets.explained("top3 accuracy"))

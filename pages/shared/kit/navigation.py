@@ -22,7 +22,7 @@ def pages() -> dict[str, list]:
             st.Page("pages/review.py", title="Review", icon=":material/rate_review:"),
         ],
         "Classifiers": [st.Page("pages/reliability.py", title="Reliability", icon=":material/trending_up:")],
-        "Take away": [st.Page("pages/report.py", title="Report", icon=":material/description:")],
+        "Export": [st.Page("pages/report.py", title="Report", icon=":material/description:")],
         "Plurality": [st.Page("pages/settings.py", title="Settings", icon=":material/settings:")],
     }
 

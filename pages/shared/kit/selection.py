@@ -38,7 +38,7 @@ def line() -> None:
             f"{now.dataset.n_annotations:,} of {plural(whole.dataset.n_annotations, 'annotation')}",
             width="content",
         )
-        st.button("Show everything", type="tertiary", on_click=state.choose, args=(Selection(),), key="select_all")
+        st.button("Clear filters", type="tertiary", on_click=state.choose, args=(Selection(),), key="select_all")
 
 
 def named() -> dict[str, Selection]:
@@ -52,7 +52,7 @@ def keep_as(name: str, chosen: Selection) -> None:
     belongings.add_selection(st.session_state["data"], name, chosen.to_text())
 
 
-@st.dialog("Which annotations count?", width="medium")
+@st.dialog("Filter annotations", width="medium")
 def _dialog(dataset: Dataset) -> None:
     now = state.selection()
     with st.form("selection", border=False):

@@ -69,7 +69,7 @@ def checks(fitted: list[Fitted], shown: Fitted, theme) -> None:
             st.caption(f"Open symbols: for {plural(high, 'case')} the importance weights are not to be trusted (k).")
         frame = pd.DataFrame([{name: getattr(row, name) for name in row.__slots__} for row in rows])
         widgets.download(frame, "Leave-one-out", "leave_one_out", "loo_table")
-    with st.expander("How the chains went", expanded=len(mine) <= figures.MOST_MODELS):
+    with st.expander("Chain diagnostics", expanded=len(mine) <= figures.MOST_MODELS):
         for one in (one for one in mine if one.bayes.diagnostics is not None):
             st.caption(f"**{markdown(one.title)}**: {markdown(one.bayes.diagnostics.words)}")
 

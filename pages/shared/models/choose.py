@@ -20,7 +20,7 @@ from pages.shared.models import scores
 RESTARTS = (0, 20, 100, 200)
 # Where held-out scores do not say how far the annotations of a case are independent, they are not taken for it.
 _UNTIL_KNOWN = {"beta": 0.6, "doubt": 0.02}
-FIRST, FULL = "First answer", "Full posterior"
+FIRST, FULL = "Posterior mode (quick)", "Full posterior"
 _CHOSEN, _OPENED = "models_chosen", "_models_opened"
 _SWITCHES = {
     "bias": "Rater bias: sensitivity and specificity differ",
@@ -151,7 +151,7 @@ def _more(view: Dataset) -> tuple[dict, dict, int]:
     )  # fmt: skip
     n_gold = len(gold_cases(view))
     use_gold = bool(n_gold) and st.toggle(
-        f"Hold the {plural(n_gold, 'case')} of known class fixed", key="use_gold", persist_state="session"
+        f"Hold the {plural(n_gold, 'gold case')} fixed", key="use_gold", persist_state="session"
     )
     left, right = st.columns(2)
     n_draws = left.number_input("Draws a chain", 100, 10_000, 1000, 100, key="nuts_draws", persist_state="session")

@@ -19,7 +19,7 @@ from pages.shared.models import checks as models_checks
 from pages.shared.models import jobs as models_jobs
 
 MOST_BADGES = 6
-_METHODS = {"em": "EM", "map": "first answer", "nuts": "full posterior", "vote": "votes"}
+_METHODS = {"em": "EM", "map": "posterior mode", "nuts": "full posterior", "vote": "votes"}
 _HELP = {
     "elpd less the best": st.column_config.TextColumn(help=explained("leave-one-case-out")),
     "check of raters": st.column_config.TextColumn(help=explained("predictive check")),
@@ -209,7 +209,7 @@ def agreement(fitted: list[Fitted], shown: Fitted, theme) -> None:
 def _gold(shown: Fitted, fits: dict, theme) -> None:
     if shown.dataset.gold is None or not (shown.dataset.gold >= 0).any():
         return
-    widgets.heading("Against the known classes", "calibration")
+    widgets.heading("Against gold", "calibration")
     rows, curve = [], None
     for title, fit in fits.items():
         try:
@@ -237,7 +237,7 @@ def _gold(shown: Fitted, fits: dict, theme) -> None:
             column_config=columns.numbers("accuracy", "log-loss") | columns.ends(),
             key="gold_table",
         )
-        widgets.download(frame, "Against the known classes", "known_classes", "gold_download")
+        widgets.download(frame, "Against gold", "known_classes", "gold_download")
     if curve is not None:
         widgets.plot(
             model_figures.calibration_curve(
@@ -245,7 +245,7 @@ def _gold(shown: Fitted, fits: dict, theme) -> None:
                 f"How sure {plotly(models_jobs.label(shown))} is, and how often it is right",
             ),
             "calibration",
-            "Calibration against known classes",
+            "Calibration against gold",
         )  # fmt: skip
 
 

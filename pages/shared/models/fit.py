@@ -75,7 +75,7 @@ def came_about(shown: Fitted, theme) -> None:
         if shown.bayes.diagnostics is not None:
             st.caption(markdown(shown.bayes.diagnostics.words), help=widgets.explained("convergence"))
         settings = pd.DataFrame({"setting": list(fit.settings), "value": [str(v) for v in fit.settings.values()]})
-        with st.expander("Settings, to do it again"):
+        with st.expander("Reproduce this result"):
             st.dataframe(settings, hide_index=True, key="model_settings")
 
 

@@ -155,7 +155,7 @@ def cases(shown: Fitted, vote: RaterModelFit, theme) -> None:
     if not len(order):
         st.write("The model and the votes name the same class on every case.")
         return
-    said = "least certain first" if every else "the surest first"
+    said = "least certain first" if every else "most certain first"
     st.caption(f"{plural(len(order), 'case')}, {said}. Choose a row to see why, and to open the case.")
     frame = _case_frame(shown, vote, order[:MOST_ROWS], by_vote, by_model)
     found = st.dataframe(

@@ -138,7 +138,7 @@ def take_away(store: ReviewStore, dataset: Dataset) -> None:
     """The state of every case, the whole trail, and a dataset with the decisions as a further rater."""
     reviews = store.cases(dataset.digest)
     if not reviews:
-        st.info("There is nothing to take away yet.", icon=":material/hourglass_empty:")
+        st.info("There is nothing to export yet.", icon=":material/hourglass_empty:")
         return
     widgets.heading("To take away")
     widgets.download(

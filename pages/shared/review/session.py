@@ -54,7 +54,7 @@ def show(title, desk: Desk, session: Session, model: PlausibilityModel, reliabil
     case_id = chosen if chosen in {line.case_id for line in lines} else progress.current
     listed = case_id is None or st.session_state.get("review_list", False)
     title.title(
-        "The session is through"
+        "Session complete"
         if listed and progress.current is None
         else plural(len(lines), "case")
         if listed

@@ -47,7 +47,7 @@ def reviewer(store: ReviewStore, dataset: Dataset) -> str | None:
     )
     known = dict.fromkeys(event.reviewer for event in reversed(store.trail(dataset.digest)))
     if known:
-        st.caption("Or go on as")
+        st.caption("Continue as")
         with st.container(horizontal=True):
             for name in list(known)[:MOST_NAMES]:
                 st.button(markdown(shorten(name, 40)), on_click=_sign, args=(name,), key=f"sign-{name}")
@@ -58,7 +58,7 @@ def named(name: str) -> None:
     """Who reviews, in one line, with a way to change it."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"You review as **{markdown(shorten(name, 60))}**", width="content")
-        st.button("Somebody else", type="tertiary", on_click=_sign_off, key="sign_off")
+        st.button("Switch reviewer", type="tertiary", on_click=_sign_off, key="sign_off")
 
 
 def _sign(name: str | None = None) -> None:
@@ -205,7 +205,7 @@ def _offered(dataset: Dataset) -> list[str]:
 
 
 def _filter(dataset: Dataset) -> Filter:
-    with st.expander("Only some cases"):
+    with st.expander("Filter cases"):
         named = st.selectbox("On which this class was named", [None, *dataset.classes], key="filter_class",
                              format_func=lambda name: "any" if name is None else name)  # fmt: skip
         rater = pair = None

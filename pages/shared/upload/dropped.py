@@ -26,7 +26,7 @@ def dropped() -> list:
     if uploads:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(f":material/draft: From Home: {', '.join(name_of(upload) for upload in uploads)}")
-            st.button("Let go", type="tertiary", on_click=let_go, key="let_go")
+            st.button("Discard", type="tertiary", on_click=discard_dropped, key="discard_dropped")
     return uploads
 
 
@@ -37,6 +37,6 @@ def name_of(upload) -> str:
     return markdown(shorten(upload.name, 60))
 
 
-def let_go() -> None:
+def discard_dropped() -> None:
     """Forget what was dropped."""
     st.session_state.pop(_DROPPED, None)

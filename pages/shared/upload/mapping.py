@@ -13,7 +13,7 @@ from core.text import markdown, plural, shorten
 NOBODY = "(none)"
 ROW_NUMBER = "(the row's number)"
 ANONYMOUS = "(none: answers are anonymous)"
-KINDS = {"Found out by itself": None, "A class": "class", "A score": "score", "A ranking": "ranking"}
+KINDS = {"Detect automatically": None, "A class": "class", "A score": "score", "A ranking": "ranking"}
 REPEATS = {"Keep them all": "keep", "Use only the first": "first", "Refuse the file": "refuse"}
 TITLES = {
     "long": "One row per answer",
@@ -31,7 +31,7 @@ ROLES = {
     "confidence": "confidence",
     "time": "date",
     "group": "group",
-    "gold": "known class",
+    "gold": "gold",
     "count": "count",
 }
 _NEEDED = {"case": "case", "answer": "answer"}
@@ -151,7 +151,7 @@ def _long(pick: _Picker, guess: Mapping) -> Mapping:
         why["anonymous"] = "chosen on screen"
         rater = None
     answer = pick.one("Answer (class or score)", guess.answer, None, "answer_column")
-    with st.expander("More columns: ranks, date, group, known class", expanded=guess.ranked, key=f"more-{pick.key}"):
+    with st.expander("More columns: ranks, date, group, gold", expanded=guess.ranked, key=f"more-{pick.key}"):
         rank = pick.one("Rank in a differential diagnosis", guess.rank, NOBODY, "rank_column")
         confidence = pick.one("Confidence in each class", guess.confidence, NOBODY, "confidence_column")
         separators = _separators(guess, pick.key) if rank is None and confidence is None else None
@@ -197,7 +197,7 @@ def _raters_across(pick: _Picker, guess: Mapping, layout: str) -> Mapping:
     )
     raters = pick.several("Raters (one column each)", guess.raters, (case, count, guess.group, guess.gold), "raters")
     separators = None
-    with st.expander("More columns: group, known class", expanded=guess.ranked, key=f"more-{pick.key}"):
+    with st.expander("More columns: group, gold", expanded=guess.ranked, key=f"more-{pick.key}"):
         group = pick.one("Group of the case", guess.group, NOBODY, "group_column") if layout == "wide" else None
         gold = pick.one("Known class of the case", guess.gold, NOBODY, "gold_column") if layout == "wide" else None
         if layout == "wide":

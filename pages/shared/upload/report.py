@@ -89,7 +89,7 @@ def facts(reading: Reading) -> None:
     if dataset.kind != "score":
         words.append(f"{classes_per_case(dataset).mean():.1f} classes named a case")
     if dataset.gold is not None:
-        words.append(f"{plural(int((dataset.gold >= 0).sum()), 'case')} of known class")
+        words.append(f"{plural(int((dataset.gold >= 0).sum()), 'gold case')}")
     if dataset.case_group is not None:
         words.append(f"{plural(len(set(dataset.case_group)), 'group')} of cases")
     words += ["risk levels known"] * (dataset.class_risk is not None) + ["with dates"] * (dataset.time is not None)

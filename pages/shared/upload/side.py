@@ -13,7 +13,7 @@ from core.text import markdown, plural
 from pages.shared.cache import datasets as cached
 
 _CARDS = {
-    "gold": ("Known classes (gold)", "A table with the case and its known class."),
+    "gold": ("Gold", "A table with the case and its gold class."),
     "classes": ("Class table", "A table with the class and its display name, order or risk (low, medium, high)."),
     "cases": ("Case table", "A table with the case and its text, image, group or date."),
 }
@@ -54,7 +54,7 @@ def classifiers(source: Source, dataset: Dataset) -> tuple[Classifiers, ...]:
 def side_files(source: Source, n_uploads: int) -> tuple[Source, tuple[str, ...]]:
     """The source with what the user put beside it, and what tells these side files from others."""
     side, told = source.side, []
-    with st.expander("Beside the answers: known classes, class table, case table, images, predictions", key="beside"):
+    with st.expander("Beside the annotations: gold, class table, case table, images, predictions", key="beside"):
         for kind, (title, what) in _CARDS.items():
             with st.container(border=True):
                 st.markdown(f"**{title}**")
@@ -92,7 +92,7 @@ def side_files(source: Source, n_uploads: int) -> tuple[Source, tuple[str, ...]]
     present = [title for kind, (title, _) in _CARDS.items() if _found(side, kind)]
     present += ["images"] * bool(side.images) + ["predictions"] * bool(side.predictions)
     if present:
-        st.caption(f":material/check_circle: Beside the answers: {', '.join(present)}.")
+        st.caption(f":material/check_circle: Beside the annotations: {', '.join(present)}.")
     return replace(source, side=side), tuple(told)
 
 
@@ -101,7 +101,7 @@ def _found(side: SideFiles, kind: str) -> str:
     if part is None:
         return ""
     if kind == "gold":
-        return f"{plural(len(part), 'case')} of known class"
+        return f"{plural(len(part), 'gold case')}"
     if kind == "classes":
         beside = [word for word, known in (("names", part.display), ("risk", part.risk)) if known]
         return plural(len(part.names), "class", "classes") + (f" with {' and '.join(beside)}" if beside else "")
