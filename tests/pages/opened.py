@@ -31,7 +31,7 @@ def settle(app: AppTest) -> AppTest:
 
 def opened(page: str, data: str) -> AppTest:
     """The page on a sample or a kept dataset."""
-    app = AppTest.from_file(APP, default_timeout=60)
+    app = AppTest.from_file(APP, default_timeout=300)
     app.session_state["data"] = data
     app.run()
     return settle(app.switch_page(f"pages/{page}.py").run())

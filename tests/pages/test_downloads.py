@@ -87,7 +87,7 @@ def tables(tmp_path_factory):
     def of(page: str, data: str, *states: dict):
         patch.setenv("PLURALITY_HOME", str(tmp_path_factory.mktemp("home")))
         buttons.clear()
-        app = AppTest.from_file(APP, default_timeout=60)
+        app = AppTest.from_file(APP, default_timeout=300)
         app.session_state["data"] = kept(data) if "\n" in data else data
         app.run()
         frames, settings = {}, {}

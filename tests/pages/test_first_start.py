@@ -30,7 +30,7 @@ class Compiling:
 
 @pytest.mark.parametrize("missing", ["reading", "agreement"])
 def test_a_page_waits_for_its_own_parts_and_opens_when_they_are_there(missing, monkeypatch):
-    app = AppTest.from_file(APP, default_timeout=60)
+    app = AppTest.from_file(APP, default_timeout=300)
     app.session_state["data"] = "caries"
     monkeypatch.setattr(cached, "preparation", lambda: Compiling(missing))
     app.run()
@@ -50,7 +50,7 @@ def test_every_page_that_computes_says_what_it_needs_of_what_is_compiled():
 
 def test_home_without_data_does_not_wait(monkeypatch):
     monkeypatch.setattr(cached, "preparation", lambda: Compiling(*PARTS))
-    app = AppTest.from_file(APP, default_timeout=60).run()
+    app = AppTest.from_file(APP, default_timeout=300).run()
     assert "disagree" in app.title[0].value and "being compiled" not in words(app)
     assert not app.exception
 

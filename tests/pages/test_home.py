@@ -18,7 +18,7 @@ SCORES = "case,rater,score\n" + "".join(f"{i // 3},{i % 3},{i * 0.7 % 5 + i // 3
 
 
 def home(data: str) -> AppTest:
-    app = AppTest.from_file(APP, default_timeout=60)
+    app = AppTest.from_file(APP, default_timeout=300)
     app.session_state["data"] = data
     return settle(app.run())
 
@@ -28,7 +28,7 @@ def figures(app: AppTest) -> dict[str, str]:
 
 
 def test_without_data_home_offers_every_sample_and_a_drop_zone():
-    app = AppTest.from_file(APP, default_timeout=60).run()
+    app = AppTest.from_file(APP, default_timeout=300).run()
     labels = [button.label for button in app.button]
     assert [f"Open {sample.title}" for sample in SAMPLES] == [label for label in labels if label.startswith("Open ")]
     assert all(sample.shows in words(app) and sample.size in words(app) for sample in SAMPLES)
@@ -113,7 +113,7 @@ def test_a_kept_dataset_whose_description_is_damaged_is_listed_and_can_only_be_f
     digest = kept("case,rater,class\n1,a,x\n2,b,y\n1,b,y\n", "to be damaged")
     sound = kept("case,rater,class\n1,a,x\n2,b,y\n1,b,x\n", "sound")
     (current_settings().datasets / digest / "dataset.json").write_text("{")
-    app = AppTest.from_file(APP, default_timeout=60).run()
+    app = AppTest.from_file(APP, default_timeout=300).run()
     said = words(app)
     assert f"Damaged dataset {digest[:8]}" in said and "Its description cannot be read." in said
     keys = {button.key for button in app.button}

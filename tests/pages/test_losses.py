@@ -28,7 +28,7 @@ PREDICTIONS = "\n".join(["case,class,score", *(f"{case},{'xyz'[case % 3]},1" for
 
 def another_tab(page: str, address: str, **said) -> AppTest:
     """A new session that is opened by an address."""
-    app = AppTest.from_file(APP, default_timeout=60)
+    app = AppTest.from_file(APP, default_timeout=300)
     app.query_params["data"] = address
     for part, value in said.items():
         app.query_params[part] = value
@@ -44,7 +44,7 @@ def sidebar(address: str) -> AppTest:
 
         frame.sidebar()
 
-    app = AppTest.from_function(drawn, default_timeout=60)
+    app = AppTest.from_function(drawn, default_timeout=300)
     app.session_state["data"] = address
     return app.run()
 

@@ -70,7 +70,7 @@ def said(request, tmp_path_factory):
         keep(dataset)
     address = "skin" if request.param == "skin" else dataset.digest
     found = raters_to_act_on(monitor(dataset.as_classes()[0]))
-    app = AppTest.from_file(APP, default_timeout=60)
+    app = AppTest.from_file(APP, default_timeout=300)
     app.session_state["data"] = address
     app.run()
     page = settle(app.switch_page("pages/raters.py").run())
@@ -150,7 +150,7 @@ def test_the_figure_of_raters_draws_it(said):
 def test_home_draws_it_where_raters_are_its_door(said):
     """The sample has classifiers, which stand there instead."""
     dataset, found, *_ = said
-    app = AppTest.from_file(APP, default_timeout=60)
+    app = AppTest.from_file(APP, default_timeout=300)
     app.session_state["data"] = "skin" if dataset.gold is None else dataset.digest
     page = settle(settle(app.run()).run())
     if dataset.gold is None:

@@ -74,7 +74,7 @@ ODD_DATA = {
 
 def open_page(page: str, data: str) -> AppTest:
     """The page as it stands when its background work is done."""
-    app = AppTest.from_file(APP, default_timeout=60)
+    app = AppTest.from_file(APP, default_timeout=300)
     app.session_state["data"] = data
     app.run()
     if page != "home":
@@ -104,7 +104,7 @@ def test_every_page_opens_with_every_sample(page, sample):
 @pytest.mark.parametrize("name", ODD_DATA)
 def test_every_page_and_every_tab_opens_with_odd_data(name):
     """What cannot be computed is said, never as a value of the machine; nothing raises."""
-    app = AppTest.from_file(APP, default_timeout=60)
+    app = AppTest.from_file(APP, default_timeout=300)
     app.session_state["data"] = kept(ODD_DATA[name])
     settle(app.run())
     n_tabs = 0
@@ -125,7 +125,7 @@ def test_every_page_and_every_tab_opens_with_odd_data(name):
 @pytest.mark.parametrize("page", PAGES)
 def test_every_page_opens_without_data(page):
     """Without data each page says how to get some, or does without."""
-    app = AppTest.from_file(APP, default_timeout=60).run()
+    app = AppTest.from_file(APP, default_timeout=300).run()
     if page != "home":
         app.switch_page(f"pages/{page}.py").run()
     assert_sound(app)
@@ -133,7 +133,7 @@ def test_every_page_opens_without_data(page):
 
 def test_an_address_that_leads_nowhere_says_what_to_do():
     """A digest that is not kept gives an error with a remedy, and the start page."""
-    app = AppTest.from_file(APP, default_timeout=60)
+    app = AppTest.from_file(APP, default_timeout=300)
     app.query_params["data"] = "0" * 32
     app.run()
     assert "Open its file again" in app.error[0].value
@@ -157,7 +157,7 @@ def test_the_vote_start_and_the_best_restart_are_told_apart():
 
 def test_the_address_names_dataset_case_and_reliability():
     """What is on screen can be sent as an address."""
-    app = AppTest.from_file(APP, default_timeout=60)
+    app = AppTest.from_file(APP, default_timeout=300)
     app.query_params["data"] = "anaesthesia"
     app.query_params["case"] = "7"
     app.query_params["reliability"] = "2.5"
@@ -173,7 +173,7 @@ def test_the_address_names_dataset_case_and_reliability():
 def test_a_file_of_predictions_that_does_not_fit_is_named_with_the_reason():
     """A selection may have none of its cases; the other file goes on being used."""
     data = kept("case,rater,class\n1,a,x\n2,b,y\n1,b,y\n2,a,y\n")
-    app = AppTest.from_file(APP, default_timeout=60)
+    app = AppTest.from_file(APP, default_timeout=300)
     app.session_state["data"] = data
     files = {"fits": b"case,class,score\n1,x,1\n2,y,1\n", "of <others>": b"case,class,score\n7,x,1\n"}
     for name, content in files.items():

@@ -63,7 +63,7 @@ def test_scores_have_no_review():
 
 def test_without_data_a_file_is_asked_for():
     """The page opens without a dataset."""
-    app = AppTest.from_file(APP, default_timeout=60).run()
+    app = AppTest.from_file(APP, default_timeout=300).run()
     app.switch_page("pages/review.py").run()
     assert app.title[0].value == "No data open yet"
 

@@ -12,7 +12,7 @@ APP = str(Path(__file__).resolve().parents[2] / "app.py")
 
 def opened(page: str, **query) -> AppTest:
     """The page as an address opens it, when its background work is done."""
-    app = AppTest.from_file(APP, default_timeout=60)
+    app = AppTest.from_file(APP, default_timeout=300)
     for name, value in query.items():
         app.query_params[name] = value
     app.run()
@@ -47,7 +47,7 @@ def test_the_selection_is_said():
 
 @pytest.mark.parametrize(("text", "said"), [('{"raters":["nobody"]}', "no rater"), ("{", "selection cannot")])
 def test_a_selection_that_does_not_fit_is_said_and_let_go(text, said):
-    app = AppTest.from_file(APP, default_timeout=60)
+    app = AppTest.from_file(APP, default_timeout=300)
     app.query_params["data"], app.query_params["select"] = "caries", text
     app.run()
     assert not app.exception

@@ -34,7 +34,7 @@ def settled(app: AppTest) -> AppTest:
 def dropped(*files: tuple[str, bytes], app: AppTest | None = None) -> AppTest:
     """The Upload page after these files were dropped."""
     if app is None:
-        app = AppTest.from_file(APP, default_timeout=60).run()
+        app = AppTest.from_file(APP, default_timeout=300).run()
         app.switch_page("pages/upload.py").run()
     app.file_uploader[0].set_value([(name, content, "") for name, content in files]).run()
     return settled(app)
