@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from .._kernels import log_gamma_draw
-from ._kernels import log_block, mass_after
+from ._kernels import alike_before, log_block, mass_after
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -36,23 +36,7 @@ def same_ranking(entry_ptr, entry_class, entry_block, first, last):
     example = np.empty(last - first, np.int64)
     n_distinct = 0
     for a in range(first, last):
-        size = entry_ptr[a + 1] - entry_ptr[a]
-        same = -1
-        for d in range(n_distinct):
-            other = example[d]
-            if entry_ptr[other + 1] - entry_ptr[other] != size:
-                continue
-            alike = True
-            for e in range(size):
-                if (
-                    entry_class[entry_ptr[a] + e] != entry_class[entry_ptr[other] + e]
-                    or entry_block[entry_ptr[a] + e] != entry_block[entry_ptr[other] + e]
-                ):
-                    alike = False
-                    break
-            if alike:
-                same = d
-                break
+        same = alike_before(entry_ptr, entry_class, entry_block, example, n_distinct, a)
         if same < 0:
             example[n_distinct] = a
             same = n_distinct

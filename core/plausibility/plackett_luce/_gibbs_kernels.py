@@ -182,6 +182,39 @@ def propose(
 
 
 @njit(cache=True, nogil=True)
+def try_proposal(
+    rater_ptr,
+    block_ptr,
+    member,
+    whole,
+    fraction,
+    shape,
+    ranked,
+    corrected,
+    current,
+    lam,
+    proposal,
+    exposure,
+    after,
+    rate,
+    table,
+    count,
+):
+    """One sweep's proposal, and whether it is accepted: always, save where fractional copies need the correction.
+
+    ``current`` is the correction of ``lam``. Returns the answer, and the correction of what is then in force.
+    """
+    propose(
+        rater_ptr, block_ptr, member, whole, fraction, shape, ranked, lam, proposal, exposure, after, rate, table, count
+    )
+    if not corrected:
+        return True, current
+    new = log_correction(rater_ptr, block_ptr, member, fraction, proposal, after, rate, table)
+    take = np.log(1.0 - np.random.random()) < new - current
+    return take, new if take else current
+
+
+@njit(cache=True, nogil=True)
 def keep_draw(lam, n_rest, rest_shape, share, order, largest):
     """Normalised λ into a row of ``share``, with its leading places; returns the share of the rest."""
     total = 0.0
@@ -225,7 +258,7 @@ def gibbs(seed, rater_ptr, block_ptr, member, weight, n_named, n_rest, alpha, n_
     accepted = 0
     n_sweeps = n_burn + n_draws * thin
     for sweep in range(n_sweeps):
-        propose(
+        take, current = try_proposal(
             rater_ptr,
             block_ptr,
             member,
@@ -233,6 +266,8 @@ def gibbs(seed, rater_ptr, block_ptr, member, weight, n_named, n_rest, alpha, n_
             fraction,
             shape,
             ranked,
+            corrected,
+            current,
             lam,
             proposal,
             exposure,
@@ -241,12 +276,6 @@ def gibbs(seed, rater_ptr, block_ptr, member, weight, n_named, n_rest, alpha, n_
             table,
             count,
         )
-        take = True
-        if corrected:
-            new = log_correction(rater_ptr, block_ptr, member, fraction, proposal, after, rate, table)
-            take = np.log(1.0 - np.random.random()) < new - current
-            if take:
-                current = new
         if take:
             lam[:] = proposal
             accepted += 1

@@ -20,6 +20,27 @@ TABLE_SIZE = 256
 
 
 @njit(cache=True, nogil=True)
+def alike_before(entry_ptr, entry_class, entry_block, example, n_distinct, annotation):
+    """Which distinct ranking so far an annotation gives, -1 for none; ``example`` has one annotation of each."""
+    size = entry_ptr[annotation + 1] - entry_ptr[annotation]
+    for d in range(n_distinct):
+        other = example[d]
+        if entry_ptr[other + 1] - entry_ptr[other] != size:
+            continue
+        alike = True
+        for e in range(size):
+            if (
+                entry_class[entry_ptr[annotation] + e] != entry_class[entry_ptr[other] + e]
+                or entry_block[entry_ptr[annotation] + e] != entry_block[entry_ptr[other] + e]
+            ):
+                alike = False
+                break
+        if alike:
+            return d
+    return -1
+
+
+@njit(cache=True, nogil=True)
 def local_blocks(entry_ptr, entry_class, entry_block, first, last, n_classes):
     """Annotations ``first`` to ``last`` as blocks over the classes named there; identical rankings counted together.
 
@@ -37,31 +58,16 @@ def local_blocks(entry_ptr, entry_class, entry_block, first, last, n_classes):
     n_blocks = 0
     n_members = 0
     for a in range(first, last):
-        size = entry_ptr[a + 1] - entry_ptr[a]
-        same = -1
-        for d in range(n_raters):
-            other = example[d]
-            if entry_ptr[other + 1] - entry_ptr[other] != size:
-                continue
-            alike = True
-            for e in range(size):
-                if (
-                    entry_class[entry_ptr[a] + e] != entry_class[entry_ptr[other] + e]
-                    or entry_block[entry_ptr[a] + e] != entry_block[entry_ptr[other] + e]
-                ):
-                    alike = False
-                    break
-            if alike:
-                same = d
-                break
+        same = alike_before(entry_ptr, entry_class, entry_block, example, n_raters, a)
         if same >= 0:
             multiplicity[same] += 1
             continue
         example[n_raters] = a
         multiplicity[n_raters] = 1
         last_block = entry_block[entry_ptr[a + 1] - 1]
+        names_all = entry_ptr[a + 1] - entry_ptr[a] == n_classes
         for e in range(entry_ptr[a], entry_ptr[a + 1]):
-            if size == n_classes and entry_block[e] == last_block:
+            if names_all and entry_block[e] == last_block:
                 break
             if e == entry_ptr[a] or entry_block[e] != entry_block[e - 1]:
                 n_blocks += 1

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from ._attention_kernels import LEAST, attend
-from ._gibbs_kernels import keep_draw, log_correction, mark_ranked, propose, set_copies
+from ._gibbs_kernels import keep_draw, log_correction, mark_ranked, set_copies, try_proposal
 from ._kernels import TABLE_SIZE
 
 
@@ -117,7 +117,7 @@ def advance(
         if corrected and stale:
             current = log_correction(rater_ptr, block_ptr, member, fraction, lam, after, rate, table)
             stale = False
-        propose(
+        take, current = try_proposal(
             rater_ptr,
             block_ptr,
             member,
@@ -125,6 +125,8 @@ def advance(
             fraction,
             shape,
             ranked,
+            corrected,
+            current,
             lam,
             proposal,
             exposure,
@@ -133,12 +135,6 @@ def advance(
             table,
             count,
         )
-        take = True
-        if corrected:
-            new = log_correction(rater_ptr, block_ptr, member, fraction, proposal, after, rate, table)
-            take = np.log(1.0 - np.random.random()) < new - current
-            if take:
-                current = new
         if take:
             for k in range(n_places):
                 lam[k] = max(proposal[k], LEAST)

@@ -180,7 +180,7 @@ def without_tables():
     """The sampler compiled afresh to draw every block of two or more classes as a large one."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_gibbs_kernels, "LARGEST_TABLE", 1)
-        for name in ("log_correction", "set_copies", "propose"):
+        for name in ("log_correction", "set_copies", "propose", "try_proposal"):
             patch.setattr(_gibbs_kernels, name, njit(getattr(_gibbs_kernels, name).py_func))
         sampler = njit(gibbs.py_func)
         no_rater = np.zeros(1, np.int64)
