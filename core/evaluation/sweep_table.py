@@ -103,13 +103,8 @@ def sweep_part(
     reliability : float
         γ, one of those of the sweep.
     """
-    risk = _levels(dataset)
-    reducers: list[Reducer] = [TopSets(max_top), *([RiskLevels(risk)] if risk is not None else []), KeepTop(risk)]
-    how: dict[str, Any] = {"reliability": reliability, "n_draws": n_draws, "seed": seed}
-    states = reduce_draws(model, dataset, reducers, **how, token=token, progress=progress)
-    exact = exact_top(model, dataset, reliability)
-    certainty = certainty_of(states[0], dataset.cases, _classes(model, dataset), exact)
-    return SweepPart(certainty, None if risk is None else risk_of(states[1]), states[-1])
+    how: dict[str, Any] = {"n_draws": n_draws, "seed": seed, "token": token, "progress": progress}
+    return SweepPart(*_reduced(model, dataset, reliability, max_top, KeepTop(_levels(dataset)), **how))
 
 
 def sweep_of_parts(
@@ -195,31 +190,36 @@ def reliability_sweep(
     _check(classifiers, dataset)
     risk = _levels(dataset)
     metrics = Metrics(tuple(classifiers), max_top, risk)
-    reducers: list[Reducer] = [
-        TopSets(max_top),
-        *([RiskLevels(risk)] if risk is not None else []),
-        *([metrics] if classifiers else []),
-    ]
     point = point_scores(metrics, *model.point_shares(dataset), dataset.n_classes) if classifiers else None
+    how: dict[str, Any] = {"n_draws": n_draws, "seed": seed, "token": token}
+    further = metrics if classifiers else None
     certainty, risks, evaluations = [], [], []
     for place, reliability in enumerate(reliabilities):
-        states = reduce_draws(
-            model,
-            dataset,
-            reducers,
-            reliability=reliability,
-            n_draws=n_draws,
-            seed=seed,
-            token=token,
-            progress=_part(progress, place, len(reliabilities)),
-        )
-        exact = exact_top(model, dataset, reliability)
-        certainty.append(certainty_of(states[0], dataset.cases, _classes(model, dataset), exact))
-        if risk is not None:
-            risks.append(risk_of(states[1]))
+        told = _part(progress, place, len(reliabilities))
+        sure, levels, state = _reduced(model, dataset, reliability, max_top, further, **how, progress=told)
+        certainty.append(sure)
+        if levels is not None:
+            risks.append(levels)
         if point is not None:
-            evaluations.append(evaluate(states[-1], metrics, point, seed))
+            evaluations.append(evaluate(state, metrics, point, seed))
     return SweepTable(tuple(map(float, reliabilities)), tuple(certainty), tuple(risks), tuple(evaluations))
+
+
+def _reduced(
+    model: PlausibilityModel,
+    dataset: Dataset,
+    reliability: float,
+    max_top: int,
+    further: Reducer | None,
+    **how: Any,
+) -> tuple[CertaintyResult, RiskResult | None, Any]:
+    """Certainty and risk at one reliability, and what a further reducer made of the same draws."""
+    risk = _levels(dataset)
+    reducers = [TopSets(max_top), None if risk is None else RiskLevels(risk), further]
+    reducing = [reducer for reducer in reducers if reducer is not None]
+    states = reduce_draws(model, dataset, reducing, reliability=reliability, **how)
+    certainty = certainty_of(states[0], dataset.cases, _classes(model, dataset), exact_top(model, dataset, reliability))
+    return certainty, None if risk is None else risk_of(states[1]), None if further is None else states[-1]
 
 
 def _classes(model: PlausibilityModel, dataset: Dataset) -> tuple[str, ...]:
