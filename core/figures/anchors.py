@@ -6,6 +6,7 @@ import plotly.graph_objects as go
 from ..certainty.calibration import ReliabilityBin
 from ..certainty.held_out_readers import HeldOutCurve
 from ..certainty.truth_curve import TruthCurve
+from .reliability import RELIABILITY, axis_to_one
 from .theme import Theme, Trace, figure_of, filled_band, scatter, upright, upright_band, with_opacity
 
 _WITHIN = 2.0  # standard errors, as the range of the curve
@@ -84,8 +85,8 @@ def reliability_diagram(bins: tuple[ReliabilityBin, ...], theme: Theme, title: s
         data,
         title,
         330,
-        xaxis={"title": "mean certainty of the cases in a bin", "range": [0, 1.02]},
-        yaxis={"title": "share whose top class is the truth", "range": [0, 1.02]},
+        xaxis=axis_to_one("mean certainty of the cases in a bin"),
+        yaxis=axis_to_one("share whose top class is the truth"),
     )
 
 
@@ -98,7 +99,7 @@ def _against_reliability(
         data,
         title,
         330,
-        xaxis={"title": "reliability γ (trust in the raters)", "type": "log"},
+        xaxis={"title": RELIABILITY, "type": "log"},
         yaxis={"title": what},
         shapes=[
             upright_band(curve.low, curve.high, with_opacity(theme.quiet, 0.12)),

@@ -15,6 +15,7 @@ from ..text import plotly
 from .agreement import forest
 from .classifiers import metric_against_reliability
 from .labels import short_names
+from .reliability import axis_to_one
 from .theme import Theme, Trace, bar, error_bars, figure_of, scatter, upright, with_opacity
 
 HEIGHT = 250
@@ -74,7 +75,7 @@ def certainties(certainty: np.ndarray, below: float, theme: Theme) -> go.Figure:
         theme,
         data,
         height=HEIGHT,
-        xaxis={"title": "certainty of the case", "range": [0, 1.02]},
+        xaxis=axis_to_one("certainty of the case"),
         yaxis={"title": "cases", "rangemode": "tozero", "nticks": 5},
         shapes=[upright(below, {"color": theme.quiet, "dash": "dot", "width": 1.5})],
         hovermode=False,

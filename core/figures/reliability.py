@@ -10,18 +10,25 @@ from .theme import Theme, Trace, bar, figure_of, scatter, with_opacity
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "star")
+RELIABILITY = "reliability γ (trust in the raters)"
 _MOST_POINTS = 600
+_CASES_SORTED = {"title": "share of cases, least certain first", "tickformat": ".0%", "range": [0, 1]}
 
 
 def reliability_axis(reliabilities: tuple[float, ...]) -> dict:
     """The axis of γ, logarithmic, with a tick at each value that was computed."""
     return {
-        "title": "reliability γ (trust in the raters)",
+        "title": RELIABILITY,
         "type": "log",
         "tickmode": "array",
         "tickvals": list(reliabilities),
         "ticktext": [f"{reliability:g}" for reliability in reliabilities],
     }
+
+
+def axis_to_one(title: str) -> dict:
+    """The axis of a probability, with room for marks at 1."""
+    return {"title": title, "range": [0, 1.02]}
 
 
 def mean_certainty(sweep: SweepTable, theme: Theme, title: str) -> go.Figure:
@@ -58,7 +65,7 @@ def mean_certainty(sweep: SweepTable, theme: Theme, title: str) -> go.Figure:
         title,
         360,
         xaxis=reliability_axis(sweep.reliabilities),
-        yaxis={"title": "mean annotation certainty", "range": [0, 1.02]},
+        yaxis=axis_to_one("mean annotation certainty"),
         legend_below=True,
     )
 
@@ -75,25 +82,16 @@ def sorted_certainty(sweep: SweepTable, theme: Theme, title: str) -> go.Figure:
     data: list[Trace] = []
     n_lines = len(sweep.reliabilities)
     for place, (reliability, result) in enumerate(zip(sweep.reliabilities, sweep.certainty, strict=True)):
-        share, ordered = _sorted(result.certainty[:, 0])
-        data.append(
-            scatter(
-                x=share,
-                y=ordered,
-                mode="lines",
-                name=f"γ = {reliability:g}",
-                line={"color": theme.accent, "width": 1.5 + 2 * place / max(1, n_lines - 1)},
-                opacity=0.35 + 0.65 * (place + 1) / n_lines,
-                hovertemplate="%{x:.0%} of cases are below %{y:.2f}<extra>γ = " + f"{reliability:g}</extra>",
-            )
-        )
+        line = {"color": theme.accent, "width": 1.5 + 2 * place / max(1, n_lines - 1)}
+        curve = _sorted_curve(result.certainty[:, 0], f"γ = {reliability:g}", line)
+        data.append(curve | {"opacity": 0.35 + 0.65 * (place + 1) / n_lines})
     return figure_of(
         theme,
         data,
         title,
         360,
-        xaxis={"title": "share of cases, least certain first", "tickformat": ".0%", "range": [0, 1]},
-        yaxis={"title": "annotation certainty, top-1", "range": [0, 1.02]},
+        xaxis=_CASES_SORTED,
+        yaxis=axis_to_one("annotation certainty, top-1"),
         legend_below=True,
     )
 
@@ -132,8 +130,8 @@ def model_against_model(
         data,
         title,
         360,
-        xaxis={"title": f"certainty under {names[0]}", "range": [0, 1.02]},
-        yaxis={"title": f"certainty under {names[1]}", "range": [0, 1.02]},
+        xaxis=axis_to_one(f"certainty under {names[0]}"),
+        yaxis=axis_to_one(f"certainty under {names[1]}"),
     )
 
 
@@ -146,27 +144,17 @@ def risk_certainty(risk: RiskResult, theme: Theme, title: str) -> go.Figure:
     theme : Theme
     title : str
     """
-    data: list[Trace] = []
     pairs = (("of the top-1 class", risk.of_top1, "solid"), ("of most plausibility", risk.summed, "dash"))
-    for name, values, dash in pairs:
-        share, ordered = _sorted(values)
-        data.append(
-            scatter(
-                x=share,
-                y=ordered,
-                mode="lines",
-                name=name,
-                line={"color": theme.accent, "width": 2.5, "dash": dash},
-                hovertemplate="%{x:.0%} of cases are below %{y:.2f}<extra>" + name + "</extra>",
-            )
-        )
+    data = [
+        _sorted_curve(values, name, {"color": theme.accent, "width": 2.5, "dash": dash}) for name, values, dash in pairs
+    ]
     return figure_of(
         theme,
         data,
         title,
         340,
-        xaxis={"title": "share of cases, least certain first", "tickformat": ".0%", "range": [0, 1]},
-        yaxis={"title": "certainty of the risk level", "range": [0, 1.02]},
+        xaxis=_CASES_SORTED,
+        yaxis=axis_to_one("certainty of the risk level"),
         legend_below=True,
     )
 
@@ -288,11 +276,19 @@ def certainty_and_agreement(
         title,
         360,
         xaxis={"title": "leave-one-rater-out agreement", "range": [-0.03, 1.03]},
-        yaxis={"title": "annotation certainty", "range": [0, 1.02]},
+        yaxis=axis_to_one("annotation certainty"),
     )
 
 
-def _sorted(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _sorted_curve(values: np.ndarray, name: str, line: dict) -> Trace:
+    """Values of cases in ascending order, against the share of cases below them."""
     ordered = np.sort(values)
     keep = np.unique(np.linspace(0, len(ordered) - 1, min(len(ordered), _MOST_POINTS)).astype(int))
-    return (keep + 0.5) / len(ordered), ordered[keep]
+    return scatter(
+        x=(keep + 0.5) / len(ordered),
+        y=ordered[keep],
+        mode="lines",
+        name=name,
+        line=line,
+        hovertemplate=f"%{{x:.0%}} of cases are below %{{y:.2f}}<extra>{name}</extra>",
+    )
