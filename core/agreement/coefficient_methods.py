@@ -52,14 +52,37 @@ class Asked:
 
 
 def asked_of(dataset: Dataset, level: float = 0.95, **more: Any) -> Asked:
-    """What is asked of a dataset of any kind."""
+    """What is asked of a dataset of any kind.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Classes are counted; other kinds are asked of as they are.
+    level : float
+        Of the intervals, 0 to 1.
+    **more
+        Further fields of `Asked`.
+    """
     return Asked(class_counts(dataset) if dataset.kind == "class" else None, dataset, level, **more)
 
 
 def coefficient_method(
     name: str, title: str, make: Callable[..., Any], fit: Callable[[Asked], Sequence[Coefficient]], **said: Any
 ) -> Method:
-    """A coefficient of agreement, by default of single classes."""
+    """A coefficient of agreement, by default of single classes.
+
+    Parameters
+    ----------
+    name, title : str
+        The key and what people read.
+    make : callable
+        The public function of the coefficient.
+    fit : callable
+        Takes one `Asked` and returns the coefficients, none where the data do not allow it.
+    **said
+        Further fields of `core.methods.Method`; by default ``takes`` is one class an annotation and ``needs``
+        is overlap.
+    """
     return Method(
         name,
         "coefficient",

@@ -207,7 +207,17 @@ def precision_curve(
 
 
 def case_variance(n: np.ndarray, v2: float, c1: float, c0: float) -> np.ndarray:
-    """Variance of the agreement of a case with n answers, over cases and answers; n of 2 or more."""
+    """Variance of the agreement of a case with n answers, over cases and answers.
+
+    Parameters
+    ----------
+    n : ndarray of float64, shape (n_cases,)
+        Annotations of each case, 2 or more.
+    v2 : float
+        Variance of the agreement of one pair.
+    c1, c0 : float
+        Covariance of the agreement of two pairs that share an annotation, and of two that share none.
+    """
     return (v2 + 2 * (n - 2) * c1 + (n - 2) * (n - 3) / 2 * c0) / (n * (n - 1) / 2)
 
 

@@ -136,7 +136,20 @@ def raters_used(dataset: Dataset) -> int:
 
 
 def check_raters(dataset: Dataset, what: str, *, two: bool = False) -> None:
-    """Refuse answers that are not classes, anonymous raters and, if need be, any number of raters but two."""
+    """Refuse answers that are not classes, anonymous raters and, if need be, any number of raters but two.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    what : str
+        What is asked for, as a sentence begins: "Cohen's kappa".
+    two : bool
+        Whether there must be two raters who gave an answer.
+
+    Raises
+    ------
+    NotApplicableError
+    """
     if dataset.kind != "class":
         raise NotApplicableError(f"{what} needs one class per answer; these are {dataset.kind}s.")
     if not dataset.raters_identified:

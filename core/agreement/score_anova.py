@@ -25,9 +25,18 @@ EXACTLY = "the scores of a case differ by nothing but raters"
 
 
 def one_way_anova(table: np.ndarray, level: float, what: str, name: str) -> list[Coefficient]:
-    """ICC(1) and its mean-of-k version of a table of shape (n_cases, k): raters of different cases are others.
+    """ICC(1) and its mean-of-k version: raters of different cases are others.
 
-    ``what`` stands in ``weights`` of the result, ``name`` in its name, followed by "k" for the mean.
+    Parameters
+    ----------
+    table : ndarray of float64, shape (n_cases, k)
+        The scores of a case in a row, in any order.
+    level : float
+        Of the intervals, 0 to 1.
+    what : str
+        Stands in ``weights`` of the result.
+    name : str
+        Of the single score; followed by "k" for the mean.
     """
     n, k = table.shape
     between, within = _between(table), _mean_square(table - table.mean(axis=1, keepdims=True), n * (k - 1))
@@ -35,7 +44,19 @@ def one_way_anova(table: np.ndarray, level: float, what: str, name: str) -> list
 
 
 def two_way_anova(table: np.ndarray, level: float, what: str, names: tuple[str, str]) -> list[Coefficient]:
-    """ICC(2), ICC(3) and their mean-of-k versions of a table of shape (n_cases, n_raters), of these names."""
+    """ICC(2), ICC(3) and their mean-of-k versions.
+
+    Parameters
+    ----------
+    table : ndarray of float64, shape (n_cases, n_raters)
+        Without gaps.
+    level : float
+        Of the intervals, 0 to 1.
+    what : str
+        Stands in ``weights`` of the result.
+    names : tuple of two str
+        Of ICC(2) and of ICC(3), of the single score; followed by "k" for the mean.
+    """
     absolute, consistent = names
     n, k = table.shape
     raters = table.mean(axis=0)

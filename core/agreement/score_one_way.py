@@ -45,7 +45,22 @@ def one_way_reml(n: np.ndarray, total: np.ndarray, squares: float, level: float)
 
 
 def ends(criterion: Callable[[float], float], best: float, at_best: float, level: float) -> tuple[float, float]:
-    """Where a criterion (−2 log likelihood of a logit) is χ²₁ above its least; 0 and 1 where it never is."""
+    """Where a criterion (−2 log likelihood of a logit) is χ²₁ above its least; 0 and 1 where it never is.
+
+    Parameters
+    ----------
+    criterion : callable
+        Of a logit.
+    best, at_best : float
+        Where it is least, as a logit, and its value there.
+    level : float
+        Of the interval, 0 to 1.
+
+    Returns
+    -------
+    tuple of two float
+        Low and high, as shares.
+    """
     from scipy.optimize import brentq
     from scipy.special import ndtri
 
@@ -66,7 +81,15 @@ def ends(criterion: Callable[[float], float], best: float, at_best: float, level
 
 
 def least(criterion: Callable[[float], float], low: float, high: float) -> float:
-    """Place of the least value: the best of a grid, then refined between its neighbours."""
+    """Place of the least value: the best of a grid, then refined between its neighbours.
+
+    Parameters
+    ----------
+    criterion : callable
+        Of one number.
+    low, high : float
+        Where to look.
+    """
     from scipy.optimize import minimize_scalar
 
     grid = np.linspace(low, high, 33)

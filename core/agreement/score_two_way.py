@@ -110,7 +110,19 @@ def two_way(case: np.ndarray, rater: np.ndarray, score: np.ndarray, level: float
 
 
 def henderson(case: np.ndarray, rater: np.ndarray, score: np.ndarray) -> tuple[float, float, float]:
-    """Variance of cases, of raters and the rest, by equating sums of squares to what they are on average."""
+    """Variance of cases, of raters and the rest, by equating sums of squares to what they are on average.
+
+    Parameters
+    ----------
+    case, rater : ndarray of int64, shape (n_scores,)
+        Codes without gaps: every case and every rater has a score.
+    score : ndarray of float64, shape (n_scores,)
+
+    Returns
+    -------
+    tuple of three float
+        Of cases, of raters, and the rest; they may be negative.
+    """
     n, total = np.bincount(case), np.bincount(case, score)
     m, by_rater = np.bincount(rater), np.bincount(rater, score)
     size, mean = score.size, float(score.sum()) ** 2 / score.size

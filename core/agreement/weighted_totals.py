@@ -22,7 +22,20 @@ class Totals:
     def add(
         self, name: str, row: np.ndarray, value: np.ndarray, which: np.ndarray | None = None, n_sums: int = 1
     ) -> None:
-        """What each of some rows adds to one of the ``n_sums`` numbers of a name; to the only one by default."""
+        """What each of some rows adds to the numbers of a name.
+
+        Parameters
+        ----------
+        name : str
+        row : ndarray of int64, shape (n_added,)
+            Which row adds; a row may come several times.
+        value : ndarray, shape (n_added,)
+            What it adds.
+        which : ndarray of int64, shape (n_added,), optional
+            To which of the numbers, 0 to ``n_sums`` − 1; to the first where it is not given.
+        n_sums : int
+            How many numbers the name has.
+        """
         self._places[name] = slice(self.n_sums, self.n_sums + n_sums)
         self._row.append(row)
         self._column.append(np.full(row.size, self.n_sums) if which is None else which + np.int64(self.n_sums))

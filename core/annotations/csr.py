@@ -21,6 +21,14 @@ def group_by_case(case_code: np.ndarray, n_cases: int, time: np.ndarray | None =
 
     Within a case annotations are ordered by time where times are given (unknown times first), else as they came.
 
+    Parameters
+    ----------
+    case_code : array_like of int, shape (n_annotations,)
+        0 to ``n_cases`` − 1.
+    n_cases : int
+    time : array_like, shape (n_annotations,), optional
+        As of `core.annotations.validation.checked_times`.
+
     Returns
     -------
     case_ptr : ndarray of int64, shape (n_cases + 1,)

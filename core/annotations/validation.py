@@ -103,6 +103,14 @@ def checked_names(values: Iterable[str], what: str) -> Names:
 def checked_integers(values, what: str, dtype: type) -> np.ndarray:
     """A list of whole numbers as a contiguous array of a dtype; those that it cannot hold are refused.
 
+    Parameters
+    ----------
+    values : array_like
+    what : str
+        Its name in messages.
+    dtype : type
+        An integer type of numpy.
+
     Raises
     ------
     InputError
@@ -148,7 +156,23 @@ def checked_codes(values, what: str, names: tuple[str, ...], of: str, lowest: in
 
 
 def check_range(array: np.ndarray, what: str, lowest: int, highest: int, meaning: str) -> None:
-    """Refuse whole numbers below ``lowest`` or above ``highest``."""
+    """Refuse whole numbers below ``lowest`` or above ``highest``.
+
+    Parameters
+    ----------
+    array : ndarray of int
+    what : str
+        Its name in messages.
+    lowest, highest : int
+        Both allowed.
+    meaning : str
+        What the numbers are, after "which is not": "a code of the 3 classes".
+
+    Raises
+    ------
+    InputError
+        Names the first that is out of range.
+    """
     if array.size == 0 or (int(array.min()) >= lowest and int(array.max()) <= highest):
         return
     wrong = int(np.flatnonzero((array < lowest) | (array > highest))[0])
@@ -157,7 +181,23 @@ def check_range(array: np.ndarray, what: str, lowest: int, highest: int, meaning
 
 
 def checked_pointers(values, what: str, n_groups: int, n_entries: int, groups: str, entries: str) -> np.ndarray:
-    """Row pointers, int64, shape (n_groups + 1,), that start at 0, never descend, and end at ``n_entries``."""
+    """Row pointers, int64, shape (n_groups + 1,), that start at 0, never descend, and end at ``n_entries``.
+
+    Parameters
+    ----------
+    values : array_like of int
+    what : str
+        Its name in messages.
+    n_groups, n_entries : int
+        How many groups there are, and how many entries all of them have together.
+    groups, entries : str
+        What these are, in messages: "cases", "annotations".
+
+    Raises
+    ------
+    InputError
+        Names the first place that is wrong.
+    """
     pointers = checked_integers(values, what, np.int64)
     if pointers.size != n_groups + 1:
         raise InputError(
@@ -179,6 +219,14 @@ def checked_pointers(values, what: str, n_groups: int, n_entries: int, groups: s
 
 def checked_numbers(values, what: str, largest: float) -> np.ndarray:
     """A list of finite numbers as a contiguous array of float64; -0 becomes 0, for the digest.
+
+    Parameters
+    ----------
+    values : array_like
+    what : str
+        Its name in messages.
+    largest : float
+        The largest absolute value that is allowed.
 
     Raises
     ------
@@ -242,6 +290,19 @@ def check_rankings(entry_ptr: np.ndarray, entry_class: np.ndarray, entry_block: 
     """Refuse rankings that are empty, not in order of block and class, with gaps, or with a class twice.
 
     The arrays have been through `checked_pointers` and `checked_codes`.
+
+    Parameters
+    ----------
+    entry_ptr : ndarray of int64, shape (n_annotations + 1,)
+        Where the entries of each ranking begin and end.
+    entry_class, entry_block : ndarray of int32, shape (n_entries,)
+        Class, and rank of its block of ties from 0.
+    n_classes : int
+
+    Raises
+    ------
+    InputError
+        Names the first annotation that is wrong.
     """
     annotation, fault = first_unsound_ranking(entry_ptr, entry_class, entry_block, n_classes)
     if fault:
@@ -252,7 +313,20 @@ def check_rankings(entry_ptr: np.ndarray, entry_class: np.ndarray, entry_block: 
 
 
 def check_predictions(ptr: np.ndarray, class_code: np.ndarray, group: np.ndarray) -> None:
-    """As `check_rankings`, of at most one ranking for each case and without a list of classes."""
+    """As `check_rankings`, of at most one ranking for each case and without a list of classes.
+
+    Parameters
+    ----------
+    ptr : ndarray of int64, shape (n_cases + 1,)
+        Where the entries of each case begin and end; a case without a prediction has none.
+    class_code, group : ndarray of int, shape (n_entries,)
+        Class, and rank of its group of ties from 0.
+
+    Raises
+    ------
+    InputError
+        Names the first case that is wrong.
+    """
     filled = np.append(ptr[:-1][ptr[:-1] < ptr[1:]], ptr[-1])
     distinct, code = np.unique(class_code, return_inverse=True)
     place, fault = first_unsound_ranking(filled, code, group, len(distinct))
@@ -265,7 +339,21 @@ def check_predictions(ptr: np.ndarray, class_code: np.ndarray, group: np.ndarray
 
 
 def check_length(array: np.ndarray | tuple, n: int, what: str, of: str) -> None:
-    """Refuse an array of another length than ``n``."""
+    """Refuse an array of another length than ``n``.
+
+    Parameters
+    ----------
+    array : ndarray or tuple
+    n : int
+    what : str
+        Its name in messages.
+    of : str
+        What there is one entry for, in messages: "cases".
+
+    Raises
+    ------
+    InputError
+    """
     if len(array) != n:
         raise InputError(f"{what} has {len(array):,} entries for {n:,} {of}.", "Give one for each.")
 

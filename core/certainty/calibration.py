@@ -41,7 +41,22 @@ class ReliabilityBin(Result):
 
 
 def binary_log_loss(doubt: np.ndarray, right: np.ndarray, least_doubt: float = LEAST_DOUBT) -> np.ndarray:
-    """Binary log loss of "the top-1 class is the truth" for each case; doubt is 1 − its probability."""
+    """Binary log loss of "the top-1 class is the truth" for each case.
+
+    Parameters
+    ----------
+    doubt : ndarray, shape (n_cases,)
+        1 − the probability of the top-1 class.
+    right : ndarray of bool or float, shape (n_cases,)
+        Whether the top-1 class is the truth.
+    least_doubt : float
+        Neither the probability nor the doubt counts as less, so that the loss stays finite.
+
+    Returns
+    -------
+    ndarray, shape (n_cases,)
+        In nats.
+    """
     doubt = np.clip(doubt, least_doubt, 1.0)
     sure = np.maximum(1 - doubt, least_doubt)
     return -(right * np.log(sure) + (1 - right) * np.log(doubt))

@@ -58,6 +58,15 @@ def exact_first_place(
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Classes named on a case and the probability that each is the most plausible, where that needs no draws.
 
+    Parameters
+    ----------
+    model : PlausibilityModel
+    dataset : Dataset
+    case : int
+        Its position.
+    reliability : float
+        γ, the trust in the raters, > 0.
+
     Returns
     -------
     tuple of (ndarray of int32, shape (n_named,), ndarray, shape (n_named + 1,)), or None
@@ -108,6 +117,16 @@ def exact_top(
     """The top-1 class of all cases, or of some, by integration; None for models other than Dirichlet counts.
 
     Cases with the same counts, in whatever order of classes, have the same certainty to the last digit.
+
+    Parameters
+    ----------
+    model : PlausibilityModel
+    dataset : Dataset
+        Of single classes.
+    reliability : float
+        γ, the trust in the raters, > 0.
+    cases : range, optional
+        Positions of cases; all by default.
     """
     if not isinstance(model, DirichletCounts):
         return None

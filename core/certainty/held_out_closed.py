@@ -73,7 +73,16 @@ def held_out_annotations(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
 
 
 def closed_form(dataset: Dataset, model: PlausibilityModel, held: np.ndarray, reader: np.ndarray) -> ClosedForm:
-    """Held-out annotations of a dataset under a model; ``held`` and ``reader`` from `held_out_annotations`.
+    """Held-out annotations of a dataset under a model.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    model : PlausibilityModel
+    held : ndarray of int64, shape (n_held,)
+        Annotations that are held out, ascending, as `held_out_annotations` gives them.
+    reader : ndarray of int64, shape (n_annotations,)
+        Who gave each annotation, from the same.
 
     Raises
     ------

@@ -135,6 +135,20 @@ def drawn_scores(
 
     Draws of an item are made anew, four times as many, until its Monte Carlo bias is below `LARGEST_BIAS` or they are
     `MOST_EXTENSION` times ``n_draws``.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    items : sequence of HeldOutRanking
+    model : PlackettLuce
+    reliability : float
+        γ, the trust in the raters, > 0.
+    n_draws : int
+        Of each item, to begin with.
+    seed : int
+    token : CancelToken, optional
+    progress : callable, optional
+        Told the share done, 0 to 1.
     """
     model = replace(model, depth=1)
 
@@ -179,9 +193,21 @@ def _scores(
 
 
 def log_held_out(draws: CaseDraws, entries, annotation: int, n_classes: int, seed: int) -> np.ndarray:
-    """Ln p(b | λ) of one annotation for each draw, shape (n_draws,); ``entries`` from `ranking_entries`.
+    """Ln p(b | λ) of one annotation for each draw, shape (n_draws,).
 
     A last block after which nothing is left says nothing.
+
+    Parameters
+    ----------
+    draws : CaseDraws
+        Of the annotation's case.
+    entries : tuple of three ndarray
+        ``entry_ptr``, classes and blocks of all annotations, from `ranking_entries`.
+    annotation : int
+        Its position.
+    n_classes : int
+    seed : int
+        Classes that the draws do not name share what is left, in proportions that are drawn.
     """
     ptr, code, block = entries
     codes = code[ptr[annotation] : ptr[annotation + 1]]
