@@ -28,7 +28,20 @@ def check_number(value: object, what: str, lowest: float = -math.inf, highest: f
 
 
 def check_whole(value: object, what: str, least: int | None = None) -> None:
-    """Refuse what is no whole number, or below ``least``; see `check_number`."""
+    """Refuse what is no whole number, or below ``least``.
+
+    Parameters
+    ----------
+    value : object
+    what : str
+        As a sentence begins: "The seed".
+    least : int, optional
+        Allowed itself.
+
+    Raises
+    ------
+    InputError
+    """
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise InputError(f"{what} is {shown(value)}.", "It must be a whole number.")
     if least is not None and int(value) < least:
@@ -43,7 +56,19 @@ def check_level(value: Any, what: str = "The level of the intervals") -> None:
 
 
 def check_choice(value: object, what: str, choices: Iterable[str]) -> None:
-    """Refuse what is not one of a list of names."""
+    """Refuse what is not one of a list of names.
+
+    Parameters
+    ----------
+    value : object
+    what : str
+        As a sentence begins: "The metric".
+    choices : iterable of str
+
+    Raises
+    ------
+    OptionError
+    """
     choices = tuple(choices)
     if not isinstance(value, str) or value not in choices:
         raise OptionError(f"{what} is {shown(value)}.", f"It must be one of {', '.join(choices)}.")

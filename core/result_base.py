@@ -120,7 +120,17 @@ def rows(results: Iterable[Any], names: Sequence[str]) -> dict[str, list[Any]]:
 
 
 def stacked(values: Sequence[float], results: Sequence[Result], name: str = "reliability") -> Columns:
-    """The first tables of several results under each other, each with its value in a column before."""
+    """The first tables of several results under each other, each with its value in a column before.
+
+    Parameters
+    ----------
+    values : sequence of float
+        One for each result.
+    results : sequence of Result
+        Of one type.
+    name : str
+        Of the column of values.
+    """
     parts = [result._columns(result.TABLES[0], None) for result in results]
     found: dict[str, list[Any]] = {name: []}
     for value, part in zip(values, parts, strict=False):

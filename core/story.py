@@ -136,7 +136,16 @@ def hidden(dataset: Dataset, certainty: CertaintyResult) -> Claim:
 
 
 def weighs(dataset: Dataset, fit: RaterModelFit, judged: Acceptable) -> Claim:
-    """Step three, from a fitted rater model and the accuracy of each rater as the Raters page has it."""
+    """Step three, from a fitted rater model and the accuracy of each rater as the Raters page has it.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    fit : RaterModelFit
+        Of the dataset.
+    judged : Acceptable
+        Accuracies of the dataset's raters.
+    """
     changes = vote_changes(fit, MajorityVote().fit(dataset), np.diff(dataset.case_ptr) > 0)
     found = judged.accuracy
     if judged.why or judged.why_no_order or not np.isfinite(found.value).any():

@@ -55,7 +55,16 @@ def shorten(text: object, length: int = 40) -> str:
 
 
 def plural(count: int, noun: str, nouns: str | None = None) -> str:
-    """``1 case``, ``2,000 cases``."""
+    """``1 case``, ``2,000 cases``.
+
+    Parameters
+    ----------
+    count : int
+    noun : str
+        For one.
+    nouns : str, optional
+        For any other number; with an s at the end of ``noun`` where it is not given.
+    """
     return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
 
 
@@ -73,7 +82,15 @@ def small(error: float) -> str:
 
 
 def with_interval(value: float | None, low: float | None, high: float | None) -> str:
-    """``.84 (.81-.87)``; says so where the interval is undetermined."""
+    """``.84 (.81 to .87)``; says so where the value or its interval is undetermined.
+
+    Parameters
+    ----------
+    value : float, optional
+        None where it is undefined.
+    low, high : float, optional
+        Ends of the interval; None where it is undetermined.
+    """
     if value is None:
         return "undefined"
     return f"{number(value)} (no interval)" if low is None else f"{number(value)} ({number(low)} to {number(high)})"

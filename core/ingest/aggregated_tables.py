@@ -18,6 +18,19 @@ MOST_CASES = 1_000_000
 def count_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
     """Answers of a table of cases by classes; raters are anonymous.
 
+    Parameters
+    ----------
+    raw : RawTable
+    mapping : Mapping
+        ``across`` has the columns of classes, ``case`` that of cases; cases are numbered without it.
+    tell : callable
+        Told the share done, 0 to 1.
+
+    Returns
+    -------
+    tuple of (Rows, dict)
+        The rows; nothing is missing here, so the dict is empty.
+
     Raises
     ------
     InputError
@@ -45,6 +58,24 @@ def contingency_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], No
     """Answers of two raters from how many cases fell in each pair of classes: one rater's in rows, one's in columns.
 
     A last row or column of sums, whose class is not among the other raters', is left out.
+
+    Parameters
+    ----------
+    raw : RawTable
+    mapping : Mapping
+        ``case`` has the column with the classes of the rows, ``across`` the columns of classes.
+    tell : callable
+        Told the share done, 0 to 1.
+
+    Returns
+    -------
+    tuple of (Rows, dict)
+        The rows; nothing is missing here, so the dict is empty.
+
+    Raises
+    ------
+    InputError
+        No column names the classes of the rows, a cell is no whole number of at least 0, or there are too many cases.
     """
     if mapping.case is None:
         raise InputError("No column names the classes of the rows.", "Choose the column that does.")
@@ -70,7 +101,26 @@ def contingency_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], No
 
 
 def pattern_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
-    """Answers of a table with a column for each rater and one of how many cases have these answers."""
+    """Answers of a table with a column for each rater and one of how many cases have these answers.
+
+    Parameters
+    ----------
+    raw : RawTable
+    mapping : Mapping
+        ``raters`` has the columns of raters, ``count`` that of counts.
+    tell : callable
+        Told the share done, 0 to 1.
+
+    Returns
+    -------
+    tuple of (Rows, dict of str to int)
+        The rows, and how often the table holds each token for a missing answer.
+
+    Raises
+    ------
+    InputError
+        No column counts the cases, a count is no whole number of at least 0, or there are too many cases or answers.
+    """
     if mapping.count is None:
         raise InputError("No column counts the cases of a pattern.", "Name the column of counts.")
     count = _counts(raw, mapping.count)

@@ -61,6 +61,14 @@ def treat(rows: Rows, raw: RawTable, treatment: Treatment) -> list[str]:
     """Merge, rename and drop classes of the rows in place; sentences on what was done, with counts.
 
     Missing answers go by the names of the file, before any renaming.
+
+    Parameters
+    ----------
+    rows : Rows
+        Changed in place.
+    raw : RawTable
+        Where the rows are from, for the account of those that are dropped.
+    treatment : Treatment
     """
     notes = []
     counts = np.bincount(rows.answer_code, minlength=len(rows.answer.values))
@@ -86,7 +94,17 @@ def treat(rows: Rows, raw: RawTable, treatment: Treatment) -> list[str]:
 
 
 def take_apart(rows: Rows, raw: RawTable, separators: tuple[str, str]) -> None:
-    """Turn answers such as "A > B = C" into one row per ranked class, in place."""
+    """Turn answers such as "A > B = C" into one row per ranked class, in place.
+
+    Parameters
+    ----------
+    rows : Rows
+        Changed in place.
+    raw : RawTable
+        Where the rows are from, for the account of those that are dropped.
+    separators : tuple of two str
+        What stands between ranks, and what between classes of one rank.
+    """
     after, tied = separators
     pieces: list[list[tuple[int, str]]] = []
     sound = np.ones(len(rows.answer.values), bool)

@@ -20,6 +20,21 @@ def case_facts(
 
     A picture belongs to the case whose address ends as its path does, else to the case that it, or its folder, is named
     after.
+
+    Parameters
+    ----------
+    cases : collection of str
+        Ids of the dataset's cases.
+    table : CaseTable, optional
+    pictures : sequence of (str, bytes)
+        Path and content of each.
+    notes : list of str
+        Grows by what did not match.
+
+    Returns
+    -------
+    CaseFacts or None
+        None where nothing is told of any case.
     """
     known = set(cases)
     text: dict[str, str] = {}

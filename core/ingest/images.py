@@ -71,6 +71,14 @@ def pictures_of(facts: CaseFacts | None, case_id: str, settings: Settings) -> li
     For each address: the picture that came with the data, the file in the folder of pictures whose path ends as the
     address does, or the address itself where remote pictures are allowed. Where no address names one, the files that
     are named after the case, or lie in a folder named after it.
+
+    Parameters
+    ----------
+    facts : CaseFacts, optional
+        What came with the data.
+    case_id : str
+    settings : Settings
+        Folder of pictures, and whether remote ones are allowed.
     """
     own = dict(facts.images.get(case_id, {})) if facts is not None else {}
     wanted = facts.address.get(case_id, ()) if facts is not None else ()

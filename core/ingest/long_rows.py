@@ -44,7 +44,21 @@ class Rows:
 
 
 def long_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
-    """Rows of a long table, and its missing answers by token."""
+    """Rows of a long table.
+
+    Parameters
+    ----------
+    raw : RawTable
+    mapping : Mapping
+        ``case`` and ``answer`` are given; without ``rater`` the answers of a case are numbered.
+    tell : callable
+        Told the share done, 0 to 1.
+
+    Returns
+    -------
+    tuple of (Rows, dict of str to int)
+        The rows, and how many answers are missing by token.
+    """
     case = encode(raw.table[mapping.case])
     tell(0.2)
     answer = encode(raw.table[mapping.answer])
@@ -77,7 +91,21 @@ def long_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) ->
 
 
 def wide_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
-    """Rows of a table with a column per rater, and its missing answers by token."""
+    """Rows of a table with a column per rater.
+
+    Parameters
+    ----------
+    raw : RawTable
+    mapping : Mapping
+        ``raters`` has the columns of raters; without ``case`` the rows are numbered.
+    tell : callable
+        Told the share done, 0 to 1.
+
+    Returns
+    -------
+    tuple of (Rows, dict of str to int)
+        The rows, and how many answers are missing by token.
+    """
     n_rows = raw.table.num_rows
     case = _cases_or_numbers(raw, mapping.case)
     tell(0.1)
@@ -92,7 +120,21 @@ def wide_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) ->
 
 
 def transposed_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
-    """Rows of a table with a row per rater and a column per case, and its missing answers by token."""
+    """Rows of a table with a row per rater and a column per case.
+
+    Parameters
+    ----------
+    raw : RawTable
+    mapping : Mapping
+        ``across`` has the columns of cases; without ``rater`` the rows are numbered.
+    tell : callable
+        Told the share done, 0 to 1.
+
+    Returns
+    -------
+    tuple of (Rows, dict of str to int)
+        The rows, and how many answers are missing by token.
+    """
     n_rows = raw.table.num_rows
     rater = encode(raw.table[mapping.rater]) if mapping.rater is not None else _numbered(n_rows, "rater ")
     tell(0.1)
@@ -108,7 +150,18 @@ def transposed_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], Non
 
 
 def drop(rows: Rows, raw: RawTable, bad: np.ndarray, reason: str) -> None:
-    """Take answers out with a reason. A row of the file goes only when its last answer goes."""
+    """Take answers out with a reason. A row of the file goes only when its last answer goes.
+
+    Parameters
+    ----------
+    rows : Rows
+        Changed in place.
+    raw : RawTable
+    bad : ndarray of bool, shape (n_rows,)
+        Which of ``rows`` go.
+    reason : str
+        Stands in the account of dropped rows.
+    """
     if not bad.any():
         return
     leaving, staying = np.zeros(raw.table.num_rows, bool), np.zeros(raw.table.num_rows, bool)

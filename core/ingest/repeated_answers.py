@@ -13,9 +13,26 @@ from .long_rows import Rows, drop
 
 
 def treat_repeats(rows: Rows, raw: RawTable, repeats: Repeats, first: np.ndarray | None = None) -> int:
-    """Count the annotations beyond the first of a rater on a case.
+    """Count the annotations beyond the first of a rater on a case, and keep, drop or refuse them.
 
-    ``first`` is the first row of the annotation of each row; None where each row is one.
+    Parameters
+    ----------
+    rows : Rows
+        Changed in place where repeats are dropped.
+    raw : RawTable
+    repeats : {"keep", "first", "refuse"}
+    first : ndarray of int64, shape (n_rows,), optional
+        First row of the annotation of each row; without it each row is an annotation.
+
+    Returns
+    -------
+    int
+        Annotations beyond the first of a rater on a case, whether they were dropped or not.
+
+    Raises
+    ------
+    InputError
+        There are some, and they are refused.
     """
     heads = slice(None) if first is None else np.flatnonzero(first == np.arange(first.size))
     case = np.ascontiguousarray(rows.case_code[heads], np.int32)

@@ -32,6 +32,13 @@ class Choices:
 def remember(source: Source, question: Question, choices: Choices) -> None:
     """Keep the choices for files of this shape: of the same format and columns.
 
+    Parameters
+    ----------
+    source : Source
+    question : Question
+        One of the source's; its columns are the shape.
+    choices : Choices
+
     Raises
     ------
     InputError

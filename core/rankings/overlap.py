@@ -87,6 +87,14 @@ def soft_permutation(blocks: Blocks, n_classes: int, depth: int | None = None) -
 def uao(first: Blocks, second: Blocks, n_classes: int, depth: int) -> float:
     """Average overlap of two partial rankings over their first ``depth`` positions, 0 to 1; O(depth · ranked classes).
 
+    Parameters
+    ----------
+    first, second : sequence of sequence of int
+        Class codes of each rank, tied within it; classes that are not named are tied at the end.
+    n_classes : int
+    depth : int
+        How many positions are compared.
+
     Raises
     ------
     InputError
@@ -98,6 +106,11 @@ def uao(first: Blocks, second: Blocks, n_classes: int, depth: int) -> float:
 
 def mean_ao(first: Blocks, second: Blocks, n_classes: int, depth: int) -> float:
     """Average overlap normalised so that a ranking has 1 with itself, also where it has ties.
+
+    Parameters
+    ----------
+    first, second, n_classes, depth
+        As of `uao`.
 
     Raises
     ------

@@ -43,7 +43,19 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
 def source_of_records(
     records: Iterator[tuple[int, int, int, object]], files: Sequence[str], why: str, word: str = "record"
 ) -> Source:
-    """The same from records that are already objects: file, number, line and value of each."""
+    """The same from records that are already objects.
+
+    Parameters
+    ----------
+    records : iterator of (int, int, int, object)
+        Position of the file, number of the record, its line, and the record.
+    files : sequence of str
+        Names of the files.
+    why : str
+        What gave the format away.
+    word : str
+        What a record is called in the account of dropped rows.
+    """
     asked, shown = Questionnaire((word, "response"), files), CaseTexts()
     for file, number, line, record in records:
         record = record if isinstance(record, dict) else {}

@@ -144,6 +144,17 @@ def _all_tables(
 def open_frame(name: str, frame: Any, *, format: str | None = None, progress: Progress | None = None) -> Source:
     """A table in memory as the question that it holds answers to, as `open_source` a file of it.
 
+    Parameters
+    ----------
+    name : str
+        Of the table.
+    frame : Any
+        A table of any library that narwhals knows, such as pandas, Polars or PyArrow.
+    format : str, optional
+        Found by the names of the columns where it is not given.
+    progress : callable, optional
+        Told the share done, 0 to 1.
+
     Raises
     ------
     InputError

@@ -30,7 +30,27 @@ def looks_like_header(header: list[str], head: list[list[str]]) -> bool:
 
 
 def column_names(header: list[str], n_columns: int, line: int, head: list[list[str]]) -> list[str]:
-    """Names of the columns from the header on ``line``; a name twice or too few are refused."""
+    """Names of the columns from the header on ``line``; a name twice or too few are refused.
+
+    Parameters
+    ----------
+    header : list of str
+    n_columns : int
+        Fields of most rows.
+    line : int
+        Of the header, for messages.
+    head : list of list of str
+        The first rows below it: they tell why the header has one name less than they have fields.
+
+    Returns
+    -------
+    list of str
+        ``n_columns`` different names.
+
+    Raises
+    ------
+    InputError
+    """
     names = [name.strip().lstrip("#").strip() for name in header]
     full = [row for row in head if len(row) == n_columns]
     if len(names) == n_columns - 1 and full and not knows_columns(full[0]):

@@ -33,8 +33,14 @@ def read(
 ) -> Source:
     """Rankings of every case. Nobody is named, so place n says nothing of who answered: raters are not identified.
 
-    ``others`` are text files of one entry a line: names of classes (their place from 0 is the number in the lists), and
-    their risks (low, medium, high or 0, 1, 2).
+    Parameters
+    ----------
+    files : sequence of JsonFile
+    progress : callable, optional
+        Told the share done, 0 to 1.
+    others : sequence of (str, bytes)
+        Name and content of text files of one entry a line: names of classes (their place from 0 is the number in the
+        lists), and their risks (low, medium, high or 0, 1, 2).
 
     Raises
     ------

@@ -112,7 +112,21 @@ class Questionnaire:
         file: int = 0,
         only: str | None = None,
     ) -> None:
-        """Start an annotation of a case by a rater; with ``only`` it says nothing of other questions than that."""
+        """Start an annotation of a case by a rater.
+
+        Parameters
+        ----------
+        line : int
+            Of the file, for the account of dropped rows.
+        numbers : sequence of int
+            Its place, one number for each of the questionnaire's words.
+        case, rater, time, group : object
+            Taken as text; empty or None where it is not known.
+        file : int
+            Position among the questionnaire's files.
+        only : str, optional
+            The one question that the annotation is about: that it leaves others open is no dropped row.
+        """
         self._line.append(line)
         for column, number in zip(self._numbers, numbers, strict=True):
             column.append(number)
@@ -127,6 +141,14 @@ class Questionnaire:
         """The answer of the annotation begun last: blocks of tied classes, first choice first.
 
         One block of one class is a single class. Nothing, or a second answer to the same question, is a dropped row.
+
+        Parameters
+        ----------
+        question : str
+        blocks : sequence of sequence of str
+            Classes of each rank, tied within it; none is no answer.
+        kind : {"class", "grade", "score", "ranking"}
+            Counts where the question comes for the first time.
         """
         asked = self._asked.get(question)
         if asked is None:

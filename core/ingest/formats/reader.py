@@ -38,7 +38,18 @@ class Reader:
 
 
 def reader_method(reader: Reader, place: int, plainly: str, exactly: str, source: str) -> Method:
-    """What a reader says of itself; ``source`` is the documentation of the program that writes such files."""
+    """What a reader says of itself.
+
+    Parameters
+    ----------
+    reader : Reader
+    place : int
+        Its order among the readers: where several recognise a file, the first.
+    plainly, exactly : str
+        What the format is, for everybody and for those who write such files.
+    source : str
+        The documentation of the program that writes them.
+    """
     return Method(
         reader.name,
         "reader",

@@ -30,6 +30,16 @@ def open_tables(
 ) -> list[tuple[str, RawTable]]:
     """Every table of a file with its title: one, but for the sheets of a workbook.
 
+    Parameters
+    ----------
+    name : str
+        Of the file, for messages; the title of its table.
+    content : bytes
+    has_header : bool, optional
+        Whether the first row names the columns; guessed where it is not given.
+    progress : callable, optional
+        Told the share done, 0 to 1, of a Parquet file.
+
     Raises
     ------
     InputError

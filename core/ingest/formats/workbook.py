@@ -20,6 +20,14 @@ _MOST_CELLS = 30_000_000
 def read_workbook(name: str, content: bytes, *, has_header: bool | None = None) -> list[tuple[str, RawTable]]:
     """Title and table of every sheet that holds one. Formulas count by the value last calculated.
 
+    Parameters
+    ----------
+    name : str
+        Of the file, for messages.
+    content : bytes
+    has_header : bool, optional
+        Whether the first row names the columns; guessed where it is not given.
+
     Raises
     ------
     InputError
