@@ -174,6 +174,15 @@ def replicates_for(n_statistics: int, at_least: int, n_annotations: int) -> int:
 
     A statistic fails below .025 / S. With 40 S replicates that means that no replicate goes beyond the data, which
     under the true model happens to one of S statistics in 5 % of datasets at most, as the threshold promises.
+
+    Parameters
+    ----------
+    n_statistics : int
+        Of one kind.
+    at_least : int
+        Whatever the limit says.
+    n_annotations : int
+        Of the data, and so of each replicate.
     """
     possible = max(at_least, MOST_ANSWERS // max(1, n_annotations))
     return min(possible, max(at_least, PER_STATISTIC * n_statistics))

@@ -36,7 +36,18 @@ class ConfusionModel:
         raise NotImplementedError
 
     def summarise(self, density: ConfusionDensity, draws: np.ndarray, method: str, level: float) -> RaterModelFit:
-        """What draws of shape (n_draws, ndim) amount to; see `core.models.nuts.density.Summarise`."""
+        """What draws amount to; see `core.models.nuts.density.Summarise`.
+
+        Parameters
+        ----------
+        density : ConfusionDensity
+        draws : ndarray, shape (n_draws, ndim)
+            On the coordinates of the density.
+        method : str
+            "map" or "nuts".
+        level : float
+            Of intervals, 0 to 1.
+        """
         return summarise(self.name, density, draws, method, level)
 
     def fit(

@@ -4,11 +4,24 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from .confusion_density import ConfusionDensity
-from .result import RaterModelFit, Spread, Uncertainty
+from .result import RaterModelFit, Spread, Uncertainty, expected_annotations
 
 
 def summarise(model: str, density: ConfusionDensity, draws: np.ndarray, method: str, level: float) -> RaterModelFit:
-    """The fit of a model of that name that draws of shape (n_draws, ndim) amount to; one draw gives no intervals."""
+    """The fit that draws amount to; one draw gives no intervals.
+
+    Parameters
+    ----------
+    model : str
+        That of its `Method`.
+    density : ConfusionDensity
+    draws : ndarray, shape (n_draws, ndim)
+        On the coordinates of the density.
+    method : str
+        "map" or "nuts".
+    level : float
+        Of intervals, 0 to 1.
+    """
     dataset = density.dataset
     drawn = density.quantities(draws)
     prevalence, confusion = drawn["prevalence"].mean(axis=0), drawn["confusion"].mean(axis=0)
@@ -32,7 +45,7 @@ def summarise(model: str, density: ConfusionDensity, draws: np.ndarray, method: 
         classes=dataset.classes,
         prevalence=prevalence,
         confusion=confusion,
-        evidence=_evidence(dataset, of_case),
+        evidence=expected_annotations(dataset, of_case),
         class_probability=of_case,
         n_annotations=np.bincount(dataset.rater, minlength=dataset.n_raters),
         log_likelihood=density.likelihood_at(np.log(prevalence), np.log(confusion)),
@@ -56,13 +69,6 @@ def _sides(draws: np.ndarray, level: float) -> np.ndarray:
     """Standard deviation and the ends of the equal-tailed interval over the first axis, stacked."""
     low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
     return np.stack([draws.std(axis=0, ddof=1), low, high])
-
-
-def _evidence(dataset: Dataset, probability: np.ndarray) -> np.ndarray:
-    """Expected annotations of each rater on cases of each true class."""
-    evidence = np.zeros((dataset.n_raters, dataset.n_classes))
-    np.add.at(evidence, dataset.rater, probability[dataset.case_of_annotation])
-    return evidence
 
 
 def _remarks(dataset: Dataset, prevalence: np.ndarray, confusion: np.ndarray) -> tuple[str, ...]:

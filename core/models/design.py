@@ -61,7 +61,18 @@ class Design:
 
 
 def design(title: str, dataset: Dataset, use_gold: bool = False, repeats: Repeats = "independent") -> Design:
-    """The dataset made ready, or the reason why ``title`` cannot be fitted.
+    """The dataset made ready, or the reason why the model cannot be fitted.
+
+    Parameters
+    ----------
+    title : str
+        Of the model, for messages.
+    dataset : Dataset
+        Of single classes, with raters who are identified.
+    use_gold : bool
+        Whether cases of a known class are held fixed at it.
+    repeats : {"independent", "first", "refuse"}
+        What further annotations of a rater on the same case count as.
 
     Raises
     ------

@@ -139,7 +139,18 @@ def expect(
     weight: np.ndarray = _EVERY_CASE_ONCE,
     token: CancelToken | None = None,
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """Log-likelihood, expected cases by class, and expected annotations by (cell, class); fills ``posterior``."""
+    """Log-likelihood, expected cases by class, and expected annotations by (cell, class); fills ``posterior``.
+
+    Parameters
+    ----------
+    data : Design
+    point : Point
+    posterior : ndarray of float64, shape (n_cases, n_classes), optional
+        Filled with the class probabilities.
+    weight : ndarray of float64, shape (n_cases,), optional
+        How often each case counts; once by default.
+    token : CancelToken, optional
+    """
     keep = posterior is not None
     into = posterior if keep else np.empty((0, point.log_prevalence.size))
     total, cases_of, counts = 0.0, np.zeros(point.log_prevalence.size), np.zeros(point.log_theta.shape)
@@ -165,7 +176,17 @@ def expect(
 
 
 def maximise(family: Family, prior: Prior, cases_of: np.ndarray, counts: np.ndarray) -> Point:
-    """The step M."""
+    """The step M.
+
+    Parameters
+    ----------
+    family : Family
+    prior : Prior
+    cases_of : ndarray, shape (n_classes,)
+        Expected cases of each class.
+    counts : ndarray, shape (n_raters * n_classes, n_classes)
+        Expected annotations by (rater and answer, true class).
+    """
     n_classes = cases_of.size
     mass = cases_of + prior.cases
     theta, parameters = family.maximise(counts.reshape(-1, n_classes, n_classes) + prior.answers)

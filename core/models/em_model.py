@@ -49,7 +49,17 @@ class Problem:
         token: CancelToken | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> RaterModelFit:
-        """The fit that a climb from class probabilities, shape (n_cases, n_classes), ends at."""
+        """The fit that a climb from class probabilities ends at.
+
+        Parameters
+        ----------
+        start : ndarray, shape (n_cases, n_classes)
+            Class probabilities.
+        stopping : StoppingRule
+        token : CancelToken, optional
+        progress : callable, optional
+            Told the share done, 0 to 1.
+        """
         top = climb(self.data, self.family, self.prior, start, stopping, token=token, progress=progress)
         return self.fit_at(top, {"max_iterations": stopping.max_iterations})
 

@@ -296,6 +296,15 @@ def held_out_difficulty(
     ``p(y | rest) = Σ_z ∫ p(y | z, e) P_β(z, e | rest) de`` over the case effects e. Each fold's search starts at the
     mode of all data, on its nodes.
 
+    Parameters
+    ----------
+    data : HeldOutData
+    tag : str
+        Of the difficulty model: "Full", or the letters of the effects that it leaves out.
+    token : CancelToken, optional
+    progress : callable, optional
+        Told the share done, 0 to 1.
+
     Raises
     ------
     NotApplicableError

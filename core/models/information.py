@@ -42,6 +42,16 @@ def information_errors(
 ) -> tuple[Errors, np.ndarray]:
     """Errors by the delta method, and normal draws of the coordinates, shape (n_draws, n_parameters).
 
+    Parameters
+    ----------
+    at : Coordinates
+        Of the fit.
+    n_draws, seed : int
+        Of the normal draws.
+    token : CancelToken, optional
+    progress : callable, optional
+        Told the share done, 0 to 1.
+
     Raises
     ------
     NotApplicableError

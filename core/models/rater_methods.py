@@ -91,19 +91,61 @@ DRAWS = (
 def by_em(
     model: Any, dataset: Dataset, way: str, run: dict, token: CancelToken | None, progress: Callable | None
 ) -> Any:
-    """Run a model by expectation-maximisation."""
+    """Run a model by expectation-maximisation.
+
+    Parameters
+    ----------
+    model : EmModel
+    dataset : Dataset
+    way, run
+        Not used: there is one way, and its settings are the model's own.
+    token : CancelToken, optional
+    progress : callable, optional
+        Told the share done, 0 to 1.
+
+    Returns
+    -------
+    RaterModelFit
+    """
     return model.fit(dataset, token=token, progress=progress)
 
 
 def by_posterior(
     model: Any, dataset: Dataset, way: str, run: dict, token: CancelToken | None, progress: Callable | None
 ) -> Any:
-    """Run a Bayesian model at its mode or by chains."""
+    """Run a Bayesian model at its mode or by chains.
+
+    Parameters
+    ----------
+    model : ConfusionModel or DifficultyModel
+    dataset : Dataset
+    way : str
+        "map" or "nuts".
+    run : dict
+        Settings of `DRAWS`.
+    token : CancelToken, optional
+    progress : callable, optional
+        Told the share done, 0 to 1, and what is being done in words.
+
+    Returns
+    -------
+    BayesianFit
+    """
     return model.fit(dataset, method=way, token=token, progress=progress, **run)
 
 
 def em_method(name: str, title: str, make: Callable[..., Any], **said: Any) -> Method:
-    """A rater model by expectation-maximisation."""
+    """A rater model by expectation-maximisation.
+
+    Parameters
+    ----------
+    name, title : str
+        The key and what people read.
+    make : callable
+        Makes the model from its options.
+    **said
+        Further fields of `core.methods.Method`.
+    """
     return Method(
         name,
         "rater model",
@@ -118,7 +160,18 @@ def em_method(name: str, title: str, make: Callable[..., Any], **said: Any) -> M
 
 
 def posterior_method(name: str, title: str, make: Callable[..., Any], **said: Any) -> Method:
-    """A Bayesian rater model: its mode at once, its posterior by NUTS."""
+    """A Bayesian rater model: its mode at once, its posterior by NUTS.
+
+    Parameters
+    ----------
+    name, title : str
+        The key and what people read.
+    make : callable
+        Makes the model from its options.
+    **said
+        Further fields of `core.methods.Method`; those of `DRAWS` join its ``options``, and ``fit`` is `by_posterior` by
+        default.
+    """
     options = (*said.pop("options", ()), *DRAWS)
     return Method(
         name,

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..annotations.dataset import Dataset
 from ..result_base import Columns, Result, counted, named
 
 
@@ -187,6 +188,13 @@ class RaterModelFit(Result):
     def accuracy(self) -> np.ndarray:
         """P(rater's answer is right) under the model's prevalence, shape (n_raters,)."""
         return np.einsum("jkk,k->j", self.confusion, self.prevalence)
+
+
+def expected_annotations(dataset: Dataset, class_probability: np.ndarray) -> np.ndarray:
+    """Annotations of each rater on cases of each true class, shape (n_raters, n_classes), by P(class) of the cases."""
+    evidence = np.zeros((dataset.n_raters, dataset.n_classes))
+    np.add.at(evidence, dataset.rater, class_probability[dataset.case_of_annotation])
+    return evidence
 
 
 def top_classes(probability: np.ndarray) -> np.ndarray:

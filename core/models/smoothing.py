@@ -62,7 +62,14 @@ def pooled_prior(data: Design, family: Family, token: CancelToken | None, *, per
 
 
 def pooled_summit(data: Design, family: Family, token: CancelToken | None) -> Summit:
-    """All raters taken as one, by maximum likelihood."""
+    """All raters taken as one, by maximum likelihood.
+
+    Parameters
+    ----------
+    data : Design
+    family : Family
+    token : CancelToken, optional
+    """
     return climb(data.as_one_rater(), family, no_prior(data.dataset.n_classes), data.start, _POOL, token=token)
 
 
@@ -76,6 +83,17 @@ def empirical_prior(data: Design, family: Family, token: CancelToken | None) -> 
     estimated between climbs of ten steps at most, until no rater's pseudo-counts of a class move by more than 1 %. The
     mode under pseudo-counts s m is the mean (s m + n)/(s + n) of the Dirichlet posterior, which is the probability of a
     rater's next answer.
+
+    Parameters
+    ----------
+    data : Design
+    family : Family
+    token : CancelToken, optional
+
+    Returns
+    -------
+    Prior
+        No pseudo-cases, and pseudo-annotations of each rater.
     """
     n_classes = data.dataset.n_classes
     popularity = np.bincount(data.dataset.answer, minlength=n_classes) + 1.0

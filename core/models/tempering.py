@@ -37,7 +37,18 @@ def check_doubt(doubt: float) -> None:
 def tempered_posterior(
     data: Design, point: Point, beta: float, token: CancelToken | None = None, doubt: float = 0.0
 ) -> np.ndarray:
-    """Class probabilities (1 − doubt) P_β + doubt π, shape (n_cases, n_classes); a known class stays certain."""
+    """Class probabilities (1 − doubt) P_β + doubt π, shape (n_cases, n_classes); a known class stays certain.
+
+    Parameters
+    ----------
+    data : Design
+    point : Point
+    beta : float
+        What an annotation counts for, above 0 and at most 1.
+    token : CancelToken, optional
+    doubt : float
+        Share of the prevalence in what is believed of a case, 0 to below 1.
+    """
     posterior = np.empty((data.dataset.n_cases, data.dataset.n_classes))
     log_theta = point.log_theta if beta == 1 else beta * point.log_theta
     expect(data, Point(point.log_prevalence, log_theta), posterior, token=token)

@@ -54,7 +54,18 @@ class FittedPrior:
 
 
 def log_marginal(scores: ScoreStatistics, m0: float, k0: float, a0: float, b0: float) -> tuple[float, np.ndarray]:
-    """Marginal log-likelihood of all scores, and its gradient with respect to m0, ln κ0, ln a0, ln b0."""
+    """Marginal log-likelihood of all scores, and its gradient with respect to m0, ln κ0, ln a0, ln b0.
+
+    Parameters
+    ----------
+    scores : ScoreStatistics
+    m0, k0, a0, b0 : float
+        Prior as of `core.plausibility.gaussian.GaussianScores`; all but m0 above 0.
+
+    Returns
+    -------
+    tuple of (float, ndarray, shape (4,))
+    """
     from scipy.special import gammaln, psi
 
     n, deviation = scores.n, scores.mean - m0

@@ -199,6 +199,13 @@ class DifficultyDensity:
         """Log probability of the answers, and P(z = 1 | answers), of patterns ``first`` to ``last``.
 
         Both of shape (n_draws, last - first).
+
+        Parameters
+        ----------
+        draws : ndarray, shape (n_draws, ndim)
+        first, last : int
+            Patterns; to the last where ``last`` is not given.
+        token : CancelToken, optional
         """
         last = self.case_count.size if last is None else last
         logit, alpha = self.coefficients(draws)

@@ -53,7 +53,16 @@ def evenly_spaced(draws: np.ndarray, most: int) -> np.ndarray:
 def truth_of_cases(
     density: DifficultyDensity, draws: np.ndarray, level: float, token: CancelToken | None = None
 ) -> Truth:
-    """P(z = 1 | answers) averaged over at most 400 draws, with its sd and interval over them."""
+    """P(z = 1 | answers) averaged over at most 400 draws, with its sd and interval over them.
+
+    Parameters
+    ----------
+    density : DifficultyDensity
+    draws : ndarray, shape (n_draws, ndim)
+    level : float
+        Of the interval, 0 to 1.
+    token : CancelToken, optional
+    """
     draws = evenly_spaced(draws, MOST_DRAWS_OF_TRUTH)
     tails = [(1 - level) / 2, (1 + level) / 2]
     n_patterns = density.case_count.size
@@ -74,6 +83,14 @@ def effects_of_cases(
 
     The posterior of an effect is a mixture, over draws and both true classes, of its posterior on a fine grid, the
     other effects integrated out. It holds the uncertainty of the parameters and of the case itself.
+
+    Parameters
+    ----------
+    density : DifficultyDensity
+    draws : ndarray, shape (n_draws, ndim)
+    level : float
+        Of the intervals, 0 to 1.
+    token : CancelToken, optional
     """
     present = [name for name in ("difficulty", "discrimination", "guessing") if getattr(density.on, name)]
     grids = {name: _fine_grid(density, name) for name in present}

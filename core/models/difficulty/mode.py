@@ -60,7 +60,15 @@ def whitened(density: DifficultyDensity, token: CancelToken | None = None) -> Di
 
 
 def highest_from(density: DifficultyDensity, starts: list[np.ndarray], token: CancelToken) -> tuple[np.ndarray, bool]:
-    """The best of the tops reached from ``starts``, and whether it is a top; a later one must be higher by .1."""
+    """The best of the tops reached from ``starts``, and whether it is a top; a later one must be higher by .1.
+
+    Parameters
+    ----------
+    density : DifficultyDensity
+    starts : list of ndarray, each of shape (ndim,)
+        At least one.
+    token : CancelToken
+    """
     if density.ndim == 0:
         return np.zeros(0), True
 
@@ -106,7 +114,20 @@ def vote_accuracy(density: DifficultyDensity) -> tuple[float, np.ndarray]:
 
 
 def coordinates(density: DifficultyDensity, prevalence: float, alpha: np.ndarray) -> np.ndarray:
-    """The point of this prevalence and these α, moved into the range of cooperative raters where they must be."""
+    """The point of this prevalence and these α, moved into the range of cooperative raters where they must be.
+
+    Parameters
+    ----------
+    density : DifficultyDensity
+    prevalence : float
+        Of the positive class, above 0 and below 1.
+    alpha : ndarray, shape (n_alpha, 2)
+        Logits of specificity and sensitivity.
+
+    Returns
+    -------
+    ndarray, shape (ndim,)
+    """
     if density.ndim == 0:
         return np.zeros(0)
     logit = np.log(prevalence) - np.log1p(-prevalence)

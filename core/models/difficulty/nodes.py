@@ -73,7 +73,19 @@ def finer(counts: NodeCounts, longest: int) -> list[NodeCounts]:
 def refined(
     counts: NodeCounts, evaluate: Callable[[NodeCounts], np.ndarray], longest: int, tolerance: float
 ) -> NodeCounts:
-    """More nodes in each direction in which that moves a value of ``evaluate`` by more than ``tolerance``."""
+    """More nodes in each direction in which that moves a value of ``evaluate`` by more than ``tolerance``.
+
+    Parameters
+    ----------
+    counts : NodeCounts
+        Where refinement begins.
+    evaluate : callable
+        From numbers of nodes to the values that must not move.
+    longest : int
+        Most answers of a case.
+    tolerance : float
+        In the unit of the values.
+    """
     here, found = evaluate(counts), counts
     for candidate in finer(counts, longest):
         if np.abs(evaluate(candidate) - here).max(initial=0.0) > tolerance:
@@ -114,7 +126,13 @@ def guessing_rule(n_nodes: int, present: bool) -> tuple[np.ndarray, np.ndarray]:
 def product(
     delta: tuple[np.ndarray, np.ndarray], beta: tuple[np.ndarray, np.ndarray], guess: tuple[np.ndarray, np.ndarray]
 ) -> Nodes:
-    """The grid of all combinations of three rules, each a pair of values and weights."""
+    """The grid of all combinations of three rules.
+
+    Parameters
+    ----------
+    delta, beta, guess : tuple of two ndarray
+        Values and weights of discrimination δ, difficulty β and guessing λ; weights of each sum to 1.
+    """
     log_odds = np.clip(np.multiply.outer(delta[0], beta[0]), -MOST_EXPONENT, MOST_EXPONENT)  # of nodes without weight
     guessing = guess[0]
     shape = (*log_odds.shape, guessing.size)

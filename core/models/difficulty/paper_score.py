@@ -26,7 +26,14 @@ _CELLS_A_CHUNK = 2_000_000
 
 
 def paper_score(density: DifficultyDensity, draws: np.ndarray, token: CancelToken | None = None) -> PaperScore:
-    """The score from draws of shape (n_draws, ndim), on the coordinates of the density.
+    """The score from draws of the posterior.
+
+    Parameters
+    ----------
+    density : DifficultyDensity
+    draws : ndarray, shape (n_draws, ndim)
+        On the coordinates of the density.
+    token : CancelToken, optional
 
     Raises
     ------
@@ -43,6 +50,13 @@ def annotation_blocks(
     """-ln E[1 / p | draw, answers of the case] of annotations, (n_draws, m), and how many are alike, (m,); in blocks.
 
     Annotations by one rater of one answer are alike on cases with the same answers, without case effects on all cases.
+
+    Parameters
+    ----------
+    density : DifficultyDensity
+    draws : ndarray, shape (n_draws, ndim)
+        On the coordinates of the density.
+    token : CancelToken, optional
     """
     ptr, cell, count = _answers(density)
     grid = _grid(density, ptr, cell, draws.mean(axis=0, keepdims=True))

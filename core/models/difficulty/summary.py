@@ -6,7 +6,7 @@ import numpy as np
 
 from ...chunks import CancelToken, chunk_ranges, map_chunks
 from ...text import plural
-from ..result import RaterModelFit, Spread, Uncertainty
+from ..result import RaterModelFit, Spread, Uncertainty, expected_annotations
 from ._case_kernels import right_for_a_new_case
 from .density import DifficultyDensity
 from .effects import effects_of_cases, truth_of_cases
@@ -21,36 +21,27 @@ BASELINE = (
 def summarise(
     density: DifficultyDensity, draws: np.ndarray, method: str, level: float, token: CancelToken | None = None
 ) -> RaterModelFit:
-    """Means, intervals, class probabilities and case effects over draws of shape (n_draws, ndim).
+    """Means, intervals, class probabilities and case effects over draws.
 
     One draw is the mode: no intervals.
+
+    Parameters
+    ----------
+    density : DifficultyDensity
+    draws : ndarray, shape (n_draws, ndim)
+    method : str
+        "map" or "nuts".
+    level : float
+        Of intervals, 0 to 1.
+    token : CancelToken, optional
     """
     dataset, code = density.dataset, density.specification.positive
-    single = len(draws) == 1
     prevalence = density.quantities(draws).get("prevalence", np.ones(len(draws)))
     rates, rate_spread = _rates(density, draws, prevalence, level, token)
     truth = truth_of_cases(density, draws, level, token)
     effects, n_effect_draws = effects_of_cases(density, draws, level, token)
     class_probability = _two_classes(truth.mean, code, axis=-1)
-    uncertainty = None
-    if not single:
-        of_truth = truth.spread
-        uncertainty = Uncertainty(
-            method="posterior",
-            level=level,
-            prevalence=_mirrored(_spread(prevalence, level), code),
-            accuracy=Spread(*(part[:, 2] for part in rate_spread)),
-            confusion=_confusion_spread(rate_spread, code),
-            class_probability=_mirrored(of_truth, code),
-        )
     confusion = _confusion(rates, code)
-    evidence = np.stack(
-        [
-            np.bincount(dataset.rater, share, dataset.n_raters)
-            for share in class_probability[dataset.case_of_annotation].T
-        ],
-        axis=1,
-    )
     log_p = density.log_likelihood(draws.mean(axis=0, keepdims=True))[0]
     return RaterModelFit(
         model=f"difficulty-{density.specification.tag}",
@@ -60,7 +51,7 @@ def summarise(
         classes=dataset.classes,
         prevalence=_two_classes(prevalence.mean(), code, axis=-1),
         confusion=confusion,
-        evidence=evidence,
+        evidence=expected_annotations(dataset, class_probability),
         class_probability=class_probability,
         n_annotations=np.bincount(dataset.rater, minlength=dataset.n_raters),
         log_likelihood=float(log_p @ density.case_count),
@@ -74,7 +65,16 @@ def summarise(
             "n_draws_of_effects": n_effect_draws,
         },
         notes=_notes(density, len(draws), truth.n_draws, n_effect_draws if effects else 0),
-        uncertainty=uncertainty,
+        uncertainty=None
+        if len(draws) == 1
+        else Uncertainty(
+            method="posterior",
+            level=level,
+            prevalence=_mirrored(_spread(prevalence, level), code),
+            accuracy=Spread(*(part[:, 2] for part in rate_spread)),
+            confusion=_confusion_spread(rate_spread, code),
+            class_probability=_mirrored(truth.spread, code),
+        ),
         effects=effects,
         parameters=_parameters(density, draws),
     )

@@ -104,7 +104,17 @@ def _extreme(values: dict[str, np.ndarray], pick) -> tuple[str, tuple[int, ...],
 
 
 def quantity_name(name: str, index: tuple[int, ...], dataset: Dataset) -> str:
-    """One entry of a quantity in words, from its name and the lengths of its axes."""
+    """One entry of a quantity in words, from its name and the lengths of its axes.
+
+    Parameters
+    ----------
+    name : str
+        Of the quantity, as in `Density.quantities`.
+    index : tuple of int
+        Place of the entry on each axis.
+    dataset : Dataset
+        Has the names of raters and classes.
+    """
     words = _WORDS.get(name, name.replace("_", " "))
     if name in ("mu", "tau") and len(index) == 2:
         return f"{words} ({dataset.classes[index[0]]} answered as {dataset.classes[index[1]]})"

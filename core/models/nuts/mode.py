@@ -16,6 +16,12 @@ class NoModeError(PluralityError):
 def posterior_mode(density: Differentiable, start: np.ndarray, max_steps: int = MAX_STEPS) -> np.ndarray:
     """Where the density is highest near ``start``, shape (ndim,), by at most ``max_steps`` steps of L-BFGS.
 
+    Parameters
+    ----------
+    density : Differentiable
+    start : ndarray, shape (ndim,)
+    max_steps : int
+
     Raises
     ------
     NoModeError

@@ -56,7 +56,16 @@ def ranking_entries(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 
 def case_blocks(dataset: Dataset, case: int, entries: tuple[np.ndarray, np.ndarray, np.ndarray]) -> CaseBlocks:
-    """The distinct rankings of one case; ``entries`` from `ranking_entries`."""
+    """The distinct rankings of one case.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    case : int
+        Its position.
+    entries : tuple of three ndarray
+        Those of all annotations, from `ranking_entries`.
+    """
     parts = local_blocks(*entries, dataset.case_ptr[case], dataset.case_ptr[case + 1], dataset.n_classes)
     classes, rater_ptr, block_ptr, member, multiplicity = parts
     return CaseBlocks(classes, rater_ptr, block_ptr, member, multiplicity, dataset.n_classes - len(classes))

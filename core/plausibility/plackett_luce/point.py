@@ -44,7 +44,17 @@ class PointEstimates(Result):
 
 
 def plackett_luce_mode(dataset: Dataset, *, reliability: float = 1.0, cases: range | None = None) -> PointEstimates:
-    """Mode of Dirichlet(1.1) × likelihood^γ of each case."""
+    """Mode of Dirichlet(1.1) × likelihood^γ of each case.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of rankings or single classes.
+    reliability : float
+        γ, the trust in the raters, > 0.
+    cases : range, optional
+        Positions of cases; all by default.
+    """
     return _points(dataset, reliability, cases, MODE_PSEUDO_COUNT, with_rest=True)
 
 

@@ -77,7 +77,19 @@ class RaterTrust(Result):
 def rater_trust(
     raters: tuple[str, ...], n: np.ndarray, draws: np.ndarray, prior: tuple[float, float], reliability: float
 ) -> RaterTrust:
-    """Summary of draws of a, shape (n_chains, n_draws, n_raters)."""
+    """Summary of draws of a.
+
+    Parameters
+    ----------
+    raters : tuple of str
+    n : ndarray of int64, shape (n_raters,)
+        Annotations of each rater.
+    draws : ndarray, shape (n_chains, n_draws, n_raters)
+    prior : tuple of two float
+        A and B of Beta(A, B).
+    reliability : float
+        γ, at which they were drawn.
+    """
     flat = draws.reshape(-1, draws.shape[2])
     tails = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
     low, high = np.quantile(flat, tails, axis=0)

@@ -52,8 +52,25 @@ def run_chain(
 ) -> np.ndarray:
     """One chain over all cases: (λ, u) of cases in chunks given a, then a given u.
 
-    Returns a before each sweep and after the last, shape (n_sweeps + 1, n_raters). P(u = 1 | ·) of the kept sweeps is
-    added to ``attended``. ``climb`` finds the prior during the burn-in where ``prior`` is not given.
+    Parameters
+    ----------
+    plan : ChainPlan
+    tables : TrustTables
+    streams : Streams
+    prior : tuple of two float, optional
+        A and B of Beta(A, B).
+    climb : PriorClimb, optional
+        Finds the prior during the burn-in where it is not given.
+    attended : ndarray of float64, shape (n_annotations,)
+        P(u = 1 | ·) of the kept sweeps is added to it.
+    token : CancelToken, optional
+    progress : callable, optional
+        Told the share done, 0 to 1.
+
+    Returns
+    -------
+    ndarray, shape (n_sweeps + 1, n_raters)
+        a before each sweep and after the last.
     """
     n_sweeps = plan.n_burn + plan.n_kept
     n, rng = per_rater(tables), np.random.default_rng(streams.trust)

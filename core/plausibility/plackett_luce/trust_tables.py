@@ -146,7 +146,17 @@ class Streams:
 
 
 def chain_streams(dataset: Dataset, seed: int, name: str, chain: int) -> Streams:
-    """Streams of chain 0, 1, ...; every second chain starts scattered."""
+    """Streams of chain 0, 1, ...; every second chain starts scattered.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    seed : int
+    name : str
+        Of the model.
+    chain : int
+        Number of the chain, from 0.
+    """
     stream = PlackettLuce.name if chain == 0 else f"{name} {chain}"
     names, raters = [], dataset.rater.tolist()
     for case, (first, last) in enumerate(pairwise(dataset.case_ptr.tolist())):
