@@ -80,7 +80,17 @@ def accuracies_of(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Accuracies:
-    """Accuracy of every rater of a panel."""
+    """Accuracy of every rater of a panel.
+
+    Parameters
+    ----------
+    panel : Panel
+    level : float
+        Of the intervals, 0 to 1.
+    token : CancelToken, optional
+    progress : callable, optional
+        Told the share done, 0 to 1.
+    """
     dataset = panel.dataset
     chunks = chunk_ranges(dataset.n_raters, max(1, dataset.n_raters // 64))
 
@@ -95,7 +105,19 @@ def accuracies_of(
 
 
 def shrink(points: np.ndarray, values: np.ndarray, n_judged: np.ndarray, level: float) -> Accuracies:
-    """Posteriors from likelihoods on grids of shape (n_raters, n_points), ``values`` being ln L less its largest."""
+    """Posteriors of accuracies, alone and under the pool, from likelihoods on grids.
+
+    Parameters
+    ----------
+    points : ndarray, shape (n_raters, n_points)
+        Accuracies, ascending, each rater on a grid of their own.
+    values : ndarray, shape (n_raters, n_points)
+        Ln of the likelihood there, less its largest.
+    n_judged : ndarray of int64, shape (n_raters,)
+        Answers that say something of the rater's accuracy; a rater with none is left out of the pool.
+    level : float
+        Of the intervals, 0 to 1.
+    """
     n_raters = len(points)
     seen = n_judged > 0
     edges = _own_edges(points)
@@ -239,7 +261,20 @@ def _as_badly(points: np.ndarray, alone: np.ndarray, pool: _Pool) -> np.ndarray:
 
 
 def binomial_mixture_tail(x: np.ndarray, n: np.ndarray, accuracy: np.ndarray, mass: np.ndarray) -> np.ndarray:
-    """P(X ≤ x) of n trials whose chance is one of ``accuracy``, by ``mass`` of shape (n_raters, n_accuracies)."""
+    """P(X ≤ x) of n trials whose chance of success is one of several accuracies.
+
+    Parameters
+    ----------
+    x, n : ndarray, shape (n_raters,)
+        How many were right, and of how many.
+    accuracy : ndarray, shape (n_accuracies,)
+    mass : ndarray, shape (n_raters, n_accuracies)
+        Probability of each of these accuracies for each rater; rows sum to 1.
+
+    Returns
+    -------
+    ndarray, shape (n_raters,)
+    """
     from scipy.special import betainc
 
     n = np.maximum(n, x + 1e-6)  # all right: the tail is everything
@@ -252,7 +287,21 @@ def _below(edges: np.ndarray, mass: np.ndarray, bound: float) -> float:
 
 
 def quantile(edges: np.ndarray, mass: np.ndarray, q: float) -> np.ndarray:
-    """Quantile of each row of cells."""
+    """Quantile of each row of cells.
+
+    Parameters
+    ----------
+    edges : ndarray, shape (n_rows, n_cells + 1)
+        Ends of the cells, ascending.
+    mass : ndarray, shape (n_rows, n_cells)
+        Probability of each cell, spread evenly over it; rows sum to 1.
+    q : float
+        0 to 1.
+
+    Returns
+    -------
+    ndarray, shape (n_rows,)
+    """
     reached = np.concatenate([np.zeros((len(mass), 1)), np.cumsum(mass, axis=1)], axis=1)
     return np.array([np.interp(q, share, edge) for share, edge in zip(reached, edges, strict=True)])
 

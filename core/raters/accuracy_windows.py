@@ -34,7 +34,18 @@ class Windows:
 
 
 def windows_of(panel: Panel, rows: np.ndarray, n_windows: int, level: float) -> Windows:
-    """Accuracy in about equally many answers each, at least `FEWEST` in a window."""
+    """Accuracy in about equally many answers each, at least `FEWEST` in a window.
+
+    Parameters
+    ----------
+    panel : Panel
+    rows : ndarray of int64, shape (n_answers,)
+        Judged annotations of one rater, in order of time.
+    n_windows : int
+        At most; fewer where there are too few answers, but at least one.
+    level : float
+        Of the intervals, 0 to 1.
+    """
     n_windows = max(1, min(n_windows, rows.size // FEWEST))
     parts = np.array_split(rows, n_windows)
     points = np.tile(POINTS, (n_windows, 1))

@@ -34,6 +34,14 @@ def agreement_with_blind(dataset: Dataset, reads: BlindReads | None, level: floa
 
     A reader of the same name is the rater, and is not compared with themselves. Reads of other cases, and of classes
     that are not in the list, agree with nobody: the first are left out, the second count.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of single classes.
+    reads : BlindReads, optional
+    level : float
+        Of the intervals, 0 to 1.
     """
     from scipy.special import ndtri
 

@@ -172,7 +172,19 @@ class _Tables:
 
 
 def beta_binomial_tail(x: np.ndarray, n: np.ndarray, one: np.ndarray, two: np.ndarray) -> np.ndarray:
-    """P(X ≥ x) of X ~ Beta-binomial(n, one, two), elementwise."""
+    """P(X ≥ x) of X ~ Beta-binomial(n, one, two), elementwise.
+
+    Parameters
+    ----------
+    x, n : ndarray of int64, shape (n_raters,)
+        Successes, and trials.
+    one, two : ndarray, shape (n_raters,)
+        Shapes of the Beta distribution of the chance of success, > 0.
+
+    Returns
+    -------
+    ndarray, shape (n_raters,)
+    """
     from scipy.special import betaln, gammaln
 
     found = np.empty(len(x))

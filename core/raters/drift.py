@@ -196,6 +196,15 @@ def drift_chances(
     Random orders are drawn until `_ENOUGH` of them reach as high, at most `N_ORDERS` (Besag & Clifford 1991, DOI
     10.1093/biomet/78.2.301). Below that, the tail of the chart's maximum is taken as exponential beyond its tenth
     highest per cent, as Siegmund's approximation has it.
+
+    Parameters
+    ----------
+    panel : Panel
+    seed : int
+        Each rater's orders depend on it and on the rater's position alone.
+    token : CancelToken, optional
+    progress : callable, optional
+        Told the share done, 0 to 1.
     """
     dataset = panel.dataset
     if dataset.time is None:

@@ -163,7 +163,17 @@ def speed_evidence(found: Tempo) -> Evidence:
 
 
 def accuracy_evidence(p: np.ndarray, accuracy: np.ndarray, low: np.ndarray, high: np.ndarray, pool: float) -> Evidence:
-    """Of accuracy below the pool."""
+    """Of accuracy below the pool.
+
+    Parameters
+    ----------
+    p : ndarray, shape (n_raters,)
+        Probability of such an accuracy, or a lower one, in the pool.
+    accuracy, low, high : ndarray, shape (n_raters,)
+        With its interval.
+    pool : float
+        Mean accuracy of all raters.
+    """
 
     def words(rater: int) -> str:
         return (

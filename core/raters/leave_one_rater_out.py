@@ -111,6 +111,14 @@ def panel_of(
     class out. All answers of a rater on a case are taken out together, from the case and from the parameters that judge
     them (`core.models.cross_fit`). Cases whose class the fit held fixed are judged by it.
 
+    Parameters
+    ----------
+    dataset : Dataset
+    fit : RaterModelFit
+        Of these data.
+    token, progress
+        See `core.chunks.map_chunks`.
+
     Raises
     ------
     NotApplicableError

@@ -69,6 +69,13 @@ def drawn_world(data: Design, fit: RaterModelFit, seed: int) -> World:
     pseudo-annotations of that pool for each class, which are weighted too. So the pool is drawn with the rest: with one
     that was plugged in, forecasts would be surer than they may be. The truth is drawn given these parameters. Newton &
     Raftery (1994), DOI 10.1111/j.2517-6161.1994.tb01956.x.
+
+    Parameters
+    ----------
+    data : Design
+    fit : RaterModelFit
+        Of these data: where the climbs start.
+    seed : int
     """
     rng = np.random.default_rng(seed)
     dataset = data.dataset
@@ -103,10 +110,25 @@ def carried_out(
     patterns: CountsCache,
     seed: int,
 ) -> Iterator[ExtendedData]:
-    """The data after each number of further answers in ``extra``, ascending; the same object each time.
+    """The data after each number of further answers; the same object each time.
 
     Cases are chosen anew at every step, and within a step each case comes once before any comes again; new cases are
     whole ones. Where nobody can be asked any more, the rest of the steps find the data as they are.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    world : World
+    policy : str
+        One of `core.raters.plan_cases.POLICIES`.
+    extra : ndarray of int, shape (n_steps,)
+        Numbers of further answers, ascending.
+    share : ndarray, shape (n_raters,)
+        How the further answers fall over raters; sums to 1.
+    per_case : int
+        Answers of a new case.
+    patterns : CountsCache
+    seed : int
     """
     rng = np.random.default_rng(seed)
     n_new_cases = int(extra[-1]) // per_case if policy == "new_cases" else 0
@@ -117,16 +139,11 @@ def carried_out(
     new_rater, new_answer = np.empty(budget, np.int32), np.empty(budget, np.int32)
     new_case = np.empty(budget, np.int64)
     room = _room(dataset, share)
-    n, opened = 0, dataset.n_cases
+    n = 0
     for wanted in extra:
         while n < wanted:
             if policy == "new_cases":
-                last = min(opened + (int(wanted) - n) // per_case, n_cases)
-                cases = np.repeat(np.arange(opened, last), per_case)
-                opened = last
-                extended.counts = np.concatenate(
-                    [extended.counts, np.zeros((opened - len(extended.counts), dataset.n_classes), np.int64)]
-                )
+                cases = _opened(extended, min((int(wanted) - n) // per_case, n_cases - len(extended.counts)), per_case)
             else:
                 cases = next_cases(policy, extended.counts, np.flatnonzero(room > 0), int(wanted) - n, patterns, rng)
             if cases.size == 0:
@@ -142,6 +159,14 @@ def carried_out(
                 break
         extended.case, extended.rater, extended.answer = new_case[:n], new_rater[:n], new_answer[:n]
         yield extended
+
+
+def _opened(extended: ExtendedData, n_cases: int, per_case: int) -> np.ndarray:
+    """So many new cases without an annotation yet, each as often as it is to be annotated."""
+    opened = len(extended.counts)
+    none = np.zeros((n_cases, extended.dataset.n_classes), np.int64)
+    extended.counts = np.concatenate([extended.counts, none])
+    return np.repeat(np.arange(opened, opened + n_cases), per_case)
 
 
 def _room(dataset: Dataset, share: np.ndarray) -> np.ndarray:

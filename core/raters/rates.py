@@ -38,7 +38,19 @@ def rates_of(each: tuple[Coefficient, ...], n_raters: int) -> Rates:
 
 
 def entropy_of(rater: np.ndarray, code: np.ndarray, dataset: Dataset) -> np.ndarray:
-    """Bits of the classes of each rater; NaN without any."""
+    """Bits of the classes of each rater; NaN without any.
+
+    Parameters
+    ----------
+    rater, code : ndarray of int, shape (n_answers,)
+        Who answered, and the class.
+    dataset : Dataset
+        Has the numbers of raters and classes.
+
+    Returns
+    -------
+    ndarray, shape (n_raters,)
+    """
     key, count = np.unique(rater.astype(np.int64) * dataset.n_classes + code, return_counts=True)
     by = key // dataset.n_classes
     total = np.bincount(by, count, dataset.n_raters)

@@ -15,7 +15,17 @@ class WholeCases:
         return {}
 
     def update(self, state: dict[int, CaseDraws], place: int, case: int, draws: CaseDraws) -> None:
-        """Keep one case."""
+        """Keep one case.
+
+        Parameters
+        ----------
+        state : dict of int to CaseDraws
+            Changed in place.
+        place, case : int
+            Position of the case within the chunk and within the dataset.
+        draws : CaseDraws
+            Of the case.
+        """
         state[case] = draws
 
     def merge(self, states: Sequence[dict[int, CaseDraws]]) -> dict[int, CaseDraws]:

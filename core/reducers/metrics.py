@@ -95,7 +95,17 @@ class Metrics:
         )
 
     def update(self, state: MetricState, place: int, case: int, draws: CaseDraws) -> None:
-        """Score every classifier that predicts the case."""
+        """Score every classifier that predicts the case.
+
+        Parameters
+        ----------
+        state : MetricState
+            Changed in place.
+        place, case : int
+            Position of the case within the chunk and within the dataset.
+        draws : CaseDraws
+            Of the case.
+        """
         where = self._bin(case, draws)
         scores: dict[int, np.ndarray] = {}
         for number, classifier in enumerate(self.classifiers):
@@ -131,6 +141,16 @@ class Metrics:
 
 def score_case(draws: CaseDraws, class_code: np.ndarray, group: np.ndarray, top: int) -> np.ndarray:
     """Metrics of one ranked list on every draw of a case, shape (N_METRICS, n_draws).
+
+    Parameters
+    ----------
+    draws : CaseDraws
+    class_code : ndarray of int, shape (n_entries,)
+        Ranked classes, the best first.
+    group : ndarray of int, shape (n_entries,)
+        Block of tied scores of each, from 0.
+    top : int
+        k: how many of the first classes count.
 
     Raises
     ------

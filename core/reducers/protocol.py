@@ -22,7 +22,17 @@ class Reducer(Protocol):
         """An empty state for a chunk of ``n_cases`` cases."""
 
     def update(self, state: Any, place: int, case: int, draws: CaseDraws) -> None:
-        """Take in one case: ``place`` within the chunk, ``case`` within the dataset."""
+        """Take in one case.
+
+        Parameters
+        ----------
+        state : Any
+            Of the chunk; changed in place.
+        place, case : int
+            Position of the case within the chunk and within the dataset.
+        draws : CaseDraws
+            Of the case.
+        """
 
     def merge(self, states: Sequence[Any]) -> Any:
         """One state from those of consecutive chunks."""
@@ -37,7 +47,17 @@ class DrawSource(Protocol):
     def draws(
         self, dataset: Dataset, *, reliability: float, n_draws: int, seed: int, cases: range | None = None
     ) -> Iterator[tuple[int, CaseDraws]]:
-        """Draws of each case in ``cases`` (all by default), in order."""
+        """Position and draws of each case, in order.
+
+        Parameters
+        ----------
+        dataset : Dataset
+        reliability : float
+            γ, the trust in the raters, > 0.
+        n_draws, seed : int
+        cases : range, optional
+            Positions of cases; all by default.
+        """
 
 
 def reduce_draws(

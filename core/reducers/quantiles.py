@@ -46,7 +46,17 @@ class Quantiles:
         return []
 
     def update(self, state: list, place: int, case: int, draws: CaseDraws) -> None:
-        """Summarise one case."""
+        """Summarise one case.
+
+        Parameters
+        ----------
+        state : list
+            Changed in place.
+        place, case : int
+            Position of the case within the chunk and within the dataset.
+        draws : CaseDraws
+            Of the case.
+        """
         values = np.column_stack([draws.share, draws.rest])
         codes = np.append(draws.classes, np.int32(-1)).astype(np.int32)
         state.append((codes, values.mean(axis=0), _quantiles(values, self.probabilities)))

@@ -75,7 +75,17 @@ class RiskLevels:
         return RiskState(top, summed, mean, np.empty(n_cases))
 
     def update(self, state: RiskState, place: int, case: int, draws: CaseDraws) -> None:
-        """Count one case's levels."""
+        """Count one case's levels.
+
+        Parameters
+        ----------
+        state : RiskState
+            Changed in place.
+        place, case : int
+            Position of the case within the chunk and within the dataset.
+        draws : CaseDraws
+            Of the case.
+        """
         mass, top = level_masses(draws, self.class_risk)
         state.top_level[place] = top.mean(axis=0)
         state.summed_level[place] = np.bincount(mass.argmax(axis=1), minlength=N_LEVELS) / draws.n_draws

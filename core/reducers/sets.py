@@ -59,6 +59,15 @@ class TopSets:
     def update(self, state: TopSetState, place: int, case: int, draws: CaseDraws) -> None:
         """Count one case's sets.
 
+        Parameters
+        ----------
+        state : TopSetState
+            Changed in place.
+        place, case : int
+            Position of the case within the chunk and within the dataset.
+        draws : CaseDraws
+            Of the case.
+
         Raises
         ------
         InputError

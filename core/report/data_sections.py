@@ -26,7 +26,16 @@ _OPTIONS = ("alpha", "ties", "epsilon")
 
 
 def agreement(request, sections, token, progress) -> list:
-    """Coefficients with intervals, and agreement case by case."""
+    """Coefficients with intervals, and agreement case by case.
+
+    Parameters
+    ----------
+    request : ReportRequest
+    sections : sequence of str
+        Keys of the sections that were chosen; not used here.
+    token, progress
+        See `core.chunks.map_chunks`; not used here.
+    """
     view, words = _classes(request)
     verdict = any_of("coefficient", view)
     if not verdict.possible:
@@ -62,7 +71,16 @@ def agreement(request, sections, token, progress) -> list:
 
 
 def raters(request, sections, token, progress) -> list:
-    """Raters against what is acceptable, as the Raters page has them, and what weighing them changes of the vote."""
+    """Raters against what is acceptable, as the Raters page has them, and what weighing them changes of the vote.
+
+    Parameters
+    ----------
+    request : ReportRequest
+    sections : sequence of str
+        Keys of the sections that were chosen; not used here.
+    token, progress
+        See `core.chunks.map_chunks`.
+    """
     view, words = _classes(request)
     if view.n_annotations == 0:
         return [*words, Words("No answer can be used.")]
@@ -110,7 +128,16 @@ def raters(request, sections, token, progress) -> list:
 
 
 def provenance(request, sections, token, progress) -> list:
-    """Rows used and left out, digest, versions, and commands that give the numbers again."""
+    """Rows used and left out, digest, versions, and commands that give the numbers again.
+
+    Parameters
+    ----------
+    request : ReportRequest
+    sections : sequence of str
+        Keys of the sections that were chosen, which stand among the settings.
+    token, progress
+        See `core.chunks.map_chunks`; not used here.
+    """
     dataset = request.dataset
     rows = [
         ("name", dataset.name),

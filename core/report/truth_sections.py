@@ -21,7 +21,16 @@ _LISTED = 25
 
 
 def certainty(request, sections, token, progress) -> list:
-    """Certainty of all cases at one reliability, sorted, with the least certain ones listed."""
+    """Certainty of all cases at one reliability, sorted, with the least certain ones listed.
+
+    Parameters
+    ----------
+    request : ReportRequest
+    sections : sequence of str
+        Keys of the sections that were chosen; not used here.
+    token, progress
+        See `core.chunks.map_chunks`.
+    """
     view = as_taken(method_named("plausibility", request.model.name), request.dataset, request.threshold)[0]
     sweep = _sweep(request, view, (request.reliability,), (), token, progress)
     result = sweep.certainty[0]
@@ -54,7 +63,16 @@ def certainty(request, sections, token, progress) -> list:
 
 
 def classifiers(request, sections, token, progress) -> list:
-    """Whether a choice of classifier survives the doubt about the truth."""
+    """Whether a choice of classifier survives the doubt about the truth.
+
+    Parameters
+    ----------
+    request : ReportRequest
+    sections : sequence of str
+        Keys of the sections that were chosen; not used here.
+    token, progress
+        See `core.chunks.map_chunks`.
+    """
     if not request.classifiers:
         return [Words("There are no predictions of classifiers with these data.")]
     view = as_taken(method_named("plausibility", request.model.name), request.dataset, request.threshold)[0]
@@ -91,7 +109,16 @@ def classifiers(request, sections, token, progress) -> list:
 
 
 def methods(request, sections, token, progress) -> list:
-    """What was done, for a paper."""
+    """What was done, for a paper.
+
+    Parameters
+    ----------
+    request : ReportRequest
+    sections : sequence of str
+        Keys of the sections that were chosen.
+    token, progress
+        See `core.chunks.map_chunks`; not used here.
+    """
     parts = []
     if "agreement" in sections:
         parts.append("agreement")

@@ -78,7 +78,16 @@ class Desk:
         return asked
 
     def draft(self, case_id: str, kind: Kind, **said) -> Draft:
-        """A submission, not sent: ``kind`` one of `core.review.events.Kind`, ``said`` fields of `Draft`."""
+        """A submission, not sent.
+
+        Parameters
+        ----------
+        case_id : str
+        kind : str
+            One of `core.review.events.Kind`.
+        **said
+            Further fields of `Draft`.
+        """
         return Draft(dataset=self.dataset.digest, case_id=case_id, kind=kind, reviewer=self.reviewer, **said)
 
     def follows(self, draft: Draft) -> str:
@@ -87,7 +96,16 @@ class Desk:
         return what_follows(self.store.case(draft.dataset, draft.case_id), draft)
 
     def send(self, draft: Draft, *, seen: int, token: str) -> Event:
-        """Record a draft: the event, which then is on the disk. See `ReviewStore.record` for what is raised."""
+        """Record a draft: the event, which then is on the disk. See `ReviewStore.record` for what is raised.
+
+        Parameters
+        ----------
+        draft : Draft
+        seen : int
+            Version of the case that the reviewer saw.
+        token : str
+            Made once for one submission.
+        """
         self._check(draft)
         return self.store.record(draft, seen=seen, token=token)
 

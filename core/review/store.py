@@ -139,6 +139,14 @@ class ReviewStore:
     def start_session(self, dataset: str, reviewer: str, title: str, cases: Sequence[Queued]) -> Session:
         """A finite batch of cases for one reviewer, in their order.
 
+        Parameters
+        ----------
+        dataset : str
+            Digest.
+        reviewer, title : str
+        cases : sequence of Queued
+            Each once, with why it stands there.
+
         Raises
         ------
         InputError
