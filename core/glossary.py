@@ -59,6 +59,10 @@ GLOSSARY: dict[str, Term] = {
         "Do the models name the same class? Where they part, the answer rests on what a model assumes.",
         "Share of cases with the same most probable class, ties shared; mean total-variation distance to download.",
     ),
+    "gold": Term(
+        "Classes that are known from elsewhere, a biopsy say. They judge raters, models and certainties.",
+        "Reference classes that no fit has used; shares with Wilson intervals over gold cases, ties shared.",
+    ),
     "calibration": Term(
         "When the model says 80 %, is it right 8 times out of 10?",
         "Share right among gold cases by bins of the probability, Wilson intervals; log-loss beside it.",

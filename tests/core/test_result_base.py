@@ -19,6 +19,7 @@ from core.agreement.precision import precision_curve
 from core.annotations.dataset import Dataset
 from core.annotations.write import long_table
 from core.errors import OptionError
+from core.evaluation.gold_accuracy import gold_accuracy
 from core.evaluation.predictions import match_predictions
 from core.evaluation.relations import relation
 from core.ingest.case_facts import CaseFacts
@@ -90,6 +91,7 @@ def _of_plausibilities(dataset):
     ]
     sweep = core.reliability_sweep(model, dataset, [1.0, 3.0], classifiers=predictions, n_draws=30)
     yield from (sweep, sweep.certainty[0], sweep.risk[0], sweep.evaluation[0], *predictions)
+    yield gold_accuracy(dataset, predictions)
     yield core.annotation_certainty(model, dataset, **asked)
     (_, draws), *_ = model.draws(dataset, seed=0, **asked)
     yield from (draws, core.set_certainty(draws, [0]))

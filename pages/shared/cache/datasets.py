@@ -247,6 +247,19 @@ def selected(dataset: Dataset, chosen: Selection) -> Dataset:
     return _selected(dataset.digest, dataset.names_digest, chosen.to_text(), __version__, dataset)
 
 
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _decided_gold(digest: str, names: str, events: tuple, version: str, _dataset: Dataset, _reviews):
+    from core.review.decided_gold import decided_gold
+
+    return decided_gold(_dataset, _reviews)
+
+
+def decided_gold(dataset: Dataset, reviews):
+    """The dataset with what was decided in arbitration as gold, until another event is recorded."""
+    events = tuple((case_id, review.version) for case_id, review in reviews.items() if review.adjudication is not None)
+    return _decided_gold(dataset.digest, dataset.names_digest, events, __version__, dataset, reviews)
+
+
 @remembered
 def class_view(dataset: Dataset, threshold: float | None) -> tuple[Dataset, int]:
     """The dataset with one class per annotation, and how many were left out."""
@@ -380,6 +393,15 @@ def _storing(work: Callable[[Job], object], of: Dataset, asked: tuple, address: 
 def known(key: tuple) -> Job | None:
     """The job of that key; None where there is none."""
     return jobs().get(_name(key))
+
+
+def known_result(key: tuple, title: str, of: Dataset):
+    """The result of that key where it is known, in memory or on disk; None where not. Nothing is started."""
+    job = known(key)
+    if job is None:
+        remembered = results().look(of, (*key[1:], code_digest()), owner())
+        job = None if remembered is None else jobs().ended(_name(key), title, remembered)
+    return result(job, of) if job is not None and job.state == "done" else None
 
 
 def result(job: Job, dataset: Dataset | None):

@@ -39,6 +39,14 @@ def vote_shares(dataset: Dataset) -> tuple[Share, ...]:
 
 
 @remembered
+def vote_by_gold(dataset: Dataset):
+    """What known classes say of the majority vote; some annotated case has one."""
+    from core.models.gold_measures import gold_measures
+
+    return gold_measures(dataset, cached.majority(dataset))
+
+
+@remembered
 def score_mean(dataset: Dataset) -> tuple[float, float, float]:
     """Mean of the cases' mean scores, with Student's interval over cases."""
     from scipy.special import stdtrit

@@ -7,17 +7,11 @@ from core.review.events import Event
 from core.review.export import time_of
 from core.review.opinions import REASONS
 from core.review.states import SETTLED, STATES, CaseReview
-from core.review.store import n_reviews, open_store
 from core.text import markdown, plural
 from pages.shared.kit import seen_cases
 
 _SHORT = {"read": "read", "second_opinion": "asked", "arbitration": "disputed", "adjudicated": "decided"}
 _COLOURS = {"closed": "green", "adjudicated": "green", "arbitration": "orange", "second_opinion": "orange"}
-
-
-def reviews_of(whole: Dataset) -> dict[str, CaseReview]:
-    """Reviews of a dataset that is in use whole; none where nobody has reviewed, and no database is made for that."""
-    return open_store().cases(whole.digest) if n_reviews(whole.digest) else {}
 
 
 def state_of(whole: Dataset, review: CaseReview | None) -> str:

@@ -1,0 +1,114 @@
+"""Classifiers against gold: how often the known class is among the first predicted ones, and by how much two differ."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..agreement.intervals import wilson
+from ..annotations.dataset import Dataset
+from ..models.gold import gold_cases
+from ..result_base import Columns, Result
+from .predictions import Predictions
+
+_Z = 1.959963984540054
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class GoldAccuracy(Result):
+    """Accuracy of classifiers by gold at one depth.
+
+    Attributes
+    ----------
+    classifiers : tuple of str
+    top : int
+        How many first classes count.
+    n : ndarray of int64, shape (n_classifiers,)
+        Predicted cases with gold and an annotation.
+    value, low, high : ndarray of float64, shape (n_classifiers,)
+        Share of them whose known class is among the first ``top``, a tie across the last place in expectation, with
+        Wilson's interval of 95 %; NaN where there is no such case.
+    gap, gap_se : ndarray of float64, shape (n_classifiers, n_classifiers)
+        Row less column on the cases that both predict, and its standard error over cases; NaN below two of them.
+    n_both : ndarray of int64, shape (n_classifiers, n_classifiers)
+    """
+
+    classifiers: tuple[str, ...]
+    top: int
+    n: np.ndarray
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    gap: np.ndarray
+    gap_se: np.ndarray
+    n_both: np.ndarray
+
+    TABLES = ("classifiers",)
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        return {
+            "classifier": self.classifiers,
+            "top": [self.top] * len(self.classifiers),
+            "n_gold": self.n,
+            "right_by_gold": self.value,
+            "ci_low": self.low,
+            "ci_high": self.high,
+        }
+
+    def words(self) -> str:
+        """Whether gold tells the two best apart, in a sentence; empty below two classifiers with gold."""
+        known = np.flatnonzero(self.n > 0)
+        if known.size < 2:
+            return ""
+        first, second = known[np.argsort(-self.value[known], kind="stable")[:2]]
+        gap, se, n = self.gap[first, second], self.gap_se[first, second], int(self.n_both[first, second])
+        names = f"{self.classifiers[first]} and {self.classifiers[second]}"
+        if not np.isfinite(se):
+            return f"By gold nothing can be said of {names}: they share {n} case{'' if n == 1 else 's'} with gold."
+        differ = f"differ by {gap:.3f} ± {se:.3f} on {n:,} cases"
+        return f"By gold {names} {differ}{'' if abs(gap) > 2 * se else ', which tells neither better'}."
+
+
+def gold_accuracy(dataset: Dataset, classifiers: Sequence[Predictions], top: int = 1) -> GoldAccuracy:
+    """Accuracy by gold of each classifier, and the paired differences.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    classifiers : sequence of Predictions
+        Matched to it.
+    top : int
+        How many first classes count.
+    """
+    cases = gold_cases(dataset)
+    gold = np.empty(0, np.int32) if dataset.gold is None else dataset.gold[cases]
+    score = np.full((len(classifiers), len(cases)), np.nan)
+    for row, each in enumerate(classifiers):
+        for place, case in enumerate(cases.tolist()):
+            own = slice(each.ptr[case], each.ptr[case + 1])
+            if own.start < own.stop:
+                score[row, place] = _right(each.class_code[own], each.group[own], int(gold[place]), top)
+    n = np.isfinite(score).sum(axis=1)
+    value = np.array([row[np.isfinite(row)].mean() if known else np.nan for row, known in zip(score, n, strict=True)])
+    ends = [wilson(p, k, _Z) if k else (np.nan, np.nan) for p, k in zip(value.tolist(), n.tolist(), strict=True)]
+    low, high = np.array(ends).reshape(-1, 2).T
+    gap, gap_se = np.full((2, len(classifiers), len(classifiers)), np.nan)
+    n_both = np.zeros((len(classifiers), len(classifiers)), np.int64)
+    for a in range(len(classifiers)):
+        for b in range(len(classifiers)):
+            differ = score[a] - score[b]
+            differ = differ[np.isfinite(differ)]
+            n_both[a, b] = differ.size
+            if differ.size > 1:
+                gap[a, b], gap_se[a, b] = differ.mean(), differ.std(ddof=1) / np.sqrt(differ.size)
+    return GoldAccuracy(tuple(each.name for each in classifiers), top, n, value, low, high, gap, gap_se, n_both)
+
+
+def _right(code: np.ndarray, group: np.ndarray, gold: int, top: int) -> float:
+    """How likely the known class is among the first ones, where tied ones stand in any order."""
+    here = np.flatnonzero(code == gold)
+    if not here.size:
+        return 0.0
+    tie = group[here[0]]
+    before, tied = int((group < tie).sum()), int((group == tie).sum())
+    return min(max((top - before) / tied, 0.0), 1.0)

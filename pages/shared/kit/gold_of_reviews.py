@@ -1,0 +1,57 @@
+"""Gold from finished arbitrations: offered by one switch where there are some, and never used without it."""
+
+import streamlit as st
+
+from core.annotations.dataset import Dataset
+from core.review.decided_gold import DecidedGold
+from core.review.states import CaseReview
+from core.review.store import n_reviews, open_store
+from core.text import plural
+from pages.shared.cache import datasets as cached
+from pages.shared.kit import state
+
+_KEY = "gold_of_reviews"
+
+
+def reviews_of(whole: Dataset) -> dict[str, CaseReview]:
+    """Reviews of a dataset that is in use whole; none where nobody has reviewed, and no database is made for that."""
+    return open_store().cases(whole.digest) if n_reviews(whole.digest) else {}
+
+
+def switched(dataset: Dataset) -> Dataset:
+    """The dataset as the switch has it, with the switch where there is something to switch."""
+    found = _found(dataset)
+    if found is None or not found.n_decided:
+        return dataset
+    used = st.toggle(
+        f"Use {plural(found.n_decided, 'class', 'classes')} decided in arbitration as gold",
+        key=_key(),
+        persist_state="session",
+        help="The same as a column of known classes: it judges raters and models on all pages. Arbiters saw what the "
+        "raters said, so it is no independent truth.",
+    )
+    if not used:
+        return dataset
+    st.caption(found.words)
+    return found.dataset
+
+
+def applied(dataset: Dataset) -> Dataset:
+    """The same without the switch, for pages that do not have it."""
+    if not st.session_state.get(_key()):
+        return dataset
+    found = _found(dataset)
+    return dataset if found is None else found.dataset
+
+
+def _key() -> str:
+    """One switch for each dataset."""
+    return f"{_KEY}-{state.whole().dataset.digest}"
+
+
+def _found(dataset: Dataset) -> DecidedGold | None:
+    reviews = reviews_of(state.whole().dataset)
+    decided = any(review.adjudication is not None for review in reviews.values())
+    if not decided or dataset.kind == "score":
+        return None
+    return cached.decided_gold(dataset, reviews)

@@ -1,0 +1,69 @@
+"""Classifiers against gold: by hand, and on two that guess."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.annotations.dataset import Dataset
+from core.evaluation.gold_accuracy import gold_accuracy
+from core.evaluation.predictions import Predictions
+
+
+def data(gold, n_classes=4, empty=()):
+    """One annotation a case, none of those in ``empty``."""
+    cases = [case for case in range(len(gold)) if case not in empty]
+    built = Dataset.from_classes(
+        "d",
+        [f"case {case}" for case in range(len(gold))],
+        ["r"],
+        [f"class {code}" for code in range(n_classes)],
+        np.array(cases),
+        np.zeros(len(cases), int),
+        np.zeros(len(cases), int),
+    )
+    return replace(built, gold=np.array(gold, np.int32))
+
+
+def predicted(name, lists):
+    """Lists of (class, block of ties) by case."""
+    ptr = np.concatenate([[0], np.cumsum([len(each) for each in lists])])
+    flat = [entry for each in lists for entry in each]
+    return Predictions(name, ptr, np.array([code for code, _ in flat]), np.array([tie for _, tie in flat]))
+
+
+def test_accuracy_by_gold_is_that_by_hand_with_ties_in_expectation():
+    """Right, wrong, one of a tie of two, not listed, no prediction, no gold, no annotation."""
+    dataset = data([0, 1, 2, 3, 0, -1, 0], empty={6})
+    one = predicted("one", [[(0, 0), (1, 1)], [(0, 0), (1, 1)], [(1, 0), (2, 0)], [(0, 0)], [], [(0, 0)], [(0, 0)]])
+    first, second = gold_accuracy(dataset, [one]), gold_accuracy(dataset, [one], 2)
+    assert first.n.tolist() == second.n.tolist() == [4]
+    assert first.value[0] == pytest.approx((1 + 0 + 0.5 + 0) / 4)
+    assert second.value[0] == pytest.approx((1 + 1 + 1 + 0) / 4)
+    assert first.low[0] < first.value[0] < first.high[0]
+    assert first.words() == ""
+
+
+def test_a_classifier_without_a_gold_case_has_no_number():
+    dataset = data([0, 1, -1])
+    found = gold_accuracy(dataset, [predicted("a", [[(0, 0)], [(1, 0)], []]), predicted("b", [[], [], [(0, 0)]])])
+    assert found.n.tolist() == [2, 0] and np.isnan([found.value[1], found.low[1], found.gap[0, 1]]).all()
+    assert found.words() == ""
+
+
+def test_two_that_guess_are_told_apart_by_neither_sign_and_two_that_differ_are():
+    rng = np.random.default_rng(0)
+    gold = rng.integers(4, size=400)
+    dataset = data(gold)
+
+    def guessing(name, right):
+        codes = np.where(rng.random(400) < right, gold, rng.integers(4, size=400))
+        return predicted(name, [[(int(code), 0)] for code in codes])
+
+    random, other, good = guessing("x", 0), guessing("y", 0), guessing("z", 0.6)
+    found = gold_accuracy(dataset, [random, other, good])
+    differ = found.gap[0, 1]
+    assert differ == pytest.approx(found.value[0] - found.value[1]) == -found.gap[1, 0]
+    assert "which tells neither better" in gold_accuracy(dataset, [random, other]).words()
+    assert "neither" not in found.words() and found.words().startswith("By gold z and ")
+    assert found.n_both.tolist() == np.full((3, 3), 400).tolist()
