@@ -10,38 +10,28 @@ from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
 from core.plausibility.protocol import PlausibilityModel
 from core.text import markdown, number, plural, shorten, small
-from pages.shared.cache import datasets as cached
 from pages.shared.cases import one_case, review_status
-from pages.shared.kit import navigation, opening, plausibility_models, predictions, provenance, state, widgets
+from pages.shared.kit import (
+    gold_of_reviews,
+    navigation,
+    plausibility_models,
+    predictions,
+    provenance,
+    reliability_slider,
+    state,
+    trusted_raters,
+    widgets,
+)
 
 UNCERTAIN_BELOW = 0.9
 MOST_ROWS = 400
-_CLICKED, _ANCHOR, _OPENED = "_worklist_clicked", "_worklist_anchor", "_reliability_opened"
+_CLICKED, _ANCHOR = "_worklist_clicked", "_worklist_anchor"
 
 
 def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, str]:
     left, middle, right, more = st.columns([4, 3, 3, 2], vertical_alignment="bottom")
     name = plausibility_models.choose_model(middle, dataset)
-    offer = plausibility_models.method(name).reliability
-    chosen = plausibility_models.as_chosen(dataset)
-    classes = cached.class_view(dataset, st.session_state.get("threshold"))[0]
-    opened, found = opening.reliability(plausibility_models.data_for(name, dataset, quietly=True), chosen, classes)
-    wanted = st.session_state.get("reliability")
-    if wanted is None or wanted == st.session_state.get(_OPENED):
-        wanted = st.session_state[_OPENED] = opened
-    st.session_state["reliability"] = min(max(float(wanted), offer.low), offer.high)
-    reliability = left.slider(
-        "Reliability γ (trust in the raters)",
-        offer.low,
-        offer.high,
-        step=0.1,
-        key="reliability",
-        help=widgets.explained("reliability"),
-        on_change=plausibility_models.remember_choice,
-        persist_state="session",
-    )
-    with left:
-        opening.marks(found, reliability, opened)
+    reliability = reliability_slider.choose(left, dataset, plausibility_models.as_chosen(dataset))
     find = right.text_input("Find a case", key="find", placeholder="id, class or rater", persist_state="session")
     with more.popover("More", key="more_settings"):
         model = plausibility_models.choose_prior(st, name)
@@ -183,9 +173,12 @@ def _page() -> None:
     title.title("Which cases are uncertain?")
     model, reliability, find = _settings(dataset)
     view = plausibility_models.data_for(model.name, dataset)
+    model = trusted_raters.asked_for(view, model)
+    if model is None:
+        return
     classifiers = predictions.classifiers(view)
     whole = state.whole().dataset  # reviews belong to the whole dataset, whatever is selected
-    reviews = review_status.reviews_of(whole)
+    reviews = gold_of_reviews.reviews_of(whole)
     narrow, wide = st.container(key="panes").columns([3, 7], gap="medium")
     chosen = st.session_state.get("case")
     if chosen is not None and chosen not in dataset.cases:

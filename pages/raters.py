@@ -24,7 +24,7 @@ from core.raters.report_card import report_card
 from core.raters.to_act_on import ToActOn
 from core.report.rater_card import rater_report
 from core.text import markdown, number, plotly, plural, shorten
-from pages.shared.kit import job_progress, navigation, provenance, state, widgets
+from pages.shared.kit import gold_of_reviews, job_progress, navigation, provenance, state, widgets
 from pages.shared.kit import style as look
 from pages.shared.raters import act_on as raters_act_on
 from pages.shared.raters import answers as raters_answers
@@ -32,6 +32,7 @@ from pages.shared.raters import blind as raters_blind
 from pages.shared.raters import model as raters_model
 from pages.shared.raters import plan as raters_plan
 from pages.shared.raters import table as raters_table
+from pages.shared.raters import trust as raters_trust
 
 MOST_ROWS = 500
 _SENTENCES = re.compile(r"(?<=\.) (?=[A-Z])")
@@ -214,6 +215,7 @@ def _page() -> None:
     if not verdict.possible:
         st.info(f"Raters cannot be compared with these data: {verdict.reason}.", icon=":material/block:")
         return
+    dataset = gold_of_reviews.switched(dataset)
     view = widgets.class_view(dataset)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         chosen = raters_model.choose(view)
@@ -248,20 +250,23 @@ def _page() -> None:
         "seed": raters_model.SEED,
     }
     provenance.show(dataset, ["monitoring"], "raters FILE", judged, "raters")
-    names = ["All raters", "One rater", "Who overlaps with whom", "Planning"]
-    every, one, overlap, plan = widgets.tabs(names, "rater_tabs")
-    if every.open:
-        with every:
-            _all(table, act, raters_blind.agreement(view, state.whole().dataset.digest), theme)
-    if one.open:
-        with one:
-            _one(view, table, act, theme)
-    if overlap.open:
-        with overlap:
-            _coverage(view)
-    if plan.open:
-        with plan:
-            raters_plan.show(view, theme)
+    _tabs(dataset, view, table, act, theme)
+
+
+def _tabs(dataset: Dataset, view: Dataset, table: RaterTable, act: ToActOn, theme) -> None:
+    shared = state.whole().dataset.digest
+    parts = {
+        "All raters": lambda: _all(table, act, raters_blind.agreement(view, shared), theme),
+        "One rater": lambda: _one(view, table, act, theme),
+        "Who overlaps with whom": lambda: _coverage(view),
+        "Planning": lambda: raters_plan.show(view, theme),
+    }
+    if raters_trust.is_offered(dataset):
+        parts["Trust"] = lambda: raters_trust.show(dataset, theme)
+    for (_, show), tab in zip(parts.items(), widgets.tabs(list(parts), "rater_tabs"), strict=True):
+        if tab.open:
+            with tab:
+                show()
 
 
 navigation.through_app()

@@ -6,33 +6,21 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.evaluation.sweep_table import SweepTable
 from core.figures import reliability as figures
-from core.text import number, plural
-from pages.shared.kit import navigation, plausibility_models, predictions, provenance, widgets
+from pages.shared.kit import (
+    gold_of_reviews,
+    navigation,
+    plausibility_models,
+    predictions,
+    provenance,
+    reliability_slider,
+    trusted_raters,
+    widgets,
+)
 from pages.shared.kit import style as look
 from pages.shared.kit import sweep as sweeps
-from pages.shared.reliability import anchors
+from pages.shared.reliability import anchors, headline
 from pages.shared.reliability import classifiers as classifier_view
 from pages.shared.reliability import relations as relation_view
-
-LEVEL = 0.9
-
-
-def _sentence(sweep: SweepTable) -> str:
-    first, last = sweep.certainty[0], sweep.certainty[-1]
-    n_cases = len(first.cases)
-    if len(sweep.reliabilities) == 1:
-        below = f"{first.n_below(LEVEL):,} of {plural(n_cases, 'case')}"
-        return f"Certainty is below {number(LEVEL, 1)} in {below} at γ = {sweep.reliabilities[0]:g}"
-    before, after = number(first.mean()), number(last.mean())
-    if before == after:
-        words = f"Certainty stays at {before} whatever the trust"
-    else:
-        words = f"Certainty {'rises' if last.mean() > first.mean() else 'falls'} from {before} to {after} with trust"
-    below = last.n_below(LEVEL)
-    if not below:
-        return f"{words}, and reaches {number(LEVEL, 1)} in every case"
-    stay = "stays" if below == 1 else "stay"
-    return f"{words}; {below:,} of {plural(n_cases, 'case')} {stay} below {number(LEVEL, 1)}"
 
 
 def _settings(dataset: Dataset):
@@ -51,7 +39,9 @@ def _settings(dataset: Dataset):
     )
     with more.popover("More", key="more_reliability"):
         model = plausibility_models.choose_prior(st, name)
-    return model, tuple(sorted(chosen))
+    with left:
+        opened = reliability_slider.marks(dataset, model)
+    return model, tuple(sorted(chosen)), opened
 
 
 def _table(sweep: SweepTable) -> pd.DataFrame:
@@ -91,21 +81,24 @@ def _certainty(view: Dataset, sweep: SweepTable, theme) -> None:
 
 
 def _page() -> None:
-    dataset = widgets.require_data().dataset
+    dataset = gold_of_reviews.applied(widgets.require_data().dataset)
     theme = look.theme()
     title = st.empty()
     title.title("How certain is the truth, and does trust change it?")
-    model, reliabilities = _settings(dataset)
+    model, reliabilities, opened = _settings(dataset)
     view = plausibility_models.data_for(model.name, dataset)
     if not reliabilities:
         st.info("Choose at least one reliability.")
+        return
+    model = trusted_raters.asked_for(view, model, len(reliabilities))
+    if model is None:
         return
     classifier_view.add_predictions(view)
     classifiers = predictions.classifiers(view)
     sweep = sweeps.sweep(view, model, reliabilities, classifiers)
     if sweep is None:
         return
-    title.title(_sentence(sweep))
+    title.title(headline.over_trust(sweep))
     provenance.show(
         dataset,
         [model.name, "certainty", *(["classifiers"] if classifiers else [])],
@@ -127,7 +120,7 @@ def _page() -> None:
             _certainty(view, sweep, theme)
     if classifiers and tabs["Classifiers"].open:
         with tabs["Classifiers"]:
-            classifier_view.show(sweep, view.n_classes, theme)
+            classifier_view.show(sweep, view, classifiers, opened, theme)
     if sweep.risk and tabs["Risk"].open:
         with tabs["Risk"]:
             relation_view.show_risk(view, sweep, theme)

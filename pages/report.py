@@ -6,9 +6,16 @@ from core.ingest.samples import SAMPLES
 from core.methods import as_taken
 from core.report.build import SECTIONS, ReportRequest, build_report
 from core.text import plural
-from pages.shared.kit import job_progress, navigation, plausibility_models, predictions, state, widgets
-
-_LEAST_RELIABILITY = 0.1
+from pages.shared.kit import (
+    job_progress,
+    navigation,
+    plausibility_models,
+    predictions,
+    reliability_slider,
+    state,
+    trusted_raters,
+    widgets,
+)
 
 
 def _request(reading, model, reliability: float, sweep: tuple[float, ...], threshold: float | None) -> ReportRequest:
@@ -50,7 +57,7 @@ def _page() -> None:
         "network, and prints."
     )
     threshold = widgets.threshold(dataset)
-    left, middle, right = st.columns([5, 2, 2], vertical_alignment="bottom")
+    left, middle, right = st.columns([4, 2, 3], vertical_alignment="bottom")
     sections = left.multiselect(
         "Sections, in their order",
         list(SECTIONS),
@@ -61,20 +68,15 @@ def _page() -> None:
     )
     name = plausibility_models.choose_model(middle, dataset)
     offer = plausibility_models.method(name).reliability
-    usual = plausibility_models.method(name).reliability.default
-    reliability = right.number_input(
-        "Reliability γ",
-        _LEAST_RELIABILITY,
-        offer.high,
-        float(usual),
-        step=0.5,
-        key=f"report_reliability-{name}",
-        help=widgets.explained("reliability"),
-    )
+    model = plausibility_models.as_chosen(dataset)
+    reliability = reliability_slider.choose(right, dataset, model)
     if not sections:
         st.info("Choose at least one section.")
         return
-    model = plausibility_models.method(name).make()
+    view = plausibility_models.data_for(name, dataset, quietly=True)
+    model = trusted_raters.asked_for(view, model, len(offer.sweep))
+    if model is None:
+        return
     request = _request(reading, model, float(reliability), offer.sweep, threshold)
     key = _key(request, name, reliability, threshold, sections)
     content = job_progress.result_of(

@@ -9,7 +9,7 @@ from core.review.sessions import Session
 from core.review.store import ReviewStore, open_store
 from core.text import markdown
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import navigation, opening, plausibility_models, state, widgets
+from pages.shared.kit import navigation, opening, plausibility_models, state, trusted_raters, widgets
 from pages.shared.review import after as review_after
 from pages.shared.review import presses as review_presses
 from pages.shared.review import session as review_session
@@ -35,7 +35,7 @@ def _page() -> None:
     if name is None:
         return
     desk = Desk(store, dataset, name)
-    model = plausibility_models.as_chosen(dataset)
+    model = trusted_raters.or_default(dataset, plausibility_models.as_chosen(dataset))
     reliability = float(st.session_state.get("reliability") or _opened(dataset, model))
     session = _session(store, dataset, name)
     review_start.kept_for_it()

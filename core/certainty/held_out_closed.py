@@ -95,7 +95,10 @@ def closed_form(dataset: Dataset, model: PlausibilityModel, held: np.ndarray, re
         return _first_blocks(dataset, model, held, reader)
     if isinstance(model, GaussianScores):
         return _scores(dataset, model, held, reader)
-    raise NotApplicableError(f"There is no held-out score of {getattr(model, 'name', type(model).__name__)!r}.")
+    raise NotApplicableError(
+        f"There is no held-out score of {getattr(model, 'name', type(model).__name__)!r}: it takes a model whose cases "
+        "are independent, such as Plackett-Luce."
+    )
 
 
 def _groups(*columns: np.ndarray) -> np.ndarray:

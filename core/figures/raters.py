@@ -3,6 +3,7 @@
 import numpy as np
 import plotly.graph_objects as go
 
+from ..plausibility.plackett_luce.rater_trust import RaterTrust
 from ..raters.drift import Drift
 from ..raters.planning import Forecast
 from ..raters.to_act_on import ToActOn
@@ -87,6 +88,48 @@ def _least_accurate(found: ToActOn) -> tuple[np.ndarray, np.ndarray]:
     known = np.flatnonzero(np.isfinite(value))
     known = known[np.lexsort((value[known], ~flagged[known]))][:MOST_LINES]
     return known[np.argsort(value[known], kind="stable")], flagged
+
+
+def trust_of_raters(trust: RaterTrust, theme: Theme, title: str) -> go.Figure:
+    """Trust in each rater with its interval, the least on top; at most `MOST_LINES` raters.
+
+    Parameters
+    ----------
+    trust : RaterTrust
+    theme : Theme
+    title : str
+    """
+    shown = np.argsort(trust.mean, kind="stable")[:MOST_LINES]
+    value, low, high = trust.mean[shown], trust.ci_low[shown], trust.ci_high[shown]
+    ends = zip(shown, low, high, strict=True)
+    data: list[Trace] = [
+        scatter(
+            x=value,
+            y=np.arange(len(shown)),
+            mode="markers",
+            marker={"color": theme.accent, "size": 9},
+            error_x=error_bars(high - value, value - low, with_opacity(theme.accent, 0.7), 1.6, 3),
+            customdata=[[plotly(trust.raters[r]), f"{a:.2f} to {b:.2f}", f"{trust.n[r]:,}"] for r, a, b in ends],
+            hovertemplate="%{customdata[0]}: %{x:.2f} (%{customdata[1]})<br>"
+            "%{customdata[2]} annotations<extra></extra>",
+            showlegend=False,
+        )
+    ]
+    return figure_of(
+        theme,
+        data,
+        title,
+        130 + 22 * max(4, len(shown)),
+        xaxis={"title": "trust: share of annotations that follow the case (no accuracy)"},
+        yaxis={
+            "tickmode": "array",
+            "tickvals": np.arange(len(shown)),
+            "ticktext": [plotly(shorten(trust.raters[r], 24)) for r in shown],
+            "autorange": "reversed",
+            "showgrid": False,
+            "tickfont": {"color": theme.ink},
+        },
+    )
 
 
 def rater_over_time(drift: Drift, theme: Theme, title: str) -> go.Figure:

@@ -188,17 +188,21 @@ def test_what_is_possible_is_said_by_family():
     dataset = read(CLASSES).dataset
     titles = [verdict.title for verdict in verdicts(dataset)]
     assert titles == [
-        "Agreement", "Pairwise agreement", "Majority vote", "Rater models", "Plackett-Luce", "PrIRN", "Dirichlet counts"
+        "Agreement", "Pairwise agreement", "Majority vote", "Rater models", "Plackett-Luce", "PrIRN",
+        "Dirichlet counts", "Mixture Plackett-Luce",
     ]  # fmt: skip
     assert all(verdict.possible for verdict in verdicts(dataset))
 
 
 def test_rankings_enter_by_their_first_choice_and_scores_by_a_threshold():
     ranking, score = read(RANKINGS).dataset, read(SCORES).dataset
-    whole = {"Agreement", "Plackett-Luce", "PrIRN"}
+    whole = {"Agreement", "Plackett-Luce", "PrIRN", "Mixture Plackett-Luce"}
     assert {verdict.reason for verdict in verdicts(ranking) if verdict.title not in whole} == {FIRST_BLOCK}
     assert {verdict.reason for verdict in verdicts(score) if verdict.title not in whole} == {THRESHOLD}
     assert any_of("coefficient", score).reason == AS_IS
+
+
+NEED_RATERS = {"Pairwise agreement", "Rater models", "Mixture Plackett-Luce"}
 
 
 @pytest.mark.parametrize(
@@ -210,8 +214,8 @@ def test_rankings_enter_by_their_first_choice_and_scores_by_a_threshold():
             {"Agreement", "Pairwise agreement", "Rater models"},
             "only one annotation",
         ),
-        (b"case,rater,class\n1,ann,x\n1,ann,y\n", {}, {"Pairwise agreement", "Rater models"}, "only one rater"),
-        (b"case,class\n1,x\n1,y\n", {"rater": "none"}, {"Pairwise agreement", "Rater models"}, "anonymous"),
+        (b"case,rater,class\n1,ann,x\n1,ann,y\n", {}, NEED_RATERS, "only one rater"),
+        (b"case,class\n1,x\n1,y\n", {"rater": "none"}, NEED_RATERS, "anonymous"),
     ],
 )
 def test_what_the_data_do_not_allow_is_said_with_its_reason(content, options, impossible, reason):

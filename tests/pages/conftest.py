@@ -7,3 +7,9 @@ import pytest
 def compiled(monkeypatch):
     """Whatever is not compiled yet is compiled where a test calls it."""
     monkeypatch.setattr("core.first_start.compiled", lambda: True)
+
+
+@pytest.fixture(autouse=True)
+def few_held_out_readers(monkeypatch):
+    """The curve of held-out readers of the larger samples takes minutes: here it is computed of small data only."""
+    monkeypatch.setattr("pages.shared.kit.opening.MOST_READ_CASES", 100)

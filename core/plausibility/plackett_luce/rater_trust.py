@@ -32,7 +32,11 @@ class RaterTrust(Result):
         Split R-hat and effective number of draws; NaN where chains are too short to tell.
     prior : tuple of float
         A and B of Beta(A, B).
-    reliability, level : float
+    reliability : float
+        γ at which they were estimated.
+    held : bool
+        Whether they are held at their means while plausibilities are drawn at another γ.
+    level : float
     """
 
     raters: tuple[str, ...]
@@ -48,6 +52,7 @@ class RaterTrust(Result):
     ess: np.ndarray
     prior: tuple[float, float]
     reliability: float
+    held: bool
     level: float = LEVEL
 
     TABLES = ("raters",)
@@ -69,13 +74,24 @@ class RaterTrust(Result):
             "Trust and plausibilities are estimated together from all cases in the data: with other cases selected, "
             "the numbers of a case change too.",
         ]
+        if self.held:
+            words.append(
+                f"Trusts are estimated at γ = {self.reliability:g} and held while plausibilities are drawn at the γ "
+                "asked for: at a larger γ they would run to 0 and 1."
+            )
         if not self.converged:
             words.append(_mixing_note(self))
         return tuple(words)
 
 
 def rater_trust(
-    raters: tuple[str, ...], n: np.ndarray, draws: np.ndarray, prior: tuple[float, float], reliability: float
+    raters: tuple[str, ...],
+    n: np.ndarray,
+    draws: np.ndarray,
+    prior: tuple[float, float],
+    reliability: float,
+    *,
+    held: bool,
 ) -> RaterTrust:
     """Summary of draws of a.
 
@@ -112,6 +128,7 @@ def rater_trust(
         ess_bulk(draws) if long_enough else unknown,
         prior,
         float(reliability),
+        held,
     )
 
 

@@ -15,7 +15,7 @@ from core.reducers.risk import level_masses
 from core.text import html_text, markdown, number, plotly, shorten, small
 from pages.shared.cache import datasets as cached
 from pages.shared.cases import content as case_facts
-from pages.shared.kit import plausibility_models, widgets
+from pages.shared.kit import plausibility_models, trusted_raters, widgets
 from pages.shared.kit import style as look
 
 MOST_LINES = 8
@@ -198,11 +198,11 @@ def _triangle(names: list[str], corners: np.ndarray, outside: float, theme) -> N
     corners = corners / corners.sum(axis=1, keepdims=True)
     leading = (corners.argmax(axis=1)[:, None] == np.arange(3)).mean(axis=0)
     best = int(leading.argmax())
-    title = (
-        f"{plotly(shorten(names[best], 22))} leads in {leading[best]:.0%} of draws"
-        if leading[best] < 0.995
-        else f"{plotly(shorten(names[best], 22))} leads in nearly all draws"
-    )
+    name = plotly(shorten(names[best], 22))
+    if outside > 0.005:  # of what is renormalised no share of draws is said: it is not the case's certainty
+        title = f"{name} is the most plausible of these three"
+    else:
+        title = f"{name} leads in {'nearly all' if leading[best] >= 0.995 else f'{leading[best]:.0%} of'} draws"
     order = [1, 2, 0]
     corners = corners[:, order]
     widgets.plot(
@@ -261,6 +261,9 @@ def _models(dataset: Dataset, case: int, model: PlausibilityModel, reliability: 
         other = model if own else plausibility_models.method(name).make()
         gamma = reliability if own else other.default_reliability
         eaten = plausibility_models.data_for(name, dataset, quietly=True)
+        other = trusted_raters.in_hand(eaten, other)
+        if other is None:
+            continue
         draws, quantiles, result, *_ = _draws(eaten, other, case, gamma)
         code = int(result.top_class()[0])
         second = np.argsort(-quantiles.mean[:-1], kind="stable")[1:2]

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.annotations.dataset import Dataset
-from core.certainty.held_out_readers import HeldOutCurve
+from core.certainty.held_out_readers import HeldOutCurve, held_out_curve
 from core.certainty.opening import Opening, opens_at
 from core.certainty.truth_curve import TruthCurve, truth_curve
 from core.errors import PluralityError
@@ -12,15 +12,21 @@ from core.methods import any_of, method_named
 from core.models.choose import Choice, choose
 from core.models.gold import gold_cases
 from core.models.gold_measures import GoldMeasures, gold_measures
+from core.plausibility.dirichlet import DirichletCounts
+from core.plausibility.gaussian import GaussianScores
+from core.plausibility.plackett_luce.gibbs import PlackettLuce
 from core.plausibility.protocol import PlausibilityModel
-from core.text import markdown, number
 from pages.shared.cache import datasets as cached
+from pages.shared.kit import trusted_raters
 
 SEED = 0
 LANE = "opening"
+READERS = "Held-out readers"
 _POLL_SECONDS = 1.0
 MOST_ANNOTATIONS = 1_000_000
 MOST_TRUTH_CASES = 5_000
+MOST_READ_CASES = 3_000  # minutes of one core, in the background
+MOST_TRUSTED_CASES = 500  # a model with a trust in each rater draws chains for it
 Judged = tuple[Choice, dict[str, GoldMeasures]]
 
 
@@ -100,33 +106,51 @@ def readers_key(dataset: Dataset, model: PlausibilityModel) -> tuple:
 
 
 def readers(dataset: Dataset, model: PlausibilityModel) -> HeldOutCurve | None:
-    """The curve of held-out readers where Reliability has drawn it: it takes minutes, so no other page starts it."""
-    job = cached.known(readers_key(dataset, model))
-    return job.result if job is not None and job.state == "done" else None
+    """The curve of held-out readers where it is done; None until then, and where it takes too long unasked."""
+    job = readers_job(dataset, model)
+    job = cached.known(readers_key(dataset, model)) if job is None else job
+    return cached.result(job, dataset) if job is not None and job.state == "done" else None
+
+
+def readers_job(dataset: Dataset, model: PlausibilityModel) -> Job | None:
+    """The same in the background; None where no mark comes of it, or it takes too long."""
+    if not isinstance(model, PlackettLuce | GaussianScores) or dataset.n_cases > MOST_READ_CASES:
+        return None
+    return cached.job(readers_key(dataset, model), READERS, readers_work(dataset, model), "samplers", dataset)
+
+
+def readers_work(dataset: Dataset, model: PlausibilityModel):
+    """What computes it."""
+    return lambda job: held_out_curve(dataset.coded, model, seed=SEED, token=job.token, progress=job.report)
+
+
+def at_work(dataset: Dataset, model: PlausibilityModel, view: Dataset) -> list[Job]:
+    """What is still being computed that may move γ; the readers' mark does not. Arguments as of `opening`."""
+    jobs = [truth_job(dataset, model)]
+    if isinstance(model, DirichletCounts):
+        jobs.append(choice_job(view))
+    return [job for job in jobs if job is not None and not job.finished]
 
 
 def truth(dataset: Dataset, model: PlausibilityModel) -> TruthCurve | None:
     """Certainty against gold where it is done; None without gold, or with too much of it to compute unasked."""
+    job = truth_job(dataset, model)
+    return cached.result(job, dataset) if job is not None and job.state == "done" else None
+
+
+def truth_job(dataset: Dataset, model: PlausibilityModel) -> Job | None:
+    """The same in the background; None where there is nothing to compute."""
     n_gold = len(gold_cases(dataset))
     if dataset.kind == "score" or n_gold < 2 or n_gold > MOST_TRUTH_CASES:
         return None
+    known = trusted_raters.in_hand(dataset, model)
+    if known is None or (trusted_raters.is_needed(model) and n_gold > MOST_TRUSTED_CASES):
+        return None
     key = (dataset.content_digest, "truth curve", model.name, tuple(sorted(model.settings().items())), SEED)
-    job = cached.job(
+    return cached.job(
         key,
         "Certainty against gold",
-        lambda job: truth_curve(dataset.coded, model, seed=SEED, token=job.token, progress=job.report),
+        lambda job: truth_curve(dataset.coded, known, seed=SEED, token=job.token, progress=job.report),
         LANE,
         dataset,
     )
-    return cached.result(job, dataset) if job.state == "done" else None
-
-
-def marks(found: Opening | None, reliability: float, opened: float) -> None:
-    """One line under the slider: why γ stands where it opened, and what else is worth a mark."""
-    if found is None:
-        return
-    words = found.reason
-    if abs(reliability - opened) > 1e-9:
-        words = f"Set by you; it opens at {number(opened)}. {words}"
-    listed = "\n".join(f"- γ = {number(mark.reliability)} · {markdown(mark.sentence)}" for mark in found.marks)
-    st.caption(markdown(words), help=listed or None)

@@ -6,7 +6,7 @@ from core import belongings
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult, annotation_certainty
 from core.jobs import Job
-from core.methods import AS_IS, Method, Option, method_named
+from core.methods import AS_IS, Method, Option, can_use, method_named
 from core.methods import offered as methods_offered
 from core.plausibility.protocol import PlausibilityModel
 from pages.shared.cache import datasets as cached
@@ -23,9 +23,14 @@ def method(name: str) -> Method:
     return method_named("plausibility", name)
 
 
+def made(name: str) -> PlausibilityModel:
+    """The model of that name with its usual prior."""
+    return method(name).make()
+
+
 def offered(dataset: Dataset) -> list[str]:
     """Names of the models for a dataset, the one that a page opens with first."""
-    return [one.name for one in methods_offered("plausibility", dataset)]
+    return [one.name for one in methods_offered("plausibility", dataset) if can_use(one, dataset).possible]
 
 
 def choose_model(place, dataset: Dataset) -> str:

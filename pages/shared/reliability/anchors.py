@@ -3,15 +3,12 @@
 import streamlit as st
 
 from core.annotations.dataset import Dataset
-from core.certainty.held_out_readers import held_out_curve
 from core.errors import PluralityError
 from core.figures import anchors as figures
 from core.plausibility.protocol import PlausibilityModel
 from core.text import markdown, number, plural
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import job_progress, opening, widgets
-
-MOST_DRAWN = 3_000
 
 
 def show(view: Dataset, model: PlausibilityModel, theme) -> None:
@@ -34,18 +31,14 @@ def show(view: Dataset, model: PlausibilityModel, theme) -> None:
 
 
 def _readers(view: Dataset, model: PlausibilityModel, theme) -> None:
-    key = opening.readers_key(view, model)
     if (
-        view.n_cases > MOST_DRAWN
+        view.n_cases > opening.MOST_READ_CASES
         and view.kind == "ranking"
         and not st.toggle(f"Compute it for {view.n_cases:,} cases (minutes)", key=f"readers-{view.digest}-{model.name}")
     ):
         return
     curve = job_progress.result_of(
-        key,
-        "Held-out readers",
-        lambda job: held_out_curve(view.coded, model, seed=opening.SEED, token=job.token, progress=job.report),
-        of=view,
+        opening.readers_key(view, model), opening.READERS, opening.readers_work(view, model), of=view
     )
     if curve is None:
         return

@@ -1,14 +1,17 @@
 """Classifiers under uncertain truth, as a part of the Reliability page."""
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from core.annotations.dataset import RISK_LEVELS, Dataset
 from core.errors import PluralityError
 from core.evaluation.choice import verdict
+from core.evaluation.gold_accuracy import gold_accuracy
 from core.evaluation.metrics import first_metric, metric_names
 from core.evaluation.sweep_table import SweepTable
 from core.figures import classifiers as figures
+from core.models.gold import gold_cases
 from core.text import markdown
 from pages.shared.kit import predictions, widgets
 
@@ -16,13 +19,13 @@ TOP = predictions.TOP
 _FIELDS = ("mean", "sd", "ci_low", "ci_high", "min", "max", "point", "case_se", "total_se", "n_cases")
 
 
-def show(sweep: SweepTable, n_classes: int, theme) -> None:
+def show(sweep: SweepTable, view: Dataset, classifiers, opened: float, theme) -> None:
     """Whether the choice of a classifier survives, its metric against reliability, and who beats whom."""
     metrics = metric_names(TOP)
     metric = st.segmented_control(
         "Metric",
         metrics,
-        default=first_metric(TOP, n_classes),
+        default=first_metric(TOP, view.n_classes),
         required=True,
         format_func=figures.metric_title,
         key="metric",
@@ -41,6 +44,7 @@ def show(sweep: SweepTable, n_classes: int, theme) -> None:
         "metric_lines",
         "Metric of each classifier against reliability",
     )
+    _by_gold(view, classifiers, metric)
     frame = _values(sweep, metric)
     with st.expander("The numbers, with the error from which cases are in the data (case_se) and both together"):
         st.dataframe(frame, hide_index=True, key="metric_table")
@@ -49,7 +53,7 @@ def show(sweep: SweepTable, n_classes: int, theme) -> None:
         st.select_slider(
             "At γ =",
             sweep.reliabilities,
-            value=sweep.reliabilities[len(sweep.reliabilities) // 2],
+            value=min(sweep.reliabilities, key=lambda value: abs(np.log(value / opened))),
             key="at_reliability",
         )
         if len(sweep.reliabilities) > 1
@@ -73,6 +77,23 @@ def show(sweep: SweepTable, n_classes: int, theme) -> None:
     _downloads(sweep, evaluation, metric)
     if evaluation.by_risk is not None:
         _by_risk(evaluation, metric)
+
+
+def _by_gold(view: Dataset, classifiers, metric: str) -> None:
+    """How often each classifier is right by gold, beside what plausible truths say."""
+    if not len(gold_cases(view)):
+        return
+    top = TOP if metric != metric_names(TOP)[0] else 1
+    found = gold_accuracy(view, classifiers, top)
+    if not found.n.any():
+        return
+    widgets.heading(f"Top-{top} accuracy by gold", "gold")
+    frame = found.to_frame()
+    columns = dict.fromkeys(("right_by_gold", "ci_low", "ci_high"), st.column_config.NumberColumn(format="%.3f"))
+    st.dataframe(frame, hide_index=True, column_config=columns, key="gold_accuracy")
+    if words := found.words():
+        st.markdown(markdown(words))
+    widgets.download(frame, "Accuracy by gold", "gold_accuracy", "gold_accuracy_table")
 
 
 def _values(sweep: SweepTable, metric: str) -> pd.DataFrame:
@@ -110,7 +131,10 @@ def _better(evaluation, metric: str) -> None:
         placeholder="–",
         key="better",
     )
-    st.caption(f"Shares of {evaluation.by_draw.shape[-1]:,} common draws: 1.000 is all of them, not certainty.")
+    st.caption(
+        f"Over {evaluation.by_draw.shape[-1]:,} common draws of the truth and over which cases were sampled. 1.000 is "
+        "rounded, not certainty."
+    )
     frame.insert(0, "better", names, allow_duplicates=True)
     widgets.download(frame, "P(better)", "better", "better")
 

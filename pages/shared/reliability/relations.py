@@ -11,7 +11,7 @@ from core.evaluation.sweep_table import SweepTable
 from core.figures import reliability as figures
 from core.rankings.leave_one_out import leave_one_out
 from core.text import plotly, plural, shorten, with_interval
-from pages.shared.kit import plausibility_models, widgets
+from pages.shared.kit import plausibility_models, trusted_raters, widgets
 
 LEVEL = 0.9
 
@@ -102,11 +102,12 @@ def show_relations(dataset: Dataset, view: Dataset, sweep: SweepTable, model, ri
             table = pd.DataFrame({"case": view.cases, "agreement": agreement.case, "certainty": certainty})
             widgets.download(table, "Both", "certainty_agreement", "certainty_agreement")
     with right:
-        other = next((name for name in plausibility_models.offered(dataset) if name != model.name), None)
+        names = [name for name in plausibility_models.offered(dataset) if name != model.name]
+        other = next((name for name in names if not trusted_raters.is_needed(plausibility_models.made(name))), None)
         if other is None:
             return
         widgets.heading("The same cases under another model", plausibility_models.method(other))
-        rival = plausibility_models.method(other).make()
+        rival = plausibility_models.made(other)
         eaten = plausibility_models.data_for(other, dataset, quietly=True)
         second = rival_sweep(eaten, rival, (float(rival.default_reliability),), (), "Certainty under another model")
         if second is None:

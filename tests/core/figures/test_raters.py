@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from core.figures.raters import MOST_LINES, accuracy_against_pool, plan_forecast, rater_over_time
+from core.figures.raters import MOST_LINES, accuracy_against_pool, plan_forecast, rater_over_time, trust_of_raters
 from core.figures.theme import DARK, LIGHT, with_opacity
+from core.plausibility.plackett_luce.rater_trust import rater_trust
 from core.raters.accuracy_windows import Windows
 from core.raters.drift import Drift
 from core.raters.planning import Forecast, Goal
@@ -166,3 +167,14 @@ def test_a_forecast_is_the_median_in_its_band_with_the_target(theme):
     assert np.array_equal(line.customdata, np.column_stack([low, high]))
     (target,) = figure.layout.shapes
     assert target.y0 == target.y1 == 0.35 and target.line.color == theme.mean
+
+
+def test_trust_stands_least_on_top_with_both_ends_of_its_interval():
+    draws = np.array([[[0.9, 0.2, 0.6], [0.8, 0.4, 0.7], [0.7, 0.3, 0.5]]])
+    found = rater_trust(("a", "<b>", "c"), np.array([5, 2000, 7]), draws, (3.0, 2.0), 1.0, held=True)
+    (trace,) = trust_of_raters(found, LIGHT, "title").data
+    assert list(trace.x) == pytest.approx([0.3, 0.6, 0.8]) and list(trace.y) == [0, 1, 2]
+    low, high = np.quantile(draws[0], [0.025, 0.975], axis=0)
+    assert np.array(trace.x) + trace.error_x.array == pytest.approx(high[[1, 2, 0]])
+    assert np.array(trace.x) - trace.error_x.arrayminus == pytest.approx(low[[1, 2, 0]])
+    assert list(trace.customdata[0]) == ["&lt;b&gt;", f"{low[1]:.2f} to {high[1]:.2f}", "2,000"]

@@ -103,7 +103,7 @@ def test_single_classes_have_the_posterior_of_the_sum_over_every_u(alpha, reliab
         return value + reliability * guess[own] @ (1 - np.array(u))
 
     states, weight = every_u(dataset, log_case, PRIOR)
-    model = MixturePlackettLuce(2.0, alpha, n_chains=1, trust_prior=PRIOR)
+    model = MixturePlackettLuce(2.0, alpha, n_chains=1, trust_prior=PRIOR, trust_at=None)
     fit = model.fit(dataset, reliability=reliability, n_draws=N, seed=1)
     assert_trust(slow, fit, states, weight, PRIOR)
     draws = dict(model.draws(dataset, reliability=reliability, n_draws=N, seed=1))
@@ -130,7 +130,7 @@ def test_rankings_have_the_posterior_of_the_sum_over_every_u_and_the_simplex(rel
         return np.log(kept.mean()) + reliability * guess[3 * case : 3 * case + 3] @ (1 - np.array(u))
 
     states, weight = every_u(dataset, log_case, PRIOR)
-    model = MixturePlackettLuce(3.0, n_chains=1, trust_prior=PRIOR)
+    model = MixturePlackettLuce(3.0, n_chains=1, trust_prior=PRIOR, trust_at=None)
     fit = model.fit(dataset, reliability=reliability, n_draws=N, seed=2)
     assert_trust(slow, fit, states, weight, PRIOR)
     ((_, draws),) = model.draws(dataset, reliability=reliability, n_draws=N, seed=2, cases=range(1))
@@ -139,6 +139,47 @@ def test_rankings_have_the_posterior_of_the_sum_over_every_u_and_the_simplex(rel
         kept = np.prod([x if on else np.ones(len(lam)) for x, on in zip(like[0], u[:3], strict=True)], axis=0)
         exact += w * (kept @ lam) / kept.sum()
     slow.assert_means(shares(draws), exact, 3e-4)
+
+
+def known_trust(dataset, mean):
+    """Trusts in hand, of which only the means are used."""
+    found = MixturePlackettLuce(trust_prior=PRIOR, n_burn=0).fit(dataset, reliability=1.0, n_draws=2).raters
+    return replace(found, mean=np.array(mean))
+
+
+@pytest.mark.parametrize("reliability", [0.5, 2.0])
+def test_with_trusts_held_draws_have_the_posterior_of_the_sum_over_every_u(reliability, build, slow):
+    """Each u has its prior from the trust that is held, whatever the γ of the plausibilities."""
+    dataset = build(ANSWERS, 5)
+    guess, trust = class_popularity(dataset).log_likelihood, np.array([0.9, 0.3, 0.6])
+    model = MixturePlackettLuce(2.0, trusted=known_trust(dataset, trust))
+    for case, draws in model.draws(dataset, reliability=reliability, n_draws=N, seed=1):
+        own = np.array(dataset.annotations_of(case))
+        answers, a = dataset.answer[own], trust[dataset.rater[own]]
+        logs, means = [], []
+        for u in map(np.array, product([0, 1], repeat=len(own))):
+            shape = 0.4 + reliability * np.bincount(answers, u, 5)
+            log = np.log(np.where(u, a, 1 - a)).sum() + reliability * guess[own] @ (1 - u)
+            logs.append(log + gammaln(2.0) - gammaln(shape.sum()) + (gammaln(shape) - gammaln(0.4)).sum())
+            means.append(shape[draws.classes] / shape.sum())
+        weight = np.exp(np.array(logs) - max(logs))
+        slow.assert_means(draws.share, weight @ np.array(means) / weight.sum())
+
+
+def test_trusts_in_hand_spare_the_chain_over_all_cases_and_give_the_same_draws(monkeypatch):
+    """Trusts do not depend on the γ of the plausibilities; they belong to as many raters as they were estimated of."""
+    dataset = load_sample("skin").select(cases=[f"skin-{number:03d}" for number in range(1, 41)])
+    asked, model = {"n_draws": 40, "seed": 3}, MixturePlackettLuce(n_burn=60)
+    raters = model.fit(dataset, reliability=1.0, **asked).raters
+    assert np.array_equal(model.fit(dataset, reliability=5.0, **asked).raters.mean, raters.mean)
+    assert raters.held and any("γ = 1 and held" in note for note in raters.notes)
+    drawn = dict(model.draws(dataset, reliability=5.0, **asked))
+    trust_module._fits.clear()
+    monkeypatch.setattr(trust_module, "run_chain", None)
+    for case, draws in replace(model, trusted=raters).draws(dataset, reliability=5.0, **asked):
+        assert same(draws, drawn[case])
+    with pytest.raises(InputError, match="the data have 12"):
+        next(replace(model, trusted=replace(raters, mean=raters.mean[:3])).draws(dataset, reliability=5.0, **asked))
 
 
 @pytest.mark.parametrize("name", ["ties and orders", "every ranking twice"])
@@ -180,8 +221,8 @@ def test_the_draws_of_a_case_are_those_of_the_chain_over_all_cases(monkeypatch):
         counted.append(arguments[-3].copy())  # u of every annotation after the sweep
 
     monkeypatch.setattr(trust_chain, "advance_cases", listen)
-    model = MixturePlackettLuce(n_burn=50, n_chains=1)
-    fit = model.fit(dataset, reliability=2.0, n_draws=30, seed=4)
+    model = MixturePlackettLuce(n_burn=50, n_chains=1, trust_at=None)
+    model.fit(dataset, reliability=2.0, n_draws=30, seed=4)
     again = []
     replay = trust_module.replay
 
@@ -191,7 +232,7 @@ def test_the_draws_of_a_case_are_those_of_the_chain_over_all_cases(monkeypatch):
         return drawn
 
     monkeypatch.setattr(trust_module, "replay", keep)
-    list(replace(model, fitted=fit).draws(dataset, reliability=2.0, n_draws=30, seed=4))
+    list(model.draws(dataset, reliability=2.0, n_draws=30, seed=4))
     assert len(counted) == 80
     assert np.array_equal(np.concatenate(again), counted[-1])
     assert 0 < counted[-1].mean() < 1
@@ -200,7 +241,7 @@ def test_the_draws_of_a_case_are_those_of_the_chain_over_all_cases(monkeypatch):
 def test_who_guesses_by_popularity_is_trusted_least():
     """On the skin sample R07 answers 42 % of cases without looking; the order follows the truth."""
     dataset = load_sample("skin")
-    raters = MixturePlackettLuce().fit(dataset, reliability=1.0, n_draws=1000, seed=0).raters
+    raters = MixturePlackettLuce().fit(dataset, reliability=3.0, n_draws=1000, seed=0).raters
     assert raters.raters[raters.mean.argmin()] == "R07"
     assert raters.place[raters.raters.index("R07")] == 12
     assert spearmanr(raters.mean, true_accuracy(dataset))[0] >= 0.8
@@ -241,7 +282,15 @@ def test_anonymous_raters_and_scores_are_refused(build):
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"concentration": 0}, {"alpha": 0.5}, {"depth": 0}, {"n_chains": 0}, {"n_burn": 10}, {"trust_prior": (1.0, 0.0)}],
+    [
+        {"concentration": 0},
+        {"alpha": 0.5},
+        {"depth": 0},
+        {"n_chains": 0},
+        {"n_burn": 10},
+        {"trust_prior": (1.0, 0.0)},
+        {"trust_at": 0},
+    ],
 )
 def test_settings_out_of_range_are_refused(wrong):
     with pytest.raises(InputError):
@@ -292,9 +341,18 @@ def test_the_prior_of_trust_is_at_the_top_of_a_grid():
 
 
 def test_the_time_is_told_from_the_seconds_of_a_few_cases(monkeypatch):
-    """With a clock that moves one second at each look: one second a pilot of 40 sweeps, and one for its tables."""
+    """With a clock that moves one second at each look: one second a pilot of 40 sweeps, and one for its tables.
+
+    Held trusts are estimated once for any number of γ, and not at all where they are in hand.
+    """
     dataset = load_sample("skin").select(cases=[f"skin-{number:03d}" for number in range(1, 31)])
+    model = MixturePlackettLuce(n_burn=100)
+    known = replace(model, trusted=known_trust(dataset, [0.8] * 12))
     clock = iter(range(100))
     monkeypatch.setattr(trust_module, "perf_counter", lambda: float(next(clock)))
-    seconds = MixturePlackettLuce(n_burn=100).expected_seconds(dataset, reliability=1.0, n_draws=600)
-    assert seconds == pytest.approx(1 + 2 * 2 * (100 + 300) / 40)
+    asked, chain = {"reliability": 1.0, "n_draws": 600}, 2 * (100 + 300) / 40
+    assert model.expected_seconds(dataset, **asked) == pytest.approx(1 + 2 * chain)
+    assert model.expected_seconds(dataset, **asked, n_reliabilities=5) == pytest.approx(1 + 6 * chain)
+    assert known.expected_seconds(dataset, **asked) == pytest.approx(1 + chain)
+    together = replace(model, trust_at=None).expected_seconds(dataset, **asked, n_reliabilities=5)
+    assert together == pytest.approx(1 + 10 * chain)

@@ -1,0 +1,30 @@
+"""The first sentence of the Reliability page."""
+
+import numpy as np
+
+from core.evaluation.sweep_table import SweepTable
+from core.text import number, plural
+
+LEVEL = 0.9
+
+
+def over_trust(sweep: SweepTable) -> str:
+    """How certainty goes with trust, and how many cases stay uncertain at the highest."""
+    first, last = sweep.certainty[0], sweep.certainty[-1]
+    n_cases = len(first.cases)
+    if len(sweep.reliabilities) == 1:
+        below = f"{first.n_below(LEVEL):,} of {plural(n_cases, 'case')}"
+        return f"Certainty is below {number(LEVEL, 1)} in {below} at γ = {sweep.reliabilities[0]:g}"
+    means, errors = sweep.mean(), [result.mean_se(1) for result in sweep.certainty]
+    before, after = number(first.mean()), number(last.mean())
+    if len({number(float(mean)) for mean in means}) == 1:
+        words = f"Certainty stays at {before} whatever the trust"
+    elif abs(means[-1] - means[0]) <= 2 * np.hypot(errors[0] or 0.0, errors[-1] or 0.0):
+        words = f"Certainty neither rises nor falls clearly with trust ({before} to {after})"
+    else:
+        words = f"Certainty {'rises' if means[-1] > means[0] else 'falls'} from {before} to {after} with trust"
+    below = last.n_below(LEVEL)
+    if not below:
+        return f"{words}, and reaches {number(LEVEL, 1)} in every case at γ = {sweep.reliabilities[-1]:g}"
+    stay = "stays" if below == 1 else "stay"
+    return f"{words}; {below:,} of {plural(n_cases, 'case')} {stay} below {number(LEVEL, 1)}"

@@ -1,0 +1,56 @@
+"""The slider of γ: the same marks on every page that has one, each with its sentence; why it opens where it does."""
+
+from core.certainty.opening import Mark
+from core.methods import method_named
+from pages.shared.kit import reliability_slider
+from tests.pages.opened import kept, opened, words
+
+CROWD = "\n".join(
+    ["case,rater,class,gold"]
+    + [f"{case},r{rater},{'xyz'[(case + (case * rater % 5 == 1)) % 3]},{'xyz'[case % 3]}" for case in range(120)
+       for rater in range(4)]
+)  # fmt: skip
+RANKINGS = "\n".join(
+    ["case,rater,rank,class"]
+    + [f"{case},r{r},{rank},{'xyzw'[(case + rank + (case * r % 7 == 1)) % 4]}" for case in range(20) for r in range(3)
+       for rank in (1, 2)]
+)  # fmt: skip
+
+
+def said(app):
+    """Words, and what stands in our own HTML."""
+    return words(app) + "\n".join(str(each.proto.body) for each in app.get("html"))
+
+
+def test_counts_with_gold_open_where_gold_says_on_every_page_with_the_marks_of_beta_and_gold():
+    data = kept(CROWD)
+    opened_at = {}
+    for page in ("cases", "reliability", "report"):
+        app = opened(page, data)
+        text = said(app)
+        for name in ("gold", "β", "published"):
+            assert f"</b> {name} " in text, (page, name)
+        assert "has the least log loss of certainty on the 120 cases with gold" in text
+        if page != "reliability":
+            opened_at[page] = app.slider(key="reliability").value
+    assert opened_at["cases"] == opened_at["report"]
+
+
+def test_rankings_have_the_mark_of_held_out_readers_without_a_visit_to_reliability():
+    app = opened("cases", kept(RANKINGS))
+    for _ in range(100):
+        if "</b> readers " in said(app):
+            break
+        app.run()
+    text = said(app)
+    assert "</b> readers " in text and "predicts best what a colleague would say" in text
+    assert app.slider(key="reliability").value == 3.0 and "the default: without gold nothing tells" in text
+
+
+def test_signs_stand_where_their_reliability_is_on_the_slider_and_their_words_are_text():
+    scale = method_named("plausibility", "plackett-luce").reliability
+    marks = (Mark("gold", scale.low, 0.2, 2.0, 'a "<b>" sentence'), Mark("published", scale.high * 2, None, None, "p"))
+    strip = reliability_slider._strip(marks, scale)
+    assert 'style="left:0.00%"' in strip and 'style="left:100.00%"' in strip
+    assert "<b>&quot;" not in strip and "&lt;b&gt;" in strip
+    assert ".20 to 2.00" in strip or ".20 to 2.0" in strip
