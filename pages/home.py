@@ -9,6 +9,7 @@ from core.annotations.write import long_table, wide_table
 from core.errors import PluralityError
 from core.ingest.samples import SAMPLES
 from core.methods import any_of
+from core.models.gold import gold_cases
 from core.review.store import n_reviews
 from core.text import markdown, plural, shorten
 from pages.shared.cache import datasets as cached
@@ -16,7 +17,7 @@ from pages.shared.home import doors as home_doors
 from pages.shared.home import known as home_known
 from pages.shared.home import limits as home_limits
 from pages.shared.home import numbers as home_numbers
-from pages.shared.kit import navigation, state, widgets
+from pages.shared.kit import gold_of_reviews, navigation, state, widgets
 from pages.shared.kit import style as look
 from pages.shared.shell import story
 from pages.shared.upload import dropped as home_drop
@@ -46,7 +47,7 @@ def _welcome() -> None:
 
 
 def _dashboard(reading) -> None:
-    dataset, theme = reading.dataset, look.theme()
+    dataset, theme = gold_of_reviews.applied(reading.dataset), look.theme()
     title = st.empty()
     title.title(markdown(shorten(dataset.name, 44)))
     st.caption(
@@ -78,9 +79,11 @@ def _dashboard(reading) -> None:
             home_doors.raters(views, theme)
     with figures[3]:
         if views.classifiers:
-            home_numbers.classifier(sweep, views.reliability, home_numbers.metric_of(views))
+            home_numbers.classifier(views, sweep)
         elif dataset.kind == "score":
             home_numbers.mean_score(dataset)
+        elif len(gold_cases(views.classes)):
+            home_numbers.by_gold(views)
         else:
             home_numbers.prevalence(views)
     home_limits.show(dataset, len(views.classifiers))

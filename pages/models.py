@@ -8,12 +8,13 @@ import streamlit as st
 
 from core.methods import any_of
 from core.models.catalogue import Fitted, command_of
+from core.models.models_agree import models_agree
 from core.models.rater_summary import rater_summary
 from core.models.vote_changes import vote_changes
 from core.raters.acceptable import why_not
-from core.text import markdown, plural, shorten, with_interval
+from core.text import markdown, shorten, with_interval
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import navigation, provenance, widgets
+from pages.shared.kit import gold_of_reviews, navigation, provenance, widgets
 from pages.shared.kit import style as look
 from pages.shared.models import checks as models_checks
 from pages.shared.models import choose as models_choose
@@ -70,20 +71,9 @@ def _sentence(fitted: list[Fitted], shown: Fitted, vote) -> str:
     """What several models agree and differ on; of one, or where it has not converged, what it changes of the vote."""
     same = [one for one in fitted if one.fit.classes == shown.fit.classes and one.request.method.is_truth]
     done = [one for one in same if one.fit.converged]
-    return _together(done, shown) if len(done) > 1 and shown.fit.converged else _against_vote(shown, vote)
-
-
-def _together(fitted: list[Fitted], shown: Fitted) -> str:
-    answered = np.diff(shown.dataset.case_ptr) > 0
-    tops = np.stack([one.fit.top_class()[answered] for one in fitted])
-    n_same = int((tops == tops[0]).all(axis=0).sum())
-    shares = np.stack([one.fit.prevalence for one in fitted])
-    apart = int(np.ptp(shares, axis=0).argmax())
-    low, high = f"{shares[:, apart].min():.0%}", f"{shares[:, apart].max():.0%}"
-    return (
-        f"{len(fitted)} models agree on the class of {n_same:,} of {plural(int(answered.sum()), 'case')}, and put the "
-        f"prevalence of {shorten(shown.fit.classes[apart], 30)} at {low if low == high else f'{low} to {high}'}"
-    )
+    if len(done) < 2 or not shown.fit.converged:
+        return _against_vote(shown, vote)
+    return models_agree([one.fit for one in done], np.diff(shown.dataset.case_ptr) > 0).words
 
 
 def _against_vote(shown: Fitted, vote) -> str:
@@ -120,6 +110,7 @@ def _page() -> None:
     theme = look.theme()
     title = st.empty()
     title.title("Who is right, and which raters are accurate?")
+    dataset = gold_of_reviews.switched(dataset)
     view = widgets.class_view(dataset)
     verdict = any_of("rater model", view)
     if not verdict.possible:

@@ -41,7 +41,8 @@ def _request(reading, model, reliability: float, sweep: tuple[float, ...], thres
 def _key(request: ReportRequest, name: str, reliability: float, threshold: float | None, sections: list[str]) -> tuple:
     who = tuple((one.name, predictions.fingerprint(one)) for one in request.classifiers)
     of = (request.dataset.digest, request.dataset.names_digest, request.selected, who)  # names stand in a report
-    return ("report", *of, name, reliability, threshold, tuple(sections))
+    settings = tuple(sorted(request.model.settings().items()))
+    return ("report", *of, name, settings, reliability, threshold, tuple(sections))
 
 
 def _is_sample() -> bool:

@@ -60,22 +60,29 @@ def verdict(reliabilities: Sequence[float], evaluations: Sequence[Evaluation], m
     found = leaders(evaluations, metric)
     if not found:
         return "No classifier predicts a case of these data"
+    at = dict(zip(found, reliabilities, strict=False))
     if len({leader.name for leader in found}) > 1:
         first, last = found[0], found[-1]
         if first.name == last.name:
             last = next(leader for leader in found if leader.name != first.name)
-        at = dict(zip(found, reliabilities, strict=False))
+        if not any(leader.p is not None and leader.p >= sure for leader in found):
+            return (
+                f"No classifier leads surely: {first.name} has the highest mean at γ = {at[first]:g} "
+                f"({_surely(first)}), {last.name} at γ = {at[last]:g} ({_surely(last)})"
+            )
         return (
             f"The choice does not survive: {first.name} leads at γ = {at[first]:g} ({_surely(first)}), "
             f"{last.name} at γ = {at[last]:g} ({_surely(last)})"
         )
     known = [leader.p for leader in found if leader.p is not None]
     if not known:
-        return f"{found[0].name} leads, but shares no case with another classifier"
+        return f"{found[0].name} shares no case with another classifier, so none leads"
     least = min(known)
     if least >= sure:
         return f"{found[0].name} leads at every trust level (P ≥ {min(np.floor(least * 100) / 100, 0.99):.2f})"
-    return f"{found[0].name} leads at every trust level, but not surely (P down to {least:.2f})"
+    return (
+        f"No classifier leads surely: {found[0].name} has the highest mean at every trust level (P down to {least:.2f})"
+    )
 
 
 def _surely(leader: Leader) -> str:

@@ -13,10 +13,17 @@ import pytest
 from core.agreement.suitable import coefficients_for
 from core.annotations.dataset import Dataset
 from core.certainty.opening import opens_at
+from core.evaluation.choice import verdict
+from core.evaluation.predictions import Predictions
+from core.evaluation.sweep_table import reliability_sweep
 from core.methods import any_of, can_use, offered
 from core.models.dawid_skene import METHOD as DAWID_SKENE
+from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
+from core.models.models_agree import models_agree
+from core.models.one_coin import OneCoin
 from core.models.vote_changes import vote_changes
+from core.plausibility.dirichlet import DirichletCounts
 from core.raters.monitoring import monitor
 from core.raters.to_act_on import raters_to_act_on
 from core.report.build import ReportRequest, build_report
@@ -137,6 +144,50 @@ def test_what_weighing_changes_is_what_a_count_case_by_case_says(case):
             changed += top.size == 1 and top[0] != first[0]
     assert (found.n_changed, found.n_decided) == (changed, decided)
     assert ("decides" in found.words) == (decided > 0)
+
+
+def test_models_are_said_to_agree_on_the_cases_in_which_each_names_one_class_and_the_same(case):
+    _, data = case
+    if not can_use(DAWID_SKENE, data).possible or data.n_classes > 100:
+        return
+    fits = [MajorityVote().fit(data), DawidSkene().fit(data), OneCoin().fit(data)]
+    answered = np.diff(data.case_ptr) > 0
+    found = models_agree(fits, answered)
+    same = tied = 0
+    for place in np.flatnonzero(answered):
+        tops = [
+            set(np.flatnonzero(fit.class_probability[place] > fit.class_probability[place].max() - 1e-9))
+            for fit in fits
+        ]
+        tied += any(len(top) > 1 for top in tops)
+        same += all(len(top) == 1 for top in tops) and len(set.union(*tops)) == 1
+    assert (found.n_same, found.n_tied, found.n_cases) == (same, tied, answered.sum())
+    assert f"on the class of {same:,} of {found.n_cases:,} case" in found.words
+    assert ("tied" in found.words) == (tied > 0)
+    assert found.high - found.low == pytest.approx(np.ptp([fit.prevalence for fit in fits], axis=0).max())
+
+
+def test_of_two_classifiers_that_guess_neither_is_said_to_lead(case):
+    """On every data; and one that knows the vote is said to lead one that guesses only where the cases can tell."""
+    name, data = case
+    rng = np.random.default_rng(11)
+    vote = MajorityVote().fit(data).class_probability
+
+    def predicted(who, codes):
+        codes = np.asarray(codes, np.int32)
+        return Predictions(who, np.arange(data.n_cases + 1), codes, np.zeros(data.n_cases, np.int32))
+
+    guesses = [predicted(who, rng.integers(data.n_classes, size=data.n_cases)) for who in "AB"]
+    knows = predicted("C", vote.argmax(axis=1))
+    model = DirichletCounts()
+    found = reliability_sweep(model, data, (0.5, 1.0), classifiers=guesses, n_draws=200, max_top=1)
+    assert " leads at" not in verdict(found.reliabilities, found.evaluation, "top1_accuracy")
+    found = reliability_sweep(model, data, (0.5, 1.0), classifiers=[guesses[0], knows], n_draws=200, max_top=1)
+    said = verdict(found.reliabilities, found.evaluation, "top1_accuracy")
+    tells = name in ("unanimous", "a rater with one answer", "crowd with gold")
+    assert ("C leads at every trust level" in said) or not tells
+    if name in ("two cases", "one class"):
+        assert "leads at every" not in said
 
 
 def test_where_reliability_opens_is_said_with_what_it_rests_on(case):

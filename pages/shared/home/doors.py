@@ -5,6 +5,7 @@ import streamlit as st
 
 from core.agreement.pairs import METHOD as PAIRS
 from core.agreement.suitable import Suitable
+from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
 from core.evaluation.choice import verdict
 from core.evaluation.sweep_table import SweepTable
@@ -48,9 +49,7 @@ def cases(views: home_known.Views, theme) -> CertaintyResult | None:
                 st.write("In every ranking the first choice is tied, so no single class can be used.")
         else:
             value = certain.certainty[:, 0]
-            least = int(np.nanargmin(value))
-            name = markdown(shorten(certain.cases[least], 24))
-            _title(f"Most ambiguous: {name}, certainty {number(float(value[least]))}")
+            _title(least_certain(certain))
             alt = f"Number of cases by certainty; {certain.n_below(home_numbers.UNCERTAIN_BELOW):,} are uncertain"
             _plot(figures.certainties(value, home_numbers.UNCERTAIN_BELOW, theme), "home_cases", alt)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -59,6 +58,19 @@ def cases(views: home_known.Views, theme) -> CertaintyResult | None:
             case_id = certain.cases[int(np.nanargmin(certain.certainty[:, 0]))]
             st.button("Open this one", type="tertiary", on_click=_open, args=(case_id,), key="home_case")
     return certain
+
+
+def least_certain(certain: CertaintyResult) -> str:
+    """Which case is the most ambiguous, or how many are as ambiguous as each other to two digits."""
+    value = certain.certainty[:, 0]
+    least = int(np.nanargmin(value))
+    said = number(float(value[least]))
+    n_same = sum(number(one) == said for one in value.tolist())
+    if n_same == len(value) > 1:
+        return f"All {len(value):,} cases are equally certain: {said}"
+    if n_same > 1:
+        return f"{n_same:,} cases are the most ambiguous, certainty {said}"
+    return f"Most ambiguous: {markdown(shorten(certain.cases[least], 24))}, certainty {said}"
 
 
 def classifiers(views: home_known.Views, theme) -> SweepTable | None:
@@ -135,12 +147,20 @@ def _shares(views: home_known.Views, theme) -> None:
     else:
         shares = cached_home.vote_shares(view)
         order = sorted(range(view.n_classes), key=lambda code: -shares[code].value)[: figures.MOST_LINES]
-        top = order[0]
-        _title(f"Commonest by vote: {markdown(shorten(view.classes[top], 24))}, {shares[top].value:.0%} of cases")
+        _title(commonest(view, shares))
         ends = ([getattr(shares[code], end) for code in order] for end in ("value", "low", "high"))
         figure = figures.with_intervals([view.classes[code] for code in order], *ends, theme, "share of cases, by vote")
         _plot(figure, "home_shares", "Share of each class among the cases, with intervals")
     st.page_link("pages/models.py", label="See the models", icon=":material/network_node:")
+
+
+def commonest(view: Dataset, shares: tuple[cached_home.Share, ...]) -> str:
+    """Which class most cases have by vote, where there is one."""
+    top = max(range(view.n_classes), key=lambda code: shares[code].value)
+    same = [code for code in range(view.n_classes) if shares[code].value > shares[top].value - 1e-9]
+    if len(same) > 1:
+        return f"{len(same):,} classes are the commonest by vote, {shares[top].value:.0%} of cases each"
+    return f"Commonest by vote: {markdown(shorten(view.classes[top], 24))}, {shares[top].value:.0%} of cases"
 
 
 def _title(words: str) -> None:

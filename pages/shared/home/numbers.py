@@ -8,14 +8,16 @@ from core.agreement.suitable import Suitable
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
 from core.evaluation.choice import leaders
-from core.evaluation.metrics import first_metric
+from core.evaluation.gold_accuracy import gold_accuracy
+from core.evaluation.metrics import first_metric, metric_names
 from core.evaluation.sweep_table import SweepTable
 from core.figures import agreement as agreement_figures
 from core.figures.classifiers import metric_title
+from core.models.gold import gold_cases
 from core.text import markdown, number, plural, shorten, with_interval
 from pages.shared.cache import home as cached_home
 from pages.shared.home import known as home_known
-from pages.shared.kit import plausibility_models, predictions, widgets
+from pages.shared.kit import opening, plausibility_models, predictions, widgets
 
 UNCERTAIN_BELOW = 0.9
 
@@ -94,12 +96,26 @@ def metric_of(views: home_known.Views) -> str:
     return first_metric(predictions.TOP, views.plausible.n_classes)
 
 
-def classifier(sweep: SweepTable | None, reliability: float, metric: str) -> None:
-    """The best classifier under uncertainty, with its interval over plausible truths."""
+def by_gold(views: home_known.Views) -> None:
+    """How often the most probable class is right by gold: of the model that opens, of the vote until that is known."""
+    vote, judged = cached_home.vote_by_gold(views.classes), opening.choice(views.classes)
+    measures, title = vote, "majority vote"
+    if judged is not None and judged[0].chosen in judged[1]:
+        measures, title = judged[1][judged[0].chosen], judged[0].best.candidate.title
+    right = measures.accuracy
+    st.metric("Right by gold", f"{right.value:.0%}", help=widgets.explained("gold"))
+    beside = "" if measures is vote else f"; majority vote {vote.accuracy.value:.0%}"
+    st.caption(f"{right.low:.0%} to {right.high:.0%}, by {title}{beside}; n = {plural(measures.n, 'case')} with gold")
+
+
+def classifier(views: home_known.Views, sweep: SweepTable | None) -> None:
+    """The best classifier with its interval over plausible truths, and by gold where there is some."""
+    metric, reliability = metric_of(views), views.reliability
     title = f"Best classifier, {metric_title(metric)}"
     leader = None
     if sweep is not None:
-        evaluation = sweep.evaluation[sweep.reliabilities.index(reliability)]
+        nearest = min(sweep.reliabilities, key=lambda value: abs(np.log(value / reliability)))
+        evaluation = sweep.evaluation[sweep.reliabilities.index(nearest)]
         leader = next(iter(leaders([evaluation], metric)), None)
     if leader is None:
         st.metric(title, "–", help=widgets.explained("top3 accuracy"))
@@ -109,16 +125,27 @@ def classifier(sweep: SweepTable | None, reliability: float, metric: str) -> Non
     st.metric(title, number(value.mean), help=widgets.explained("top3 accuracy"))
     lead = "" if leader.p is None else f"; ahead of each other one with P ≥ {number(leader.p)}"
     st.caption(
-        f"{number(value.ci_low)} to {number(value.ci_high)} over plausible truths: "
-        f"{markdown(shorten(leader.name, 24))}{lead}"
+        f"{number(value.ci_low)} to {number(value.ci_high)} over plausible truths at γ = {nearest:g}: "
+        f"{markdown(shorten(leader.name, 24))}{lead}{_classifier_by_gold(views, leader.name, metric)}"
     )
 
 
+def _classifier_by_gold(views: home_known.Views, name: str, metric: str) -> str:
+    if not len(gold_cases(views.plausible)):
+        return ""
+    one = [each for each in views.classifiers if each.name == name]
+    found = gold_accuracy(views.plausible, one, 1 if metric == metric_names(predictions.TOP)[0] else predictions.TOP)
+    if not found.n[0]:
+        return ""
+    ends = with_interval(float(found.value[0]), float(found.low[0]), float(found.high[0]))
+    return f"; by gold {ends} on {plural(int(found.n[0]), 'case')}"
+
+
 def prevalence(views: home_known.Views) -> None:
-    """Share of a class with its interval: the rarer of two classes, else the commonest."""
+    """Share of a class with its interval: of two classes the one with the lower share, else that with the highest."""
     view = views.classes
     if not view.n_annotations:
-        st.metric("Cases of the commonest class", "–", help=widgets.explained("prevalence"))
+        st.metric("Prevalence", "–", help=widgets.explained("prevalence"))
         st.caption("No annotation puts one class first.")
         return
     place = st.container()
@@ -127,10 +154,9 @@ def prevalence(views: home_known.Views) -> None:
     code = pick(range(view.n_classes), key=lambda k: shares[k].value)
     share = shares[code]
     with place:
-        label = "Cases of the rarer class" if view.n_classes == 2 else "Cases of the commonest class"
-        st.metric(label, f"{share.value:.0%}", help=widgets.explained("prevalence"))
         name = markdown(shorten(view.classes[code], 28))
-        st.caption(f"{share.low:.0%} to {share.high:.0%}: class {name}, by {source}; n = {plural(share.n, 'case')}")
+        st.metric(f"Prevalence of {name}", f"{share.value:.0%}", help=widgets.explained("prevalence"))
+        st.caption(f"{share.low:.0%} to {share.high:.0%} by {source}; n = {plural(share.n, 'case')}")
 
 
 def mean_score(dataset: Dataset) -> None:

@@ -5,9 +5,12 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.figures import raters as figures
+from core.jobs import Job
 from core.models.dawid_skene import DawidSkene
+from core.models.gold import gold_cases
+from core.models.gold_measures import GoldMeasures, gold_measures
 from core.raters.planning import Forecast, Goal, forecast
-from core.text import markdown, number, plural, shorten
+from core.text import markdown, number, plural, shorten, with_interval
 from pages.shared.kit import job_progress, widgets
 
 SEED = 0
@@ -51,15 +54,32 @@ def show(view: Dataset, theme) -> None:
     found = job_progress.result_of(
         (view.content_digest, "plan", goal, policy, budget, SEED),
         "Simulating the plan",
-        lambda job: forecast(
-            content, DawidSkene().fit(content, token=job.token), goal, policy=policy, budget=budget, n_worlds=N_WORLDS,
-            seed=SEED, token=job.token, progress=job.report,
-        ),
+        lambda job: _planned(content, goal, policy, budget, job),
         "samplers",
         of=view,
-    )  # fmt: skip
+    )
     if found is not None:
-        _result(view, found, theme)
+        planned, by_gold = found
+        _result(view, planned, theme)
+        if by_gold is not None:
+            st.markdown(_gold_words(by_gold))
+
+
+def _planned(content: Dataset, goal: Goal, policy: str, budget: int, job: Job) -> tuple[Forecast, GoldMeasures | None]:
+    """The forecast, and where there is gold what it says of the model by which worlds are simulated."""
+    fit = DawidSkene().fit(content, token=job.token)
+    asked = {"policy": policy, "budget": budget, "n_worlds": N_WORLDS, "seed": SEED}
+    planned = forecast(content, fit, goal, **asked, token=job.token, progress=job.report)
+    return planned, gold_measures(content, fit, seed=SEED) if len(gold_cases(content)) else None
+
+
+def _gold_words(found: GoldMeasures) -> str:
+    """What the simulation takes for granted, against gold."""
+    right = with_interval(found.accuracy.value, found.accuracy.low, found.accuracy.high)
+    return (
+        f"By gold the model by which worlds are simulated is right on {right} of {plural(found.n, 'case')}. More "
+        "annotations do not mend the mistakes that raters share."
+    )
 
 
 def _ask(plan: tuple) -> None:

@@ -15,11 +15,12 @@ def over_trust(sweep: SweepTable) -> str:
     if len(sweep.reliabilities) == 1:
         below = f"{first.n_below(LEVEL):,} of {plural(n_cases, 'case')}"
         return f"Certainty is below {number(LEVEL, 1)} in {below} at γ = {sweep.reliabilities[0]:g}"
-    means, errors = sweep.mean(), [result.mean_se(1) for result in sweep.certainty]
+    means = [result.mean() or 0.0 for result in sweep.certainty]
+    errors = [result.mean_se() or 0.0 for result in sweep.certainty]
     before, after = number(first.mean()), number(last.mean())
-    if len({number(float(mean)) for mean in means}) == 1:
+    if len({number(mean) for mean in means}) == 1:
         words = f"Certainty stays at {before} whatever the trust"
-    elif abs(means[-1] - means[0]) <= 2 * np.hypot(errors[0] or 0.0, errors[-1] or 0.0):
+    elif abs(means[-1] - means[0]) <= 2 * np.hypot(errors[0], errors[-1]):
         words = f"Certainty neither rises nor falls clearly with trust ({before} to {after})"
     else:
         words = f"Certainty {'rises' if means[-1] > means[0] else 'falls'} from {before} to {after} with trust"

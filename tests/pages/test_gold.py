@@ -1,0 +1,84 @@
+"""Gold on pages: from a column, and from finished arbitrations by a switch."""
+
+import numpy as np
+
+from core.belongings import add_predictions
+from core.review.events import Draft
+from core.review.opinions import Opinion
+from core.review.store import close_stores, open_store
+from tests.pages.opened import kept, opened, settle, words
+
+
+def _rows(n_cases, gold=None):
+    """Three raters who err now and then, on two classes; gold of the first cases."""
+    rng = np.random.default_rng(3)
+    truth = rng.integers(2, size=n_cases)
+    lines = []
+    for case in range(n_cases):
+        known = "xy"[truth[case]] if gold and case < gold else ""
+        for rater in "abc":
+            said = truth[case] ^ (rng.random() < 0.2)
+            lines.append(f"{case},{rater},{'xy'[said]}" + (f",{known}" if gold else ""))
+    return "\n".join(["case,rater,class" + (",gold" if gold else ""), *lines])
+
+
+def _arbitrate(data, cases, name):
+    for case in cases:
+        for seen, (who, kind, more) in enumerate(
+            (
+                ("Ann", "opinion", {"opinion": Opinion.of_class(name)}),
+                ("Ann", "reveal", {"panel": Opinion.of_class("x"), "model": "dirichlet"}),
+                ("Ann", "arbitration", {}),
+                ("Cem", "reveal", {"panel": Opinion.of_class("x"), "model": "dirichlet"}),
+                ("Cem", "adjudication", {"opinion": Opinion.of_class(name)}),
+            )
+        ):
+            draft = Draft(dataset=data, case_id=case, kind=kind, reviewer=who, **more)
+            open_store().record(draft, seen=seen, token=f"{case} {seen}")
+
+
+def test_decisions_of_arbitration_judge_only_where_the_switch_is_on():
+    data = kept(_rows(40))
+    try:
+        _arbitrate(data, ["1", "2"], "y")
+        app = opened("raters", data)
+        switch = next(each for each in app.toggle if "decided in arbitration" in each.label)
+        assert switch.label.startswith("Use 2 classes") and not switch.value
+        assert "come from arbitration" not in words(app)
+        assert not [each for each in app.segmented_control if "gold" in each.label]
+        app = settle(switch.set_value(True).run())
+        assert "2 of 2 gold classes come from arbitration, by people who saw the annotations" in words(app)
+        assert [each.label for each in app.get("button_group") if "gold: 2 cases" in each.label]
+        app = settle(app.switch_page("pages/models.py").run())
+        assert next(each for each in app.toggle if "decided in arbitration" in each.label).value
+    finally:
+        close_stores()
+
+
+def test_home_says_how_often_the_most_probable_class_is_right_by_gold_where_there_is_some():
+    app = opened("home", kept(_rows(60, gold=50)))
+    figure = next(each for each in app.metric if each.label == "Right by gold")
+    assert figure.value.endswith("%") and "n = 50 cases with gold" in words(app)
+    app = opened("home", kept(_rows(60)))
+    assert "Right by gold" not in [each.label for each in app.metric]
+
+
+def test_classifiers_stand_beside_gold_and_of_two_that_are_right_equally_often_neither_leads():
+    """One is right on every even case, the other on every odd one."""
+    data = kept(_rows(60, gold=60))
+    known = dict(row.split(",")[::3] for row in _rows(60, gold=60).splitlines()[1:])
+    for place, name in enumerate(("one", "two")):
+        rows = [
+            f"{case},{gold if int(case) % 2 == place else 'yx'['xy'.index(gold)]},1" for case, gold in known.items()
+        ]
+        add_predictions(data, name, "\n".join(["case,class,score", *rows]).encode())
+    app = opened("reliability", data)
+    app.session_state["reliability_tabs"] = "Classifiers"
+    app = settle(app.run())
+    said = words(app)
+    assert "No classifier leads surely" in said and "leads at" not in said
+    assert "Top-1 accuracy by gold" in said and "which tells neither better" in said
+    table = next(each.value for each in app.dataframe if "right_by_gold" in each.value)
+    assert table["n_gold"].tolist() == [60, 60] and (table["ci_low"] < table["right_by_gold"]).all()
+    app = opened("home", data)
+    assert "by gold" in words(app) and any(each.label == "Best classifier, top-1 accuracy" for each in app.metric)

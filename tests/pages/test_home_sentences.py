@@ -1,0 +1,72 @@
+"""Sentences that only pages make, each on data where it is true and on data where it must not appear.
+
+Said exactly where an independent count of the annotations says so; the data are those of the sentences of the library.
+"""
+
+import numpy as np
+import pytest
+
+from core.certainty.top_sets import annotation_certainty
+from core.evaluation.sweep_table import reliability_sweep
+from core.methods import any_of, offered
+from pages.shared.cache import agreement as cached_agreement
+from pages.shared.cache import home as cached_home
+from pages.shared.home import doors, numbers
+from pages.shared.reliability.headline import over_trust
+from tests.core.test_sentences import DATA, pairs_of
+
+NAMES = [name for name in DATA if name != "crowd with gold"]
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def case(request):
+    data = DATA[request.param]
+    model = offered("plausibility", data)[0].make()
+    return request.param, data, annotation_certainty(model, data, reliability=1.0, n_draws=200)
+
+
+def test_home_says_that_raters_agree_on_everything_and_that_every_case_is_certain_only_where_it_is_so(case):
+    _, data, certain = case
+    same, total = pairs_of(data)
+    found = cached_agreement.suitable(data) if any_of("coefficient", data).possible else None
+    said = numbers.sentence(data, found, certain)
+    below = int((certain.certainty[:, 0] < numbers.UNCERTAIN_BELOW).sum())
+    assert ("agree on everything" in said) == (total > 0 and same == total)
+    assert ("100%" in said) == (0 < same < total and round(100 * same / total) == 100)
+    assert ("no case was answered twice" in said) == (total == 0)
+    if total:
+        assert ("every case is certain" in said) == (below == 0)
+        assert ("stay uncertain" in said or "stays uncertain" in said) == (below > 0)
+        assert (f"{below:,} of {data.n_cases:,} cases" in said) == (0 < below < data.n_cases)
+
+
+def test_one_case_is_called_the_most_ambiguous_only_where_no_other_is_as_ambiguous(case):
+    _, _, certain = case
+    value = np.round(certain.certainty[:, 0], 2)
+    said = doors.least_certain(certain)
+    n_least = int((value == value.min()).sum())
+    assert said.startswith("Most ambiguous: ") == (n_least == 1)
+    assert said.startswith("All ") == (n_least == len(value) > 1)
+
+
+def test_a_class_is_called_the_commonest_only_where_no_other_is_as_common(case):
+    _, data, _ = case
+    shares = cached_home.vote_shares(data)
+    value = np.array([share.value for share in shares])
+    n_most = int((value > value.max() - 1e-9).sum())
+    said = doors.commonest(data, shares)
+    assert said.startswith("Commonest by vote: ") == (n_most == 1)
+    assert f"{n_most:,} classes are" in said or n_most == 1
+
+
+def test_certainty_is_said_to_rise_or_fall_only_beyond_its_monte_carlo_error(case):
+    _, data, _ = case
+    model = offered("plausibility", data)[0].make()
+    sweep = reliability_sweep(model, data, (0.5, 1.0, 3.0), n_draws=200)
+    means = [result.mean() for result in sweep.certainty]
+    said, last = over_trust(sweep), sweep.certainty[-1].certainty[:, 0]
+    moved = abs(means[-1] - means[0]) > 0.02
+    assert (" rises from " in said or " falls from " in said) or not moved
+    assert (" rises from " in said) <= (means[-1] > means[0])
+    assert ("whatever the trust" in said) == (len({f"{mean:.2f}" for mean in means}) == 1)
+    assert ("in every case at γ = 3" in said) == bool((last >= 0.9).all())
