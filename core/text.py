@@ -3,6 +3,7 @@
 import html
 import math
 import re
+from datetime import UTC, datetime, timedelta
 
 # Streamlit replaces typographic pairs, emoji and icon codes and bare addresses after backslash escapes are gone,
 # so those can only be broken by an invisible character between their parts.
@@ -52,6 +53,11 @@ def shorten(text: object, length: int = 40) -> str:
     """The text, or its beginning with an ellipsis where it is longer than ``length`` characters."""
     text = str(text)
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+
+
+def utc(seconds: float) -> datetime:
+    """The moment so many seconds after 1970-01-01 UTC, or before, where Windows has no `datetime.fromtimestamp`."""
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
 
 
 def plural(count: int, noun: str, nouns: str | None = None) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InputError, NotFoundError
 from ..options import check_whole, shown
-from ..text import plural
+from ..text import plural, utc
 from .dataset import Dataset, keep_only, marked
 from .validation import checked_texts
 
@@ -138,7 +138,7 @@ def days_of(dataset: Dataset) -> tuple[date, date] | None:
     known = dataset.time[dataset.time != MISSING_TIME] if dataset.time is not None else np.empty(0, np.int64)
     if not known.size:
         return None
-    first, last = (datetime.fromtimestamp(int(second), UTC).date() for second in (known.min(), known.max()))
+    first, last = (utc(int(second)).date() for second in (known.min(), known.max()))
     return first, last
 
 

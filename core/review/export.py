@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
 
 import pandas as pd
 
 from ..annotations.dataset import Dataset
+from ..text import utc
 from ..version import __version__
 from .events import Event
 from .opinions import REASONS, Opinion
@@ -29,7 +29,7 @@ _RESULT = (
 
 def time_of(microseconds: int) -> str:
     """ISO 8601 in UTC."""
-    return datetime.fromtimestamp(microseconds // 1_000_000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return utc(microseconds // 1_000_000).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def result_table(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> pd.DataFrame:

@@ -7,7 +7,8 @@ import numpy as np
 import streamlit as st
 
 from core.annotations.counts import class_counts
-from core.annotations.dataset import MISSING_TIME, Dataset
+from core.annotations.dataset import Dataset
+from core.annotations.named_selection import days_of
 from core.certainty.next_opinion import next_opinion
 from core.certainty.risk import expected_risk
 from core.errors import PluralityError
@@ -227,12 +228,15 @@ def _filter(dataset: Dataset) -> Filter:
 
 def _dates(dataset: Dataset) -> tuple[int | None, int | None]:
     """Days between which an answer was given, as seconds; none where the data have no times."""
-    known = dataset.time[dataset.time != MISSING_TIME] if dataset.time is not None else np.empty(0, np.int64)
-    if not known.size:
+    span = days_of(dataset)
+    if span is None:
         return None, None
-    first, last = (datetime.fromtimestamp(int(at), UTC).date() for at in (known.min(), known.max()))
     days = st.date_input(
-        "With an answer between these days", (), min_value=first, max_value=last, key=f"filter_days-{dataset.digest}"
+        "With an answer between these days",
+        (),
+        min_value=span[0],
+        max_value=span[1],
+        key=f"filter_days-{dataset.digest}",
     )
     if len(days) != 2:
         return None, None
