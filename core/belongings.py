@@ -15,7 +15,7 @@ from typing import Any
 from .errors import InputError
 from .ingest.samples import SAMPLES
 from .library import is_kept
-from .results.disk import running_folder, write_whole
+from .results.disk import discard, running_folder, write_whole
 from .settings import current_settings
 
 _INDEX = "belongings.json"
@@ -67,7 +67,7 @@ def remove_predictions(address: str) -> None:
     def change(told: dict[str, Any], folder: Path) -> None:
         told.pop("predictions", None)
         for path in folder.glob("*.predictions"):
-            path.unlink(missing_ok=True)
+            discard(path)
 
     _change(address, change)
 

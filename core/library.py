@@ -1,7 +1,6 @@
 """Datasets that the user keeps: Parquet and JSON under the home folder, found again by their digest."""
 
 import json
-import os
 import re
 import shutil
 from dataclasses import dataclass
@@ -18,9 +17,10 @@ from .errors import InputError, NotFoundError, PluralityError
 from .ingest import stored_case_content
 from .ingest.build_dataset import ImportReport
 from .ingest.case_facts import CaseFacts
-from .results.disk import draft_name, kept_results, running_folder, sweep_drafts, write_whole
+from .results.disk import draft_name, kept_results, put_in_place, running_folder, sweep_drafts, write_whole
 from .results.encoding import DAMAGED, from_bytes, to_bytes
 from .settings import current_settings
+from .text import utc
 from .version import __version__
 
 _DIGEST = re.compile(r"[0-9a-f]{32}")
@@ -83,7 +83,7 @@ def keep(dataset: Dataset, facts: CaseFacts | None = None) -> Path:
                 stored_case_content.write(facts, draft)
             if folder.exists():
                 shutil.rmtree(folder)
-            draft.rename(folder)
+            put_in_place(draft, folder)
         except BaseException:
             shutil.rmtree(draft, ignore_errors=True)
             raise
@@ -126,7 +126,7 @@ def _described(folder: Path) -> Kept:
         n_cases, n_raters, n_annotations = (int(meta[key]) for key in ("n_cases", "n_raters", "n_annotations"))
         return Kept(folder.name, name, kind, n_cases, n_raters, n_annotations, kept_at)
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        since = datetime.fromtimestamp(folder.stat().st_mtime, UTC).isoformat(timespec="microseconds")
+        since = utc(folder.stat().st_mtime).isoformat(timespec="microseconds")
         return Kept(folder.name, f"Damaged dataset {folder.name[:8]}", "", 0, 0, 0, since, damaged=True)
 
 
@@ -163,9 +163,7 @@ def rename(digest: str, name: str) -> None:
     path = _folder(digest) / _META
     try:
         meta = json.loads(path.read_text(encoding="utf-8"))
-        draft = path.with_suffix(".draft")
-        draft.write_text(json.dumps({**meta, "name": name}, ensure_ascii=False), encoding="utf-8")
-        os.replace(draft, path)
+        write_whole(path, json.dumps({**meta, "name": name}, ensure_ascii=False).encode())
     except (OSError, TypeError, ValueError) as error:
         raise _not_writable(error) from None
 

@@ -2,12 +2,12 @@
 
 import hashlib
 import json
-import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from ..annotations.dataset import Kind
 from ..errors import InputError
+from ..results.disk import write_whole
 from ..settings import current_settings
 from .answer_rules import Treatment
 from .column_mapping import Mapping, Repeats, check_mapping
@@ -60,9 +60,7 @@ def remember(source: Source, question: Question, choices: Choices) -> None:
     }
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_suffix(f".draft-{os.getpid()}")
-        draft.write_text(json.dumps(content, ensure_ascii=True), encoding="utf-8")
-        os.replace(draft, path)
+        write_whole(path, json.dumps(content, ensure_ascii=True).encode())
     except OSError as error:
         raise InputError(
             f"The folder {path.parent} cannot be written ({error.strerror}).",

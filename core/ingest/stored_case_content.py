@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import parquet
 
+from ..results.disk import put_in_place
 from .case_facts import CaseFacts
 
 _FOLDER, _TABLE, _INDEX = "facts", "cases.parquet", "images.json"
@@ -37,7 +38,7 @@ def write(facts: CaseFacts, folder: Path) -> None:
         (draft / _INDEX).write_text(json.dumps(index, ensure_ascii=False), encoding="utf-8")
         if (folder / _FOLDER).exists():
             shutil.rmtree(folder / _FOLDER)
-        draft.rename(folder / _FOLDER)
+        put_in_place(draft, folder / _FOLDER)
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
         raise

@@ -24,6 +24,7 @@ _ENDING = ".result"
 _OWNER = ".owner"
 _DRAFT = re.compile(r"\.(?:writing|keeping|running)-(?P<host>.+)-(?P<process>\d+)-(?P<run>[^-]+)-[^-]+")
 _RUN = secrets.token_hex(4)  # tells this process from an earlier one of the same number
+_TRIES, _PAUSE = 25, 0.02  # seconds
 # Seconds after which what was begun on another computer that shares the folder, or by who knows whom, is nobody's.
 _OLD = {"writing": 3_600.0, "keeping": 3_600.0, "running": 604_800.0}
 
@@ -52,7 +53,7 @@ class ResultStore:
         try:
             result = from_bytes(content, dataset.coded)
         except DAMAGED:
-            path.unlink(missing_ok=True)
+            discard(path)
             return None
         with suppress(OSError):
             os.utime(path)
@@ -100,7 +101,7 @@ class ResultStore:
         erased = []
         for content in self.owned(owner):
             place = self._folder() / content
-            (place / f"{_name(owner)}{_OWNER}").unlink(missing_ok=True)
+            discard(place / f"{_name(owner)}{_OWNER}")
             if not any(place.glob(f"*{_OWNER}")):
                 shutil.rmtree(place, ignore_errors=True)
                 erased.append(content)
@@ -128,8 +129,7 @@ class ResultStore:
         for _, size, path in sorted(files, key=lambda file: file[0]):
             if total <= most:
                 return
-            with suppress(OSError):
-                path.unlink()
+            if discard(path):
                 total -= size
 
     def sweep(self) -> None:
@@ -177,11 +177,39 @@ def write_whole(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(draft, path)
+        put_in_place(draft, path)
         _sync_folder(path.parent)
     except BaseException:
-        draft.unlink(missing_ok=True)
+        discard(draft)
         raise
+
+
+def put_in_place(draft: Path, place: Path) -> None:
+    """Move a draft, a file or a folder, to its place; a file that is there is replaced.
+
+    Windows refuses while another program has a file open, as one that looks for viruses does for a moment: it is tried
+    again there.
+
+    Raises
+    ------
+    OSError
+    """
+    for _ in range(_TRIES if os.name == "nt" else 0):
+        try:
+            os.replace(draft, place)
+            return
+        except PermissionError:
+            time.sleep(_PAUSE)
+    os.replace(draft, place)
+
+
+def discard(path: Path) -> bool:
+    """Remove a file; False where it cannot be, as on Windows while it is open elsewhere."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError:
+        return False
+    return True
 
 
 def draft_name(what: str) -> str:
@@ -196,21 +224,22 @@ def sweep_drafts(folder: Path) -> None:
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
             else:
-                path.unlink(missing_ok=True)
+                discard(path)
 
 
 def _in_use(draft: Path) -> bool:
     told = _DRAFT.fullmatch(draft.name)
+    # On Windows os.kill(…, 0) does not ask after a process, it sends Ctrl-C.
     if told is not None and told["host"] == socket.gethostname() and os.name == "posix":
         process = int(told["process"])
-        return told["run"] == _RUN if process == os.getpid() else is_alive(process)
+        return told["run"] == _RUN if process == os.getpid() else _is_alive(process)
     try:
         return time.time() - draft.stat().st_mtime < _OLD[draft.name[1:].partition("-")[0]]
     except OSError:
         return False
 
 
-def is_alive(process: int) -> bool:
+def _is_alive(process: int) -> bool:
     """Whether a process of that number runs on this computer."""
     try:
         os.kill(process, 0)
