@@ -24,9 +24,9 @@ _TYPES = {int: click.INT, float: click.FLOAT, str: click.STRING}
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
-    for stream in (sys.stdout, sys.stderr):  # JSON is UTF-8 whatever the terminal thinks
+    for stream in (sys.stdout, sys.stderr):  # the same bytes on every system, also of names that are no UTF-8
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(encoding="utf-8")
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
     started = time.perf_counter()
     try:
         done = _cli().main(arguments, prog_name=f"python -m {__package__}", standalone_mode=False)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from .processes import COMMAND, environment
+from .processes import COMMAND, NO_WINDOW, environment
 
 # Two processes, each with its parts in the order of need; `core.warmup` does them.
 CHILDREN = (("reading", "draws", "raters", "more draws", "anchors"), ("reading", "agreement", "models"))
@@ -63,7 +63,9 @@ class Preparation:
         with suppress(OSError):
             command = (*COMMAND[:-1], f"{__package__}.warmup", *parts)
             pipe = subprocess.PIPE  # the end of its input ends the child
-            with subprocess.Popen(command, env=environment(), stdin=pipe, stdout=pipe) as child:
+            with subprocess.Popen(
+                command, env=environment(), stdin=pipe, stdout=pipe, creationflags=NO_WINDOW
+            ) as child:
                 for line in child.stdout or ():
                     self._report([line.decode().strip()])
                 code = child.wait()

@@ -28,6 +28,7 @@ from .errors import Cancelled, PluralityError
 # -P: the folder from which the app was started must not shadow modules of the child.
 COMMAND = (sys.executable, "-P", "-m", f"{__package__}._worker")
 FOLDER_PREFIX = "plurality-"
+NO_WINDOW = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # Windows would open a console for each child
 SILENCE = 120.0
 GRACE = 0.4
 _POLL = 0.05
@@ -142,7 +143,7 @@ class _Child:
                     stdout=subprocess.PIPE,
                     stderr=errors,
                     env=environment(),
-                    creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+                    creationflags=NO_WINDOW,
                 )
         except OSError as error:
             shutil.rmtree(self._folder, ignore_errors=True)
@@ -256,6 +257,7 @@ def environment() -> dict[str, str]:
     # One thread for each child: the children are the parallel work.
     for library in ("OMP", "MKL", "OPENBLAS"):
         environment[f"{library}_NUM_THREADS"] = "1"
+    environment["PYTHONIOENCODING"] = "utf-8"  # as what they say is read
     environment["MPLBACKEND"] = "Agg"  # a library of the sampler imports matplotlib
     return environment
 
