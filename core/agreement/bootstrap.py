@@ -16,12 +16,12 @@ from ..errors import OptionError
 from ..options import check_level, check_whole
 from ..result_base import Columns, Result, rows
 from .coefficients import FLEISS_KAPPA, GWET_AC, SCOTT_PI
+from .cohen_conger import COHEN_KAPPA, CONGER_KAPPA
 from .corrected_spa import SPA_CORRECTED
 from .intervals import Coefficient, few_cases
 from .krippendorff import KRIPPENDORFF_ALPHA
 from .linearised import FEW_OF_OTHERS, FEW_OF_OTHERS_AC1, as_counts, mind_rare_classes
 from .probability import SPA_WEIGHTINGS
-from .raters import COHEN_KAPPA, CONGER_KAPPA
 from .replicated_sides import Side, chosen
 from .replicates import How
 from .resampling import pool_of, resample, vector_numbers

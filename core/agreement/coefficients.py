@@ -14,6 +14,7 @@ from ..errors import NotApplicableError
 from ..methods import AS_IS, methods
 from ._kernels import class_shares, weighted_answers
 from .coefficient_methods import GWET, Asked, coefficient_method
+from .cohen_conger import REPEATS, check_raters, identified, repeats_of
 from .intervals import Coefficient, undefined
 from .linearised import (
     FEW_OF_OTHERS_AC1,
@@ -26,7 +27,6 @@ from .linearised import (
     why_certain,
 )
 from .probability import SPA_WEIGHTINGS
-from .raters import REPEATS, check_raters, identified, repeats_of
 from .weights import Weights, resolve_weights
 
 Labels = Sequence[float] | None

@@ -12,9 +12,9 @@ from ..settings import current_settings
 from ._kernels import rater_pairs
 from ._pair_kernels import ALPHA, COHEN, GWET, SCOTT, pair_tables, table_coefficients
 from .coefficients import GWET_AC, PERCENT, SCOTT_PI
+from .cohen_conger import COHEN_KAPPA
 from .intervals import wilson
 from .krippendorff import KRIPPENDORFF_ALPHA
-from .raters import COHEN_KAPPA
 
 _KERNEL = {COHEN_KAPPA: COHEN, SCOTT_PI: SCOTT, GWET_AC: GWET, KRIPPENDORFF_ALPHA: ALPHA}
 PAIR_COEFFICIENTS = (PERCENT, *_KERNEL)

@@ -16,7 +16,7 @@ class RaterKappa:
     Parameters
     ----------
     name : str
-        Of one of `core.agreement.raters.METHODS`, which are the same for two raters.
+        Of one of `core.agreement.cohen_conger.METHODS`, which are the same for two raters.
     counts : ClassCounts
         One case for each distinct vector, in the order of the pool.
     case_ptr, rater, answer : ndarray

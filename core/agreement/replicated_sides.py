@@ -9,11 +9,11 @@ from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError, OptionError
 from ..settings import current_settings
 from .coefficients import BRENNAN_PREDIGER, FLEISS_KAPPA, GWET_AC, PERCENT, SCOTT_PI, agreement_table
+from .cohen_conger import COHEN_KAPPA, CONGER_KAPPA, raters_used, repeats_of
 from .corrected_spa import SPA_CORRECTED
 from .intervals import Coefficient
 from .krippendorff import KRIPPENDORFF_ALPHA
 from .probability import SPA
-from .raters import COHEN_KAPPA, CONGER_KAPPA, raters_used, repeats_of
 from .replicated_raters import RaterKappa
 from .replicates import ByVector, How
 from .resampling import Pool, Statistic, pick

@@ -7,9 +7,9 @@ import pytest
 from scipy.stats import norm
 
 from core.agreement.coefficients import gwet_ac, percent_agreement, scott_pi
+from core.agreement.cohen_conger import cohen_kappa
 from core.agreement.krippendorff import krippendorff_alpha
 from core.agreement.pairs import PAIR_COEFFICIENTS, cases_of_disagreement, pair_matrix
-from core.agreement.raters import cohen_kappa
 from core.agreement.tables import from_contingency
 from core.annotations.dataset import keep_only
 from core.errors import LimitError, NotApplicableError, NotFoundError

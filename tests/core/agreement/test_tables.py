@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from core.agreement.coefficients import agreement_table
+from core.agreement.cohen_conger import cohen_kappa
 from core.agreement.krippendorff import METRICS, krippendorff_alpha
-from core.agreement.raters import cohen_kappa
 from core.agreement.specific import specific_agreement
 from core.agreement.tables import from_contingency, from_count_table
 from core.annotations.counts import class_counts

@@ -9,7 +9,7 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from core.agreement.coefficients import percent_agreement
-from core.agreement.raters import cohen_kappa, cohen_kappa_classic, conger_kappa
+from core.agreement.cohen_conger import cohen_kappa, cohen_kappa_classic, conger_kappa
 from core.agreement.tables import from_contingency
 from core.agreement.weights import WEIGHT_FAMILIES, weight_matrix
 from core.errors import LimitError, NotApplicableError
