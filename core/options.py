@@ -13,8 +13,11 @@ def check_number(value: object, what: str, lowest: float = -math.inf, highest: f
 
     Parameters
     ----------
+    value : object
     what : str
         As a sentence begins: "The prior α".
+    lowest, highest : float
+        Any finite number by default.
 
     Raises
     ------

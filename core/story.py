@@ -125,6 +125,8 @@ def hidden(dataset: Dataset, certainty: CertaintyResult) -> Claim:
     ----------
     dataset : Dataset
         Of single classes.
+    certainty : CertaintyResult
+        Of these data.
     """
     clear = MajorityVote().fit(dataset).top_class() >= 0
     doubtful = int((clear & (certainty.certainty[:, 0] < CERTAIN)).sum())
@@ -180,8 +182,13 @@ def torn_case(
 
     Parameters
     ----------
+    model : PlausibilityModel
+    dataset : Dataset
     certainty : CertaintyResult
         At the same reliability, draws and seed.
+    reliability : float
+        γ, the trust in the raters, > 0.
+    n_draws, seed : int
     """
     best, best_rank = None, (-1, 0, 0.0)
     for case in np.flatnonzero(certainty.certainty[:, 0] < 1 - AS_GOOD).tolist():

@@ -104,10 +104,17 @@ def with_wilson_interval(
 
     Parameters
     ----------
+    name, weights : str
+    p : float
+        The mean, 0 to 1.
     squares : float
         Sum over units of (h_i (P_i − p) / (1 − h_i))², h_i their share of the weight.
     largest, kish : float
         The largest h_i, and the sum of h_i².
+    m, n_annotations : int
+        Units, and annotations of them.
+    level : float
+        Of the interval, 0 to 1.
     unit : str
         What a unit is, for the note.
     """

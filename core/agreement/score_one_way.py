@@ -22,6 +22,8 @@ def one_way_reml(n: np.ndarray, total: np.ndarray, squares: float, level: float)
         Scores of each case, 1 or more, and their sum, from scores centred at about 0.
     squares : float
         Sum of the squared scores.
+    level : float
+        Of the interval, 0 to 1.
     """
     within = squares - float((total * total / n).sum())
     if within <= 1e-13 * squares:

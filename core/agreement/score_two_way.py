@@ -96,6 +96,8 @@ def two_way(case: np.ndarray, rater: np.ndarray, score: np.ndarray, level: float
         Ascending by case; codes without gaps.
     score : ndarray of float64, shape (n_scores,)
         Centred at about 0.
+    level : float
+        Of the intervals, 0 to 1.
     """
     case_part, rater_part, error = henderson(case, rater, score)
     crossed = _crossed(case, rater, score)

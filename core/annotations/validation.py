@@ -42,6 +42,7 @@ def checked_texts(values: Iterable[str], what: str) -> Texts:
 
     Parameters
     ----------
+    values : iterable of str
     what : str
         What they are, for the message: "cases".
 
@@ -139,8 +140,11 @@ def checked_codes(values, what: str, names: tuple[str, ...], of: str, lowest: in
 
     Parameters
     ----------
+    values : array_like of int
     what, of : str
         What the array and the list are called.
+    names : tuple of str
+        The list.
     lowest : int
         -1 where that stands for unknown.
 

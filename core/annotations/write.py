@@ -13,6 +13,7 @@ def long_table(dataset: Dataset, cases: range | None = None) -> pd.DataFrame:
 
     Parameters
     ----------
+    dataset : Dataset
     cases : range, optional
         A run of cases; all where not given.
     """

@@ -109,6 +109,8 @@ def held_out_curve(
     n_draws : int
         Draws of each held-out ranking (Plackett-Luce); extended where their number biases the score.
     seed : int
+    token, progress
+        See `core.chunks.map_chunks`.
 
     Raises
     ------

@@ -92,6 +92,8 @@ def annotation_certainty(
     reliability : float
         γ, the trust in the raters, > 0.
     n_draws, max_top, seed : int
+    token, progress
+        See `core.chunks.map_chunks`.
     """
     (state,) = reduce_draws(
         model,

@@ -139,6 +139,8 @@ def truth_curve(
     n_draws, seed : int
     least_doubt : float
         Floor of 1 − certainty in the log loss, so that one mistake among certain cases does not outweigh all others.
+    token, progress
+        See `core.chunks.map_chunks`.
 
     Raises
     ------

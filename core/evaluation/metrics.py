@@ -170,8 +170,11 @@ def point_scores(
 
     Parameters
     ----------
+    reducer : Metrics
+        Has the classifiers.
     ptr, class_code, share : ndarray
         Plausibilities in CSR by case; classes that are absent tie at 0.
+    n_classes : int
 
     Returns
     -------

@@ -107,9 +107,12 @@ def match_predictions(
 
     Parameters
     ----------
+    dataset : Dataset
     case_ids, class_names : sequence of str, length n_rows
     score : ndarray, shape (n_rows,)
         Higher is better; equal is tied.
+    name : str
+        Of the classifier.
     probabilities : bool
         Whether to tell of cases whose scores do not sum to one; a list of some classes may sum to less.
 

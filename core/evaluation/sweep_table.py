@@ -171,10 +171,14 @@ def reliability_sweep(
 
     Parameters
     ----------
+    model : PlausibilityModel
+    dataset : Dataset
+        Of a kind that the model takes.
     reliabilities : sequence of float
         Values of γ > 0.
     classifiers : sequence of Predictions
         Matched to the dataset.
+    n_draws, seed : int
     max_top : int
         Largest set of classes, and the k of the metrics.
     token, progress

@@ -17,6 +17,10 @@ def ua_topk_accuracy(
 
     Parameters
     ----------
+    model : PlausibilityModel
+    dataset : Dataset
+    predictions : Predictions
+        Matched to the dataset.
     k : int
         Length of the list; at most the model's depth.
     sampling

@@ -37,6 +37,9 @@ def forest(
 
     Parameters
     ----------
+    table : sequence of Coefficient
+    theme : Theme
+    title : str
     labels : sequence of str, optional
         Names on the axis, in place of those of `title_of`.
     headings : dict of int to str, optional

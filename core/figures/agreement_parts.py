@@ -34,6 +34,12 @@ def named_forest(
     ----------
     names : sequence of str
         Of classes or raters; undefined ones are left out.
+    coefficients : sequence of Coefficient
+        One for each name.
+    theme : Theme
+    title : str
+    axis : str
+        Title of the axis of values.
     overall : float, optional
         Drawn as a line to compare with.
     """

@@ -32,6 +32,8 @@ def plausibility_bars(
     point, mean, low, high : ndarray, shape (n_lines,)
     draws : ndarray, shape (n_draws, n_lines)
     colours : list of str
+    theme : Theme
+    title : str
     """
     labels = [plotly(shorten(name, 26)) for name in names]
     data = [
@@ -122,6 +124,10 @@ def triangle(
         Of the three corners: left, right, top.
     corners : ndarray, shape (n_draws, 3)
         Draws renormalised to the corners; at most `MOST_TRIANGLE_DRAWS` are drawn.
+    region : Region
+    theme : Theme
+    title : str
+    colour : str, optional
     """
     colour = colour or theme.accent
     shown = corners[:: max(1, -(-len(corners) // MOST_TRIANGLE_DRAWS))]
@@ -207,6 +213,8 @@ def interval(names: tuple[str, str], share: np.ndarray, theme: Theme, title: str
     names : tuple of two str
         Right end, left end.
     share : ndarray, shape (n_draws,)
+    theme : Theme
+    title : str
     """
     low, high = np.quantile(share, [0.025, 0.975])
     shown = share[:: max(1, -(-len(share) // MOST_TRIANGLE_DRAWS))]

@@ -27,6 +27,8 @@ def titled(theme: Theme, title: str, height: int, data: Sequence[Trace], **own: 
     height : int
         In pixels.
     data : sequence of Trace
+    **own
+        Further arguments of `figure_of`.
     """
     lines = in_lines(title)
     more = LINE_HEIGHT * max(0, len(lines) - 1)

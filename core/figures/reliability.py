@@ -245,6 +245,8 @@ def certainty_and_agreement(
     agreement, certainty : ndarray, shape (n_cases,)
     line : tuple of float
         Intercept and slope.
+    theme : Theme
+    title : str
     """
     data: list[Trace] = []
     keep = np.linspace(0, len(agreement) - 1, min(len(agreement), 2 * _MOST_POINTS)).astype(int)

@@ -125,10 +125,13 @@ def figure_of(
 
     Parameters
     ----------
+    theme : Theme
     data : sequence of dict
         Traces as plotly takes them, with their ``type``.
     title : str
         Says what is seen; user text in it must be escaped.
+    height : int
+        In pixels.
     legend_below : bool
         Room for the legend under the title of the axis.
     **layout

@@ -156,12 +156,18 @@ def choose(
 
     Parameters
     ----------
+    dataset : Dataset
+        Of single classes.
     seed : int
         Of the folds.
+    repeats : {"independent", "first", "refuse"}
+        What further annotations of a rater on the same case count as.
     difficulty : bool
         With two classes also the difficulty models AB and ABC at their modes, after the others.
     cases : bool
         Hold out whole cases too.
+    token, progress
+        See `core.chunks.map_chunks`.
 
     Raises
     ------

@@ -112,10 +112,16 @@ def against_gold(
 
     Parameters
     ----------
+    dataset : Dataset
+        With gold.
+    fit : RaterModelFit
+        Of these data, gold not held fixed.
     of_class : int, optional
         Calibrate the probability of this class; not given, that of each case's most probable class.
     n_bins : int
         Between probability 0 and 1.
+    level : float
+        Of the interval, 0 to 1.
 
     Raises
     ------

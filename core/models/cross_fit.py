@@ -51,8 +51,11 @@ def cross_fit(dataset: Dataset, fit: RaterModelFit, *, token: CancelToken | None
 
     Parameters
     ----------
+    dataset : Dataset
+        Of single classes.
     fit : RaterModelFit
         Of ``dataset``.
+    token : CancelToken, optional
     """
     own = point_of(fit)
     model = em_model_of(fit)

@@ -209,10 +209,16 @@ def climb(
 
     Parameters
     ----------
+    data : Design
+    family : Family
+    prior : Prior
     start : ndarray, shape (n_cases, n_classes), or Point
         Class probabilities, or parameters.
+    stopping : StoppingRule
     weight : ndarray, shape (n_cases,), optional
         How often a case counts.
+    token, progress
+        See `core.chunks.map_chunks`.
     """
     if isinstance(start, Point):
         _, cases_of, counts = expect(data, start, weight=weight, token=token)

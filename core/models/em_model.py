@@ -215,10 +215,13 @@ class EmModel(ABC):
 
         Parameters
         ----------
+        dataset : Dataset
         fit : RaterModelFit
             The vote start's fit of the same data.
         n_restarts : int
         seed : int
+        token, progress
+            See `core.chunks.map_chunks`.
         """
         check_whole(n_restarts, "The number of restarts", 0)
         check_whole(seed, "The seed", 0)

@@ -231,8 +231,12 @@ def held_out(
 
     Parameters
     ----------
+    data : HeldOutData
+    model : EmModel
     cases : bool
         Hold out whole cases too.
+    token, progress
+        See `core.chunks.map_chunks`.
 
     Raises
     ------

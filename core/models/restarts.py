@@ -48,6 +48,12 @@ def random_restarts(
     ----------
     climb_from : callable
         From class probabilities, shape (n_cases, n_classes), to the fit that they lead to.
+    data : Design
+    fit : RaterModelFit
+        From the votes: what the others are compared with.
+    n_restarts, seed : int
+    token, progress
+        See `core.chunks.map_chunks`.
     """
     n_classes = data.dataset.n_classes
     free = np.ones(data.dataset.n_cases, bool)

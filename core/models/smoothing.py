@@ -47,8 +47,10 @@ def pooled_prior(data: Design, family: Family, token: CancelToken | None, *, per
 
     Parameters
     ----------
+    data : Design
     family : Family
         Of one rater.
+    token : CancelToken, optional
     per_row : bool
         10 for each true class, for models with parameters of their own for each; else 10 in all, spread over true
         classes by their prevalence.

@@ -67,6 +67,10 @@ def tempered(
     ----------
     fit : RaterModelFit
         By expectation-maximisation, of ``dataset``.
+    dataset : Dataset
+    beta : float
+        What an annotation counts for, above 0 and at most 1.
+    token : CancelToken, optional
     doubt : float
         Share of cases whose annotations as a whole may say nothing of the truth: their class has prevalence π.
 

@@ -44,6 +44,9 @@ def vote_changes(fit: RaterModelFit, vote: RaterModelFit, answered: np.ndarray) 
 
     Parameters
     ----------
+    fit : RaterModelFit
+    vote : RaterModelFit
+        Majority vote.
     answered : ndarray of bool, shape (n_cases,)
         Cases with an annotation.
     """

@@ -239,6 +239,8 @@ def bayesian_discoveries(chance: np.ndarray, q: float) -> np.ndarray:
     ----------
     chance : ndarray, shape (n,)
         P(a discovery would be false) of each.
+    q : float
+        Above 0, below 1.
     """
     known = np.flatnonzero(np.isfinite(chance))
     order = known[np.argsort(chance[known], kind="stable")]

@@ -176,6 +176,8 @@ def monitor(
         Seconds without an answer that end a sitting.
     seed : int
         Of the random orders that drift is judged by.
+    token, progress
+        See `core.chunks.map_chunks`.
 
     Raises
     ------

@@ -70,9 +70,15 @@ def next_cases(
 
     Parameters
     ----------
+    policy : str
+        One of `POLICIES` but "new_cases".
     counts : ndarray of int, shape (n_cases, n_classes)
     open_cases : ndarray of int
         Cases that somebody can still be asked about.
+    n : int
+    patterns : CountsCache
+    rng : numpy.random.Generator
+        Orders ties.
     """
     shuffled = rng.permutation(open_cases)
     if policy == "least_certain":

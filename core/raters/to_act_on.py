@@ -93,6 +93,7 @@ def raters_to_act_on(
         the case are taken as they are. Those below other raters are not: others may all be acceptable.
     acceptable, q, judged_by
         See `core.raters.acceptable.acceptable_of`.
+    token : CancelToken, optional
 
     Raises
     ------

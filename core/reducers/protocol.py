@@ -78,6 +78,12 @@ def reduce_draws(
 
     Parameters
     ----------
+    model : DrawSource
+    dataset : Dataset
+    reducers : sequence of Reducer
+    reliability : float
+        γ, the trust in the raters, > 0.
+    n_draws, seed : int
     cases : range, optional
         A run of cases; all where not given.
     token, progress

@@ -37,6 +37,7 @@ def level_masses(draws: CaseDraws, class_risk: np.ndarray) -> tuple[np.ndarray, 
 
     Parameters
     ----------
+    draws : CaseDraws
     class_risk : ndarray of int8, shape (n_classes,)
         Level of every class of the list, none unknown.
     """

@@ -81,8 +81,11 @@ def build_report(
 
     Parameters
     ----------
+    request : ReportRequest
     sections : sequence of str
         Keys of `SECTIONS`, in the order wanted.
+    token, progress
+        See `core.chunks.map_chunks`.
 
     Raises
     ------

@@ -68,6 +68,7 @@ class ResultStore:
             That it is of.
         asked : tuple
             What was computed, with options, seed and version, written by `repr`.
+        result : Any
         owner : str
             The address of the dataset in whose name it was computed; see `erase`.
         """

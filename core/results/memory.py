@@ -69,6 +69,7 @@ class Results:
 
         Parameters
         ----------
+        dataset : Dataset
         asked : tuple
             What is computed: method, options, seed, version.
         work : callable

@@ -38,6 +38,8 @@ def results(reviews: Mapping[str, CaseReview], *, closed: bool = False) -> dict[
 
     Parameters
     ----------
+    reviews : mapping of str to CaseReview
+        By case, as `ReviewStore.cases` gives them.
     closed : bool
         Whether to take cases that were closed by agreeing with the panel, too, with the last opinion there.
     """

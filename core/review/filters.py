@@ -41,6 +41,8 @@ def matching(dataset: Dataset, wanted: Filter, reviews: Mapping[str, CaseReview]
 
     Parameters
     ----------
+    dataset : Dataset
+    wanted : Filter
     reviews : mapping
         The review of each case that has one (`ReviewStore.cases`).
 

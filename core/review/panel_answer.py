@@ -69,6 +69,7 @@ def panel_word(
 
     Parameters
     ----------
+    model : PlausibilityModel
     dataset : Dataset
         Of a kind that the model takes.
     case : int
@@ -77,6 +78,7 @@ def panel_word(
         γ, the trust in the raters, > 0.
     n_draws : int
         At first; up to `MOST_DRAWS` where these do not tell.
+    seed : int
     level : float
         Certainty from which the panel is decided, ½ to 1.
 

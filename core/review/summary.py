@@ -167,8 +167,12 @@ def bought(
 
     Parameters
     ----------
+    model : PlausibilityModel
     before, after : Dataset
         As read, and with the reviews as a further rater (`core.review.adjudicated.with_reviews`).
+    reliability : float
+        γ, the trust in the raters, > 0.
+    n_draws, seed : int
     """
     added = np.flatnonzero(np.diff(after.case_ptr) > np.diff(before.case_ptr))
     if added.size == 0:

@@ -41,6 +41,8 @@ class Queue:
 
         Parameters
         ----------
+        dataset : Dataset
+        size : int
         among : ndarray of bool, shape (n_cases,), optional
             Only these cases, as from `core.review.filters`.
         """
@@ -67,6 +69,7 @@ def risk_times_uncertainty(certainty: np.ndarray, expected_risk: np.ndarray) -> 
 
     Parameters
     ----------
+    certainty : ndarray, shape (n_cases,)
     expected_risk : ndarray, shape (n_cases,)
         0 low to 2 high (`core.certainty.risk.RiskResult.expected`).
     """
@@ -122,6 +125,8 @@ def classifier_against_panel(
         The panel's most probable class (`core.certainty.top_sets.CertaintyResult.top_class`).
     predictions : Predictions
         Matched to the dataset. A tie of scores for the first place that holds the panel's class is no disagreement.
+    classes : sequence of str
+        Names of the classes of the dataset.
     certain : float
         What counts as certain.
     n_readers : ndarray of int, shape (n_cases,), optional

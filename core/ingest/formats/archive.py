@@ -40,6 +40,9 @@ def unpack(name: str, content: bytes, *, nested: bool = False) -> list[tuple[str
 
     Parameters
     ----------
+    name : str
+        Of the archive, for messages.
+    content : bytes
     nested : bool
         Whether archives inside are let through, as pictures in a workbook may be.
 

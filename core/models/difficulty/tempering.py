@@ -27,6 +27,9 @@ def tempered_at_mode(
         Of a difficulty model by its mode ("map").
     dataset : Dataset
         Of two classes, as it was fitted.
+    beta : float
+        What an annotation counts for, above 0 and at most 1.
+    token : CancelToken, optional
     doubt : float
         As in `core.models.tempering.tempered`.
 

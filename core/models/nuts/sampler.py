@@ -103,8 +103,13 @@ def sample_many(
     Parameters
     ----------
     densities : sequence of Density
+    n_draws, n_tune, n_chains : int
+        Draws and steps of tuning of each chain, and how many chains of each density.
     seeds : sequence of int
         One for each density.
+    token : CancelToken, optional
+    progress : callable, optional
+        Told the share done, 0 to 1, and what is being done in words.
     """
     tasks = [
         _Task(number, density, chain, seed, None)
