@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from .errors import InputError, OptionError
+from .text import bound
 
 
 def check_number(value: object, what: str, lowest: float = -math.inf, highest: float = math.inf) -> None:
@@ -26,7 +27,7 @@ def check_number(value: object, what: str, lowest: float = -math.inf, highest: f
     if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
         raise InputError(f"{what} is {shown(value)}.", "It must be a finite number.")
     if not lowest <= float(value) <= highest:
-        bounds = f"at least {lowest:g}" if highest == math.inf else f"from {lowest:g} to {highest:g}"
+        bounds = f"at least {bound(lowest)}" if highest == math.inf else f"from {bound(lowest)} to {bound(highest)}"
         raise InputError(f"{what} is {shown(value)}.", f"It must be {bounds}.")
 
 
@@ -48,7 +49,7 @@ def check_whole(value: object, what: str, least: int | None = None) -> None:
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise InputError(f"{what} is {shown(value)}.", "It must be a whole number.")
     if least is not None and int(value) < least:
-        raise InputError(f"{what} is {value}.", f"It must be at least {least}.")
+        raise InputError(f"{what} is {value:,}.", f"It must be at least {least:,}.")
 
 
 def check_level(value: Any, what: str = "The level of the intervals") -> None:

@@ -12,6 +12,7 @@ _MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:^=\"'&])")
 _BREAK_AFTER = re.compile(r"(:(?=[\w+\-/])|(?<=www)(?=\.)|@(?=\w)|(?<=[-<>~])(?=[-<>=]))")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]+")
 _CONTROL_BUT_BREAKS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u2028\u2029]+")
+_IN_FULL = 1e15  # beyond it a power of ten is shorter than its digits, and not every whole number is one of doubles
 _SPREADSHEET_LEADERS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
@@ -80,6 +81,12 @@ def number(value: float | None, digits: int = 2) -> str:
         return "–"
     text = f"{value:.{digits}f}"
     return text.replace("0.", ".", 1) if abs(value) < 1 else text
+
+
+def bound(value: float) -> str:
+    """An end of what is allowed: whole numbers in full with separators, ``1,000,000``; others in six digits."""
+    whole = float(value).is_integer() and abs(value) < _IN_FULL
+    return f"{value:,.0f}" if whole else f"{value:g}"
 
 
 def small(error: float) -> str:

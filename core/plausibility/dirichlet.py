@@ -16,6 +16,7 @@ from ..errors import InputError
 from ..methods import ONE_CLASS, UGT, Method, Option, ReliabilityScale
 from ..options import check_number, check_whole
 from ..seeds import case_seeds
+from ..text import bound
 from ._kernels import dirichlet_draws
 from .protocol import CaseDraws, check_sampling
 
@@ -45,7 +46,8 @@ class DirichletCounts:
         check_whole(self.depth, "The depth")
         if not SMALLEST <= self.alpha <= LARGEST:
             raise InputError(
-                f"The prior α is {self.alpha}.", f"It must be a positive number, from {SMALLEST:g} to {LARGEST:g}."
+                f"The prior α is {self.alpha}.",
+                f"It must be a positive number, from {bound(SMALLEST)} to {bound(LARGEST)}.",
             )
         if self.depth < 1:
             raise InputError(f"The depth is {self.depth}.", "It must be at least 1.")

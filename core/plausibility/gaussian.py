@@ -20,6 +20,7 @@ from ..methods import AS_IS, UGT, Method, ReliabilityScale
 from ..options import check_number, check_whole
 from ..result_base import Result
 from ..seeds import case_seeds
+from ..text import bound
 from .dirichlet import LARGEST, SMALLEST, SPLIT_DEPTH
 from .protocol import CaseDraws, check_sampling
 
@@ -150,7 +151,7 @@ class GaussianScores:
             if not SMALLEST <= value <= LARGEST:
                 raise InputError(
                     f"The prior's {sign} is {value}.",
-                    f"It must be a positive number, from {SMALLEST:g} to {LARGEST:g}.",
+                    f"It must be a positive number, from {bound(SMALLEST)} to {bound(LARGEST)}.",
                 )
         if self.b0 <= 0:  # in units of the scores, squared
             raise InputError(f"The prior's b0 is {self.b0}.", "It must be a positive number.")

@@ -41,7 +41,8 @@ LAYERS = (
     ("first_start",),
     ("chunks", "kernels", "seeds", "processes"),
     ("tables", "result_base"),
-    ("text", "glossary", "version", "options"),
+    ("options",),
+    ("text", "glossary", "version"),
     ("settings",),
     ("errors",),
 )

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.tables import to_csv
-from core.text import html_text, markdown, plotly, plural, shorten, spreadsheet, without_controls
+from core.text import bound, html_text, markdown, plotly, plural, shorten, spreadsheet, without_controls
 
 NASTY = [
     "<b>x</b>",
@@ -120,3 +120,20 @@ def test_counts_agree_with_their_nouns():
     assert plural(1, "case") == "1 case"
     assert plural(0, "case") == "0 cases"
     assert plural(2000, "class", "classes") == "2,000 classes"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1e9, "1,000,000,000"),
+        (12345.0, "12,345"),
+        (1, "1"),
+        (-2000.0, "-2,000"),
+        (0.0, "0"),
+        (0.001, "0.001"),
+        (2.5, "2.5"),
+        (1e70, "1e+70"),
+    ],
+)
+def test_bounds_are_told_in_full_with_separators(value, text):
+    assert bound(value) == text
