@@ -3,7 +3,9 @@
 Raters share what misleads them, so n annotations of a case hold less than n independent ones. After a fit whose
 parameters are left alone, ``P_β(z | y_i) ∝ π_z Π_n θ[rater n, z, y_n]^β`` counts each as β of an independent one. β in
 the expectation-maximisation would blur what tells raters apart. A power likelihood: Grünwald & van Ommen (2017),
-doi:10.1214/17-BA1085.
+doi:10.1214/17-BA1085. π stays at full weight. ``(π_z Π_n θ)^β``, a temperature, would keep the most probable class of
+the fit (a point of accuracy on one public crowd); where a class is rare it takes its prevalence away from the cases
+that mislead raters: up to 3.4 points of accuracy and .09 nats on simulated crowds.
 """
 
 from dataclasses import replace
@@ -17,8 +19,7 @@ from .design import Design, design
 from .em import Point, expect
 from .result import RaterModelFit
 
-SHARED_DOUBT = 0.02
-_INDEPENDENT = 0.9 - 1e-9
+SHARED_DOUBT = 0.1
 _SPEAKS_OF = 3.0
 
 
@@ -153,9 +154,13 @@ def truth_beta(beta: float, *, case_effect: bool = False) -> float:
 
 
 def truth_doubt(beta: float) -> float:
-    """How often the annotations of a case as a whole are taken to mislead: .02 where held-out β is below .9, else 0.
+    """How often the annotations of a case as a whole are taken to mislead, from the held-out β: .1 (1 − β).
 
-    Where raters share mistakes, all of them may be wrong together, and how often that is no annotation tells. So no
-    number of annotations makes a class surer than .98 + .02 π.
+    Where raters share mistakes, all of them may be wrong together, and how often that is no annotation tells: held-out
+    annotations are predicted best without any doubt. The more dependent annotations look, the likelier it is; raters
+    that look independent leave no doubt. No number of annotations makes a class surer than 1 − d + d π. The tenth is an
+    experience, as is the factor of `truth_beta`: on 32 crowds with known truth, 28 of them simulated, any factor from
+    .05 to .12 gives the same mean log loss to .001. Without doubt fewer than .95 of the cases at .99 and above are
+    right on eight of them, with it on one.
     """
-    return SHARED_DOUBT if beta < _INDEPENDENT else 0.0
+    return round(SHARED_DOUBT * (1 - beta), 6)
