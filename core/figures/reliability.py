@@ -6,6 +6,7 @@ import plotly.graph_objects as go
 from ..annotations.dataset import RISK_LEVELS
 from ..certainty.risk import RiskResult
 from ..evaluation.sweep_table import SweepTable
+from ..text import plural
 from .theme import Theme, Trace, bar, figure_of, scatter, with_opacity
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
@@ -218,7 +219,7 @@ def by_risk(values: list[np.ndarray], theme: Theme, title: str, axis: str) -> go
                 x=numbers,
                 y=count / count.sum(),
                 mode="lines+markers",
-                name=f"{name} ({len(values[code]):,} cases)",
+                name=f"{name} ({plural(len(values[code]), 'case')})",
                 line={"color": theme.risk[code], "width": 2, "dash": DASHES[code]},
                 marker={"symbol": SYMBOLS[code], "size": 7},
                 hovertemplate="%{x}: %{y:.0%} of cases<extra>" + name + "</extra>",
