@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from core.errors import NotApplicableError
-from core.models.gold_measures import beta_by_gold, gold_measures
+from core.models.gold_measures import N_FOLDS, beta_by_gold, gold_measures
+from core.models.held_out import BETAS
 from core.models.one_coin import OneCoin
+from core.models.tempering import tempered
+from core.seeds import case_seeds
 from tests.core.models.rows import random_rows, simulated
 
 
@@ -58,6 +61,22 @@ def test_beta_by_gold_is_low_where_raters_copy_and_high_where_they_do_not(build)
     assert low.beta <= 0.5 < high.beta
     assert low.n == high.n == 400
     assert gold_measures(copied, OneCoin().fit(copied)).log_loss.value > low.log_loss
+
+
+def test_each_fifth_of_the_gold_cases_is_judged_at_the_beta_that_the_others_prefer(build):
+    confusion = np.full((5, 3, 3), 0.2) + 0.4 * np.eye(3)
+    rows, truth = simulated(5, 120, confusion, (0.4, 0.3, 0.3), 4)
+    dataset = replace(build(rows, 3), gold=truth.astype(np.int32))
+    fit = OneCoin().fit(dataset)
+    each = np.arange(120)
+    loss = [-np.log(tempered(fit, dataset, float(beta)).class_probability[each, truth]) for beta in BETAS]
+    loss = np.array(loss)
+    fold = case_seeds(0, dataset.cases, "β by gold") % N_FOLDS
+    best = [loss[:, fold != number].sum(axis=1).argmin() for number in range(N_FOLDS)]
+    found = beta_by_gold(dataset, fit)
+    assert found.beta == BETAS[loss.sum(axis=1).argmin()] and len(set(best)) > 1
+    assert found.log_loss == pytest.approx(np.mean([loss[best[place], case] for case, place in enumerate(fold)]))
+    assert found.log_loss > loss.mean(axis=1).min()
 
 
 def test_few_known_classes_and_those_that_were_used_cannot_judge(build):

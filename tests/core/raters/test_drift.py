@@ -1,12 +1,15 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from scipy.stats import beta
 
 from core.annotations.dataset import MISSING_TIME
 from core.errors import InputError, NotApplicableError
 from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
 from core.raters._chart_kernels import WARM_UP, change_points, chart_of
-from core.raters.accuracy_windows import POINTS
+from core.raters.accuracy_windows import POINTS, windows_of
 from core.raters.drift import change_point, drift_chances, drift_of
 from core.raters.leave_one_rater_out import panel_of
 from core.text import number
@@ -35,6 +38,21 @@ def test_the_drifting_rater_of_skin_is_found_near_the_true_date_and_nobody_else(
     assert day(found, found.change_low) <= true <= day(found, found.change_high)
     assert found.before > 0.75 and found.after < 0.5
     assert found.p < 0.001 and found.windows.accuracy[0] > found.windows.high[-1]
+
+
+def test_accuracy_in_a_window_is_that_of_an_even_prior():
+    """Answers known to be right or wrong have a beta posterior; the unknown ones between them are left out."""
+    right = np.array([1.0] * 9 + [0.0] + [9.0] * 3 + [1.0] * 3 + [0.0] * 9)
+    rows = np.array([*range(10), *range(13, 25)])
+    panel = SimpleNamespace(right=right, wrong=1 - right, time=1000 + DAY * np.arange(25))
+    found = windows_of(panel, rows, 2, 0.9)
+    assert found.n.tolist() == [11, 11] and found.start.tolist() == [1000, 1000 + 14 * DAY]
+    assert found.stop.tolist() == [1000 + 13 * DAY, 1000 + 24 * DAY]
+    for window, (n_right, n_wrong) in enumerate(((10, 1), (2, 9))):
+        exact = beta(n_right + 1, n_wrong + 1)
+        assert found.accuracy[window] == pytest.approx(exact.mean(), abs=0.002)
+        assert found.low[window] == pytest.approx(exact.ppf(0.05), abs=0.006)
+        assert found.high[window] == pytest.approx(exact.ppf(0.95), abs=0.006)
 
 
 def test_charts_are_what_a_slow_count_says():
