@@ -3,6 +3,7 @@
 import streamlit as st
 
 from core.annotations.dataset import Dataset
+from core.certainty.opening import LEAST_GOLD
 from core.errors import PluralityError
 from core.figures import anchors as figures
 from core.plausibility.protocol import PlausibilityModel
@@ -75,5 +76,5 @@ def _truth(view: Dataset, model: PlausibilityModel, value: float, theme) -> None
         "truth_diagram",
         "Reliability diagram of certainty",
     )
-    few = "" if curve.n_cases >= opening.LEAST_GOLD else f" From {opening.LEAST_GOLD} it decides where γ opens."
+    few = "" if curve.n_cases >= LEAST_GOLD else f" From {LEAST_GOLD} it decides where γ opens."
     st.caption(f"{plural(curve.n_cases, 'case')} with gold.{few}")
