@@ -21,24 +21,38 @@ from core.figures.theme import LIGHT
 from core.ingest.samples import load_sample
 from core.models.catalogue import fit_request, request
 from core.models.majority import MajorityVote
+from core.models.models_agree import models_agree
 from core.models.result import Spread
 from core.raters.coverage import Coverage
 from core.raters.flags import Flag
 from core.raters.left_out import Influence
+from core.raters.report_card import Answers
+from core.review.events import Event
+from core.review.opinions import Opinion
 from core.review.summary import Bought, Minds, Reviewer
+from core.text import markdown
 from pages.shared.agreement import compare
 from pages.shared.agreement import parts as agreement_parts
 from pages.shared.agreement import raters as agreement_raters
-from pages.shared.cases import one_case
+from pages.shared.agreement import top as agreement_top
+from pages.shared.cases import one_case, review_status
+from pages.shared.home import doors as home_doors
 from pages.shared.home import numbers as home_numbers
 from pages.shared.kit import job_progress, widgets
+from pages.shared.models import compare as models_compare
+from pages.shared.models import fit as models_fit
 from pages.shared.models import parts as models_parts
+from pages.shared.models import scores as models_scores
 from pages.shared.raters import act_on as raters_act_on
+from pages.shared.raters import answers as raters_answers
 from pages.shared.raters import plan as raters_plan
 from pages.shared.raters import table as raters_table
-from pages.shared.reliability import relations
+from pages.shared.reliability import anchors, classifiers, relations
+from pages.shared.reliability.headline import over_trust
 from pages.shared.review import after
+from pages.shared.upload import mapping as upload_mapping
 from pages.shared.upload import report as upload_report
+from pages.shared.upload import side as upload_side
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
 _WORDS = ("title", "subheader", "markdown", "caption", "info", "warning", "write")
@@ -107,7 +121,7 @@ def certainty(*top1: float) -> CertaintyResult:
     n = len(top1)
     both = np.column_stack([top1, np.ones(n)])
     names = tuple(f"case {place}" for place in range(n))
-    return CertaintyResult(names, ("x", "y"), both, 0.1 * both, np.zeros((n, 2, 2), np.int32), np.zeros((n, 2)))
+    return CertaintyResult(names, ("x", "y"), both, 0.01 * both, np.zeros((n, 2, 2), np.int32), np.zeros((n, 2)))
 
 
 def sweep(*levels) -> SimpleNamespace:
@@ -149,17 +163,78 @@ def test_the_figures_of_home_have_the_ends_and_the_n_of_their_own_number(monkeyp
     shares = (home_numbers.cached_home.Share(0.7, 0.6, 0.75, 30), home_numbers.cached_home.Share(0.3, 0.25, 0.4, 30))
     monkeypatch.setattr(home_numbers.home_known, "prevalence", lambda views: (shares, "vote"))
     home_numbers.prevalence(SimpleNamespace(classes=SimpleNamespace(n_annotations=9, n_classes=2, classes=("x", "y"))))
-    assert said == ["Cases of the rarer class: 30%", "25% to 40%: class y, by vote; n = 30 cases"]
+    assert said == ["Prevalence of y: 30%", "25% to 40% by vote; n = 30 cases"]
     said.clear()
     both = (*shares, home_numbers.cached_home.Share(0.2, 0.1, 0.35, 30))
     monkeypatch.setattr(home_numbers.home_known, "prevalence", lambda views: (both, "vote"))
     home_numbers.prevalence(
         SimpleNamespace(classes=SimpleNamespace(n_annotations=9, n_classes=3, classes=("x", "y", "z")))
     )
-    assert said == ["Cases of the commonest class: 70%", "60% to 75%: class x, by vote; n = 30 cases"]
+    assert said == ["Prevalence of x: 70%", "60% to 75% by vote; n = 30 cases"]
     said.clear()
     home_numbers.cases(SimpleNamespace(n_cases=1234, n_annotations=5, case_ptr=np.array([0, 1, 3, 5])))
     assert said == ["Cases: 1,234", "1 to 2 answers each, 5 answers in all"]
+
+
+def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_number(monkeypatch, said):
+    icc = coefficient(0.62, 0.4, 0.75, 33, 99, "icc_2")
+    home_numbers.agreement(SimpleNamespace(percentage=None, quoted=icc, kind="score", pairs=""), "")
+    assert said[0] == "Reliability of one score: .62" and said[1].startswith(".40 to .75, ICC(2,1)")
+    assert said[1].endswith("n = 33 cases")
+    found = SimpleNamespace(percentage=None, quoted=icc, kind="score", pairs="")
+    words = home_numbers.sentence(SimpleNamespace(name="made", n_cases=2), found, certainty(1.0, 0.5))
+    assert words == "made: .62 of what varies in a score is the case, not the rater, and 1 of 2 cases stays uncertain"
+    said.clear()
+    monkeypatch.setattr(home_numbers.cached_home, "score_mean", lambda data: (2.5, 2.25, 2.75))
+    home_numbers.mean_score(None)
+    assert said == ["Mean score: 2.50", "2.25 to 2.75, over cases"]
+    said.clear()
+    value = SimpleNamespace(mean=0.7, ci_low=0.61, ci_high=0.78)
+    evaluation = SimpleNamespace(
+        metrics=("top1_accuracy",), classifiers=("net", "tree"), better=np.array([[[np.nan], [0.97]], [[0.03], [0.5]]]),
+        values={"net": {"top1_accuracy": value}, "tree": {"top1_accuracy": SimpleNamespace(mean=0.6)}},
+    )  # fmt: skip
+    swept = SimpleNamespace(reliabilities=(1.0, 3.0), evaluation=(None, evaluation))
+    monkeypatch.setattr(home_numbers, "gold_cases", lambda view: ())
+    home_numbers.classifier(SimpleNamespace(reliability=3.0, plausible=SimpleNamespace(n_classes=2)), swept)
+    assert said == [
+        "Best classifier, top-1 accuracy: .70",
+        ".61 to .78 over plausible truths at γ = 3: net; ahead of each other one with P ≥ .97",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("flagged", "words"),
+    [
+        ([2, 0], "2 raters of 3 flagged"),
+        ([1], "1 rater of 3 flagged"),
+        ([], "No rater stands out; least accurate: cem, .50"),
+    ],
+)
+def test_the_door_to_raters_counts_those_flagged_or_names_the_least_accurate(monkeypatch, said, flagged, words):
+    figures = []
+    monkeypatch.setattr(home_doors, "_plot", lambda figure, *_: figures.append(figure))
+    value = np.array([0.8, 0.7, 0.5])
+    rates = SimpleNamespace(value=value, low=value - 0.1, high=value + 0.05)
+    judged = SimpleNamespace(accuracy=rates, why_no_order="", why="")
+    act = SimpleNamespace(acceptable=judged, flagged=lambda: flagged)
+    home_doors._accuracies(SimpleNamespace(raters=("ann", "bob", "cem")), act, LIGHT)
+    assert said == [words]
+    _, marked = figures[0].data
+    assert list(figures[0].layout.yaxis.ticktext) == ["cem", "bob", "ann"]
+    assert sorted(marked.x) == sorted(value[flagged])
+
+
+def test_the_door_to_models_names_the_commonest_class_by_vote(monkeypatch, said):
+    shares = tuple(home_numbers.cached_home.Share(value, value - 0.1, value + 0.05, 30) for value in (0.2, 0.7, 0.1))
+    figures = []
+    monkeypatch.setattr(home_doors, "_plot", lambda figure, *_: figures.append(figure))
+    monkeypatch.setattr(home_doors.cached_home, "vote_shares", lambda view: shares)
+    monkeypatch.setattr(st, "page_link", lambda *_, **__: None)
+    view = SimpleNamespace(n_annotations=9, n_classes=3, classes=("x", "y", "z"))
+    home_doors._shares(SimpleNamespace(classes=view), LIGHT)
+    assert said == ["Commonest by vote: y, 70% of cases"]
+    assert list(figures[0].layout.yaxis.ticktext) == ["y", "x", "z"]
 
 
 def test_agreement_on_home_is_the_percentage_and_its_ends_and_beyond_chance_the_quoted_one(said):
@@ -176,13 +251,16 @@ def test_agreement_on_home_is_the_percentage_and_its_ends_and_beyond_chance_the_
     [
         ([(0.5, 0.7), (0.8, 1.0)], "Certainty rises from .60 to .90 with trust; 1 of 2 cases stays below .9"),
         ([(0.8, 1.0), (0.5, 0.7)], "Certainty falls from .90 to .60 with trust; 2 of 2 cases stay below .9"),
-        ([(0.5, 0.7), (0.92, 1.0)], "Certainty rises from .60 to .96 with trust, and reaches .9 in every case"),
+        (
+            [(0.5, 0.7), (0.92, 1.0)],
+            "Certainty rises from .60 to .96 with trust, and reaches .9 in every case at γ = 2",
+        ),
         ([(0.8, 1.0), (1.0, 0.8)], "Certainty stays at .90 whatever the trust; 1 of 2 cases stays below .9"),
         ([(0.8, 0.85, 1.0)], "Certainty is below .9 in 2 of 3 cases at γ = 1"),
     ],
 )
 def test_the_title_of_reliability_says_which_way_certainty_goes(levels, words):
-    assert functions_of("reliability")._sentence(sweep(*levels)) == words
+    assert over_trust(sweep(*levels)) == words
 
 
 def test_the_heading_of_risk_counts_cases_whose_level_of_most_plausibility_is_unsure(said, drawn, left):
@@ -202,7 +280,110 @@ def test_the_heading_of_risk_counts_cases_whose_level_of_most_plausibility_is_un
     ]
 
 
+CURVE = SimpleNamespace(
+    reliability=np.array([1.0, 3.0, 9.0]), best=3.0, low=1.5, high=6.25, n_held_out=1234, n_cases=31, note="A note.",
+    score=np.zeros(3), diff=np.zeros(3), diff_se=np.ones(3), at_end="",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("at_end", "words"),
+    [
+        ("", "Best at γ = 3.00 (1.50 to 6.25)"),
+        ("lowest", "Best at the lowest γ: the data give no maximum"),
+        ("highest", "Best at the highest γ: the data give no maximum"),
+    ],
+)
+def test_the_best_trust_of_held_out_readers_has_its_range_or_lies_at_an_end(monkeypatch, said, drawn, at_end, words):
+    curve = SimpleNamespace(**vars(CURVE) | {"at_end": at_end})
+    monkeypatch.setattr(job_progress, "result_of", lambda *_, **__: curve)
+    for part in ("readers_key", "readers_work"):
+        monkeypatch.setattr(anchors.opening, part, lambda *_: None)
+    anchors._readers(SimpleNamespace(n_cases=31, kind="class"), None, LIGHT)
+    assert drawn["held_out_readers"].layout.title.text == words
+    assert said == ["1,234 annotations of 31 cases held out one by one. A note."]
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_certainty_against_gold_has_its_range_and_says_from_how_many_cases_it_decides(monkeypatch, said, drawn, few):
+    least = anchors.LEAST_GOLD
+    n = least - few
+    ends = {name: np.ones(3) for name in ("log_loss", "log_loss_low", "log_loss_high", "ece")}
+    curve = SimpleNamespace(**vars(CURVE) | ends | {"n_cases": n, "diagram": lambda reliability: ()})
+    monkeypatch.setattr(anchors.opening, "truth", lambda *_: curve)
+    anchors._truth(None, None, 4.0, LIGHT)
+    assert drawn["truth_loss"].layout.title.text == "Least log loss at γ = 3.00 (1.50 to 6.25)"
+    assert drawn["truth_diagram"].layout.title.text == "Certainty at γ = 4.00 against how often it is right"
+    assert said == [f"{n} cases with gold." + (f" From {least} it decides where γ opens." if few else "")]
+
+
+def test_predictions_that_are_added_are_counted_with_their_ties_and_gaps(monkeypatch, said):
+    one = SimpleNamespace(
+        name="net", predicted=np.array([True, True, False, True]), n_tied=lambda top: 11 * top,
+        n_short=lambda top: 7 * top, notes=("A note.",),
+    )  # fmt: skip
+    file = SimpleNamespace(name="net.v2.csv", getvalue=lambda: b"")
+    monkeypatch.setattr(st, "file_uploader", lambda *_, **__: file)
+    monkeypatch.setattr(classifiers.predictions, "unusable", lambda view: ["too long"])
+    monkeypatch.setattr(classifiers.predictions, "matched", lambda *_: [one])
+    added = []
+    monkeypatch.setattr(classifiers.predictions, "add", lambda name, content: added.append(name))
+    classifiers.add_predictions(SimpleNamespace(n_cases=4))
+    assert said == [
+        "Left out: too long",
+        "net: 3 of 4 cases; 33 with tied scores at place 3, taken in expectation; 21 with fewer than 3 classes, the "
+        "missing places are misses",
+        "A note.",
+    ]
+    assert added == ["net.v2"]
+
+
 # Agreement
+
+
+@pytest.mark.parametrize("n_repeats", [0, 1, 12])
+def test_repeated_annotations_are_counted_among_all(monkeypatch, said, n_repeats):
+    page = functions_of("agreement")
+    monkeypatch.setattr(agreement_parts.cached_agreement, "n_repeats", lambda data: n_repeats)
+    page._repeats(SimpleNamespace(kind="class", n_annotations=345))
+    plural = "12 answers" if n_repeats > 1 else "1 answer"
+    assert [words.split(" repeat an")[0] for words in said] == [f":material/repeat: {plural} of 345"] * bool(n_repeats)
+
+
+def test_two_coefficients_are_the_first_less_the_second(monkeypatch, said, shown, left):
+    ones = tuple(coefficient(value, value - 0.1, value + 0.05, name=name) for name, value in BOTH.items())
+    result = SimpleNamespace(coefficients=ones)
+    found = difference(0.31, 0.2, 0.44)
+    monkeypatch.setattr(compare, "difference", lambda result, first, second: found if first < second else None)
+    monkeypatch.setattr(DeltaGenerator, "selectbox", lambda *a, key, **_: a[2][-1 if key.endswith("second") else 0])
+    compare._coefficients(result)
+    assert said[0] == ("**Percent agreement less Fleiss κ is .31 (.20 to .44)**, paired over 1,000 resamples.")
+    assert shown["bootstrap_table"]["value"].tolist() == list(BOTH.values())
+
+
+BOTH = {"percent": 0.8, "gwet_ac": 0.7, "fleiss_kappa": 0.45}
+
+
+def test_the_coefficient_to_quote_has_its_own_interval_and_n_and_the_percentage_beside_it(said):
+    quoted = coefficient(0.45, 0.4, 0.5, 41, 93, "fleiss_kappa")
+    agreement_top._quote(SimpleNamespace(quoted=quoted, percentage=coefficient(0.8, 0.7, 0.85), reason="it suits"))
+    assert said == [
+        "**To quote:** Fleiss κ .45 (.40 to .50), 41 cases, 93 answers; percent agreement .80 (.70 to .85). It suits."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("shares", "words"),
+    [
+        ({"x": 0.3, "y": 0.7}, "70% of the answers are “y”: κ then counts much of the agreement as chance"),
+        (dict.fromkeys("abcde", 0.2), "most of the 5 classes are rare: AC1 takes guesses to be spread over all"),
+    ],
+)
+def test_kappa_and_ac1_are_told_apart_with_their_own_numbers(shares, words):
+    both = [coefficient(value, 0, 1, name=name) for name, value in BOTH.items()]
+    said = agreement_top._apart(both, shares)
+    assert said.startswith(f"Fleiss κ (.45) and Gwet AC1 (.70) differ because {words}")
+    assert agreement_top._apart([replace(one, value=0.6) for one in both], shares) is None
 
 
 CHECK = AdaptiveCheck(
@@ -342,13 +523,76 @@ def test_facts_of_a_file_are_each_of_their_own_whole(monkeypatch, said):
         "56% of all pairs of a case and a rater are answered",
         "2 groups that no case joins",
         "1.3 classes named a case",
-        "2 cases of known class",
+        "2 gold cases",
     ]
     upload_report.counts(data)
     assert said[2:] == ["Cases: 3", "Raters: 3", "Answers: 5", "Classes: 2"]
 
 
+def test_predictions_of_a_drop_and_side_files_are_counted():
+    side = SimpleNamespace(
+        gold={"a": "x", "b": "y"}, classes=SimpleNamespace(names=("x", "y", "z"), display=("X", "Y", "Z"), risk=()),
+        cases=SimpleNamespace(ids=("a",), text=("t",), address=None, group=("g",), time=None),
+    )  # fmt: skip
+    found = [upload_side._found(side, kind) for kind in ("gold", "classes", "cases")]
+    assert found == ["2 gold cases", "3 classes with names", "1 case with text and group"]
+
+
+def test_columns_too_many_to_choose_from_are_counted_without_those_that_are_taken(said):
+    picker = upload_mapping._Picker([f"c{place}" for place in range(1003)], "key")
+    assert len(picker.several("Raters", (), ("c1", None, "c2"), "raters")) == 1001
+    assert said == ["Raters: all 1,001 other columns."]
+
+
+@pytest.mark.parametrize(("n_files", "named"), [(1, "a"), (2, "a and 1 other file"), (4, "a and 3 other files")])
+def test_a_dataset_of_several_files_is_named_by_the_first_and_counts_the_others(n_files, named):
+    uploads = [SimpleNamespace(name=f"{letter}.csv") for letter in "abcd"[:n_files]]
+    uploads.append(SimpleNamespace(name="net.csv"))
+    source = SimpleNamespace(side=SimpleNamespace(predictions=(("net.csv", b""),)), questions=(1,))
+    assert functions_of("upload")._name(uploads, source, SimpleNamespace(name="q")) == named
+
+
 # Raters
+
+
+@pytest.mark.parametrize(
+    ("alarm", "words"),
+    [(None, "ann shows no drift: accuracy .80 (.70 to .90)"), (7, "ann got worse: .91 before, .52 after")],
+)
+def test_a_rater_got_worse_from_before_to_after(monkeypatch, said, drawn, alarm, words):
+    page = functions_of("raters")
+    titles = []
+    found = SimpleNamespace(alarm=alarm, before=0.91, after=0.52, n_undated=3)
+    monkeypatch.setitem(page._over_time.__globals__, "drift_of", lambda *_, **__: found)
+    draw = SimpleNamespace(rater_over_time=lambda drift, theme, title: titles.append(title))
+    monkeypatch.setitem(page._over_time.__globals__, "figures", draw)
+    act = SimpleNamespace(acceptable=SimpleNamespace(said=lambda place: (".80 (.70 to .90)", "other")[place]))
+    page._over_time(SimpleNamespace(panel=None, raters=("ann", "bob")), act, 0, "cusum", 0.05, LIGHT)
+    assert titles == [words] and said == ["3 answers without a date left out."]
+
+
+@pytest.mark.parametrize(
+    ("by_gold", "n_judged", "words"),
+    [
+        ([False, False, False], 3, "judged by the other raters of each case"),
+        ([True, True, True], 3, "judged by gold, and shrunk towards all raters, for 3 raters."),
+        ([True, True, False], 3, "for 2 raters with 20 gold annotations or more; for the others by the other raters"),
+    ],
+)
+def test_what_accuracy_rests_on_counts_those_whom_gold_judges(by_gold, n_judged, words):
+    act = SimpleNamespace(acceptable=SimpleNamespace(by_gold=np.array(by_gold), n_judged=n_judged))
+    assert words in functions_of("raters")._judged(act)
+
+
+def test_what_is_most_unlike_the_pool_is_what_surely_exceeds_its_share_by_most(said, shown, left):
+    own = Answers(*np.array([[[0.5, 0.5], [0.3, 0.7]], [[0.3, 0.35], [0.2, 0.6]], [[0.6, 0.7], [0.4, 0.8]]]), OWN_N)
+    pool = Answers(*np.array([[[0.8, 0.2], [0.29, 0.71]], [[0.7, 0.1], [0.2, 0.6]], [[0.9, 0.25], [0.4, 0.8]]]), OWN_N)
+    raters_answers.show(SimpleNamespace(own=own, pool=pool, classes=("mole", "acne")))
+    assert said[1] == "Most unlike the pool: **acne** where the others find mole, .50 (.35 to .70) against .20."
+    assert said[2].startswith("4 rows: of the rater's answers on a class")
+
+
+OWN_N = np.array([20.0, 10.0])
 
 
 def test_flags_that_stand_in_the_table_alone_are_counted(monkeypatch, said):
@@ -437,6 +681,80 @@ def test_the_line_of_a_case_has_the_error_of_each_certainty_and_risk_by_its_own_
 # Models
 
 
+def test_the_header_of_a_case_has_its_own_certainty_and_number_of_answers(said):
+    page = functions_of("cases")
+    data = SimpleNamespace(cases=("a", "b", "c"), annotations_of=lambda case: range(case + 1))
+    result = SimpleNamespace(certainty=np.array([[0.81, 0.9]]), se=np.array([[0.02, 0.03]]))
+    page._header(data, np.array([2, 1, 0]), 1, result)
+    assert said == ["Case b · certainty .81 ± .02 · 2 answers"]
+
+
+def test_what_was_reviewed_stands_on_a_case_with_its_steps(said):
+    note = Event(
+        dataset="d", case_id="a", kind="adjudication", reviewer="Bob", opinion=Opinion.of_class("x"), confidence=0.8,
+        version=2, at=1_700_000_000_000_000,
+    )  # fmt: skip
+    read = SimpleNamespace(reviewer="Ada", visible="blind", first=Opinion.of_class("y"), opinion=Opinion.of_class("x"))
+    review = SimpleNamespace(state="adjudicated", adjudication=note, reads=[read], events=[note], version=2)
+    review_status._review(review)
+    assert said == [
+        "**Review**",
+        "Decided: **x**, by Bob, 2023-11-14 22:13 UTC · 80% sure",
+        "Ada: **x** (blind, at first y)",
+        "2 steps, the last by Bob, 2023-11-14 22:13 UTC. It stands beside the answers and is not counted among them.",
+    ]
+
+
+# Models
+
+
+def test_the_models_least_alike_are_named_with_how_often_they_agree(monkeypatch, said, shown, left, fitted):
+    same = np.array([[1.0, 0.9, 0.7], [0.9, 1.0, 0.8], [0.7, 0.8, 1.0]])
+    found = SimpleNamespace(n_cases=37, same_top=same, distance=1 - same)
+    monkeypatch.setattr(models_compare, "compare_fits", lambda *_: found)
+    other = replace(fitted, request=request("one-coin"))
+    models_compare.agreement([fitted, other], fitted, LIGHT)
+    assert said[1] == "Share of the 37 cases with the same most probable class."
+    assert said[2] == f"Least alike: Majority vote and {other.title}, .70."
+
+
+@pytest.mark.parametrize("n", [1, 4])
+def test_models_that_have_not_converged_are_counted_where_there_are_many(monkeypatch, fitted, n):
+    badges = []
+    monkeypatch.setattr(st, "badge", lambda words, **_: badges.append(words))
+    loose = replace(fitted, fit=replace(fitted.fit, converged=False))
+    models_compare._badges([fitted] * (8 - n) + [loose] * n)
+    assert badges == [f"{n} of 8 models have not converged"]
+    models_compare._badges([fitted, loose])
+    assert badges[1:] == [f"{markdown(fitted.title)} has not converged"]
+
+
+def test_restarts_that_lead_elsewhere_say_by_how_much(said, fitted):
+    best = SimpleNamespace(log_likelihood=-100.25)
+    found = SimpleNamespace(objectives=[-100.25, -130.0, -100.25], differs=True, n_changed=1, best=best)
+    models_fit.explain_restarts(SimpleNamespace(log_likelihood=-1120.5), found)
+    assert said[0].startswith(
+        "The likelihood has more than one mode. The best of 3 restarts (reached 2 times) has log-likelihood -100.250 "
+        "against -1,120.500 from the votes, and changes the most probable class of 1 case."
+    )
+
+
+def test_gold_prefers_a_model_whose_log_loss_is_surely_lower_than_that_of_the_one_that_opened():
+    def measured(value, low, high):
+        return SimpleNamespace(n=77, log_loss=SimpleNamespace(value=value, low=low, high=high))
+
+    standings = [
+        SimpleNamespace(candidate=SimpleNamespace(name=name, title=name.upper()), excluded="")
+        for name in ("a", "b", "c")
+    ]
+    found = SimpleNamespace(chosen="a", standings=standings)
+    gold = {"a": measured(0.9, 0.7, 1.1), "b": measured(0.6, 0.5, 0.65), "c": measured(0.61, 0.1, 0.62)}
+    assert models_scores._preferred_by_gold(found, gold).startswith(
+        "Gold prefers B: log loss .60 (.50 to .65) on 77 gold cases, against .90 of the model that opened;"
+    )
+    assert models_scores._preferred_by_gold(found, gold | {"b": measured(0.6, 0.5, 0.75)}) == ""
+
+
 @pytest.fixture(scope="module")
 def fitted():
     return fit_request(request("dawid-skene"), load_sample("caries"))
@@ -454,25 +772,27 @@ def test_the_title_of_prevalence_has_vote_and_model_each_with_its_own_number(sai
 
 
 def test_several_models_agree_on_cases_and_put_a_prevalence_between_the_least_and_the_most(fitted):
-    ways = [np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]]), np.array([[0.9, 0.1], [0.4, 0.6], [0.3, 0.7]])]
-    data = SimpleNamespace(case_ptr=np.array([0, 2, 4, 5]))
-    shares = np.array([0.6, 0.4]), np.array([0.75, 0.25])
-    models = [
-        replace(fitted, dataset=data, fit=replace(fitted.fit, class_probability=way, prevalence=share))
-        for way, share in zip(ways, shares, strict=True)
+    first = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]])
+    ways = [first, np.array([[0.9, 0.1], [0.4, 0.6], [0.3, 0.7]]), first]
+    shares = np.array([0.7, 0.3]), np.array([0.6, 0.4]), np.array([0.75, 0.25]), np.array([0.65, 0.35])
+    ways.append(first)
+    fits = [
+        replace(fitted.fit, class_probability=way, prevalence=share) for way, share in zip(ways, shares, strict=True)
     ]
-    said = functions_of("models")._together(models, models[0])
+    said = models_agree(fits, np.ones(3, bool)).words
     assert said == (
-        f"2 models agree on the class of 2 of 3 cases, and put the prevalence of {fitted.fit.classes[0]} at 60% to 75%"
+        f"4 models agree on the class of 2 of 3 cases, and put the prevalence of {fitted.fit.classes[0]} at 60% to 75%"
     )
 
 
-def test_all_cases_of_a_model_leave_and_not_only_those_that_are_shown(monkeypatch, shown, left, fitted):
+def test_all_cases_of_a_model_leave_and_not_only_those_that_are_shown(monkeypatch, said, shown, left, fitted):
     data = fitted.dataset
     monkeypatch.setattr(models_parts, "MOST_ROWS", 3)
     models_parts.cases(fitted, MajorityVote().fit(data), LIGHT)
     vote, model = MajorityVote().fit(data).top_class(), fitted.fit.top_class()
     assert len(shown["differ"]) == 3
+    n_differ = int((vote != model).sum())
+    assert f"{n_differ} cases, most certain first. Choose a row to see why, and to open the case." in said
     assert set(left["model_cases_table"]["case"]) == {data.cases[case] for case in np.flatnonzero(vote != model)}
 
 
