@@ -85,6 +85,9 @@ def build_dataset(
 
     Parameters
     ----------
+    raw : RawTable
+    mapping : Mapping
+    name : str
     kind : {"class", "ranking", "score"}, optional
         What an answer is. Not given: a ranking where ranks, confidences or separators are mapped; a score where all
         answers are numbers and some are not whole or there are more than 30 different ones; else a class. Given as
@@ -122,12 +125,9 @@ def build_dataset(
     side = _side(rows, raw, mapping, case_code, len(case_names), raters_identified) | {"ordinal": ordinal}
     dataset = _assembled(name, kind, rows, case_code, case_names, numbers, first, entry_ptr, classes is None, side)
     tell(0.9)
-    account = _accounted(rows, raw)
-    if mapping.gold is not None:
-        dataset = _with_gold(dataset, raw, mapping.gold, rows, case_code, treatment, cautions)
-    cautions += [*_unsure(dataset), *cautions_about(dataset, mapping.layout == "wide")]
+    dataset = _finished(dataset, raw, mapping, rows, case_code, treatment, cautions)
     tell(1.0)
-    return dataset, ImportReport(*account, missing, n_repeats, tuple(notes), tuple(cautions), mapping)
+    return dataset, ImportReport(*_accounted(rows, raw), missing, n_repeats, tuple(notes), tuple(cautions), mapping)
 
 
 def _check(raw: RawTable, mapping: Mapping, kind: Kind | None) -> None:
@@ -290,6 +290,22 @@ def _groups(raw: RawTable, mapping: Mapping, rows: Rows, case_code: np.ndarray, 
     of_case = np.full(n_cases, len(group.values), np.int32)
     of_case[case_code[::-1]] = group.code[rows.row[::-1]]
     return tuple(names[of_case])
+
+
+def _finished(
+    dataset: Dataset,
+    raw: RawTable,
+    mapping: Mapping,
+    rows: Rows,
+    case_code: np.ndarray,
+    treatment: Treatment | None,
+    cautions: list[str],
+) -> Dataset:
+    """The dataset with gold where a column holds it; what is unsure of it joins ``cautions``."""
+    if mapping.gold is not None:
+        dataset = _with_gold(dataset, raw, mapping.gold, rows, case_code, treatment, cautions)
+    cautions += [*_unsure(dataset), *cautions_about(dataset, mapping.layout == "wide")]
+    return dataset
 
 
 def _with_gold(

@@ -80,6 +80,7 @@ def read(
     ----------
     source : path, several paths, bytes, or a frame
         Several files may be in one zip. A frame (pandas, polars, pyarrow) is understood as the file it would become.
+    name : str, optional
     case, rater, answer, rank : str, optional
         Columns; guessed from their names where not given. ``rater="none"`` says that answers are anonymous.
     layout, format : str, optional
@@ -88,10 +89,10 @@ def read(
         Which question or sheet, where the file holds several.
     separators : (str, str), optional
         Of whole rankings in a cell: the sign between places, and that between tied classes.
-    classes : sequence of str or Path, optional
-        The closed list, or a file: a name a line, or a class table. See `core.ingest.build_dataset.build_dataset`.
     kind, ordinal, repeats, treatment, has_header, progress
         See `core.ingest.build_dataset.build_dataset` and `core.ingest.formats.detect.open_source`.
+    classes : sequence of str or Path, optional
+        The closed list, or a file: a name a line, or a class table. See `core.ingest.build_dataset.build_dataset`.
 
     Raises
     ------

@@ -46,10 +46,17 @@ def precision_of(
 
     Parameters
     ----------
+    model : EmModel
+    dataset : Dataset
+    fit : RaterModelFit
     method : {"observed information", "case bootstrap"}, optional
         Not given: the information up to `MOST_PARAMETERS` parameters where the fit is a maximum, else the bootstrap.
-    n_replicates : int
+    level : float
+        Of the intervals, 0 to 1.
+    n_replicates, seed : int
         Of the bootstrap; draws of the parameters for class probabilities under the information.
+    token, progress
+        See `core.chunks.map_chunks`.
 
     Raises
     ------
@@ -61,21 +68,7 @@ def precision_of(
     _check(method, level, n_replicates)
     problem = model.problem(dataset, token)
     at = Coordinates(problem, fit)
-    notes = _notes(problem, fit)
-    keep = fit.class_probability.size * n_replicates <= MOST_KEPT
-    errors: Errors | None = None
-    how: str = "case bootstrap"
-    if method == "observed information" or (method is None and at.start.size <= MOST_PARAMETERS):
-        try:
-            errors, draws = information_errors(at, n_replicates, seed, token, progress)
-            how = "observed information"
-            posteriors = _posteriors(problem, at, draws) if keep else []
-        except NotApplicableError as error:
-            if method is not None:
-                raise
-            notes = (*notes, f"{error} The bootstrap was used.")
-    if errors is None:
-        errors, posteriors = bootstrap_errors(problem, fit, n_replicates, seed, keep, token, progress)
+    how, errors, posteriors, notes = _errors(problem, fit, at, method, n_replicates, seed, token, progress)
     return Uncertainty(
         how,
         level,
@@ -83,8 +76,32 @@ def precision_of(
         _quantiles(posteriors, level) if posteriors else None,
         n_replicates,
         seed,
-        notes,
+        (*_notes(problem, fit), *notes),
     )
+
+
+def _errors(
+    problem: Problem,
+    fit: RaterModelFit,
+    at: Coordinates,
+    method: Method | None,
+    n_replicates: int,
+    seed: int,
+    token: CancelToken | None,
+    progress: Callable[[float], None] | None,
+) -> tuple[str, Errors, list[np.ndarray], tuple[str, ...]]:
+    """The method that was used, its errors and class probabilities of cases, and why it is another than was tried."""
+    keep = fit.class_probability.size * n_replicates <= MOST_KEPT
+    notes: tuple[str, ...] = ()
+    if method == "observed information" or (method is None and at.start.size <= MOST_PARAMETERS):
+        try:
+            errors, draws = information_errors(at, n_replicates, seed, token, progress)
+            return "observed information", errors, _posteriors(problem, at, draws) if keep else [], notes
+        except NotApplicableError as error:
+            if method is not None:
+                raise
+            notes = (f"{error} The bootstrap was used.",)
+    return "case bootstrap", *bootstrap_errors(problem, fit, n_replicates, seed, keep, token, progress), notes
 
 
 def _check(method: str | None, level: float, n_replicates: int) -> None:

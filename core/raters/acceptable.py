@@ -171,6 +171,7 @@ def acceptable_of(
         `default_judge` where not given.
     level : float
         Of the intervals.
+    token : CancelToken, optional
 
     Raises
     ------
@@ -181,9 +182,8 @@ def acceptable_of(
     """
     _check(acceptable, q, judged_by, level)
     dataset = panel.dataset
-    judge = default_judge(dataset) if judged_by is None else judged_by
     gold = gold_rates(dataset, level)
-    by_gold = _by_gold(judge, gold)
+    judge, by_gold = _judged(dataset, judged_by, gold)
     n = np.bincount(dataset.rater, minlength=dataset.n_raters)
     model, pool, why = _pools(panel, gold, by_gold, level, token)
     blind = _blind(panel, bool(by_gold.any()))
@@ -210,11 +210,12 @@ def acceptable_of(
     )
 
 
-def _by_gold(judge: Judge, gold: Rates) -> np.ndarray:
-    """Raters that gold judges, bool, shape (n_raters,)."""
+def _judged(dataset: Dataset, judged_by: Judge | None, gold: Rates) -> tuple[Judge, np.ndarray]:
+    """Who judges, and the raters that gold judges, bool, shape (n_raters,)."""
+    judge = default_judge(dataset) if judged_by is None else judged_by
     if judge == "gold" and not gold.n.any():
         raise NotApplicableError("Raters cannot be judged by gold: no annotation is on a gold case.")
-    return (gold.n >= GOLD_EACH) & (judge == "gold")
+    return judge, (gold.n >= GOLD_EACH) & (judge == "gold")
 
 
 def _pools(

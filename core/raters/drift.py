@@ -105,11 +105,18 @@ def drift_of(
 
     Parameters
     ----------
+    panel : Panel
+    rater : int
+        Position of the rater.
     kind : {"cusum", "ewma"}
         CUSUM for a fall of the odds of being right to `FALL`; EWMA with weight `EWMA_WEIGHT`.
     false_alarm : float
         P(a stable rater's chart crosses the limit), over all their answers together; 0.0005 to 0.5.
-    n_orders : int
+    n_windows : int
+        Stretches of time at most in which the accuracy is given.
+    level : float
+        Of the intervals, 0 to 1.
+    n_orders, seed : int
         Random orders that the limit is found from.
 
     Raises
@@ -126,10 +133,6 @@ def drift_of(
     limit = float(np.sort(highest)[max(n_orders - int(np.floor(false_alarm * (n_orders + 1))), 0)])
     above = np.flatnonzero(chart > limit * (1 + 1e-9) + 1e-12)
     alarm = int(above[0]) if above.size else None
-    change = before = after = low = high = None
-    if alarm is not None:
-        change, low, high = change_point(right, wrong, level)
-        before, after = (mean_accuracy(right[part], wrong[part]) for part in (slice(change), slice(change, None)))
     return Drift(
         panel.dataset.raters[rater],
         kind,
@@ -141,11 +144,7 @@ def drift_of(
         alarm,
         _tail(highest, n_orders, float(chart.max())),
         accuracy,
-        change,
-        low,
-        high,
-        before,
-        after,
+        *_change(right, wrong, alarm, level),
         windows_of(panel, rows, n_windows, level),
         level,
         n_undated,
@@ -182,6 +181,17 @@ def _charted(answers: tuple, kind: Chart, seed: int, n_orders: int) -> tuple[np.
     highest = np.empty(n_orders)
     shuffled_highest(seed, *answers, *settings, np.inf, n_orders + 1, highest)
     return chart, highest
+
+
+def _change(
+    right: np.ndarray, wrong: np.ndarray, alarm: int | None, level: float
+) -> tuple[int | None, int | None, int | None, float | None, float | None]:
+    """Where a rater changed, with its interval, and the accuracy before and after; None of these without an alarm."""
+    if alarm is None:
+        return None, None, None, None, None
+    change, low, high = change_point(right, wrong, level)
+    before, after = (mean_accuracy(right[part], wrong[part]) for part in (slice(change), slice(change, None)))
+    return change, low, high, before, after
 
 
 def drift_chances(

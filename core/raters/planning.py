@@ -120,6 +120,7 @@ def forecast(
         Of single classes.
     fit : RaterModelFit
         Of these data.
+    goal : Goal
     policy : str
         "random" present cases, "least_certain" or "largest_gain" (`core.certainty.next_opinion`) first, or "new_cases"
         of the same kind with ``per_case`` annotations each. Cases are chosen anew at every step.
@@ -127,22 +128,21 @@ def forecast(
         Further annotations at most, in how many steps.
     raters : sequence of str, optional
         Who is asked, each as often as now in proportion; for a rater's accuracy that rater alone, else all.
+    per_case : int
     reliability : float
         γ of the certainty, and of the gain.
-    interval_level : float
-        Of the intervals whose width is forecast.
-    level : float
-        Of the forecast's own interval.
+    interval_level, level : float
+        Of the intervals whose width is forecast, and of the forecast's own; 0 to 1.
     n_worlds, seed : int
+    token, progress
+        See `core.chunks.map_chunks`.
 
     Raises
     ------
     NotApplicableError
         The answers are not single classes or anonymous, no case has two, or nobody can be asked anything.
-    InputError
-        A parameter is out of range, or the fit is of other data.
-    NotFoundError
-        There is no such rater or class.
+    InputError, NotFoundError
+        A parameter is out of range, the fit is of other data, or there is no such rater or class.
     LimitError
         The tables would not fit.
     """

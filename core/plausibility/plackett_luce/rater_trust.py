@@ -105,6 +105,8 @@ def rater_trust(
         A and B of Beta(A, B).
     reliability : float
         γ, at which they were drawn.
+    held : bool
+        Whether they are held at their means while plausibilities are drawn at another γ.
     """
     flat = draws.reshape(-1, draws.shape[2])
     tails = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
