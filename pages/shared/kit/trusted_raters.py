@@ -79,7 +79,7 @@ def _offer(view: Dataset, model: PlausibilityModel, n_reliabilities: int, wanted
         )
         if seconds is None:
             return
-        at = f", plausibilities at {plural(n_reliabilities, 'reliability')} included" if n_reliabilities > 1 else ""
+        at = f", plausibilities at {n_reliabilities:,} reliabilities included" if n_reliabilities > 1 else ""
         st.markdown(markdown(f"It takes {duration(seconds)} on this computer{at}; afterwards the trusts are kept."))
         st.button(
             "Estimate the trust in each rater",
