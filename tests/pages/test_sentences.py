@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -17,12 +18,17 @@ from core.agreement.precision import PrecisionCurve, PrecisionPoint
 from core.annotations.dataset import Dataset
 from core.certainty.risk import RiskResult
 from core.certainty.top_sets import CertaintyResult
+from core.evaluation.choice import verdict
+from core.evaluation.predictions import open_predictions
+from core.evaluation.sweep_table import reliability_sweep
 from core.figures.theme import LIGHT
 from core.ingest.samples import load_sample
+from core.ingest.saved_mappings import Choices
 from core.models.catalogue import fit_request, request
 from core.models.majority import MajorityVote
 from core.models.models_agree import models_agree
 from core.models.result import Spread
+from core.plausibility.dirichlet import DirichletCounts
 from core.raters.coverage import Coverage
 from core.raters.flags import Flag
 from core.raters.left_out import Influence
@@ -38,7 +44,7 @@ from pages.shared.agreement import top as agreement_top
 from pages.shared.cases import one_case, review_status
 from pages.shared.home import doors as home_doors
 from pages.shared.home import numbers as home_numbers
-from pages.shared.kit import job_progress, widgets
+from pages.shared.kit import job_progress, trusted_raters, widgets
 from pages.shared.models import compare as models_compare
 from pages.shared.models import fit as models_fit
 from pages.shared.models import parts as models_parts
@@ -50,6 +56,9 @@ from pages.shared.raters import table as raters_table
 from pages.shared.reliability import anchors, classifiers, relations
 from pages.shared.reliability.headline import over_trust
 from pages.shared.review import after
+from pages.shared.review import session as review_session
+from pages.shared.review import start as review_start
+from pages.shared.upload import classes as upload_classes
 from pages.shared.upload import mapping as upload_mapping
 from pages.shared.upload import report as upload_report
 from pages.shared.upload import side as upload_side
@@ -70,6 +79,14 @@ def said(monkeypatch):
         for name in _WORDS:
             monkeypatch.setattr(owner, name, words)
         monkeypatch.setattr(owner, "metric", lambda *a, first=first, **_: found.append(": ".join(a[first : first + 2])))
+    return found
+
+
+@pytest.fixture
+def labels(monkeypatch):
+    """What stands on the parts that can be opened."""
+    found = []
+    monkeypatch.setattr(st, "expander", lambda label, **_: found.append(label) or st.container())
     return found
 
 
@@ -338,6 +355,28 @@ def test_predictions_that_are_added_are_counted_with_their_ties_and_gaps(monkeyp
     assert added == ["net.v2"]
 
 
+def test_figures_of_classifiers_say_at_which_trust_they_are(monkeypatch, said, shown, drawn, left):
+    cases = np.repeat(np.arange(6), 3)
+    answer = np.array([0, 0, 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 1, 1])
+    data = Dataset.from_classes(
+        "made", tuple("abcdef"), ("r", "s", "t"), ("x", "y"), cases, np.tile(range(3), 6), answer
+    )
+    names = [open_predictions(name, f"case,class,score\n{rows}".encode(), data)[0] for name, rows in GUESSES.items()]
+    found = reliability_sweep(DirichletCounts(), data, [1.0, 3.0], classifiers=names, n_draws=40)
+    monkeypatch.setattr(st, "segmented_control", lambda *_, default, **__: default)
+    classifiers.show(found, data, names, 3.2, LIGHT)
+    assert drawn["metric_draws"].layout.title.text == "Over plausible truths at γ = 3"
+    assert drawn["metric_cases"].layout.title.text == "Per case at γ = 3"
+    assert said[0] == verdict(found.reliabilities, found.evaluation, "top1_accuracy")
+    assert any(words.startswith("Over 40 common draws of the truth") for words in said)
+
+
+GUESSES = {
+    name: "\n".join(f"{case},{'xy'[(place + shift) % 2]},1" for place, case in enumerate("abcdef"))
+    for shift, name in enumerate(("net", "tree"))
+}
+
+
 # Agreement
 
 
@@ -506,7 +545,41 @@ def test_two_raters_differ_on_some_of_their_pairs_of_answers(monkeypatch, said):
     assert said[1] == [["a", "y", "x"], ["b", "y", "x"]]
 
 
+def test_raters_agree_with_the_others_and_with_themselves_each_with_its_own_interval(
+    monkeypatch, said, shown, drawn, left
+):
+    codes = np.array([0, 0, 1, 1, 2, 2]), np.array([0, 1, 0, 1, 0, 1]), np.array([0, 1, 0, 0, 1, 1])
+    view = Dataset.from_classes("made", ("a", "b", "c"), ("ann", "bob"), ("x", "y"), *codes)
+    found = SimpleNamespace(
+        raters=view.raters, each=(coefficient(0.6, 0.5, 0.7), coefficient(0.4, 0.3, 0.55)), without=(0.1, 0.2),
+        difference=(-0.1, 0.05), overall=coefficient(0.5, 0.41, 0.58),
+    )  # fmt: skip
+    own = SimpleNamespace(
+        each=(coefficient(None, None, None), coefficient(0.9, 0.8, 0.95)), overall=coefficient(0.92, 0.83, 0.97)
+    )
+    monkeypatch.setattr(st, "selectbox", lambda label, options, **_: "fleiss_kappa")
+    monkeypatch.setattr(agreement_raters.cached_agreement, "by_rater", lambda *_: (found, own))
+    agreement_raters.each(view, LIGHT)
+    assert said[0].startswith("Fleiss κ of all raters is .50 (.41 to .58).")
+    assert said[1] == "Where raters answered a case again they agree with themselves on .92 (.83 to .97) of pairs."
+    assert drawn["by_rater"].layout.title.text == "bob agrees least with the others"
+    assert shown["by_rater_table"]["rater"].tolist() == ["bob", "ann"]
+
+
 # Upload
+
+
+def test_rows_that_are_discarded_are_counted_on_the_part_that_lists_them(labels, shown, left):
+    report = SimpleNamespace(dropped=[(3, "no class"), (9, "no case")], n_rows=11, n_kept=9)
+    upload_report.left_out(SimpleNamespace(report=report, dataset=SimpleNamespace(name="made", digest="digest")))
+    assert "2 rows" in labels[0] and shown["dropped"].values.tolist() == [[3, "no class"], [9, "no case"]]
+
+
+def test_the_part_on_classes_counts_them(said, labels):
+    codes = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), np.array([0, 1, 2, 0])
+    data = Dataset.from_classes("made", ("a", "b"), ("r", "s"), ("mole", "acne", "wart"), *codes)
+    assert upload_classes.treatment_of(data, Choices(None), "stamp") == (None, None, False)
+    assert labels[0].startswith("Classes: 3 classes")
 
 
 def test_facts_of_a_file_are_each_of_their_own_whole(monkeypatch, said):
@@ -595,12 +668,10 @@ def test_what_is_most_unlike_the_pool_is_what_surely_exceeds_its_share_by_most(s
 OWN_N = np.array([20.0, 10.0])
 
 
-def test_flags_that_stand_in_the_table_alone_are_counted(monkeypatch, said):
+def test_flags_that_stand_in_the_table_alone_are_counted(monkeypatch, said, labels):
     page = functions_of("raters")
-    labels = []
     monkeypatch.setattr(raters_table, "show", lambda *_, **__: None)
     monkeypatch.setattr(raters_table, "frame_of", lambda *_: None)
-    monkeypatch.setattr(st, "expander", lambda label, **_: labels.append(label) or st.container())
     judged = SimpleNamespace(
         why_no_order="", why="too few", accuracy=SimpleNamespace(value=np.ones(2)), by_gold=np.array([True, False]),
         n_judged=2,
@@ -848,3 +919,91 @@ def test_what_reviews_have_bought_is_said_before_and_after(monkeypatch, gain, wo
     monkeypatch.setattr(after, "bought", lambda *_, **__: gain)
     said = after._bought(SimpleNamespace(raters=()), {}, SimpleNamespace(name="dirichlet"), 3.0)
     assert words in said and said.endswith("(Dirichlet counts, reliability γ 3).")
+
+
+def test_decisions_that_become_a_rater_are_counted_beside_those_that_cannot(monkeypatch):
+    told = []
+    monkeypatch.setattr(st, "toast", lambda words, **_: told.append(words))
+    data = SimpleNamespace(name="made", renamed=lambda name: name)
+    grown = SimpleNamespace(dataset=data, n_added=3, left_out=("a", "b"))
+    monkeypatch.setattr(after, "with_reviews", lambda *_, **__: grown)
+    monkeypatch.setattr(after.state, "whole", lambda: SimpleNamespace(facts=None))
+    monkeypatch.setattr(after.state, "use", lambda address: None)
+    monkeypatch.setattr(after.cached, "registry", lambda: SimpleNamespace(add=lambda reading: ""))
+    after._grow(data, {}, " Ada ", False)
+    monkeypatch.setattr(after, "forget_reviews", lambda digest: 12)
+    after._erase(SimpleNamespace(digest="digest"))
+    assert told == ["3 decisions added; 2 could not be.", "12 steps erased."]
+
+
+def test_second_opinions_and_disputes_that_wait_are_counted_apart(monkeypatch, said):
+    reviews = {
+        name: SimpleNamespace(state=state, read_by=lambda reviewer, seen=seen: seen)
+        for name, state, seen in (
+            ("a", "arbitration", None), ("b", "arbitration", "read"), ("c", "closed", None), ("d", "arbitration", None),
+            ("e", "arbitration", None),
+        )
+    }  # fmt: skip
+    desk = SimpleNamespace(reviewer="Ada", asked=lambda: {"x": "blind", "y": "open"})
+    review_start._asked(desk, reviews)
+    assert said == [
+        "**You are asked for a second opinion on 2 cases.**",
+        "**3 cases in arbitration, without an opinion of yours.**",
+    ]
+
+
+@pytest.mark.parametrize(("done", "words"), [(2, "5 cases left."), (6, "1 case left."), (7, "Every case of this")])
+def test_what_is_left_of_a_session_is_what_is_not_done(monkeypatch, said, shown, done, words):
+    monkeypatch.setattr(review_session, "noted", lambda *_: {})
+    progress = SimpleNamespace(total=7, done=done, current=None)
+    review_session._list(SimpleNamespace(), (), progress)
+    assert said[0].startswith(words)
+
+
+# Many pages
+
+
+def test_rankings_that_count_by_their_first_choice_are_counted_with_those_left_out(monkeypatch, said):
+    view = SimpleNamespace(n_annotations=1234)
+    monkeypatch.setattr(widgets.cached, "class_view", lambda data, threshold: (view, 56))
+    assert widgets.class_view(SimpleNamespace(kind="ranking")) is view
+    assert "1,234 annotations used" in said[0].replace("answers", "annotations") and "56 with a tied first" in said[0]
+
+
+def test_the_table_of_raters_says_how_many_of_all_it_shows(monkeypatch, said, shown, left):
+    columns = {"rater": list("abcd"), "flags": ["", "x", "", "y"], "leans to": "k", "annotations": [4, 3, 2, 1]}
+    frame = pd.DataFrame(columns)
+    monkeypatch.setattr(DeltaGenerator, "toggle", lambda *a, key, **_: key == "raters_flagged")
+    monkeypatch.setattr(DeltaGenerator, "selectbox", lambda *a, index, **_: list(a[2])[index])
+    monkeypatch.setattr(DeltaGenerator, "text_input", lambda *_, **__: "")
+    raters_table.show(frame, "rater", ranked=False)
+    assert said[0].startswith("2 of 4 raters.") and shown["raters_table"]["rater"].tolist() == ["d", "b"]
+
+
+def test_a_word_of_a_scale_has_its_own_probability(monkeypatch, said, drawn):
+    one = coefficient(0.45, 0.4, 0.5, 41, 93, "fleiss_kappa")
+    found = [SimpleNamespace(name=name, low=0, high=1, probability=p, note="") for name, p in BANDS.items()]
+    monkeypatch.setattr(agreement_top, "bands", lambda one, scale: found)
+    agreement_top._benchmarks([one], one, LIGHT)
+    assert drawn["bands"].layout.title.text == "Fleiss κ is fair with probability .62"
+
+
+BANDS = {"slight": 0.08, "fair": 0.62, "good": 0.3}
+
+
+def test_kappa_stands_beside_what_the_model_expects(monkeypatch, said):
+    found = SimpleNamespace(observed=0.41, low=0.35, high=0.48, expected=0.44, a_squared=0.39)
+    monkeypatch.setattr(models_compare, "kappa_check", lambda *_: found)
+    models_compare._kappa(SimpleNamespace(dataset=None, fit=None))
+    assert "Observed κ is **.41 (.35 to .48)**; the model expects **.44**" in said[1] and "a² is .39." in said[1]
+
+
+def test_what_trust_costs_is_said_of_all_cases_and_rounded_up(monkeypatch, said):
+    monkeypatch.setattr(job_progress, "result_of", lambda *_, **__: 61.0)
+    monkeypatch.setattr(trusted_raters, "_key", lambda *_: ())
+    view = SimpleNamespace(n_cases=1234, n_raters=7)
+    trusted_raters._offer(view, SimpleNamespace(name="mixture-plackett-luce"), 3, "wanted")
+    assert "from all 1,234 cases together" in said[0]
+    assert said[1].startswith("It takes about 65 seconds on this computer, plausibilities at 3 reliabilities included;")
+    spans = [trusted_raters.duration(seconds) for seconds in (5.0, 5.1, 89.9, 90.0, 121.0)]
+    assert spans == ["a few seconds", "about 10 seconds", "about 90 seconds", "about 2 minutes", "about 3 minutes"]
