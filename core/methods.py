@@ -158,7 +158,7 @@ class ReliabilityScale:
     choices : tuple of float
         What a sweep may be made of.
     published : str
-        One sentence on what was published with the default.
+        One sentence on what was published with the default; empty where nothing was.
     """
 
     default: float

@@ -30,8 +30,9 @@ _CLICKED, _ANCHOR = "_worklist_clicked", "_worklist_anchor"
 
 def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, str]:
     left, middle, right, more = st.columns([4, 3, 3, 2], vertical_alignment="bottom")
+    below = st.container()
     name = plausibility_models.choose_model(middle, dataset)
-    reliability = reliability_slider.choose(left, dataset, plausibility_models.as_chosen(dataset))
+    reliability = reliability_slider.choose(left, below, dataset, plausibility_models.as_chosen(dataset))
     find = right.text_input("Find a case", key="find", placeholder="id, class or rater", persist_state="session")
     with more.popover("More", key="more_settings"):
         model = plausibility_models.choose_prior(st, name)

@@ -27,20 +27,21 @@ def _settings(dataset: Dataset):
     left, middle, more = st.columns([5, 3, 2], vertical_alignment="bottom")
     name = plausibility_models.choose_model(middle, dataset)
     offer = plausibility_models.method(name).reliability
+    opened = reliability_slider.opens(dataset, plausibility_models.as_chosen(dataset))
+    default = sweeps.reliabilities(name, opened)
     chosen = left.pills(
         "Reliabilities γ",
-        offer.choices,
-        default=offer.sweep,
+        sorted({*offer.choices, opened}),
+        default=default,
         selection_mode="multi",
         format_func=lambda value: f"{value:g}",
-        key=f"reliabilities-{name}",
+        key=f"reliabilities-{name}" + ("" if default == offer.sweep else f"-{opened:g}"),
         help=widgets.explained("reliability"),
         persist_state="session",
     )
     with more.popover("More", key="more_reliability"):
         model = plausibility_models.choose_prior(st, name)
-    with left:
-        opened = reliability_slider.marks(dataset, model)
+    reliability_slider.marks(dataset, model)
     return model, tuple(sorted(chosen)), opened
 
 

@@ -70,7 +70,7 @@ def _page() -> None:
     name = plausibility_models.choose_model(middle, dataset)
     offer = plausibility_models.method(name).reliability
     model = plausibility_models.as_chosen(dataset)
-    reliability = reliability_slider.choose(right, dataset, model)
+    reliability = reliability_slider.choose(right, st.container(), dataset, model)
     if not sections:
         st.info("Choose at least one section.")
         return

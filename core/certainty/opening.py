@@ -29,7 +29,7 @@ class Mark(Result):
 
     Attributes
     ----------
-    name : {"gold", "readers", "beta", "published"}
+    name : {"gold", "readers", "beta", "published", "default"}
     reliability : float
     low, high : float or None
         Range that the data allow, two standard errors wide; None where there is none.
@@ -115,7 +115,12 @@ def opens_at(
     marks = [mark for mark in (_gold(truth), _readers(model, readers), _beta(dataset, model, beta)) if mark]
     scale = method_named("plausibility", model.name).reliability
     published = "" if scale is None else scale.published
-    marks.append(Mark("published", model.default_reliability, None, None, published))
+    name, sentence = (
+        ("published", published)
+        if published
+        else ("default", f"Default: {_g(model.default_reliability)}. Nothing was published.")
+    )
+    marks.append(Mark(name, model.default_reliability, None, None, sentence))
     prior, sentence = _prior(model, value, readers)
     return Opening(float(value), source, reason, tuple(marks), prior, sentence)
 

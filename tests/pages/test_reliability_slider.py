@@ -1,6 +1,8 @@
 """The slider of γ: the same marks on every page that has one, each with its sentence; why it opens where it does."""
 
-from core.certainty.opening import Mark
+from dataclasses import replace
+
+from core.certainty.opening import Mark, Opening
 from core.methods import method_named
 from pages.shared.kit import reliability_slider
 from tests.pages.opened import kept, opened, words
@@ -53,4 +55,19 @@ def test_signs_stand_where_their_reliability_is_on_the_slider_and_their_words_ar
     strip = reliability_slider._strip(marks, scale)
     assert 'style="left:0.00%"' in strip and 'style="left:100.00%"' in strip
     assert "<b>&quot;" not in strip and "&lt;b&gt;" in strip
-    assert ".20 to 2.00" in strip or ".20 to 2.0" in strip
+    legend = reliability_slider._legend(marks)
+    assert "</b> gold .10 (.20 to 2.00)</span>" in legend and "<b>&quot;" not in legend
+
+
+def test_the_sweep_holds_the_reliability_at_which_pages_open():
+    data = kept(CROWD)
+    at = opened("cases", data).slider(key="reliability").value
+    app = opened("reliability", data)
+    table = next(each.value for each in app.dataframe if "below 0.9" in each.value)
+    assert at in table["reliability"].tolist() and {1.0, 10.0} <= set(table["reliability"])
+
+
+def test_what_the_slider_has_no_step_for_is_said():
+    found = Opening(0.13, "gold", "Why.", (), None, "")
+    assert reliability_slider._words(found, 0.1) == "Why. Pages open next to it, at γ = .10."
+    assert reliability_slider._words(replace(found, reliability=9.43), 9.4) == "Why."

@@ -487,7 +487,7 @@ METHOD = Method(
         10.0,
         (1.0, 2.0, 3.0, 5.0, 10.0),
         (0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0),
-        "No published value: 1, each ranking counts once.",
+        "",
     ),
     sentence="Plausibilities of classes were drawn from a mixture of Plackett-Luce rankings and guesses by the "
     "popularity of classes, with a trust in each rater that was estimated at γ = 1 and held.",

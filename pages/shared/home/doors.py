@@ -56,7 +56,8 @@ def cases(views: home_known.Views, theme) -> CertaintyResult | None:
         st.page_link("pages/cases.py", label="See the cases", icon=":material/view_list:", width="content")
         if certain is not None:
             case_id = certain.cases[int(np.nanargmin(certain.certainty[:, 0]))]
-            st.button("Open this one", type="tertiary", on_click=_open, args=(case_id,), key="home_case")
+            words = "Open this one" if least_certain(certain).startswith("Most ambiguous") else "Open the first of them"
+            st.button(words, type="tertiary", on_click=_open, args=(case_id,), key="home_case")
     return certain
 
 

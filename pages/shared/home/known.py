@@ -85,7 +85,7 @@ def certainty(views: Views) -> CertaintyResult | None:
 
 def sweep(views: Views) -> SweepTable | None:
     """Classifiers at every usual reliability; None as above."""
-    reliabilities = plausibility_models.method(views.model.name).reliability.sweep
+    reliabilities = sweeps.reliabilities(views.model.name, views.reliability)
     if not _wanted(views.plausible, "classifiers", views.plausible.n_cases, MOST_SWEPT):
         return None
     return sweeps.sweep(views.plausible, views.model, reliabilities, views.classifiers, "Classifiers", _LANE)

@@ -15,14 +15,16 @@ from pages.shared.cache import datasets as cached
 from pages.shared.kit import opening, plausibility_models, widgets
 
 _OPENED = "_reliability_opened"
-SIGNS = {"gold": "◆", "readers": "●", "beta": "■", "published": "▲"}
-NAMES = {"gold": "gold", "readers": "readers", "beta": "β", "published": "published"}
+SIGNS = {"gold": "◆", "readers": "●", "beta": "■", "published": "▲", "default": "▲"}
+NAMES = {"gold": "gold", "readers": "readers", "beta": "β", "published": "published", "default": "default"}
+_STEP = 0.1
+_SAME = 0.02  # as a share: nearer values read the same
 
 
-def choose(place, dataset: Dataset, model: PlausibilityModel) -> float:
-    """The slider, its marks and its reason; the choice stays on all pages."""
+def choose(place, below, dataset: Dataset, model: PlausibilityModel) -> float:
+    """The slider with its signs in one place, what they say and the reason below; the choice stays on all pages."""
     offer = plausibility_models.method(model.name).reliability
-    opened, found = _opening(dataset, model)
+    opened, found = _opening(dataset, model, waits=True)
     wanted = st.session_state.get("reliability")
     if wanted is None or wanted == st.session_state.get(_OPENED):
         wanted = st.session_state[_OPENED] = opened
@@ -31,55 +33,66 @@ def choose(place, dataset: Dataset, model: PlausibilityModel) -> float:
         "Reliability γ (trust in the raters)",
         offer.low,
         offer.high,
-        step=0.1,
+        step=_STEP,
         key="reliability",
         help=widgets.explained("reliability"),
         on_change=plausibility_models.remember_choice,
         persist_state="session",
     )
-    with place:
-        if found is not None:
-            st.html(_strip(found.marks, offer))
-            words = found.reason
-            if abs(reliability - opened) > 1e-9:
-                words = f"Set by you; it opens at {number(opened)}. {words}"
+    if found is not None:
+        place.html(_strip(found.marks, offer))
+        words = _words(found, opened)
+        if abs(reliability - opened) > 1e-9:
+            words = f"Set by you; it opens at {number(opened)}. {found.reason}"
+        with below:
             _said(words, found)
     return reliability
 
 
-def marks(dataset: Dataset, model: PlausibilityModel) -> float:
-    """The marks alone, where γ is not chosen by a slider; returns where sliders open."""
-    opened, found = _opening(dataset, model)
+def opens(dataset: Dataset, model: PlausibilityModel) -> float:
+    """Where sliders open."""
+    return _opening(dataset, model)[0]
+
+
+def marks(dataset: Dataset, model: PlausibilityModel) -> None:
+    """The marks alone, where γ is not chosen by a slider."""
+    opened, found = _opening(dataset, model, waits=True)
     if found is not None:
-        st.html(_legend(found.marks))
-        _said(f"Other pages open at γ = {number(opened)}. {found.reason}", found)
-    return opened
+        _said(_words(found, opened), found)
 
 
-def _opening(dataset: Dataset, model: PlausibilityModel) -> tuple[float, Opening | None]:
+def _words(found: Opening, opened: float) -> str:
+    """Why γ opens there; where the slider has no such step, that pages open next to it."""
+    if abs(found.reliability - opened) <= _SAME * found.reliability:
+        return found.reason
+    return f"{found.reason} Pages open next to it, at γ = {number(opened)}."
+
+
+def _opening(dataset: Dataset, model: PlausibilityModel, *, waits: bool = False) -> tuple[float, Opening | None]:
     classes = cached.class_view(dataset, st.session_state.get("threshold"))[0]
     view = plausibility_models.data_for(model.name, dataset, quietly=True)
     opened, found = opening.reliability(view, model, classes)
-    for job in opening.at_work(view, model, classes):
+    for job in opening.at_work(view, model, classes) if waits else ():
         opening.wait_for(job)
     return opened, found
 
 
 def _said(words: str, found: Opening) -> None:
-    listed = "\n".join(
+    sentences = (
         f"- {SIGNS[mark.name]} γ = {number(mark.reliability)} · {markdown(mark.sentence)}" for mark in found.marks
     )
-    st.caption(markdown(words), help=listed or None)
+    st.html(_legend(found.marks))
+    st.caption(markdown(words), help="\n".join(sentences))
 
 
 def _strip(found: tuple[Mark, ...], offer: ReliabilityScale) -> str:
-    """Signs where they stand on the slider, and below what they are."""
+    """Signs where they stand on the slider."""
     signs = []
     for mark in found:
         share = (mark.reliability - offer.low) / (offer.high - offer.low)
         style, sign = f"left:{min(max(share, 0.0), 1.0):.2%}", SIGNS[mark.name]
         signs.append(f'<span class="{mark.name}" style="{style}" title="{html_text(mark.sentence)}">{sign}</span>')
-    return f'<div class="gamma-marks" aria-hidden="true">{"".join(signs)}</div>{_legend(found)}'
+    return f'<div class="gamma-marks" aria-hidden="true">{"".join(signs)}</div>'
 
 
 def _legend(found: tuple[Mark, ...]) -> str:

@@ -30,7 +30,7 @@ h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; paddin
 .chips .block span + span { border-left: 1px dashed rgba(128,140,140,.65); }
 .chips .then { opacity: .6; padding: 0 .05rem; }
 .chips .note { font-size: .82rem; opacity: .7; }
-.gamma-marks { position: relative; height: 1rem; margin: -.9rem .4rem 0; font-size: .8rem; line-height: 1; }
+.gamma-marks { position: relative; height: 1rem; margin: -1.7rem .4rem 0; font-size: .8rem; line-height: 1; }
 .gamma-marks span { position: absolute; transform: translateX(-50%); cursor: help; }
 .gamma-legend { display: flex; flex-wrap: wrap; gap: .1rem .9rem; font-size: .82rem; line-height: 1.35; }
 .gamma-legend span { white-space: nowrap; cursor: help; opacity: .85; }

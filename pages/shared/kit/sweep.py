@@ -10,6 +10,11 @@ from pages.shared.kit import job_progress, plausibility_models, predictions
 TITLE = "Sweep over reliabilities"
 
 
+def reliabilities(name: str, opened: float) -> tuple[float, ...]:
+    """What a page sweeps over at first: the usual reliabilities of a model, and that at which pages open."""
+    return tuple(sorted({*plausibility_models.method(name).reliability.sweep, float(opened)}))
+
+
 def sweep(
     view: Dataset, model, reliabilities: tuple[float, ...], classifiers, title: str = TITLE, lane: str = "pages"
 ) -> SweepTable | None:

@@ -9,9 +9,11 @@ from core.certainty.held_out_readers import held_out_curve
 from core.certainty.opening import opens_at
 from core.certainty.truth_curve import truth_curve
 from core.errors import InputError
+from core.ingest.samples import load_sample
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.gaussian import GaussianScores
 from core.plausibility.plackett_luce.gibbs import PlackettLuce
+from core.plausibility.plackett_luce.trust import MixturePlackettLuce
 from core.plausibility.prirn import PrIRN
 
 
@@ -127,3 +129,11 @@ def test_no_prior_is_offered_where_the_readers_give_no_maximum(build):
 def test_an_exponent_that_is_none_is_refused(crowd, beta):
     with pytest.raises(InputError, match="β"):
         opens_at(crowd, DirichletCounts(), beta=beta)
+
+
+def test_a_default_that_nobody_published_is_not_called_published():
+    data = load_sample("skin").select(cases=["skin-001", "skin-002"])
+    (mark,) = opens_at(data, MixturePlackettLuce()).marks
+    assert (mark.name, mark.reliability) == ("default", 1.0) and "Nothing was published" in mark.sentence
+    (mark,) = opens_at(data, PlackettLuce()).marks
+    assert (mark.name, mark.reliability) == ("published", 3.0) and mark.sentence.startswith("Published")
