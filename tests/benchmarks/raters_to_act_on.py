@@ -38,6 +38,7 @@ from core.raters.one_class import one_class
 
 KINDS = ("guessing", "one class", "reversed", "slightly below")
 Q = 0.05
+JUDGE = DawidSkene("empirical")  # as the page judges
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ def crowds(quick: bool) -> None:
             caught = np.zeros((len(KINDS) + 1, 2))
             for seed in range(n_sets // 4 if quick else n_sets):
                 dataset, true, kind = simulate(setting, n_raters, seed)
-                panel = panel_of(dataset, DawidSkene("pooled").fit(dataset))
+                panel = panel_of(dataset, JUDGE.fit(dataset))
                 found, single = acceptable_of(panel, q=Q), one_class(panel)
                 low = found.flagged
                 either = low.copy()
