@@ -1,8 +1,11 @@
 """Which reliability γ a page opens at, why, and the values of γ that are worth a mark on its slider.
 
 Gold decides where it is known for 100 cases or more: the γ at which certainties have the least log loss. Without it
-rankings and scores open at the published γ, and counts at γ = min(1, β), β the exponent at which the annotations of a
-case, taken together, predict a held-out one best: raters make the same mistakes, so n annotations count as β n.
+rankings and scores open at the published γ, and counts at γ = min(1, β): raters make the same mistakes, so n
+annotations count as β n. β is the largest exponent at which the annotations of a case, taken together, predict a
+held-out one within one standard error as well as at the best. At the best itself γ is lower, and certainties are too
+low where mistakes are not shared: mean log loss of certainty .425 on 31 crowds with known truth, .415 at the largest,
+.417 at γ = 1.
 """
 
 from dataclasses import dataclass

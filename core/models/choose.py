@@ -121,7 +121,7 @@ class Choice(Result):
 
     @property
     def dependence(self) -> float | None:
-        """β of the best model without case difficulty: what n annotations of a case are worth together is βn.
+        """`HeldOut.fullest_beta` of the best model without case difficulty: n annotations of a case are worth βn.
 
         None where no such model has a held-out score. A case's difficulty is part of the dependence, and a model that
         has one leaves less of it to β.
@@ -131,7 +131,7 @@ class Choice(Result):
             for each in self.standings
             if each.held is not None and "em" in each.candidate.ways and not each.excluded
         ]
-        return max(able, key=lambda held: held.score).beta if able else None
+        return max(able, key=lambda held: held.score).fullest_beta if able else None
 
     def request(self, *, use_gold: bool = False) -> Request:
         """How to fit the model that opens, at its β; see `Standing.request`."""

@@ -130,6 +130,17 @@ class HeldOut(Result):
         return float(self.betas[self.place])
 
     @property
+    def fullest_beta(self) -> float:
+        """The largest β whose score is below the best by one standard error of their difference at most.
+
+        Annotations count as fully as what was held out allows (the rule of Breiman et al., Classification and
+        Regression Trees, 1984, 3.4.3).
+        """
+        behind = self.by_case - self.by_case[:, [self.place]]
+        near = [d.sum() / self.n >= -clustered_error(d, self.n_of_case) - 1e-12 for d in behind.T]
+        return float(self.betas[np.flatnonzero(near)[-1]])
+
+    @property
     def score(self) -> float:
         """The score at the best β."""
         return float(self.scores[self.place])

@@ -1,10 +1,11 @@
 """What anchors the reliability γ. Run: python tests/benchmarks/reliability_anchors.py [FILE,GOLD[,BETA] ...]
 
 For the sample `skin` and for every crowd that is given (FILE of annotations, GOLD of case,class, BETA the exponent of
-dependence): the γ that predicts a held-out reader best, and the binary log loss of "the top-1 class is the truth" with
-the annotation certainty as its probability (expected calibration error behind it) by γ. A mistake made with certainty
-costs what the floor allows; both floors in use are printed. Crowds also show what two rules that need no gold lead to:
-γ = min(1, β), and the γ at which the certainty of half of a case's raters best foretells the other half's top class.
+dependence, that of the page where it is not given): the γ that predicts a held-out reader best, and the binary log loss
+of "the top-1 class is the truth" with the annotation certainty as its probability (expected calibration error behind
+it) by γ. A mistake made with certainty costs what the floor allows; both floors in use are printed. Crowds also show
+what two rules that need no gold lead to: γ = min(1, β), and the γ at which the certainty of half of a case's raters
+best foretells the other half's top class.
 About 90 CPU seconds for `skin`.
 """
 
@@ -24,6 +25,7 @@ from core.certainty.held_out_readers import HeldOutCurve, held_out_curve
 from core.certainty.truth_curve import TruthCurve, truth_curve
 from core.ingest.read_files import read
 from core.ingest.samples import SAMPLE_FOLDER, load_sample
+from core.models.choose import choose
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.plackett_luce.gibbs import PlackettLuce
 from core.plausibility.prirn import PrIRN
@@ -106,6 +108,7 @@ def crowd(file: str, gold: str, beta: float | None) -> None:
     best = held_out_curve(apart, DirichletCounts(), COUNTS).best
     print(f"  with repeats of a rater taken for other raters: best {best:.3g}")
     show_truth("certainty against truth, counts", truth_curve(dataset, DirichletCounts(), COUNTS), COUNTS)
+    beta = choose(dataset, difficulty=False).dependence if beta is None else beta
     rules = {"split panels": split_panels(dataset)} | ({} if beta is None else {"min(1, β)": min(1.0, beta)})
     for name, gamma in rules.items():
         show_truth(f"  rule {name}", truth_curve(dataset, DirichletCounts(), [gamma]), (gamma,))

@@ -43,6 +43,8 @@ def test_the_best_held_out_score_opens_and_the_table_is_in_its_order(build):
         if each.candidate is not MAJORITY:
             assert each.beta == truth_beta(each.held.beta) == each.fit.beta
             assert np.isfinite(each.held.case_score).all()
+    quick = max((each.held for each in found.standings if not each.candidate.reference), key=lambda held: held.score)
+    assert found.dependence == quick.fullest_beta >= quick.beta
     assert found.best.candidate.title in found.reason and "1,200 held-out annotations best" in found.reason
     near = [each.candidate.title for each in found.standings[1:] if each.within_one_se and not each.excluded]
     tail = found.reason.partition(");")[2]

@@ -172,6 +172,18 @@ def test_the_best_beta_is_the_larger_of_equals_and_errors_cluster_by_case():
     assert clustered_error(np.array([1.0, 0.0, 0.0]), n) == pytest.approx(error)
 
 
+@pytest.mark.parametrize(("behind", "fullest"), [(0.04, 1.0), (0.06, 0.5)])
+def test_the_fullest_beta_is_the_largest_within_one_standard_error_of_the_best(behind, fullest):
+    n = np.ones(100, np.int64)
+    best = np.linspace(-2, -1, 100)
+    apart = np.zeros(100)
+    apart[:50], apart[50:] = 0.5, -0.5
+    held = HeldOut(np.stack([best - 1, best, best - behind + apart], axis=1), n, np.array([0.2, 0.5, 1.0]))
+    assert held.beta == 0.5
+    assert clustered_error(apart, n) == pytest.approx(0.05)
+    assert held.fullest_beta == fullest
+
+
 def test_raters_that_copy_each_other_count_for_less_and_independent_ones_do_not(build):
     rows, _ = simulated(5, 400, SHARP, (0.4, 0.3, 0.3), 5)
     independent = build(rows, 3)
