@@ -519,6 +519,27 @@ def test_cases_in_which_all_agree_are_counted_among_those_with_two_annotations(m
     assert tables[0].values.tolist() == [["e", 0.2, 4], ["b", 0.5, 3], ["a", 1.0, 2], ["d", 1.0, 2]]
 
 
+def test_agreement_over_time_is_said_of_the_first_and_the_last_window_that_have_it(monkeypatch, said, drawn, left):
+    values = (None, 0.5, 0.9, 0.62, None)
+    windows = [
+        SimpleNamespace(label=f"week {place}", n_cases=9, coefficients=(WINDOW[value],))
+        for place, value in enumerate(values)
+    ]
+    found = SimpleNamespace(windows=tuple(windows), n_undated=3)
+    monkeypatch.setattr(agreement_parts.cached_agreement, "over_time", lambda view, by: found)
+    monkeypatch.setattr(st, "segmented_control", lambda *_, default, **__: default)
+    agreement_parts.over_time(SimpleNamespace(time=np.zeros(3)), LIGHT)
+    title = drawn["over_time"].layout.title.text.replace("<br>", " ")
+    assert title == "SPA was .50 (.40 to .52) in week 1 and is .62 (.52 to .64) in week 3"
+    assert said[0].startswith("3 cases without a date ")
+
+
+WINDOW = {
+    value: coefficient(value, *((None, None) if value is None else (value - 0.1, value + 0.02)), name="spa")
+    for value in (None, 0.5, 0.9, 0.62)
+}
+
+
 def test_the_class_least_agreed_on_stands_in_the_title_with_its_own_interval(monkeypatch, drawn, left):
     found = (coefficient(0.5, 0.4, 0.58), coefficient(0.2, 0.1, 0.35), coefficient(None, None, None))
     monkeypatch.setattr(agreement_parts.cached_agreement, "by_class", lambda view: found)
@@ -752,6 +773,19 @@ def test_the_line_of_a_case_has_the_error_of_each_certainty_and_risk_by_its_own_
 # Models
 
 
+def test_raters_of_a_case_who_side_less_with_the_panel_have_their_own_share_and_number(monkeypatch):
+    accuracy, n = np.array([0.9, 0.5, 0.88, 0.6, 0.1]), np.array([30, 25, 40, 1234, 3])
+    vote = SimpleNamespace(accuracy=lambda: accuracy, n_annotations=n)
+    monkeypatch.setattr(one_case.cached, "class_view", lambda data, threshold: (data, 0))
+    monkeypatch.setattr(one_case.cached, "majority", lambda data: vote)
+    data = SimpleNamespace(
+        raters_identified=True, n_raters=5, raters=("ann", "bob", "cem", "dan", "eve"), n_annotations=9,
+        rater=np.array([2, 4, 3, 1, 1]), annotations_of=lambda case: range(5),
+    )  # fmt: skip
+    said = one_case._doubted(data, 0).replace("annotations", "answers")
+    assert said.endswith("than their peers: dan (60% of 1,234 answers), bob (50% of 25 answers).")
+
+
 def test_the_header_of_a_case_has_its_own_certainty_and_number_of_answers(said):
     page = functions_of("cases")
     data = SimpleNamespace(cases=("a", "b", "c"), annotations_of=lambda case: range(case + 1))
@@ -950,6 +984,26 @@ def test_second_opinions_and_disputes_that_wait_are_counted_apart(monkeypatch, s
         "**You are asked for a second opinion on 2 cases.**",
         "**3 cases in arbitration, without an opinion of yours.**",
     ]
+
+
+def test_a_session_starts_with_the_cases_that_are_there_of_those_in_the_queue(monkeypatch, said):
+    among = np.array([True, True, False, True, True])
+    asked = []
+    queue = SimpleNamespace(
+        batch=lambda data, size, among: asked.append(size) or ["a", "b"], case=np.array([4, 2, 0, 1])
+    )
+    for part in ("_asked", "_earlier", "_filter"):
+        monkeypatch.setattr(review_start, part, lambda *_: None)
+    monkeypatch.setattr(review_start, "_offered", lambda data: ["certainty"])
+    monkeypatch.setattr(review_start, "_queue", lambda *_: queue)
+    monkeypatch.setattr(review_start, "matching", lambda *_: among)
+    monkeypatch.setattr(review_start, "_through", lambda *_: np.zeros(5, bool))
+    monkeypatch.setattr(DeltaGenerator, "selectbox", lambda *a, **_: a[2][0])
+    monkeypatch.setattr(DeltaGenerator, "segmented_control", lambda *_, default, **__: default)
+    monkeypatch.setattr(st, "button", lambda label, **_: said.append(label))
+    desk = SimpleNamespace(store=SimpleNamespace(cases=lambda digest: {}))
+    review_start.begin(desk, SimpleNamespace(digest=""), None, 1.0)
+    assert asked == [10] and said[1] == "Start with 2 cases" and said[2].startswith("of 3 in this queue.")
 
 
 @pytest.mark.parametrize(("done", "words"), [(2, "5 cases left."), (6, "1 case left."), (7, "Every case of this")])
