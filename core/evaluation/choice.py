@@ -65,24 +65,32 @@ def verdict(reliabilities: Sequence[float], evaluations: Sequence[Evaluation], m
         first, last = found[0], found[-1]
         if first.name == last.name:
             last = next(leader for leader in found if leader.name != first.name)
-        if not any(leader.p is not None and leader.p >= sure for leader in found):
-            return (
-                f"No classifier leads surely: {first.name} has the highest mean at γ = {at[first]:g} "
-                f"({_surely(first)}), {last.name} at γ = {at[last]:g} ({_surely(last)})"
-            )
+        said = (
+            "The choice does not survive" if any(_is_sure(one, sure) for one in found) else "No classifier leads surely"
+        )
+        verbs = ["leads" if _is_sure(one, sure) else "has the highest mean" for one in (first, last)]
+        then = "" if verbs[0] == verbs[1] else f" {verbs[1]}"
         return (
-            f"The choice does not survive: {first.name} leads at γ = {at[first]:g} ({_surely(first)}), "
-            f"{last.name} at γ = {at[last]:g} ({_surely(last)})"
+            f"{said}: {first.name} {verbs[0]} at γ = {at[first]:g} ({_surely(first)}), {last.name}{then} at γ = "
+            f"{at[last]:g} ({_surely(last)})"
         )
     known = [leader.p for leader in found if leader.p is not None]
     if not known:
         return f"{found[0].name} shares no case with another classifier, so none leads"
     least = min(known)
     if least >= sure:
-        return f"{found[0].name} leads at every trust level (P ≥ {min(np.floor(least * 100) / 100, 0.99):.2f})"
-    return (
-        f"No classifier leads surely: {found[0].name} has the highest mean at every trust level (P down to {least:.2f})"
-    )
+        return f"{found[0].name} leads at every trust level (P ≥ {at_least(least):.2f})"
+    lead = f"{found[0].name} has the highest mean at every trust level"
+    return f"No classifier leads surely: {lead} (P down to {at_least(least):.2f})"
+
+
+def _is_sure(leader: Leader, sure: float) -> bool:
+    return leader.p is not None and leader.p >= sure
+
+
+def at_least(p: float) -> float:
+    """A probability of two digits that it is not below, and never certain."""
+    return min(float(np.floor(p * 100 + 1e-9)) / 100, 0.99)
 
 
 def _surely(leader: Leader) -> str:

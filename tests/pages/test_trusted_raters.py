@@ -42,7 +42,7 @@ def test_the_raters_page_orders_raters_by_trust_once_it_is_asked():
     said = words(app)
     assert "It is not how often they are right" in said and "γ = 1 and held" in said
     table = next(each.value for each in app.dataframe if "place_low" in each.value)
-    assert sorted(table["rater"]) == list("abcd") and table["mean"].is_monotonic_increasing
+    assert sorted(table["rater"]) == list("abcd") and table["trust"].is_monotonic_increasing
     app = settle(app.switch_page("pages/review.py").run())
     assert not app.error
 

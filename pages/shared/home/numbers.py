@@ -7,7 +7,7 @@ from core.agreement.intervals import Coefficient
 from core.agreement.suitable import Suitable
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
-from core.evaluation.choice import leaders
+from core.evaluation.choice import at_least, leaders
 from core.evaluation.gold_accuracy import gold_accuracy
 from core.evaluation.metrics import first_metric, metric_names
 from core.evaluation.sweep_table import SweepTable
@@ -123,7 +123,7 @@ def classifier(views: home_known.Views, sweep: SweepTable | None) -> None:
         return
     value = evaluation.values[leader.name][metric]
     st.metric(title, number(value.mean), help=widgets.explained("top3 accuracy"))
-    lead = "" if leader.p is None else f"; ahead of each other one with P ≥ {number(leader.p)}"
+    lead = "" if leader.p is None else f"; ahead of each other one with P ≥ {number(at_least(leader.p))}"
     st.caption(
         f"{number(value.ci_low)} to {number(value.ci_high)} over plausible truths at γ = {nearest:g}: "
         f"{markdown(shorten(leader.name, 24))}{lead}{_classifier_by_gold(views, leader.name, metric)}"

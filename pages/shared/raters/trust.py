@@ -31,12 +31,12 @@ def show(dataset: Dataset, theme) -> None:
         else "No rater is trusted clearly less than the others"
     )
     widgets.plot(figures.trust_of_raters(trust, theme, title), "trust", "Trust in each rater with its 95 % interval")
-    frame = trust.to_frame()
+    frame = trust.to_frame().rename(columns={"mean": "trust"})
     st.dataframe(
-        frame.sort_values("mean", kind="stable"),
+        frame.sort_values("trust", kind="stable"),
         hide_index=True,
         column_config=dict.fromkeys(
-            ("mean", "sd", "ci_low", "ci_high", "rhat"), st.column_config.NumberColumn(format="%.2f")
+            ("trust", "sd", "ci_low", "ci_high", "rhat"), st.column_config.NumberColumn(format="%.2f")
         )
         | {"ess": st.column_config.NumberColumn(format="%.0f")},
         key="trust_table",

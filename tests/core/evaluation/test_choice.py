@@ -19,6 +19,7 @@ NAN = float("nan")
 A_SURE = evaluation([0.9, 0.8], [[NAN, 0.99], [0.01, NAN]])
 A_LESS = evaluation([0.9, 0.8], [[NAN, 0.968], [0.032, NAN]])
 A_ALWAYS = evaluation([0.9, 0.8], [[NAN, 1.0], [0.0, NAN]])
+A_NEARLY = evaluation([0.9, 0.8], [[NAN, 0.946], [0.054, NAN]])
 A_UNSURE = evaluation([0.9, 0.89], [[NAN, 0.6], [0.4, NAN]])
 B_UNSURE = evaluation([0.89, 0.9], [[NAN, 0.45], [0.55, NAN]])
 B_SURE = evaluation([0.7, 0.8], [[NAN, 0.03], [0.97, NAN]])
@@ -36,9 +37,14 @@ APART = evaluation([0.9, 0.8], [[NAN, NAN], [NAN, NAN]])
             "No classifier leads surely: A has the highest mean at every trust level (P down to 0.60)",
         ),
         ([B_SURE, A_SURE], "The choice does not survive: B leads at γ = 1 (P 0.97), A at γ = 3 (P 0.99)"),
+        ([A_NEARLY], "No classifier leads surely: A has the highest mean at every trust level (P down to 0.94)"),
         (
             [A_UNSURE, B_UNSURE],
             "No classifier leads surely: A has the highest mean at γ = 1 (P 0.60), B at γ = 3 (P 0.55)",
+        ),
+        (
+            [B_SURE, A_UNSURE],
+            "The choice does not survive: B leads at γ = 1 (P 0.97), A has the highest mean at γ = 3 (P 0.60)",
         ),
         ([APART, APART], "A shares no case with another classifier, so none leads"),
         ([evaluation([0.9], [[NAN]])], "There is only one classifier: add another to compare"),
