@@ -22,6 +22,7 @@ from .tempering import check_beta, check_doubt, dependence_note, doubt_note, tem
 
 _USUAL = StoppingRule()
 _MET, _THIN, _FEWEST_CLASSES = 0.5, 2.0, 3
+_SAID_BY = dict.fromkeys(("pooled", "empirical"), "what they say is mostly said by all raters together.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +88,7 @@ class Problem:
             settings={**self.settings, **settings},
             notes=(
                 *_remarks(prevalence, confusion, top.converged),
-                *(_thin_rows(evidence) if getattr(self.family, "by_class", True) else ()),
+                *(_thin_rows(evidence, self.settings["smoothing"]) if getattr(self.family, "by_class", True) else ()),
                 *self._of_data(),
                 *dependence_note(dataset, self.beta),
                 *doubt_note(self.doubt),
@@ -238,20 +239,22 @@ def unshrunk(smoothing: str) -> tuple[str, ...]:
     return (NO_SHRINKAGE,) if smoothing == "none" else ()
 
 
-def _thin_rows(evidence: np.ndarray) -> tuple[str, ...]:
+def _thin_rows(evidence: np.ndarray, smoothing: str) -> tuple[str, ...]:
     """That the rows of confusion matrices rest on hardly any case, where half of those with one do.
 
     Parameters
     ----------
     evidence : ndarray, shape (n_raters, n_classes)
         Expected annotations of each rater on cases of each class.
+    smoothing : str
+        Where the rest of what a row says comes from.
     """
     met = evidence[evidence > _MET]
     if not met.size or evidence.shape[1] < _FEWEST_CLASSES or float(np.median(met)) >= _THIN:
         return ()
     return (
         f"Half of the {met.size:,} rows of the confusion matrices rest on fewer than {_THIN:.0f} annotations each: "
-        "what they say is mostly said by all raters together.",
+        + _SAID_BY.get(smoothing, "they say next to nothing of these raters."),
     )
 
 

@@ -250,3 +250,14 @@ def test_cells_of_the_pool_that_have_died_do_not_spoil_the_penalty(build, monkey
 
     monkeypatch.setattr(pools, "pooled_summit", dying)
     check_sane(DawidSkene("pooled").fit(dataset))
+
+
+@pytest.mark.parametrize("smoothing", [*SMOOTHINGS, "empirical"])
+def test_a_fit_whose_rows_rest_on_one_case_each_says_so_and_whose_rows_they_are(smoothing, build):
+    agreeing = [(case, rater, case) for case in range(40) for rater in range(3)]
+    thin = build(agreeing, 40)
+    said = [note for note in DawidSkene(smoothing).fit(thin).notes if "rows of the confusion" in note]
+    assert len(said) == 1 and "Half of the 120 rows" in said[0] and "fewer than 2 annotations" in said[0]
+    assert ("by all raters together" in said[0]) == (smoothing in ("pooled", "empirical"))
+    often = build([(40 * again + case, rater, answer) for again in range(4) for case, rater, answer in agreeing], 40)
+    assert not [note for note in DawidSkene(smoothing).fit(often).notes if "rows of the confusion" in note]
