@@ -2,6 +2,7 @@
 
 import os
 from collections import Counter
+from contextlib import suppress
 
 import pytest
 from hypothesis import settings
@@ -17,7 +18,34 @@ settings.load_profile("plurality")
 # Seconds of all workers together that each kind of test may take, about twice what it took on two cores; beyond it
 # the run fails in CI.
 BUDGETS = {"core": 3000, "pages": 1500, "browser": 3600}
-LONGEST = [f"tests/browser/test_{name}.py" for name in ("journey", "story", "axe", "models", "review_page")]
+# Files by the time that they take, the longest first: those of the browser, which mostly wait, between those that compute.
+LONGEST = [
+    f"tests/{file}.py"
+    for file in (
+        "browser/test_journey",
+        "pages/test_pages",
+        "browser/test_story",
+        "core/models/test_calibration",
+        "browser/test_axe",
+        "core/test_wheel",
+        "browser/test_review",
+        "core/test_golden",
+        "browser/test_models",
+        "core/plausibility/plackett_luce/test_gibbs",
+        "browser/test_plausibilities",
+        "core/test_worker",
+        "browser/test_selection",
+        "pages/test_downloads",
+        "browser/test_upload",
+        "core/models/nuts/test_sampler",
+        "browser/test_review_page",
+        "core/models/nuts/test_fitting",
+        "browser/test_review_together",
+        "core/models/test_hierarchical",
+        "browser/test_agreement",
+        "core/plausibility/plackett_luce/test_trust",
+    )
+]
 MOST_REPEATED_PRESSES = 10  # in CI; a press without effect is one that a user would have made in vain
 _spent = dict.fromkeys(BUDGETS, 0.0)
 _repeated: Counter[str] = Counter()
@@ -31,25 +59,46 @@ def home(tmp_path, monkeypatch):
     return folder
 
 
+@pytest.fixture(scope="session")
+def known_results(tmp_path_factory):
+    """Gives a home folder the results that other tests and workers have computed, found by what they are of."""
+    base = tmp_path_factory.getbasetemp()
+    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "results"
+    shared.mkdir(exist_ok=True)
+
+    def know(home):
+        home.mkdir(exist_ok=True)
+        with suppress(OSError):  # where there are no links, they are computed again
+            (home / "results").symlink_to(shared, target_is_directory=True)
+
+    return know
+
+
 @pytest.fixture(scope="session", autouse=True)
 def compiled_by_all():
-    """Of several workers every other compiles the kernels from the end, so that they meet in the middle."""
+    """Of several workers each begins to compile the kernels at a part of its own, so that they share the work."""
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")
     if worker:
         from core.warmup import PARTS, warm_up
 
-        warm_up(PARTS[::-1] if int(worker.removeprefix("gw")) % 2 else PARTS)
+        first = int(worker.removeprefix("gw")) * len(PARTS) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+        warm_up(PARTS[first:] + PARTS[:first])
+
+
+def pytest_xdist_auto_num_workers(config):
+    """One worker more than there are cores: what the browser's tests wait is time for the others."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(items):
-    """The browser's files come first, the longest of them before the others: no worker waits for the last one."""
+    """The longest files come first, then what is left of the browser's: no worker waits for the last one."""
     items.sort(key=lambda item: _place(item.nodeid.split("::")[0]))
 
 
 def _place(file: str) -> int:
-    if not file.startswith("tests/browser/"):
-        return len(LONGEST) + 1
-    return LONGEST.index(file) if file in LONGEST else len(LONGEST)
+    if file in LONGEST:
+        return LONGEST.index(file)
+    return len(LONGEST) + (not file.startswith("tests/browser/"))
 
 
 def pytest_runtest_logreport(report):

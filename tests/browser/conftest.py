@@ -36,9 +36,11 @@ def browser():
 
 
 @pytest.fixture(scope="session")
-def dashboard(tmp_path_factory):
-    """A running dashboard with a home folder of its own."""
-    running = Dashboard(tmp_path_factory.mktemp("home")).start()
+def dashboard(tmp_path_factory, known_results):
+    """A running dashboard with a home folder of its own; what one of several has computed, the others find."""
+    home = tmp_path_factory.mktemp("home")
+    known_results(home)
+    running = Dashboard(home).start()
     yield running
     running.stop()
     assert "Traceback" not in running.log_text(), running.log_text()

@@ -53,11 +53,11 @@ def test_lines_of_the_readme_run_under_the_installed_name(installed):
     script = (
         "import importlib.util\n"
         "assert importlib.util.find_spec('core') is None\n"
-        "from plurality import DawidSkene, PlackettLuce, annotation_certainty, coefficients_for, load_sample\n"
+        "from plurality import DawidSkene, DirichletCounts, annotation_certainty, coefficients_for, load_sample\n"
         "data = load_sample('anaesthesia')\n"
         "print(DawidSkene('none').fit(data).log_likelihood)\n"
         "print(coefficients_for(data).coefficients[0].name)\n"
-        "print(annotation_certainty(PlackettLuce(), data, reliability=3.0, n_draws=20, seed=0).mean(1) > 0.5)\n"
+        "print(annotation_certainty(DirichletCounts(), data, reliability=3.0, n_draws=20, seed=0).mean(1) > 0.5)\n"
     )
     done = run(installed, script)
     assert done.returncode == 0, done.stderr

@@ -74,7 +74,7 @@ def data():
 
 
 @pytest.fixture(scope="module")
-def tables(tmp_path_factory):
+def tables(tmp_path_factory, known_results):
     """What the CSV downloads of a page hold, over all states of it that are asked for, and their settings."""
     patch = pytest.MonkeyPatch()
     buttons = {}
@@ -85,7 +85,9 @@ def tables(tmp_path_factory):
     patch.setattr(widgets.st, "download_button", button)
 
     def of(page: str, data: str, *states: dict):
-        patch.setenv("PLURALITY_HOME", str(tmp_path_factory.mktemp("home")))
+        home = tmp_path_factory.mktemp("home")
+        known_results(home)
+        patch.setenv("PLURALITY_HOME", str(home))
         buttons.clear()
         app = AppTest.from_file(APP, default_timeout=300)
         app.session_state["data"] = kept(data) if "\n" in data else data
