@@ -18,7 +18,7 @@ settings.load_profile("plurality")
 # Seconds of all workers together that each kind of test may take, about twice what it took on two cores; beyond it
 # the run fails in CI.
 BUDGETS = {"core": 3000, "pages": 1500, "browser": 3600}
-# Files by the time that they take, the longest first: those of the browser, which mostly wait, between those that compute.
+# The longest files, longest first: those of the browser, which mostly wait, between those that compute.
 LONGEST = [
     f"tests/{file}.py"
     for file in (
