@@ -20,6 +20,7 @@ from .em import Point, expect
 from .result import RaterModelFit
 
 SHARED_DOUBT = 0.1
+_INDEPENDENT = 0.9 - 1e-9
 _SPEAKS_OF = 3.0
 
 
@@ -154,13 +155,13 @@ def truth_beta(beta: float, *, case_effect: bool = False) -> float:
 
 
 def truth_doubt(beta: float) -> float:
-    """How often the annotations of a case as a whole are taken to mislead, from the held-out β: .1 (1 − β).
+    """How often the annotations of a case as a whole are taken to mislead: .1 (1 − β) of the held-out β, 0 from .9 on.
 
     Where raters share mistakes, all of them may be wrong together, and how often that is no annotation tells: held-out
     annotations are predicted best without any doubt. The more dependent annotations look, the likelier it is; raters
-    that look independent leave no doubt. No number of annotations makes a class surer than 1 − d + d π. The tenth is an
-    experience, as is the factor of `truth_beta`: on 32 crowds with known truth, 28 of them simulated, any factor from
-    .05 to .12 gives the same mean log loss to .001. Without doubt fewer than .95 of the cases at .99 and above are
-    right on eight of them, with it on one.
+    that look independent leave none, and .9 is within the noise of 1. No number of annotations makes a class surer than
+    1 − d + d π. The tenth is an experience, as is the factor of `truth_beta`: on 32 crowds with known truth, 28 of them
+    simulated, any factor from .05 to .12 gives the same mean log loss to .001. Without doubt fewer than .95 of the
+    cases at .99 and above are right on eight of them, with it on one.
     """
-    return round(SHARED_DOUBT * (1 - beta), 6)
+    return round(SHARED_DOUBT * (1 - beta), 6) if beta < _INDEPENDENT else 0.0
