@@ -4,8 +4,10 @@ import base64
 import hashlib
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -13,6 +15,7 @@ from core import load_sample, read
 from core.agreement.coefficients import agreement_table
 from core.agreement.suitable import coefficients_for
 from core.annotations.counts import class_counts
+from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection
 from core.chunks import CancelToken
 from core.errors import Cancelled, InputError
@@ -25,9 +28,11 @@ from core.raters.report_card import report_card
 from core.raters.to_act_on import raters_to_act_on
 from core.report.blocks import Grid, Section, Words
 from core.report.build import SECTIONS, ReportRequest, build_report
+from core.report.data_sections import provenance
 from core.report.methods import SENTENCES, methods_text
 from core.report.page import to_html
 from core.report.rater_card import rater_report
+from core.report.truth_sections import certainty
 
 NASTY = b"case,rater,class\n" + b"".join(
     b"</script><script>alert(1)</script>%d,<img src=x onerror=alert(1)>%d,![](http://x/y.png)%d\n"
@@ -187,6 +192,28 @@ def test_the_settings_give_the_same_numbers_on_the_command_line():
     assert "certainty plackett-luce skin --alpha 1.0 --draws 100 --seed 0 --reliability 3" in text
     settings = json.loads(re.search(r"\{.*?\n\}", text, re.S).group())
     assert settings["digest"] == dataset.digest and settings["reliabilities"] == [1.0, 3.0]
+
+
+def test_cases_raters_and_annotations_are_counted_in_this_order():
+    dataset = load_sample("caries")
+    table = provenance(request_of(dataset), ["data"], None, None)[0].table.set_index("what")["value"]
+    expected = ", ".join(f"{n:,}" for n in (dataset.n_cases, dataset.n_raters, dataset.n_annotations))
+    assert len({dataset.n_cases, dataset.n_raters, dataset.n_annotations}) == 3
+    assert table["cases, raters, annotations"] == expected and table["digest of the content"] == dataset.digest
+
+
+def test_the_least_certain_cases_stand_with_their_own_risk():
+    """Unanimous cases of a harmless or of a dangerous class, the surest first in the data."""
+    votes = [(0, 6), (1, 5), (0, 4), (1, 3), (1, 2), (0, 1)]
+    case = np.repeat(np.arange(6), [n for _, n in votes])
+    rater = np.concatenate([np.arange(n) for _, n in votes])
+    answer = np.repeat([code for code, _ in votes], [n for _, n in votes])
+    made = Dataset.from_classes("made", list("abcdef"), list("rstuvw"), ["mild", "grave"], case, rater, answer)
+    made = replace(made, class_risk=np.array([0, 2], np.int8))
+    listed = certainty(request_of(made), ["certainty"], None, None)[-1].table
+    assert listed["case"].tolist() == list("fedcba") and (np.diff(listed["certainty"]) >= 0).all()
+    assert listed["most plausible"].tolist() == ["mild", "grave", "grave", "mild", "grave", "mild"]
+    assert listed["risk"].tolist() == ["low", "high", "high", "low", "high", "low"]
 
 
 def test_a_selection_is_said_and_stands_in_the_commands():

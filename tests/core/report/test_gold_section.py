@@ -39,6 +39,8 @@ def test_with_gold_the_measures_of_the_model_that_opens_stand_there_with_interva
     for name, one in measures.items():
         found = by_name.loc[name, ["value", "ci_low", "ci_high"]].tolist()
         assert found == pytest.approx([one.value, one.low, one.high])
+    assert 0 < expected.n_certain < 80
+    assert by_name["cases"].tolist() == [80, 80, 80, 80, expected.n_certain]
     known = data.gold[data.case_of_annotation]
     for rater, row in raters.table.iterrows():
         mine = (data.rater == rater) & (known >= 0)
