@@ -1,5 +1,7 @@
 """What one more opinion would change: against adding the opinion and fitting again."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -202,7 +204,16 @@ def test_few_draws_are_said():
     dataset = ranked(RANKINGS)
     found = next_opinion(PlackettLuce(), dataset, reliability=3.0, n_draws=60)
     assert found.after_se[0] > 0.02
-    assert "Rough" in found.words(0)
+    after, two = 100 * found.after[0], 200 * found.after_se[0]
+    assert found.words(0).endswith(f" Rough: {after:.0f} % ± {two:.0f}, as few draws stand behind some answers.")
+
+
+def test_a_case_without_an_answer_gains_what_the_first_one_tells():
+    """Of K equal classes any guess is right in 1/K; an answer makes it Beta(2, 1): P(θ > ½) = 3/4 of two."""
+    nobody = counted([1, 0], n_classes=2).select(raters=["0"])
+    empty = replace(nobody, case_ptr=np.array([0, 0]), rater=nobody.rater[:0], answer=nobody.answer[:0])
+    found = next_opinion(DirichletCounts(), empty, reliability=1.0)
+    assert (found.now[0], found.after[0], found.gain[0]) == pytest.approx((0.5, 0.75, 0.25), abs=2e-4)
 
 
 def test_a_case_that_cannot_get_better_is_said():

@@ -67,3 +67,13 @@ def test_two_that_guess_are_told_apart_by_neither_sign_and_two_that_differ_are()
     assert "which tells neither better" in gold_accuracy(dataset, [random, other]).words()
     assert "neither" not in found.words() and found.words().startswith("By gold z and ")
     assert found.n_both.tolist() == np.full((3, 3), 400).tolist()
+
+
+def test_the_error_of_a_difference_is_that_of_a_mean_of_few_cases():
+    """Differences 1, 0 and 0: their variance is 1/3 on two degrees of freedom, that of the mean 1/9."""
+    dataset = data([0, 1, 2])
+    one = predicted("one", [[(0, 0)], [(1, 0)], [(3, 0)]])
+    two = predicted("two", [[(1, 0)], [(1, 0)], [(3, 0)]])
+    found = gold_accuracy(dataset, [one, two])
+    assert found.gap[0, 1] == pytest.approx(1 / 3) and found.gap_se[0, 1] == pytest.approx(1 / 3)
+    assert found.words() == "By gold one and two differ by 0.333 ± 0.333 on 3 cases, which tells neither better."

@@ -28,6 +28,15 @@ def test_overlaps_groups_and_classes_are_what_a_hand_count_says():
     assert "2 groups" in found.notes[0] and "No case has more than 2 answers" in found.notes[-1]
 
 
+def test_an_annotation_that_a_rater_repeats_is_no_second_rater():
+    data = two_groups()
+    more = [np.append(values, add) for values, add in ((data.case_of_annotation, 3), (data.rater, 0), (data.answer, 0))]
+    data = Dataset.from_classes("x", data.cases, data.raters, data.classes, *more)
+    found = coverage(data, MajorityVote().fit(data), few=2)
+    assert found.answers_per_case.tolist() == [0, 0, 4]
+    assert found.class_cases.tolist() == [2, 1, 1] and found.class_shared.tolist() == [1, 1, 1]
+
+
 def test_a_design_of_pairs_identifies_nothing_without_an_odd_cycle():
     data = two_groups()
     found = coverage(data, MajorityVote().fit(data))

@@ -1,9 +1,13 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from scipy.stats import betabinom, binom
 
-from core.raters.carelessness import beta_binomial_tail
+from core.raters.carelessness import beta_binomial_tail, carelessness
 from core.raters.flags import Evidence, holm, raise_flags
 from core.raters.monitoring import monitor
+from core.raters.tempo import tempo
 from tests.benchmarks.rater_monitoring import SETTINGS, flagged, simulate
 from tests.core.raters.raters_simulated import rebuilt, simulated
 
@@ -88,8 +92,43 @@ def test_spam_is_certain_for_a_spammer_and_out_of_the_question_for_the_others():
 
 
 def test_the_beta_binomial_tail_is_the_sum_of_its_probabilities():
-    from scipy.stats import betabinom
-
     x, n, one, two = np.array([0, 2, 5]), np.array([4, 6, 5]), np.array([1.0, 2.5, 3]), np.array([4.0, 9, 1])
     expected = betabinom.sf(x - 1, n, one, two)
     np.testing.assert_allclose(beta_binomial_tail(x, n, one, two), expected, rtol=1e-9)
+
+
+def panel(rater, top, answer, n_classes, time=None):
+    """Annotations of cases of which the others are certain, in their order."""
+    n = len(rater)
+    dataset = SimpleNamespace(
+        n_raters=max(rater) + 1, n_classes=n_classes, rater=np.array(rater), answer=np.array(answer)
+    )
+    order = np.argsort(rater, kind="stable")
+    return SimpleNamespace(
+        dataset=dataset, judged=np.ones(n, bool), sure=np.ones(n), top=np.array(top), order=order, time=time
+    )
+
+
+def test_a_rater_who_repeats_is_compared_with_the_others_and_not_with_themselves():
+    """Five turns each, of which 4 and 3 are kept: the usual rates are (3 + 1)/(5 + 2) and (4 + 1)/(5 + 2).
+
+    In any order the two would keep 4 and 5 of 9 pairs, which is less.
+    """
+    found = tempo(
+        panel([0] * 6 + [1] * 6, [0, 1] * 6, [0, 0, 0, 1, 1, 1, 0, 0, 1, 1, 0, 0], 2, 1_700_000_000 + np.arange(12))
+    )
+    assert found.n_turns.tolist() == [5, 5] and found.n_kept.tolist() == [4, 3]
+    assert found.p_kept == pytest.approx(binom.sf([3, 2], 5, [4 / 7, 5 / 7]))
+
+
+def test_a_favourite_is_as_surprising_as_one_of_all_classes_may_be():
+    """Class 3 on 8 cases of each other class; nobody else is ever far off, so it is Beta-binomial(24, 1, 3).
+
+    The class on which it is named most may be a habit: 16 of 24 are left, and four classes could have been the one.
+    """
+    others = np.repeat(np.arange(4), 30)
+    odd = np.repeat(np.arange(3), 8)
+    found = carelessness(panel([0] * 24 + [1] * 120, [*odd, *others], [*np.full(24, 3), *others], 4))
+    assert (found.favourite[0], found.n_favourite[0], found.n_over[0], found.n_regardless[0]) == (3, 24, 3, 16)
+    assert found.p_favourite[0] == pytest.approx(4 * betabinom.sf(15, 24, 1, 3))
+    assert found.p_favourite[1] == 1 and found.n_far.tolist() == [24, 0]
