@@ -86,6 +86,14 @@ def test_describe_tells_what_was_read_and_what_was_dropped(answer, file):
     assert_stamped(told, read(CSV.encode()).dataset.digest)
 
 
+def test_missing_annotations_are_counted_and_not_the_ways_of_writing_them(answer, tmp_path):
+    path = tmp_path / "gaps.csv"
+    path.write_text("case,rater,class\n1,ann,x\n1,bob,y\n2,ann,\n2,bob,NA\n2,cy,NA\n3,ann,y\n3,bob,y\n")
+    told = answer("describe", path)
+    assert told["missing_tokens"] == {"": 1, "NA": 2} and told["missing"] == 3
+    assert (told["n_rows"], told["n_kept"], len(told["dropped"])) == (7, 4, 3)
+
+
 def test_describe_as_a_table_lists_the_dropped_rows(run, file):
     assert run("describe", file, "--csv")[0] == "line,reason\n8,2 fields where 3 are expected\n"
 
@@ -249,6 +257,16 @@ def test_one_of_several_questions_is_named(answer, run, tmp_path):
     path.write_text(json.dumps(tasks))
     assert answer("describe", path, "--question", "quality")["classes"] == ["good"]
     assert "Choose one (--question NAME)" in run("describe", path, status=2)[1]
+
+
+def test_a_better_mode_stands_beside_the_start_from_the_votes(answer):
+    told = answer("fit", "dawid-skene", "anaesthesia", "--smoothing", "none", "--restarts", "40")
+    start = DawidSkene(smoothing="none").fit(load_sample("anaesthesia"))
+    found = told["restarts"]
+    assert (found["n"], found["differs"], found["n_changed_cases"]) == (40, True, 1)
+    assert found["vote_start_log_likelihood"] == pytest.approx(start.log_likelihood)
+    assert start.log_likelihood == pytest.approx(-192.891, abs=1e-3)
+    assert told["log_likelihood"] == pytest.approx(-191.569, abs=1e-3)
 
 
 def test_restarts_say_whether_they_found_something_else(answer):

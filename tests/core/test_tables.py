@@ -128,3 +128,9 @@ def test_a_text_as_long_as_a_cell_can_hold_stays_whole_and_a_longer_one_is_cut_t
 def test_a_sheet_that_can_just_hold_all_rows_is_written(monkeypatch):
     monkeypatch.setattr(tables, "MOST_ROWS_XLSX", 3)
     assert len(sheet_of(tables.to_xlsx(TABLE))) == 4
+
+
+def test_a_column_is_named_by_text_that_no_program_runs():
+    frame = pd.DataFrame([["a", 0.5, 0.25]], columns=["case", "=1+1", "@class"])
+    assert tables.to_csv(frame).decode("utf-8-sig") == "case,'=1+1,'@class\r\na,0.5,0.25\r\n"
+    assert sheet_of(tables.to_xlsx(frame)) == [("case", "'=1+1", "'@class"), ("a", 0.5, 0.25)]

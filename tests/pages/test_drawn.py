@@ -143,6 +143,20 @@ def test_bars_have_the_numbers_of_their_own_class_and_the_title_counts_those_bey
     assert title(figure) == said
 
 
+@pytest.mark.parametrize(("n_rest", "last"), [(4, "5 other classes together"), (0, "the other class")])
+def test_classes_without_a_bar_of_their_own_are_counted_among_the_others(monkeypatch, drawn, n_rest, last):
+    monkeypatch.setattr(one_case, "MOST_LINES", 2)
+    draws = case_draws(np.array([1, 0, 2]), 0.9 * SHARES, np.full(4, 0.1 if n_rest else 0.0), n_rest=n_rest)
+    mean = draws.share.mean(axis=0)
+    quantiles = SimpleNamespace(mean=np.append(mean, 0.1), quantile=[np.append(mean, 0.1)] * 3)
+    one_case._bars(Three, draws, quantiles, {0: 0.3, 1: 0.45, 2: 0.15}, by_mean(draws), {}, LIGHT)
+    figure = drawn["bars"]
+    assert list(figure.layout.yaxis.ticktext) == ["mole", "acne", last]
+    assert figure.data[0].x == pytest.approx([0.45, 0.3, 0.25])
+    beyond = int(mean.argmin())
+    assert figure.data[3].x[-1] == pytest.approx(mean[beyond] + (0.1 if n_rest else 0))
+
+
 def test_a_triangle_of_risk_has_each_mean_at_the_corner_of_its_level_and_names_the_likeliest(drawn):
     skin = load_sample("skin")
     levels = skin.class_risk
