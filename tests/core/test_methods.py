@@ -34,6 +34,7 @@ from core.methods import (
 from core.models.catalogue import fit_request, request
 from core.reducers.protocol import reduce_draws
 from core.reducers.sets import TopSets
+from core.text import bound
 
 ROOT = Path(__file__).resolve().parents[2]
 EVERY = every_method()
@@ -107,7 +108,11 @@ def test_options_refuse_what_they_cannot_be(method):
         if option.low is None:
             assert option.high is None
             continue
-        bounds = f"at least {option.low:g}" if option.high is None else f"from {option.low:g} to {option.high:g}"
+        bounds = (
+            f"at least {bound(option.low)}"
+            if option.high is None
+            else f"from {bound(option.low)} to {bound(option.high)}"
+        )
         refused = re.escape(f"It must be {bounds}.")
         with pytest.raises(InputError, match=refused):
             option.checked(option.low - 1)

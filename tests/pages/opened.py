@@ -1,5 +1,6 @@
 """A page as an address opens it, when its background work is done."""
 
+import time
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
@@ -9,7 +10,7 @@ from core.library import keep
 from pages.shared.cache.datasets import LANES, jobs
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
-MOST_RUNS = 200
+PATIENCE = 600.0  # seconds that background work may take beside everything else
 
 
 def settle(app: AppTest) -> AppTest:
@@ -18,12 +19,33 @@ def settle(app: AppTest) -> AppTest:
     A job may end between a run that did not see it done and the look for it: the run after the last look counts.
     """
     calm = 0
-    for _ in range(MOST_RUNS):
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
         waited = [job.wait(60) for job in jobs().unfinished() if job.cost == LANES["opening"]]
-        busy = any(waited) or any(button.key and button.key.startswith("cancel-") for button in app.button)
+        busy = any(waited) or at_work(app)
         calm = 0 if busy else calm + 1
         if calm == 2:
             assert not app.exception, [entry.value for entry in app.exception]
+            return app
+        app.run()
+    raise AssertionError("still at work")
+
+
+def at_work(app: AppTest) -> bool:
+    """Whether the page shows work that can be cancelled; gives that a moment before the page is asked again."""
+    if not any(button.key and button.key.startswith("cancel-") for button in app.button):
+        return False
+    for job in jobs().unfinished()[:1]:
+        job.wait(0.5)
+    return True
+
+
+def done(app: AppTest) -> AppTest:
+    """Run until nothing is at work that can be cancelled."""
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        assert not app.exception, [entry.value for entry in app.exception]
+        if not at_work(app):
             return app
         app.run()
     raise AssertionError("still at work")

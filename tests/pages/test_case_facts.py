@@ -9,8 +9,8 @@ from PIL import Image
 
 from core import library
 from core.ingest.case_facts import CaseFacts
-from tests.pages.opened import kept, opened, words
-from tests.pages.test_upload import dropped, settled, use
+from tests.pages.opened import done, kept, opened, words
+from tests.pages.test_upload import dropped, use
 
 _number = count()
 
@@ -101,7 +101,7 @@ def test_texts_and_images_of_a_drop_reach_the_case_and_stay_when_kept():
     facts = library.facts_of(address)
     assert facts.text == {"1": "one lesion", "2": "another lesion"}
     assert {case: list(files) for case, files in facts.images.items()} == {"1": ["a.png"], "2": ["b.png"]}
-    settled(app.switch_page("pages/cases.py").run())
+    done(app.switch_page("pages/cases.py").run())
     assert any("lesion</div>" in body for body in bodies(app))
     assert len(images(app)) == 1
     assert library.reopen(address).case_group == ("north", "south")

@@ -1,6 +1,7 @@
 """Every page on every kind of data, without a browser."""
 
 import re
+import time
 from pathlib import Path
 
 import numpy as np
@@ -9,11 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 from core.belongings import add_predictions
 from core.ingest.samples import SAMPLES
-from tests.pages.opened import kept, not_smoothed, settle, words
+from tests.pages.opened import PATIENCE, done, kept, not_smoothed, settle, words
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
 PAGES = ("home", "upload", "agreement", "models", "raters", "cases", "review", "reliability", "report", "settings")
-MOST_RUNS = 60
 
 # Settings that hold the open tab of a page.
 TABS = {
@@ -79,11 +79,7 @@ def open_page(page: str, data: str) -> AppTest:
     app.run()
     if page != "home":
         app.switch_page(f"pages/{page}.py").run()
-    for _ in range(MOST_RUNS):
-        if not any(button.key and button.key.startswith("cancel-") for button in app.button):
-            return app
-        app.run()
-    raise AssertionError(f"{page} is still at work")
+    return done(app)
 
 
 def assert_sound(app: AppTest) -> None:
@@ -147,7 +143,8 @@ def test_the_vote_start_and_the_best_restart_are_told_apart():
     app = not_smoothed(settle(app.multiselect(key="models_chosen").set_value(["dawid-skene"]).run()))
     app.selectbox(key="restarts").set_value(200).run()
     said: list[str] = []
-    for _ in range(MOST_RUNS):
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
         said = [entry.value for entry in app.warning if "more than one mode" in entry.value]
         if said:
             break

@@ -31,7 +31,7 @@ def test_counts_with_gold_open_where_gold_says_on_every_page_with_the_marks_of_b
         app = opened(page, data)
         text = said(app)
         for name in ("gold", "β", "published"):
-            assert f"</b> {name} " in text, (page, name)
+            assert f"</span> {name} " in text, (page, name)
         assert "has the least log loss of certainty on the 120 cases with gold" in text
         if page != "reliability":
             opened_at[page] = app.slider(key="reliability").value
@@ -41,11 +41,11 @@ def test_counts_with_gold_open_where_gold_says_on_every_page_with_the_marks_of_b
 def test_rankings_have_the_mark_of_held_out_readers_without_a_visit_to_reliability():
     app = opened("cases", kept(RANKINGS))
     for _ in range(100):
-        if "</b> readers " in said(app):
+        if "</span> readers " in said(app):
             break
         app.run()
     text = said(app)
-    assert "</b> readers " in text and "predicts best what a colleague would say" in text
+    assert "</span> readers " in text and "predicts best what a colleague would say" in text
     assert app.slider(key="reliability").value == 3.0 and "the default: without gold nothing tells" in text
 
 
@@ -56,7 +56,7 @@ def test_signs_stand_where_their_reliability_is_on_the_slider_and_their_words_ar
     assert 'style="left:0.00%"' in strip and 'style="left:100.00%"' in strip
     assert "<b>&quot;" not in strip and "&lt;b&gt;" in strip
     legend = reliability_slider._legend(marks)
-    assert "</b> gold .10 (.20 to 2.00)</span>" in legend and "<b>&quot;" not in legend
+    assert "</span> gold .10 (.20 to 2.00)</span>" in legend and "<b>&quot;" not in legend
 
 
 def test_the_sweep_holds_the_reliability_at_which_pages_open():

@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.annotations.named_selection import Selection
+from tests.pages.opened import done
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
 
@@ -18,11 +19,7 @@ def opened(page: str, **query) -> AppTest:
     app.run()
     if page != "home":
         app.switch_page(f"pages/{page}.py").run()
-    for _ in range(60):
-        if not any(button.key and button.key.startswith("cancel-") for button in app.button):
-            return app
-        app.run()
-    raise AssertionError(f"{page} is still at work")
+    return done(app)
 
 
 @pytest.mark.parametrize("page", ["home", "agreement", "models", "cases", "reliability"])

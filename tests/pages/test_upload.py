@@ -12,7 +12,7 @@ from core.ingest.formats.detect import open_source
 from core.ingest.saved_mappings import recall
 from pages.shared.cache import datasets as cached
 from tests.pages.export_files import EXPORTS, HOLDS, label_studio
-from tests.pages.test_pages import APP, MOST_RUNS
+from tests.pages.opened import APP, done
 
 ODD = b"lesion,who,finding\n" + b"".join(
     b"L%d,dr %d,%s\n" % (case, rater, (b"benign", b"Benign", b"malignant", b"cannot tell")[(case * rater + case) % 4])
@@ -21,28 +21,18 @@ ODD = b"lesion,who,finding\n" + b"".join(
 )
 
 
-def settled(app: AppTest) -> AppTest:
-    """The page when its background work is done."""
-    for _ in range(MOST_RUNS):
-        assert not app.exception, [entry.value for entry in app.exception]
-        if not any(button.key and button.key.startswith("cancel-") for button in app.button):
-            return app
-        app.run()
-    raise AssertionError("still at work")
-
-
 def dropped(*files: tuple[str, bytes], app: AppTest | None = None) -> AppTest:
     """The Upload page after these files were dropped."""
     if app is None:
         app = AppTest.from_file(APP, default_timeout=300).run()
         app.switch_page("pages/upload.py").run()
     app.file_uploader[0].set_value([(name, content, "") for name, content in files]).run()
-    return settled(app)
+    return done(app)
 
 
 def use(app: AppTest) -> AppTest:
     """Click the button that says what will be used."""
-    return settled(app.button(key="use").click().run())
+    return done(app.button(key="use").click().run())
 
 
 def widget(app: AppTest, kind: str, prefix: str):
@@ -76,32 +66,32 @@ def test_a_rater_that_is_not_recognised_is_asked_for_before_anything_is_shown_as
     assert "who" in app.info[0].value
     assert not [button for button in app.button if button.key == "use"]
     widget(app, "selectbox", "rater_column").set_value("who").run()
-    assert settled(app).button(key="use").label == "Use 24 answers"
+    assert done(app).button(key="use").label == "Use 24 answers"
     assert "8 cases · 3 raters" in texts(app)
 
 
 def test_answers_may_be_said_to_be_anonymous():
     app = dropped(("few.csv", b"case,class\n1,x\n1,y\n2,x\n"))
     widget(app, "selectbox", "rater_column").set_value("(none: answers are anonymous)").run()
-    assert "raters not named" in texts(settled(app))
+    assert "raters not named" in texts(done(app))
     assert "2 cases" in texts(use(app)) or app.metric[0].value == "2"
 
 
 def test_what_was_said_of_a_file_is_offered_for_the_next_of_its_shape():
     app = dropped(("odd.csv", ODD))
     widget(app, "selectbox", "rater_column").set_value("who").run()
-    settled(app)
+    done(app)
     widget(app, "toggle", "unsure").set_value(True).run()
-    settled(app)
+    done(app)
     widget(app, "toggle", "alike").set_value(True).run()
-    label = settled(app).button(key="use").label
+    label = done(app).button(key="use").label
     use(app)
     again = dropped(("later.csv", ODD.replace(b"L1,", b"L99,")))
     assert "rater: **who**" in texts(again)
     assert "“cannot tell” is no answer" in texts(again)
     assert not [button for button in again.button if button.key == "use"]
     widget(again, "toggle", "as_last_time").set_value(True).run()
-    assert settled(again).button(key="use").label == label
+    assert done(again).button(key="use").label == label
     assert "2 classes" in texts(again)
 
 
@@ -118,14 +108,14 @@ def test_classes_alike_are_merged_into_the_commonest_spelling():
     app = dropped(("few.csv", b"case,rater,class\n" + rows + b"3,a,yes\n3,b,no\n"))
     assert "3 classes" in texts(app)
     widget(app, "toggle", "alike").set_value(True).run()
-    assert "2 classes" in texts(settled(app))
+    assert "2 classes" in texts(done(app))
     assert "'Yes' is now 'yes' (2 answers)." in texts(app)
 
 
 def test_a_question_is_chosen_and_names_the_data():
     app = dropped(("project.json", label_studio(questions=("mood", "tone"))))
     app.selectbox(key="question").set_value("tone").run()
-    assert "project · tone" in [field.value for field in settled(app).text_input]
+    assert "project · tone" in [field.value for field in done(app).text_input]
 
 
 def test_a_class_table_with_display_names_leaves_the_answers_where_they_are():
@@ -135,23 +125,23 @@ def test_a_class_table_with_display_names_leaves_the_answers_where_they_are():
     assert app.button(key="use").label == "Use 24 answers"
     assert "risk levels known" in texts(app)
     widget(app, "toggle", "ordinal").set_value(True).run()
-    assert settled(app).button(key="use").label == "Use 24 answers"
+    assert done(app).button(key="use").label == "Use 24 answers"
 
 
 def test_a_wrong_recognition_is_overruled_and_a_wrong_overruling_taken_back():
     app = dropped(*EXPORTS["wide"])
     widget(app, "selectbox", "format-").set_value("prodigy").run()
-    assert "does not look like" in settled(app).error[0].value
+    assert "does not look like" in done(app).error[0].value
     widget(app, "selectbox", "format-").set_value("transposed").run()
-    assert "3 cases" in texts(settled(app))
+    assert "3 cases" in texts(done(app))
     widget(app, "selectbox", "format-").set_value(None).run()
-    assert settled(app).button(key="use").label == "Use 24 answers"
+    assert done(app).button(key="use").label == "Use 24 answers"
 
 
 def test_a_change_of_layout_shows_at_once():
     app = dropped(*EXPORTS["wide"])
     widget(app, "selectbox", "layout").set_value("transposed").run()
-    assert "3 cases" in texts(settled(app))
+    assert "3 cases" in texts(done(app))
 
 
 def test_rows_left_out_stand_with_their_line_and_reason():
@@ -176,7 +166,7 @@ def test_numbers_are_asked_about_and_are_no_scale_until_the_user_says_so():
     assert asked.value is False
     assert "now “1” to “3”" in asked.label
     asked.set_value(True).run()
-    use(settled(app))
+    use(done(app))
     assert cached.registry().get(app.session_state["data"]).dataset.ordinal
 
 

@@ -100,7 +100,7 @@ def _legend(found: tuple[Mark, ...]) -> str:
     for mark in found:
         reach = "" if mark.low is None or mark.high is None else f" ({number(mark.low)} to {number(mark.high)})"
         entries.append(
-            f'<span title="{html_text(mark.sentence)}"><b class="{mark.name}">{SIGNS[mark.name]}</b> '
+            f'<span title="{html_text(mark.sentence)}"><span class="{mark.name}">{SIGNS[mark.name]}</span> '
             f"{NAMES[mark.name]} {number(mark.reliability)}{reach}</span>"
         )
     return f'<div class="gamma-legend">{"".join(entries)}</div>'

@@ -33,7 +33,7 @@ h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; paddin
 .gamma-marks { position: relative; height: 1rem; margin: -1.7rem .4rem 0; font-size: .8rem; line-height: 1; }
 .gamma-marks span { position: absolute; transform: translateX(-50%); cursor: help; }
 .gamma-legend { display: flex; flex-wrap: wrap; gap: .1rem .9rem; font-size: .82rem; line-height: 1.35; }
-.gamma-legend span { white-space: nowrap; cursor: help; opacity: .85; }
+.gamma-legend > span { white-space: nowrap; cursor: help; opacity: .85; }
 .gamma-marks .gold, .gamma-legend .gold { color: #B7791F; }
 .gamma-marks .readers, .gamma-legend .readers { color: #2B8CC4; }
 .gamma-marks .beta, .gamma-legend .beta { color: #D55E00; }
