@@ -1,5 +1,7 @@
 """Mixture Plackett-Luce on pages: what it costs is said, and it starts when it is asked for."""
 
+import re
+
 import pytest
 
 from pages.shared.cache.datasets import jobs
@@ -27,7 +29,8 @@ def test_a_page_shows_the_price_and_waits_until_it_is_asked(page, n_cases):
     app = opened(page, rankings(n_cases))
     app = settle(app.selectbox(key="model").set_value(MODEL).run())
     said = words(app)
-    assert "It does not start until you ask for it" in said and "It takes a few seconds on this computer" in said
+    assert "It does not start until you ask for it" in said
+    assert re.search(r"It takes (a few seconds|about \d+ (seconds|minutes)) on this computer", said)
     assert len(started()) == before
     app = settle(app.button(key="start_trust").click().run())
     assert "It does not start" not in words(app) and not app.error
