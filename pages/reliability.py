@@ -57,6 +57,16 @@ def _table(sweep: SweepTable) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def _columns() -> dict:
+    """What the columns are called and how exactly they are shown on screen; files keep their names and digits."""
+    shown = {"reliability": ("reliability γ", "%g"), "n_cases": ("cases", "localized")}
+    for top in (1, 2, 3):
+        shown |= {f"top{top}": (f"top-{top}", "%.3f"), f"top{top}_se": (f"top-{top} SE", "%.4f")}
+    shown |= {name: (name, "%.3f") for name in ("risk of top-1", "risk summed")}
+    shown |= {f"below {level}": (f"cases below {level:g}", "localized") for level in (0.5, 0.9, 0.99)}
+    return {name: st.column_config.NumberColumn(label, format=digits) for name, (label, digits) in shown.items()}
+
+
 def _certainty(view: Dataset, sweep: SweepTable, theme) -> None:
     left, right = st.columns(2, gap="large")
     with left:
@@ -73,7 +83,7 @@ def _certainty(view: Dataset, sweep: SweepTable, theme) -> None:
         )
     table = _table(sweep)
     widgets.heading("The numbers", "annotation certainty")
-    st.dataframe(table, hide_index=True, key="sweep_table")
+    st.dataframe(table, hide_index=True, key="sweep_table", column_config=_columns())
     widgets.download(table, "Sweep", "sweep", "sweep")
     cases = pd.DataFrame({"case": list(view.cases)})
     for reliability, result in zip(sweep.reliabilities, sweep.certainty, strict=True):

@@ -65,6 +65,12 @@ def test_a_triangle_of_classes_has_each_mean_at_the_corner_of_its_name(drawn):
     found = means_at_corners(drawn["simplex"])
     assert found == pytest.approx({"acne": 0.5, "mole": 0.275, "wart": 0.225})
     assert title(drawn["simplex"]) == "acne is the most plausible of these three"  # renormalised: no share of draws
+    for top, said in (
+        ("wart", "wart is the most plausible class"),
+        ("burn", "acne is the most plausible of these three"),
+    ):
+        one_case._triangle(["acne", "mole", "wart"], 0.8 * SHARES, 0.2, LIGHT, top)  # as the worklist calls it
+        assert title(drawn["simplex"]) == said
 
 
 def test_what_leads_in_all_draws_is_said_without_a_number(drawn):

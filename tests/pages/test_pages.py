@@ -1,5 +1,6 @@
 """Every page on every kind of data, without a browser."""
 
+import json
 import re
 import time
 from pathlib import Path
@@ -10,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.belongings import add_predictions
 from core.ingest.samples import SAMPLES
-from tests.pages.opened import PATIENCE, done, kept, not_smoothed, settle, words
+from tests.pages.opened import PATIENCE, done, kept, not_smoothed, opened, settle, words
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
 PAGES = ("home", "upload", "agreement", "models", "raters", "cases", "review", "reliability", "report", "settings")
@@ -180,3 +181,12 @@ def test_a_file_of_predictions_that_does_not_fit_is_named_with_the_reason():
     (warning,) = [entry.value.replace("\\", "") for entry in app.warning]
     assert warning.startswith("Left out: of <others>: no prediction is for a case of these data")
     assert "Classifiers" in [tab.label for tab in app.tabs]
+
+
+def test_the_table_of_a_sweep_has_words_on_screen_and_names_in_its_file():
+    """No column is called as in a file where people read it."""
+    app = opened("reliability", "anaesthesia")
+    table = next(each for each in app.dataframe if "top1_se" in each.value)
+    said = json.loads(table.proto.columns)
+    labels = [said.get(column, {}).get("label", column) for column in table.value]
+    assert not [label for label in labels if "_" in label] and "top-1 SE" in labels

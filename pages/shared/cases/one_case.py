@@ -41,7 +41,7 @@ def show(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, r
     with left.container(border=True):
         _bars(view, draws, quantiles, point, by_mean, colours, theme)
     with right.container(border=True):
-        _simplex(view, case, draws, by_mean, theme)
+        _simplex(view, case, draws, by_mean, theme, int(result.top_class()[0]))
     if risk is not None:
         with right.container(border=True):
             _risk_triangle(view, draws, risk, theme)
@@ -151,7 +151,7 @@ def _bars(view: Dataset, draws, quantiles, point, by_mean: np.ndarray, colours: 
     )
 
 
-def _simplex(view: Dataset, case: int, draws, by_mean: np.ndarray, theme) -> None:
+def _simplex(view: Dataset, case: int, draws, by_mean: np.ndarray, theme, top: int = -1) -> None:
     names = {int(draws.classes[place]): view.classes[draws.classes[place]] for place in by_mean}
     if not names or len(names) + draws.n_rest == 1:
         st.caption("There is one class only, or no answer that can be used: nothing to show on a triangle.")
@@ -174,7 +174,7 @@ def _simplex(view: Dataset, case: int, draws, by_mean: np.ndarray, theme) -> Non
         st.caption("Choose three corners; until then the three most plausible are shown.")
     places = [int(np.flatnonzero(draws.classes == code)[0]) for code in corners]
     outside = 1 - float(draws.share[:, places].sum(axis=1).mean())
-    _triangle([names[code] for code in corners], draws.share[:, places], outside, theme)
+    _triangle([names[code] for code in corners], draws.share[:, places], outside, theme, names.get(top))
 
 
 def _few_corners(view: Dataset, draws, by_mean: np.ndarray, names: dict[int, str], theme) -> None:
@@ -194,12 +194,15 @@ def _few_corners(view: Dataset, draws, by_mean: np.ndarray, names: dict[int, str
     )
 
 
-def _triangle(names: list[str], corners: np.ndarray, outside: float, theme) -> None:
+def _triangle(names: list[str], corners: np.ndarray, outside: float, theme, top: str | None = None) -> None:
+    """The draws on a triangle; ``top`` is the class that the worklist calls the most plausible, of all classes."""
     corners = corners / corners.sum(axis=1, keepdims=True)
     leading = (corners.argmax(axis=1)[:, None] == np.arange(3)).mean(axis=0)
     best = int(leading.argmax())
     name = plotly(shorten(names[best], 22))
-    if outside > 0.005:  # of what is renormalised no share of draws is said: it is not the case's certainty
+    if outside > 0.005 and top in names:
+        title = f"{plotly(shorten(top, 22))} is the most plausible class"
+    elif outside > 0.005:  # of what is renormalised no share of draws is said: it is not the case's certainty
         title = f"{name} is the most plausible of these three"
     else:
         title = f"{name} leads in {'nearly all' if leading[best] >= 0.995 else f'{leading[best]:.0%} of'} draws"

@@ -97,7 +97,7 @@ def show(frame: pd.DataFrame, chosen_key: str, *, ranked: bool) -> None:
         | dict.fromkeys(_SHARES, share)
         | columns.ends()
         | {
-            "flags": st.column_config.TextColumn(width="medium"),
+            "flags": st.column_config.TextColumn(width=240),
             "expected wrong": st.column_config.NumberColumn(format="%.0f"),
             "gold annotations": st.column_config.NumberColumn(format="%.0f"),
             "seconds": st.column_config.NumberColumn(format="%.0f"),
