@@ -58,10 +58,11 @@ def means_at_corners(figure):
 
 
 SHARES = np.array([[0.7, 0.2, 0.1], [0.6, 0.1, 0.3], [0.2, 0.5, 0.3], [0.5, 0.3, 0.2]])
+MANY = np.tile(SHARES, (25, 1))  # enough draws to tell the classes apart
 
 
 def test_a_triangle_of_classes_has_each_mean_at_the_corner_of_its_name(drawn):
-    one_case._triangle(["acne", "mole", "wart"], 0.8 * SHARES, 0.2, LIGHT)
+    one_case._triangle(["acne", "mole", "wart"], 0.8 * MANY, 0.2, LIGHT)
     found = means_at_corners(drawn["simplex"])
     assert found == pytest.approx({"acne": 0.5, "mole": 0.275, "wart": 0.225})
     assert title(drawn["simplex"]) == "acne is the most plausible of these three"  # renormalised: no share of draws
@@ -69,8 +70,15 @@ def test_a_triangle_of_classes_has_each_mean_at_the_corner_of_its_name(drawn):
         ("wart", "wart is the most plausible class"),
         ("burn", "acne is the most plausible of these three"),
     ):
-        one_case._triangle(["acne", "mole", "wart"], 0.8 * SHARES, 0.2, LIGHT, top)  # as the worklist calls it
+        one_case._triangle(["acne", "mole", "wart"], 0.8 * MANY, 0.2, LIGHT, top)  # as the worklist calls it
         assert title(drawn["simplex"]) == said
+
+
+def test_classes_that_draws_do_not_tell_apart_are_a_near_tie_whichever_of_them_the_worklist_names(drawn):
+    tied = np.repeat([[0.6, 0.3, 0.1], [0.3, 0.6, 0.1]], [52, 48], axis=0)
+    for top, said in ((None, "Near tie: acne, mole"), ("mole", "Near tie: acne, mole"), ("wart", "wart is the most")):
+        one_case._triangle(["acne", "mole", "wart"], 0.8 * tied, 0.2, LIGHT, top)
+        assert title(drawn["simplex"]).startswith(said)
 
 
 def test_what_leads_in_all_draws_is_said_without_a_number(drawn):

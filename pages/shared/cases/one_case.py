@@ -198,9 +198,13 @@ def _triangle(names: list[str], corners: np.ndarray, outside: float, theme, top:
     """The draws on a triangle; ``top`` is the class that the worklist calls the most plausible, of all classes."""
     corners = corners / corners.sum(axis=1, keepdims=True)
     leading = (corners.argmax(axis=1)[:, None] == np.arange(3)).mean(axis=0)
-    best = int(leading.argmax())
+    best, next_best = np.argsort(-leading, kind="stable")[:2]
     name = plotly(shorten(names[best], 22))
-    if outside > 0.005 and top in names:
+    apart = leading[best] - leading[next_best]
+    error = np.sqrt((leading[best] + leading[next_best] - apart**2) / len(corners))
+    if outside > 0.005 and apart <= 2 * error and top in (None, names[best], names[next_best]):
+        title = f"Near tie: {plotly(shorten(names[best], 16))}, {plotly(shorten(names[next_best], 16))}"
+    elif outside > 0.005 and top in names:
         title = f"{plotly(shorten(top, 22))} is the most plausible class"
     elif outside > 0.005:  # of what is renormalised no share of draws is said: it is not the case's certainty
         title = f"{name} is the most plausible of these three"

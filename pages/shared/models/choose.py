@@ -35,7 +35,7 @@ def choose(view: Dataset) -> tuple[list[Request], int]:
     """The models asked for, and the number of restarts."""
     judged = _opened_with(view)
     known = {method.name: method for method in methods("rater model").values() if not method.reference}
-    left, middle, right = st.columns([6, 3, 1.4], vertical_alignment="bottom")
+    left, middle, right = st.columns([5, 4, 1.4], vertical_alignment="bottom")
     chosen = left.multiselect(
         "Models",
         list(known),
