@@ -23,12 +23,12 @@ def choose(page: Page, *names: str) -> None:
     settled(page)
 
 
-def few_draws(page: Page) -> None:
-    """100 draws after 100 for warm-up: quick, and not enough to converge."""
+def draws(page: Page, n: int) -> None:
+    """So many draws a chain after as many for warm-up: 100 are quick and too few to converge, 10,000 take long."""
     page.get_by_role("button", name="More").click()
     for name in ("Draws a chain", "Warm-up draws"):
         field = page.get_by_label(name).first
-        field.fill("100")
+        field.fill(f"{n}")
         field.press("Enter")
     page.keyboard.press("Escape")
 
@@ -61,11 +61,12 @@ def test_a_full_posterior_can_be_cancelled_tried_again_and_says_that_it_fails_it
     expect(page.get_by_text("Difficulty AB opens: of the rater models")).to_be_visible()
     choose(page, "Difficulty ABC")
     page.get_by_role("button", name="Remove Difficulty AB", exact=True).click()  # which opened, and would go first
+    draws(page, 10_000)
     settled(page)
     page.get_by_role("radio", name="Full posterior").click()
     page.get_by_role("button", name="Cancel", exact=True).click()
     expect(page.get_by_text(re.compile("cancelled: Difficulty ABC"))).to_be_visible()
-    few_draws(page)
+    draws(page, 100)
     settled(page)
     expect(page.get_by_text(re.compile("cancelled"))).to_have_count(0)
     expect(page.get_by_text(re.compile("Difficulty ABC fails its check of votes"))).to_be_visible()

@@ -36,6 +36,14 @@ def test_of_more_only_the_choices_are_made(done, presses, left):
     assert "press again" in review_presses.refused()
 
 
+def test_a_step_pressed_twice_is_taken_once(done):
+    """As by a double click whose two presses come together, with or without a choice before them."""
+    press(done, "R", "R")
+    assert done == ["R"] and review_presses.refused() is None
+    press(done, "S", "a", "S")
+    assert done == ["R", "a", "S"] and review_presses.refused() is None
+
+
 def test_a_step_after_guessed_choices_waits_until_they_were_seen(done):
     """Confirmed before the page was drawn with the choices: refused; after that: taken, and nothing more is said."""
     press(done, "a", "b")

@@ -36,6 +36,9 @@ def catch_up() -> None:
     if n_choices > 1:
         st.session_state[_GUESSED] = True
     steps = waiting[n_choices:]
+    if all(_same(step, steps[0]) for step in steps):  # a double click is one step
+        del waiting[n_choices + 1 :]
+        steps = steps[:1]
     if len(steps) > 1 or (steps and st.session_state.get(_GUESSED)):
         st.session_state[_WORDS] = _TOLD
         del waiting[n_choices:]
@@ -49,6 +52,16 @@ def catch_up() -> None:
             waiting.clear()
             raise
         waiting.pop(0)
+
+
+def _same(one: tuple, other: tuple) -> bool:
+    """Whether two presses are of one button as it was drawn once: of the same work on the very same things."""
+    (_, work, args), (_, others_work, others_args) = one, other
+    alike = len(args) == len(others_args) and all(
+        mine is theirs or (isinstance(mine, str) and mine == theirs)
+        for mine, theirs in zip(args, others_args, strict=True)
+    )
+    return alike and work == others_work
 
 
 def drawn() -> None:
