@@ -57,10 +57,8 @@ def catch_up() -> None:
 def _same(one: tuple, other: tuple) -> bool:
     """Whether two presses are of one button as it was drawn once: of the same work on the very same things."""
     (_, work, args), (_, others_work, others_args) = one, other
-    alike = len(args) == len(others_args) and all(
-        mine is theirs or (isinstance(mine, str) and mine == theirs)
-        for mine, theirs in zip(args, others_args, strict=True)
-    )
+    pairs = zip(args, others_args, strict=False)
+    alike = len(args) == len(others_args) and all(a is b or (isinstance(a, str) and a == b) for a, b in pairs)
     return alike and work == others_work
 
 
