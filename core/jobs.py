@@ -245,7 +245,7 @@ class JobBoard:
         job.cancel()
 
     def remove(self, key: Hashable) -> None:
-        """Cancel a job and let go of its result, so that the next one of its key starts anew."""
+        """Cancel a job and discard its result, so that the next one of its key starts anew."""
         with self._lock:
             job = self._jobs.pop(key, None)
         if job is not None and not job.finished:
@@ -269,7 +269,7 @@ class JobBoard:
             return len(self._running) + sorted(self._queue, key=self._turn).index(job)
 
     def beat(self) -> None:
-        """Hold what nobody looks at, let go on what somebody looks at again, end what was left alone for too long."""
+        """Hold what nobody looks at, resume what somebody looks at again, end what was left alone for too long."""
         now = time.monotonic()
         given_up = []
         with self._lock:

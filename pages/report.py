@@ -1,4 +1,4 @@
-"""Report: choose sections, see it as it will be, take it away as one file that opens by double-click."""
+"""Report: choose sections, see it as it will be, export it as one file that opens by double-click."""
 
 import streamlit as st
 
@@ -89,7 +89,7 @@ def _page() -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.download_button(
-            "Take it away",
+            "Download the report",
             content,
             file_name="report.html",
             mime="text/html",

@@ -51,7 +51,7 @@ class ReviewStore:
         self._clock = clock
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self.engine.dispose()
 
     def record(self, draft: Draft, *, seen: int, token: str) -> Event:
@@ -218,7 +218,7 @@ def open_store() -> ReviewStore:
 
 
 def close_stores() -> None:
-    """Let go of the stores that `open_store` has opened."""
+    """Close the stores that `open_store` has opened."""
     with _opening:
         while _open:
             _open.popitem()[1].close()

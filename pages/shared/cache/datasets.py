@@ -424,5 +424,5 @@ def leave(key: tuple, part: str = "") -> None:
 
 
 def restart(key: tuple) -> None:
-    """Let go of a finished job, so that the next look starts it anew."""
+    """Discard a finished job, so that the next look starts it anew."""
     jobs().remove(_name(key))

@@ -80,7 +80,7 @@ def plot(figure: go.Figure, key: str, alt: str, **options):
 def download(
     table: Table, label: str, name: str, key: str, n_rows: int | None = None, settings: dict | None = None
 ) -> None:
-    """The table behind a picture, to take away as CSV, Excel or Parquet; written only when it is asked for.
+    """The table behind a picture, to export as CSV, Excel or Parquet; written only when it is asked for.
 
     Excel has the settings on a second sheet and Parquet in its metadata. CSV stays a plain table that any spreadsheet
     opens, so its settings are a file beside it.

@@ -1,4 +1,4 @@
-"""What a rater model's fit gives to take away, and how it came about."""
+"""What a rater model's fit gives to export, and how it came about."""
 
 import numpy as np
 import pandas as pd

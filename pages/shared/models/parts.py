@@ -1,4 +1,4 @@
-"""One rater model in detail: its raters, its cases, prevalence, and soft labels to take away."""
+"""One rater model in detail: its raters, its cases, prevalence, and soft labels to export."""
 
 import numpy as np
 import pandas as pd

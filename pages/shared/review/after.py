@@ -1,4 +1,4 @@
-"""After reviews: figures for the manager, the trail to take away, and decisions as a further rater."""
+"""After reviews: figures for the manager, the trail to export, and decisions as a further rater."""
 
 import pandas as pd
 import streamlit as st
@@ -140,7 +140,7 @@ def take_away(store: ReviewStore, dataset: Dataset) -> None:
     if not reviews:
         st.info("There is nothing to export yet.", icon=":material/hourglass_empty:")
         return
-    widgets.heading("To take away")
+    widgets.heading("Export")
     widgets.download(
         result_table(dataset, reviews), "State and result of every case", "review_results", "review_results"
     )

@@ -220,7 +220,7 @@ def _chosen(state: dict, key: str) -> None:
 
 
 def _press(key: str, name: str, several: bool) -> None:
-    """Choose a class; one that is chosen already is let go."""
+    """Choose a class; one that is chosen already is taken out."""
     state = st.session_state.get(f"chosen-{key}")
     if state is None:  # recorded in the meantime
         return

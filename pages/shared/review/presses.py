@@ -27,7 +27,7 @@ def _note(choice: bool, work: Callable[..., None], *args) -> None:
 
 
 def catch_up() -> None:
-    """Do what was pressed. A press is let go once it is done, so that a run cut short does it again."""
+    """Do what was pressed. A press is discarded once it is done, so that a run cut short does it again."""
     waiting = st.session_state.get(_WAITING, [])
     if not waiting:
         return
