@@ -1,15 +1,18 @@
-"""Chunks of cases: the unit of work. One shared thread pool, a cancel token, and progress.
+"""Chunks of cases: the unit of work. One shared thread pool, light work first; a cancel token, and progress.
 
 Kernels release the GIL, so threads over chunks use all cores; numba's own parallel loops would abort the process when
 two sessions enter at once.
 """
 
+import heapq
+import itertools
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from typing import Any, TypeVar
 
 from .errors import Cancelled
@@ -20,10 +23,18 @@ _inside = threading.local()
 
 
 class CancelToken:
-    """A flag that the user raises and the work looks at between chunks."""
+    """A flag that the user raises and the work looks at between chunks.
 
-    def __init__(self) -> None:
+    Attributes
+    ----------
+    lag : float
+        Seconds by which the work's chunks stand back behind those of others: heavy work lets light work go first, and
+        still goes on beside it.
+    """
+
+    def __init__(self, lag: float = 0.0) -> None:
         self._event = threading.Event()
+        self.lag = lag
 
     def cancel(self) -> None:
         """Ask the work to stop at the next chunk."""
@@ -48,6 +59,36 @@ def chunk_ranges(n_cases: int, size: int) -> list[tuple[int, int]]:
 @cache
 def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=os.cpu_count() or 1, thread_name_prefix="chunk")
+
+
+class _Line:
+    """What waits for a thread of the pool, in the order of when it came and of how far it stands back."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: list[tuple[float, int, Future[Any], Callable[[], Any]]] = []
+        self._number = itertools.count()
+
+    def submit(self, lag: float, work: Callable[[], Any]) -> Future[Any]:
+        """Queue a piece of work; each thread that becomes free takes the first, whichever was queued for it."""
+        future: Future[Any] = Future()
+        with self._lock:
+            heapq.heappush(self._waiting, (time.monotonic() + lag, next(self._number), future, work))
+        _pool().submit(self._take)
+        return future
+
+    def _take(self) -> None:
+        with self._lock:
+            _, _, future, work = heapq.heappop(self._waiting)
+        if not future.set_running_or_notify_cancel():
+            return
+        try:
+            future.set_result(work())
+        except BaseException as error:
+            future.set_exception(error)
+
+
+_line = _Line()
 
 
 def map_chunks(
@@ -93,7 +134,7 @@ def map_chunks(
     running: deque[Future[Any]] = deque()
     try:
         for chunk in waiting:
-            running.append(_pool().submit(guarded, chunk))
+            running.append(_line.submit(token.lag, partial(guarded, chunk)))
             if len(running) >= 2 * (os.cpu_count() or 1):
                 break
         done = 0
@@ -102,7 +143,7 @@ def map_chunks(
             done += 1
             token.check()
             for chunk in waiting:
-                running.append(_pool().submit(guarded, chunk))
+                running.append(_line.submit(token.lag, partial(guarded, chunk)))
                 break
             yield result
             _tell(progress, done / len(chunks))

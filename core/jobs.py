@@ -20,14 +20,15 @@ WORKERS = 3
 HEAVY = 3  # the cost from which a job may not take the last place
 UNSEEN = 4.0  # seconds without a connection after which a job gives its place away
 GIVEN_UP = 600.0  # and after which it ends
+LAG = 2.0  # seconds by which chunks of work stand back behind those of work that is lighter by one
 _BEAT = 0.5
 
 
 class JobToken(CancelToken):
     """A cancel token at which a job that nobody looks at waits, where it looks at it, until somebody does again."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, lag: float = 0.0) -> None:
+        super().__init__(lag)
         self.held = False
         self.park: Callable[[], None] = lambda: None
         self.stopped: Callable[[], None] = lambda: None
@@ -68,7 +69,7 @@ class Job:
         self.id = uuid.uuid4().hex
         self.title, self.cost = title, cost
         self.key = self.id if key is None else key
-        self.token = JobToken()
+        self.token = JobToken(LAG * max(0, cost - 1))
         self.sessions: set[str] = set()  # that asked for it
         self.watchers: set[str] = set()  # sessions, or parts of them, that look at it now
         self.session = ""  # in whose turn it runs

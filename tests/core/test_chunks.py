@@ -1,5 +1,6 @@
 """Chunks of cases on the shared threads."""
 
+import itertools
 import os
 import threading
 import time
@@ -148,6 +149,52 @@ def test_many_callers_share_the_threads_and_keep_their_own_results():
         for number, found in enumerate(callers.map(caller, range(8))):
             assert found == [chunk * number for chunk in range(40)]
     assert chunks._pool() is chunks._pool()
+
+
+@pytest.mark.parametrize(("lag", "light_first"), [(60.0, True), (0.0, False)])
+def test_chunks_of_light_work_go_before_those_of_heavy_work_that_waited_longer(lag, light_first):
+    """All threads are held until both have queued; without a lag the order is that of coming."""
+    queued, order = threading.Event(), []
+    with ThreadPoolExecutor(3) as callers:
+        held = [chunks._line.submit(-60.0, lambda: queued.wait(20)) for _ in range(CORES)]
+        heavy = callers.submit(
+            lambda: list(map_chunks(lambda _: order.append("heavy"), [0, 1], token=CancelToken(lag)))
+        )
+        until(lambda: len(chunks._line._waiting) == 2)
+        light = callers.submit(lambda: list(map_chunks(lambda _: order.append("light"), [0, 1])))
+        until(lambda: len(chunks._line._waiting) == 4)
+        queued.set()
+        assert len(heavy.result(20)) == len(light.result(20)) == 2
+        assert all(each.result(20) for each in held)
+    assert (order.index("light") < order.index("heavy")) == light_first
+    assert (order[-1] == "heavy") == light_first
+
+
+def until(true):
+    """Wait until something is true."""
+    for _ in range(2000):
+        if true():
+            return
+        time.sleep(0.01)
+    raise AssertionError("never true")
+
+
+def test_heavy_work_goes_on_beside_light_work_that_never_ends():
+    """Its chunks stand back by a time, and not for ever."""
+    ended = threading.Event()
+
+    def light():
+        for _ in itertools.takewhile(lambda _: not ended.is_set(), itertools.count()):
+            list(map_chunks(lambda _: time.sleep(0.002), list(range(4 * CORES))))
+
+    with ThreadPoolExecutor(3) as callers:
+        for _ in range(2):
+            callers.submit(light)
+        try:
+            heavy = callers.submit(lambda: list(map_chunks(abs, list(range(20)), token=CancelToken(0.02))))
+            assert heavy.result(20) == list(range(20))
+        finally:
+            ended.set()
 
 
 def test_the_message_of_a_cancelled_token_is_calm():

@@ -334,3 +334,8 @@ def test_with_nobody_left_a_job_is_cancelled_and_with_somebody_it_is_not(gate):
     assert not job.token.cancelled
     board.leave("key", "b/models")
     assert job.token.cancelled and board.get("key") is None
+
+
+def test_chunks_of_what_is_heavier_stand_back():
+    light, opening, heavy = (Job("test", cost=cost).token.lag for cost in (1, 2, 3))
+    assert light == 0 < opening < heavy
