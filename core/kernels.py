@@ -1,9 +1,59 @@
 """When a kernel is worth its machine code: loading that takes half a second, which a small file does not need."""
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
 SMALL = 4096
+_LOADING = threading.RLock()
+
+
+class LateKernel:
+    """A kernel whose compiler is imported with its first call; it stands in for a numba dispatcher.
+
+    Attributes
+    ----------
+    py_func : callable
+        The kernel as Python. Kernels that it calls must be of its module.
+    """
+
+    def __init__(self, py_func: Callable[..., Any], options: dict[str, Any]):
+        self.py_func, self._options, self._machine = py_func, options, None
+        self.__name__, self.__doc__, self.__module__ = py_func.__name__, py_func.__doc__, py_func.__module__
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run as machine code."""
+        return self.dispatcher()(*arguments)
+
+    @property
+    def signatures(self) -> list[Any]:
+        """Types for which machine code is loaded."""
+        return [] if self._machine is None else self._machine.signatures
+
+    def dispatcher(self) -> Any:
+        """What numba makes of it; the module's other late kernels are made with it, for it may call them."""
+        if self._machine is not None:
+            return self._machine
+        with _LOADING:
+            if self._machine is None:
+                from numba import njit
+
+                machine, around = njit(**self._options)(self.py_func), self.py_func.__globals__
+                for name, other in [pair for pair in around.items() if isinstance(pair[1], LateKernel)]:
+                    around[name] = machine if other is self else other.dispatcher()
+                self._machine = machine
+        return self._machine
+
+
+def late_njit(**options: Any) -> Callable[[Callable[..., Any]], LateKernel]:
+    """``numba.njit`` for kernels that reading a file needs: the compiler is imported when one is first called.
+
+    Parameters
+    ----------
+    **options
+        Of ``numba.njit``.
+    """
+    return lambda py_func: LateKernel(py_func, options)
 
 
 def for_size(kernel: Any, size: int) -> Callable[..., Any]:

@@ -1,10 +1,11 @@
 """Sorting of annotations into CSR, and scanning of delimited text. No bounds are checked here."""
 
 import numpy as np
-from numba import njit
+
+from ..kernels import late_njit
 
 
-@njit(cache=True, nogil=True)
+@late_njit(cache=True, nogil=True)
 def counting_sort(code, n_codes):
     """Stable order of ``code`` (values 0..n_codes-1) and the start of each value's run."""
     ptr = np.zeros(n_codes + 1, np.int64)
@@ -20,7 +21,7 @@ def counting_sort(code, n_codes):
     return ptr, order
 
 
-@njit(cache=True, nogil=True)
+@late_njit(cache=True, nogil=True)
 def blocks_from_ranks(entry_ptr, entry_class, entry_rank, order):
     """Entries in the new order of annotations, sorted by (rank, class) within each; blocks numbered 0, 1, ..."""
     new_ptr = np.zeros(order.size + 1, np.int64)
@@ -53,7 +54,7 @@ def blocks_from_ranks(entry_ptr, entry_class, entry_rank, order):
     return new_ptr, new_class, new_block
 
 
-@njit(cache=True, nogil=True)
+@late_njit(cache=True, nogil=True)
 def _closes_well(data, i, delimiter, quote):
     """Whether the quote at ``i`` has a partner that ends a field."""
     j = i + 1
@@ -69,7 +70,7 @@ def _closes_well(data, i, delimiter, quote):
     return False
 
 
-@njit(cache=True, nogil=True)
+@late_njit(cache=True, nogil=True)
 def scan_records(data, delimiter, quote, start, stop_after):
     """Records of delimited text, found byte by byte as RFC 4180 has it.
 
@@ -203,7 +204,7 @@ def scan_records(data, delimiter, quote, start, stop_after):
     )
 
 
-@njit(cache=True, nogil=True)
+@late_njit(cache=True, nogil=True)
 def count_classes(case_ptr, answer, n_classes):
     """Distinct classes and their counts per case, ascending by class."""
     n_cases = case_ptr.size - 1
@@ -231,7 +232,7 @@ def count_classes(case_ptr, answer, n_classes):
     return ptr, class_code[:n_entries].copy(), count[:n_entries].copy()
 
 
-@njit(cache=True, nogil=True)
+@late_njit(cache=True, nogil=True)
 def first_unsound_ranking(entry_ptr, entry_class, entry_block, n_classes):
     """The first annotation whose entries are no ranking, and what is wrong with it; -1 and 0 where all are.
 

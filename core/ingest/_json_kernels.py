@@ -1,10 +1,11 @@
 """Where the records of JSON text begin and end, found byte by byte (RFC 8259). No bounds are checked here."""
 
 import numpy as np
-from numba import njit
+
+from ..kernels import late_njit
 
 
-@njit(cache=True, nogil=True)
+@late_njit(cache=True, nogil=True)
 def scan_records_of_json(data, wanted, deepest):  # noqa: C901 - one state machine over bytes
     """The values at nesting depth ``wanted``: 1 for the elements of one array, 0 for values one after another.
 

@@ -1,10 +1,11 @@
 """Repeated answers of one rater on one case. No bounds are checked here."""
 
 import numpy as np
-from numba import njit
+
+from ..kernels import late_njit
 
 
-@njit(cache=True, nogil=True)
+@late_njit(cache=True, nogil=True)
 def repeated_pairs(case_ptr, order, rater, n_raters):
     """Which annotations come after another of the same rater on the same case.
 

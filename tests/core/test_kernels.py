@@ -3,19 +3,21 @@
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
+from numba.core.registry import CPUDispatcher
 
 from core.annotations._kernels import counting_sort, scan_records
 from core.ingest._repeat_kernels import repeated_pairs
-from core.kernels import SMALL, for_size
+from core.kernels import SMALL, for_size, late_njit
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL_FILE = "case,rater,class\n1,a,x\n1,b,y\n2,a,x\n2,b,x\n2,a,y\n"
-# What takes longer to load than the file to read: the compiler's own library, which any kernel brings with it.
+# What takes longer to load than the file to read.
 NOT_NEEDED = (
-    "numba.np.arraymath",
+    "numba",
     "scipy.linalg",
     "scipy.stats",
     "scipy.optimize",
@@ -45,6 +47,21 @@ def test_a_kernel_runs_as_python_where_data_are_small_and_its_code_is_not_loaded
     assert for_size(Kernel([]), SMALL + 1)() == "as machine code"
     assert for_size(Kernel(["(int32,)"]), 1)() == "as machine code"
     assert for_size(len, 1) is len
+
+
+def test_a_late_kernel_is_machine_code_from_its_first_call_and_so_are_those_that_it_calls():
+    """In a module of its own: kernels that are called are found by their names there."""
+    made = ModuleType("made")
+    made.late_njit = late_njit
+    exec(  # as a file would be
+        "@late_njit(nogil=True)\ndef twice(x):\n    return 2 * x\n"
+        "@late_njit(nogil=True)\ndef fourfold(x):\n    return twice(twice(x))\n",
+        made.__dict__,
+    )
+    fourfold, twice = made.fourfold, made.twice
+    assert (list(fourfold.signatures), fourfold.py_func.__name__) == ([], "fourfold")
+    assert fourfold(3) == 12 and len(fourfold.signatures) == 1
+    assert isinstance(made.twice, CPUDispatcher) and twice.dispatcher() is made.twice and twice(4) == 8
 
 
 @pytest.mark.parametrize("seed", range(5))
