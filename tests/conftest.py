@@ -47,7 +47,7 @@ LONGEST = [
     )
 ]
 MOST_REPEATED_PRESSES = 10  # in CI; a press without effect is one that a user would have made in vain
-MOST_SECOND_TRIES = 1  # in CI, of browser tests that failed and then passed: a race to be found, not a fault to be hidden
+MOST_SECOND_TRIES = 1  # in CI, of browser tests that failed and then passed: a race to be found, not to be hidden
 _spent = dict.fromkeys(BUDGETS, 0.0)
 _repeated: Counter[str] = Counter()
 _second_tries: dict[str, str] = {}
