@@ -76,9 +76,13 @@ def test_a_triangle_of_classes_has_each_mean_at_the_corner_of_its_name(drawn):
 
 def test_classes_that_draws_do_not_tell_apart_are_a_near_tie_whichever_of_them_the_worklist_names(drawn):
     tied = np.repeat([[0.6, 0.3, 0.1], [0.3, 0.6, 0.1]], [52, 48], axis=0)
-    for top, said in ((None, "Near tie: acne, mole"), ("mole", "Near tie: acne, mole"), ("wart", "wart is the most")):
+    near = "Near tie: acne, mole"
+    for top, said in ((None, near), ("mole", near), ("burn", near), ("wart", "wart is the most")):
         one_case._triangle(["acne", "mole", "wart"], 0.8 * tied, 0.2, LIGHT, top)
         assert title(drawn["simplex"]).startswith(said)
+    three = np.repeat([[0.6, 0.3, 0.1], [0.3, 0.6, 0.1], [0.1, 0.3, 0.6]], [34, 33, 33], axis=0)
+    one_case._triangle(["acne", "mole", "wart"], 0.8 * three, 0.2, LIGHT, "wart")
+    assert title(drawn["simplex"]) == "Near tie of all three"
 
 
 def test_what_leads_in_all_draws_is_said_without_a_number(drawn):
@@ -112,6 +116,18 @@ def test_the_three_likeliest_classes_are_corners_the_likeliest_on_top(drawn):
     assert means_at_corners(drawn["simplex"]) == pytest.approx({"mole": 0.5, "acne": 0.275, "wart": 0.225})
     highest = max(drawn["simplex"].layout.annotations, key=lambda note: note.y)
     assert highest.text == "mole" and title(drawn["simplex"]) == "mole leads in 75% of draws"
+
+
+def test_the_class_that_the_worklist_names_is_a_corner_where_draws_put_three_others_before_it(drawn):
+    class Four:
+        digest = "digest"
+        classes = ("acne", "burn", "mole", "wart")
+
+    share = np.tile([[0.31, 0.27, 0.22, 0.2], [0.27, 0.31, 0.2, 0.22]], (50, 1))
+    draws = case_draws(np.arange(4), share)
+    for top, corners in ((-1, {"acne", "burn", "mole"}), (3, {"wart", "acne", "burn"})):
+        one_case._simplex(Four, 4, draws, by_mean(draws), LIGHT, top)
+        assert set(means_at_corners(drawn["simplex"])) == corners
 
 
 def test_two_named_classes_have_all_others_together_as_the_third_corner(drawn):

@@ -159,7 +159,7 @@ def _simplex(view: Dataset, case: int, draws, by_mean: np.ndarray, theme, top: i
     if len(names) < TOP:
         _few_corners(view, draws, by_mean, names, theme)
         return
-    default = list(names)[:TOP]
+    default = sorted(names, key=lambda code: code != top)[:TOP]  # the one that the worklist names is never left out
     chosen = st.multiselect(
         "Corners of the triangle",
         list(names),
@@ -198,12 +198,15 @@ def _triangle(names: list[str], corners: np.ndarray, outside: float, theme, top:
     """The draws on a triangle; ``top`` is the class that the worklist calls the most plausible, of all classes."""
     corners = corners / corners.sum(axis=1, keepdims=True)
     leading = (corners.argmax(axis=1)[:, None] == np.arange(3)).mean(axis=0)
-    best, next_best = np.argsort(-leading, kind="stable")[:2]
+    best = int(np.argmax(leading))
     name = plotly(shorten(names[best], 22))
-    apart = leading[best] - leading[next_best]
-    error = np.sqrt((leading[best] + leading[next_best] - apart**2) / len(corners))
-    if outside > 0.005 and apart <= 2 * error and top in (None, names[best], names[next_best]):
-        title = f"Near tie: {plotly(shorten(names[best], 16))}, {plotly(shorten(names[next_best], 16))}"
+    apart = leading[best] - leading
+    level = apart <= 2 * np.sqrt((leading[best] + leading - apart**2) / len(corners))
+    tied = [names[k] for k in np.argsort(-leading, kind="stable") if level[k]]
+    if outside > 0.005 and len(tied) > 1 and (top not in names or top in tied):
+        title = "Near tie of all three"
+        if len(tied) == 2:
+            title = f"Near tie: {', '.join(plotly(shorten(name, 16)) for name in tied)}"
     elif outside > 0.005 and top in names:
         title = f"{plotly(shorten(top, 22))} is the most plausible class"
     elif outside > 0.005:  # of what is renormalised no share of draws is said: it is not the case's certainty
