@@ -60,19 +60,18 @@ def verdict(reliabilities: Sequence[float], evaluations: Sequence[Evaluation], m
     found = leaders(evaluations, metric)
     if not found:
         return "No classifier predicts a case of these data"
-    at = dict(zip(found, reliabilities, strict=False))
-    if len({leader.name for leader in found}) > 1:
-        first, last = found[0], found[-1]
-        if first.name == last.name:
-            last = next(leader for leader in found if leader.name != first.name)
+    others = [place for place, leader in enumerate(found) if leader.name != found[0].name]
+    if others:
+        place = len(found) - 1 if found[-1].name != found[0].name else others[0]
+        first, last = found[0], found[place]
         said = (
             "The choice does not survive" if any(_is_sure(one, sure) for one in found) else "No classifier leads surely"
         )
         verbs = ["leads" if _is_sure(one, sure) else "has the highest mean" for one in (first, last)]
         then = "" if verbs[0] == verbs[1] else f" {verbs[1]}"
         return (
-            f"{said}: {first.name} {verbs[0]} at γ = {at[first]:g} ({_surely(first)}), {last.name}{then} at γ = "
-            f"{at[last]:g} ({_surely(last)})"
+            f"{said}: {first.name} {verbs[0]} at γ = {reliabilities[0]:g} ({_surely(first)}), {last.name}{then} at γ = "
+            f"{reliabilities[place]:g} ({_surely(last)})"
         )
     known = [leader.p for leader in found if leader.p is not None]
     if not known:
