@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -17,12 +18,14 @@ from core.annotations.counts import class_counts
 from core.annotations.named_selection import Selection
 from core.certainty.top_sets import annotation_certainty
 from core.command_line import main
+from core.commands.fits import _of_posterior
 from core.errors import LimitError
 from core.evaluation.sweep_table import reliability_sweep
 from core.ingest.read_files import read
 from core.ingest.samples import load_sample
 from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
+from core.models.result import Spread
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.plackett_luce.trust import MixturePlackettLuce
 
@@ -195,6 +198,40 @@ def test_draws_tell_prevalence_convergence_checks_and_leave_one_out(answer):
     assert {"elpd_se", "rhat_max", "ess_min", "p_raters", "p_votes"} <= told.keys()
     assert told["as_in_paper"]["elpd"] == pytest.approx(-8749.87, abs=2)
     assert told["as_in_paper"]["n_annotations"] == 19_345
+
+
+def test_what_draws_tell_stands_under_its_own_name():
+    """Numbers that are 0 on every sample, and of which no two are alike here."""
+    prevalence = Spread(*(np.array([0.1, value]) for value in (0.02, 0.31, 0.42)))
+    found = SimpleNamespace(
+        classes=("x", "y"),
+        prevalence=np.array([0.64, 0.36]),
+        uncertainty=SimpleNamespace(prevalence=prevalence),
+    )
+    bayes = SimpleNamespace(
+        loo=SimpleNamespace(elpd=-812.5, se=13.5, n_high_k=4),
+        paper=SimpleNamespace(elpd=-790.0, se=11.25, n_annotations=345, n_high_k=6),
+        diagnostics=SimpleNamespace(rhat_max=1.03, ess_bulk_min=222.0, n_divergent=17, words="Not converged."),
+        checks=(
+            SimpleNamespace(kind="raters", headline=0.25, fails=False, n_statistics=8),
+            SimpleNamespace(kind="votes", headline=0.001, fails=True, n_statistics=5),
+        ),
+    )
+    assert _of_posterior(SimpleNamespace(fit=found, bayes=bayes)) == {
+        "pi": {"mean": 0.36, "sd": 0.02, "ci_low": 0.31, "ci_high": 0.42},
+        "elpd_loo": -812.5,
+        "elpd_se": 13.5,
+        "n_high_k": 4,
+        "as_in_paper": {"elpd": -790.0, "se": 11.25, "n_annotations": 345, "n_high_k": 6},
+        "rhat_max": 1.03,
+        "ess_min": 222.0,
+        "n_divergent": 17,
+        "convergence": "Not converged.",
+        "p_raters": 0.25,
+        "raters_check": {"fails": False, "n_statistics": 8},
+        "p_votes": 0.001,
+        "votes_check": {"fails": True, "n_statistics": 5},
+    }
 
 
 def test_the_baseline_without_parameters_tells_its_checks_and_scores(answer):

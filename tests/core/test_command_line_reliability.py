@@ -9,7 +9,9 @@ from core.certainty.held_out_readers import held_out_curve
 from core.certainty.truth_curve import truth_curve
 from core.command_line import main
 from core.ingest.read_files import read
+from core.ingest.samples import load_sample
 from core.plausibility.dirichlet import DirichletCounts
+from core.plausibility.plackett_luce.gibbs import PlackettLuce
 
 
 @pytest.fixture
@@ -69,7 +71,11 @@ def test_rankings_of_a_sample(run):
     told = json.loads(run("plackett-luce", "dermatology", "--draws", "40").out)
     assert told["opens_at"] == 3 and told["n_held_out"] == 12
     assert [mark["mark"] for mark in told["marks"]][-1] == "published"
-    assert all(row["mc_se"] > 0 for row in told["curve"])
+    curve = held_out_curve(load_sample("dermatology"), PlackettLuce(), n_draws=40)
+    assert (curve.mc_se > 0).all() and (curve.bias != 0).any()
+    for key in ("reliability", "score", "diff", "bias", "mc_se"):
+        assert [row[key] for row in told["curve"]] == getattr(curve, key).tolist()
+    assert (told["at_end"], told["left_out"]) == (curve.at_end, 0)
     assert "ε/γ alone" in json.loads(run("prirn", "dermatology").out)["note"]
 
 
@@ -100,6 +106,16 @@ def test_the_truth_is_that_of_the_library(run, files):
     known = dict(line.split(",") for line in files[1].read_text().splitlines()[1:])
     codes = np.array([data.classes.index(known[case]) for case in data.cases], np.int32)
     curve = truth_curve(replace(data, gold=codes), DirichletCounts())
-    told = json.loads(run("dirichlet", files[0], "--gold", files[1]).out)["gold"]
-    assert told["cross_validated"] == curve.cross_validated
-    assert [row["log_loss"] for row in told["curve"]] == curve.log_loss.tolist()
+    answer = json.loads(run("dirichlet", files[0], "--gold", files[1]).out)
+    told = answer["gold"]
+    assert curve.low < curve.best < curve.high
+    for name in ("best", "low", "high", "cross_validated"):
+        assert told[name] == getattr(curve, name)
+    for name in ("reliability", "certainty", "right", "log_loss", "log_loss_low", "log_loss_high", "ece", "ece_low"):
+        assert [row[name] for row in told["curve"]] == getattr(curve, name).tolist()
+    assert told["diagram"] == [
+        {name: getattr(one, name) for name in ("low", "high", "n", "certainty", "right", "right_low", "right_high")}
+        for one in curve.diagram(curve.best)
+    ]
+    (mark,) = [mark for mark in answer["marks"] if mark["mark"] == "gold"]
+    assert (mark["reliability"], mark["low"], mark["high"]) == (curve.best, curve.low, curve.high)

@@ -78,6 +78,9 @@ def test_gold_judges_where_it_is_given_and_stands_beside_the_model_where_it_does
         assert row["gold"]["ci_low"] < row["gold"]["right"] < row["gold"]["ci_high"]
     by_rater = [{row["rater"]: row["accuracy"] for row in one["raters"]} for one in (plain, beside)]
     assert by_rater[0] == by_rater[1]
+    wrong = {row["rater"]: row["expected_wrong"] for row in plain["raters"]}["r11"]
+    assert wrong > 50 and (plain["n_low"], plain["wrong_of_low"]) == (1, pytest.approx(wrong))
+    assert plain["n_below"] == pytest.approx(sum(1 - row["p_acceptable"] for row in plain["raters"]))
     for one in (plain, judged, beside):
         assert [(row["rater"], row["flags"][0]) for row in one["raters"] if row["flags"]] == [("r11", "low")]
         assert one["flagged"] == ["r11"]
@@ -129,4 +132,17 @@ def test_one_answer_a_case_claims_nothing(run, tmp_path):
     file.write_text("case,rater,class\n" + "".join(f"{i},r{i % 3},{'xy'[i % 2]}\n" for i in range(30)))
     answer = json.loads(run("raters", file))
     assert answer["why_not"] == "no case has answers of two raters"
+    assert answer["why_no_order"].startswith("most cases have two raters or fewer, and of two who differ ")
     assert answer["flagged"] == []
+    (note,) = answer["notes"]
+    assert note.startswith("Not estimable: ") and note.endswith("Raters are judged by majority vote.")
+
+
+def test_rankings_that_count_for_nothing_are_counted(run, tmp_path):
+    file = tmp_path / "ranked.csv"
+    lines = [
+        f"{case},{rater},{rank},{'xyz'[(case + rank) % 3]}" for case in range(9) for rater in "abc" for rank in (1, 2)
+    ]
+    file.write_text("\n".join(["case,rater,rank,class", *lines, "9,a,1,x", "9,a,1,y", "8,d,1,z", "8,d,1,y"]))
+    assert json.loads(run("raters", file))["left_out"] == 2
+    assert json.loads(run("reliability", "dirichlet", file))["left_out"] == 2

@@ -220,6 +220,21 @@ def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_num
     ]
 
 
+def test_the_leading_classifier_stands_with_its_own_accuracy_by_gold():
+    """Of three classifiers the second is the one that is named; it predicts four of the six cases, three rightly."""
+    codes = np.repeat(np.arange(6), 2), np.tile([0, 1], 6), np.repeat([0, 1, 2, 0, 1, 2], 2)
+    data = Dataset.from_classes("made", tuple("abcdef"), ("r", "s"), ("x", "y", "z"), *codes)
+    data = replace(data, gold=np.array([0, 1, 2, 0, 1, 2]))
+    said = {"net": "xxxxxx", "tree": "xyzy", "bush": "zzzzzz"}
+    found = []
+    for name, classes in said.items():
+        rows = [f"{case},{code},1" for case, code in zip("abcdef", classes, strict=False)]
+        found += open_predictions(name, "\n".join(["case,class,score", *rows]).encode(), data)
+    views = SimpleNamespace(plausible=data, classifiers=tuple(found))
+    by_gold = [home_numbers._classifier_by_gold(views, name, "top1_accuracy") for name in ("tree", "net")]
+    assert by_gold == ["; by gold .75 (.30 to .95) on 4 cases", "; by gold .33 (.10 to .70) on 6 cases"]
+
+
 @pytest.mark.parametrize(
     ("flagged", "words"),
     [
@@ -532,6 +547,8 @@ def test_agreement_over_time_is_said_of_the_first_and_the_last_window_that_have_
     title = drawn["over_time"].layout.title.text.replace("<br>", " ")
     assert title == "SPA was .50 (.40 to .52) in week 1 and is .62 (.52 to .64) in week 3"
     assert said[0].startswith("3 cases without a date ")
+    table = left["over_time_table"]  # of the cases with two answers, not of all that began
+    assert list(table["cases"]) == [40] * 5 and list(table["answers"]) == [90] * 5
 
 
 WINDOW = {
@@ -556,14 +573,15 @@ def test_pairs_that_met_too_seldom_are_counted_among_all_pairs(said):
 
 
 def test_two_raters_differ_on_some_of_their_pairs_of_answers(monkeypatch, said):
-    """r answered case 0 twice: two pairs of answers there, of which one differs, and one case each elsewhere."""
-    codes = np.array([0, 0, 0, 1, 1, 2, 2, 3]), np.array([0, 0, 1, 0, 1, 0, 1, 1]), np.array([0, 1, 0, 1, 0, 1, 1, 0])
-    view = Dataset.from_classes("made", tuple("abcd"), ("r", "s"), ("x", "y"), *codes)
+    """r answered cases a and e twice: two pairs of answers each, of which one and both differ."""
+    case, rater = np.array([0, 0, 0, 1, 1, 2, 2, 3, 4, 4, 4]), np.array([0, 0, 1, 0, 1, 0, 1, 1, 0, 0, 1])
+    codes = case, rater, np.array([0, 1, 0, 1, 0, 1, 1, 0, 1, 1, 0])
+    view = Dataset.from_classes("made", tuple("abcde"), ("r", "s"), ("x", "y"), *codes)
     monkeypatch.setattr(DeltaGenerator, "selectbox", lambda *a, key, **_: a[2][key == "pair_second"])
     monkeypatch.setattr(widgets, "open_case_table", lambda frame, *_, **__: said.append(frame.values.tolist()))
     agreement_raters._two(view, SimpleNamespace(raters=view.raters))
-    assert said[0] == "**r** and **s** differ on 2 of 4 pairs of answers (2 cases). Choose a row to open the case."
-    assert said[1] == [["a", "y", "x"], ["b", "y", "x"]]
+    assert said[0] == "**r** and **s** differ on 4 of 6 pairs of answers (3 cases). Choose a row to open the case."
+    assert said[1] == [["a", "y", "x"], ["b", "y", "x"], ["e", "y", "x"], ["e", "y", "x"]]
 
 
 def test_raters_agree_with_the_others_and_with_themselves_each_with_its_own_interval(

@@ -56,10 +56,10 @@ def test_the_loss_of_certainty_stands_in_its_own_interval(dataset, theme):
 
 @BOTH
 def test_the_diagram_draws_both_ends_of_every_bin(theme):
-    bins = (ReliabilityBin(0.5, 0.6, 12, 0.55, 0.40, 0.22, 0.71), ReliabilityBin(0.9, 1.0, 30, 0.95, 0.80, 0.62, 0.91))
+    bins = (ReliabilityBin(0.5, 0.6, 12, 0.58, 0.40, 0.22, 0.71), ReliabilityBin(0.9, 1.0, 30, 0.93, 0.80, 0.62, 0.91))
     diagonal, points = reliability_diagram(bins, theme, "title").data
     assert (list(diagonal.x), list(diagonal.y)) == ([0, 1], [0, 1])
-    assert list(points.x) == [0.55, 0.95] and list(points.y) == [0.40, 0.80]
+    assert list(points.x) == [0.58, 0.93] and list(points.y) == [0.40, 0.80]
     assert list(points.error_y.array) == pytest.approx([0.31, 0.11])
     assert list(points.error_y.arrayminus) == pytest.approx([0.18, 0.18])
     assert list(points.customdata) == [12, 30]

@@ -141,7 +141,8 @@ def test_of_many_classes_those_that_the_rater_met_most_are_shown_in_their_own_or
     assert figure.data[0].text[3][11] == number(model.confusion[1, kept[3], kept[11]])
     assert figure.data[0].texttemplate == "%{text}"
     assert list(figure.layout.xaxis.ticktext) == [f"class {k}" for k in kept]
-    assert [text.split("<")[0] for text in figure.layout.yaxis.ticktext] == [f"class {k}" for k in kept]
+    assert list(figure.layout.yaxis.ticktext) == [f"class {k}<br>n ≈ {model.evidence[1, k]:,.0f}" for k in kept]
+    assert figure.data[0].hovertext[11][3].endswith(f"<br>about {model.evidence[1, kept[11]]:,.1f} annotations")
 
 
 def test_a_cell_whose_interval_is_not_known_has_none():

@@ -10,7 +10,7 @@ from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
 from core.raters._chart_kernels import WARM_UP, change_points, chart_of
 from core.raters.accuracy_windows import POINTS, windows_of
-from core.raters.drift import change_point, drift_chances, drift_of
+from core.raters.drift import _tail, change_point, drift_chances, drift_of
 from core.raters.leave_one_rater_out import panel_of
 from core.text import number
 from tests.core.raters.raters_simulated import rebuilt, simulated
@@ -91,6 +91,19 @@ def test_chances_of_all_raters_are_those_of_their_charts(stable):
     # The sequential chance rests on 10 hits: a relative error of about 1/√10.
     assert (np.abs(chances - each) <= 4 * each / np.sqrt(10) + 0.01).all()
     np.testing.assert_array_equal(chances, drift_chances(stable))
+
+
+def test_a_chance_beyond_all_orders_is_that_of_the_tail_beyond_their_highest_tenth():
+    """Highest points from an exponential distribution of mean 2: the chance of as high a chart is e^(-height/2)."""
+    highest = -2 * np.log((np.random.default_rng(5).permutation(2000) + 0.5) / 2000)
+    start = np.quantile(highest, 0.9)
+    for reached in highest.max() + np.array([0.5, 4.0]):
+        found = _tail(highest, 2000, reached)
+        assert found == pytest.approx(0.1 * np.exp(-(reached - start) / (highest[highest > start] - start).mean()))
+        assert np.log(found) == pytest.approx(-reached / 2, abs=0.1)
+    tenth = np.sort(highest)[-10]
+    assert _tail(highest, 2000, tenth) == pytest.approx(11 / 2001)  # ten are as high: they are counted
+    assert _tail(np.array([3.0, 1.0, 2.0, 9.0]), 3, 2.0) == pytest.approx(2 / 3)  # of the orders that were drawn
 
 
 @pytest.mark.parametrize("fall", [0.35, 0.5])

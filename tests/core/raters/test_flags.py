@@ -2,12 +2,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.special import gammaln
 from scipy.stats import betabinom, binom
+from scipy.stats import t as student
 
 from core.raters.carelessness import beta_binomial_tail, carelessness
 from core.raters.flags import Evidence, holm, raise_flags
 from core.raters.monitoring import monitor
-from core.raters.tempo import tempo
+from core.raters.tempo import _p_fast, tempo
 from tests.benchmarks.rater_monitoring import SETTINGS, flagged, simulate
 from tests.core.raters.raters_simulated import rebuilt, simulated
 
@@ -97,15 +99,15 @@ def test_the_beta_binomial_tail_is_the_sum_of_its_probabilities():
     np.testing.assert_allclose(beta_binomial_tail(x, n, one, two), expected, rtol=1e-9)
 
 
-def panel(rater, top, answer, n_classes, time=None):
-    """Annotations of cases of which the others are certain, in their order."""
+def panel(rater, top, answer, n_classes, time=None, sure=1.0):
+    """Annotations of cases of which the others are certain, or ``sure`` of each, in their order."""
     n = len(rater)
     dataset = SimpleNamespace(
         n_raters=max(rater) + 1, n_classes=n_classes, rater=np.array(rater), answer=np.array(answer)
     )
     order = np.argsort(rater, kind="stable")
     return SimpleNamespace(
-        dataset=dataset, judged=np.ones(n, bool), sure=np.ones(n), top=np.array(top), order=order, time=time
+        dataset=dataset, judged=np.ones(n, bool), sure=np.full(n, sure), top=np.array(top), order=order, time=time
     )
 
 
@@ -132,3 +134,78 @@ def test_a_favourite_is_as_surprising_as_one_of_all_classes_may_be():
     assert (found.favourite[0], found.n_favourite[0], found.n_over[0], found.n_regardless[0]) == (3, 24, 3, 16)
     assert found.p_favourite[0] == pytest.approx(4 * betabinom.sf(15, 24, 1, 3))
     assert found.p_favourite[1] == 1 and found.n_far.tolist() == [24, 0]
+
+
+@pytest.mark.parametrize(
+    ("n_others", "n_same", "n_far"), [(9, 0, 0), (10, 0, 1), (20, 1, 0), (21, 1, 1), (40, 2, 0), (41, 2, 1)]
+)
+def test_far_off_is_what_less_than_one_in_twenty_of_ten_others_or_more_say(n_others, n_same, n_far):
+    """The rater's own five other answers on the class are not among those of the others."""
+    others = [2] * n_same + [0] * (n_others - n_same)
+    found = carelessness(panel([0] * 6 + [1] * n_others, [0] * (6 + n_others), [0] * 5 + [2] + others, 3))
+    assert found.n_clear.tolist() == [6, n_others] and found.n_far.tolist() == [n_far, 0]
+
+
+def test_the_others_are_certain_from_nine_tenths_on():
+    made = [0, 0, 0, 0], [0, 1, 0, 1], [0, 0, 0, 0], 2, np.arange(4)
+    for sure, n_clear, n_turns in ((0.9, 4, 3), (np.nextafter(0.9, 0), 0, 0)):
+        found = panel(*made, sure=sure)
+        assert carelessness(found).n_clear.tolist() == [n_clear] and tempo(found).n_turns.tolist() == [n_turns]
+
+
+def evidence(count, prior):
+    """Log probability of answers in one order, whose shares are from a Dirichlet distribution."""
+    return gammaln(prior.sum()) - gammaln(count.sum() + prior.sum()) + (gammaln(count + prior) - gammaln(prior)).sum()
+
+
+def test_the_factor_of_blind_answers_is_what_a_slow_sum_says_and_one_rater_of_a_hundred_is_taken_for_blind():
+    """Two pseudo-answers behind each row: as the others answer on the class, of which two more are taken as known."""
+    rng = np.random.default_rng(2)
+    rater, top, answer = rng.integers(3, size=90), rng.integers(3, size=90), rng.integers(3, size=90)
+    answer = np.where((rater > 0) & (rng.random(90) < 0.7), top, answer)
+    top[rater == 2] = 1  # on one class alone nothing can be said
+    found = carelessness(panel(rater, top, answer, 3))
+    counts = np.zeros((3, 3, 3))
+    np.add.at(counts, (rater, top, answer), 1)
+    usual = (counts.sum(axis=(0, 1)) + 1) / (90 + 3)
+    for j in range(2):
+        others = counts.sum(axis=0) - counts[j]
+        honest = 0.0
+        for k in range(3):
+            expected = (others[k] + np.eye(3)[k] + usual) / (others[k].sum() + 2)
+            honest += evidence(counts[j, k], 2 * expected)
+        factor = evidence(counts[j].sum(axis=0), 2 * usual) - honest
+        assert found.log_factor[j] == pytest.approx(factor)
+        assert found.spam[j] == pytest.approx(np.exp(factor) / (np.exp(factor) + 99))
+    assert np.isnan(found.log_factor[2]) and np.isnan(found.spam[2])
+
+
+def test_a_sitting_ends_after_half_an_hour_and_its_median_is_between_the_middle_two():
+    """Gaps of 10, 30, 1800, 1801 and 9 seconds; somebody else answers once."""
+    time = np.array([1200, 1210, 1240, 3040, 4841, 4850, 1200])
+    made = panel([0] * 6 + [1], [0] * 7, [0] * 7, 2, time)
+    found = tempo(made)
+    assert found.n_gaps.tolist() == [4, 0] and found.n_sittings.tolist() == [2, 1]
+    assert found.seconds[0] == 20 and np.isnan(found.seconds[1]) and found.why_no_speed == ""
+    shorter = tempo(made, sitting=1799)
+    assert (shorter.n_gaps[0], shorter.n_sittings[0], shorter.seconds[0]) == (3, 3, 10)
+
+
+@pytest.mark.parametrize(("step", "n_gaps"), [(1200, 4), (86_400, 0)])
+def test_times_are_days_where_all_of_them_are_midnights(step, n_gaps):
+    found = tempo(panel([0] * 5, [0] * 5, [0] * 5, 2, step * np.arange(5)))
+    assert found.n_gaps.tolist() == [n_gaps] and bool(found.why_no_speed) == (n_gaps == 0)
+
+
+def test_speed_is_judged_from_ten_times_on_and_among_four_raters_or_more():
+    """Log median against those of the others, as one more draw from their normal distribution."""
+    seconds = np.array([4.0, 20.0, 25.0, 30.0, 0.0, 3.0, np.nan])
+    n_gaps = np.array([10, 10, 11, 40, 50, 9, 0])
+    found = _p_fast(seconds, n_gaps)
+    logs = np.log(seconds[:4])
+    for j in range(4):
+        others = np.delete(logs, j)
+        score = (logs[j] - others.mean()) / (others.std(ddof=1) * np.sqrt(1 + 1 / 3))
+        assert found[j] == pytest.approx(student.cdf(score, 2))
+    assert found[4:].tolist() == [1, 1, 1]
+    assert _p_fast(seconds[1:], n_gaps[1:]).tolist() == [1] * 6

@@ -19,20 +19,25 @@ from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection
 from core.chunks import CancelToken
 from core.errors import Cancelled, InputError
+from core.evaluation.choice import verdict
 from core.evaluation.predictions import read_predictions
+from core.evaluation.sweep_table import reliability_sweep
+from core.figures.theme import LIGHT
 from core.ingest.formats.tables import open_table
 from core.ingest.samples import SAMPLES, sample_predictions
 from core.methods import every_method, offered
+from core.models.majority import MajorityVote
 from core.raters.monitoring import monitor
 from core.raters.report_card import report_card
 from core.raters.to_act_on import raters_to_act_on
+from core.report import data_sections
 from core.report.blocks import Grid, Section, Words
 from core.report.build import SECTIONS, ReportRequest, build_report
 from core.report.data_sections import provenance
 from core.report.methods import SENTENCES, methods_text
 from core.report.page import to_html
 from core.report.rater_card import rater_report
-from core.report.truth_sections import certainty
+from core.report.truth_sections import certainty, classifiers
 
 NASTY = b"case,rater,class\n" + b"".join(
     b"</script><script>alert(1)</script>%d,<img src=x onerror=alert(1)>%d,![](http://x/y.png)%d\n"
@@ -214,6 +219,68 @@ def test_the_least_certain_cases_stand_with_their_own_risk():
     assert listed["case"].tolist() == list("fedcba") and (np.diff(listed["certainty"]) >= 0).all()
     assert listed["most plausible"].tolist() == ["mild", "grave", "grave", "mild", "grave", "mild"]
     assert listed["risk"].tolist() == ["low", "high", "high", "low", "high", "low"]
+
+
+def test_classifiers_stand_at_each_trust_with_their_own_ends_and_number_of_cases():
+    """Seven classes, so that the first three of a list count; one classifier predicts two cases fewer."""
+    rng = np.random.default_rng(3)
+    case, rater = np.repeat(np.arange(12), 4), np.tile(np.arange(4), 12)
+    answer = np.where(rng.random(48) < 0.6, case % 7, rng.integers(7, size=48))
+    made = Dataset.from_classes("made", list("abcdefghijkl"), list("rstu"), list("ABCDEFG"), case, rater, answer)
+    rows = [
+        f"{name},{case_id},{'ABCDEFG'[code]},{rng.random():.3f}"
+        for name, cases in (("net", "abcdefghijkl"), ("tree", "abcdefghij"))
+        for case_id in cases
+        for code in rng.permutation(7)
+    ]
+    found = read_predictions(open_table("\n".join(["classifier,case,class,score", *rows]).encode()), made, "made")
+    request = request_of(made, classifiers=tuple(found), seed=5)
+    lead, picture, grid = classifiers(request, ["classifiers"], None, None)
+    how = {"classifiers": found, "n_draws": 100, "seed": 5}
+    sweep = reliability_sweep(request.model, made, (1.0, 3.0), **how)
+    assert lead.text == f"{verdict(sweep.reliabilities, sweep.evaluation, 'top3_accuracy')}."
+    each = [(one, name) for one in sweep.evaluation for name in ("net", "tree")]
+    values = [one.values[name]["top3_accuracy"] for one, name in each]
+    assert [value.n_cases for value in values] == [12, 10, 12, 10]
+    expected = {
+        "γ": ["1", "1", "3", "3"],
+        "classifier": ["net", "tree"] * 2,
+        "mean": [value.mean for value in values],
+        "ci_low": [value.ci_low for value in values],
+        "ci_high": [value.ci_high for value in values],
+        "against the point estimate": [value.point for value in values],
+        "cases": [12, 10, 12, 10],
+    }
+    pd.testing.assert_frame_equal(grid.table, pd.DataFrame(expected))
+    assert grid.caption.startswith("top-3 accuracy over plausible truths")
+    lines = [trace for trace in picture.draw(LIGHT).data if trace.mode == "lines+markers"]
+    assert [list(line.y) for line in lines] == [expected["mean"][::2], expected["mean"][1::2]]
+
+
+def test_raters_of_the_report_are_those_of_the_raters_page_and_a_class_that_falls_may_be_the_most_moved(monkeypatch):
+    table = monitor(load_sample("anaesthesia"))
+    vote = MajorityVote().fit(load_sample("anaesthesia"))
+    moved = np.zeros(len(vote.classes))
+    moved[:3] = 0.03, 0.04, -0.07
+    panel = replace(table.panel, fit=replace(table.panel.fit, prevalence=vote.prevalence + moved))
+    monkeypatch.setattr(data_sections, "monitor", lambda *_, **__: replace(table, panel=panel))
+    *_, picture, grid = data_sections.raters(request_of(load_sample("anaesthesia")), ["raters"], None, None)
+    title = picture.draw(LIGHT).layout.title.text.replace("<br>", " ")
+    before = vote.prevalence[2]
+    assert title.startswith(f"Most moved: {vote.classes[2]}, {before:.1%} by vote, {before - 0.07:.1%} by ")
+    found = raters_to_act_on(replace(table, panel=panel)).acceptable
+    order = found.order()
+    expected = {
+        "rater": [table.raters[rater] for rater in order],
+        "annotations": found.n_annotations[order],
+        "accuracy": found.accuracy.value[order],
+        "ci_low": found.accuracy.low[order],
+        "ci_high": found.accuracy.high[order],
+        "judged by": ["model"] * len(order),
+        "expected wrong": found.expected_wrong[order],
+    }
+    for name, values in expected.items():
+        assert list(grid.table[name]) == list(values), name
 
 
 def test_a_selection_is_said_and_stands_in_the_commands():

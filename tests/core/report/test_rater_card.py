@@ -1,13 +1,17 @@
 """A rater's report names nobody else and shows what was found."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from core import load_sample
+from core.figures.raters import rater_over_time
+from core.figures.theme import LIGHT
 from core.raters.monitoring import monitor
-from core.raters.report_card import report_card
+from core.raters.report_card import Disagreement, report_card
 from core.raters.to_act_on import raters_to_act_on
-from core.report.rater_card import _answers, rater_report
+from core.report.rater_card import _answers, _differences, _over_time, _summary, rater_report
 
 
 @pytest.fixture(scope="module")
@@ -47,3 +51,69 @@ def test_answers_by_class_are_the_raters_own_beside_the_share_of_the_pool(table,
     }
     for name, expected in numbers.items():
         np.testing.assert_array_equal(found[name], expected, err_msg=name)
+
+
+@pytest.fixture(scope="module")
+def card(table, act):
+    """That of the drifting rater, each of whose numbers is met once."""
+    found = report_card(table, act, "R04")
+    return replace(
+        found,
+        n_annotations=1234,
+        n_cases=1100,
+        n_judged=987,
+        n_clear=654,
+        accuracy=(0.71, 0.62, 0.79),
+        pool_accuracy=(0.84, 0.81, 0.9),
+        agreement=(0.55, 0.44, 0.66),
+        seconds=37.4,
+        pool_seconds=21.6,
+        flags=(("Got worse", "since May."), ("Much faster", "2 seconds.")),
+        differences=(
+            Disagreement("c7", "acne", "mole", 0.99, 5, 4, None),
+            Disagreement("c2", "wart", "acne", 0.93, 3, 2, None),
+        ),
+        n_differences=60,
+    )
+
+
+def test_every_number_of_the_summary_stands_in_its_own_line(card):
+    lead, *signs, grid = _summary(card)
+    assert (lead.text, lead.kind) == ("2 signs to talk about.", "lead")
+    assert [one.text for one in signs] == ["Got worse: since May.", "Much faster: 2 seconds."]
+    lines = {
+        "answers": "1,234 on 1,100 cases",
+        "answers that others judge": "987, of them 654 on cases they are certain of",
+        "accuracy, as the model judges": ".71 (.62 to .79)",
+        "accuracy of the pool, median and middle half": ".84 (.81 to .90)",
+        "agreement with others": ".55 (.44 to .66)",
+        "median seconds between answers": "37",
+        "the same in the pool": "22",
+    }
+    assert dict(grid.table.to_numpy().tolist()) == lines
+    unknown = replace(card, judged_by="gold", accuracy=None, pool_accuracy=None, agreement=None, seconds=None)
+    told = dict(_summary(unknown)[-1].table.to_numpy().tolist())
+    assert [told[name] for name in (*list(lines)[3:6], "accuracy, as gold judges")] == ["–"] * 4
+
+
+def test_each_difference_has_its_own_class_and_those_of_the_others_who_agree(card):
+    (grid,) = _differences(card)
+    assert grid.table.to_numpy().tolist() == [
+        ["c7", "acne", "mole", 0.99, "4 of 5"],
+        ["c2", "wart", "acne", 0.93, "2 of 3"],
+    ]
+    assert list(grid.table.columns) == ["case", "answered", "the others", "how sure", "of them agree"]
+    assert grid.caption == "60 cases in all, most certain first."
+    assert "On no case" in _differences(replace(card, differences=(), n_differences=0))[0].text
+
+
+def test_what_is_said_over_time_is_of_the_chart_that_is_drawn(card):
+    drift = replace(card.over_time, false_alarm=0.1, before=0.88, after=0.43)
+    picture, words = _over_time(replace(card, over_time=drift))
+    assert words.text == (
+        "A stable rater's chart crosses the limit with probability 10%. This one does: accuracy .88 before, .43 after."
+    )
+    assert picture.draw(LIGHT).data == rater_over_time(drift, LIGHT, "").data
+    assert "This one does" not in _over_time(replace(card, over_time=replace(drift, alarm=None)))[1].text
+    (why,) = _over_time(replace(card, over_time=None, why_not_over_time="There are no times."))
+    assert why.text == "There are no times."
