@@ -12,6 +12,7 @@ from ..annotations.dataset import Dataset
 from .result import RaterModelFit
 
 _Z95 = 1.959963984540054
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,6 +86,22 @@ def rater_summary(dataset: Dataset, fit: RaterModelFit) -> RaterSummary:
         np.nan_to_num(high, nan=np.inf) < chance,
         fit.uncertainty is not None,
     )
+
+
+def leaning(bias: np.ndarray) -> np.ndarray:
+    """The class that stands too often among a rater's answers, by the most; -1 where none does, or nothing is known.
+
+    Parameters
+    ----------
+    bias : ndarray, shape (n_raters, n_classes)
+        As of `RaterSummary`.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_raters,)
+    """
+    known = np.nan_to_num(bias)
+    return np.where(known.max(axis=1) > _ROUNDING, known.argmax(axis=1), -1)
 
 
 def _dependence(confusion: np.ndarray, met: np.ndarray) -> np.ndarray:

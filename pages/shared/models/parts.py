@@ -10,7 +10,7 @@ from core.figures import rater_models as rater_figures
 from core.models.catalogue import Fitted
 from core.models.explain import explain
 from core.models.hierarchical import METHOD as HIERARCHICAL
-from core.models.rater_summary import RaterSummary, rater_summary
+from core.models.rater_summary import RaterSummary, leaning, rater_summary
 from core.models.result import RaterModelFit
 from core.text import markdown, number, plotly, plural, shorten, with_interval
 from pages.shared.kit import columns, widgets
@@ -101,7 +101,7 @@ def raters(shown: Fitted, theme) -> None:
 
 
 def _rater_frame(fit: RaterModelFit, summary) -> pd.DataFrame:
-    most = np.nan_to_num(summary.bias).argmax(axis=1)
+    leans = leaning(summary.bias)
     flags = np.where(
         summary.adversarial,
         "worse than chance",
@@ -120,8 +120,8 @@ def _rater_frame(fit: RaterModelFit, summary) -> pd.DataFrame:
         for code, name in enumerate(fit.classes):
             frame[f"right on {name}"] = fit.confusion[:, code, code]
     frame["dependence"] = summary.dependence
-    frame["leans to"] = [fit.classes[code] for code in most]
-    frame["bias"] = summary.bias[np.arange(len(most)), most]
+    frame["leans to"] = [fit.classes[code] if code >= 0 else "" for code in leans]
+    frame["bias"] = np.where(leans >= 0, summary.bias[np.arange(len(leans)), leans], np.nan)
     frame["sign"] = flags
     return frame
 

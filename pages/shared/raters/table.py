@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.models.rater_summary import leaning
 from core.raters.monitoring import RaterTable
 from core.raters.rates import Rates
 from core.raters.to_act_on import ToActOn
@@ -28,7 +29,7 @@ _NUMBERS = (
 def frame_of(table: RaterTable, act: ToActOn, blind: Rates | None) -> pd.DataFrame:
     """One row for each rater; columns in which nothing is known are left out."""
     judged = act.acceptable
-    most = np.argmax(np.abs(np.nan_to_num(table.bias)), axis=1)
+    leans = leaning(table.bias)
     flags: list[list[str]] = [[] for _ in table.raters]
     for flag in act.flags:
         flags[flag.rater].append(flag.title)
@@ -46,8 +47,8 @@ def frame_of(table: RaterTable, act: ToActOn, blind: Rates | None) -> pd.DataFra
         "right by gold": judged.gold.value,
         "gold annotations": np.where(judged.gold.n > 0, judged.gold.n, np.nan),
         "with others": table.agreement.value,
-        "leans to": [table.classes[code] for code in most],
-        "bias": table.bias[np.arange(len(most)), most],
+        "leans to": [table.classes[code] if code >= 0 else "" for code in leans],
+        "bias": np.where(leans >= 0, table.bias[np.arange(len(leans)), leans], np.nan),
         "P(spam)": table.spam,
         "P(adversarial)": table.adversarial,
         "seconds": table.tempo.seconds,

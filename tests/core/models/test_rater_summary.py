@@ -9,7 +9,7 @@ from core.agreement.intervals import wilson
 from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
 from core.models.precision import precision_of
-from core.models.rater_summary import rater_summary
+from core.models.rater_summary import leaning, rater_summary
 from tests.core.models.rows import random_rows, simulated
 
 RATERS = {"good": [[0.9, 0.1], [0.2, 0.8]], "spammer": [[0.7, 0.3], [0.7, 0.3]], "adversary": [[0.2, 0.8], [0.9, 0.1]]}
@@ -53,6 +53,11 @@ def test_accuracy_is_below_chance_exactly_where_sens_and_spec_are_below_1(fitted
     youden = fit.confusion[:, 0, 0] + fit.confusion[:, 1, 1] - 1
     prevalence = fit.prevalence[0] * fit.prevalence[1]
     assert found.accuracy - found.chance == pytest.approx(2 * prevalence * youden, abs=1e-12)
+
+
+def test_a_rater_leans_to_what_they_say_too_often_and_never_to_what_they_say_too_seldom():
+    bias = [[-0.3, 0.1, 0.2], [0.2, -0.2, 0.0], [0.0, 0.0, 0.0], [np.nan] * 3, [1e-17, -1e-17, 0.0]]
+    assert leaning(np.array(bias)).tolist() == [2, 0, -1, -1, -1]
 
 
 def test_bias_is_the_share_of_answers_less_the_share_of_true_classes(build):
