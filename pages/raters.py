@@ -112,7 +112,7 @@ def _one(view: Dataset, table: RaterTable, act: ToActOn, theme) -> None:
                 "of them agree": [f"{one.n_agree} of {one.n_others}" for one in card.differences],
             }
         )
-        st.caption(f"{plural(card.n_differences, 'case')}, most certain first. Choose a row to open the case.")
+        st.caption(f"{plural(card.n_differences, 'annotation')}, most certain first. Choose a row to open the case.")
         widgets.open_case_table(frame, f"differences-{rater}", shares=("how sure",))
     else:
         st.write("There is none.")

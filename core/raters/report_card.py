@@ -33,7 +33,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A case where the rater differs from the others, who are certain.
+    """An annotation that differs from the class of the others, who are certain.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class ReportCard:
     differences : tuple of Disagreement
         Surest first.
     n_differences : int
-        Of which ``differences`` are the first.
+        Such annotations, of which ``differences`` are the first; a case that the rater repeated may have several.
     over_time : Drift or None
     why_not_over_time : str
     flags : tuple of (str, str)

@@ -66,7 +66,7 @@ def _differences(card: ReportCard) -> list[Block]:
         }
         for one in card.differences
     ]
-    return [Grid(pd.DataFrame(rows), f"{plural(card.n_differences, 'case')} in all, most certain first.", 40)]
+    return [Grid(pd.DataFrame(rows), f"{plural(card.n_differences, 'annotation')} in all, most certain first.", 40)]
 
 
 def _over_time(card: ReportCard) -> list[Block]:
