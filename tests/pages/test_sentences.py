@@ -191,6 +191,8 @@ def test_the_figures_of_home_have_the_ends_and_the_n_of_their_own_number(monkeyp
     said.clear()
     home_numbers.cases(SimpleNamespace(n_cases=1234, n_annotations=5, case_ptr=np.array([0, 1, 3, 5])))
     assert said == ["Cases: 1,234", "1 to 2 answers each, 5 answers in all"]
+    home_numbers.cases(SimpleNamespace(n_cases=2, n_annotations=2, case_ptr=np.array([0, 1, 2])))
+    assert said[2:] == ["Cases: 2", "1 answer each, 2 answers in all"]
 
 
 def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_number(monkeypatch, said):

@@ -51,8 +51,9 @@ def cases(dataset: Dataset) -> None:
     """How many cases there are, and how many answers each has."""
     st.metric("Cases", f"{dataset.n_cases:,}")
     each = np.diff(dataset.case_ptr)
-    spread = f"{each.min()}" if each.min() == each.max() else f"{each.min()} to {each.max()}"
-    st.caption(f"{spread} answers each, {plural(dataset.n_annotations, 'answer')} in all")
+    low, high = int(each.min()), int(each.max())
+    spread = plural(high, "answer") if low == high else f"{low:,} to {high:,} answers"
+    st.caption(f"{spread} each, {plural(dataset.n_annotations, 'answer')} in all")
 
 
 def agreement(found: Suitable | None, why: str) -> None:
