@@ -1,5 +1,6 @@
 """A page as an address opens it, when its background work is done."""
 
+import json
 import time
 from pathlib import Path
 
@@ -70,6 +71,13 @@ def words(app: AppTest) -> str:
     """Everything that is said on the page."""
     kinds = (app.title, app.subheader, app.markdown, app.caption, app.info, app.warning, app.error)
     return "\n".join(str(entry.value) for kind in kinds for entry in kind).replace("\\", "")
+
+
+def labels_of(table) -> list[str]:
+    """What stands over the columns of a table on screen."""
+    said = json.loads(table.proto.columns or "{}")
+    shown = [column for column in table.value if not said.get(column, {}).get("hidden")]
+    return [str(said.get(column, {}).get("label") or column) for column in shown]
 
 
 def not_smoothed(app: AppTest) -> AppTest:

@@ -1,6 +1,5 @@
 """Every page on every kind of data, without a browser."""
 
-import json
 import re
 import time
 from pathlib import Path
@@ -11,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.belongings import add_predictions
 from core.ingest.samples import SAMPLES
-from tests.pages.opened import PATIENCE, done, kept, not_smoothed, opened, settle, words
+from tests.pages.opened import PATIENCE, done, kept, labels_of, not_smoothed, opened, settle, words
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
 PAGES = ("home", "upload", "agreement", "models", "raters", "cases", "review", "reliability", "report", "settings")
@@ -84,9 +83,11 @@ def open_page(page: str, data: str) -> AppTest:
 
 
 def assert_sound(app: AppTest) -> None:
-    """No exception, and a heading."""
+    """No exception, a heading, and no column that is called as in a file where people read it."""
     assert not app.exception, [entry.value for entry in app.exception]
     assert app.title
+    for table in app.dataframe:
+        assert not [label for label in labels_of(table) if "_" in label]
 
 
 @pytest.mark.parametrize("sample", [sample.name for sample in SAMPLES])
@@ -187,6 +188,5 @@ def test_the_table_of_a_sweep_has_words_on_screen_and_names_in_its_file():
     """No column is called as in a file where people read it."""
     app = opened("reliability", "anaesthesia")
     table = next(each for each in app.dataframe if "top1_se" in each.value)
-    said = json.loads(table.proto.columns)
-    labels = [said.get(column, {}).get("label", column) for column in table.value]
+    labels = labels_of(table)
     assert not [label for label in labels if "_" in label] and "top-1 SE" in labels

@@ -6,7 +6,7 @@ import pytest
 
 from pages.shared.cache.datasets import jobs
 from pages.shared.kit import trusted_raters
-from tests.pages.opened import kept, opened, settle, words
+from tests.pages.opened import kept, labels_of, opened, settle, words
 
 MODEL = "mixture-plackett-luce"
 
@@ -44,7 +44,9 @@ def test_the_raters_page_orders_raters_by_trust_once_it_is_asked():
     app = settle(app.button(key="start_trust").click().run())
     said = words(app)
     assert "It is not how often they are right" in said and "γ = 1 and held" in said
-    table = next(each.value for each in app.dataframe if "place_low" in each.value)
+    shown = next(each for each in app.dataframe if "place_low" in each.value)
+    assert not [label for label in labels_of(shown) if "_" in label or label in ("n", "sd", "ess", "rhat")]
+    table = shown.value
     assert sorted(table["rater"]) == list("abcd") and table["trust"].is_monotonic_increasing
     app = settle(app.switch_page("pages/review.py").run())
     assert not app.error

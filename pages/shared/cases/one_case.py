@@ -15,7 +15,7 @@ from core.reducers.risk import level_masses
 from core.text import html_text, markdown, number, plotly, shorten, small
 from pages.shared.cache import datasets as cached
 from pages.shared.cases import content as case_facts
-from pages.shared.kit import plausibility_models, trusted_raters, widgets
+from pages.shared.kit import columns, plausibility_models, trusted_raters, widgets
 from pages.shared.kit import style as look
 
 MOST_LINES = 8
@@ -289,8 +289,13 @@ def _models(dataset: Dataset, case: int, model: PlausibilityModel, reliability: 
                 "other classes": float(quantiles.mean[-1]),
             }
         )
-    st.dataframe(pd.DataFrame(rows), hide_index=True, key="models_side_by_side")
-    st.caption(markdown("Each at its usual reliability, the chosen one at the slider's."))
+    st.dataframe(
+        pd.DataFrame(rows),
+        hide_index=True,
+        column_config=columns.numbers("certainty", "± error", "mean plausibility", "other classes"),
+        key="models_side_by_side",
+    )
+    st.caption(markdown("Each at its default reliability, the chosen one at the slider's."))
 
 
 def _table(view: Dataset, quantiles, by_mean: np.ndarray) -> None:
@@ -304,5 +309,7 @@ def _table(view: Dataset, quantiles, by_mean: np.ndarray) -> None:
             "ci_high": quantiles.quantile[2][places],
         }
     )
-    st.dataframe(frame, hide_index=True, key="plausibilities")
+    st.dataframe(
+        frame, hide_index=True, column_config=columns.numbers("mean", "median") | columns.ends(), key="plausibilities"
+    )
     widgets.download(frame, "Plausibilities", "plausibilities", "plausibilities")

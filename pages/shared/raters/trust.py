@@ -7,6 +7,23 @@ from core.figures import raters as figures
 from core.text import markdown, number, plotly, shorten
 from pages.shared.kit import plausibility_models, trusted_raters, widgets
 
+_TWO, _WHOLE = "%.2f", "%.0f"
+_COLUMNS = {
+    name: st.column_config.NumberColumn(words, format=digits, help=said)
+    for name, words, digits, said in (
+        ("n", "annotations", _WHOLE, None),
+        ("trust", "trust", _TWO, None),
+        ("sd", "SD", _TWO, "posterior standard deviation"),
+        ("ci_low", "95 % from", _TWO, None),
+        ("ci_high", "to", _TWO, None),
+        ("place", "place", _WHOLE, "1 is trusted most"),
+        ("place_low", "95 % place from", _WHOLE, None),
+        ("place_high", "place to", _WHOLE, None),
+        ("rhat", "R-hat", _TWO, None),
+        ("ess", "ESS", _WHOLE, "effective sample size of the draws"),
+    )
+}
+
 
 def is_offered(dataset: Dataset) -> bool:
     """Whether trust can be estimated on these data."""
@@ -35,10 +52,7 @@ def show(dataset: Dataset, theme) -> None:
     st.dataframe(
         frame.sort_values("trust", kind="stable"),
         hide_index=True,
-        column_config=dict.fromkeys(
-            ("trust", "sd", "ci_low", "ci_high", "rhat"), st.column_config.NumberColumn(format="%.2f")
-        )
-        | {"ess": st.column_config.NumberColumn(format="%.0f")},
+        column_config=_COLUMNS,
         key="trust_table",
     )
     widgets.download(frame, "Trust", "rater_trust", "rater_trust")

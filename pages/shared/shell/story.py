@@ -105,8 +105,8 @@ def show(place, page: str) -> None:
         claim = _claim(number)
         if claim is not None:
             st.markdown(f"{markdown(claim.words)}.")
-        st.caption(f"Try it: {told.attempt}")
-        if not presentation.on():
+        if not presentation.on():  # what it says to try is for those who have the controls
+            st.caption(f"Try it: {told.attempt}")
             with st.container(horizontal=True, gap="small"):
                 moves()
                 st.button("Leave the story", type="tertiary", on_click=leave, key="story_leave")
