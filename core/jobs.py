@@ -73,6 +73,7 @@ class Job:
         self.sessions: set[str] = set()  # that asked for it
         self.watchers: set[str] = set()  # sessions, or parts of them, that look at it now
         self.session = ""  # in whose turn it runs
+        self.refused: dict[str, Job] = {}  # by session, what it cancelled under this key
         self.unseen_since: float | None = None
         self.state = "waiting"
         self.progress = 0.0
@@ -162,6 +163,8 @@ class JobBoard:
     def join(self, key: Hashable, title: str, work: Callable[[Job], Any], *, session: str = "", cost: int = 1) -> Job:
         """The job of that key, whatever has become of it; where there is none, ``work`` is queued.
 
+        What a session cancelled stays cancelled for that session, until the same is done; for others it is queued anew.
+
         Parameters
         ----------
         key : hashable
@@ -177,9 +180,12 @@ class JobBoard:
         """
         with self._lock:
             job = self._look(key)
-            if job is None:
+            refused = {} if job is None else job.refused
+            if job is not None and session in refused and job.state != "done":
+                return refused[session]
+            if job is None or (job.state == "cancelled" and job.token.cancelled):
                 job = Job(title, key, cost)
-                job.session = session
+                job.session, job.refused = session, refused
                 job.token.stopped = lambda: self._stopped(job)
                 job.token.park = lambda: self._park(job)
                 self._jobs[key] = job
@@ -244,6 +250,25 @@ class JobBoard:
                 return
             del self._jobs[key]
         job.cancel()
+
+    def cancel(self, key: Hashable, session: str) -> None:
+        """Cancel a job on behalf of a session, for which it stays cancelled; see `join`."""
+        with self._lock:
+            job = self._jobs.get(key)
+            if job is None or job.finished:
+                return
+            job.refused[session] = job
+        job.cancel()
+
+    def again(self, key: Hashable, session: str) -> None:
+        """Let the next `join` of a session start what it cancelled, or what failed; what others compute goes on."""
+        with self._lock:
+            job = self._jobs.get(key)
+            if job is None:
+                return
+            job.refused.pop(session, None)
+            if job.state in ("failed", "cancelled"):
+                del self._jobs[key]
 
     def remove(self, key: Hashable) -> None:
         """Cancel a job and discard its result, so that the next one of its key starts anew."""

@@ -17,7 +17,7 @@ from pages.shared.home import doors as home_doors
 from pages.shared.home import known as home_known
 from pages.shared.home import limits as home_limits
 from pages.shared.home import numbers as home_numbers
-from pages.shared.kit import gold_of_reviews, navigation, state, widgets
+from pages.shared.kit import gold_of_reviews, job_progress, navigation, state, widgets
 from pages.shared.kit import style as look
 from pages.shared.shell import story
 from pages.shared.upload import dropped as home_drop
@@ -66,6 +66,15 @@ def _dashboard(reading) -> None:
         home_numbers.agreement(found, why)
     with doors[0]:
         home_doors.agreement(found, why, theme)
+    with job_progress.one_cancel("home"):
+        _computed(dataset, views, found, title, figures, doors, theme)
+    home_limits.show(dataset, len(views.classifiers))
+    _files(dataset)
+    _keep(state.whole())
+
+
+def _computed(dataset, views, found, title, figures, doors, theme) -> None:
+    """What takes a while; each fills its place when it is there."""
     with doors[1]:
         certain = home_doors.cases(views, theme)
     title.title(home_numbers.sentence(dataset, found, certain))
@@ -86,7 +95,9 @@ def _dashboard(reading) -> None:
             home_numbers.by_gold(views)
         else:
             home_numbers.prevalence(views)
-    home_limits.show(dataset, len(views.classifiers))
+
+
+def _files(dataset) -> None:
     with st.container(horizontal=True):
         rows = max(dataset.n_annotations, len(dataset.entry_class))
         widgets.download(partial(long_table, dataset), "Annotations, one row each", "annotations", "long", rows)
@@ -94,7 +105,6 @@ def _dashboard(reading) -> None:
             widgets.download(
                 partial(wide_table, dataset), "A column per rater", "annotations_wide", "wide", dataset.n_cases
             )
-    _keep(state.whole())
 
 
 def _keep(reading) -> None:

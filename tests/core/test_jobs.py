@@ -339,3 +339,56 @@ def test_with_nobody_left_a_job_is_cancelled_and_with_somebody_it_is_not(gate):
 def test_chunks_of_what_is_heavier_stand_back():
     light, opening, heavy = (Job("test", cost=cost).token.lag for cost in (1, 2, 3))
     assert light == 0 < opening < heavy
+
+
+def test_what_one_session_cancelled_is_started_anew_for_another_and_stays_cancelled_for_the_first(runner, gate):
+    first = runner.join("key", "title", holding(gate), session="ada")
+    assert gate[0].wait(PATIENCE)
+    runner.cancel("key", "ada")
+    gate[1].set()
+    assert first.wait(PATIENCE) and first.state == "cancelled"
+    assert runner.join("key", "title", lambda job: 1, session="ada") is first
+    may_end = threading.Event()
+    anew = runner.join("key", "title", lambda job: may_end.wait(PATIENCE) and 2, session="bob")
+    assert anew is not first
+    assert runner.join("key", "title", lambda job: 3, session="bob") is anew
+    assert runner.join("key", "title", lambda job: 3, session="ada") is first
+    may_end.set()
+    assert anew.wait(PATIENCE) and anew.result == 2
+    assert runner.join("key", "title", lambda job: 3, session="ada") is anew
+
+
+def test_who_tries_again_what_they_cancelled_joins_what_another_has_under_way(runner, gate):
+    first = runner.join("key", "title", lambda job: 1, session="ada")
+    assert first.wait(PATIENCE)
+    runner.remove("key")
+    holds = runner.submit("holds", holding(gate))
+    first = runner.join("key", "title", lambda job: 1, session="ada")
+    runner.cancel("key", "ada")
+    assert first.state == "cancelled" and holds.state == "running"
+    anew = runner.join("key", "title", lambda job: 2, session="bob")
+    runner.again("key", "ada")
+    assert runner.join("key", "title", lambda job: 3, session="ada") is anew and not anew.finished
+    gate[1].set()
+    assert anew.wait(PATIENCE) and anew.result == 2
+
+
+def test_who_tries_again_what_they_cancelled_alone_starts_it_anew(runner, gate):
+    runner.submit("holds", holding(gate))
+    first = runner.join("key", "title", lambda job: 1, session="ada")
+    runner.cancel("key", "ada")
+    runner.again("key", "ada")
+    anew = runner.join("key", "title", lambda job: 2, session="ada")
+    gate[1].set()
+    assert anew is not first and anew.wait(PATIENCE) and anew.result == 2
+
+
+def test_what_failed_or_ended_itself_as_cancelled_is_not_started_again_by_whoever_asks(runner):
+    """Or a page would ask for ever."""
+
+    def gives_up(job):
+        raise Cancelled("by itself")
+
+    job = runner.join("key", "title", gives_up, session="ada")
+    assert job.wait(PATIENCE) and job.state == "cancelled"
+    assert runner.join("key", "title", gives_up, session="bob") is job

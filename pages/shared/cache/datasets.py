@@ -331,7 +331,7 @@ def _point(dataset: Dataset, model, case: int) -> dict[int, float]:
 
 
 def job(key: tuple, title: str, work: Callable[[Job], object], lane: str = "pages", of: Dataset | None = None) -> Job:
-    """The job of that key, started where there is none; a failed or cancelled one is not started again by itself.
+    """The job of that key, started where there is none; one that failed, or that this session cancelled, is not again.
 
     Parameters
     ----------
@@ -423,6 +423,11 @@ def leave(key: tuple, part: str = "") -> None:
     jobs().leave(_name(key), f"{session()}{part}")
 
 
+def cancel(job: Job) -> None:
+    """Cancel a job on behalf of this session; others who ask for the same have it started anew."""
+    jobs().cancel(job.key, session())
+
+
 def restart(key: tuple) -> None:
-    """Discard a finished job, so that the next look starts it anew."""
-    jobs().remove(_name(key))
+    """Have what failed, or what this session cancelled, started anew with the next look."""
+    jobs().again(_name(key), session())

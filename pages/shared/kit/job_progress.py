@@ -1,8 +1,16 @@
-"""Long work on screen: stage, progress, time left and Cancel, while other pages stay usable."""
+"""Long work on screen: stage, progress, time left and Cancel, while other pages stay usable.
 
-from collections.abc import Callable
+A run of a page notes what it waits for; at its end one part of the page, and no other, looks again and again how far
+that is, and draws the page anew when any of it has ended.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.annotations.dataset import Dataset
 from core.annotations.rater_codes import with_names_in
@@ -12,7 +20,68 @@ from core.text import markdown
 from pages.shared.cache import datasets as cached
 
 _POLL_SECONDS = 0.5
-_AT_ONCE_SECONDS = 0.3
+_AT_ONCE_SECONDS = 0.3  # that a run waits, all in all
+_LEAST_SECONDS = 0.05  # and for each job
+_RUN = "_waits_of_run"
+
+
+@dataclass(slots=True)
+class _Run:
+    """What one run of a page waits for.
+
+    Attributes
+    ----------
+    left : float
+        Seconds that it may still wait for what is ready in a moment.
+    shown : dict of str to (Job, place or None)
+        By id of the job; a job without a place says nothing.
+    together : list of Job, or None
+        Those that share one Cancel; None where each has its own.
+    """
+
+    left: float = _AT_ONCE_SECONDS
+    shown: dict[str, tuple[Job, DeltaGenerator | None]] = field(default_factory=dict)
+    together: list[Job] | None = None
+
+
+def begin() -> None:
+    """A run of a page begins: nothing is waited for yet."""
+    st.session_state[_RUN] = _Run()
+
+
+def poll() -> None:
+    """At the end of a run: the one part of the page that looks at its jobs."""
+    if shown := _run().shown:
+        _look(list(shown.values()))
+
+
+def redraw_after(job: Job) -> None:
+    """Draw the page anew when a job has ended, without a word on it."""
+    _run().shown.setdefault(job.id, (job, None))
+
+
+@contextmanager
+def one_cancel(key: str) -> Iterator[None]:
+    """What is asked for within shows how far it is, and has one Cancel together, after all of it."""
+    run = _run()
+    run.together = []
+    try:
+        yield
+    finally:
+        together, run.together = run.together, None
+    if together:
+        words = "Cancel what is being computed" if len(together) > 1 else "Cancel"
+        st.button(words, on_click=cancel, args=(together,), key=f"cancel-{key}", type="tertiary")
+
+
+def cancel(jobs: list[Job]) -> None:
+    """Callback: cancel jobs on behalf of this session."""
+    for job in jobs:
+        cached.cancel(job)
+
+
+def _run() -> _Run:
+    return st.session_state.setdefault(_RUN, _Run())
 
 
 def result_of(key: tuple, title: str, work: Callable[[Job], object], lane: str = "pages", of: Dataset | None = None):
@@ -26,7 +95,7 @@ def result_of(key: tuple, title: str, work: Callable[[Job], object], lane: str =
     """
     _one_at_a_time(key, title)
     job = cached.job(key, title, work, lane, of)
-    job.wait(_AT_ONCE_SECONDS)
+    _wait_a_moment(job)
     if job.state == "done":
         return cached.result(job, of)
     if not job.finished:
@@ -67,15 +136,36 @@ def _one_at_a_time(key: tuple, title: str) -> None:
     cached.watch(key)
 
 
-@st.fragment(run_every=_POLL_SECONDS)
+def _wait_a_moment(job: Job) -> None:
+    run, started = _run(), time.monotonic()
+    job.wait(max(run.left, _LEAST_SECONDS))
+    run.left -= time.monotonic() - started
+
+
 def _watch(job: Job) -> None:
-    if job.finished:
+    run, place = _run(), st.empty()
+    run.shown[job.id] = job, place
+    _say(job, place)
+    if run.together is None:
+        st.button("Cancel", on_click=cancel, args=([job],), key=f"cancel-{job.id}")
+    else:
+        run.together.append(job)
+
+
+@st.fragment(run_every=_POLL_SECONDS)
+def _look(shown: list[tuple[Job, DeltaGenerator | None]]) -> None:
+    if any(job.finished for job, _ in shown):
         st.session_state["drawn_anew"] = True
         st.rerun()
+    for job, place in shown:
+        if place is not None:
+            _say(job, place)
+
+
+def _say(job: Job, place: DeltaGenerator) -> None:
     ahead = cached.jobs().position(job)
     words = f"{job.title} · waits for {ahead} other" if job.state == "waiting" and ahead else job.title
     left = job.seconds_left()
     if left is not None:
         words += f" · about {left:,.0f} s left"
-    st.progress(job.progress, text=words + (f" · {job.message}" if job.message else ""))
-    st.button("Cancel", on_click=job.cancel, key=f"cancel-{job.id}")
+    place.progress(job.progress, text=words + (f" · {job.message}" if job.message else ""))

@@ -1,7 +1,5 @@
 """What opens, and why: the rater model with the best held-out score, and the trust γ that data or gold suggest."""
 
-import streamlit as st
-
 from core.annotations.dataset import Dataset
 from core.certainty.held_out_readers import HeldOutCurve, held_out_curve
 from core.certainty.opening import Opening, opens_at
@@ -22,7 +20,6 @@ from pages.shared.kit import trusted_raters
 SEED = 0
 LANE = "opening"
 READERS = "Held-out readers"
-_POLL_SECONDS = 1.0
 MOST_ANNOTATIONS = 1_000_000
 MOST_TRUTH_CASES = 5_000
 MOST_READ_CASES = 3_000  # minutes of one core, in the background
@@ -50,13 +47,6 @@ def choice(view: Dataset) -> Judged | None:
     """The same where it is done."""
     job = choice_job(view)
     return cached.result(job, view) if job is not None and job.state == "done" else None
-
-
-@st.fragment(run_every=_POLL_SECONDS)
-def wait_for(job: Job) -> None:
-    """Draw the page anew once the job is done."""
-    if job.finished:
-        st.rerun()
 
 
 def _by_gold(view: Dataset, found: Choice) -> dict[str, GoldMeasures]:

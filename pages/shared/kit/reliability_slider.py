@@ -12,7 +12,7 @@ from core.methods import ReliabilityScale
 from core.plausibility.protocol import PlausibilityModel
 from core.text import html_text, markdown, number
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import opening, plausibility_models, widgets
+from pages.shared.kit import job_progress, opening, plausibility_models, widgets
 
 _OPENED = "_reliability_opened"
 SIGNS = {"gold": "◆", "readers": "●", "beta": "■", "published": "▲", "default": "▲"}
@@ -73,7 +73,7 @@ def _opening(dataset: Dataset, model: PlausibilityModel, *, waits: bool = False)
     view = plausibility_models.data_for(model.name, dataset, quietly=True)
     opened, found = opening.reliability(view, model, classes)
     for job in opening.at_work(view, model, classes) if waits else ():
-        opening.wait_for(job)
+        job_progress.redraw_after(job)
     return opened, found
 
 

@@ -14,7 +14,7 @@ from core.models.difficulty.names import Switches, switches, tag_of
 from core.models.gold import gold_cases
 from core.models.rater_methods import BETA, DOUBT
 from core.text import markdown, plural
-from pages.shared.kit import opening, widgets
+from pages.shared.kit import job_progress, opening, widgets
 from pages.shared.models import scores
 
 RESTARTS = (0, 20, 100, 200)
@@ -97,7 +97,7 @@ def _why(view: Dataset, judged: opening.Judged | None) -> None:
                 "Held-out scores of all models are being computed; the one that predicts best will open here. "
                 f"Until then each annotation counts as {_UNTIL_KNOWN['beta']:g} of an independent one."
             )
-            opening.wait_for(job)
+            job_progress.redraw_after(job)
         return
     found = judged[0]
     mine = st.session_state[_CHOSEN] != st.session_state.get(_OPENED)

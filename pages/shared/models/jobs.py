@@ -88,7 +88,7 @@ class _Queue:
         st.caption(f"{len(names)} wait for it: {_listed(names)}.")
         st.button(
             f"Cancel these {len(names)} and the one at work",
-            on_click=_cancel,
+            on_click=job_progress.cancel,
             args=([self.at_work, *self.waiting],),
             key=f"cancel-{self.lane}",
             type="tertiary",
@@ -103,11 +103,6 @@ def _listed(names: list[str]) -> str:
 def _again(keys: list[tuple]) -> None:
     for key in keys:
         cached.restart(key)
-
-
-def _cancel(jobs: list[Job]) -> None:
-    for job in jobs:
-        job.cancel()
 
 
 def _leave_unwanted(wanted: list[tuple]) -> None:

@@ -6,7 +6,7 @@ from core.errors import PluralityError
 from core.ingest.read_files import Reading
 from core.text import markdown, plural, shorten
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import presentation, selection, state
+from pages.shared.kit import job_progress, presentation, selection, state
 from pages.shared.kit import style as look
 from pages.shared.shell import first_start, story
 
@@ -63,6 +63,7 @@ def run(page, name: str) -> None:
     if error:
         st.error(markdown(error), icon=":material/link_off:")
     told = st.container()
+    job_progress.begin()
     if presentation.on():
         presentation.style(look.theme().paper)
         presentation.bar(name, story.moves)
@@ -77,6 +78,7 @@ def run(page, name: str) -> None:
         st.error(markdown(error), icon=":material/error:")
     finally:  # also where a page stops early
         story.show(told, name)
+        job_progress.poll()
 
 
 def _unkept(reading: Reading) -> None:

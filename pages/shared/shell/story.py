@@ -13,12 +13,11 @@ from core.text import markdown
 from pages.shared.cache import agreement as cached_agreement
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import story as cached_story
-from pages.shared.kit import plausibility_models, predictions, presentation, state
+from pages.shared.kit import job_progress, plausibility_models, predictions, presentation, state
 from pages.shared.kit import sweep as sweeps
 
 MODEL = PLACKETT_LUCE.name
 _STEP, _LEFT, _BEFORE, _READY = "story", "_story_left", "_story_before", "_story_ready"
-_POLL_SECONDS = 0.5
 
 
 def step() -> int | None:
@@ -217,13 +216,6 @@ def _result(job: Job, dataset: Dataset):
     if job.state == "done":
         return cached.result(job, dataset)
     if not job.finished:
-        _wait(job)
+        job_progress.redraw_after(job)
+        st.caption("The numbers of this step are being computed …")
     return None
-
-
-@st.fragment(run_every=_POLL_SECONDS)
-def _wait(job: Job) -> None:
-    if job.finished:
-        st.session_state["drawn_anew"] = True
-        st.rerun()
-    st.caption("The numbers of this step are being worked out …")

@@ -1,0 +1,103 @@
+"""While a page waits: one part of it looks at all of its jobs, and Home has one Cancel."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.jobs import Job, JobBoard
+from pages.shared.cache.datasets import jobs
+from pages.shared.kit import job_progress
+from tests.pages.opened import APP, kept, words
+
+PAGES = Path(__file__).resolve().parents[2] / "pages"
+HOME = ("Certainty of all cases", "Looking at the raters")
+ROWS = "case,rater,class\n" + "".join(
+    f"{case},{rater},{'xyz'[(case * 7 + rater * case) % 3]}\n" for case in range(40) for rater in range(5)
+)
+
+
+@pytest.fixture
+def nothing_starts(monkeypatch):
+    """Every job waits; in the end they are cancelled, and the board goes on."""
+    with monkeypatch.context() as patched:
+        patched.setattr(JobBoard, "_next", lambda self: None)
+        patched.setattr(Job, "wait", lambda self, timeout=None: self.finished)
+        yield
+        for job in jobs().unfinished():
+            jobs().remove(job.key)
+
+
+@pytest.fixture
+def looked(monkeypatch):
+    """The jobs of each look."""
+    seen = []
+    monkeypatch.setattr(job_progress, "_look", lambda shown: seen.append([job.title for job, _ in shown]))
+    return seen
+
+
+def cancels(app: AppTest) -> list[str]:
+    return [button.key for button in app.button if button.key and button.key.startswith("cancel-")]
+
+
+def looks_at_once(app: AppTest, looked: list, least: int) -> None:
+    looked.clear()
+    app.run()
+    assert not app.exception, [entry.value for entry in app.exception]
+    (seen,) = looked
+    assert len(seen) == len(set(seen)) and len(seen) >= least
+
+
+@pytest.mark.usefixtures("nothing_starts")
+def test_home_looks_at_all_that_it_waits_for_with_one_part(looked):
+    app = AppTest.from_file(APP, default_timeout=300)
+    app.session_state["data"] = kept(ROWS, "waits")
+    looks_at_once(app, looked, 3)
+
+
+def framed(page: str, rows: str = ROWS) -> AppTest:
+    """A page within what the frame does around every page."""
+    app = AppTest.from_string(
+        "import runpy\nfrom pages.shared.kit import job_progress\njob_progress.begin()\n"
+        f"runpy.run_path({str(PAGES / page)!r} + '.py')\njob_progress.poll()",
+        default_timeout=300,
+    )
+    app.session_state["data"], app.session_state["_entered_by_app"] = kept(rows, "waits"), True
+    return app
+
+
+@pytest.mark.usefixtures("nothing_starts")
+@pytest.mark.parametrize(("page", "least"), [("cases", 1), ("models", 2), ("raters", 1), ("reliability", 1)])
+def test_a_page_notes_each_job_that_it_waits_for_once(looked, page, least):
+    app = framed(page)
+    looks_at_once(app, looked, least)
+    looks_at_once(app, looked, least)
+
+
+def test_a_page_that_waits_for_nothing_looks_at_nothing(looked):
+    AppTest.from_file(APP, default_timeout=300).run()
+    assert looked == []
+
+
+def test_no_other_part_of_a_page_asks_by_the_clock():
+    """But the note of a first start, which stands alone."""
+    asking = {path.name for path in PAGES.rglob("*.py") if "run_every" in path.read_text(encoding="utf-8")}
+    assert asking == {"job_progress.py", "first_start.py"}
+
+
+@pytest.mark.usefixtures("nothing_starts")
+def test_home_has_one_cancel_for_all_that_it_computes():
+    app = AppTest.from_file(APP, default_timeout=300)
+    app.session_state["data"] = kept(ROWS, "waits")
+    app.run()
+    assert cancels(app) == ["cancel-home"]
+    assert len([job for job in jobs().unfinished() if job.title in HOME]) == 2
+    app.button(key="cancel-home").click().run()
+    assert cancels(app) == [] and "Certainty of all cases: cancelled." in words(app)
+    assert not [job for job in jobs().unfinished() if job.title in HOME]
+
+
+@pytest.mark.usefixtures("nothing_starts")
+def test_elsewhere_each_job_has_its_own_cancel():
+    app = framed("cases", f"{ROWS}40,0,x\n").run()  # others than those that were cancelled
+    assert len(cancels(app)) == 1 and cancels(app) != ["cancel-home"]
