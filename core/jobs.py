@@ -59,6 +59,8 @@ class Job:
         Share done, 0 to 1.
     message : str
         What is being done now, in words.
+    partial : object
+        What the work has of its result so far, where it says so.
     result : object
         What the work returned; None until the state is "done".
     error : BaseException or None
@@ -78,6 +80,7 @@ class Job:
         self.state = "waiting"
         self.progress = 0.0
         self.message = ""
+        self.partial: Any = None
         self.result: Any = None
         self.error: BaseException | None = None
         self.started: float | None = None

@@ -4,8 +4,10 @@ import pandas as pd
 import streamlit as st
 
 from core.annotations.dataset import Dataset
+from core.evaluation.metrics import first_metric
 from core.evaluation.sweep_table import SweepTable
 from core.figures import reliability as figures
+from core.text import plural
 from pages.shared.kit import (
     gold_of_reviews,
     navigation,
@@ -67,7 +69,24 @@ def _columns() -> dict:
     return {name: st.column_config.NumberColumn(label, format=digits) for name, (label, digits) in shown.items()}
 
 
+def _so_far(sweep: SweepTable | None, n: int, n_classes: int, theme) -> None:
+    """The figures of the reliabilities that are done; no sentence, for that needs all of them."""
+    if sweep is None:
+        return
+    st.caption(f"{len(sweep.reliabilities)} of {plural(n, 'reliability', 'reliabilities')} so far.")
+    if sweep.evaluation:
+        classifier_view.lines(
+            sweep, st.session_state.get("metric") or first_metric(classifier_view.TOP, n_classes), theme
+        )
+    _figures(sweep, theme)
+
+
 def _certainty(view: Dataset, sweep: SweepTable, theme) -> None:
+    _figures(sweep, theme)
+    _numbers(view, sweep)
+
+
+def _figures(sweep: SweepTable, theme) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         widgets.plot(
@@ -81,6 +100,9 @@ def _certainty(view: Dataset, sweep: SweepTable, theme) -> None:
             "sorted_certainty",
             "Sorted certainty of all cases for each reliability",
         )
+
+
+def _numbers(view: Dataset, sweep: SweepTable) -> None:
     table = _table(sweep)
     widgets.heading("The numbers", "annotation certainty")
     st.dataframe(table, hide_index=True, key="sweep_table", column_config=_columns())
@@ -108,6 +130,7 @@ def _page() -> None:
     classifiers = predictions.classifiers(view)
     sweep = sweeps.sweep(view, model, reliabilities, classifiers)
     if sweep is None:
+        _so_far(sweeps.so_far(view, model, reliabilities, classifiers), len(reliabilities), view.n_classes, theme)
         return
     title.title(headline.over_trust(sweep))
     provenance.show(

@@ -155,6 +155,22 @@ def sweep_of_parts(
     )
 
 
+def joined(tables: Sequence[SweepTable]) -> SweepTable:
+    """One table of several, in their order; to the bit what one sweep over all of their reliabilities gives.
+
+    Parameters
+    ----------
+    tables : sequence of SweepTable
+        Of the same model, data, classifiers, draws and seed.
+    """
+    return SweepTable(
+        tuple(value for table in tables for value in table.reliabilities),
+        tuple(one for table in tables for one in table.certainty),
+        tuple(one for table in tables for one in table.risk),
+        tuple(one for table in tables for one in table.evaluation),
+    )
+
+
 def reliability_sweep(
     model: PlausibilityModel,
     dataset: Dataset,

@@ -1,11 +1,15 @@
-"""While a page waits: one part of it looks at all of its jobs, and Home has one Cancel."""
+"""While a page waits: one part of it looks at all of its jobs, what is done is drawn, and Home has one Cancel."""
 
+import re
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core import library
+from core.evaluation.sweep_table import reliability_sweep
 from core.jobs import Job, JobBoard
+from core.plausibility.dirichlet import DirichletCounts
 from pages.shared.cache.datasets import jobs
 from pages.shared.kit import job_progress
 from tests.pages.opened import APP, kept, words
@@ -32,7 +36,7 @@ def nothing_starts(monkeypatch):
 def looked(monkeypatch):
     """The jobs of each look."""
     seen = []
-    monkeypatch.setattr(job_progress, "_look", lambda shown: seen.append([job.title for job, _ in shown]))
+    monkeypatch.setattr(job_progress, "_look", lambda shown: seen.append([job.title for job, *_ in shown]))
     return seen
 
 
@@ -72,6 +76,30 @@ def test_a_page_notes_each_job_that_it_waits_for_once(looked, page, least):
     app = framed(page)
     looks_at_once(app, looked, least)
     looks_at_once(app, looked, least)
+
+
+@pytest.mark.usefixtures("nothing_starts", "looked")
+def test_reliability_draws_what_is_done_and_says_nothing_of_the_whole():
+    app = framed("reliability", f"{ROWS}41,0,x\n").run()
+    (job,) = [job for job in jobs().unfinished() if job.title == "Sweep over reliabilities"]
+    assert not app.get("plotly_chart") and "so far" not in words(app)
+    dataset = library.reopen(app.session_state["data"])
+    job.state, job.partial = "running", reliability_sweep(DirichletCounts(), dataset.coded, (1.0,), n_draws=100)
+    app.run()
+    assert not app.exception and len(app.get("plotly_chart")) == 2
+    assert re.search(r"\n1 of \d+ reliabilities so far\.", words(app))
+    assert app.title[0].value == "How certain is the truth, and does trust change it?"
+
+
+def test_a_page_is_drawn_anew_when_a_job_has_ended_or_has_more_of_its_result():
+    job, other = Job("under way"), Job("other")
+    shown = [(other, None, None), (job, None, job.partial)]
+    assert not job_progress._has_news(shown)
+    job.partial = "half"
+    assert job_progress._has_news(shown)
+    assert not job_progress._has_news([(job, None, "half")])
+    job._ended.set()
+    assert job_progress._has_news([(other, None, None), (job, None, "half")])
 
 
 def test_a_page_that_waits_for_nothing_looks_at_nothing(looked):

@@ -20,6 +20,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from core import belongings, library
 from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection
+from core.annotations.rater_codes import with_names
 from core.errors import NotFoundError, PluralityError
 from core.first_start import Preparation
 from core.ingest import samples
@@ -411,6 +412,12 @@ def result(job: Job, dataset: Dataset | None):
     if job.remembered is None:
         job.remembered = Remembered(job.result)
     return job.remembered.named(dataset)
+
+
+def partial(job: Job, dataset: Dataset):
+    """What a job has of its result so far, with the names of the dataset of whose content it is; None where nothing."""
+    found = job.partial
+    return None if found is None else with_names(found, dataset)
 
 
 def watch(key: tuple, part: str = "") -> None:

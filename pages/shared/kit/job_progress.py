@@ -33,14 +33,14 @@ class _Run:
     ----------
     left : float
         Seconds that it may still wait for what is ready in a moment.
-    shown : dict of str to (Job, place or None)
-        By id of the job; a job without a place says nothing.
+    shown : dict of str to (Job, place or None, partial result)
+        By id of the job; a job without a place says nothing. The page is drawn anew with another partial result.
     together : list of Job, or None
         Those that share one Cancel; None where each has its own.
     """
 
     left: float = _AT_ONCE_SECONDS
-    shown: dict[str, tuple[Job, DeltaGenerator | None]] = field(default_factory=dict)
+    shown: dict[str, tuple[Job, DeltaGenerator | None, object]] = field(default_factory=dict)
     together: list[Job] | None = None
 
 
@@ -57,7 +57,7 @@ def poll() -> None:
 
 def redraw_after(job: Job) -> None:
     """Draw the page anew when a job has ended, without a word on it."""
-    _run().shown.setdefault(job.id, (job, None))
+    _run().shown.setdefault(job.id, (job, None, job.partial))
 
 
 @contextmanager
@@ -144,7 +144,7 @@ def _wait_a_moment(job: Job) -> None:
 
 def _watch(job: Job) -> None:
     run, place = _run(), st.empty()
-    run.shown[job.id] = job, place
+    run.shown[job.id] = job, place, job.partial
     _say(job, place)
     if run.together is None:
         st.button("Cancel", on_click=cancel, args=([job],), key=f"cancel-{job.id}")
@@ -153,13 +153,18 @@ def _watch(job: Job) -> None:
 
 
 @st.fragment(run_every=_POLL_SECONDS)
-def _look(shown: list[tuple[Job, DeltaGenerator | None]]) -> None:
-    if any(job.finished for job, _ in shown):
+def _look(shown: list[tuple[Job, DeltaGenerator | None, object]]) -> None:
+    if _has_news(shown):
         st.session_state["drawn_anew"] = True
         st.rerun()
-    for job, place in shown:
+    for job, place, _ in shown:
         if place is not None:
             _say(job, place)
+
+
+def _has_news(shown: list[tuple[Job, DeltaGenerator | None, object]]) -> bool:
+    """Whether any of the jobs has ended, or has more of its result than was drawn."""
+    return any(job.finished or job.partial is not drawn for job, _, drawn in shown)
 
 
 def _say(job: Job, place: DeltaGenerator) -> None:

@@ -1,7 +1,7 @@
 """The sweep over reliabilities as a job that Home, the Reliability page and the guided story share."""
 
 from core.annotations.dataset import Dataset
-from core.evaluation.sweep_table import SweepTable, reliability_sweep, sweep_of_parts
+from core.evaluation.sweep_table import SweepTable, joined, reliability_sweep, sweep_of_parts
 from core.jobs import Job
 from core.reducers.top_draws import can_keep
 from pages.shared.cache import datasets as cached
@@ -21,6 +21,13 @@ def sweep(
     """The sweep, or None while it is worked out and the screen says so."""
     key, work = _key_and_work(view, model, reliabilities, classifiers)
     return job_progress.result_of(key, title, work, lane, view)
+
+
+def so_far(view: Dataset, model, reliabilities: tuple[float, ...], classifiers) -> SweepTable | None:
+    """The first reliabilities of a sweep that is under way; None before the first."""
+    key, _ = _key_and_work(view, model, reliabilities, classifiers)
+    job = cached.known(key)
+    return None if job is None or job.state != "running" else cached.partial(job, view)
 
 
 def sweep_job(view: Dataset, model, reliabilities: tuple[float, ...], classifiers) -> Job:
@@ -43,7 +50,11 @@ def _key_and_work(view: Dataset, model, reliabilities: tuple[float, ...], classi
             told = {"classifiers": classifiers, "progress": job.report}
             return reliability_sweep(model, view.coded, reliabilities, **told, **how)
         n = len(reliabilities)
-        parts = [part_of(value, job, (place / n, 1 / n)) for place, value in enumerate(reliabilities)]
-        return sweep_of_parts(model, view.coded, reliabilities, parts, classifiers=classifiers, **how)
+        tables: list[SweepTable] = []
+        for place, value in enumerate(reliabilities):
+            part = part_of(value, job, (place / n, 1 / n))
+            tables.append(sweep_of_parts(model, view.coded, (value,), (part,), classifiers=classifiers, **how))
+            job.partial = joined(tables)
+        return job.partial
 
     return plausibility_models.job_key(view, model, "sweep", reliabilities, who), work

@@ -33,17 +33,7 @@ def show(sweep: SweepTable, view: Dataset, classifiers, opened: float, theme) ->
         persist_state="session",
     )
     st.subheader(markdown(verdict(sweep.reliabilities, sweep.evaluation, metric)), anchor=False)
-    widgets.plot(
-        figures.metric_against_reliability(
-            sweep.reliabilities,
-            sweep.evaluation,
-            metric,
-            theme,
-            "Line: mean over plausible truths · band: 95 % of them · ×: against the point estimate",
-        ),
-        "metric_lines",
-        "Metric of each classifier against reliability",
-    )
+    lines(sweep, metric, theme)
     _by_gold(view, classifiers, metric)
     frame = _values(sweep, metric)
     with st.expander("The numbers, with the error from which cases are in the data (case_se) and both together"):
@@ -77,6 +67,21 @@ def show(sweep: SweepTable, view: Dataset, classifiers, opened: float, theme) ->
     _downloads(sweep, evaluation, metric)
     if evaluation.by_risk is not None:
         _by_risk(evaluation, metric)
+
+
+def lines(sweep: SweepTable, metric: str, theme) -> None:
+    """The metric of each classifier against reliability."""
+    widgets.plot(
+        figures.metric_against_reliability(
+            sweep.reliabilities,
+            sweep.evaluation,
+            metric,
+            theme,
+            "Line: mean over plausible truths · band: 95 % of them · ×: against the point estimate",
+        ),
+        "metric_lines",
+        "Metric of each classifier against reliability",
+    )
 
 
 def _by_gold(view: Dataset, classifiers, metric: str) -> None:

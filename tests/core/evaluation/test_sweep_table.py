@@ -15,7 +15,7 @@ from core.chunks import CancelToken
 from core.errors import Cancelled, InputError
 from core.evaluation.metrics import evaluate, point_scores
 from core.evaluation.predictions import match_predictions, read_predictions
-from core.evaluation.sweep_table import reliability_sweep, sweep_of_parts, sweep_part
+from core.evaluation.sweep_table import joined, reliability_sweep, sweep_of_parts, sweep_part
 from core.ingest.formats.tables import open_table
 from core.ingest.samples import SAMPLE_FOLDER
 from core.plausibility.dirichlet import DirichletCounts
@@ -254,6 +254,11 @@ def test_a_classifier_held_against_kept_draws_is_the_one_held_against_drawn_ones
         drawn = reliability_sweep(model, dataset, [1.0, 5.0], classifiers=some, **asked)
         kept = sweep_of_parts(model, dataset, [1.0, 5.0], parts, classifiers=some, **asked)
         assert alike(kept, drawn)
+        each = [
+            sweep_of_parts(model, dataset, [value], [part], classifiers=some, **asked)
+            for value, part in zip((1.0, 5.0), parts, strict=True)
+        ]
+        assert alike(joined(each), drawn) and not alike(joined(each[::-1]), drawn)
 
 
 def test_parts_come_back_from_disk_as_they_were(dataset):
