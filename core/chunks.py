@@ -48,7 +48,7 @@ class CancelToken:
     def check(self) -> None:
         """Raise `Cancelled` if somebody asked to stop."""
         if self.cancelled:
-            raise Cancelled("Stopped on request. Nothing was changed.")
+            raise Cancelled("Cancelled. Nothing was changed.")
 
 
 def chunk_ranges(n_cases: int, size: int) -> list[tuple[int, int]]:

@@ -12,7 +12,7 @@ class Term(NamedTuple):
 
 GLOSSARY: dict[str, Term] = {
     "without the rater": Term(
-        "Does agreement rise when this rater's answers are taken away? Then they differ from the others.",
+        "Does agreement rise when this rater's annotations are left out? Then they differ from the others.",
         "Leave-one-rater-out: the coefficient on the data without the rater, less that of all; agreement with the "
         "others is the share of agreeing pairs, Wilson interval on the effective number of the rater's cases.",
     ),
@@ -21,9 +21,9 @@ GLOSSARY: dict[str, Term] = {
         "p_s(k) = Σ n_ik(n_ik − 1) / Σ n_ik(n_i − 1); Wilson interval on the jackknife's effective n (Fleiss 1975).",
     ),
     "precision": Term(
-        "How narrow the interval is now, and how narrow it would be with more answers.",
-        "Standard error of SPA for heterogeneous cases from factorial moments, Var_n of n answers a case, over new or "
-        "present cases (Nørregaard & Derczynski, figure 6).",
+        "How narrow the interval is now, and how narrow it would be with more annotations.",
+        "Standard error of SPA for heterogeneous cases from factorial moments, Var_n of n annotations a case, over new "
+        "or present cases (Nørregaard & Derczynski, figure 6).",
     ),
     "bootstrap": Term(
         "What the number could have been with other cases like these: drawn again and again from those at hand.",
@@ -51,12 +51,12 @@ GLOSSARY: dict[str, Term] = {
         "p-value (Gelman et al. 1996; Han et al., 6.1).",
     ),
     "leave-one-case-out": Term(
-        "Which model would have predicted the answers on a case it had not seen?",
-        "Expected log predictive density, leaving out a case with all its answers, effects integrated; Pareto-smoothed "
-        "importance sampling (Vehtari, Gelman & Gabry 2017).",
+        "Which model would have predicted the annotations on a case it had not seen?",
+        "Expected log predictive density, leaving out a case with all its annotations, effects integrated; "
+        "Pareto-smoothed importance sampling (Vehtari, Gelman & Gabry 2017).",
     ),
     "model agreement": Term(
-        "Do the models name the same class? Where they part, the answer rests on what a model assumes.",
+        "Do the models name the same class? Where they part, the class rests on what a model assumes.",
         "Share of cases with the same most probable class, ties shared; mean total-variation distance to download.",
     ),
     "gold": Term(
@@ -73,8 +73,8 @@ GLOSSARY: dict[str, Term] = {
     ),
     "signs": Term(
         "What stands out about a rater, with its evidence. Honest raters are seldom flagged: how seldom, you set.",
-        "Family-wise false-alarm rate over raters and rules, Holm within a rule; a rater is judged by the answers of "
-        "the others on the same cases.",
+        "Family-wise false-alarm rate over raters and rules, Holm within a rule; a rater is judged by the annotations "
+        "of the others on the same cases.",
     ),
     "acceptable": Term(
         "The accuracy below which a rater costs more than they bring: yours to set. Flagged are those who are surely "
@@ -84,31 +84,31 @@ GLOSSARY: dict[str, Term] = {
         "expected wrong annotations, n (1 − accuracy).",
     ),
     "planning": Term(
-        "Tries the plan out many times on simulated answers like these, and says where it ends, and how surely.",
+        "Tries the plan out many times on simulated annotations like these, and says where it ends, and how surely.",
         "Worlds drawn from the fitted Dawid-Skene model; median and interval over worlds after each step.",
     ),
     "control chart": Term(
-        "Rises while a rater answers worse than usual; above the dashed line it is no longer chance.",
+        "Rises while a rater annotates worse than before; above the dashed line it is no longer chance.",
         "CUSUM of log-likelihood ratios, or EWMA, against the panel without the rater; limit from random orders "
-        "of the rater's own answers.",
+        "of the rater's own annotations.",
     ),
     "prevalence": Term(
         "How common each class is estimated to be, once raters' errors are taken into account.",
         "Distribution π of the latent true class over cases.",
     ),
     "confusion matrix": Term(
-        "Given the class that the model infers (row), how often this rater gives each answer (column).",
-        "θ[true, answered] = P(answered class | true class); rows sum to 1.",
+        "Given the class that the model infers (row), how often this rater gives each class (column).",
+        "θ[true, annotated] = P(annotated class | true class); rows sum to 1.",
     ),
     "smoothing": Term(
-        "Keeps raters with few answers from being judged too sharply.",
-        "none: maximum likelihood; diagonal: Dirichlet prior that favours right answers; pooled (default): 10 "
+        "Keeps raters with few annotations from being judged too sharply.",
+        "none: maximum likelihood; diagonal: Dirichlet prior that favours right annotations; pooled (default): 10 "
         "pseudo-annotations per row spread like the confusion matrix of all raters together; empirical: as many as the "
         "differences between raters suggest.",
     ),
     "restarts": Term(
-        "Tries many starting points: if they end elsewhere, the data leave more than one answer open.",
-        "Random starts aligned to the vote start; EM finds local maxima of the likelihood only.",
+        "Tries many starting points: if they end elsewhere, the data leave more than one fit open.",
+        "Random starts aligned to the majority-vote start; EM finds local maxima of the likelihood only.",
     ),
     "annotation certainty": Term(
         "How sure the leading diagnosis of a case is, given what the raters said.",
@@ -116,7 +116,7 @@ GLOSSARY: dict[str, Term] = {
         "± is the Monte Carlo standard error, no doubt about model or γ.",
     ),
     "reliability": Term(
-        "How much one rater's word counts. Low: a few answers prove little. High: it is taken as the truth.",
+        "How much one rater's word counts. Low: a few annotations prove little. High: it is taken as the truth.",
         "γ multiplies every annotation's weight in the posterior; it is a prior choice to explore, not an estimate.",
     ),
     "held-out readers": Term(
@@ -157,7 +157,7 @@ GLOSSARY: dict[str, Term] = {
         "cases that both predict: doubt about the truth, and Student's t for which cases were sampled.",
     ),
     "alpha": Term(
-        "How much every class is given before anybody has answered.",
+        "How much every class is given before anybody has annotated.",
         "Dirichlet pseudo-count α of each class; with many classes α = 1 weighs strongly for classes nobody named.",
     ),
     "benchmark": Term(
@@ -172,8 +172,8 @@ GLOSSARY: dict[str, Term] = {
     ),
     "case difficulty": Term(
         "Some cases are hard for every rater: errors then come together, which a model without it cannot explain.",
-        "Logit of a right answer = discrimination × (ability − difficulty), with a floor for guessing; effects of the "
-        "case integrated by quadrature (Han, Adıgüzel & Carpenter 2024).",
+        "Logit of a right annotation = discrimination × (ability − difficulty), with a floor for guessing; effects of "
+        "the case integrated by quadrature (Han, Adıgüzel & Carpenter 2024).",
     ),
     "blind read": Term(
         "An opinion given before the others' are seen, so that it is not swayed by them.",

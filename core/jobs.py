@@ -398,7 +398,7 @@ class JobBoard:
             if job in self._queue:
                 self._queue.remove(job)
                 if self._work.pop(job.id, None) is not None:
-                    job.error, job.state = Cancelled("Stopped on request. Nothing was changed."), "cancelled"
+                    job.error, job.state = Cancelled("Cancelled. Nothing was changed."), "cancelled"
                     job._ended.set()
             self._lock.notify_all()
 

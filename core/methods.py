@@ -30,7 +30,7 @@ Need = Literal["raters", "two raters", "overlap"]
 GROUP = "plurality.methods"
 UGT = "Stutz et al., Evaluating AI systems under uncertain ground truth (2023)"  # several families follow it
 AS_IS = "as they are"
-FIRST_BLOCK = "by their first choice; answers whose first choice is tied are left out"
+FIRST_BLOCK = "by their first choice; annotations whose first choice is tied are left out"
 THRESHOLD = "by a threshold that you set"
 ONE_CLASS: dict[Kind, str] = {"class": AS_IS, "ranking": FIRST_BLOCK, "score": THRESHOLD}
 RANKED: dict[Kind, str] = {"class": AS_IS, "ranking": AS_IS}
@@ -203,7 +203,7 @@ class Method:
     leads : tuple of Kind
         The kinds of annotation for which a page opens with it.
     reference : bool
-        Stands beside the others to compare with and is never opened by itself.
+        Stands beside the others to compare with and is never opened automatically.
     opens : callable or None
         Of rater models: whether it may be opened by its held-out score on such data; None where it never is.
     n_parameters : callable or None
@@ -326,7 +326,7 @@ def _lacking(needs: Sequence[Need], dataset: Dataset) -> str:
         return "every case has only one annotation, so nothing can be compared"
     if "raters" in needs or "two raters" in needs:
         if not dataset.raters_identified:
-            return "the answers are anonymous"
+            return "the annotations are anonymous"
         if dataset.n_raters < 2:
             return "there is only one rater"
     if "two raters" in needs and dataset.n_raters > 2:

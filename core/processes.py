@@ -97,7 +97,7 @@ def run_workers(
             children.append(_Child(work))  # noqa: PERF401 - where one cannot start, those before it must be closed
         while True:
             if token is not None and token.cancelled:
-                raise Cancelled("Stopped on request. Nothing was changed.")
+                raise Cancelled("Cancelled. Nothing was changed.")
             _held(children, token)
             ended = [child.has_ended() for child in children]
             if progress is not None:

@@ -113,7 +113,7 @@ def disagree(percent: Coefficient) -> Claim:
         return Claim("How often two raters agree cannot be computed", False)
     words = (
         f"Two raters who look at the same case put the same diagnosis first in {percent.value:.0%} of pairs "
-        f"({100 * low:.0f} to {100 * high:.0f}). Their answers cannot all be right"
+        f"({100 * low:.0f} to {100 * high:.0f}). Their annotations cannot all be right"
     )
     return Claim(words, high < DISAGREE_BELOW)
 
@@ -159,7 +159,7 @@ def weighs(dataset: Dataset, fit: RaterModelFit, judged: Acceptable) -> Claim:
         return f"{dataset.raters[rater]} is right on {found.value[rater]:.0%} ({low:.0f} to {high:.0f})"
 
     words = (
-        f"From the answers alone it learns that {said(most)} of cases and {said(least)}. It listens to them "
+        f"From the annotations alone it learns that {said(most)} of cases and {said(least)}. It listens to them "
         f"accordingly, and decides {changes.n_decided:,} of {plural(changes.n_tied, 'tied vote')} at a probability of "
         f"{number(DECIDED, 1)} or more"
     )
@@ -178,7 +178,7 @@ def torn_case(
     """The case to show, of those where two classes are about equally often the most plausible one.
 
     First counts how far apart the two are in risk, for there the doubt decides what is done; then how many have
-    answered, for a split of many is no accident; then how close to even the two are.
+    annotated, for a split of many is no accident; then how close to even the two are.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def two_truths(torn: Torn) -> Claim:
 
 
 def looked_better(evaluation: Evaluation, reliability: float) -> Claim:
-    """Step five, from the classifiers at a usual trust: the one that loses most where a label is not taken as sure."""
+    """Step five, from the classifiers at the default trust: which loses most where a label is not taken as sure."""
     values = {name: evaluation.values[name][METRIC] for name in evaluation.classifiers}
     name = max(values, key=lambda one: values[one].point - values[one].mean)
     found = values[name]

@@ -151,7 +151,7 @@ def _models() -> None:
 
 
 def _raters() -> None:
-    """Monitor and plan on dated answers of five raters to twenty cases."""
+    """Monitor and plan on dated annotations of five raters to twenty cases."""
     rows = (
         f"{case},{(case + n) % 5},{'xyz'[(case * n) % 3]},2024-01-{case + 1:02d}"
         for case in range(20)

@@ -39,7 +39,7 @@ def cases(page: Page) -> None:
 
 
 def review(page: Page) -> None:
-    """A first look, before the panel's answers."""
+    """A first look, before the panel's annotations."""
     page.get_by_label("Your name").fill("Reader 1")
     page.keyboard.press("Enter")
     settled(page)

@@ -1,4 +1,4 @@
-"""Agreement: how much do the raters agree, beyond chance, two by two, by class, over time, and on which cases."""
+"""Agreement: how much do the raters agree, beyond chance, pairwise, by class, over time, and on which cases."""
 
 from shlex import quote
 
@@ -46,13 +46,13 @@ def _order(dataset: Dataset) -> Dataset:
 
 
 def _repeats(dataset: Dataset) -> None:
-    """What a rater's second answer on the same case counts as."""
+    """What a rater's second annotation on the same case counts as."""
     n_repeats = cached_agreement.n_repeats(dataset)
     if n_repeats and dataset.kind != "score":
         st.caption(
-            f":material/repeat: {plural(n_repeats, 'answer')} of {dataset.n_annotations:,} repeat an earlier one of "
-            "the same rater on the same case. Here they count as answers of another rater; “By rater” shows how far "
-            "raters agree with themselves."
+            f":material/repeat: {plural(n_repeats, 'annotation')} of {dataset.n_annotations:,} repeat an earlier one "
+            "of the same rater on the same case. Here they count as annotations of another rater; “By rater” shows how "
+            "far raters agree with themselves."
         )
 
 

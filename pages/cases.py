@@ -137,7 +137,7 @@ def _header(dataset: Dataset, order: np.ndarray | None, case: int, result: Certa
     left.subheader(
         f"Case {markdown(shorten(dataset.cases[case], 60))} · "
         f"certainty {number(value)} ± {small(error)} · "
-        f"{plural(len(dataset.annotations_of(case)), 'answer')}",
+        f"{plural(len(dataset.annotations_of(case)), 'annotation')}",
         anchor=False,
         help=widgets.explained("annotation certainty"),
     )
@@ -195,7 +195,7 @@ def _page() -> None:
         return heading
 
     heading = None
-    if chosen is not None:  # the case comes first, so that the slider answers at once
+    if chosen is not None:  # the case comes first, so that the slider responds at once
         case = dataset.case_index(chosen)
         heading = show(case)
     with narrow:

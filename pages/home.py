@@ -28,8 +28,8 @@ _ANSWERS = {"class": "single classes", "ranking": "differential diagnoses (ranki
 def _welcome() -> None:
     st.title("Ground truth that people disagree about")
     st.write(
-        "Several raters, one case, different answers: how much they agree, whom to trust, which cases are ambiguous. "
-        "Nothing leaves this computer."
+        "Several raters, one case, different annotations: how much they agree, whom to trust, which cases are "
+        "ambiguous. Nothing leaves this computer."
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         story.entrance("See it in six steps", "primary")
@@ -52,7 +52,7 @@ def _dashboard(reading) -> None:
     title.title(markdown(shorten(dataset.name, 44)))
     st.caption(
         f"{plural(dataset.n_cases, 'case')} · {plural(dataset.n_raters, 'rater')} · "
-        f"{plural(dataset.n_annotations, 'answer')} · {_ANSWERS[dataset.kind]}"
+        f"{plural(dataset.n_annotations, 'annotation')} · {_ANSWERS[dataset.kind]}"
     )
     widgets.threshold(dataset)
     views = home_known.views_of(dataset)

@@ -56,8 +56,8 @@ def _shown(fitted: list[Fitted], n_restarts: int) -> Fitted:
     shown = _restarts(fitted[place], n_restarts)
     if not shown.request.method.is_truth:
         st.info(
-            f"{shown.title} is a baseline without parameters that others are compared with. Its answers are not taken "
-            "for the truth.",
+            f"{shown.title} is a baseline without parameters that others are compared with. Its annotations are not "
+            "taken for the truth.",
             icon=":material/info:",
         )
     diagnostics = None if shown.bayes is None else shown.bayes.diagnostics

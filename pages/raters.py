@@ -60,8 +60,8 @@ def _all(table: RaterTable, act: ToActOn, blind: Rates | None, theme) -> None:
         if len(act.flags) > MOST_LISTED:
             st.caption(f"{len(act.flags) - MOST_LISTED:,} more stand in the table.")
     st.caption(
-        f"Drift, speed, repetition and careless answers are flagged with a probability of {table.false_alarms:.0%} at "
-        f"most that an honest rater is among them. {_judged(act)}",
+        f"Drift, speed, repetition and careless annotations are flagged with a probability of {table.false_alarms:.0%} "
+        f"at most that an honest rater is among them. {_judged(act)}",
         help=widgets.explained("signs"),
     )
     for note in table.notes:
@@ -96,7 +96,7 @@ def _one(view: Dataset, table: RaterTable, act: ToActOn, theme) -> None:
     for flag in (flag for flag in act.flags if flag.rater == place):
         st.warning(f"{flag.title}: {markdown(flag.words)}", icon=":material/flag:")
     if view.time is None:
-        st.info("These answers have no dates, so nothing can be said over time.", icon=":material/block:")
+        st.info("These annotations have no dates, so nothing can be said over time.", icon=":material/block:")
     else:
         _over_time(table, act, place, kind, rate, theme)
     card = report_card(table, act, rater)
@@ -106,7 +106,7 @@ def _one(view: Dataset, table: RaterTable, act: ToActOn, theme) -> None:
         frame = pd.DataFrame(
             {
                 "case": [one.case for one in card.differences],
-                "answered": [one.answer for one in card.differences],
+                "annotation": [one.answer for one in card.differences],
                 "the others": [one.others for one in card.differences],
                 "how sure": [one.sure for one in card.differences],
                 "of them agree": [f"{one.n_agree} of {one.n_others}" for one in card.differences],
@@ -142,7 +142,7 @@ def _over_time(table: RaterTable, act: ToActOn, place: int, kind: str, rate: flo
         title = f"{plotly(shorten(rater, 24))} got worse: {number(drift.before)} before, {number(drift.after)} after"
     widgets.plot(figures.rater_over_time(drift, theme, title), "drift", "Accuracy over time and the control chart")
     if drift.n_undated:
-        st.caption(f"{plural(drift.n_undated, 'answer')} without a date left out.")
+        st.caption(f"{plural(drift.n_undated, 'annotation')} without a date left out.")
 
 
 def _coverage(view: Dataset) -> None:
@@ -185,16 +185,17 @@ def _coverage(view: Dataset) -> None:
         }
     )
     st.caption(
-        "Raters of one group are joined by cases. Where no case has three answers, models need raters in odd cycles."
+        "Raters of one group are joined by cases. Where no case has three annotations, models need raters in odd "
+        "cycles."
     )
     st.dataframe(raters, hide_index=True, key="rater_coverage", height=min(360, 36 * (len(raters) + 1) + 2))
     with st.container(horizontal=True):
         widgets.download(raters, "Raters", "rater_coverage", "rater_coverage_table")
         met = pd.DataFrame(found.class_met, columns=list(found.classes))
         met.insert(0, "rater", list(found.raters), allow_duplicates=True)
-        widgets.download(met, "Expected answers by rater and class", "class_met", "class_met")
+        widgets.download(met, "Expected annotations by rater and class", "class_met", "class_met")
     sizes = [f"{count:,} with {n}" for n, count in enumerate(found.answers_per_case) if count]
-    st.caption(f"Cases by their number of answers: {', '.join(sizes[:12])}{' …' if len(sizes) > 12 else ''}.")
+    st.caption(f"Cases by their number of annotations: {', '.join(sizes[:12])}{' …' if len(sizes) > 12 else ''}.")
     widgets.heading("Classes")
     st.dataframe(
         classes,

@@ -46,4 +46,4 @@ details = [
     *(f"{name}: {value}" for name, value in rows.items()),
 ]
 st.code("\n".join(details), language=None)
-st.caption("Copy with the sign at the right. No data are in it; folders are.")
+st.caption("Copy with the icon at the right. No data are in it; folders are.")

@@ -39,7 +39,7 @@ def _files():
     uploads = uploads or home_drop.dropped()
     if not uploads:
         st.caption(
-            "Tables (CSV, TSV, Excel, Parquet; any column names, one row per answer, a column or a row per rater, "
+            "Tables (CSV, TSV, Excel, Parquet; any column names, one row per annotation, a column or a row per rater, "
             "counts, rankings) and what Label Studio, Prodigy, MTurk, doccano, Labelbox, Argilla and others write. "
             "Files stay on this computer."
         )
@@ -176,7 +176,7 @@ def _page() -> None:
             return
         # Names of the file are what the editor of classes starts from; a class table may show others.
         plain = replace(source, side=replace(source.side, classes=None))
-        as_is = _build((*key, beside, "plain"), "Understanding the answers", plain, question, name, **choices)
+        as_is = _build((*key, beside, "plain"), "Understanding the annotations", plain, question, name, **choices)
         if as_is is None:
             upload_report.as_it_stands(question)
             return
@@ -253,7 +253,7 @@ def _offer(
         told = upload_side.classifiers(source, reading.dataset)
         classifiers = tuple((one.name, one.content) for one in told if not one.error)
         dropped = len(reading.report.dropped)
-        label = f"Use {plural(reading.dataset.n_annotations, 'answer')}"
+        label = f"Use {plural(reading.dataset.n_annotations, 'annotation')}"
         label += f", leave out {plural(dropped, 'row')}" if dropped else ""
         st.button(
             label,

@@ -41,11 +41,11 @@ FAVOURITES, FAVOURITE_SHARES = ("Dry vesperitis", "Branny tesserosis", "Ring myc
 
 @dataclass(frozen=True)
 class Rater:
-    """How one rater answers.
+    """How one rater annotates.
 
     `skill` multiplies the evidence before noise is added; `width` is how far behind the best class another one
     may lie and still be listed; `workload` weighs how often the rater is asked; `careless` is the share of cases
-    answered without looking; `drifts` marks the rater whose skill declines from `DRIFT_DAY`.
+    annotated without looking; `drifts` marks the rater whose skill declines from `DRIFT_DAY`.
     """
 
     name: str
@@ -161,7 +161,7 @@ def skill_on(rater, day):
 
 
 def answer(rng, rater, case, day):
-    """Return the answer of one rater to one case: blocks of tied classes, most likely first."""
+    """Return the annotation of one case by one rater: blocks of tied classes, most likely first."""
     if rng.random() < rater.careless:
         return [[CLASSES.index(rng.choice(FAVOURITES, p=FAVOURITE_SHARES))]]
     seen = np.flatnonzero(np.isfinite(case.evidence))
@@ -198,7 +198,7 @@ def reading_day(rng, case):
 
 
 def annotate(rng, cases):
-    """Answers as (case, rater, day, blocks), ordered by case, then day, then rater."""
+    """Annotations as (case, rater, day, blocks), ordered by case, then day, then rater."""
     workload = np.array([rater.workload for rater in RATERS])
     panel_sizes = rng.choice(np.arange(2, 9), size=N_CASES, p=(0.10, 0.16, 0.20, 0.20, 0.17, 0.11, 0.06))
     answers = []

@@ -56,7 +56,7 @@ def jackknife_sums(ptr, class_code, count, n, pairs, weight, total, x, y, alike,
 
 @njit(cache=True, nogil=True)
 def class_majorities(ptr, class_code, count, n_classes):
-    """Per class its answers, and the cases of two answers or more of which at least half are its; all such cases."""
+    """Per class its annotations, and the cases of two or more of which at least half are its; all such cases."""
     total = np.zeros(n_classes)
     half = np.zeros(n_classes, np.int64)
     usable = 0

@@ -9,7 +9,7 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def agreeing_pairs(ptr, count):
-    """Per case n_i = sum_k n_ik and the ordered pairs of equal answers sum_k n_ik (n_ik - 1)."""
+    """Per case n_i = sum_k n_ik and the ordered pairs of equal annotations sum_k n_ik (n_ik - 1)."""
     n_cases = ptr.size - 1
     answers = np.zeros(n_cases)
     pairs = np.zeros(n_cases)
@@ -22,7 +22,7 @@ def agreeing_pairs(ptr, count):
 
 @njit(cache=True, nogil=True)
 def class_shares(ptr, class_code, count, answers, least, n_classes):
-    """Over cases with at least ``least`` answers: sums over cases of n_ik / n_i, and of n_ik."""
+    """Over cases with at least ``least`` annotations: sums over cases of n_ik / n_i, and of n_ik."""
     mean_share = np.zeros(n_classes)
     pooled = np.zeros(n_classes)
     for case in range(ptr.size - 1):
@@ -45,7 +45,7 @@ def weighted_answers(ptr, class_code, count, value):
 
 @njit(cache=True, nogil=True)
 def rater_pairs(case_ptr, rater, answer, n_raters):
-    """For each two raters: pairs of answers on the same case, and how many of them agree. Symmetric, zero diagonal."""
+    """For each two raters: pairs of annotations on the same case, and how many agree. Symmetric, zero diagonal."""
     both = np.zeros((n_raters, n_raters), np.int64)
     agree = np.zeros((n_raters, n_raters), np.int64)
     for case in range(case_ptr.size - 1):
@@ -122,7 +122,7 @@ def ratio_expected(value, share):
 
 @njit(cache=True, nogil=True)
 def rater_answers(case_ptr, rater, answer, value):
-    """Per case the sum over its answers of value[rater, answer]."""
+    """Per case the sum over its annotations of value[rater, annotation]."""
     total = np.zeros(case_ptr.size - 1)
     for case in range(case_ptr.size - 1):
         for a in range(case_ptr[case], case_ptr[case + 1]):
@@ -132,7 +132,7 @@ def rater_answers(case_ptr, rater, answer, value):
 
 @njit(cache=True, nogil=True)
 def repeated_answers(case_ptr, rater, n_raters):
-    """How many answers repeat an earlier one of the same rater on the same case."""
+    """How many annotations repeat an earlier one of the same rater on the same case."""
     last = np.full(n_raters, -1)
     repeats = 0
     for case in range(case_ptr.size - 1):
@@ -144,7 +144,7 @@ def repeated_answers(case_ptr, rater, n_raters):
 
 @njit(cache=True, nogil=True)
 def class_pairs(ptr, class_code, count, answers, n_classes):
-    """Per class, over cases with two answers, in shape (n_classes, 6).
+    """Per class, over cases with two annotations, in shape (n_classes, 6).
 
     Sums of n_ik (n_ik − 1), n_ik (n_i − 1), n_ik and 1; the least and largest share (n_ik − 1) / (n_i − 1) of a case.
     """

@@ -1,8 +1,8 @@
 """Contingency tables of every two raters, and coefficients of two raters from a table.
 
-With shares p_kl of a table of n pairs of answers, margins r_k and c_l, pi = (r + c)/2: kappa = (p_a - p_e)/(1 - p_e),
-p_e = sum r_k c_k (Cohen), sum pi_k^2 (Scott, alpha), sum pi_k (1 - pi_k)/(q - 1) (Gwet). The linearised error is that
-of Gwet, Handbook of Inter-Rater Reliability (2014), n (n - 1) var = sum n_kl u_kl^2 with
+With shares p_kl of a table of n pairs of annotations, margins r_k and c_l, pi = (r + c)/2: kappa = (p_a - p_e)/(1 -
+p_e), p_e = sum r_k c_k (Cohen), sum pi_k^2 (Scott, alpha), sum pi_k (1 - pi_k)/(q - 1) (Gwet). The linearised error is
+that of Gwet, Handbook of Inter-Rater Reliability (2014), n (n - 1) var = sum n_kl u_kl^2 with
 u_kl = [(1(k = l) - p_a) - (1 - kappa) d_kl]/(1 - p_e), d_kl the derivative of p_e to p_kl.
 """
 
@@ -14,7 +14,7 @@ COHEN, SCOTT, GWET, ALPHA = 0, 1, 2, 3
 
 @njit(cache=True, nogil=True)
 def pair_tables(case_ptr, rater, answer, n_raters, n_classes):
-    """Tables of raters i < j, rows the answers of i, at i (2J - i - 1)/2 + j - i - 1. Shape (pairs, K, K)."""
+    """Tables of raters i < j, rows the annotations of i, at i (2J - i - 1)/2 + j - i - 1. Shape (pairs, K, K)."""
     tables = np.zeros((n_raters * (n_raters - 1) // 2, n_classes, n_classes), np.int32)
     for case in range(case_ptr.size - 1):
         for a in range(case_ptr[case], case_ptr[case + 1]):
@@ -50,7 +50,7 @@ def slope_of_chance(row, column, other_row, other_column, q, which):
 
 @njit(cache=True, nogil=True)
 def table_coefficients(tables, which):
-    """Value and standard error of each table; NaN where undefined, and no error from one pair of answers."""
+    """Value and standard error of each table; NaN where undefined, and no error from one pair of annotations."""
     q = tables.shape[1]
     value = np.full(tables.shape[0], np.nan)
     error = np.full(tables.shape[0], np.nan)

@@ -1,6 +1,6 @@
 """Unbiased moments of the class distribution of a case from its counts.
 
-With S_m = sum_c p_c^m and falling factorials (n)_m = n (n-1) ... (n-m+1), independent answers have
+With S_m = sum_c p_c^m and falling factorials (n)_m = n (n-1) ... (n-m+1), independent annotations have
 E[sum_c (n_c)_3 / (n)_3] = S_3 and E[(sum_c (n_c)_4 + sum_{c != d} (n_c)_2 (n_d)_2) / (n)_4] = S_2^2.
 """
 
@@ -10,7 +10,7 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def power_sums(ptr, count):
-    """Per case n, and estimates of S_2, S_3 and S_2²; NaN with fewer than two, three or four answers."""
+    """Per case n, and estimates of S_2, S_3 and S_2²; NaN with fewer than two, three or four annotations."""
     n_cases = ptr.size - 1
     answers = np.zeros(n_cases)
     moments = np.full((3, n_cases), np.nan)

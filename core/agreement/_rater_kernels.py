@@ -1,7 +1,7 @@
 """Sums per rater in one walk over the annotations: agreement with the others, and coefficients without each rater.
 
-A run is one rater on one case. With n_k answers of class k on the case, o_k of them the rater's own, the rater meets
-o (n - o) answers of others, of which sum_k o_k (n_k - o_k) are the same.
+A run is one rater on one case. With n_k annotations of class k on the case, o_k of them the rater's own, the rater
+meets o (n - o) annotations of others, of which sum_k o_k (n_k - o_k) are the same.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def agreement_of_runs(rater_ptr, order, case_of, answer, ptr, class_code, count, n_classes):
-    """Per run: rater, pairs of answers with others, how many agree, and the rater's answers in it."""
+    """Per run: rater, pairs of annotations with others, how many agree, and the rater's annotations in it."""
     n = order.size
     rater = np.empty(n, np.int64)
     pairs = np.empty(n)
@@ -67,7 +67,7 @@ def sums_of_cases(n, pairs):
 
 @njit(cache=True, nogil=True)
 def leave_out(start, stop, class_code, count, own, before, left, share, pool):
-    """Take one rater's answers out of a case's part of both sums, and set ``own`` to 0; its agreeing pairs then."""
+    """Take one rater's annotations out of a case's part of both sums, and set ``own`` to 0; its agreeing pairs then."""
     left_pairs = 0.0
     for e in range(start, stop):
         k = class_code[e]
@@ -88,7 +88,7 @@ def leave_out(start, stop, class_code, count, own, before, left, share, pool):
 def without_each_rater(rater_ptr, order, case_of, answer, ptr, class_code, count, n, pairs, mean_share, pooled):
     """Percent, SPA (annotations_m1), Fleiss' kappa and nominal alpha without each rater; and the cases left.
 
-    The sums of all cases, with those of the rater's cases taken out and put back without the rater's answers.
+    The sums of all cases, with those of the rater's cases taken out and put back without the rater's annotations.
     Shape (n_raters, 4); NaN where a coefficient is undefined.
     """
     n_raters = rater_ptr.size - 1

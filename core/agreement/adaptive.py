@@ -1,4 +1,4 @@
-"""Whether cases whose first answers disagreed were given more annotations than the others.
+"""Whether cases whose first annotations disagreed were given more annotations than the others.
 
 Then no weighting of cases makes the agreement of all annotations right: hard cases weigh more than their share. The
 first two annotations of each case are free of it [Nørregaard & Derczynski, Sparse Probability of Agreement (2022),
@@ -21,21 +21,21 @@ LEAST_CASES = 10  # with an early agreement, and with an early disagreement
 
 @dataclass(frozen=True, slots=True)
 class AdaptiveCheck:
-    """How the number of annotations of a case goes with its first two answers.
+    """How the number of annotations of a case goes with its first two annotations.
 
     Attributes
     ----------
     order : str
-        What tells which answers were first: "time" or "file".
+        What tells which annotations were first: "time" or "file".
     n_agree, n_disagree : int
-        Cases whose first two answers agree, and disagree.
+        Cases whose first two annotations agree, and disagree.
     more_agree, more_disagree : int
         How many of those have more than two annotations.
     difference, ci_low, ci_high : float or None
         Share with more than two annotations after a disagreement, less that after an agreement. None where the
         question cannot be put.
     warn : bool
-        The interval leaves out 0. Where the number of annotations is independent of the first two answers this
+        The interval leaves out 0. Where the number of annotations is independent of the first two annotations this
         happens in about 1 − level of all data sets.
     first_two, everything : tuple of Coefficient
         SPA and nominal alpha of the first two annotations of each case, and of all.
@@ -73,10 +73,10 @@ def adaptive_collection(dataset: Dataset, level: float = 0.99, ci_level: float =
     Raises
     ------
     NotApplicableError
-        The answers are not single classes.
+        The annotations are not single classes.
     """
     if dataset.kind != "class":
-        raise NotApplicableError(f"First answers are compared as single classes; these are {dataset.kind}s.")
+        raise NotApplicableError(f"First annotations are compared as single classes; these are {dataset.kind}s.")
     n = np.diff(dataset.case_ptr)
     usable = n >= 2
     if dataset.time is not None:
@@ -120,14 +120,14 @@ def _why_not(dataset: Dataset, n: np.ndarray, usable: np.ndarray, size: list[int
         return f"undefined: {few} case has more than two annotations, so nothing was asked for selectively"
     if min(size) < LEAST_CASES:
         what = "agree" if size[0] < size[1] else "disagree"
-        return f"undefined: the first two answers {what} on {min(size)} cases only; {LEAST_CASES} are needed"
+        return f"undefined: the first two annotations {what} on {min(size)} cases only; {LEAST_CASES} are needed"
     if dataset.time is None and _sorted_by_answer(dataset, n):
-        return "undefined: equal answers stand together in every case, so their order is not that of time"
+        return "undefined: equal annotations stand together in every case, so their order is not that of time"
     return ""
 
 
 def _sorted_by_answer(dataset: Dataset, n: np.ndarray) -> bool:
-    """Whether equal answers stand side by side in all of twenty cases or more where they need not."""
+    """Whether equal annotations stand side by side in all of twenty cases or more where they need not."""
     runs = np.ones(dataset.n_annotations, bool)
     runs[1:] = dataset.answer[1:] != dataset.answer[:-1]
     runs[dataset.case_ptr[:-1][n > 0]] = True

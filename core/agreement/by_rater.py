@@ -34,8 +34,8 @@ class AgreementByRater(Result):
     ----------
     raters : tuple of str
     each : tuple of Coefficient
-        Share of the pairs of one answer of the rater and one of another on the same case that agree. ``n_cases`` are
-        the rater's cases that others answered, ``n_annotations`` the rater's answers on them.
+        Share of the pairs of one annotation of the rater and one of another on the same case that agree. ``n_cases``
+        are the rater's cases that others annotated, ``n_annotations`` the rater's annotations on them.
     overall : Coefficient
         The chosen coefficient of all raters.
     without : tuple of (float or None)
@@ -79,7 +79,7 @@ def by_rater(dataset: Dataset, coefficient: str = KRIPPENDORFF_ALPHA, level: flo
     Raises
     ------
     NotApplicableError
-        The answers are not single classes, or rater names carry no identity.
+        The annotations are not single classes, or rater names carry no identity.
     LimitError
         Raters by classes are more than a model may have.
     """
@@ -88,7 +88,7 @@ def by_rater(dataset: Dataset, coefficient: str = KRIPPENDORFF_ALPHA, level: flo
     if dataset.kind != "class":
         raise NotApplicableError(f"Raters are compared on single classes; these are {dataset.kind}s.")
     if not dataset.raters_identified:
-        raise NotApplicableError("The answers are anonymous, so no rater can be compared with the others.")
+        raise NotApplicableError("The annotations are anonymous, so no rater can be compared with the others.")
     limit = current_settings().max_model_cells
     if dataset.n_raters * dataset.n_classes > limit:
         raise LimitError(
@@ -122,7 +122,7 @@ def _with_others(runs: tuple[np.ndarray, ...], n_raters: int, level: float) -> t
     largest = np.zeros(n_raters)
     np.maximum.at(largest, rater, share)
     return tuple(
-        undefined("with_others", "edges", "nobody else answered this rater's cases")
+        undefined("with_others", "edges", "nobody else annotated this rater's cases")
         if n_cases[r] == 0
         else with_wilson_interval(
             "with_others",

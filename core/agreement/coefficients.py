@@ -118,7 +118,7 @@ def scott_pi(
 def gwet_ac(
     data: ClassCounts | Dataset, level: float = 0.95, weights: Weights = None, labels: Labels = None
 ) -> Coefficient:
-    """Gwet's AC1, or AC2 with weights: chance is a random answer on a case that is hard to classify.
+    """Gwet's AC1, or AC2 with weights: chance is a random annotation on a case that is hard to classify.
 
     ``p_e = T/(q(q−1)) Σ π_k (1 − π_k)`` with T the sum of the weights: it depends on the declared list of q classes.
     Parameters as of `percent_agreement`.

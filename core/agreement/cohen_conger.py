@@ -19,7 +19,7 @@ from .intervals import Coefficient, few_cases, undefined
 from .linearised import NO_PAIR, corrected, mind_rare_classes, observed, why_certain
 from .weights import Weights, resolve_weights
 
-REPEATS = "a rater answered the same case twice; keep one answer of each"
+REPEATS = "a rater annotated the same case twice; keep one annotation of each"
 
 
 def conger_kappa(
@@ -27,8 +27,8 @@ def conger_kappa(
 ) -> Coefficient:
     """Conger's kappa: chance is a draw from the class shares of each of two different raters.
 
-    ``p_e = Σ_{g≠h} p_gᵀ W p_h / (J (J − 1))`` over the J raters who gave an answer. A rater's further answers on a case
-    count as answers of others; the note says so.
+    ``p_e = Σ_{g≠h} p_gᵀ W p_h / (J (J − 1))`` over the J raters who gave an annotation. A rater's further annotations
+    on a case count as annotations of others; the note says so.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def conger_kappa(
     Raises
     ------
     NotApplicableError
-        The answers are not single classes, or rater names carry no identity.
+        The annotations are not single classes, or rater names carry no identity.
     LimitError
         The table of raters by classes would not fit.
     """
@@ -51,7 +51,7 @@ def conger_kappa(
     repeats = repeats_of(dataset)
     if not repeats or found.value is None:
         return found
-    note = f"answers that a rater repeated on a case count as those of others: {repeats:,}"
+    note = f"annotations that a rater repeated on a case count as those of others: {repeats:,}"
     return replace(found, note="; ".join(filter(None, (found.note, note))))
 
 
@@ -85,7 +85,7 @@ def cohen_kappa(
 def cohen_kappa_classic(
     dataset: Dataset, level: float = 0.95, weights: Weights = None, labels: Sequence[float] | None = None
 ) -> Coefficient:
-    """Cohen's kappa of two raters who both answered every case, with the classic large-sample error.
+    """Cohen's kappa of two raters who both annotated every case, with the classic large-sample error.
 
     The value is that of `cohen_kappa`; the error is that of Fleiss, Cohen and Everitt, with a normal interval. It is
     what most other tools print. Parameters and errors as of `cohen_kappa`.
@@ -109,9 +109,9 @@ def cohen_kappa_classic(
     if found.value is None:
         return replace(found, name="cohen_kappa_classic")
     if (np.diff(dataset.case_ptr) == 1).any():
-        return undefined("cohen_kappa_classic", name, "a case was answered by one of the two only")
+        return undefined("cohen_kappa_classic", name, "a case was annotated by one of the two only")
     first = dataset.rater == dataset.rater.min()
-    # Both raters answered the same cases once each, so their answers stand in the same order of cases.
+    # Both raters annotated the same cases once each, so their annotations stand in the same order of cases.
     a, b = dataset.answer[first], dataset.answer[~first]
     r, c = (np.bincount(answer, minlength=dataset.n_classes) / len(a) for answer in (a, b))
     if matrix is None:
@@ -131,12 +131,12 @@ def cohen_kappa_classic(
 
 
 def raters_used(dataset: Dataset) -> int:
-    """How many raters gave an answer."""
+    """How many raters gave an annotation."""
     return int(np.count_nonzero(np.bincount(dataset.rater, minlength=1)))
 
 
 def check_raters(dataset: Dataset, what: str, *, two: bool = False) -> None:
-    """Refuse answers that are not classes, anonymous raters and, if need be, any number of raters but two.
+    """Refuse annotations that are not classes, anonymous raters and, if need be, any number of raters but two.
 
     Parameters
     ----------
@@ -144,23 +144,23 @@ def check_raters(dataset: Dataset, what: str, *, two: bool = False) -> None:
     what : str
         What is asked for, as a sentence begins: "Cohen's kappa".
     two : bool
-        Whether there must be two raters who gave an answer.
+        Whether there must be two raters who gave an annotation.
 
     Raises
     ------
     NotApplicableError
     """
     if dataset.kind != "class":
-        raise NotApplicableError(f"{what} needs one class per answer; these are {dataset.kind}s.")
+        raise NotApplicableError(f"{what} needs one class per annotation; these are {dataset.kind}s.")
     if not dataset.raters_identified:
-        raise NotApplicableError(f"{what} compares raters, and the answers are anonymous.")
+        raise NotApplicableError(f"{what} compares raters, and the annotations are anonymous.")
     n_used = raters_used(dataset)
     if two and n_used != 2:
         raise NotApplicableError(f"{what} is of two raters; these data have {n_used:,}. Select two.")
 
 
 def repeats_of(dataset: Dataset) -> int:
-    """How many answers repeat an earlier one of the same rater on the same case."""
+    """How many annotations repeat an earlier one of the same rater on the same case."""
     return repeated_answers(dataset.case_ptr, dataset.rater, dataset.n_raters)
 
 

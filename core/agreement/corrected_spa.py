@@ -51,8 +51,8 @@ def spa_corrected(data: ClassCounts | Dataset, weighting: str = SPA_WEIGHTINGS[0
     by deleting every annotated case in turn (weights of P stay) and Student's t; the standard error is that of the
     delta method.
 
-    Where one class holds nearly all answers, a few cases of the others decide the coefficient, and data that happen to
-    miss them know nothing of the error: Fieller's interval alone then covers down to 69 %, this one 95 % or more
+    Where one class holds nearly all annotations, a few cases of the others decide the coefficient, and data that happen
+    to miss them know nothing of the error: Fieller's interval alone then covers down to 69 %, this one 95 % or more
     (``tests/benchmarks/coverage.py``). The upper end is the higher of Fieller's and that with one more case, agreed on
     the rarest class that was used; the lower end the lower of Fieller's and that with one more case, split between the
     rarest and the commonest. Ends move by about one case's worth, hence little in large or balanced data.
@@ -137,8 +137,8 @@ def _fieller(found: _Disagreements, level: float) -> tuple[float, float] | tuple
 def _extreme_classes(counts: ClassCounts, total: np.ndarray) -> tuple[int, int]:
     """The rarest class that was used, and the commonest.
 
-    Of classes as common as each other that counts as rarer whose answers stand on more cases, next to rarer classes: a
-    choice that the order of the classes does not make.
+    Of classes as common as each other that counts as rarer whose annotations stand on more cases, next to rarer
+    classes: a choice that the order of the classes does not make.
     """
     used = np.flatnonzero(total)
     of_used = total[used]
@@ -154,7 +154,7 @@ def _extreme_classes(counts: ClassCounts, total: np.ndarray) -> tuple[int, int]:
 
 
 def _with_case(counts: ClassCounts, answers: dict[int, int]) -> ClassCounts:
-    """The counts with one more case, of these classes and how often each was answered."""
+    """The counts with one more case, of these classes and how often each was given."""
     classes = sorted(answers)
     return ClassCounts(
         np.append(counts.ptr, counts.ptr[-1] + len(classes)),

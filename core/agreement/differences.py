@@ -250,7 +250,7 @@ def _union(
 
 
 def _numbers(counts: ClassCounts, cases: np.ndarray) -> np.ndarray:
-    """Which count vector each of some cases has, from 1; 0 where it has no answer or is not there."""
+    """Which count vector each of some cases has, from 1; 0 where it has no annotation or is not there."""
     numbers = vector_numbers(counts)[cases] + 1
     numbers[cases < 0] = 0
     return numbers

@@ -1,4 +1,4 @@
-"""Agreement of raters with themselves, where they answered the same case more than once."""
+"""Agreement of raters with themselves, where they annotated the same case more than once."""
 
 from dataclasses import dataclass
 
@@ -11,20 +11,20 @@ from ..errors import NotApplicableError
 from .intervals import Coefficient, undefined
 from .probability import case_agreement, share_of_agreement
 
-NEVER = "never answered a case twice"
+NEVER = "never annotated a case twice"
 
 
 @dataclass(frozen=True, slots=True)
 class IntraRater:
-    """Agreement of each rater with their own answers.
+    """Agreement of each rater with their own annotations.
 
     Attributes
     ----------
     raters : tuple of str
     each : tuple of Coefficient, one for each rater
-        ``n_cases`` are the cases that the rater answered twice or more, ``n_annotations`` the answers on them.
+        ``n_cases`` are the cases that the rater annotated twice or more, ``n_annotations`` the annotations on them.
     overall : Coefficient
-        Of all raters, weighted by their answers; the interval is over raters, and ``n_cases`` are raters.
+        Of all raters, weighted by their annotations; the interval is over raters, and ``n_cases`` are raters.
     """
 
     raters: tuple[str, ...]
@@ -33,9 +33,10 @@ class IntraRater:
 
 
 def intra_rater(dataset: Dataset, level: float = 0.95) -> IntraRater:
-    """The chance that two answers of the same rater on the same case agree.
+    """The chance that two annotations of the same rater on the same case agree.
 
-    A case counts with its answers less one, as in SPA with the weighting ``annotations_m1``; intervals are Wilson's.
+    A case counts with its annotations less one, as in SPA with the weighting ``annotations_m1``; intervals are
+    Wilson's.
 
     Parameters
     ----------
@@ -47,12 +48,12 @@ def intra_rater(dataset: Dataset, level: float = 0.95) -> IntraRater:
     Raises
     ------
     NotApplicableError
-        The answers are not single classes, or rater names carry no identity.
+        The annotations are not single classes, or rater names carry no identity.
     """
     if dataset.kind != "class":
         raise NotApplicableError(f"Raters are compared with themselves on single classes; these are {dataset.kind}s.")
     if not dataset.raters_identified:
-        raise NotApplicableError("The answers are anonymous, so no rater can be compared with themselves.")
+        raise NotApplicableError("The annotations are anonymous, so no rater can be compared with themselves.")
     rater, agreement, n = _repeated(dataset)
     start = np.searchsorted(rater, np.arange(dataset.n_raters + 1))
     each, value, weight = [], [], []
@@ -75,7 +76,7 @@ def intra_rater(dataset: Dataset, level: float = 0.95) -> IntraRater:
 
 
 def _repeated(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rater (ascending), agreement and number of answers of every case that a rater answered more than once."""
+    """Rater (ascending), agreement and number of annotations of every case that a rater annotated more than once."""
     _, order = counting_sort(dataset.rater, dataset.n_raters)
     rater, case = dataset.rater[order], dataset.case_of_annotation[order]
     begins = np.flatnonzero(np.concatenate([[True], (np.diff(rater) != 0) | (np.diff(case) != 0)])[: rater.size])

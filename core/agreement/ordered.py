@@ -46,7 +46,7 @@ def ranking_agreement(
     Raises
     ------
     NotApplicableError
-        The answers are scores.
+        The annotations are scores.
     InputError
         A depth below 1.
     """

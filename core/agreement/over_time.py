@@ -105,7 +105,7 @@ def over_time(
     Raises
     ------
     NotApplicableError
-        The answers are not single classes.
+        The annotations are not single classes.
     InputError
         No annotation has a known time, or there is no window to make.
     """

@@ -1,4 +1,4 @@
-"""Agreement of raters two by two, and the cases where two of them disagree."""
+"""Pairwise agreement of raters, and the cases where two of them disagree."""
 
 from dataclasses import dataclass
 
@@ -29,7 +29,7 @@ class PairMatrix(Result):
     raters : tuple of str
         Both axes of the matrices.
     n : ndarray of int64
-        Pairs of answers on the same case.
+        Pairs of annotations on the same case.
     agree : ndarray of int64
         How many of them are the same class.
     coefficient : str
@@ -37,7 +37,7 @@ class PairMatrix(Result):
     value : ndarray of float64
         NaN where `why` says why it is undefined.
     se : ndarray of float64
-        Linearised over pairs of answers; NaN where there is none, and throughout for percent agreement.
+        Linearised over pairs of annotations; NaN where there is none, and throughout for percent agreement.
     level : float
         Of the intervals, 0 to 1.
     """
@@ -93,7 +93,7 @@ class PairMatrix(Result):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Disagreements:
-    """Pairs of answers of two raters on one case that differ; arrays of shape (n_disagreements,), by case.
+    """Pairs of annotations of two raters on one case that differ; arrays of shape (n_disagreements,), by case.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class Disagreements:
     answer_a, answer_b : ndarray of int32
         Classes that the first and the second rater gave.
     n : int
-        Pairs of answers of the two on the same case, alike or not.
+        Pairs of annotations of the two on the same case, alike or not.
     """
 
     case: np.ndarray
@@ -112,9 +112,9 @@ class Disagreements:
 
 
 def pair_matrix(dataset: Dataset, coefficient: str = PERCENT, level: float = 0.95) -> PairMatrix:
-    """Agreement of every two raters on the cases that both answered.
+    """Agreement of every two raters on the cases that both annotated.
 
-    Where a rater answered a case more than once, each pair of answers counts as a case of its own.
+    Where a rater annotated a case more than once, each pair of annotations counts as a case of its own.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def pair_matrix(dataset: Dataset, coefficient: str = PERCENT, level: float = 0.9
     Raises
     ------
     NotApplicableError
-        The answers are not single classes, or rater names carry no identity.
+        The annotations are not single classes, or rater names carry no identity.
     LimitError
         The matrix of raters × raters, or the tables, would not fit.
     """
@@ -138,7 +138,7 @@ def pair_matrix(dataset: Dataset, coefficient: str = PERCENT, level: float = 0.9
     n_raters, n_classes, limit = dataset.n_raters, dataset.n_classes, current_settings().max_model_cells
     if n_raters**2 > limit:
         raise LimitError(
-            f"Comparing {n_raters:,} raters two by two needs {n_raters**2:,} cells, more than the "
+            f"Comparing {n_raters:,} raters pairwise needs {n_raters**2:,} cells, more than the "
             f"limit of {limit:,}. Select fewer raters."
         )
     if coefficient == PERCENT:
@@ -158,7 +158,7 @@ def pair_matrix(dataset: Dataset, coefficient: str = PERCENT, level: float = 0.9
 
 
 def cases_of_disagreement(dataset: Dataset, rater_a: str, rater_b: str) -> Disagreements:
-    """The cases on which two raters gave different classes, and both answers.
+    """The cases on which two raters gave different classes, and both annotations.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def cases_of_disagreement(dataset: Dataset, rater_a: str, rater_b: str) -> Disag
     Raises
     ------
     NotApplicableError
-        The answers are not single classes, or rater names carry no identity.
+        The annotations are not single classes, or rater names carry no identity.
     NotFoundError
         A rater that the data do not have.
     """
@@ -181,7 +181,7 @@ def cases_of_disagreement(dataset: Dataset, rater_a: str, rater_b: str) -> Disag
     if rater_a == rater_b:
         raise NotApplicableError("Two different raters are compared. Choose another one.")
     a, b = (np.flatnonzero(dataset.rater == dataset.raters.index(rater)) for rater in (rater_a, rater_b))
-    # Every answer of the one beside every answer of the other on that case; both stand in the order of cases.
+    # Every annotation of the one beside every annotation of the other on that case; both stand in the order of cases.
     case_a, case_b = dataset.case_of_annotation[a], dataset.case_of_annotation[b]
     low, high = np.searchsorted(case_b, case_a), np.searchsorted(case_b, case_a, side="right")
     size = high - low
@@ -198,7 +198,7 @@ def _check(dataset: Dataset) -> None:
     if dataset.kind != "class":
         raise NotApplicableError("Pairs of raters are compared on single classes.")
     if not dataset.raters_identified:
-        raise NotApplicableError("The answers are anonymous, so raters cannot be compared.")
+        raise NotApplicableError("The annotations are anonymous, so raters cannot be compared.")
 
 
 def _share(agree: np.ndarray, n: np.ndarray) -> np.ndarray:

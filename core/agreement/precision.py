@@ -1,10 +1,10 @@
 """How precise the sparse probability of agreement is, and what more annotations would buy.
 
-Cases differ: each has a class distribution p of its own, from which its answers are drawn independently. The agreement
-of a case with n answers is a mean over M = n(n − 1)/2 pairs of answers, and its variance over cases and answers is
-``Var_n = [V2 + 2(n − 2) c1 + (n − 2)(n − 3)/2 · c0] / M`` with ``V2 = PA(1 − PA)``, ``c1 = E[S3] − PA²`` of two pairs
-that share an answer, ``c0 = E[S2²] − PA²`` of two that share none, and ``S_m = Σ_c p_c^m``, ``PA = E[S2]``. It is what
-figure 6 of Nørregaard & Derczynski, Sparse Probability of Agreement (2022), finds by subsampling.
+Cases differ: each has a class distribution p of its own, from which its annotations are drawn independently. The
+agreement of a case with n annotations is a mean over M = n(n − 1)/2 pairs of annotations, and its variance over cases
+and annotations is ``Var_n = [V2 + 2(n − 2) c1 + (n − 2)(n − 3)/2 · c0] / M`` with ``V2 = PA(1 − PA)``, ``c1 = E[S3] −
+PA²`` of two pairs that share an annotation, ``c0 = E[S2²] − PA²`` of two that share none, and ``S_m = Σ_c p_c^m``, ``PA
+= E[S2]``. It is what figure 6 of Nørregaard & Derczynski, Sparse Probability of Agreement (2022), finds by subsampling.
 """
 
 from collections.abc import Sequence
@@ -35,12 +35,12 @@ class AgreementMoments(Result):
     agreement : float
         PA: the sparse probability of agreement itself.
     v2 : float
-        Variance of a case with two answers.
+        Variance of a case with two annotations.
     c1, c0 : float or None
-        Covariance of two pairs of answers of a case that share one answer, and none; ``0 ≤ c0 ≤ c1 ≤ (V2 + c0)/2``.
-        None where no case has three, or four, answers.
+        Covariance of two pairs of annotations of a case that share one annotation, and none; ``0 ≤ c0 ≤ c1 ≤ (V2 +
+        c0)/2``. None where no case has three, or four, annotations.
     n_cases : tuple of int
-        Cases with two, three and four answers or more: what each of them rests on.
+        Cases with two, three and four annotations or more: what each of them rests on.
     """
 
     agreement: float
@@ -207,7 +207,7 @@ def precision_curve(
 
 
 def case_variance(n: np.ndarray, v2: float, c1: float, c0: float) -> np.ndarray:
-    """Variance of the agreement of a case with n answers, over cases and answers.
+    """Variance of the agreement of a case with n annotations, over cases and annotations.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ def _point(
 
 
 def _weights(counts: ClassCounts, n: np.ndarray, weighting: str) -> np.ndarray:
-    """Weights by numbers of answers alone; they need not be those of any case in the data."""
+    """Weights by numbers of annotations alone; they need not be those of any case in the data."""
     if weighting != "inv_var_class":
         return case_weights(counts, n, weighting)
     answers = counts.per_case().astype(float)
@@ -266,7 +266,7 @@ def _weights(counts: ClassCounts, n: np.ndarray, weighting: str) -> np.ndarray:
 
 
 def _filled(n: np.ndarray, cases: np.ndarray, added: int) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of answers, and of cases with each, after every answer went to a case with the fewest; n ascending."""
+    """Numbers of annotations, and of cases with each, after each went to a case with the fewest; n ascending."""
     for levels in range(1, len(n) + 1):
         low = float(cases[:levels].sum())
         room = low * n[levels] - float(n[:levels] @ cases[:levels]) if levels < len(n) else np.inf

@@ -132,7 +132,7 @@ def with_wilson_interval(
 
 
 def agreement_variance(n: np.ndarray | int, class_shares: np.ndarray) -> np.ndarray | float:
-    """Variance of the agreement of a case with n independent answers, drawn from ``class_shares``.
+    """Variance of the agreement of a case with n independent annotations, drawn from ``class_shares``.
 
     ``( 2 (S2 − S2²) + 4 (n − 2) (S3 − S2²) ) / ( n (n − 1) )`` with ``S_m = Σ_c p_c^m``: the closed form,
     O(classes), of [SPA eq. 41] for uniform classes and of [SPA eq. 50] for any. Equations 21 and 22 are misprinted:
@@ -141,7 +141,7 @@ def agreement_variance(n: np.ndarray | int, class_shares: np.ndarray) -> np.ndar
     Parameters
     ----------
     n : int, or ndarray of them
-        Answers on the case, at least 2.
+        Annotations on the case, at least 2.
     class_shares : ndarray of float64, shape (n_classes,)
         Sum to 1.
     """

@@ -82,7 +82,7 @@ class Alpha:
         totals.add("within", np.arange(n.size), within / np.maximum(n - 1, 1))
 
     def __call__(self, sums: dict[str, np.ndarray]) -> np.ndarray:
-        """Alpha of shape (n_resamples,) from ``sums``, in which "pooled" are the answers of each class."""
+        """Alpha of shape (n_resamples,) from ``sums``, in which "pooled" are the annotations of each class."""
         pooled = sums["pooled"]
         size = pooled.sum(axis=0)
         pi = pooled / size

@@ -45,7 +45,7 @@ class ByVector:
     Parameters
     ----------
     counts : ClassCounts
-        One case for each distinct vector, in the order of the pool; one without answers counts for nothing.
+        One case for each distinct vector, in the order of the pool; one without annotations counts for nothing.
     names : sequence of str
         Any of `core.agreement.replicated_sides.COEFFICIENTS` but those that take each rater's own margins; SPA has
         one value for each weighting.

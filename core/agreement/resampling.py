@@ -68,7 +68,7 @@ def pool_of(number: np.ndarray) -> Pool:
 
 
 def vector_numbers(counts: ClassCounts) -> np.ndarray:
-    """Which of the distinct count vectors each case has; −1 where it has no answer."""
+    """Which of the distinct count vectors each case has; −1 where it has no annotation."""
     number, _ = distinct_vectors(counts.ptr, counts.class_code, counts.count)
     number[np.diff(counts.ptr) == 0] = -1
     _, number[number >= 0] = np.unique(number[number >= 0], return_inverse=True)

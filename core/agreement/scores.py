@@ -53,7 +53,7 @@ def score_table(dataset: Dataset, level: float = 0.95) -> list[Coefficient]:
     Raises
     ------
     NotApplicableError
-        The answers are not scores.
+        The annotations are not scores.
     """
     found = intraclass(dataset, level)
     metrics = ("interval", "ordinal") if (dataset.score < 0).any() else ("interval", "ordinal", "ratio")
@@ -85,7 +85,7 @@ def intraclass(dataset: Dataset, level: float = 0.95) -> list[Coefficient]:
     Raises
     ------
     NotApplicableError
-        The answers are not scores.
+        The annotations are not scores.
 
     Notes
     -----

@@ -8,7 +8,7 @@ import numpy as np
 
 from .pairs import PairMatrix
 
-SHRINKAGE = 5.0  # pairs of answers at the mean that each cell is given
+SHRINKAGE = 5.0  # pairs of annotations at the mean that each cell is given
 MOST_FOR_OPTIMAL = 300
 
 
@@ -16,8 +16,9 @@ def similarity_order(matrix: PairMatrix) -> np.ndarray:
     """Positions of the raters in an order by similarity, ndarray of int64, shape (n_raters,).
 
     The distance of two raters is 1 less their coefficient, drawn to the mean of all pairs as if `SHRINKAGE` more pairs
-    of answers had that mean: cells of few answers, or none, say little. The end with more agreement comes first;
-    raters who never meet another stand last. Above `MOST_FOR_OPTIMAL` raters the leaves of the tree are not turned.
+    of annotations had that mean: cells of few annotations, or none, say little. The end with more agreement comes
+    first; raters who never meet another stand last. Above `MOST_FOR_OPTIMAL` raters the leaves of the tree are not
+    turned.
     """
     met = (matrix.n > 0).any(axis=1)
     found = ~np.isnan(matrix.value)

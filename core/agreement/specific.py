@@ -25,8 +25,8 @@ def specific_agreement(data: ClassCounts | Dataset, level: float = 0.95) -> tupl
     Returns
     -------
     tuple of Coefficient, one for each class
-        ``n_cases`` are those where the class was answered and some other answer stands, ``n_annotations`` the answers
-        of that class on them.
+        ``n_cases`` are those where the class was given and some other annotation stands, ``n_annotations`` the
+        annotations of that class on them.
     """
     counts = as_counts(data)
     csr = counts.ptr, counts.class_code, counts.count

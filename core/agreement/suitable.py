@@ -33,7 +33,7 @@ class LeftOut(Result):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Suitable(Result):
-    """The coefficients for one kind of answers.
+    """The coefficients for one kind of annotations.
 
     Attributes
     ----------
@@ -136,7 +136,7 @@ def coefficients_for(
     labels: Sequence[float] | None = None,
     depths: Sequence[int] = DEPTHS,
 ) -> Suitable:
-    """The coefficients that make sense for these answers, with intervals.
+    """The coefficients that make sense for these annotations, with intervals.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def coefficients_for(
     return Suitable("ordinal", tuple(found), (*_NO_NUMBERS, *identified))
 
 
-_NO_NUMBERS = (LeftOut("intraclass correlations, interval and ratio alpha", "the answers are classes, not scores"),)
+_NO_NUMBERS = (LeftOut("intraclass correlations, interval and ratio alpha", "the annotations are classes, not scores"),)
 
 
 def _nominal(dataset: Dataset, level: float, spa_weightings: Sequence[str]) -> list[Coefficient]:
@@ -191,7 +191,7 @@ def _nominal(dataset: Dataset, level: float, spa_weightings: Sequence[str]) -> l
 def _raters(dataset: Dataset) -> tuple[LeftOut, ...]:
     if dataset.raters_identified:
         return ()
-    return (LeftOut("Cohen's and Conger's kappa, Scott's pi", "the answers are anonymous"),)
+    return (LeftOut("Cohen's and Conger's kappa, Scott's pi", "the annotations are anonymous"),)
 
 
 def _of_scores(dataset: Dataset, level: float) -> Suitable:
@@ -213,17 +213,17 @@ def _of_rankings(dataset: Dataset, level: float, spa_weightings: Sequence[str], 
     first, n_tied = dataset.as_classes()
     note = "of first choices"
     if n_tied:
-        note += f"; {plural(n_tied, 'answer')} with a tied first choice left out"
+        note += f"; {plural(n_tied, 'annotation')} with a tied first choice left out"
     found += [_noted(one, note) for one in _nominal(first, level, spa_weightings)]
     left_out = (
-        LeftOut("weighted coefficients, intraclass correlations", "the answers are rankings"),
+        LeftOut("weighted coefficients, intraclass correlations", "the annotations are rankings"),
         *_raters(dataset),
     )
     return Suitable("ranking", tuple(found), left_out)
 
 
 def _of_others(dataset: Dataset, level: float) -> list[Coefficient]:
-    """Coefficients that plug-ins bring for answers that are no single classes."""
+    """Coefficients that plug-ins bring for annotations that are no single classes."""
     asked = asked_of(dataset, level)
     return [
         one

@@ -12,7 +12,7 @@ _MOST = 2**31 - 1
 
 
 def from_count_table(table: np.ndarray) -> ClassCounts:
-    """Counts from how often each class was answered on each case.
+    """Counts from how often each class was given on each case.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def from_count_table(table: np.ndarray) -> ClassCounts:
 def from_contingency(
     table: np.ndarray, classes: Sequence[str] | None = None, raters: tuple[str, str] = ("rows", "columns")
 ) -> Dataset:
-    """The annotations of two raters, from how often one answered the row's class and the other the column's.
+    """The annotations of two raters, from how often one gave the row's class and the other the column's.
 
     Cases are numbered through the table row by row.
 

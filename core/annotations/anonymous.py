@@ -1,4 +1,4 @@
-"""Raters without their names, for a room in which not everybody may know who answered what."""
+"""Raters without their names, for a room in which not everybody may know who annotated what."""
 
 import numpy as np
 

@@ -6,7 +6,7 @@ from .dataset import Dataset
 
 
 def n_groups(dataset: Dataset) -> int:
-    """Number of groups of cases and raters that no answer joins; 1 where everything hangs together."""
+    """Number of groups of cases and raters that no annotation joins; 1 where everything hangs together."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 

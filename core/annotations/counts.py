@@ -1,4 +1,4 @@
-"""How often each class was answered on each case, in CSR."""
+"""How often each class was given on each case, in CSR."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from .dataset import Dataset
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassCounts:
-    """Counts of answers by case and class; classes nobody answered on a case are absent.
+    """Counts of annotations by case and class; classes nobody gave on a case are absent.
 
     Attributes
     ----------
@@ -30,11 +30,11 @@ class ClassCounts:
 
     @property
     def n_cases(self) -> int:
-        """Number of cases, with or without answers."""
+        """Number of cases, with or without annotations."""
         return len(self.ptr) - 1
 
     def per_case(self) -> np.ndarray:
-        """Answers of each case, ndarray of int64, shape (n_cases,)."""
+        """Annotations of each case, ndarray of int64, shape (n_cases,)."""
         total = np.concatenate([[0], np.cumsum(self.count)])
         return total[self.ptr[1:]] - total[self.ptr[:-1]]
 
@@ -45,9 +45,9 @@ def class_counts(dataset: Dataset) -> ClassCounts:
     Raises
     ------
     NotApplicableError
-        The answers are not classes; use `Dataset.as_classes` first.
+        The annotations are not classes; use `Dataset.as_classes` first.
     """
     if dataset.kind != "class":
-        raise NotApplicableError(f"Counts need one class per answer; these are {dataset.kind}s.")
+        raise NotApplicableError(f"Counts need one class per annotation; these are {dataset.kind}s.")
     ptr, class_code, count = count_classes(dataset.case_ptr, dataset.answer, dataset.n_classes)
     return ClassCounts(ptr, class_code, count, dataset.n_classes)

@@ -56,7 +56,7 @@ class Dataset(Result):
     kind : {"class", "ranking", "score"}
         What an annotation is.
     cases, raters, classes : tuple of str
-        Vocabularies. ``classes`` is the closed list that answers are drawn from, in its declared order.
+        Vocabularies. ``classes`` is the closed list that annotations are drawn from, in its declared order.
     case_ptr : ndarray of int64, shape (n_cases + 1,)
     rater : ndarray of int32, shape (n_annotations,)
     answer : ndarray of int32, shape (n_annotations,)
@@ -77,7 +77,7 @@ class Dataset(Result):
     case_group : tuple of str, or None
         A group (site, batch) for each case; "" unknown.
     gold : ndarray of int32, shape (n_cases,), or None
-        Known class of a case; -1 unknown.
+        Gold class of a case; -1 unknown.
 
     Raises
     ------
@@ -357,7 +357,7 @@ class Dataset(Result):
         frame : DataFrame or Table
         name : str, optional
         case, rater, answer, rank : str, optional
-            Columns; guessed from their names where not given. ``rater="none"`` says that answers are anonymous.
+            Columns; guessed from their names where not given. ``rater="none"`` says that annotations are anonymous.
         kind, classes, ordinal
             See `core.ingest.build_dataset.build_dataset`.
         reading

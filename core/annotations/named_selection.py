@@ -25,7 +25,7 @@ class Selection:
     raters : tuple of str or None
         Only their annotations.
     classes : tuple of str or None
-        Only cases on which somebody answered (or ranked) one of these classes, with all of their annotations.
+        Only cases on which somebody gave (or ranked) one of these classes, with all of their annotations.
     groups : tuple of str or None
         Only cases of these groups.
     first_day, last_day : str or None

@@ -47,7 +47,7 @@ def with_class_order(dataset: Dataset, classes: Sequence[str]) -> Dataset:
     Raises
     ------
     NotApplicableError
-        The answers are not single classes.
+        The annotations are not single classes.
     InputError
         A class is missing, unknown, or named twice.
     """

@@ -24,15 +24,15 @@ WIDE_SIGNS = (">", "=")
 
 
 def wide_table(dataset: Dataset, signs: tuple[str, str] = WIDE_SIGNS) -> pd.DataFrame:
-    """One row per case: case, (group,) and a column for each rater; an empty cell is no answer.
+    """One row per case: case, (group,) and a column for each rater; an empty cell is no annotation.
 
     Rankings are written as ``A > B = C`` with the given signs between places and between tied classes. Dates are left
-    out, as they belong to single answers, and answers of a case come in the order of the raters.
+    out, as they belong to single annotations, and annotations of a case come in the order of the raters.
 
     Raises
     ------
     NotApplicableError
-        A rater answers a case more than once, a class holds one of the signs, a rater bears the name of another
+        A rater annotates a case more than once, a class holds one of the signs, a rater bears the name of another
         column, or raters carry no identity.
     """
     if not dataset.raters_identified:
@@ -44,8 +44,8 @@ def wide_table(dataset: Dataset, signs: tuple[str, str] = WIDE_SIGNS) -> pd.Data
     n_repeats = pair.size - len(np.unique(pair))
     if n_repeats:
         raise NotApplicableError(
-            f"{plural(n_repeats, 'answer')} came from a rater who had answered the case before, and a cell holds only "
-            "one; use the long table."
+            f"{plural(n_repeats, 'annotation')} came from a rater who had annotated the case before, and a cell holds "
+            "only one; use the long table."
         )
     columns = {"case": np.array(dataset.cases, dtype=object)}
     if dataset.case_group is not None:

@@ -35,12 +35,12 @@ def power_of(unnamed, n_rest, reliability, alpha):
 
 @njit(cache=True, nogil=True)
 def next_answers(seed, share, rest, first, n_rest, reliability, alpha):
-    """What each next answer would make of the first place.
+    """What each next annotation would make of the first place.
 
-    ``first`` is the place of the top-1 class of each draw, n_named for a never-named one. Returns, for the answers
-    0..n_named - 1 and, last, "one that nobody has named yet": the probability of the answer, the effective share of
+    ``first`` is the place of the top-1 class of each draw, n_named for a never-named one. Returns, for the annotations
+    0..n_named - 1 and, last, "one that nobody has named yet": the probability of the annotation, the effective share of
     draws behind it, and the probabilities of first places after it, shape (n_named + 1, n_named + 2). Their columns are
-    the named classes, then the class that was answered where nobody had named it (0 in other rows), then any single one
+    the named classes, then the class that was given where nobody had named it (0 in other rows), then any single one
     of the other never-named classes.
     """
     n_draws, n_named = share.shape

@@ -29,20 +29,20 @@ def why(dataset: Dataset, case: int, n_used: int) -> str:
     votes = Counter(block[0] for block in firsts if len(block) == 1)
     n_answers, n_tied = len(firsts), sum(len(block) > 1 for block in firsts)
     if n_answers == 1 and not n_tied:
-        sentence = "There is one answer only"
+        sentence = "There is one annotation only"
     elif not votes:
-        sentence = f"{_count(n_answers, 'answer')}, and no rater settled on a first choice"
+        sentence = f"{_count(n_answers, 'annotation')}, and no rater settled on a first choice"
     elif len(votes) == 1 and not n_tied:
-        sentence = f"All {_word(n_answers)} answers name the same class first"
+        sentence = f"All {_word(n_answers)} annotations name the same class first"
     elif max(votes.values()) == 1 and len(votes) > 1:
         few = "only " if n_answers == 2 else ""
-        sentence = f"{few}{_count(n_answers, 'answer')}, and no class is named first twice"
+        sentence = f"{few}{_count(n_answers, 'annotation')}, and no class is named first twice"
     elif len(votes) == 1:
         named = votes.total()
-        sentence = f"{_count(named, 'answer')} {'names' if named == 1 else 'name'} one class first"
+        sentence = f"{_count(named, 'annotation')} {'names' if named == 1 else 'name'} one class first"
     else:
         split = " to ".join(str(votes_of) for _, votes_of in votes.most_common())
-        sentence = f"{_count(n_answers, 'answer')} split {split} over {_word(len(votes))} classes"
+        sentence = f"{_count(n_answers, 'annotation')} split {split} over {_word(len(votes))} classes"
     left_out = n_answers - n_used
     n_open = sum(any(len(block) > 1 for block in blocks) for blocks in rankings)
     if not left_out and n_open:
@@ -71,7 +71,7 @@ def distrusted(accuracy: np.ndarray, n_annotations: np.ndarray) -> np.ndarray:
 
 
 def _common_ground(dataset: Dataset, rankings: list[list[list[int]]], votes: Counter) -> str:
-    """The class that most answers name anywhere, where that says more than the first choices do."""
+    """The class that most annotations name anywhere, where that says more than the first choices do."""
     named = Counter(code for blocks in rankings for block in blocks for code in block)
     code, times = named.most_common(1)[0]
     if times < 2 or times <= max(votes.values(), default=0):

@@ -1,14 +1,14 @@
-"""What one more opinion would change: the next rater answers one class, drawn from the plausibilities as they are now.
+"""What one more opinion would change: the next rater names one class, drawn from the plausibilities as they are now.
 
-With A[k, c] the probability that the next answer is k and that c is then the top-1 class: certainty now
-``C0 = max_c P(top-1 = c)``, after it ``C1 = Σ_k max_c A[k, c]``, and what choosing by the answer gains over choosing
-without it, ``C1 − max_c Σ_k A[k, c]``, which is never negative. At γ = 1 the gain is C1 − C0 where the model only
-multiplies likelihoods. Elsewhere C1 may lie below C0: the answer counts γ times but comes once, and certainty falls
-where it surprises.
+With A[k, c] the probability that the next annotation is k and that c is then the top-1 class: certainty now
+``C0 = max_c P(top-1 = c)``, after it ``C1 = Σ_k max_c A[k, c]``, and what choosing by the annotation gains over
+choosing without it, ``C1 − max_c Σ_k A[k, c]``, which is never negative. At γ = 1 the gain is C1 − C0 where the model
+only multiplies likelihoods. Elsewhere C1 may lie below C0: the annotation counts γ times but comes once, and certainty
+falls where it surprises.
 
 Dirichlet counts and PrIRN are Dirichlet distributions before and after, so theirs is exact by integration.
 Plackett-Luce reweights the draws in hand (`core.certainty._next_kernels`). Each says what the model itself would say
-when the answer is added to the data.
+when the annotation is added to the data.
 """
 
 from collections.abc import Callable, Sequence
@@ -51,7 +51,7 @@ class NextOpinion(Result):
     gain : ndarray, shape (n_cases,)
         How much more often choosing by that opinion is right than choosing without it; 0 or more.
     ess : ndarray, shape (n_cases,)
-        Effective draws behind the least known of the answers of probability `LIKELY` or more; infinite where exact.
+        Effective draws behind the least known of the annotations of probability `LIKELY` or more; infinite where exact.
     """
 
     cases: tuple[str, ...]
@@ -77,13 +77,13 @@ class NextOpinion(Result):
         else:
             expected = "one more opinion should leave it there"
         if gain < 0.5:
-            worth = "Whatever the answer, the choice would hardly be better for it"
+            worth = "Whatever the annotation, the choice would hardly be better for it"
         else:
-            worth = f"Choosing by the answer is right {gain:.0f} percentage points more often than choosing without it"
+            worth = f"Choosing by the annotation is right {gain:.0f} percentage points more often than without it"
         sentence = f"Certainty is {now:.0f} % now; {expected}. {worth}."
         if self.after_se[case] > ROUGH:
             sentence += (
-                f" Rough: {after:.0f} % ± {200 * self.after_se[case]:.0f}, as few draws stand behind some answers."
+                f" Rough: {after:.0f} % ± {200 * self.after_se[case]:.0f}, as few draws stand behind some annotations."
             )
         return sentence
 
@@ -250,7 +250,7 @@ def _plackett_luce(model: PlackettLuce, reliability: float):
 
 
 def _exact(now: np.ndarray, lowered: np.ndarray, raised: np.ndarray, rest_shape: float, n_rest: int) -> Row:
-    """From the shapes now, those of classes that were not answered, and those of the answered one, never-named last."""
+    """From the shapes now, those of classes that were not given, and those of the given one, never-named last."""
     n_named = len(now)
     answered = np.append(now, rest_shape * n_rest)
     after = np.zeros((n_named + 1, n_named + 2))
@@ -265,11 +265,11 @@ def _exact(now: np.ndarray, lowered: np.ndarray, raised: np.ndarray, rest_shape:
 
 
 def _expected(answered: np.ndarray, after: np.ndarray, n_rest: int) -> tuple[float, float]:
-    """C1 and the gain from P(answer) and P(first place | answer), with columns as of `next_answers`."""
+    """C1 and the gain from P(annotation) and P(first place | annotation), with columns as of `next_answers`."""
     expected = float(answered @ after.max(axis=1))
     n_named = len(answered) - 1
     mixed = answered @ after[:, :n_named]
-    # A given never-named class: it is the answered one of them in one of n_rest ways.
+    # A given never-named class: it is the one given in one of n_rest ways.
     one = answered[:-1] @ after[:-1, n_named + 1]
     if n_rest:
         one += answered[-1] * (after[-1, n_named] + (n_rest - 1) * after[-1, n_named + 1]) / n_rest

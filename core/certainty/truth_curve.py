@@ -145,7 +145,7 @@ def truth_curve(
     Raises
     ------
     NotApplicableError
-        Fewer than two cases have both a known class and an annotation, or the model's classes are not those of gold.
+        Fewer than two cases have both a gold class and an annotation, or the model's classes are not those of gold.
     InputError
         A reliability is out of range, or none is given.
     """
@@ -220,7 +220,7 @@ def _source(dataset, model, cases, n_draws, seed, token):
 
 
 def _is_named(dataset: Dataset, gold: np.ndarray) -> np.ndarray:
-    """Whether anybody named the known class of each case."""
+    """Whether anybody named the gold class of each case."""
     from ..plausibility.plackett_luce.blocks import ranking_entries
 
     ptr, code, _ = ranking_entries(dataset)

@@ -75,7 +75,7 @@ def _by_gold(dataset: Dataset, fit: RaterModelFit, seed: int) -> dict:
 
 
 def _beta_by_gold(dataset: Dataset, found: Choice, seed: int) -> dict:
-    """β by the known classes, of the chosen model; nothing where they are too few or it takes none."""
+    """β by the gold classes, of the chosen model; nothing where they are too few or it takes none."""
     from ..models.gold_measures import beta_by_gold
 
     fit = found.best.fit

@@ -64,7 +64,7 @@ def _quote(found) -> dict:
 
 
 def agreement(options) -> tuple[dict, "pd.DataFrame"]:
-    """The coefficients of agreement that suit the answers, or weighted ones of classes."""
+    """The coefficients of agreement that suit the annotations, or weighted ones of classes."""
     from ..agreement.coefficients import agreement_table
     from ..agreement.probability import SPA_WEIGHTINGS
     from ..agreement.suitable import coefficients_for

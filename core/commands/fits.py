@@ -194,7 +194,7 @@ def _of_posterior(fitted: Fitted) -> dict:
 
 
 def with_gold(dataset: Dataset, options) -> Dataset:
-    """Known classes from a table: case, class."""
+    """Gold classes from a table: case, class."""
     try:
         content = Path(options.gold).read_bytes()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What the commands share: reading FILE, writing tables, and what every answer carries."""
+"""What the commands share: reading FILE, writing tables, and what every result carries."""
 
 import re
 import sys
@@ -27,7 +27,7 @@ def read_file(options, kind: Kind | None = None) -> Reading:
 
     A file of that name comes first. A kept dataset is named by its digest.
 
-    ``kind`` says what an answer is where that is known.
+    ``kind`` says what an annotation is where that is known.
     """
     is_file = Path(options.file).is_file()
     if any(sample.name == options.file for sample in SAMPLES) and not is_file:
@@ -74,7 +74,7 @@ def read_classes(options) -> tuple[Dataset, int]:
 
 
 def stamp(options, dataset: Dataset) -> dict:
-    """What every answer carries: seed and digest."""
+    """What every result carries: seed and digest."""
     return {"seed": options.seed, "digest": dataset.digest}
 
 

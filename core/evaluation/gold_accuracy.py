@@ -1,4 +1,4 @@
-"""Classifiers against gold: how often the known class is among the first predicted ones, and by how much two differ."""
+"""Classifiers against gold: how often the gold class is among the first predicted ones, and by how much two differ."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class GoldAccuracy(Result):
     n : ndarray of int64, shape (n_classifiers,)
         Predicted cases with gold and an annotation.
     value, low, high : ndarray of float64, shape (n_classifiers,)
-        Share of them whose known class is among the first ``top``, a tie across the last place in expectation, with
+        Share of them whose gold class is among the first ``top``, a tie across the last place in expectation, with
         Wilson's interval of 95 %; NaN where there is no such case.
     gap, gap_se : ndarray of float64, shape (n_classifiers, n_classifiers)
         Row less column on the cases that both predict, and its standard error over cases; NaN below two of them.
@@ -105,7 +105,7 @@ def gold_accuracy(dataset: Dataset, classifiers: Sequence[Predictions], top: int
 
 
 def _right(code: np.ndarray, group: np.ndarray, gold: int, top: int) -> float:
-    """How likely the known class is among the first ones, where tied ones stand in any order."""
+    """How likely the gold class is among the first ones, where tied ones stand in any order."""
     here = np.flatnonzero(code == gold)
     if not here.size:
         return 0.0

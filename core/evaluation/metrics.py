@@ -26,7 +26,7 @@ class MetricValue(Result):
     mean, sd, ci_low, ci_high, min, max : float
         Over draws; the extremes grow with their number. ``sd`` is NaN for a single draw.
     point : float
-        Against the point estimate of the plausibilities, the usual metric.
+        Against the point estimate of the plausibilities, the standard metric.
     case_se : float
         Standard error from which cases are in the data (bootstrap over cases), a second source of uncertainty; NaN
         below two cases.

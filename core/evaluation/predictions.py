@@ -210,7 +210,7 @@ def open_predictions(
 def match_matrix(dataset: Dataset, matrix: np.ndarray, name: str, *, whole: Dataset | None = None) -> Predictions:
     """One classifier's scores from a matrix: row n is the n-th case, column k the k-th class of the list.
 
-    Where the cases are numbered (1, 2, …) and some rows are of no case, because nobody answered it, rows go by number;
+    Where the cases are numbered (1, 2, …) and some rows are of no case, because nobody annotated it, rows go by number;
     so do columns where classes are numbers from 0.
 
     Parameters
@@ -237,7 +237,7 @@ def match_matrix(dataset: Dataset, matrix: np.ndarray, name: str, *, whole: Data
             f"{name}: a matrix of {n_rows:,} rows and {n_columns:,} columns, but there are "
             f"{plural(whole.n_cases, 'case')} and {plural(whole.n_classes, 'class', 'classes')}.",
             "Give a row for each case and a column for each class, both in the order of the data; open the list of "
-            "all classes with them where some were never answered.",
+            "all classes with them where some were never given.",
         )
     selected = set(dataset.cases)
     kept = [place for place, case in enumerate(whole.cases) if case in selected]

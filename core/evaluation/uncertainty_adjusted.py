@@ -24,7 +24,7 @@ def ua_topk_accuracy(
     k : int
         Length of the list; at most the model's depth.
     sampling
-        ``reliability`` (the model's usual one where not given), ``n_draws``, ``seed``.
+        ``reliability`` (the model's default where not given), ``n_draws``, ``seed``.
     """
     return _metric(model, dataset, predictions, k, 1, sampling)
 

@@ -88,7 +88,7 @@ def forest(
 def pair_heatmap(matrix: PairMatrix, order: np.ndarray, theme: Theme, title: str) -> go.Figure:
     """Raters against raters in a given order; colour and number are the coefficient, n stands in every cell.
 
-    Two raters with fewer than `FEW_PAIRS` pairs of answers have no colour: one answer more would turn it. Above
+    Two raters with fewer than `FEW_PAIRS` pairs of annotations have no colour: one annotation more would turn it. Above
     `MOST_WITH_TEXT` raters numbers stand in the hover, and a scale says what a colour means. ``customdata`` of a point
     holds the positions of its two raters, for a click.
 
@@ -239,4 +239,4 @@ def _pair_hover(matrix: PairMatrix, i: int, j: int) -> str:
     interval = matrix.interval(i, j)
     ends = f" ({number(interval[0])} to {number(interval[1])})" if interval else ""
     name = method_named("coefficient", matrix.coefficient).title
-    return f"{who}<br>{name} {number(matrix.value[i, j])}{ends}<br>{matrix.n[i, j]:,} pairs of answers"
+    return f"{who}<br>{name} {number(matrix.value[i, j])}{ends}<br>{matrix.n[i, j]:,} pairs of annotations"

@@ -132,7 +132,7 @@ def agreement_over_time(found: OverTime, theme: Theme, title: str) -> go.Figure:
                 f"{plotly(window.label)}<br>n {window.coefficients[0].n_cases:,}" for window in found.windows[::step]
             ],
             "range": [-0.5, len(places) - 0.5],
-            "title": "cases by first answer",
+            "title": "cases by first annotation",
         },
         legend_below=True,
     )

@@ -23,12 +23,12 @@ _CASE_EFFECTS = (
         "No discrimination",
         "good raters stand out more on some cases",
     ),
-    ("guessing", "A", "Guessing λ", "No guessing", "some cases are answered rightly whatever the rater's ability"),
+    ("guessing", "A", "Guessing λ", "No guessing", "some cases are annotated rightly whatever the rater's ability"),
 )
 
 
 def effects_diagram(on: Switches, tag: str, theme: Theme, title: str) -> go.Figure:
-    """Which effects a difficulty model has, as boxes that feed an answer, and the tag that they spell.
+    """Which effects a difficulty model has, as boxes that feed an annotation, and the tag that they spell.
 
     After figure 1 of Han et al. Filled is on; dashed is off and gives its letter to the tag.
 
@@ -52,8 +52,8 @@ def effects_diagram(on: Switches, tag: str, theme: Theme, title: str) -> go.Figu
             )
             state = "on" if switched else f"off, letter {letter}"
             hover.append((sum(span) / 2, height, f"{name.capitalize()}, {state}: {why}"))
-    hover.append((0.5, 0.2, "Probability that an answer is right, given the effects that are switched on"))
-    spelled = "nothing is taken away" if tag == "Full" else f"without {_listed(on)}"
+    hover.append((0.5, 0.2, "Probability that an annotation is right, given the effects that are switched on"))
+    spelled = "nothing is left out" if tag == "Full" else f"without {_listed(on)}"
     result = {"type": "rect", "x0": 0.08, "x1": 0.92, "y0": 0.135, "y1": 0.265, "layer": "below"}
     points = scatter(
         x=[point[0] for point in hover],
@@ -86,7 +86,7 @@ def effects_diagram(on: Switches, tag: str, theme: Theme, title: str) -> go.Figu
 
 
 def formula(on: Switches) -> str:
-    """The probability of a right answer with only the effects that are on."""
+    """The probability of a right annotation with only the effects that are on."""
     alpha = "α" + ("<sub>j</sub>" if on.ability else "") + ("<sup>z</sup>" if on.bias else "")
     if on.difficulty and not (on.bias or on.ability):  # raters without any parameter of their own
         alpha = ""

@@ -200,7 +200,7 @@ def confusion_heatmap(fit: RaterModelFit, rater: int, theme: Theme, title: str) 
         title,
         max(300, 130 + (44 if roomy else 30) * n_shown),
         data,
-        xaxis={**ticks, "ticktext": names, "title": "answered class", "tickangle": slant(names)},
+        xaxis={**ticks, "ticktext": names, "title": "annotated class", "tickangle": slant(names)},
         yaxis={
             **ticks,
             "ticktext": [
@@ -218,7 +218,7 @@ def _cells_in_words(
     """What stands in the hover of each cell of a confusion matrix; ``evidence`` is the annotations of each row."""
     return [
         [
-            f"true {names[k]}, answered {names[m]}: {number(matrix[k, m])} {interval[k][m]}".rstrip()
+            f"true {names[k]}, annotated {names[m]}: {number(matrix[k, m])} {interval[k][m]}".rstrip()
             + f"<br>about {evidence[k]:,.1f} annotations"
             for m in range(len(names))
         ]
@@ -259,7 +259,7 @@ def calibration_curve(
 ) -> go.Figure:
     """How often what is given a probability is true; on the diagonal a probability of 70 % is right 7 times in 10.
 
-    Arrays over bins: mean probability, share true in the known classes, ends of its interval, and number of cases.
+    Arrays over bins: mean probability, share true in the gold classes, ends of its interval, and number of cases.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ MOST_CASES = 1_000
 def sensitivity_specificity(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure:
     """Each rater of a model with two classes: sensitivity (of the second class) against specificity.
 
-    On the falling diagonal answers say nothing of the truth; below it they are worse than guessing. Intervals
+    On the falling diagonal annotations say nothing of the truth; below it they are worse than guessing. Intervals
     are drawn for at most `INTERVAL_RATERS`. Grey: no annotations on cases of one of the classes, by the model.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Figures of the Raters page: accuracy against the pool, and one rater's answers over time."""
+"""Figures of the Raters page: accuracy against the pool, and one rater's annotations over time."""
 
 import numpy as np
 import plotly.graph_objects as go
@@ -155,7 +155,7 @@ def rater_over_time(drift: Drift, theme: Theme, title: str) -> go.Figure:
             ),
             customdata=np.column_stack([windows.low, windows.high, windows.n]),
             hovertemplate="%{x|%Y-%m-%d}: %{y:.2f} (%{customdata[0]:.2f} to %{customdata[1]:.2f}), "
-            "%{customdata[2]:,} answers<extra></extra>",
+            "%{customdata[2]:,} annotations<extra></extra>",
         ),
         scatter(
             x=_dates(drift.time),

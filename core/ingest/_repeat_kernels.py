@@ -1,4 +1,4 @@
-"""Repeated answers of one rater on one case. No bounds are checked here."""
+"""Repeated annotations of one rater on one case. No bounds are checked here."""
 
 import numpy as np
 

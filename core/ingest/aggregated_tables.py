@@ -1,4 +1,4 @@
-"""Tables that hold how often something was answered, as one row per answer: counts, contingency, patterns."""
+"""Tables that hold how often each class was given, as one row per annotation: counts, contingency, patterns."""
 
 from collections.abc import Callable
 
@@ -16,7 +16,7 @@ MOST_CASES = 1_000_000
 
 
 def count_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
-    """Answers of a table of cases by classes; raters are anonymous.
+    """Annotations of a table of cases by classes; raters are anonymous.
 
     Parameters
     ----------
@@ -34,28 +34,28 @@ def count_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -
     Raises
     ------
     InputError
-        A cell is no whole number of at least 0, or there are too many answers.
+        A cell is no whole number of at least 0, or there are too many annotations.
     """
     n_rows = raw.table.num_rows
     case = encode(raw.table[mapping.case]) if mapping.case is not None else _numbered(n_rows)
     counts = np.stack([_counts(raw, column) for column in mapping.across], 1)
     tell(0.2)
     _refuse_more(int(counts.sum()), MOST_ANSWERS, "answers")
-    _refuse_more(int(counts.sum(1).max(initial=0)), MOST_OF_ONE_CASE, "answers on one case")
+    _refuse_more(int(counts.sum(1).max(initial=0)), MOST_OF_ONE_CASE, "annotations on one case")
     classes = names_as_codes(mapping.across)
     row, column = np.divmod(np.repeat(np.arange(counts.size), counts.ravel()), len(mapping.across))
     per_row = counts.sum(1)
     place = np.arange(row.size) - np.repeat(np.cumsum(per_row) - per_row, per_row)
     raters = _numbered(int(per_row.max(initial=0)), "answer ")
     rows = Rows(case, raters, classes, row, case.code[row], place.astype(np.int32), classes.code[column])
-    rows.dropped += [raw.drop(row, "nobody answered") for row in np.flatnonzero(per_row == 0)]
+    rows.dropped += [raw.drop(row, "nobody annotated") for row in np.flatnonzero(per_row == 0)]
     drop(rows, raw, rows.case_code < 0, "no case")
     drop(rows, raw, rows.answer_code < 0, "no class")
     return rows, {}
 
 
 def contingency_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
-    """Answers of two raters from how many cases fell in each pair of classes: one rater's in rows, one's in columns.
+    """Annotations of two raters from how many cases have each pair of classes: one's in rows, the other's in columns.
 
     A last row or column of sums, whose class is not among the other raters', is left out.
 
@@ -101,7 +101,7 @@ def contingency_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], No
 
 
 def pattern_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
-    """Answers of a table with a column for each rater and one of how many cases have these answers.
+    """Annotations of a table with a column for each rater and one of how many cases have these annotations.
 
     Parameters
     ----------
@@ -114,12 +114,13 @@ def pattern_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None])
     Returns
     -------
     tuple of (Rows, dict of str to int)
-        The rows, and how often the table holds each token for a missing answer.
+        The rows, and how often the table holds each token for a missing annotation.
 
     Raises
     ------
     InputError
-        No column counts the cases, a count is no whole number of at least 0, or there are too many cases or answers.
+        No column counts the cases, a count is no whole number of at least 0, or there are too many cases or
+        annotations.
     """
     if mapping.count is None:
         raise InputError("No column counts the cases of a pattern.", "Name the column of counts.")
@@ -134,8 +135,8 @@ def pattern_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None])
     row = np.tile(row_of_case, len(mapping.raters))
     case_code = np.tile(np.arange(n_cases, dtype=np.int32), len(mapping.raters))
     rows = Rows(_numbered(n_cases), raters, answer, row, case_code, np.repeat(raters.code, n_cases), code)
-    rows.dropped += [raw.drop(place, "no case has these answers") for place in np.flatnonzero(count == 0)]
-    drop(rows, raw, (rows.answer_code < 0) | (rows.rater_code < 0), "no rater answered")
+    rows.dropped += [raw.drop(place, "no case has these annotations") for place in np.flatnonzero(count == 0)]
+    drop(rows, raw, (rows.answer_code < 0) | (rows.rater_code < 0), "no rater annotated")
     return rows, answer.missing
 
 

@@ -1,4 +1,4 @@
-"""What is done to answers before they become a dataset: whole rankings taken apart, classes merged and renamed."""
+"""What is done to annotations before they become a dataset: whole rankings taken apart, classes merged and renamed."""
 
 from collections.abc import Mapping as Mapped
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from ..text import plural
 from .formats.raw_table import RawTable
 from .long_rows import Rows, drop
 
-# What people write where they cannot tell; each may be a class of its own or no answer.
+# What people write where they cannot tell; each may be a class of its own or no annotation.
 _CANNOT_TELL = frozenset(
     {"cannot tell", "can't tell", "cant tell", "can not tell", "cannot say", "can't say", "cannot determine", "?", "-"}
     | {"unsure", "not sure", "uncertain", "unknown", "don't know", "dont know", "do not know", "idk", "unclear", "--"}
@@ -21,7 +21,7 @@ _CANNOT_TELL = frozenset(
 )
 
 
-AS_POSITIONS = "No answer is a name of the list of classes: they were read as places in it, counted from 0."
+AS_POSITIONS = "No annotation is a name of the list of classes: they were read as places in it, counted from 0."
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Treatment:
     renamed : dict
         New name by the name in the file; two with one new name are merged.
     missing : frozenset of str
-        Answers that count as no answer.
+        Annotations that count as no annotation.
     """
 
     renamed: Mapped[str, str] = field(default_factory=dict)
@@ -46,7 +46,7 @@ def cannot_tell(classes: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def positions(values: Sequence[str], classes: Sequence[str]) -> dict[str, str] | None:
-    """The class of each answer that is its place in a list, counted from 0; None where answers are not places.
+    """The class of each annotation that is its place in a list, counted from 0; None where annotations are not places.
 
     They are where none of them is a name of the list and all are whole numbers within it.
     """
@@ -60,7 +60,7 @@ def positions(values: Sequence[str], classes: Sequence[str]) -> dict[str, str] |
 def treat(rows: Rows, raw: RawTable, treatment: Treatment) -> list[str]:
     """Merge, rename and drop classes of the rows in place; sentences on what was done, with counts.
 
-    Missing answers go by the names of the file, before any renaming.
+    Missing annotations go by the names of the file, before any renaming.
 
     Parameters
     ----------
@@ -74,8 +74,8 @@ def treat(rows: Rows, raw: RawTable, treatment: Treatment) -> list[str]:
     counts = np.bincount(rows.answer_code, minlength=len(rows.answer.values))
     for code, name in enumerate(rows.answer.values):
         if name in treatment.missing and counts[code]:
-            notes.append(f"{name!r} counts as no answer ({plural(int(counts[code]), 'answer')}).")
-            drop(rows, raw, rows.answer_code == code, f"{name!r} counts as no answer")
+            notes.append(f"{name!r} counts as no annotation ({plural(int(counts[code]), 'annotation')}).")
+            drop(rows, raw, rows.answer_code == code, f"{name!r} counts as no annotation")
     renamed = {
         name: new.strip() for name, new in treatment.renamed.items() if new.strip() and name not in treatment.missing
     }
@@ -85,16 +85,16 @@ def treat(rows: Rows, raw: RawTable, treatment: Treatment) -> list[str]:
         rows.answer = Coded(rows.answer_code, values, rows.answer.missing)
         return notes
     for place, name in used:
-        notes.append(f"{name!r} is now {renamed[name]!r} ({plural(int(counts[place]), 'answer')}).")
+        notes.append(f"{name!r} is now {renamed[name]!r} ({plural(int(counts[place]), 'annotation')}).")
     codes, names = compact(rows.answer_code, rows.answer.values)
     rows.answer, recode = _in_order([renamed.get(name, name) for name in names], rows.answer.missing)
     rows.answer_code = recode[codes]
-    drop(rows, raw, rows.answer_code < 0, "its class was renamed to no answer")
+    drop(rows, raw, rows.answer_code < 0, "its class was renamed to no annotation")
     return notes
 
 
 def take_apart(rows: Rows, raw: RawTable, separators: tuple[str, str]) -> None:
-    """Turn answers such as "A > B = C" into one row per ranked class, in place.
+    """Turn annotations such as "A > B = C" into one row per ranked class, in place.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ class ImportReport(Result):
     dropped : tuple of Dropped
         Rows not used, by line; ``n_kept + len(dropped) == n_rows``.
     missing : dict
-        How often each missing token stood where an answer could be.
+        How often each missing token stood where an annotation could be.
     n_repeats : int
         Annotations beyond the first of the same rater on the same case.
     notes, warnings : tuple of str
@@ -89,27 +89,27 @@ def build_dataset(
     mapping : Mapping
     name : str
     kind : {"class", "ranking", "score"}, optional
-        What an answer is. Not given: a ranking where ranks, confidences or separators are mapped; a score where all
-        answers are numbers and some are not whole or there are more than 30 different ones; else a class. Given as
+        What an annotation is. Not given: a ranking where ranks, confidences or separators are mapped; a score where all
+        annotations are numbers and some are not whole or there are more than 30 different ones; else a class. Given as
         class or score, ranks and separators are not looked at.
     classes : sequence of str, optional
-        The closed list of classes in its order; answers outside it are dropped rows, but whole numbers are places in
-        it (from 0) where no answer is a name of it. Not given: the answers that occur, in natural order.
+        The closed list of classes in its order; annotations outside it are dropped rows, but whole numbers are places
+        in it (from 0) where no annotation is a name of it. Not given: the annotations that occur, in natural order.
     ordinal : bool
         Whether the order of the classes means something.
     repeats : {"keep", "first", "refuse"}
-        What to do where a rater answers the same case more than once.
+        What to do where a rater annotates the same case more than once.
     treatment : Treatment, optional
-        Classes to merge, to rename, and to count as no answer. ``classes`` are the names after it.
+        Classes to merge, to rename, and to count as no annotation. ``classes`` are the names after it.
     raters_identified : bool
-        False where names of raters say nothing about who answered; anonymous answers never do.
+        False where names of raters say nothing about who annotated; anonymous annotations never do.
     progress : callable, optional
         Told the share done, 0 to 1.
 
     Raises
     ------
     InputError
-        The mapping does not fit, a repeated answer is refused, or no row is left.
+        The mapping does not fit, a repeated annotation is refused, or no row is left.
     """
     _check(raw, mapping, kind)
     tell = progress or (lambda share: None)
@@ -145,7 +145,7 @@ def _understood(
     treatment: Treatment | None,
     notes: list[str],
 ) -> Kind:
-    """Answers taken apart and treated as was asked for; what kind they are of."""
+    """Annotations taken apart and treated as was asked for; what kind they are of."""
     if mapping.separators is not None and kind in (None, "ranking"):
         take_apart(rows, raw, mapping.separators)
     if treatment is not None:
@@ -158,18 +158,18 @@ def _understood(
 def _only_answers(
     rows: Rows, raw: RawTable, kind: Kind, classes: Sequence[str] | None, cautions: list[str]
 ) -> np.ndarray | None:
-    """Drop the rows that hold no answer of this kind; the scores of the answers, None where they are none."""
+    """Drop the rows that hold no annotation of this kind; the scores of the annotations, None where they are none."""
     numbers = None
     if kind == "score":
         numbers = to_numbers(rows.answer.values, decimal_comma=raw.decimal_comma)
         if raw.decimal_comma and any("," in value for value in rows.answer.values):
-            cautions.append("Commas in the answers were read as decimal commas.")
-        drop(rows, raw, ~np.isfinite(numbers)[rows.answer_code], "the answer is not a finite number")
+            cautions.append("Commas in the annotations were read as decimal commas.")
+        drop(rows, raw, ~np.isfinite(numbers)[rows.answer_code], "the annotation is not a finite number")
         drop(
             rows,
             raw,
             (np.abs(numbers) > LARGEST_SCORE)[rows.answer_code],
-            f"the answer is larger than {LARGEST_SCORE:g}",
+            f"the annotation is larger than {LARGEST_SCORE:g}",
         )
     elif classes is not None:
         if (named := positions(rows.answer.values, classes)) is not None:
@@ -178,17 +178,19 @@ def _only_answers(
             cautions.append(AS_POSITIONS)
         rows.answer, unlisted = _declared(rows.answer, rows.answer_code, classes)
         rows.answer_code = rows.answer.code
-        drop(rows, raw, unlisted, "the answer is not in the declared list of classes")
+        drop(rows, raw, unlisted, "the annotation is not in the declared list of classes")
     if rows.row.size == 0:
         first = f" The first one: line {rows.dropped[0].line:,}, {rows.dropped[0].reason}." if rows.dropped else ""
-        raise InputError("No row holds a case, a rater and an answer.", f"Look at the mapping of the columns.{first}")
+        raise InputError(
+            "No row holds a case, a rater and an annotation.", f"Look at the mapping of the columns.{first}"
+        )
     return numbers
 
 
 def _repeats_treated(
     rows: Rows, raw: RawTable, kind: Kind, repeats: Repeats, cautions: list[str]
 ) -> tuple[np.ndarray | None, np.ndarray | None, int]:
-    """First row and end of each ranking's entries, None where answers are none, and how many answers are repeated."""
+    """First row and end of each ranking's entries, None where there are none, and how many annotations are repeated."""
     first = entry_ptr = None
     if kind == "ranking":
         first, entry_ptr = entries_of_rankings(rows, raw)
@@ -197,9 +199,7 @@ def _repeats_treated(
     else:
         n_repeats = treat_repeats(rows, raw, repeats)
     if repeats == "keep" and n_repeats:
-        cautions.append(
-            f"Answers of a rater who had answered the same case before: {n_repeats:,}. Each is kept as an answer."
-        )
+        cautions.append(f"Annotations of a rater who had annotated the same case before: {n_repeats:,}. Each is kept.")
     return first, entry_ptr, n_repeats
 
 
@@ -226,7 +226,7 @@ def _assembled(
     only_used: bool,
     side: dict,
 ) -> Dataset:
-    """The dataset of sifted rows; ``only_used`` leaves out the classes that nobody answered."""
+    """The dataset of sifted rows; ``only_used`` leaves out the classes that nobody gave."""
     rater_code, rater_names = compact(rows.rater_code, rows.rater.values)
     names = name, case_names, rater_names
     if kind == "score" and numbers is not None:
@@ -278,7 +278,7 @@ def _unsure(dataset: Dataset) -> list[str]:
         return []
     return [
         f"{', '.join(map(repr, unsure))} may mean that the rater could not tell; it counts as a class until you "
-        "say that it is no answer."
+        "say that it is no annotation."
     ]
 
 
@@ -317,7 +317,7 @@ def _with_gold(
     treatment: Treatment | None,
     cautions: list[str],
 ) -> Dataset:
-    """The dataset with the known class of each case, the first that is given; cases whose rows differ are told."""
+    """The dataset with the gold class of each case, the first that is given; cases whose rows differ are told."""
     gold = encode(raw.table[column])
     code = gold.code[rows.row]
     given = np.flatnonzero(code >= 0)
@@ -325,7 +325,7 @@ def _with_gold(
     of_case[case_code[given[::-1]]] = code[given[::-1]]
     n_differ = len(np.unique(case_code[given[code[given] != of_case[case_code[given]]]]))
     if n_differ:
-        cautions.append(f"Column {column!r} gives {plural(n_differ, 'case')} several known classes; the first counts.")
+        cautions.append(f"Column {column!r} gives {plural(n_differ, 'case')} several gold classes; the first counts.")
     known = {dataset.cases[case]: gold.values[of_case[case]] for case in np.flatnonzero(of_case >= 0)}
     if AS_POSITIONS in cautions and (named := positions(sorted(set(known.values())), dataset.classes)) is not None:
         known = {case: named[place] for case, place in known.items()}

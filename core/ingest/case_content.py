@@ -51,7 +51,7 @@ def case_facts(
 
 
 def addresses(cell: str) -> tuple[str, ...]:
-    """The addresses in a cell: one, a JSON list, or several set apart by ``;``, ``|`` or line breaks."""
+    """The addresses in a cell: one, a JSON list, or several separated by ``;``, ``|`` or line breaks."""
     cell = cell.strip()
     if "\n" in cell:
         return tuple(one for line in cell.splitlines() for one in addresses(line))

@@ -1,4 +1,4 @@
-"""Texts and addresses of cases that stand in the table of answers itself, said again in every row of a case."""
+"""Texts and addresses of cases that stand in the table of annotations itself, said again in every row of a case."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ _ADDRESS = ("image", "image path", "image url", "image file", "img", "picture", 
 
 
 def shown_beside(raw: RawTable, mapping: Mapping) -> CaseTable | None:
-    """What a long table tells of its cases in columns that no answer is taken from.
+    """What a long table tells of its cases in columns that no annotation is taken from.
 
     A column counts only where all rows of a case say the same and some case has several: otherwise it may be what a
     rater wrote.

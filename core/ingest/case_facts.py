@@ -1,6 +1,6 @@
-"""What is known of each case apart from the answers: what raters were shown, in words and in pictures.
+"""What is known of each case apart from the annotations: what raters were shown, in words and in pictures.
 
-Facts stand beside a dataset and are no part of its digest: another text does not make other answers.
+Facts stand beside a dataset and are no part of its digest: another text does not make other annotations.
 """
 
 from collections.abc import Iterable

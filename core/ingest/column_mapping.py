@@ -13,12 +13,12 @@ Layout = Literal["long", "wide", "transposed", "counts", "contingency", "pattern
 Repeats = Literal["keep", "first", "refuse"]
 Role = Literal["case", "rater", "answer", "rank", "time", "group", "confidence", "count", "gold"]
 LAYOUTS: dict[Layout, str] = {
-    "long": "one row per answer, or per ranked class",
+    "long": "one row per annotation, or per ranked class",
     "wide": "one row per case, a column for each rater",
     "transposed": "one row per rater, a column for each case",
-    "counts": "one row per case, a column for each class with how many answered it",
+    "counts": "one row per case, a column for each class with how many gave it",
     "contingency": "two raters: a row and a column for each class, with how many cases are in both",
-    "patterns": "a column for each rater, and how many cases have these answers",
+    "patterns": "a column for each rater, and how many cases have these annotations",
 }
 
 
@@ -82,7 +82,7 @@ class Mapping:
     case : str or None
         Column of case ids; None (not for long tables) takes the row's number.
     rater : str or None
-        Long and transposed: column of rater ids; None where answers are anonymous.
+        Long and transposed: column of rater ids; None where annotations are anonymous.
     answer : str or None
         Long: column of the class or score.
     rank : str or None
@@ -94,13 +94,13 @@ class Mapping:
     confidence : str or None
         Long: column of how sure the rater is of that class; higher is first, equal is tied, 0 is not ranked.
     separators : (str, str) or None
-        Answers are whole rankings: the sign between one place and the next, and that between tied classes.
+        Annotations are whole rankings: the sign between one place and the next, and that between tied classes.
     across : tuple of str
         Counts and contingency: the columns that are classes. Transposed: the columns that are cases.
     count : str or None
-        Patterns: column of how many cases have these answers.
+        Patterns: column of how many cases have these annotations.
     gold : str or None
-        Long and wide: column of the known class of the case.
+        Long and wide: column of the gold class of the case.
     why : dict
         Reason of each guess by role, for the screen.
     """
@@ -139,12 +139,12 @@ class Mapping:
 
     @property
     def ranked(self) -> bool:
-        """Whether answers are rankings."""
+        """Whether annotations are rankings."""
         return self.rank is not None or self.confidence is not None or self.separators is not None
 
 
 def is_known_column(name: str) -> bool:
-    """Whether a column of that name would be recognised; numbers and answers are not."""
+    """Whether a column of that name would be recognised; numbers and annotations are not."""
     return any(likeness(name, role) == 2 for role in _SYNONYMS if role not in ("confidence", "count", "gold"))
 
 
@@ -156,8 +156,8 @@ def rater_columns(columns: Sequence[str], *others: str | None) -> tuple[str, ...
 def guess_mapping(columns: Sequence[str]) -> Mapping:
     """The likeliest mapping by the names of the columns.
 
-    Where a case, a rater and an answer are recognised the table is long. Otherwise it is wide when at least two columns
-    are left beside the case. What cannot be guessed stays None for the user to choose.
+    Where a case, a rater and an annotation are recognised the table is long. Otherwise it is wide when at least two
+    columns are left beside the case. What cannot be guessed stays None for the user to choose.
     """
     found: dict[Any, Any] = {**_recognised(columns)}
     rater = found.get("rater")
@@ -205,7 +205,7 @@ def _recognised(columns: Sequence[str]) -> dict[Role, str]:
 
 
 def _one_rater_a_column(columns: Sequence[str], found: dict[Role, str]) -> bool:
-    """Whether, without a column of answers, those without a role are each called rater as that of the raters is."""
+    """Whether, without a column of annotations, those without a role are each called rater as that of the raters is."""
     if "answer" in found:
         return False
     left = [column for column in columns if column not in found.values() or column == found["rater"]]
@@ -231,7 +231,7 @@ def check_mapping(mapping: Mapping, columns: Sequence[str]) -> None:
         if len(mapping.raters) < 1:
             raise InputError("No column is marked as a rater.", f"Choose rater columns among {listed}.")
         if mapping.layout == "patterns" and mapping.count is None:
-            raise InputError("No column says how many cases have these answers.", f"Choose it among {listed}.")
+            raise InputError("No column says how many cases have these annotations.", f"Choose it among {listed}.")
     elif mapping.layout == "long":
         _check_long(mapping, listed)
     elif len(mapping.across) < (1 if mapping.layout == "transposed" else 2):
@@ -240,19 +240,19 @@ def check_mapping(mapping: Mapping, columns: Sequence[str]) -> None:
 
 
 def _check_long(mapping: Mapping, listed: str) -> None:
-    for role, column in (("case", mapping.case), ("answer", mapping.answer)):
+    for role, what, column in (("case", "case", mapping.case), ("answer", "annotation", mapping.answer)):
         if column is None:
             raise InputError(
-                f"No column was recognised as the {role}.", f"Choose it among {listed} (--{_FLAGS[role]} NAME)."
+                f"No column was recognised as the {what}.", f"Choose it among {listed} (--{_FLAGS[role]} NAME)."
             )
     if sum((mapping.rank is not None, mapping.confidence is not None, mapping.separators is not None)) > 1:
         raise InputError(
-            "The order of ranked classes is given twice.", "Use ranks, or confidences, or signs inside the answers."
+            "The order of ranked classes is given twice.", "Use ranks, or confidences, or signs inside the annotations."
         )
     if mapping.rater is None and "anonymous" not in mapping.why:
         raise InputError(
-            "No column was recognised as the rater, so nobody knows whose answer is whose.",
-            f"Choose it among {listed} (--rater NAME), or say that the answers are anonymous (--rater none).",
+            "No column was recognised as the rater, so nobody knows whose annotation is whose.",
+            f"Choose it among {listed} (--rater NAME), or say that the annotations are anonymous (--rater none).",
         )
 
 
@@ -265,7 +265,7 @@ def likeness(name: str, role: Role) -> int:
     if role in _WHOLE and _WHOLE[role].fullmatch(plain):
         return 2
     if any(other != role and _WHOLE[other].fullmatch(plain) for other in ("rater", "time")):
-        return 0  # "read on" is no answer
+        return 0  # "read on" is no annotation
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
     tokens = [token for token in re.split(r"[^a-z]+", spaced.casefold()) if token]
     core = [token for token in tokens if token not in _SUFFIXES] or tokens

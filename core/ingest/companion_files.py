@@ -1,4 +1,4 @@
-"""What stands beside the answers: texts and groups of cases, names, order and risk of classes, gold."""
+"""What stands beside the annotations: texts and groups of cases, names, order and risk of classes, gold."""
 
 from dataclasses import dataclass, replace
 
@@ -57,7 +57,7 @@ class SideFiles:
     cases : CaseTable or None
     classes : ClassTable or None
     gold : dict or None
-        Known class by case id.
+        Gold class by case id.
     predictions : tuple of (str, bytes)
         Files that look like predictions of classifiers, by name, unread.
     images : tuple of (str, bytes)
@@ -86,7 +86,7 @@ class SideFiles:
 def with_side_files(dataset: Dataset, side: SideFiles) -> tuple[Dataset, tuple[str, ...]]:
     """The dataset with gold, risk, order and names of classes, groups and dates of cases; notes on what did not match.
 
-    Classes that the class table lists and nobody answered join the closed list; answered classes that it does not list
+    Classes that the class table lists and nobody gave join the closed list; given classes that it does not list
     come last.
 
     Raises
@@ -123,13 +123,13 @@ def _with_cases(dataset: Dataset, table: CaseTable, notes: list[str]) -> Dataset
         of_case = np.array([seconds.get(case, MISSING_TIME) for case in dataset.cases], np.int64)
         if (of_case != MISSING_TIME).any():
             dataset = replace(dataset, time=of_case[dataset.case_of_annotation])
-            notes.append("Answers have no dates of their own; the dates in the table of cases stand for them.")
+            notes.append("Annotations have no dates of their own; the dates in the table of cases stand for them.")
     return dataset
 
 
 def _with_gold(dataset: Dataset, gold: dict[str, str], notes: list[str]) -> Dataset:
     if dataset.kind == "score":
-        notes.append("Gold classes were skipped: the answers are scores.")
+        notes.append("Gold classes were skipped: the annotations are scores.")
         return dataset
     position = {name: code for code, name in enumerate(dataset.classes)}
     codes = np.array([position.get(gold.get(case, ""), -1) for case in dataset.cases], np.int32)
@@ -152,12 +152,12 @@ def _with_gold(dataset: Dataset, gold: dict[str, str], notes: list[str]) -> Data
 def _with_classes(dataset: Dataset, table: ClassTable, notes: list[str]) -> Dataset:
     known = set(table.names)
     if not known & set(dataset.classes):
-        notes.append("No class of the class table is an answer; it was skipped.")
+        notes.append("No class of the class table is an annotation; it was skipped.")
         return dataset
     last = [name for name in dataset.classes if name not in known]
     if last:
         named = ", ".join(map(repr, last[:3]))
-        notes.append(f"The class table lacks {plural(len(last), 'class', 'classes')} that were answered ({named}).")
+        notes.append(f"The class table lacks {plural(len(last), 'class', 'classes')} that raters gave ({named}).")
     order = [*table.names, *last]
     if len(set(order)) < len(order):
         raise InputError("The class table names a class twice.", "Give each class one row.")

@@ -28,20 +28,20 @@ def cautions_about(dataset: Dataset, wide: bool) -> list[str]:
         )
     if dataset.kind != "score" and dataset.n_classes == 1:
         cautions.append(
-            f"Every answer is {dataset.classes[0]!r}: with one class, chance-corrected agreement is undefined."
+            f"Every annotation is {dataset.classes[0]!r}: with one class, chance-corrected agreement is undefined."
         )
     if wide and dataset.kind == "class" and dataset.n_raters > 1:
         alone = _share_no_answer(dataset)
         if alone:
             names = ", ".join(map(repr, alone[:5]))
             cautions.append(
-                f"Columns taken for raters that share no answer with any other: {names}. Look at the mapping of the "
-                "columns, and whether the table has one row per answer."
+                f"Columns taken for raters that share no annotation with any other: {names}. Look at the mapping of "
+                "the columns, and whether the table has one row per annotation."
             )
     cautions.extend(
         f"Classes that differ only in {what}: {', '.join(repr(dataset.classes[code]) for code in codes)}."
         for codes, what in look_alikes(dataset.classes)
     )
     if dataset.time is not None and (unknown := int((dataset.time == MISSING_TIME).sum())):
-        cautions.append(f"{plural(unknown, 'answer')} without a date that could be understood.")
+        cautions.append(f"{plural(unknown, 'annotation')} without a date that could be understood.")
     return cautions

@@ -24,7 +24,7 @@ def likeliest_mapping(raw: RawTable) -> Mapping:
 
     A count table is one whose rows of whole numbers, zeros among them, all have the same sum; a contingency table one
     whose rows are named as its columns; a table of patterns one with a column of counts and no case. Confidences order
-    classes where a rater gives several to a case, and answers such as "A > B = C" are rankings.
+    classes where a rater gives several to a case, and annotations such as "A > B = C" are rankings.
     """
     columns = raw.columns
     guess = guess_mapping(columns)
@@ -44,7 +44,7 @@ def likeliest_mapping(raw: RawTable) -> Mapping:
         answers = [guess.answer] if guess.layout == "long" else list(guess.raters)
         signs = _signs_in(raw, [column for column in answers if column is not None])
         if signs is not None:
-            why = guess.why | {"separators": f"answers hold {signs[0]!r} between places; {signs[1]!r} ties classes"}
+            why = guess.why | {"separators": f"annotations hold {signs[0]!r} between places; {signs[1]!r} ties classes"}
             return replace(guess, separators=signs, why=why)
     return guess
 
@@ -204,7 +204,7 @@ def _several_classes(raw: RawTable, guess: Mapping) -> bool:
 
 
 def _signs_in(raw: RawTable, columns: Sequence[str]) -> tuple[str, str] | None:
-    """The signs of rankings: in a fifth of the different answers, around names that stand now earlier and now later."""
+    """The signs of rankings: in a fifth of the different annotations, around names that change places."""
     answers = {text for column in columns[:20] for text in _head(raw, column) if text}
     for after, tied in _SIGNS:
         ranked = [text for text in answers if after in text]

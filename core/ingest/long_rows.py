@@ -1,4 +1,4 @@
-"""Rows of a table as one row per answer, while they are sifted."""
+"""Rows of a table as one row per annotation, while they are sifted."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -50,14 +50,14 @@ def long_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) ->
     ----------
     raw : RawTable
     mapping : Mapping
-        ``case`` and ``answer`` are given; without ``rater`` the answers of a case are numbered.
+        ``case`` and ``answer`` are given; without ``rater`` the annotations of a case are numbered.
     tell : callable
         Told the share done, 0 to 1.
 
     Returns
     -------
     tuple of (Rows, dict of str to int)
-        The rows, and how many answers are missing by token.
+        The rows, and how many annotations are missing by token.
     """
     case = encode(raw.table[mapping.case])
     tell(0.2)
@@ -77,7 +77,7 @@ def long_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) ->
     tokens = raw.table[mapping.answer]
     for row in rows.row[rows.answer_code < 0]:
         token = tokens[int(row)].as_py().strip()
-        rows.dropped.append(raw.drop(row, f"no answer ({token!r})" if token else "no answer"))
+        rows.dropped.append(raw.drop(row, f"no annotation ({token!r})" if token else "no annotation"))
     rows.keep(rows.answer_code >= 0)
     if mapping.rank is not None:
         rows.rank = _numbers(raw, mapping.rank)[rows.row]
@@ -104,7 +104,7 @@ def wide_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) ->
     Returns
     -------
     tuple of (Rows, dict of str to int)
-        The rows, and how many answers are missing by token.
+        The rows, and how many annotations are missing by token.
     """
     n_rows = raw.table.num_rows
     case = _cases_or_numbers(raw, mapping.case)
@@ -115,7 +115,7 @@ def wide_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) ->
     rows = Rows(case, raters, answer, row, case.code[row], np.repeat(raters.code, n_rows), answer.code)
     rows.dropped += [raw.drop(place, "no case") for place in np.flatnonzero(case.code < 0)]
     rows.keep(rows.case_code >= 0)
-    drop(rows, raw, (rows.answer_code < 0) | (rows.rater_code < 0), "no rater answered")
+    drop(rows, raw, (rows.answer_code < 0) | (rows.rater_code < 0), "no rater annotated")
     return rows, answer.missing
 
 
@@ -133,7 +133,7 @@ def transposed_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], Non
     Returns
     -------
     tuple of (Rows, dict of str to int)
-        The rows, and how many answers are missing by token.
+        The rows, and how many annotations are missing by token.
     """
     n_rows = raw.table.num_rows
     rater = encode(raw.table[mapping.rater]) if mapping.rater is not None else _numbered(n_rows, "rater ")
@@ -145,12 +145,12 @@ def transposed_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], Non
     rows.dropped += [raw.drop(place, "no rater") for place in np.flatnonzero(rater.code < 0)]
     rows.keep(rows.rater_code >= 0)
     drop(rows, raw, rows.case_code < 0, "no case")
-    drop(rows, raw, rows.answer_code < 0, "no case was answered")
+    drop(rows, raw, rows.answer_code < 0, "no case was annotated")
     return rows, answer.missing
 
 
 def drop(rows: Rows, raw: RawTable, bad: np.ndarray, reason: str) -> None:
-    """Take answers out with a reason. A row of the file goes only when its last answer goes.
+    """Take annotations out with a reason. A row of the file goes only when its last annotation goes.
 
     Parameters
     ----------

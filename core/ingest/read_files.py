@@ -82,7 +82,7 @@ def read(
         Several files may be in one zip. A frame (pandas, polars, pyarrow) is understood as the file it would become.
     name : str, optional
     case, rater, answer, rank : str, optional
-        Columns; guessed from their names where not given. ``rater="none"`` says that answers are anonymous.
+        Columns; guessed from their names where not given. ``rater="none"`` says that annotations are anonymous.
     layout, format : str, optional
         One of `core.ingest.column_mapping.LAYOUTS`, and of `core.ingest.formats.detect.formats`; detected if not given.
     question : str, optional
@@ -201,7 +201,7 @@ def build_question(
 
 
 def _gold_as_classes(side: SideFiles, dataset: Dataset, report: ImportReport, treatment: Treatment | None) -> SideFiles:
-    """Side files whose gold was renamed, or read as places in the list of classes, where the answers were."""
+    """Side files whose gold was renamed, or read as places in the list of classes, where the annotations were."""
     if side.gold and treatment is not None:
         gold = {case: treatment.renamed.get(known, known) for case, known in side.gold.items()}
         side = replace(side, gold=gold)
@@ -290,7 +290,7 @@ def _format_and_layout(format: str | None, layout: str | None) -> tuple[str | No
 def _with_given(
     question: Question, columns: tuple[str | None, ...], layout: str | None, separators: tuple[str, str] | None
 ) -> Question:
-    """The question with the columns of cases, raters, answers and ranks that the user gave."""
+    """The question with the columns of cases, raters, annotations and ranks that the user gave."""
     if layout is None and separators is None and all(column is None for column in columns):
         return question
     given = dict(zip(("case", "rater", "answer", "rank"), columns, strict=True))

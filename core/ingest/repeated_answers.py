@@ -1,4 +1,4 @@
-"""Which rows make one annotation, and annotations of a rater who had answered the same case before."""
+"""Which rows make one annotation, and annotations of a rater who had annotated the same case before."""
 
 import numpy as np
 
@@ -49,12 +49,12 @@ def treat_repeats(rows: Rows, raw: RawTable, repeats: Repeats, first: np.ndarray
     if repeats == "refuse":
         place = int(np.flatnonzero(repeated)[0])
         raise InputError(
-            f"Rater {rows.rater.values[rows.rater_code[place]]!r} answers case "
+            f"Rater {rows.rater.values[rows.rater_code[place]]!r} annotates case "
             f"{rows.case.values[rows.case_code[place]]!r} more than once ({plural(count, 'such answer')} in the file).",
-            "Keep them, or use only the first answer.",
+            "Keep them, or use only the first annotation.",
             line=int(raw.line[rows.row[place]]),
         )
-    drop(rows, raw, repeated, "a repeated answer of the same rater on the same case")
+    drop(rows, raw, repeated, "a repeated annotation of the same rater on the same case")
     return count
 
 

@@ -21,7 +21,7 @@ SAMPLE_FOLDER = next(
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A card: what a sample is, how large, what kind its answers are, and what it shows."""
+    """A card: what a sample is, how large, what kind its annotations are, and what it shows."""
 
     name: str
     title: str

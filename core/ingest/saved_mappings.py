@@ -92,7 +92,7 @@ def recall(source: Source, question: Question) -> Choices | None:
 
 
 def _path(source: Source, question: Question) -> Path:
-    """The file of this shape. Tables are known by their columns, answers of a tool also by the question."""
+    """The file of this shape. Tables are known by their columns, annotations of a tool also by the question."""
     asked = "" if source.format == "table" else question.name
     shape = json.dumps([source.format, asked, question.raw.columns])
     name = hashlib.sha256(shape.encode("utf-8", "replace")).hexdigest()[:32]

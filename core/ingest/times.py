@@ -1,4 +1,4 @@
-"""Dates of answers: ISO, seconds since 1970, or local forms where the day may come first."""
+"""Dates of annotations: ISO, seconds since 1970, or local forms where the day may come first."""
 
 import warnings
 from typing import TYPE_CHECKING

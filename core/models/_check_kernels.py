@@ -1,6 +1,6 @@
 """Statistics of a dataset that a predictive check compares with replicates: one pass over annotations in CSR by case.
 
-Positive answers per rater and class: r_jk = Σ_a I(rater_a = j, answer_a = k).
+Positive annotations per rater and class: r_jk = Σ_a I(rater_a = j, answer_a = k).
 Histogram of votes per class: v_km = number of cases i with Σ_{a of i} I(answer_a = k) = m (Han et al., section 6).
 """
 

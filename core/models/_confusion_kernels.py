@@ -1,12 +1,12 @@
 """Posteriors of confusion-matrix models with the true class summed out, and their gradients, in log space.
 
-Patterns p of equal answers stand for c_p cases; entry e of a pattern is one answer:
+Patterns p of equal annotations stand for c_p cases; entry e of a pattern is one annotation:
     l(pi, theta) = sum_p c_p ln sum_k pi_k prod_e theta[rater_e, k, answer_e]    (Dawid & Skene 1979, eq. 2.3)
     dl / d ln pi_k = sum_p c_p q_pk,    dl / d ln theta[j, k, l] = sum_p c_p q_pk sum_{e: j, l} 1,
 q_pk = P(true class k | pattern p). A row is softmax(x): with G the gradient by its logs, that by x is G - theta sum G.
 Rows of free coordinates u have x = V u, V an orthonormal basis of the vectors that sum to 0 (isometric log-ratio); the
 Jacobian of u -> softmax(V u) is sqrt(K) prod_l theta_l, which makes a Dirichlet(a) density prod_l theta_l ** a_l.
-``log_theta[rater * K + answer, k]`` holds ln P(answer | true class k), as in `core.models._kernels`.
+``log_theta[rater * K + annotation, k]`` holds ln P(annotation | true class k), as in `core.models._kernels`.
 """
 
 import numpy as np
@@ -174,7 +174,7 @@ def hierarchical_density(u, basis, ptr, cell, count, prevalence_prior, centre, s
     """Log posterior of rows softmax(mu_k + tau_k * eps_jk), with its gradient.
 
     eps ~ N(0, 1), mu_kl ~ N(centre_kl, scale), tau ~ half-normal(1) by its log, prevalence ~ Dirichlet. ``u``: K - 1
-    coordinates of the prevalence, mu and ln tau by true and answered class, eps by rater, true and answered class.
+    coordinates of the prevalence, mu and ln tau by true and annotated class, eps by rater, true and annotated class.
     Where ``cooperative`` the prior of mu is cut at mu_kl < mu_kk: v stands for mu_kl = mu_kk - ln(1 + e^v).
     """
     n = basis.shape[0]

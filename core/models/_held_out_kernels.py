@@ -1,7 +1,7 @@
 """Which annotations are hidden in which fold, and what a fitted model says of them.
 
-A fold hides at most one rater's answer of a case, with its repeats. The score of a hidden answer y of rater j is
-ln max(p, floor), p = Σ_k P_β(k | the case's other answers) θ[j, k, y], P_β(k | ·) ∝ π_k Π θ^β.
+A fold hides at most one rater's annotation of a case, with its repeats. The score of a hidden annotation y of rater j
+is ln max(p, floor), p = Σ_k P_β(k | the case's other annotations) θ[j, k, y], P_β(k | ·) ∝ π_k Π θ^β.
 """
 
 import numpy as np
@@ -10,10 +10,10 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def draw_folds(case_ptr, rater, is_first, seeds, n_folds, fold, scored):
-    """Fill ``fold`` (-1 where never hidden) and ``scored`` (first answers that are hidden), both by annotation.
+    """Fill ``fold`` (-1 where never hidden) and ``scored`` (first annotations that are hidden), both by annotation.
 
-    A case with two raters or more hides min(n, n_folds) of their first answers in as many different folds; repeats are
-    hidden with the first.
+    A case with two raters or more hides min(n, n_folds) of their first annotations in as many different folds; repeats
+    are hidden with the first.
     """
     for case in range(case_ptr.size - 1):
         start = case_ptr[case]
@@ -66,7 +66,7 @@ def spread_folds(case_ptr, rater, seeds, n_folds, fold):
 def score_hidden(
     case_ptr, cell, fold, scored, hidden, log_theta, log_prevalence, betas, log_floor, first_case, last_case, sums
 ):
-    """Add the scores of the answers that fold ``hidden`` hides to ``sums[case, beta]``."""
+    """Add the scores of the annotations that fold ``hidden`` hides to ``sums[case, beta]``."""
     n_classes = log_prevalence.size
     likelihood = np.empty(n_classes)
     weight = np.empty(n_classes)
@@ -102,7 +102,7 @@ def score_hidden(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def score_cases(case_ptr, cell, fold_of_case, hidden, log_theta, log_prevalence, log_floor, first_case, last_case, out):
-    """Ln p(answers) of the cases that fold ``hidden`` hides; each answer counts ``log_floor`` at least."""
+    """Ln p(annotations) of the cases that fold ``hidden`` hides; each annotation counts ``log_floor`` at least."""
     n_classes = log_prevalence.size
     weight = np.empty(n_classes)
     for case in range(first_case, last_case):
@@ -128,7 +128,7 @@ def score_cases(case_ptr, cell, fold_of_case, hidden, log_theta, log_prevalence,
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def score_votes(case_ptr, answer, fold, scored, hidden, popularity, log_floor, first_case, last_case, sums):
-    """Add to ``sums[case]`` ln (n_y + g_y)/(n + 1) of what fold ``hidden`` hides, n_y of the case's n other answers."""
+    """Add to ``sums[case]`` ln (n_y + g_y)/(n + 1) of what fold ``hidden`` hides, n_y of the n other ones."""
     for case in range(first_case, last_case):
         target = -1
         for a in range(case_ptr[case], case_ptr[case + 1]):

@@ -1,8 +1,8 @@
 """Expectation-maximisation of latent true classes over annotations in CSR by case, in log space.
 
 E: ln q_ik = ln pi_k + sum over annotations a of i of ln theta[rater_a, k, answer_a], normalised over k; q of a case
-whose class is known is 1 there. M, by the model: from expected counts sum_i q_ik, and per rater and answer sum_a q_ik.
-Both counts come in one pass: q of a case is used while hot. Dawid & Skene (1979), DOI 10.2307/2346806.
+whose class is known is 1 there. M, by the model: from expected counts sum_i q_ik, and per rater and annotation sum_a
+q_ik. Both counts come in one pass: q of a case is used while hot. Dawid & Skene (1979), DOI 10.2307/2346806.
 """
 
 import numpy as np
@@ -13,9 +13,10 @@ from numba import njit
 def expect_and_count(case_ptr, cell, log_theta, log_prevalence, known, weight, first_case, last_case, posterior, keep):
     """One pass over cases ``first_case`` to ``last_case``.
 
-    ``cell[a]`` is rater * n_classes + answer; ``log_theta[cell, k]`` holds ln P(answer | true k). ``known`` holds the
-    class of a case or -1, and ``weight`` how often a case counts; either may be empty. Returns the log-likelihood,
-    expected cases per class, and expected annotations per (cell, true class). Fills ``posterior`` rows where ``keep``.
+    ``cell[a]`` is rater * n_classes + annotation; ``log_theta[cell, k]`` holds ln P(annotation | true k). ``known``
+    holds the class of a case or -1, and ``weight`` how often a case counts; either may be empty. Returns the
+    log-likelihood, expected cases per class, and expected annotations per (cell, true class). Fills ``posterior`` rows
+    where ``keep``.
     """
     n_classes = log_prevalence.size
     n_cells = log_theta.shape[0]
@@ -46,7 +47,7 @@ def expect_and_count(case_ptr, cell, log_theta, log_prevalence, known, weight, f
             for k in range(1, n_classes):
                 if q[k] > best:
                     best = q[k]
-            if best == -np.inf:  # no class can explain these answers: say nothing about the case
+            if best == -np.inf:  # no class can explain these annotations: say nothing about the case
                 for k in range(n_classes):
                     q[k] = 1.0
                 best = -745.0
@@ -66,7 +67,7 @@ def expect_and_count(case_ptr, cell, log_theta, log_prevalence, known, weight, f
         if weight.size:
             for k in range(n_classes):
                 q[k] *= times
-        if stop > start:  # a case that nobody answered says nothing about prevalence
+        if stop > start:  # a case that nobody annotated says nothing about prevalence
             for k in range(n_classes):
                 cases_of[k] += q[k]
         for a in range(start, stop):
@@ -94,7 +95,7 @@ def count_from(case_ptr, cell, posterior, n_cells):
 
 @njit(cache=True, nogil=True)
 def vote_shares(ptr, class_code, count, n_classes):
-    """Share of each class among a case's answers; uniform where a case has none."""
+    """Share of each class among a case's annotations; uniform where a case has none."""
     n_cases = ptr.size - 1
     share = np.zeros((n_cases, n_classes))
     for case in range(n_cases):

@@ -1,4 +1,4 @@
-"""Pairs of annotations on the same case: which answers meet, which should under a model, and the graph of raters.
+"""Pairs of annotations on the same case: which annotations meet, which should under a model, and the graph of raters.
 
 Observed: mean over cases with n_i >= 2 of pairs (k, l) / (n_i (n_i - 1)), as Fleiss' kappa counts. Expected under a
 model: sum_k pi_k (s s' - sum_a theta_a theta_a') / (n_i (n_i - 1)), s = sum over annotations a of theta[rater_a, k].
@@ -68,7 +68,7 @@ def add_expected(raters, confusion, prevalence, s, own, meant, expected):
 def expected_pair_tables(case_ptr, rater, answer, confusion, prevalence):
     """Observed and expected tables of pairs and margins, and the cases that count for each.
 
-    ``confusion`` has axes rater, true, answered. Tables are means over cases of two annotations or more, margins over
+    ``confusion`` has axes rater, true, annotated. Tables are means over cases of two annotations or more, margins over
     cases of one or more.
     """
     n_classes = prevalence.size

@@ -1,7 +1,7 @@
 """The M-step of the t-a-p model, exact.
 
-A rater answers the truth with probability a, else draws from p: theta[k, l] = (1 - a) p_l + a 1(k = l). With D_l the
-expected right answers l, O_l the expected wrong ones and n all of them, sum_l D_l ln(a + u_l) + O_l ln u_l,
+A rater gives the truth with probability a, else draws from p: theta[k, l] = (1 - a) p_l + a 1(k = l). With D_l the
+expected right annotations l, O_l the expected wrong ones and n all of them, sum_l D_l ln(a + u_l) + O_l ln u_l,
 u = (1 - a) p, is greatest where n u_l^2 + (n a - D_l - O_l) u_l - a O_l = 0 and a + sum_l u_l = 1. The sum is convex
 in a, with a root at 0; the other one, if it is above, is the maximum. The moments printed in Eubanks, Kappa Zoo,
 chapter 9, are another step, which can lower the likelihood.
@@ -31,9 +31,10 @@ def sum_at(a, n, right, wrong, u):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def accuracy_and_guesses(right, wrong, accuracy, guess):
-    """Fill ``accuracy`` and the rows of ``guess`` from expected right and wrong answers, shape (n_raters, n_classes).
+    """Fill ``accuracy`` and the rows of ``guess`` from expected right and wrong ones, shape (n_raters, n_classes).
 
-    A rater without answers keeps what stands there; one without wrong answers gets accuracy 1 and keeps ``guess``.
+    A rater without annotations keeps what stands there; one without wrong annotations gets accuracy 1 and keeps
+    ``guess``.
     """
     n_raters, n_classes = right.shape
     u = np.empty(n_classes)

@@ -22,9 +22,9 @@ class BayesianDawidSkene(ConfusionModel):
     prevalence_prior : float
         Dirichlet parameter of every class.
     diagonal : float, optional
-        Dirichlet parameter of a right answer, 2.5 K where it is not given.
+        Dirichlet parameter of a right annotation, 2.5 K where it is not given.
     off_diagonal : float
-        Dirichlet parameter of each wrong answer.
+        Dirichlet parameter of each wrong annotation.
     """
 
     name: ClassVar[str] = "bayesian-dawid-skene"
@@ -45,7 +45,7 @@ class BayesianDawidSkene(ConfusionModel):
         Raises
         ------
         NotApplicableError
-            The answers are not single classes of at least two, are anonymous, or there is none.
+            The annotations are not single classes of at least two, are anonymous, or there is none.
         LimitError
             The tables would not fit.
         """

@@ -34,11 +34,11 @@ class PredictiveCheck(Result):
     labels : tuple of str
         Of each statistic: the rater or the number of votes, with the class where there are more than two.
     class_code : ndarray of int64
-        Class whose answers a statistic counts. With two classes only the second, the positive one, is counted.
+        Class whose annotations a statistic counts. With two classes only the second, the positive one, is counted.
     place : ndarray of int64
         Index of the rater ("raters") or number of votes ("votes").
     total : ndarray of int64
-        Of how many: annotations of the rater, or answered cases.
+        Of how many: annotations of the rater, or annotated cases.
     observed : ndarray of int64
     low, median, high : ndarray of float64
         Middle and 95 % band of the replicates.
@@ -86,10 +86,10 @@ def predictive_checks(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[PredictiveCheck, PredictiveCheck]:
-    """Answers per rater, and the histogram of votes per case, against replicates of the same design.
+    """Annotations per rater, and the histogram of votes per case, against replicates of the same design.
 
-    With two classes the answers of the second, ``dataset.classes[1]``, are counted; with more, those of every class.
-    Raters without annotations and cases without annotations are left out.
+    With two classes the annotations of the second, ``dataset.classes[1]``, are counted; with more, those of every
+    class. Raters without annotations and cases without annotations are left out.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def _compared(
 
 
 def replicates_for(n_statistics: int, at_least: int, n_annotations: int) -> int:
-    """How many replicates: at least 40 per statistic of a kind, while they stay within `MOST_ANSWERS` answers.
+    """How many replicates: at least 40 per statistic of a kind, while they stay within `MOST_ANSWERS` annotations.
 
     A statistic fails below .025 / S. With 40 S replicates that means that no replicate goes beyond the data, which
     under the true model happens to one of S statistics in 5 % of datasets at most, as the threshold promises.
@@ -208,7 +208,7 @@ class _Layout:
         self.most_statistics = max(len(self.rater_entries), len(self.vote_entries))
 
     def statistics(self, answer: np.ndarray) -> np.ndarray:
-        """All statistics of one set of answers, int64."""
+        """All statistics of one set of annotations, int64."""
         dataset = self.dataset
         of_rater = np.empty((len(self.counted), dataset.n_raters), np.int64)
         of_votes = np.empty((len(self.counted), self.n_votes), np.int64)
@@ -244,7 +244,7 @@ def _check(
     headline, threshold, fails = outcome(p, n_replicates)
     return PredictiveCheck(
         kind=kind,
-        title=f"Answers {what} per rater" if kind == "raters" else f"Votes {what} per case",
+        title=f"Annotations {what} per rater" if kind == "raters" else f"Votes {what} per case",
         labels=tuple(names),
         class_code=class_code.astype(np.int64),
         place=place.astype(np.int64),

@@ -39,7 +39,7 @@ class Standing(Result):
     doubt : float
         See `core.models.tempering.truth_doubt`.
     diff, diff_se : float or None
-        Score minus that of the chosen model, paired by answer, with its standard error clustered by case.
+        Score minus that of the chosen model, paired by annotation, with its standard error clustered by case.
     excluded : str
         Why it cannot open; empty where it can.
     """
@@ -151,7 +151,7 @@ def choose(
     """Held-out scores of all candidates, and the one that opens.
 
     Each model is scored at its best β on the same folds; the best score opens, of scores within 1e-6 the one with fewer
-    parameters. Majority vote is the reference and opens only where nothing else can be estimated. Known classes are not
+    parameters. Majority vote is the reference and opens only where nothing else can be estimated. Gold classes are not
     looked at.
 
     Parameters
@@ -172,7 +172,7 @@ def choose(
     Raises
     ------
     NotApplicableError
-        The answers are not single classes, or there is none.
+        The annotations are not single classes, or there is none.
     LimitError
         The tables would not fit.
     Cancelled

@@ -53,7 +53,7 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GoldScore:
-    """A fit against known classes that it did not use.
+    """A fit against gold classes that it did not use.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class GoldScore:
     accuracy, low, high : float
         Share of them whose most probable class is the known one (tied classes share it), with Wilson's interval.
     log_loss : float
-        Mean of −ln of the probability of the known class, which is taken as `FLOOR` at least.
+        Mean of −ln of the probability of the gold class, which is taken as `FLOOR` at least.
     n_floored : int
         Cases where it is below `FLOOR`.
     calibration : Calibration
@@ -126,7 +126,7 @@ def against_gold(
     Raises
     ------
     NotApplicableError
-        No annotated case has a known class, or the fit used them.
+        No annotated case has a gold class, or the fit used them.
     """
     from scipy.special import ndtri
 

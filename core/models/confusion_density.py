@@ -128,7 +128,7 @@ class ConfusionDensity:
         )
 
     def expected_answers(self, theta: np.ndarray) -> np.ndarray:
-        """Answers of each rater on cases of each true class, as one point expects them, shape (n_raters, n_classes)."""
+        """Annotations of each rater by true class, as one point expects them, shape (n_raters, n_classes)."""
         posterior = np.concatenate([part[0] for part, _ in self.posteriors(theta[None])])
         expected = np.zeros((self.n_raters, self.n_classes))
         pattern = self.patterns.pattern_of_case[self.dataset.case_of_annotation]
@@ -150,7 +150,7 @@ class ConfusionDensity:
         return np.concatenate([part for _, part in self.posteriors(draws)], axis=1)
 
     def simulate(self, theta: np.ndarray, seed: int) -> np.ndarray:
-        """Answers of a replicated dataset of the same design, with new true classes, int32, shape (n_annotations,)."""
+        """Annotations of a replicated dataset of the same design, with new truths, int32, shape (n_annotations,)."""
         own = self.dataset
         rng = np.random.default_rng(seed)
         log_prevalence, log_confusion = (part[0] for part in self.logs(np.asarray(theta)[None]))

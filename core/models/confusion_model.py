@@ -85,8 +85,8 @@ class ConfusionModel:
         InputError
             There is no such method.
         NotApplicableError
-            The answers are not single classes, fewer than two classes are declared, raters are anonymous, or there is
-            no answer.
+            The annotations are not single classes, fewer than two classes are declared, raters are anonymous, or there
+            is no annotation.
         LimitError
             The tables or the draws would not fit.
         core.processes.WorkerError
@@ -120,8 +120,8 @@ def check_answers(title: str, dataset: Dataset) -> None:
     """Raise unless a confusion-matrix model can be fitted to the data."""
     check_size(title, dataset)
     if not dataset.raters_identified:
-        raise NotApplicableError("The answers are anonymous, so the accuracy of a rater cannot be estimated.")
+        raise NotApplicableError("The annotations are anonymous, so the accuracy of a rater cannot be estimated.")
     if dataset.n_classes < 2:
         raise NotApplicableError(f"{title} needs at least two classes; {dataset.n_classes} is declared.")
     if not np.size(dataset.answer):
-        raise NotApplicableError(f"{title} needs at least one answer; there is none.")
+        raise NotApplicableError(f"{title} needs at least one annotation; there is none.")

@@ -84,5 +84,5 @@ def _remarks(dataset: Dataset, prevalence: np.ndarray, confusion: np.ndarray) ->
     unused = np.flatnonzero(np.bincount(dataset.answer, minlength=dataset.n_classes) == 0)
     if unused.size:
         names = ", ".join(dataset.classes[k] for k in unused)
-        remarks.append(f"Nobody answered {names}: what is said of it comes from the prior.")
+        remarks.append(f"Nobody gave {names}: what is said of it comes from the prior.")
     return tuple(remarks)

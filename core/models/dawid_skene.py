@@ -69,19 +69,19 @@ class FullRows:
     name: str = "dawid-skene"
 
     def maximise(self, counts: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """Shares of the expected answers; uniform where there are none."""
+        """Shares of the expected annotations; uniform where there are none."""
         total = counts.sum(axis=1, keepdims=True)
         theta = np.full(counts.shape, 1.0 / counts.shape[1])
         np.divide(counts, total, out=theta, where=total > 0)
         return theta, {}
 
     def chart(self, theta: np.ndarray, parameters: dict[str, np.ndarray], counts: np.ndarray) -> SimplexChart:
-        """Logits of the answers within each row.
+        """Logits of the annotations within each row.
 
         Parameters
         ----------
         theta : ndarray, shape (n_raters, n_classes, n_classes)
-            Rater, answered class, true class.
+            Rater, annotated class, true class.
         parameters : dict of str to ndarray
             Those of the fit, by name.
         counts : ndarray, shape as ``theta``

@@ -16,7 +16,7 @@ class DawidSkeneDensity(ConfusionDensity):
     dataset : Dataset
     prevalence_prior : ndarray, shape (n_classes,)
     row_prior : ndarray, shape (n_classes, n_classes)
-        Dirichlet parameters of a rater's row, by true and answered class.
+        Dirichlet parameters of a rater's row, by true and annotated class.
     """
 
     name = f"{__name__}:DawidSkeneDensity"
@@ -35,7 +35,7 @@ class DawidSkeneDensity(ConfusionDensity):
         return dict(zip(("prevalence_prior", "diagonal", "off_diagonal"), map(float, parameters), strict=True))
 
     def job(self) -> tuple[dict, dict[str, np.ndarray]]:
-        """Sizes, and answers and priors."""
+        """Sizes, and annotations and priors."""
         settings, arrays = packed(self.dataset)
         return settings, arrays | {"prevalence_prior": self.prevalence_prior, "row_prior": self.row_prior}
 

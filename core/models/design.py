@@ -28,9 +28,9 @@ class Design:
     Attributes
     ----------
     dataset : Dataset
-        What is fitted: with ``repeats="first"`` further answers of a rater on a case are gone.
+        What is fitted: with ``repeats="first"`` further annotations of a rater on a case are gone.
     cell : ndarray of int32, shape (n_annotations,)
-        rater * n_classes + answer.
+        rater * n_classes + annotation.
     start : ndarray, shape (n_cases, n_classes)
         Vote shares (ties split), and certainty where the class is known.
     known : ndarray of int32, shape (n_cases,) or (0,)
@@ -38,7 +38,7 @@ class Design:
     chunks : list of (int, int)
     repeats : str
     n_repeats : int
-        Answers that repeat an earlier one of the same rater on the same case.
+        Annotations that repeat an earlier one of the same rater on the same case.
     """
 
     dataset: Dataset
@@ -51,11 +51,11 @@ class Design:
 
     @property
     def n_cells(self) -> int:
-        """Number of pairs of a rater and an answer."""
+        """Number of pairs of a rater and an annotation."""
         return self.dataset.n_raters * self.dataset.n_classes
 
     def as_one_rater(self) -> "Design":
-        """The same answers as if one rater had given them all."""
+        """The same annotations as if one rater had given them all."""
         one = replace(self.dataset, raters=("all",), rater=np.zeros_like(self.dataset.rater))
         return replace(self, dataset=one, cell=cells(one), chunks=_chunks(one))
 
@@ -70,27 +70,27 @@ def design(title: str, dataset: Dataset, use_gold: bool = False, repeats: Repeat
     dataset : Dataset
         Of single classes, with raters who are identified.
     use_gold : bool
-        Whether cases of a known class are held fixed at it.
+        Whether cases of a gold class are held fixed at it.
     repeats : {"independent", "first", "refuse"}
         What further annotations of a rater on the same case count as.
 
     Raises
     ------
     NotApplicableError
-        The answers are not single classes or are anonymous; every case has at most one and none is known; a rater
+        The annotations are not single classes or are anonymous; every case has at most one and none is known; a rater
         repeated themselves and ``repeats`` is "refuse".
     LimitError
         The tables would not fit.
     """
     check_size(title, dataset)
     if not dataset.raters_identified:
-        raise NotApplicableError("The answers are anonymous, so the accuracy of a rater cannot be estimated.")
+        raise NotApplicableError("The annotations are anonymous, so the accuracy of a rater cannot be estimated.")
     first = first_answers(dataset.case_ptr, dataset.rater, dataset.n_raters)
     n_repeats = int((~first).sum())
     if n_repeats and repeats == "refuse":
         raise NotApplicableError(
-            f"{n_repeats:,} answers repeat an earlier one of the same rater on the same case, which {title} counts as "
-            "independent. Keep the first of each, or let them count."
+            f"{n_repeats:,} annotations repeat an earlier one of the same rater on the same case, which {title} counts "
+            "as independent. Keep the first of each, or let them count."
         )
     if n_repeats and repeats == "first":
         dataset = replace(

@@ -24,7 +24,7 @@ class Chart(Protocol):
     start: np.ndarray
 
     def theta(self, coordinates: np.ndarray) -> np.ndarray:
-        """P(answered | true) at ``coordinates``, shape (n_raters, n_classes, n_classes): answered, true."""
+        """P(annotated | true) at ``coordinates``, shape (n_raters, n_classes, n_classes): annotated, true."""
         ...
 
     def score(self, coordinates: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -33,7 +33,7 @@ class Chart(Protocol):
 
 
 class Family(Protocol):
-    """How a model's raters answer; arrays have axes rater, answered class, true class."""
+    """How a model's raters annotate; arrays have axes rater, annotated class, true class."""
 
     @property
     def name(self) -> str:
@@ -50,7 +50,7 @@ class Family(Protocol):
         Parameters
         ----------
         theta : ndarray, shape (n_raters, n_classes, n_classes)
-            Rater, answered class, true class.
+            Rater, annotated class, true class.
         parameters : dict of str to ndarray
             Those of the fit, by name.
         counts : ndarray, shape as ``theta``
@@ -67,7 +67,7 @@ class Prior:
     ----------
     cases : ndarray, shape (n_classes,)
     answers : ndarray, shape (n_classes, n_classes) or (n_raters, n_classes, n_classes)
-        Answered class, true class; of every rater or of each.
+        Annotated class, true class; of every rater or of each.
     """
 
     cases: np.ndarray
@@ -98,7 +98,7 @@ def no_prior(n_classes: int) -> Prior:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Point:
-    """Where a climb stands: ln π, shape (n_classes,), and ln θ, shape (n_raters * n_classes answered, n_classes)."""
+    """Where a climb stands: ln π, shape (n_classes,), and ln θ, shape (n_raters * n_classes annotated, n_classes)."""
 
     log_prevalence: np.ndarray
     log_theta: np.ndarray
@@ -119,7 +119,7 @@ class Summit:
     cases_of : ndarray, shape (n_classes,)
         Expected cases of each class.
     counts : ndarray, shape (n_raters * n_classes, n_classes)
-        Expected annotations by (rater and answer, true class).
+        Expected annotations by (rater and annotation, true class).
     posterior : ndarray, shape (n_cases, n_classes)
     """
 
@@ -185,7 +185,7 @@ def maximise(family: Family, prior: Prior, cases_of: np.ndarray, counts: np.ndar
     cases_of : ndarray, shape (n_classes,)
         Expected cases of each class.
     counts : ndarray, shape (n_raters * n_classes, n_classes)
-        Expected annotations by (rater and answer, true class).
+        Expected annotations by (rater and annotation, true class).
     """
     n_classes = cases_of.size
     mass = cases_of + prior.cases

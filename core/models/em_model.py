@@ -102,8 +102,8 @@ class Problem:
             return self.notes
         return (
             *self.notes,
-            f"{n:,} of {self.data.dataset.n_annotations:,} answers repeat an earlier one of the same rater on the same "
-            "case and count as independent, so these cases look surer than they are.",
+            f"{n:,} of {self.data.dataset.n_annotations:,} annotations repeat an earlier one of the same rater on the "
+            "same case and count as independent, so these cases look surer than they are.",
         )
 
 
@@ -119,7 +119,7 @@ class EmModel(ABC):
     use_gold : bool
         Hold gold cases fixed at their class. They count for prevalence too, as if drawn like all others.
     repeats : {"independent", "first", "refuse"}
-        What to do with further answers of a rater on the same case.
+        What to do with further annotations of a rater on the same case.
     beta : float
         How much of an independent annotation each is worth once the model is fitted, above 0 to 1: class probabilities
         are in proportion to π_z Π θ^β. It does not touch the parameters.
@@ -166,8 +166,8 @@ class EmModel(ABC):
         Raises
         ------
         NotApplicableError
-            The answers are not single classes or are anonymous; every case has at most one and none is known; gold is
-            to be used and there is none; repeats are to be refused and there are some.
+            The annotations are not single classes or are anonymous; every case has at most one and none is known; gold
+            is to be used and there is none; repeats are to be refused and there are some.
         LimitError
             The tables would not fit.
         """
@@ -193,8 +193,8 @@ class EmModel(ABC):
         Raises
         ------
         NotApplicableError
-            The answers are not single classes or are anonymous; every case has at most one and none is known; gold is
-            to be used and there is none; repeats are to be refused and there are some.
+            The annotations are not single classes or are anonymous; every case has at most one and none is known; gold
+            is to be used and there is none; repeats are to be refused and there are some.
         LimitError
             The tables would not fit.
         """
@@ -212,7 +212,7 @@ class EmModel(ABC):
         token: CancelToken | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> Restarts:
-        """Random starts, each aligned to the vote start's classes, run to the end and compared by the objective.
+        """Random starts, each aligned to the majority-vote start's classes, run to the end and compared by the objective.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Why a case has its most probable class: what each answer adds, and one sentence."""
+"""Why a case has its most probable class: what each annotation adds, and one sentence."""
 
 from dataclasses import dataclass
 
@@ -21,9 +21,9 @@ class Reason:
         Most probable class, and the one it is weighed against: the class most raters named where that is another one,
         else the next in probability; -1 where there is none.
     prevalence : float
-        Log-odds of ``top`` against ``against`` before any answer, within ±`BOUND`.
+        Log-odds of ``top`` against ``against`` before any annotation, within ±`BOUND`.
     answers : tuple of (str, str, float)
-        Rater, class answered, and the log-odds it adds, within ±`BOUND`; the strongest first.
+        Rater, class annotated, and the log-odds it adds, within ±`BOUND`; the strongest first.
     sentence : str
         With names as they are in the data: escape them where they are shown.
     """
@@ -62,7 +62,7 @@ def explain(dataset: Dataset, fit: RaterModelFit, case: int) -> Reason:
     strongest = np.argsort(-np.abs(adds), kind="stable")
     answers = tuple((dataset.raters[rater[i]], dataset.classes[answer[i]], float(adds[i])) for i in strongest)
     if not rater.size:
-        sentence = "Nobody answered this case: its probabilities are those of all cases."
+        sentence = "Nobody annotated this case: its probabilities are those of all cases."
     elif fit.settings.get("use_gold") and dataset.gold is not None and dataset.gold[case] >= 0:
         sentence = f"It is known to be {dataset.classes[top]}."
     elif np.isclose(
@@ -72,7 +72,7 @@ def explain(dataset: Dataset, fit: RaterModelFit, case: int) -> Reason:
     else:
         n, name, other = rater.size, dataset.classes[top], dataset.classes[against]
         if votes[top] == n:
-            sentence = f"All {n} say {name}." if n > 1 else f"The only answer is {name}."
+            sentence = f"All {n} say {name}." if n > 1 else f"The only annotation is {name}."
         elif votes[top] > n - votes[top]:
             sentence = f"{votes[top]} of {n} say {name}, and the others do not outweigh them."
         else:
@@ -85,14 +85,14 @@ def explain(dataset: Dataset, fit: RaterModelFit, case: int) -> Reason:
 
 
 def _because(fit: RaterModelFit, yes: np.ndarray, no: np.ndarray, top: int, against: int, name: str, other: str) -> str:
-    """How the answers decide: those who say ``top`` are right more often on it, or nobody does, or all together."""
+    """How the annotations decide: those who say ``top`` are right more often on it, or nobody does, or all together."""
     if not yes.size:
-        return f"nobody says {name}, but their answers are likelier where the truth is {name}"
+        return f"nobody says {name}, but their annotations are likelier where the truth is {name}"
     number = _NUMBERS[yes.size] if yes.size < len(_NUMBERS) else f"{yes.size:,}"
     who = f"the {number} who {'says' if yes.size == 1 else 'say'} {name}"
     if no.size and _right_on(fit, yes, top).mean() > _right_on(fit, no, against).mean():
         return f"{who} {'is' if yes.size == 1 else 'are'} right more often on {name} than the others on {other}"
-    return f"taken together the answers are likelier where the truth is {name}"
+    return f"taken together the annotations are likelier where the truth is {name}"
 
 
 def _right_on(fit: RaterModelFit, raters: np.ndarray, of_class: int) -> np.ndarray:

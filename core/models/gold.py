@@ -18,19 +18,19 @@ def known_classes(dataset: Dataset, use_gold: bool) -> np.ndarray:
     if not use_gold:
         return np.empty(0, np.int32)
     if dataset.gold is None or not (dataset.gold >= 0).any():
-        raise NotApplicableError("Known classes are to be held fixed, and no case has one. Fit without them.")
+        raise NotApplicableError("Gold classes are to be held fixed, and no case has one. Fit without them.")
     return np.array(dataset.gold, np.int32)
 
 
 def gold_cases(dataset: Dataset) -> np.ndarray:
-    """Cases with a known class and at least one annotation, ascending; empty where there is none."""
+    """Cases with a gold class and at least one annotation, ascending; empty where there is none."""
     if dataset.gold is None:
         return np.empty(0, np.int64)
     return np.flatnonzero((dataset.gold >= 0) & (np.diff(dataset.case_ptr) > 0))
 
 
 def judging_gold(dataset: Dataset, fit: RaterModelFit) -> tuple[np.ndarray, np.ndarray]:
-    """Cases whose known class may judge a fit, ascending, and these classes.
+    """Cases whose gold class may judge a fit, ascending, and these classes.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def judging_gold(dataset: Dataset, fit: RaterModelFit) -> tuple[np.ndarray, np.n
     """
     cases = gold_cases(dataset)
     if dataset.gold is None or not cases.size:
-        raise NotApplicableError("No case with an annotation has a known class.")
+        raise NotApplicableError("No case with an annotation has a gold class.")
     if fit.settings.get("use_gold"):
-        raise NotApplicableError("This fit held the known classes fixed, so they cannot judge it. Fit without them.")
+        raise NotApplicableError("This fit held the gold classes fixed, so they cannot judge it. Fit without them.")
     return cases, dataset.gold[cases]

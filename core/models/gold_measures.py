@@ -1,4 +1,4 @@
-"""Class probabilities judged by known classes: accuracy, log loss, Brier, ECE, what was called certain, and β."""
+"""Class probabilities judged by gold classes: accuracy, log loss, Brier, ECE, what was called certain, and β."""
 
 from dataclasses import dataclass
 
@@ -34,16 +34,16 @@ class GoldMeasure(Result):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GoldMeasures(Result):
-    """A fit against known classes that it did not use.
+    """A fit against gold classes that it did not use.
 
     Attributes
     ----------
     n : int
-        Cases with a known class and an annotation.
+        Cases with a gold class and an annotation.
     accuracy : GoldMeasure
         Share whose most probable class is the known one; tied classes share the case.
     log_loss : GoldMeasure
-        Mean −ln of the probability of the known class, floored at 1e-12.
+        Mean −ln of the probability of the gold class, floored at 1e-12.
     brier : GoldMeasure
         Mean Σ_k (p_k − 1(k known))², 0 to 2.
     ece : GoldMeasure
@@ -74,7 +74,7 @@ class GoldMeasures(Result):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GoldBeta(Result):
-    """The β with the least log loss on known classes.
+    """The β with the least log loss on gold classes.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class GoldBeta(Result):
 
 
 def gold_measures(dataset: Dataset, fit: RaterModelFit, *, seed: int = 0) -> GoldMeasures:
-    """What known classes say of a fit's class probabilities.
+    """What gold classes say of a fit's class probabilities.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def gold_measures(dataset: Dataset, fit: RaterModelFit, *, seed: int = 0) -> Gol
     Raises
     ------
     NotApplicableError
-        No annotated case has a known class, or the fit used them.
+        No annotated case has a gold class, or the fit used them.
     """
     cases, truth = judging_gold(dataset, fit)
     probability = fit.class_probability[cases]
@@ -150,7 +150,7 @@ def _resampled(means: np.ndarray, gap: np.ndarray, place: np.ndarray, seed: int)
 
 
 def beta_by_gold(dataset: Dataset, fit: RaterModelFit, *, seed: int = 0, token: CancelToken | None = None) -> GoldBeta:
-    """The β of `BETAS` that known classes prefer for a fit by expectation-maximisation, cross-validated by case.
+    """The β of `BETAS` that gold classes prefer for a fit by expectation-maximisation, cross-validated by case.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def beta_by_gold(dataset: Dataset, fit: RaterModelFit, *, seed: int = 0, token: 
     Raises
     ------
     NotApplicableError
-        Fewer than 100 annotated cases have a known class, or the fit used them.
+        Fewer than 100 annotated cases have a gold class, or the fit used them.
     InputError
         The fit takes no β, or is of other data.
     """

@@ -1,8 +1,8 @@
 """How well a rater model predicts an annotation that it has not seen: the score that needs no truth.
 
-Each fold hides at most one rater's answer of a case; the model is fitted to the rest, and asked for the probability of
-what was hidden given the case's other answers. The mean of the logs compares every model with every other. It is blind
-to mistakes that raters share. Vehtari & Ojanen (2012), doi:10.1214/12-SS102, give the frame.
+Each fold hides at most one rater's annotation of a case; the model is fitted to the rest, and asked for the probability
+of what was hidden given the case's other annotations. The mean of the logs compares every model with every other. It is
+blind to mistakes that raters share. Vehtari & Ojanen (2012), doi:10.1214/12-SS102, give the frame.
 """
 
 from collections.abc import Callable
@@ -70,7 +70,7 @@ class HeldOutData:
         Of every fold of every set.
     n_sets : int
     n_of_case : ndarray of int64, shape (n_cases,)
-        Scored answers of each case, at most 5.
+        Scored annotations of each case, at most 5.
     fold_of_case : ndarray of int8, shape (n_cases,)
         For held-out cases: -1 where a case has no annotation.
     """
@@ -84,12 +84,12 @@ class HeldOutData:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class HeldOut(Result):
-    """The held-out score of one model; nats per hidden answer.
+    """The held-out score of one model; nats per hidden annotation.
 
     Attributes
     ----------
     by_case : ndarray, shape (n_cases, n_betas)
-        Sum of the scores of a case's hidden answers, averaged over sets of folds.
+        Sum of the scores of a case's hidden annotations, averaged over sets of folds.
     n_of_case : ndarray of int64, shape (n_cases,)
     betas : ndarray, shape (n_betas,)
         Ascending; 1 alone for a model that takes no β.
@@ -110,7 +110,7 @@ class HeldOut(Result):
 
     @property
     def n(self) -> int:
-        """Hidden answers in a set of folds."""
+        """Hidden annotations in a set of folds."""
         return int(self.n_of_case.sum())
 
     @property
@@ -184,7 +184,7 @@ def draw(dataset: Dataset, seed: int, number: int) -> Folds:
 def prepare(
     dataset: Dataset, *, repeats: Repeats = "independent", seed: int = 0, token: CancelToken | None = None
 ) -> HeldOutData:
-    """The folds of a dataset: one set, or four where fewer than 5,000 answers are hidden.
+    """The folds of a dataset: one set, or four where fewer than 5,000 annotations are hidden.
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ def held_out(
     """The held-out score of a model fitted by expectation-maximisation, for every β of `BETAS`.
 
     Every fold starts from its own votes. A start at the fit of all data is quicker and leaks: with 60 classes and four
-    answers a case its climbs end on other tops, .04 to .15 nats better than what the fold itself leads to.
+    annotations a case its climbs end on other tops, .04 to .15 nats better than what the fold itself leads to.
 
     Parameters
     ----------

@@ -22,11 +22,11 @@ class HierarchicalDawidSkene(ConfusionModel):
     Parameters
     ----------
     cooperative : bool
-        For every true class the raters' centre favours the right answer, μ_kl < μ_kk; the prior is cut there, not
+        For every true class the raters' centre favours the right annotation, μ_kl < μ_kk; the prior is cut there, not
         renormalised. Single raters may still be adversarial. Without it chains visit places where two classes have
         changed names, and seldom converge.
 
-    Its fit has ``parameters``: ``mu`` and ``tau``, axes true class and answered class, and ``new_rater``,
+    Its fit has ``parameters``: ``mu`` and ``tau``, axes true class and annotated class, and ``new_rater``,
     ``new_rater_low``, ``new_rater_high``: the confusion matrix of a rater not seen, with its interval.
     """
 
@@ -45,7 +45,7 @@ class HierarchicalDawidSkene(ConfusionModel):
         Raises
         ------
         NotApplicableError
-            The answers are not single classes of at least two, are anonymous, or there is none.
+            The annotations are not single classes of at least two, are anonymous, or there is none.
         LimitError
             The tables would not fit.
         """

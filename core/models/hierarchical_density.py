@@ -18,7 +18,7 @@ STEPS_PER_ROUND = 60
 class _Integrated:
     """The density times the Gaussian volume of eps about its mode, the curvature held as it is at one point.
 
-    A row of logits mu + tau * eps with n expected answers has curvature I + T H T by eps, T = diag(tau) and
+    A row of logits mu + tau * eps with n expected annotations has curvature I + T H T by eps, T = diag(tau) and
     H = n (diag(p) - p p'). The volume is the inverse root of its determinant; by ln tau_l the log of it falls by
     1 - (I + T H T)^-1[l, l].
     """
@@ -50,7 +50,7 @@ class HierarchicalDensity(ConfusionDensity):
     ----------
     dataset : Dataset
     cooperative : bool
-        mu_kl < mu_kk: for every true class the raters' centre favours the right answer. The prior is cut there.
+        mu_kl < mu_kk: for every true class the raters' centre favours the right annotation. The prior is cut there.
     """
 
     name = f"{__name__}:HierarchicalDensity"
@@ -65,11 +65,11 @@ class HierarchicalDensity(ConfusionDensity):
 
     @property
     def settings(self) -> dict:
-        """Whether the raters' centre favours right answers."""
+        """Whether the raters' centre favours right annotations."""
         return {"cooperative": self.cooperative}
 
     def job(self) -> tuple[dict, dict[str, np.ndarray]]:
-        """Sizes and answers."""
+        """Sizes and annotations."""
         sizes, arrays = packed(self.dataset)
         return sizes | self.settings, arrays
 
@@ -121,7 +121,7 @@ class HierarchicalDensity(ConfusionDensity):
         return start
 
     def quantities(self, draws: np.ndarray) -> dict[str, np.ndarray]:
-        """Also mu and tau, the centre and the spread of the raters' logits by true and answered class."""
+        """Also mu and tau, the centre and the spread of the raters' logits by true and annotated class."""
         _, mu, tau, _ = self.parts(draws)
         return super().quantities(draws) | {"mu": mu, "tau": tau}
 

@@ -25,7 +25,7 @@ def two_per_case(dataset: Dataset) -> tuple[str, ...]:
         return ()
     return (
         "Not identified: no case has three annotations. Other confusion matrices and another prevalence explain the "
-        "same answers equally well; what is shown is where the votes and the smoothing led.",
+        "same annotations equally well; what is shown is where the votes and the smoothing led.",
     )
 
 
@@ -61,10 +61,10 @@ def left_free(accuracy: np.ndarray) -> tuple[str, ...]:
     notes = []
     never, always = int((accuracy <= _EDGE).sum()), int((accuracy >= 1 - _EDGE).sum())
     if never == accuracy.size:
-        notes.append("All accuracies are 0 in this fit: answers are guesses, and the prevalence t is free.")
+        notes.append("All accuracies are 0 in this fit: annotations are guesses, and the prevalence t is free.")
     elif never:
         notes.append(
-            f"Accuracy 0 for {never:,} of {accuracy.size:,} raters: their answers say nothing about the truth."
+            f"Accuracy 0 for {never:,} of {accuracy.size:,} raters: their annotations say nothing about the truth."
         )
     if always and accuracy.size:
         notes.append(

@@ -1,6 +1,6 @@
-"""A fit laid beside what was counted: true class by answer, answers by answers of pairs, and kappa against accuracy.
+"""A fit laid beside what was counted: true class by annotation, the annotations of pairs, and kappa against accuracy.
 
-Under t-a-p with one accuracy and one p for all, two answers on a case are k and l with probability c_k c_l +
+Under t-a-p with one accuracy and one p for all, two annotations on a case are k and l with probability c_k c_l +
 a² (t_k 1(k = l) − t_k t_l), c = a t + ā p, hence Fleiss' kappa a² (1 − t·t)/(1 − c·c): a² where p = t. Eubanks, Kappa
 Zoo, chapter 9, has the case p = t.
 """
@@ -19,16 +19,16 @@ from .tap import METHODS as TAP
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointTable:
-    """Two ways to the share of annotations by true class and answer.
+    """Two ways to the share of annotations by true class and annotation.
 
     Attributes
     ----------
     classes : tuple of str
-        Both axes: true class, answered class.
+        Both axes: true class, annotated class.
     expected : ndarray, shape (n_classes, n_classes)
         Prevalence times the confusion matrix, averaged over annotations; under common t-a-p diag(t)(a I + ā 1 pᵀ).
     counted : ndarray, shape (n_classes, n_classes)
-        From class probabilities of cases and the answers given on them.
+        From class probabilities of cases and the annotations given on them.
     """
 
     classes: tuple[str, ...]
@@ -38,12 +38,12 @@ class JointTable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairTable:
-    """Shares of pairs of answers on the same case; each case of two annotations or more counts the same.
+    """Shares of pairs of annotations on the same case; each case of two annotations or more counts the same.
 
     Attributes
     ----------
     classes : tuple of str
-        Both axes: one answer, the other answer.
+        Both axes: one annotation, the other annotation.
     expected, observed : ndarray, shape (n_classes, n_classes)
     n_cases : int
         With two annotations or more.
@@ -77,7 +77,7 @@ class KappaCheck:
 
 
 def joint_table(dataset: Dataset, fit: RaterModelFit) -> JointTable:
-    """True class by answered class, of a fit of this dataset with each annotation counted."""
+    """True class by annotated class, of a fit of this dataset with each annotation counted."""
     n_classes = dataset.n_classes
     n = np.bincount(dataset.rater, minlength=dataset.n_raters)
     share = n / max(1, n.sum())
@@ -90,7 +90,7 @@ def joint_table(dataset: Dataset, fit: RaterModelFit) -> JointTable:
 
 
 def pair_table(dataset: Dataset, fit: RaterModelFit) -> PairTable:
-    """Which answers meet on a case, and which should; for any model with confusion matrices.
+    """Which annotations meet on a case, and which should; for any model with confusion matrices.
 
     Raises
     ------
@@ -134,5 +134,5 @@ def _tables(dataset: Dataset, fit: RaterModelFit):
         np.ascontiguousarray(fit.prevalence, np.float64),
     )
     if found[4] == 0:
-        raise NotApplicableError("No case has two annotations, so there is no pair of answers.")
+        raise NotApplicableError("No case has two annotations, so there is no pair of annotations.")
     return found

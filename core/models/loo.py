@@ -1,7 +1,7 @@
 """How well a model predicts what it has not seen: leave-one-out by Pareto smoothed importance sampling.
 
 One case is left out, with all its annotations, and its effects are integrated out: the prediction of a new case's
-answers. Vehtari, Gelman & Gabry (2017), doi:10.1007/s11222-016-9696-4; k as in Vehtari et al. (2024), JMLR 25(72).
+annotations. Vehtari, Gelman & Gabry (2017), doi:10.1007/s11222-016-9696-4; k as in Vehtari et al. (2024), JMLR 25(72).
 """
 
 import warnings
@@ -20,12 +20,12 @@ BLOCK = 256
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PsisLoo(Result):
-    """Leave-one-case-out of one model; values of single cases stand once per answer pattern.
+    """Leave-one-case-out of one model; values of single cases stand once per annotation pattern.
 
     Attributes
     ----------
     elpd : float
-        Expected log predictive density: sum over cases of log p(its answers | all other cases).
+        Expected log predictive density: sum over cases of log p(its annotations | all other cases).
     se : float or None
         Standard error of ``elpd`` over cases; None with one case.
     p_loo : float
@@ -67,7 +67,9 @@ class PsisLoo(Result):
             Nobody said which case has which pattern.
         """
         if self.case_pattern is None:
-            raise InputError("It is not known which case has which answer pattern.", "Give case_pattern to psis_loo.")
+            raise InputError(
+                "It is not known which case has which annotation pattern.", "Give case_pattern to psis_loo."
+            )
         return np.where(self.case_pattern >= 0, self.pointwise[self.case_pattern], 0.0)
 
 
@@ -115,7 +117,7 @@ def psis_loo(log_likelihood: np.ndarray, case_count: np.ndarray, case_pattern: n
     Parameters
     ----------
     log_likelihood : ndarray, shape (n_draws, n_patterns)
-        Log probability of the answers of one case of each pattern.
+        Log probability of the annotations of one case of each pattern.
     case_count : ndarray of int, shape (n_patterns,)
         Cases of each pattern, at least one.
     case_pattern : ndarray of int, shape (n_cases,), optional
@@ -180,9 +182,9 @@ def compare_loo(models: dict[str, PsisLoo]) -> tuple[LooRow, ...]:
 def as_in_paper(blocks: Iterable[tuple[np.ndarray, np.ndarray]]) -> PaperScore:
     """Leave one annotation out, the score that table 2 of Han et al. prints.
 
-    Per draw and annotation it takes log(π p_1 + (1 - π) p_0), p_z the probability of that answer if the truth is z,
-    given rater and case effects of the draw. The prevalence stands where the case's other answers would tell more of
-    its truth, so it says little of how well truths are found and prefers models that fail their predictive checks.
+    Per draw and annotation it takes log(π p_1 + (1 - π) p_0), p_z the probability of that annotation if the truth is z,
+    given rater and case effects of the draw. The prevalence stands where the case's other annotations would tell more
+    of its truth, so it says little of how well truths are found and prefers models that fail their predictive checks.
 
     Parameters
     ----------

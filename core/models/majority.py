@@ -23,13 +23,13 @@ class MajorityVote:
         Raises
         ------
         NotApplicableError
-            The answers are not single classes, or there is none.
+            The annotations are not single classes, or there is none.
         LimitError
             The tables would not fit.
         """
         check_size("Majority vote", dataset)
         if dataset.n_annotations == 0:
-            raise NotApplicableError("Majority vote needs at least one answer; there is none.")
+            raise NotApplicableError("Majority vote needs at least one annotation; there is none.")
         counts = class_counts(dataset)
         share = vote_shares(counts.ptr, counts.class_code, counts.count, dataset.n_classes)
         winners = share >= share.max(axis=1, keepdims=True) - 1e-12
@@ -53,12 +53,12 @@ class MajorityVote:
 
 
 def cells(dataset: Dataset) -> np.ndarray:
-    """Rater and answer of each annotation as one number, rater * n_classes + answer, int32, shape (n_annotations,)."""
+    """Rater and class of each annotation as one number, rater * n_classes + class, int32, shape (n_annotations,)."""
     return dataset.rater * np.int32(dataset.n_classes) + dataset.answer
 
 
 def normalised(by_cell: np.ndarray, dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """Confusion matrices and their evidence from counts by (rater and answer, true class)."""
+    """Confusion matrices and their evidence from counts by (rater and annotation, true class)."""
     counts = by_cell.reshape(dataset.n_raters, dataset.n_classes, dataset.n_classes).transpose(0, 2, 1)
     evidence = counts.sum(axis=2)
     confusion = np.full(counts.shape, 1.0 / dataset.n_classes)

@@ -1,7 +1,7 @@
 """Raters whose mistakes are spread evenly: one rate of being right for each, or one for each true class.
 
 ``θ[j, k, k] = a_j`` and ``θ[j, k, l] = (1 − a_j)/(K − 1)``; class-conditional with ``a_jk`` for ``a_j``. With one class
-every answer is right.
+every annotation is right.
 """
 
 from dataclasses import dataclass
@@ -86,7 +86,7 @@ class EvenMistakes:
         return "class-conditional" if self.by_class else "one-coin"
 
     def maximise(self, counts: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """Share of right answers; 1/K where there are none."""
+        """Share of right annotations; 1/K where there are none."""
         right, wrong = self._split(counts)
         rate = np.full(right.shape, 1.0 / counts.shape[1])
         np.divide(right, right + wrong, out=rate, where=right + wrong > 0)
@@ -95,7 +95,7 @@ class EvenMistakes:
     def _split(self, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         right = np.einsum("jkk->jk", counts)
         wrong = np.maximum(counts.sum(axis=1) - right, 0)
-        # Differences of nearly equal sums: where there is no answer off the diagonal, there is no mistake.
+        # Differences of nearly equal sums: where there is no annotation off the diagonal, there is no mistake.
         wrong[(counts * (1 - np.eye(counts.shape[1]))).sum(axis=1) == 0] = 0
         return (right, wrong) if self.by_class else (right.sum(axis=1), wrong.sum(axis=1))
 
@@ -112,7 +112,7 @@ class EvenMistakes:
         Parameters
         ----------
         theta : ndarray, shape (n_raters, n_classes, n_classes)
-            Rater, answered class, true class.
+            Rater, annotated class, true class.
         parameters : dict of str to ndarray
             Those of the fit, by name.
         counts : ndarray, shape as ``theta``

@@ -1,4 +1,4 @@
-"""Cases with the same answers are one pattern with a count: their likelihood is computed once."""
+"""Cases with the same annotations are one pattern with a count: their likelihood is computed once."""
 
 from dataclasses import dataclass
 
@@ -7,14 +7,14 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Patterns:
-    """Distinct multisets of answers.
+    """Distinct multisets of annotations.
 
     Attributes
     ----------
     ptr : ndarray of int64, shape (n_patterns + 1,)
-        Answers of pattern ``p`` are ``cell[ptr[p]:ptr[p + 1]]``; none for cases that nobody answered.
+        Annotations of pattern ``p`` are ``cell[ptr[p]:ptr[p + 1]]``; none for cases that nobody annotated.
     cell : ndarray of int32
-        Which rater gave which answer, in order; repeated answers of one rater stand repeatedly.
+        Which rater gave which annotation, in order; repeated annotations of one rater stand repeatedly.
     count : ndarray of int64, shape (n_patterns,)
         Cases of each pattern.
     pattern_of_case : ndarray of int64, shape (n_cases,)
@@ -27,7 +27,7 @@ class Patterns:
 
     @property
     def longest(self) -> int:
-        """Largest number of answers on a case."""
+        """Largest number of annotations on a case."""
         return int(np.diff(self.ptr).max(initial=0))
 
     @property
@@ -37,13 +37,13 @@ class Patterns:
 
 
 def collapse(case_ptr: np.ndarray, rater: np.ndarray, answer: np.ndarray, n_classes: int = 2) -> Patterns:
-    """Patterns of annotations in CSR by case, shorter ones first; a cell is rater * n_classes + answer.
+    """Patterns of annotations in CSR by case, shorter ones first; a cell is rater * n_classes + annotation.
 
     Parameters
     ----------
     case_ptr : ndarray of int64, shape (n_cases + 1,)
     rater : ndarray, shape (n_annotations,)
-        All 0 where raters are alike: then cases with the same numbers of each answer are one pattern.
+        All 0 where raters are alike: then cases with the same numbers of each annotation are one pattern.
     answer : ndarray, shape (n_annotations,)
         From 0 to n_classes - 1.
     n_classes : int

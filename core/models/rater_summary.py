@@ -1,4 +1,4 @@
-"""Raters under a fit: accuracy, bias, and whether answers depend on the truth at all, and in which direction.
+"""Raters under a fit: accuracy, bias, and whether annotations depend on the truth at all, and in which direction.
 
 Raykar & Yu (2012), Eliminating spammers and ranking annotators for crowdsourced labeling tasks, JMLR 13.
 """
@@ -27,13 +27,13 @@ class RaterSummary:
         With the interval of the fit's uncertainty; without one, Wilson's 95 % as if the true classes were known, which
         is too short. NaN for a rater without annotations.
     chance : ndarray, shape (n_raters,)
-        Accuracy of answers with the rater's own shares of classes that do not depend on the truth.
+        Accuracy of annotations with the rater's own shares of classes that do not depend on the truth.
     bias : ndarray, shape (n_raters, n_classes)
-        Share of a class among the rater's answers, less its expected share among the true classes of the cases they
-        answered; NaN without annotations.
+        Share of a class among the rater's annotations, less its expected share among the true classes of the cases they
+        annotated; NaN without annotations.
     dependence : ndarray, shape (n_raters,)
-        How much the answers depend on the truth: 0 for a spammer, 1 for a perfect rater or one who is always wrong in
-        the same way. ``√(Σ_{c<c'} Σ_k (θ_ck − θ_c'k)² / (K (K − 1)))``, the root of Raykar & Yu's score, over the K
+        How much the annotations depend on the truth: 0 for a spammer, 1 for a perfect rater or one who is always wrong
+        in the same way. ``√(Σ_{c<c'} Σ_k (θ_ck − θ_c'k)² / (K (K − 1)))``, the root of Raykar & Yu's score, over the K
         classes that the rater met; for two classes |sens + spec − 1|. Few annotations make it too large. NaN where the
         rater met fewer than two classes.
     adversarial : ndarray of bool, shape (n_raters,)

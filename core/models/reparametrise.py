@@ -59,7 +59,7 @@ class SimplexChart:
         self.start = self._rows.start
 
     def theta(self, coordinates: np.ndarray) -> np.ndarray:
-        """P(answered | true): rater, answered, true."""
+        """P(annotated | true): rater, annotated, true."""
         return self._rows.at(coordinates).reshape(self._shape).transpose(0, 2, 1)
 
     def score(self, coordinates: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -79,7 +79,7 @@ class RateChart:
     theta_of : callable
         θ from rates.
     split : callable
-        Right and wrong answers, each of the shape of ``rate``, from counts of the shape of θ.
+        Right and wrong annotations, each of the shape of ``rate``, from counts of the shape of θ.
     """
 
     def __init__(self, rate: np.ndarray, right: np.ndarray, wrong: np.ndarray, theta_of: Callable, split: Callable):
@@ -93,7 +93,7 @@ class RateChart:
         return rate
 
     def theta(self, coordinates: np.ndarray) -> np.ndarray:
-        """P(answered | true): rater, answered, true."""
+        """P(annotated | true): rater, annotated, true."""
         return self._theta_of(self._at(coordinates))
 
     def score(self, coordinates: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from .result import RaterModelFit
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Restarts(Result):
-    """What random starts found, aligned to the vote start.
+    """What random starts found, aligned to the majority-vote start.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ def random_restarts(
     token: CancelToken | None,
     progress: Callable[[float], None] | None,
 ) -> Restarts:
-    """The best of ``n_restarts`` climbs from starts between the votes and noise; known classes stay known.
+    """The best of ``n_restarts`` climbs from starts between the votes and noise; gold classes stay known.
 
     Parameters
     ----------

@@ -90,7 +90,7 @@ class RaterModelFit(Result):
     prevalence : ndarray, shape (n_classes,)
         Distribution of the true class over cases.
     confusion : ndarray, shape (n_raters, n_classes, n_classes)
-        Axes: rater, true class, answered class. Rows sum to 1.
+        Axes: rater, true class, annotated class. Rows sum to 1.
     evidence : ndarray, shape (n_raters, n_classes)
         Expected annotations of a rater on cases of each true class; where it is 0 the row of ``confusion`` is uniform
         by convention and says nothing.
@@ -186,7 +186,7 @@ class RaterModelFit(Result):
         return top_classes(self.class_probability)
 
     def accuracy(self) -> np.ndarray:
-        """P(rater's answer is right) under the model's prevalence, shape (n_raters,)."""
+        """P(rater's annotation is right) under the model's prevalence, shape (n_raters,)."""
         return np.einsum("jkk,k->j", self.confusion, self.prevalence)
 
 

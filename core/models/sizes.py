@@ -11,12 +11,12 @@ def check_size(title: str, dataset: Dataset) -> None:
     Raises
     ------
     NotApplicableError
-        The answers are not single classes.
+        The annotations are not single classes.
     LimitError
         Says what to use instead.
     """
     if dataset.kind != "class":
-        raise NotApplicableError(f"{title} needs one class per answer; these are {dataset.kind}s.")
+        raise NotApplicableError(f"{title} needs one class per annotation; these are {dataset.kind}s.")
     limit = current_settings().max_model_cells
     per_rater = dataset.n_raters * dataset.n_classes**2
     per_case = dataset.n_cases * dataset.n_classes

@@ -43,7 +43,7 @@ def diagonal_prior(n_classes: int) -> Prior:
 
 
 def pooled_prior(data: Design, family: Family, token: CancelToken | None, *, per_row: bool) -> Prior:
-    """10 pseudo-annotations spread like the answers of all raters taken as one, who is fitted first.
+    """10 pseudo-annotations spread like the annotations of all raters taken as one, who is fitted first.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def empirical_prior(data: Design, family: Family, token: CancelToken | None) -> 
     the Dirichlet-multinomial likelihood of the expected annotations of raters on class z (`strength`). All are
     estimated between climbs of ten steps at most, until no rater's pseudo-counts of a class move by more than 1 %. The
     mode under pseudo-counts s m is the mean (s m + n)/(s + n) of the Dirichlet posterior, which is the probability of a
-    rater's next answer.
+    rater's next annotation.
 
     Parameters
     ----------
@@ -139,9 +139,9 @@ def rater_rows(counts: np.ndarray, pool: np.ndarray, start: Ability) -> tuple[np
     Parameters
     ----------
     counts : ndarray, shape (n_raters, n_classes, n_classes)
-        Expected annotations: answered class, true class.
+        Expected annotations: annotated class, true class.
     pool : ndarray, shape (n_classes, n_classes)
-        Answered class, true class; columns sum to 1.
+        Annotated class, true class; columns sum to 1.
     start : Ability
         Where to begin.
 
@@ -176,7 +176,7 @@ def pool_rows(counts: np.ndarray, popularity: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     counts : ndarray, shape (n_classes, n_classes)
-        Expected annotations: true class, answered class.
+        Expected annotations: true class, annotated class.
     popularity : ndarray, shape (n_classes,)
         Share of each class among annotations, all above 0.
     """

@@ -27,7 +27,7 @@ class SoftLabels(Result):
     log_odds : ndarray
         ln p/(1 − p), within ±``bound``.
     weight : ndarray
-        Of the example (case, class) in weighted training: the probability, and 0 for cases that nobody answered.
+        Of the example (case, class) in weighted training: the probability, and 0 for cases that nobody annotated.
     bound : float
     """
 

@@ -1,6 +1,6 @@
 """The t-a-p model with any number of classes: truth, accuracy, and guesses. Eubanks, Kappa Zoo, chapter 9.
 
-Truth is drawn from t. With probability a_j a rater answers it, else guesses from p_j: ``θ[j, k, l] = ā_j p_jl +
+Truth is drawn from t. With probability a_j a rater gives it, else guesses from p_j: ``θ[j, k, l] = ā_j p_jl +
 a_j 1(k = l)``. The text prints p of the true class where the guessed one is meant, and feeds the class probabilities of
 a case back in place of t, which ends in hard labels; t is shared. With an accuracy of each rater it is MACE (Hovy et
 al. 2013) with a free t. The step M is exact, see `core.models._tap_kernels`.
@@ -33,7 +33,7 @@ class TAP(EmModel):
     Parameters
     ----------
     smoothing : {"none", "pooled"}, optional
-        "pooled" adds 10 pseudo-annotations per rater, spread like the answers of all raters taken as one; it is the
+        "pooled" adds 10 pseudo-annotations per rater, spread like the annotations of all raters taken as one; it is the
         default. "none" is maximum likelihood, and what parameters that are common to all raters have where nothing is
         asked for: they are the pool.
     stopping, use_gold, repeats, beta, doubt
@@ -43,9 +43,9 @@ class TAP(EmModel):
     Notes
     -----
     ``parameters`` of the fit: "t" of shape (n_classes,), "a" of shape (n_raters,) and "p" of shape (n_raters,
-    n_classes); (1,) and (1, n_classes) where they are common. An agreeing answer never lowers the probability of its
-    class, for θ[j, k, k] ≥ θ[j, l, k] at every a: so a case on which all name class k keeps at least the odds t_k/t_l,
-    and its most probable class changes only where t_l/t_k is greater than Π_j (1 + a_j/(ā_j p_jk)).
+    n_classes); (1,) and (1, n_classes) where they are common. An agreeing annotation never lowers the probability of
+    its class, for θ[j, k, k] ≥ θ[j, l, k] at every a: so a case on which all name class k keeps at least the odds
+    t_k/t_l, and its most probable class changes only where t_l/t_k is greater than Π_j (1 + a_j/(ā_j p_jk)).
     """
 
     raters: Literal["own", "common"] = "own"
@@ -87,7 +87,7 @@ class Guessers:
     by_class: ClassVar[bool] = False
 
     def maximise(self, counts: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """The exact step; a rater without answers has accuracy 0 and guesses evenly."""
+        """The exact step; a rater without annotations has accuracy 0 and guesses evenly."""
         n_raters, n_classes, _ = counts.shape
         if n_classes == 1:
             n = 1 if self.common else n_raters
@@ -111,7 +111,7 @@ class Guessers:
         Parameters
         ----------
         theta : ndarray, shape (n_raters, n_classes, n_classes)
-            Rater, answered class, true class.
+            Rater, annotated class, true class.
         parameters : dict of str to ndarray
             Those of the fit, by name.
         counts : ndarray, shape as ``theta``
@@ -139,7 +139,7 @@ class TapChart:
         return a, self._guesses.at(coordinates[self._n_free :])
 
     def theta(self, coordinates: np.ndarray) -> np.ndarray:
-        """P(answered | true): rater, answered, true."""
+        """P(annotated | true): rater, annotated, true."""
         return _theta(*self._at(coordinates), self._n_raters)
 
     def score(self, coordinates: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -39,7 +39,7 @@ def check_doubt(doubt: float) -> None:
 def tempered_posterior(
     data: Design, point: Point, beta: float, token: CancelToken | None = None, doubt: float = 0.0
 ) -> np.ndarray:
-    """Class probabilities (1 − doubt) P_β + doubt π, shape (n_cases, n_classes); a known class stays certain.
+    """Class probabilities (1 − doubt) P_β + doubt π, shape (n_cases, n_classes); a gold class stays certain.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def truth_beta(beta: float, *, case_effect: bool = False) -> float:
     beta : float
         Above 0 to 1.
     case_effect : bool
-        The model has a difficulty of cases, which is part of the dependence: half as much is taken away.
+        The model has a difficulty of cases, which is part of the dependence: half as much is subtracted.
     """
     less = max(0.72 * beta, 1 - 2.2 * (1 - beta))
     return round((beta + less) / 2 if case_effect else less, 6)

@@ -97,7 +97,7 @@ class DirichletCounts:
         Raises
         ------
         NotApplicableError
-            The answers are not single classes.
+            The annotations are not single classes.
         InputError
             A parameter is out of its range.
         """

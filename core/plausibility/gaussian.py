@@ -46,7 +46,7 @@ def score_statistics(dataset: Dataset, cases: range | None = None) -> ScoreStati
     Raises
     ------
     NotApplicableError
-        The answers are not scores.
+        The annotations are not scores.
     """
     if dataset.kind != "score":
         raise NotApplicableError(
@@ -182,7 +182,7 @@ class GaussianScores:
         Raises
         ------
         NotApplicableError
-            The answers are not scores.
+            The annotations are not scores.
         InputError
             The reliability is out of its range.
         """
@@ -224,7 +224,7 @@ class GaussianScores:
         Raises
         ------
         NotApplicableError
-            The answers are not scores.
+            The annotations are not scores.
         InputError
             A parameter is out of its range.
         """

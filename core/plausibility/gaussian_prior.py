@@ -98,7 +98,7 @@ def fit_prior(dataset: Dataset) -> FittedPrior:
     Raises
     ------
     NotApplicableError
-        The answers are not scores.
+        The annotations are not scores.
     InputError
         No case has two scores, or all scores are equal: nothing tells the spread within cases from that between them.
     """

@@ -103,7 +103,7 @@ class PrIRN:
         Raises
         ------
         NotApplicableError
-            The answers are scores.
+            The annotations are scores.
         InputError
             A parameter is out of its range.
         """

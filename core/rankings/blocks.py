@@ -42,7 +42,7 @@ def ranked_entries(dataset: Dataset, annotations: range | None = None) -> Ranked
     Raises
     ------
     NotApplicableError
-        The answers are scores.
+        The annotations are scores.
     """
     if dataset.kind == "score":
         raise NotApplicableError("Rankings need classes or ranked classes; these are scores.")

@@ -50,7 +50,7 @@ class IRNWeights(Result):
 
     @property
     def n_cases(self) -> int:
-        """Number of cases, with or without answers."""
+        """Number of cases, with or without annotations."""
         return len(self.n_answers)
 
     @property
@@ -74,9 +74,9 @@ def irn(dataset: Dataset, ties: Ties = "split", cases: range | None = None) -> I
     Raises
     ------
     NotApplicableError
-        The answers are scores.
+        The annotations are scores.
     LimitError
-        A case has more than two million answers.
+        A case has more than two million annotations.
     """
     cases = range(dataset.n_cases) if cases is None else cases
     case_ptr, entries = entries_of_cases(dataset, cases)
@@ -97,8 +97,8 @@ def entries_of_cases(dataset: Dataset, cases: range) -> tuple[np.ndarray, Ranked
     if len(answers) and answers.max() > MOST_ANSWERS:
         case = cases[int(answers.argmax())]
         raise LimitError(
-            f"Case {dataset.cases[case]!r} has {answers.max():,} answers; ranks can be summed over {MOST_ANSWERS:,}. "
-            "Select fewer raters."
+            f"Case {dataset.cases[case]!r} has {answers.max():,} annotations; ranks can be summed over "
+            f"{MOST_ANSWERS:,}. Select fewer raters."
         )
     return case_ptr, entries
 

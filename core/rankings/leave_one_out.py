@@ -16,14 +16,14 @@ from .irn import Ties, entries_of_cases, whole_weights
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeaveOneOutAgreement:
-    """Leave-one-rater-out agreement. A rater who answered a case more than once is left out with all those answers.
+    """Leave-one-rater-out agreement. A rater who annotated a case more than once is left out with all of them.
 
     Attributes
     ----------
     annotation : ndarray of float64, shape (n_annotations,)
-        From 0 to 1; NaN where no other rater answered the case.
+        From 0 to 1; NaN where no other rater annotated the case.
     case : ndarray of float64, shape (n_cases,)
-        Mean over the case's annotations; NaN where fewer than two raters answered.
+        Mean over the case's annotations; NaN where fewer than two raters annotated.
     """
 
     annotation: np.ndarray
@@ -57,9 +57,9 @@ def leave_one_out(dataset: Dataset, ties: Ties = "split") -> LeaveOneOutAgreemen
     Raises
     ------
     NotApplicableError
-        The answers are scores.
+        The annotations are scores.
     LimitError
-        A case has more than two million answers.
+        A case has more than two million annotations.
     """
     case_ptr, entries = entries_of_cases(dataset, range(dataset.n_cases))
     units = whole_weights(entries, ties)

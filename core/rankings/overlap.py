@@ -25,7 +25,7 @@ class CaseOverlaps:
     depth : int
         L: only the first L positions are compared.
     uao, mean_ao : ndarray of float64, shape (n_cases,)
-        Plain, and normalised to 1 for equal rankings; NaN where fewer than two raters answered.
+        Plain, and normalised to 1 for equal rankings; NaN where fewer than two raters annotated.
     n_pairs : ndarray of int64, shape (n_cases,)
     """
 
@@ -138,7 +138,7 @@ def rater_overlaps(dataset: Dataset, depth: int) -> CaseOverlaps:
     Raises
     ------
     NotApplicableError
-        The answers are scores.
+        The annotations are scores.
     InputError
         The depth is out of its range.
     """

@@ -1,7 +1,8 @@
 """The truth of a case as all raters but one see it.
 
-P(z = k | answers of all but rater j) is proportional to pi_k times the product over annotations a of the case that are
-not rater j's of theta[rater_a, k, answer_a] (Dawid & Skene 1979, eq. 2.5, with the answers of one rater taken out).
+P(z = k | annotations of all but rater j) is proportional to pi_k times the product over annotations a of the case that
+are not rater j's of theta[rater_a, k, answer_a] (Dawid & Skene 1979, eq. 2.5, with the annotations of one rater taken
+out).
 """
 
 import numpy as np
@@ -10,7 +11,7 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def _left_out(case_ptr, rater, cell, log_theta, log_prevalence, known, case, a, total, p):
-    """Fill ``p`` with the class probabilities of a case without the rater of annotation ``a``; answers of others."""
+    """Fill ``p`` with the class probabilities of a case without the rater of annotation ``a``; others' annotations."""
     n_classes = log_prevalence.size
     others = 0
     for k in range(n_classes):
@@ -64,11 +65,11 @@ def without_own(
     sure,
     judged,
 ):
-    """Judge the annotations of fold ``number`` of a run of cases by the answers of the others on them.
+    """Judge the annotations of fold ``number`` of a run of cases by the annotations of the others on them.
 
-    ``log_theta[rater * K + answer, k]`` must be finite. Fills, by annotation, ``right`` (P that the answer is the true
-    class), ``top`` and ``sure`` (most probable class and its probability), and ``judged`` (whether there are others, or
-    the class is known). Returns expected answers by (true, answered class).
+    ``log_theta[rater * K + annotation, k]`` must be finite. Fills, by annotation, ``right`` (P that the annotation is
+    the true class), ``top`` and ``sure`` (most probable class and its probability), and ``judged`` (whether there are
+    others, or the class is known). Returns expected annotations by (true, annotated class).
     """
     n_classes = log_prevalence.size
     pool = np.zeros((n_classes, n_classes))
@@ -109,7 +110,7 @@ def chance_of_mistake(
     last_case,
     wrong,
 ):
-    """Fill ``wrong`` with P(this answer | the rater is mistaken): sum over k of p_k spread[k, answer], 0 at k = answer.
+    """Fill ``wrong`` with P(this annotation | the rater is mistaken): sum over k of p_k spread[k, it], 0 at k = it.
 
     Of the annotations of fold ``number``. ``spread[k]`` says how mistakes on class k fall over the other classes.
     """

@@ -1,4 +1,4 @@
-"""Further answers: on case i somebody who has not answered it is asked, and answers l ~ theta[rater, z_i, :]."""
+"""Further annotations: on case i somebody who has not annotated it is asked, and gives l ~ theta[rater, z_i, :]."""
 
 import numpy as np
 from numba import njit
@@ -20,12 +20,12 @@ def _pick(share):
 
 @njit(cache=True, nogil=True)
 def ask(seed, wanted, truth, theta, share, case_ptr, rater, head, link, new_rater, new_answer, n_new):
-    """Ask somebody for one more answer on each case of ``wanted``, in order.
+    """Ask somebody for one more annotation on each case of ``wanted``, in order.
 
-    Raters are drawn by ``share`` among those who have not answered the case; where there is none the case is skipped.
-    Further answers of a case hang on ``head[case]``, linked by ``link``; ``n_new`` of them are there already. Returns
-    how many there are then, and fills ``new_rater``, ``new_answer``, ``head`` and ``link``; link holds the case's
-    previous further answer.
+    Raters are drawn by ``share`` among those who have not annotated the case; where there is none the case is skipped.
+    Further annotations of a case hang on ``head[case]``, linked by ``link``; ``n_new`` of them are there already.
+    Returns how many there are then, and fills ``new_rater``, ``new_answer``, ``head`` and ``link``; link holds the
+    case's previous further annotation.
     """
     np.random.seed(seed)
     n_classes = theta.shape[1]

@@ -1,11 +1,11 @@
 """Raters whose accuracy is below what is acceptable: how surely, how many of them, and what they cost.
 
 Acceptable is one number t, at first the mean accuracy over annotations less .10, and never below half-way from what
-answers given blindly reach with the shares q of all answers, ``Σ_k π_k q_k``, to that mean.
+annotations given blindly reach with the shares q of all annotations, ``Σ_k π_k q_k``, to that mean.
 
-Accuracies are those of `core.raters.learned_pool`, by the answers of the others or, where gold judges, by the number
-that is right on gold. Expected right answers would not do: without the rater's own say they are pulled towards chance,
-and with it raters vouch for themselves.
+Accuracies are those of `core.raters.learned_pool`, by the annotations of the others or, where gold judges, by the
+number that is right on gold. Expected right annotations would not do: without the rater's own say they are pulled
+towards chance, and with it raters vouch for themselves.
 
 With ``ℓ_j = P(a_j ≥ t)``, those with the least ℓ are flagged, as many as keep their mean ℓ at most q: the Bayesian
 false discovery rate [Müller, Parmigiani, Robert & Rousseau (2004), DOI 10.1198/016214504000001646]. Nobody is flagged
@@ -57,7 +57,7 @@ class Acceptable(Result):
     mean : float or None
         Mean accuracy over annotations; None where nobody can be judged.
     blind : float
-        What answers given blindly would reach.
+        What annotations given blindly would reach.
     acceptable : float or None
     default : bool
         Whether ``acceptable`` is the one that is worked out from the data.
@@ -162,7 +162,7 @@ def acceptable_of(
     Parameters
     ----------
     panel : Panel
-        Of any rater model. Its answers are not tempered: tempered ones make raters look better than they are.
+        Of any rater model. Its annotations are not tempered: tempered ones make raters look better than they are.
     acceptable : float, optional
         Accuracy below which something is to be done; worked out from the data where not given.
     q : float
@@ -277,12 +277,12 @@ def default_judge(dataset: Dataset) -> Judge:
 def why_not(dataset: Dataset) -> str:
     """Why the annotations alone cannot tell who is wrong how often; empty where they can."""
     if dataset.n_classes < 2:
-        return "there is one class, so no answer can be wrong"
+        return "there is one class, so no annotation can be wrong"
     if _raters_of_case(dataset).max(initial=0) < 2:
-        return "no case has answers of two raters"
+        return "no case has annotations of two raters"
     first = dataset.case_ptr[:-1][np.diff(dataset.case_ptr) > 0]
     if (np.diff(dataset.answer)[~np.isin(np.arange(1, dataset.n_annotations), first)] == 0).all():
-        return "no two answers on a case differ, and no data can tell how often all raters are wrong"
+        return "no two annotations on a case differ, and no data can tell how often all raters are wrong"
     if why := why_no_order(dataset):
         return why
     alpha = krippendorff_alpha(dataset, _ABOVE_CHANCE)
@@ -296,7 +296,7 @@ def why_no_order(dataset: Dataset) -> str:
     n = _raters_of_case(dataset)[dataset.case_of_annotation]
     n = n[n >= 2]
     if not n.size or (n >= 3).mean() < 0.5:
-        return "most cases have two raters or fewer, and of two who differ the answers do not tell who is wrong"
+        return "most cases have two raters or fewer, and of two who differ the annotations do not tell who is wrong"
     return ""
 
 
@@ -315,14 +315,14 @@ def _check(acceptable: float | None, q: float, judged_by: str | None, level: flo
 
 
 def _default(mean: float | None, blind: float) -> float | None:
-    """Where blind answers reach the mean, half-way between them says nothing, and the margin alone counts."""
+    """Where blind annotations reach the mean, half-way between them says nothing, and the margin alone counts."""
     if mean is None:
         return None
     return max(mean - MARGIN, (mean + blind) / 2) if blind < mean else mean - MARGIN
 
 
 def _blind(panel: Panel, with_gold: bool) -> float:
-    """Accuracy of the shares of all answers given blindly, by the shares of gold classes where gold judges."""
+    """Accuracy of the shares of all annotations given blindly, by the shares of gold classes where gold judges."""
     dataset = panel.dataset
     share = np.bincount(dataset.answer, minlength=dataset.n_classes) / max(dataset.n_annotations, 1)
     true = panel.fit.prevalence

@@ -1,10 +1,10 @@
 """Accuracy of every rater with its interval, alone and shrunk towards the pool.
 
-The likelihood of a rater's accuracy is that of their answers given the answers of the others (`Panel`). Alone it is
-read under an even prior. Shrunk, accuracies come from a Beta distribution of the pool, whose mean m and size s have the
-priors uniform and 1/(1 + s)² (s/(1 + s) uniform); both are integrated over, not plugged in. With few raters the pool is
-itself uncertain, and the intervals say so. With known truth this is the hierarchical Beta-binomial model of Gelman et
-al., Bayesian Data Analysis, 3rd ed., section 5.3, with another prior for the size.
+The likelihood of a rater's accuracy is that of their annotations given the annotations of the others (`Panel`). Alone
+it is read under an even prior. Shrunk, accuracies come from a Beta distribution of the pool, whose mean m and size s
+have the priors uniform and 1/(1 + s)² (s/(1 + s) uniform); both are integrated over, not plugged in. With few raters
+the pool is itself uncertain, and the intervals say so. With known truth this is the hierarchical Beta-binomial model of
+Gelman et al., Bayesian Data Analysis, 3rd ed., section 5.3, with another prior for the size.
 """
 
 from collections.abc import Callable
@@ -27,21 +27,21 @@ _STEPS = (4, 4, 1)  # of the pool's grid: coarse while the pool is being looked 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Accuracies(Result):
-    """Accuracy of every rater; arrays of shape (n_raters,), NaN where nobody else answered any of their cases.
+    """Accuracy of every rater; arrays of shape (n_raters,), NaN where nobody else annotated any of their cases.
 
     Attributes
     ----------
     n_judged : ndarray of int64
-        Answers that the others, or known classes, say something about.
+        Annotations that the others, or gold classes, say something about.
     alone, alone_low, alone_high : ndarray
         Mean and equal-tailed interval under an even prior.
     shrunk, low, high : ndarray
         Mean and equal-tailed interval under the pool; as ``alone`` where there is one rater.
     level : float
     pool_mean, pool_size : float or None
-        Posterior means of m and (on the log scale) s: what the pool is worth, in answers.
+        Posterior means of m and (on the log scale) s: what the pool is worth, in annotations.
     below_others : ndarray
-        P(a new rater of the pool of the others would do as badly or worse), by this rater's own number of answers.
+        P(a new rater of the pool of the others would do as badly or worse), by this rater's own number of annotations.
     edges : ndarray, shape (n_raters, n_cells + 1)
         Accuracies that part each rater's own cells.
     density_alone, density : ndarray, shape (n_raters, n_cells)
@@ -114,7 +114,7 @@ def shrink(points: np.ndarray, values: np.ndarray, n_judged: np.ndarray, level: 
     values : ndarray, shape (n_raters, n_points)
         Ln of the likelihood there, less its largest.
     n_judged : ndarray of int64, shape (n_raters,)
-        Answers that say something of the rater's accuracy; a rater with none is left out of the pool.
+        Annotations that say something of the rater's accuracy; a rater with none is left out of the pool.
     level : float
         Of the intervals, 0 to 1.
     """
@@ -248,7 +248,7 @@ def _narrow(at: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
 
 
 def _as_badly(points: np.ndarray, alone: np.ndarray, pool: _Pool) -> np.ndarray:
-    """Beta-binomial tail at the rater's effective numbers of answers, over the pool of the others."""
+    """Beta-binomial tail at the rater's effective numbers of annotations, over the pool of the others."""
     mean = (alone * points).sum(axis=1)
     variance = np.maximum((alone * points**2).sum(axis=1) - mean**2, 1e-12)
     # Beta(x + 1, n − x + 1) has this mean and variance: n and x as if the truth were known.

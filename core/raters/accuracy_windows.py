@@ -14,12 +14,12 @@ POINTS = np.linspace(0.005, 0.995, 100)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Windows:
-    """Accuracy in stretches of a rater's judged answers; arrays of shape (n_windows,).
+    """Accuracy in stretches of a rater's judged annotations; arrays of shape (n_windows,).
 
     Attributes
     ----------
     start, stop : ndarray of int64
-        Times of the first and the last answer, seconds since 1970-01-01 UTC.
+        Times of the first and the last annotation, seconds since 1970-01-01 UTC.
     n : ndarray of int64
     accuracy, low, high : ndarray
         Mean and interval under an even prior.
@@ -34,7 +34,7 @@ class Windows:
 
 
 def windows_of(panel: Panel, rows: np.ndarray, n_windows: int, level: float) -> Windows:
-    """Accuracy in about equally many answers each, at least `FEWEST` in a window.
+    """Accuracy in about equally many annotations each, at least `FEWEST` in a window.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def windows_of(panel: Panel, rows: np.ndarray, n_windows: int, level: float) -> 
     rows : ndarray of int64, shape (n_answers,)
         Judged annotations of one rater, in order of time.
     n_windows : int
-        At most; fewer where there are too few answers, but at least one.
+        At most; fewer where there are too few annotations, but at least one.
     level : float
         Of the intervals, 0 to 1.
     """
@@ -70,7 +70,7 @@ def windows_of(panel: Panel, rows: np.ndarray, n_windows: int, level: float) -> 
 
 
 def mean_accuracy(right: np.ndarray, wrong: np.ndarray) -> float:
-    """Posterior mean of the accuracy behind some answers, under an even prior."""
+    """Posterior mean of the accuracy behind some annotations, under an even prior."""
     values = np.empty(POINTS.size)
     log_likelihood(
         np.ascontiguousarray(right),

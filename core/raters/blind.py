@@ -12,12 +12,12 @@ from .rates import Rates
 
 @dataclass(frozen=True, slots=True)
 class BlindReads:
-    """Opinions that were given without seeing the answers of raters or models; tuples of equal length.
+    """Opinions that were given without seeing the annotations of raters or models; tuples of equal length.
 
     Attributes
     ----------
     case, reader, answer : tuple of str
-        The answer is the class that the reader named first; reads that name none, or several, are left out.
+        The annotation is the class that the reader named first; reads that name none, or several, are left out.
     """
 
     case: tuple[str, ...]
@@ -26,7 +26,7 @@ class BlindReads:
 
     def __post_init__(self) -> None:
         if not len(self.case) == len(self.reader) == len(self.answer):
-            raise InputError("Cases, readers and answers are not equally many.", "Give one of each for every read.")
+            raise InputError("Cases, readers and annotations are not equally many.", "Give one of each for every read.")
 
 
 def agreement_with_blind(dataset: Dataset, reads: BlindReads | None, level: float) -> Rates:

@@ -1,7 +1,7 @@
-"""Signs of answers given without looking, other than accuracy.
+"""Signs of annotations given without looking, other than accuracy.
 
-All are counted on *clear* answers: those on cases where the other raters together are nearly certain of a class. Few
-mistakes are made there by raters who look. What a careless rater answers does not depend on the case, so classes that
+All are counted on *clear* annotations: those on cases where the other raters together are nearly certain of a class.
+Few mistakes are made there by raters who look. What a careless rater gives does not depend on the case, so classes that
 they favour turn up on cases of many other classes; a rater who merely confuses two classes, or draws a line elsewhere,
 names the wrong one on cases of one class. With two classes the two cannot be told apart, and nobody is called careless.
 """
@@ -15,7 +15,7 @@ from .leave_one_rater_out import Panel
 
 CERTAIN = 0.9
 FAR = 0.05
-_FEW = 10  # clear answers of others on a class, below which nothing is far off
+_FEW = 10  # clear annotations of others on a class, below which nothing is far off
 _WEIGHT = 2.0  # pseudo-answers behind each row of a rater's table
 SPAM_PRIOR = 0.01
 
@@ -24,19 +24,19 @@ SPAM_PRIOR = 0.01
 class Carelessness(Result):
     """One entry for each rater; arrays of shape (n_raters,).
 
-    An answer is *far off* where the others are certain of another class, and less than `FAR` of the others' answers on
-    clear cases of that class are this one.
+    An annotation is *far off* where the others are certain of another class, and less than `FAR` of the others'
+    annotations on clear cases of that class are this one.
 
     Attributes
     ----------
     n_clear : ndarray of int64
-        Answers on cases that the others are certain of.
+        Annotations on cases that the others are certain of.
     n_far : ndarray of int64
         Those far off.
     favourite : ndarray of int32
-        Class that stands out most among the far-off answers; -1 where there is none.
+        Class that stands out most among the far-off annotations; -1 where there is none.
     n_favourite : ndarray of int64
-        Far-off answers that name it.
+        Far-off annotations that name it.
     n_over : ndarray of int64
         On how many classes of the others.
     n_regardless : ndarray of int64
@@ -45,13 +45,13 @@ class Carelessness(Result):
     expected : ndarray
         How many of the rater's ``n_far`` would name the favourite if they fell over classes as those of the others.
     p_favourite : ndarray
-        P(as many as ``n_regardless`` or more | far-off answers fall over classes as those of the others), times the
+        P(as many as ``n_regardless`` or more | far-off annotations fall over classes as those of the others), times the
         number of classes; 1 where there is nothing to judge.
     spam : ndarray
-        P(the answers do not depend on the case), from `SPAM_PRIOR` and ``log_factor``; NaN without clear answers on two
-        classes.
+        P(the annotations do not depend on the case), from `SPAM_PRIOR` and ``log_factor``; NaN without clear
+        annotations on two classes.
     log_factor : ndarray
-        Log Bayes factor of that against answers spread on each class as those of the others.
+        Log Bayes factor of that against annotations spread on each class as those of the others.
     """
 
     n_clear: np.ndarray
@@ -73,12 +73,12 @@ class Carelessness(Result):
 
     @property
     def p_spam(self) -> np.ndarray:
-        """Largest probability that honest answers give so large a Bayes factor (Markov's inequality); 1 where NaN."""
+        """Largest probability that honest annotations give so large a Bayes factor (Markov); 1 where NaN."""
         return np.minimum(1.0, np.exp(-np.maximum(np.nan_to_num(self.log_factor), 0)))
 
 
 def carelessness(panel: Panel, certain: float = CERTAIN) -> Carelessness:
-    """Far-off answers, favourites, and the probability that answers do not depend on the case."""
+    """Far-off annotations, favourites, and the probability that annotations do not depend on the case."""
     dataset = panel.dataset
     n_raters, n_classes = dataset.n_raters, dataset.n_classes
     clear = np.flatnonzero(panel.judged & (panel.sure >= certain))
@@ -95,7 +95,7 @@ def carelessness(panel: Panel, certain: float = CERTAIN) -> Carelessness:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Tables:
-    """Sparse tables of clear answers: rater, class of the others, answer, count; ascending."""
+    """Sparse tables of clear annotations: rater, class of the others, annotation, count; ascending."""
 
     rater: np.ndarray
     top: np.ndarray
@@ -110,7 +110,7 @@ class _Tables:
         return pool
 
     def in_row(self) -> tuple[np.ndarray, np.ndarray]:
-        """Which row (rater, class of the others) each entry is of, and the answers of each row."""
+        """Which row (rater, class of the others) each entry is of, and the annotations of each row."""
         key = self.rater * self.n_classes + self.top
         _, place = np.unique(key, return_inverse=True)
         return place, np.bincount(place, self.count)
@@ -155,7 +155,7 @@ class _Tables:
         place, size = self.in_row()
         usual = (pool.sum(axis=0) + 1) / (pool.sum() + self.n_classes)
         others = pool.sum(axis=1)[self.top] - size[place]
-        # Where the others gave no answer on a class, half of this rater's are expected to be that class.
+        # Where the others gave no annotation on a class, half of this rater's are expected to be that class.
         spread = 0.5 * (self.answer == self.top) + 0.5 * usual[self.answer]
         expected = (pool[self.top, self.answer] - self.count + 2 * spread) / (others + 2)
         each = gammaln(self.count + _WEIGHT * expected) - gammaln(_WEIGHT * expected)

@@ -24,7 +24,7 @@ class Coverage:
     ----------
     raters, classes : tuple of str
     shared : ndarray of int64, shape (n_raters, n_raters)
-        Pairs of answers on the same case; 0 on the diagonal.
+        Pairs of annotations on the same case; 0 on the diagonal.
     few : int
         Below which an overlap counts as lacking.
     lacking : ndarray of int64, shape (n_pairs, 2)
@@ -33,19 +33,19 @@ class Coverage:
         Raters who are joined by cases, directly or through others, have the same number; the largest group has 0.
     n_components : int
     answers_per_case : ndarray of int64, shape (most + 1,)
-        Cases by their number of answers.
+        Cases by their number of annotations.
     class_cases : ndarray, shape (n_classes,)
         Expected cases of each class.
     class_shared : ndarray, shape (n_classes,)
         Of these, expected cases with two raters or more.
     class_met : ndarray, shape (n_raters, n_classes)
-        Expected answers of a rater on cases of a class.
+        Expected annotations of a rater on cases of a class.
     lacking_classes : ndarray of int64
         Classes with fewer than ``few`` expected cases that two raters share, fewest first.
     not_met : ndarray of int64, shape (n_raters,)
-        Classes on which a rater has less than one expected answer.
+        Classes on which a rater has less than one expected annotation.
     odd_cycle : ndarray of bool, shape (n_raters,)
-        Whether the pairs around a rater form an odd cycle: what models need where no case has three answers.
+        Whether the pairs around a rater form an odd cycle: what models need where no case has three annotations.
     identified : dict
         By the name of a model that has one, the note on what the design cannot tell; empty where it can.
     notes : tuple of str
@@ -84,7 +84,7 @@ def coverage(dataset: Dataset, fit: RaterModelFit, few: int = FEW) -> Coverage:
     Raises
     ------
     NotApplicableError
-        The answers are not single classes, or are anonymous.
+        The annotations are not single classes, or are anonymous.
     LimitError
         The matrix of raters × raters would not fit.
     """
@@ -160,7 +160,7 @@ def _notes(dataset: Dataset, n_components: int, n_scarce: int, n_pairs: int, few
     most = most_per_case(dataset)
     if most < 3:
         notes.append(
-            f"No case has more than {plural(most, 'answer')}; three on some cases let rater models tell truth from "
+            f"No case has more than {plural(most, 'annotation')}; three on some cases let rater models tell truth from "
             "error."
         )
     return tuple(notes)

@@ -1,10 +1,11 @@
 """Whether a rater got worse: windowed accuracy, a control chart with a limit, and when the change came.
 
-The truth is that of the panel without the rater (`Panel`), so an answer on a case that the others are unsure of moves
-the chart little. The limit is set so that a stable rater's chart crosses it with the probability that the user states,
-anywhere along the rater's own answers: the answers are put into random order again and again, which keeps their number,
-the rater's accuracy and how sure the panel was. For a stable rater every order is as likely as the one seen, so this
-holds for any number of answers and any accuracy; constants of the literature are for long runs and a known accuracy.
+The truth is that of the panel without the rater (`Panel`), so an annotation on a case that the others are unsure of
+moves the chart little. The limit is set so that a stable rater's chart crosses it with the probability that the user
+states, anywhere along the rater's own annotations: the annotations are put into random order again and again, which
+keeps their number, the rater's accuracy and how sure the panel was. For a stable rater every order is as likely as the
+one seen, so this holds for any number of annotations and any accuracy; constants of the literature are for long runs
+and a known accuracy.
 """
 
 from collections.abc import Callable
@@ -41,7 +42,7 @@ class Drift(Result):
         Positions in the dataset.
     time : ndarray of int64
     chart : ndarray
-        Rises where answers get worse.
+        Rises where annotations get worse.
     limit : float
     false_alarm : float
         P(the chart of a stable rater crosses the limit anywhere).
@@ -50,9 +51,9 @@ class Drift(Result):
     p : float
         P(a stable rater's chart reaches as high).
     accuracy : float
-        Of all answers together, at which the chart expects no change.
+        Of all annotations together, at which the chart expects no change.
     change : int or None
-        Answers before the change, the median of its posterior; None without an alarm.
+        Annotations before the change, the median of its posterior; None without an alarm.
     change_low, change_high : int or None
         Ends of its interval.
     before, after : float or None
@@ -60,7 +61,7 @@ class Drift(Result):
     windows : Windows
     level : float
     n_undated : int
-        Answers left out because their time is unknown.
+        Annotations left out because their time is unknown.
     """
 
     rater: str
@@ -86,7 +87,7 @@ class Drift(Result):
     COLUMNS = ("annotation", "time", "chart")
 
     def time_of(self, place: int | None) -> int | None:
-        """Time of the first answer after a change."""
+        """Time of the first annotation after a change."""
         return None if place is None else int(self.time[min(place, len(self.time) - 1)])
 
 
@@ -111,7 +112,7 @@ def drift_of(
     kind : {"cusum", "ewma"}
         CUSUM for a fall of the odds of being right to `FALL`; EWMA with weight `EWMA_WEIGHT`.
     false_alarm : float
-        P(a stable rater's chart crosses the limit), over all their answers together; 0.0005 to 0.5.
+        P(a stable rater's chart crosses the limit), over all their annotations together; 0.0005 to 0.5.
     n_windows : int
         Stretches of time at most in which the accuracy is given.
     level : float
@@ -122,7 +123,7 @@ def drift_of(
     Raises
     ------
     NotApplicableError
-        There are no times, or fewer than `FEWEST` judged answers have one.
+        There are no times, or fewer than `FEWEST` judged annotations have one.
     InputError
         A parameter is out of range.
     """
@@ -161,19 +162,19 @@ def _check(kind: Chart, false_alarm: float, n_windows: int, n_orders: int, level
 
 
 def _dated(panel: Panel, rater: int) -> tuple[np.ndarray, int]:
-    """Judged answers in order of time, and how many have none; raises where they are too few."""
+    """Judged annotations in order of time, and how many have none; raises where they are too few."""
     rows, n_undated = _rows(panel, rater)
     if panel.dataset.time is None:
         raise NotApplicableError("These annotations have no times, so nothing can be followed over time.")
     if rows.size < FEWEST:
         raise NotApplicableError(
-            f"{panel.dataset.raters[rater]} has {rows.size} dated answers that others judge; {FEWEST} are needed."
+            f"{panel.dataset.raters[rater]} has {rows.size} dated annotations that others judge; {FEWEST} are needed."
         )
     return rows, n_undated
 
 
 def _charted(answers: tuple, kind: Chart, seed: int, n_orders: int) -> tuple[np.ndarray, np.ndarray]:
-    """The chart of the answers in their order, and its highest point in each of ``n_orders`` random ones."""
+    """The chart of the annotations in their order, and its highest point in each of ``n_orders`` random ones."""
     right, wrong, confused, accuracy = answers
     settings = (FALL, EWMA_WEIGHT if kind == "ewma" else 0.0)
     chart = np.empty(right.size)
@@ -241,15 +242,15 @@ def drift_chances(
 
 
 def change_point(right: np.ndarray, wrong: np.ndarray, level: float = 0.95) -> tuple[int, int, int]:
-    """Answers before the change: median and equal-tailed interval of its posterior.
+    """Annotations before the change: median and equal-tailed interval of its posterior.
 
-    One change at an unknown place, every place as likely before seeing the answers, and accuracies before and after
+    One change at an unknown place, every place as likely before seeing the annotations, and accuracies before and after
     from an even prior.
 
     Parameters
     ----------
     right, wrong : ndarray, shape (n_answers,)
-        P(answer | right) and P(answer | mistaken), in order of time.
+        P(annotation | right) and P(annotation | mistaken), in order of time.
     level : float
         Of the interval, 0 to 1.
     """
@@ -263,7 +264,7 @@ def change_point(right: np.ndarray, wrong: np.ndarray, level: float = 0.95) -> t
 
 
 def _rows(panel: Panel, rater: int) -> tuple[np.ndarray, int]:
-    """Judged answers of known time, in order of time, and how many have none."""
+    """Judged annotations of known time, in order of time, and how many have none."""
     rows = panel.of(rater)
     rows = rows[panel.judged[rows]]
     if panel.dataset.time is None:
@@ -273,7 +274,7 @@ def _rows(panel: Panel, rater: int) -> tuple[np.ndarray, int]:
 
 
 def _answers(panel: Panel, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """What the charts take: right, wrong, P(right) of each answer at the accuracy of all of them, and that accuracy."""
+    """What the charts take: right, wrong, P(right) of each annotation at the accuracy of all, and that accuracy."""
     right, wrong = np.ascontiguousarray(panel.right[rows]), np.ascontiguousarray(panel.wrong[rows])
     accuracy = mean_accuracy(right, wrong)
     return right, wrong, accuracy * right / (accuracy * right + (1 - accuracy) * wrong), accuracy

@@ -17,15 +17,15 @@ from .carelessness import FAR, Carelessness
 from .tempo import Tempo
 
 FALSE_ALARMS = 0.05
-LEAST_SHARE = 0.05  # of the clear answers, below which favouring a class is a habit and not carelessness
+LEAST_SHARE = 0.05  # of the clear annotations, below which favouring a class is a habit and not carelessness
 RULES = {
     "low": "Accuracy below what is acceptable",
     "one_class": "Names hardly any class but one",
     "below_others": "Accuracy far below that of the other raters",
-    "adversarial": "Right less often than answers that ignore the case",
-    "spam": "Answers do not depend on the case",
+    "adversarial": "Right less often than annotations that ignore the case",
+    "spam": "Annotations do not depend on the case",
     "careless": "Favours a class whatever the case shows",
-    "streaks": "Repeats the previous answer",
+    "streaks": "Repeats the previous annotation",
     "fast": "Much faster than the other raters",
     "drift": "Got worse over time",
 }
@@ -119,8 +119,8 @@ def careless_evidence(found: Carelessness, classes: tuple[str, ...]) -> Evidence
     def words(rater: int) -> str:
         return (
             f"Named {classes[found.favourite[rater]]} {found.n_favourite[rater]} times on cases that the others take "
-            f"for one of {found.n_over[rater]} other classes and seldom (under {100 * FAR:.0f} %) answer so; "
-            f"{number(found.expected[rater], 1)} would be expected of {found.n_far[rater]} such answers."
+            f"for one of {found.n_over[rater]} other classes and seldom (under {100 * FAR:.0f} %) annotate so; "
+            f"{number(found.expected[rater], 1)} would be expected of {found.n_far[rater]} such annotations."
         )
 
     enough = found.n_regardless >= LEAST_SHARE * np.maximum(found.n_clear, 1)
@@ -128,25 +128,25 @@ def careless_evidence(found: Carelessness, classes: tuple[str, ...]) -> Evidence
 
 
 def spam_evidence(found: Carelessness) -> Evidence:
-    """Of answers that do not depend on the case."""
+    """Of annotations that do not depend on the case."""
 
     def words(rater: int) -> str:
         return (
-            f"On {found.n_clear[rater]:,} cases that the others are certain of, answers are better explained by fixed "
-            f"shares of the classes than by the case, by a factor of e^{found.log_factor[rater]:.0f}."
+            f"On {found.n_clear[rater]:,} cases that the others are certain of, annotations are better explained by "
+            f"fixed shares of the classes than by the case, by a factor of e^{found.log_factor[rater]:.0f}."
         )
 
     return Evidence(_judged(found.p_spam, np.isfinite(found.log_factor)), words)
 
 
 def streak_evidence(found: Tempo) -> Evidence:
-    """Of repeating the previous answer."""
+    """Of repeating the previous annotation."""
 
     def words(rater: int) -> str:
         share = 100 * found.n_kept[rater] / max(found.n_turns[rater], 1)
         return (
-            f"Gave the previous answer again {found.n_kept[rater]:,} times ({share:.0f} %) when the next case was of "
-            "another class; answers in another order would repeat less often."
+            f"Gave the previous annotation again {found.n_kept[rater]:,} times ({share:.0f} %) when the next case was "
+            "of another class; annotations in another order would repeat less often."
         )
 
     return Evidence(_judged(found.p_kept, found.n_turns > 0), words)
@@ -157,7 +157,8 @@ def speed_evidence(found: Tempo) -> Evidence:
     usual = np.nanmedian(found.seconds) if np.isfinite(found.seconds).any() else np.nan
 
     def words(rater: int) -> str:
-        return f"{number(found.seconds[rater], 1)} seconds between answers; the median rater takes {number(usual, 1)}."
+        own, median = number(found.seconds[rater], 1), number(usual, 1)
+        return f"{own} seconds between annotations; the median rater takes {median}."
 
     return Evidence(_judged(found.p_fast, found.n_gaps > 0), words)
 
@@ -177,8 +178,8 @@ def accuracy_evidence(p: np.ndarray, accuracy: np.ndarray, low: np.ndarray, high
 
     def words(rater: int) -> str:
         return (
-            f"Right in {number(accuracy[rater])} of answers ({number(low[rater])} to {number(high[rater])}); the mean "
-            f"of all raters is {number(pool)}."
+            f"Right in {number(accuracy[rater])} of annotations ({number(low[rater])} to {number(high[rater])}); the "
+            f"mean of all raters is {number(pool)}."
         )
 
     return Evidence(p, words)

@@ -1,6 +1,6 @@
 """Accuracy of every rater under a pool whose shape is learned from all of them.
 
-The likelihood of a rater's accuracy a is ``Π_n (a right_n + (1 − a) wrong_n)`` by the others' answers (`Panel`), or
+The likelihood of a rater's accuracy a is ``Π_n (a right_n + (1 − a) wrong_n)`` by the others' annotations (`Panel`), or
 ``a^r (1 − a)^(n − r)`` of r of n right on gold. The prior is a Beta distribution of the mean of the pool worth
 `PSEUDO_ANNOTATIONS` annotations, as if it were `BASE_RATERS` further raters beside those that there are: where raters
 are many, they show how accuracies lie. With Beta alone too many honest raters are flagged where they are much alike
@@ -84,7 +84,7 @@ class LearnedPool:
 
 
 def by_others(panel: Panel, token: CancelToken | None) -> np.ndarray:
-    """Log likelihood of every rater on the cells, by the answers of the others."""
+    """Log likelihood of every rater on the cells, by the annotations of the others."""
     chunks = chunk_ranges(panel.dataset.n_raters, max(1, panel.dataset.n_raters // 64))
 
     def of_raters(chunk: tuple[int, int]) -> np.ndarray:

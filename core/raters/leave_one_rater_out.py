@@ -16,15 +16,15 @@ from ..models.majority import cells
 from ..models.result import RaterModelFit
 from ._panel_kernels import chance_of_mistake, classes_by_others, without_own
 
-FLOOR = 1e-3  # no answer is impossible: one slip of a rater must not outweigh all others
+FLOOR = 1e-3  # no annotation is impossible: one slip of a rater must not outweigh all others
 CHUNK_CASES = 20_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
-    """Every annotation judged by the answers of the other raters on its case; arrays of shape (n_annotations,).
+    """Every annotation judged by the annotations of the other raters on its case; arrays of shape (n_annotations,).
 
-    Given the answers of the others, an answer of a rater who is right with probability a has probability
+    Given the annotations of the others, an annotation of a rater who is right with probability a has probability
     ``a · right + (1 − a) · wrong``.
 
     Attributes
@@ -32,19 +32,20 @@ class Panel:
     dataset : Dataset
     fit : RaterModelFit
     right : ndarray
-        P(the answer is the true class), by the prevalence, the answers of the others and their confusion matrices.
+        P(the annotation is the true class), by the prevalence, the annotations of the others and their confusion
+        matrices.
     wrong : ndarray
-        P(this answer | the rater is mistaken): mistakes fall over classes as those of all raters.
+        P(this annotation | the rater is mistaken): mistakes fall over classes as those of all raters.
     top : ndarray of int32
         Most probable class by the others.
     sure : ndarray
         Its probability.
     judged : ndarray of bool
-        False where nobody else answered the case and its class is not known.
+        False where nobody else annotated the case and its class is not known.
     pool : ndarray, shape (n_classes, n_classes)
-        Expected answers of all raters: true class, answered class.
+        Expected annotations of all raters: true class, annotated class.
     spread : ndarray, shape (n_classes, n_classes)
-        How mistakes fall: true class, answered class; rows sum to 1, 0 on the diagonal.
+        How mistakes fall: true class, annotated class; rows sum to 1, 0 on the diagonal.
     folds : CrossFit
         The parameters that judge each annotation.
     rater_ptr, order : ndarray
@@ -90,7 +91,7 @@ class Panel:
         return found
 
     def expected_answers(self, rater: int) -> np.ndarray:
-        """Expected judged answers of a rater by (class by the others, answered class), (n_classes, n_classes)."""
+        """Expected judged annotations of a rater by (class by the others, annotated class), (n_classes, n_classes)."""
         rows = self.of(rater)
         rows = rows[self.judged[rows]]
         table = np.zeros((self.dataset.n_classes, self.dataset.n_classes))
@@ -107,9 +108,9 @@ def panel_of(
 ) -> Panel:
     """Judge every annotation by the others.
 
-    Probabilities of confusion matrices are mixed with `FLOOR` of an even distribution, so that no single answer rules a
-    class out. All answers of a rater on a case are taken out together, from the case and from the parameters that judge
-    them (`core.models.cross_fit`). Cases whose class the fit held fixed are judged by it.
+    Probabilities of confusion matrices are mixed with `FLOOR` of an even distribution, so that no single annotation
+    rules a class out. All annotations of a rater on a case are taken out together, from the case and from the
+    parameters that judge them (`core.models.cross_fit`). Cases whose class the fit held fixed are judged by it.
 
     Parameters
     ----------
@@ -122,7 +123,7 @@ def panel_of(
     Raises
     ------
     NotApplicableError
-        The answers are not single classes, or are anonymous.
+        The annotations are not single classes, or are anonymous.
     InputError
         The fit is of other raters, cases or classes.
     """
@@ -131,7 +132,7 @@ def panel_of(
             f"Raters are monitored on single classes; these are {dataset.kind}s. Take the first choices."
         )
     if not dataset.raters_identified:
-        raise NotApplicableError("The answers are anonymous, so no rater can be monitored.")
+        raise NotApplicableError("The annotations are anonymous, so no rater can be monitored.")
     if (fit.raters, fit.classes, fit.cases) != (dataset.raters, dataset.classes, dataset.cases):
         raise InputError("The fit is of other cases, raters or classes.", "Fit the model to these data.")
     n, n_classes = dataset.n_annotations, dataset.n_classes
@@ -160,14 +161,14 @@ def panel_of(
 
 
 def logs_of(point: Point) -> tuple[np.ndarray, np.ndarray]:
-    """Finite logs of confusion matrices, shape (n_raters * n_classes answered, n_classes), and of the prevalence."""
+    """Finite logs of confusion matrices, shape (n_raters * n_classes annotated, n_classes), and of the prevalence."""
     even = FLOOR / point.log_prevalence.size
     theta, prevalence = np.exp(point.log_theta), np.exp(point.log_prevalence)
     return np.log((1 - FLOOR) * theta + even), np.log((1 - FLOOR) * prevalence + even)
 
 
 def spread_of(pool: np.ndarray) -> np.ndarray:
-    """How mistakes fall over the other classes; where few were made, as often as each is answered wrongly at all."""
+    """How mistakes fall over the other classes; where few were made, as often as each is given wrongly at all."""
     n_classes = len(pool)
     off = pool * (1 - np.eye(n_classes))
     wrong = off.sum(axis=0)

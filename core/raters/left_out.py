@@ -1,7 +1,8 @@
-"""What changes if some raters are left out: agreement, most probable classes, and how well held-out answers fit.
+"""What changes if some raters are left out: agreement, most probable classes, and how well held-out annotations fit.
 
 Class probabilities are those of the present model with its parameters as they are, ``P(z_i | y) ∝ π_z Π_n θ_{j,z,y}^β``
-over the answers that are counted; only cases that the raters have annotated can change. It takes one pass over them.
+over the annotations that are counted; only cases that the raters have annotated can change. It takes one pass over
+them.
 """
 
 from collections.abc import Callable, Sequence
@@ -45,7 +46,7 @@ class Influence(Result):
     percent, alpha : tuple of (Coefficient, Coefficient)
         Percent agreement and Krippendorff's alpha of classes.
     held_out : tuple of (float, float), or None
-        Mean log probability of the held-out answers of all other raters; None where it was not asked for.
+        Mean log probability of the held-out annotations of all other raters; None where it was not asked for.
     gold : tuple of (float, float), or None
         Share of gold cases whose most probable class is right, ties as shares; cases that others have annotated.
     n_gold : int
@@ -95,7 +96,7 @@ def left_out(
     level : float
         Of the intervals.
     held_out : callable, optional
-        Given the dataset and the names of the raters, gives the mean log probability of the held-out answers of all
+        Given the dataset and the names of the raters, gives the mean log probability of the held-out annotations of all
         others, of models fitted with and without the annotations of these.
 
     Raises

@@ -55,23 +55,23 @@ class RaterTable(Result):
     raters, classes : tuple of str
     n_annotations, n_cases : ndarray of int64
     agreement : Rates
-        Pairs of one answer of the rater and one of another on the same case that agree; ``n`` are cases.
+        Pairs of one annotation of the rater and one of another on the same case that agree; ``n`` are cases.
     accuracies : Accuracies
         What flags are raised by. The accuracy of a rater that is shown is that of `core.raters.acceptable`.
     bias : ndarray, shape (n_raters, n_classes)
-        Share of a class among the rater's answers, less its expected share among the true classes of their cases.
+        Share of a class among the rater's annotations, less its expected share among the true classes of their cases.
     spam : ndarray
-        P(the answers do not depend on the case).
+        P(the annotations do not depend on the case).
     adversarial : ndarray
         P(the accuracy is below ``chance``), shrunk.
     chance : ndarray
         Accuracy of the rater's shares of classes given blindly.
     blind : Rates
-        Blind reads by others that agree with the rater's answer on the case; ``n`` are cases.
+        Blind reads by others that agree with the rater's annotation on the case; ``n`` are cases.
     repeats : ndarray
-        Share of the rater's answers that repeat an earlier one of theirs on the same case.
+        Share of the rater's annotations that repeat an earlier one of theirs on the same case.
     with_self : Rates
-        Pairs of the rater's answers on one case that agree; ``n`` are cases.
+        Pairs of the rater's annotations on one case that agree; ``n`` are cases.
     tempo : Tempo
         Speed and streaks.
     signs : Carelessness
@@ -173,7 +173,7 @@ def monitor(
     certain : float
         Probability from which the others count as certain of a case, ½ to 1.
     sitting : int
-        Seconds without an answer that end a sitting.
+        Seconds without an annotation that end a sitting.
     seed : int
         Of the random orders that drift is judged by.
     token, progress
@@ -182,7 +182,7 @@ def monitor(
     Raises
     ------
     NotApplicableError
-        The answers are not single classes, are anonymous, or there is none.
+        The annotations are not single classes, are anonymous, or there is none.
     InputError
         A parameter is out of range, or the fit is of other data.
     LimitError
@@ -210,9 +210,9 @@ def _check(dataset: Dataset, level: float, false_alarms: float, certain: float, 
             f"Raters are monitored on single classes; these are {dataset.kind}s. Take first choices, or a threshold."
         )
     if not dataset.raters_identified:
-        raise NotApplicableError("The answers are anonymous, so no rater can be monitored.")
+        raise NotApplicableError("The annotations are anonymous, so no rater can be monitored.")
     if dataset.n_annotations == 0:
-        raise NotApplicableError("There is no answer, so there is no rater to monitor.")
+        raise NotApplicableError("There is no annotation, so there is no rater to monitor.")
 
 
 def _part(progress: Callable[[float], None] | None, start: float, stop: float) -> Callable[[float], None] | None:
@@ -300,8 +300,8 @@ def _evidence(
         seldom = "less than one time in 1,000" if p < 0.001 else f"with probability {p:.1g}"
         day = np.datetime64(drift.time_of(drift.change), "s").astype("datetime64[D]")
         return (
-            f"Right in {number(drift.before)} of answers before about {day}, in {number(drift.after)} since; a stable "
-            f"rater's chart would rise as high {seldom}."
+            f"Right in {number(drift.before)} of annotations before about {day}, in {number(drift.after)} since; a "
+            f"stable rater's chart would rise as high {seldom}."
         )
 
     told_apart = (found.n_judged > 0) & (panel.dataset.n_classes > 1)

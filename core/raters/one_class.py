@@ -1,10 +1,10 @@
 """Raters who name one class whatever the case shows.
 
 The number of times that a rater names a class is compared with what other raters would name on the same cases: with
-``p_i = Σ_z P(z_i | the others' answers) θ[z, k]``, θ of all other raters taken as one, it would be a Poisson-binomial
-variable. The tail of the class that the rater names most counts as often as there are classes, and over raters the
-false discovery rate is held [Benjamini & Hochberg (1995), DOI 10.1111/j.2517-6161.1995.tb02031.x]. What is significant
-need not be large: somebody is called so only who names the class on `ONLY` of the annotations.
+``p_i = Σ_z P(z_i | the others' annotations) θ[z, k]``, θ of all other raters taken as one, it would be a
+Poisson-binomial variable. The tail of the class that the rater names most counts as often as there are classes, and
+over raters the false discovery rate is held [Benjamini & Hochberg (1995), DOI 10.1111/j.2517-6161.1995.tb02031.x]. What
+is significant need not be large: somebody is called so only who names the class on `ONLY` of the annotations.
 """
 
 from dataclasses import dataclass
@@ -68,8 +68,8 @@ def one_class(panel: Panel) -> OneClass:
 def _chances(panel: Panel, rows: np.ndarray, favourite: int, share: float) -> np.ndarray:
     """P(another rater names the favourite) on each of one rater's annotations.
 
-    Σ_z P(z | the others) θ_z, with θ_z the share of the favourite among the expected answers of all other raters on
-    class z, and `_POOL_WEIGHT` answers of its overall ``share``.
+    Σ_z P(z | the others) θ_z, with θ_z the share of the favourite among the expected annotations of all other raters on
+    class z, and `_POOL_WEIGHT` annotations of its overall ``share``.
     """
     truth = panel.by_others(rows)
     own = truth[panel.dataset.answer[rows] == favourite].sum(axis=0)

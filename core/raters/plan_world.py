@@ -1,4 +1,4 @@
-"""Further answers, simulated: where a plan leads in one world that the data could come from."""
+"""Further annotations, simulated: where a plan leads in one world that the data could come from."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ _TOWARDS_FIT = StoppingRule(2, 1e-7)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class World:
-    """Parameters and truth; ``theta`` has axes rater, true class, answered class, ``truth`` is by case."""
+    """Parameters and truth; ``theta`` has axes rater, true class, annotated class, ``truth`` is by case."""
 
     theta: np.ndarray
     prevalence: np.ndarray
@@ -31,14 +31,14 @@ class World:
 
 @dataclass(slots=True, eq=False)
 class ExtendedData:
-    """The data with further answers. Cases beyond those of the dataset are new.
+    """The data with further annotations. Cases beyond those of the dataset are new.
 
     Attributes
     ----------
     dataset : Dataset
     counts : ndarray of int64, shape (n_cases, n_classes)
     case, rater, answer : ndarray
-        Of further answers, in the order in which they came.
+        Of further annotations, in the order in which they came.
     """
 
     dataset: Dataset
@@ -110,7 +110,7 @@ def carried_out(
     patterns: CountsCache,
     seed: int,
 ) -> Iterator[ExtendedData]:
-    """The data after each number of further answers; the same object each time.
+    """The data after each number of further annotations; the same object each time.
 
     Cases are chosen anew at every step, and within a step each case comes once before any comes again; new cases are
     whole ones. Where nobody can be asked any more, the rest of the steps find the data as they are.
@@ -122,11 +122,11 @@ def carried_out(
     policy : str
         One of `core.raters.plan_cases.POLICIES`.
     extra : ndarray of int, shape (n_steps,)
-        Numbers of further answers, ascending.
+        Numbers of further annotations, ascending.
     share : ndarray, shape (n_raters,)
-        How the further answers fall over raters; sums to 1.
+        How the further annotations fall over raters; sums to 1.
     per_case : int
-        Answers of a new case.
+        Annotations of a new case.
     patterns : CountsCache
     seed : int
     """
@@ -177,7 +177,7 @@ def _room(dataset: Dataset, share: np.ndarray) -> np.ndarray:
 
 
 def log_posterior(extended: ExtendedData, world: World) -> np.ndarray:
-    """Log of P(true class and answers) of every case under the world's parameters, shape (n_cases, n_classes)."""
+    """Log of P(true class and annotations) of every case under the world's parameters, shape (n_cases, n_classes)."""
     data = extended.as_dataset()
     log_theta = np.log(np.maximum(world.theta, 1e-300)).transpose(0, 2, 1).reshape(-1, data.n_classes)
     found = np.tile(np.log(np.maximum(world.prevalence, 1e-300)), (data.n_cases, 1))
@@ -190,12 +190,12 @@ def log_posterior(extended: ExtendedData, world: World) -> np.ndarray:
 def fitted_posterior(extended: ExtendedData, world: World) -> np.ndarray:
     """Class probabilities of every case from two steps of EM from the world's parameters, shape (n_cases, n_classes).
 
-    Who carries a plan out knows no parameters and fits them to all answers. A drawn θ = θ̂ + ε has the error ε of the
-    draw besides. With E ε = 0 and class probabilities q(θ̂ + ε) ≈ q(θ̂) + εᵀ ∇q, the mean over draws of the variance of q
-    between cases is Var q(θ̂) + E Var(εᵀ ∇q): larger than that of the fit, so that a width that rests on it is too
-    small. Each step of EM multiplies ε by the share of information that is missing (Dempster, Laird & Rubin 1977, DOI
-    10.1111/j.2517-6161.1977.tb01600.x), so two leave little of it where most cases are clear. The prior is the
-    smoothing of the fit, with the mean confusion matrix of the world's raters as the pool.
+    Who carries a plan out knows no parameters and fits them to all annotations. A drawn θ = θ̂ + ε has the error ε of
+    the draw besides. With E ε = 0 and class probabilities q(θ̂ + ε) ≈ q(θ̂) + εᵀ ∇q, the mean over draws of the
+    variance of q between cases is Var q(θ̂) + E Var(εᵀ ∇q): larger than that of the fit, so that a width that rests on
+    it is too small. Each step of EM multiplies ε by the share of information that is missing (Dempster, Laird & Rubin
+    1977, DOI 10.1111/j.2517-6161.1977.tb01600.x), so two leave little of it where most cases are clear. The prior is
+    the smoothing of the fit, with the mean confusion matrix of the world's raters as the pool.
     """
     data = design("Planning", extended.as_dataset())
     n_classes = data.dataset.n_classes

@@ -1,10 +1,10 @@
 """How many more annotations, from whom and on which cases, until the data are as certain or as precise as wanted.
 
 Worlds that the data could come from are drawn around the fit: confusion matrices of every rater, and the truth. In each
-the plan is carried out: cases are chosen, raters asked, their answers drawn, and the quantity is worked out from what
-there is by then. The spread over worlds is the uncertainty of the forecast: of parameters, of the truth of the cases,
-and of the answers. Whatever the fit, raters have full confusion matrices here: the mistakes of models that spread them
-evenly are no forecast of answers.
+the plan is carried out: cases are chosen, raters asked, their annotations drawn, and the quantity is worked out from
+what there is by then. The spread over worlds is the uncertainty of the forecast: of parameters, of the truth of the
+cases, and of the annotations. Whatever the fit, raters have full confusion matrices here: the mistakes of models that
+spread them evenly are no forecast of annotations.
 """
 
 from collections.abc import Callable, Sequence
@@ -140,7 +140,7 @@ def forecast(
     Raises
     ------
     NotApplicableError
-        The answers are not single classes or anonymous, no case has two, or nobody can be asked anything.
+        The annotations are not single classes or anonymous, no case has two, or nobody can be asked anything.
     InputError, NotFoundError
         A parameter is out of range, the fit is of other data, or there is no such rater or class.
     LimitError
@@ -178,7 +178,7 @@ def _carried_out(
     results = list(map_chunks(one, list(range(n_worlds)), token=token, progress=progress))
     n_asked = np.array([asked for _, asked in results])
     if not n_asked.any():
-        raise NotApplicableError("Everybody who may be asked has answered every case. Ask others, or take new cases.")
+        raise NotApplicableError("Everybody who may be asked has annotated every case. Ask others, or take new cases.")
     return np.array([found for found, _ in results]), n_asked
 
 
@@ -201,7 +201,7 @@ def _summed_up(
     middle, soonest, latest = (_order_statistic(needed, q) for q in (0.5, (1 - level) / 2, (1 + level) / 2))
     notes: tuple[str, ...] = ()
     if n_asked.sum(axis=1).min() < extra[-1] and policy != "new_cases":
-        notes = ("Before the budget is spent, everybody who may be asked has answered every case.",)
+        notes = ("Before the budget is spent, everybody who may be asked has annotated every case.",)
     counts = counts_of(dataset)
     now = ExtendedData(dataset, counts)
     first: tuple[str, ...] = ()
@@ -249,7 +249,7 @@ def _check(dataset, fit, goal, policy, budget, n_steps, per_case, n_worlds, leve
 
 
 def _shares(dataset: Dataset, goal: Goal, raters: Sequence[str] | None) -> np.ndarray:
-    """How the further answers fall over raters; sums to 1."""
+    """How the further annotations fall over raters; sums to 1."""
     if raters is None and goal.quantity == "accuracy":
         raters = [goal.name]
     unknown = [name for name in raters or () if name not in dataset.raters]

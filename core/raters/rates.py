@@ -43,7 +43,7 @@ def entropy_of(rater: np.ndarray, code: np.ndarray, dataset: Dataset) -> np.ndar
     Parameters
     ----------
     rater, code : ndarray of int, shape (n_answers,)
-        Who answered, and the class.
+        Who annotated, and the class.
     dataset : Dataset
         Has the numbers of raters and classes.
 

@@ -15,14 +15,14 @@ from .to_act_on import ToActOn
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answers:
-    """How a rater, or the pool of all others, answers cases of each class; axes: class by the panel, answered class.
+    """How a rater, or the pool of all others, annotates cases of each class; axes: class by the panel, annotated class.
 
     Attributes
     ----------
     share, low, high : ndarray, shape (n_classes, n_classes)
-        Share of the answers on cases of a class, with its interval; NaN where there is none.
+        Share of the annotations on cases of a class, with its interval; NaN where there is none.
     n : ndarray, shape (n_classes,)
-        Expected answers on cases of each class.
+        Expected annotations on cases of each class.
     """
 
     share: np.ndarray
@@ -42,9 +42,9 @@ class Disagreement:
     sure : float
         Probability of that class by the others.
     n_others, n_agree : int
-        Answers of others, and how many of them name that class.
+        Annotations of others, and how many of them name that class.
     time : int or None
-        Of the rater's answer, seconds since 1970-01-01 UTC.
+        Of the rater's annotation, seconds since 1970-01-01 UTC.
     """
 
     case: str
@@ -65,7 +65,7 @@ class ReportCard:
     rater : str
     classes : tuple of str
     n_annotations, n_cases, n_judged, n_clear : int
-        Answers; cases; answers that others judge; of these, those on cases that the others are certain of.
+        Annotations; cases; annotations that others judge; of these, those on cases that the others are certain of.
     n_raters : int
         In the pool, this one included.
     accuracy, pool_accuracy : tuple of (float, float, float), or None
@@ -75,11 +75,11 @@ class ReportCard:
     agreement : tuple of (float, float, float), or None
         With others.
     seconds, pool_seconds : float or None
-        Median time between answers, and its median over raters.
+        Median time between annotations, and its median over raters.
     bias : ndarray, shape (n_classes,)
-    own, pool : Answers
+    own, pool : Annotations
     differences : tuple of Disagreement
-        Surest first.
+        Most certain first.
     n_differences : int
         Such annotations, of which ``differences`` are the first; a case that the rater repeated may have several.
     over_time : Drift or None
@@ -196,7 +196,7 @@ def _pace(seconds: np.ndarray, place: int) -> tuple[float | None, float | None]:
 
 
 def _answers(table: np.ndarray, level: float) -> Answers:
-    """Shares with Wilson's intervals on the expected answers of their row."""
+    """Shares with Wilson's intervals on the expected annotations of their row."""
     from scipy.special import ndtri
 
     z = float(ndtri((1 + level) / 2))

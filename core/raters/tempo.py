@@ -1,4 +1,4 @@
-"""How raters work through their cases: how fast, and whether they repeat the previous answer."""
+"""How raters work through their cases: how fast, and whether they repeat the previous annotation."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from ..result_base import Result
 from .carelessness import CERTAIN
 from .leave_one_rater_out import Panel
 
-SITTING = 1800  # seconds without an answer that end a sitting
+SITTING = 1800  # seconds without an annotation that end a sitting
 _DAY = 86_400
 
 
@@ -20,26 +20,26 @@ class Tempo(Result):
     Attributes
     ----------
     seconds : ndarray
-        Median time between successive answers of a sitting.
+        Median time between successive annotations of a sitting.
     n_gaps : ndarray of int64
         Such times.
     n_sittings : ndarray of int64
-        Runs of answers without a longer pause; 0 where no time is known.
+        Runs of annotations without a longer pause; 0 where no time is known.
     why_no_speed, why_no_streaks : str
         Why they are undefined for all raters; empty otherwise.
     p_fast : ndarray
         P(a rater this fast or faster | log medians of raters are normal): Student's t of this rater against the others.
     repeated : ndarray
-        Share of answers that equal the rater's previous one, both on cases that the others are certain of.
+        Share of annotations that equal the rater's previous one, both on cases that the others are certain of.
     expected : ndarray
-        The same for answers of the rater on any two cases of the same classes.
+        The same for annotations of the rater on any two cases of the same classes.
     n_turns : ndarray of int64
-        Successive answers on cases that the others take for different classes.
+        Successive annotations on cases that the others take for different classes.
     n_kept : ndarray of int64
-        How many of them are the same answer nevertheless.
+        How many of them are the same annotation nevertheless.
     p_kept : ndarray
-        P(as many or more | as often as in any two of the rater's answers on cases of different classes or, if that is
-        more, as the others keep theirs); 1 where there is nothing to judge.
+        P(as many or more | as often as in any two of the rater's annotations on cases of different classes or, if that
+        is more, as the others keep theirs); 1 where there is nothing to judge.
     """
 
     seconds: np.ndarray
@@ -68,7 +68,7 @@ def tempo(panel: Panel, sitting: int = SITTING, certain: float = CERTAIN) -> Tem
     ----------
     panel : Panel
     sitting : int
-        Seconds without an answer that end a sitting.
+        Seconds without an annotation that end a sitting.
     certain : float
         Probability from which the others are certain of a class.
     """
@@ -82,7 +82,7 @@ def tempo(panel: Panel, sitting: int = SITTING, certain: float = CERTAIN) -> Tem
 def _no_order(panel: Panel) -> str:
     time = panel.time
     if time is None or not (time != MISSING_TIME).any():
-        return "undefined: no answer has a time, so their order is not known"
+        return "undefined: no annotation has a time, so their order is not known"
     return ""
 
 
@@ -129,10 +129,10 @@ def _p_fast(seconds: np.ndarray, n_gaps: np.ndarray, least: int = 10) -> np.ndar
 
 
 def _streaks(panel: Panel, certain: float):
-    """Successive answers against pairs of the rater's answers in any order, apart for equal and for different classes.
+    """Successive annotations against pairs in any order, apart for equal and for different classes.
 
     Data that come sorted by class make honest raters repeat themselves; on cases of different classes they do not. Only
-    answers on cases that the others are certain of tell which it is.
+    annotations on cases that the others are certain of tell which it is.
     """
     from scipy.special import betainc
 
@@ -158,7 +158,7 @@ def _streaks(panel: Panel, certain: float):
     rate_turn = np.divide(answers - cells, different, out=np.zeros(n_raters), where=different > 0)
     expected = np.divide((n - n_turns) * rate_same + n_turns * rate_turn, n, out=nothing.copy(), where=n > 0)
     repeated = np.divide(np.bincount(by, equal, n_raters), n, out=nothing.copy(), where=n > 0)
-    # Where the others are wrong about a turn, as they mostly are in data sorted by class, everybody keeps the answer.
+    # Where the others are wrong about a turn, as they mostly are in data sorted by class, everybody keeps the class.
     usual = (n_kept.sum() - n_kept + 1) / (n_turns.sum() - n_turns + 2)
     usual = np.where(n_turns.sum() > n_turns, usual, 0.0)
     p = np.ones(n_raters)
@@ -171,7 +171,7 @@ def _streaks(panel: Panel, certain: float):
 
 
 def _pairs(rater: np.ndarray, key: np.ndarray, n_raters: int) -> np.ndarray:
-    """Ordered pairs of different answers of a rater that have the same key, shape (n_raters,)."""
+    """Ordered pairs of different annotations of a rater that have the same key, shape (n_raters,)."""
     both = np.stack([rater, key.astype(np.int64)])
     code = both[0] * (int(both[1].max(initial=0)) + 1) + both[1]
     unique, count = np.unique(code, return_counts=True)

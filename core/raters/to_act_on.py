@@ -1,7 +1,7 @@
 """Raters to act on: everything that speaks against a rater, of one kind each, with its evidence in words.
 
 Accuracy below what is acceptable, and one class only, are found at a false discovery rate; drift, speed, repetition and
-answers that do not depend on the case by the family-wise tests of `core.raters.monitoring`.
+annotations that do not depend on the case by the family-wise tests of `core.raters.monitoring`.
 """
 
 from dataclasses import dataclass
@@ -89,8 +89,8 @@ def raters_to_act_on(
     Parameters
     ----------
     table : RaterTable
-        Of `core.raters.monitoring.monitor`, whose flags for drift, speed, repetition and answers that do not depend on
-        the case are taken as they are. Those below other raters are not: others may all be acceptable.
+        Of `core.raters.monitoring.monitor`, whose flags for drift, speed, repetition and annotations that do not depend
+        on the case are taken as they are. Those below other raters are not: others may all be acceptable.
     acceptable, q, judged_by
         See `core.raters.acceptable.acceptable_of`.
     token : CancelToken, optional

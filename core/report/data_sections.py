@@ -83,19 +83,23 @@ def raters(request, sections, token, progress) -> list:
     """
     view, words = _classes(request)
     if view.n_annotations == 0:
-        return [*words, Words("No answer can be used.")]
+        return [*words, Words("No annotation can be used.")]
     vote = MajorityVote().fit(view)
     verdict = can_use(DAWID_SKENE, view)
     if not verdict.possible:
-        frame = pd.DataFrame({"class": vote.classes, "prevalence by vote": vote.prevalence})
-        return [*words, Words(f"Dawid-Skene is not possible: {verdict.reason}."), Grid(frame, "Prevalence by vote.")]
+        frame = pd.DataFrame({"class": vote.classes, "prevalence by majority vote": vote.prevalence})
+        return [
+            *words,
+            Words(f"Dawid-Skene is not possible: {verdict.reason}."),
+            Grid(frame, "Prevalence by majority vote."),
+        ]
     table = monitor(view, seed=request.seed, token=token, progress=progress)
     found = raters_to_act_on(table, token=token)
     fit, judged = table.panel.fit, found.acceptable
     title = method_named("rater model", table.model).title
     most = int(np.abs(fit.prevalence - vote.prevalence).argmax())
     moved = (
-        f"Most moved: {plotly(shorten(fit.classes[most], 24))}, {vote.prevalence[most]:.1%} by vote, "
+        f"Most moved: {plotly(shorten(fit.classes[most], 24))}, {vote.prevalence[most]:.1%} by majority vote, "
         f"{fit.prevalence[most]:.1%} by {title}"
     )
     order = judged.order()
@@ -121,7 +125,8 @@ def raters(request, sections, token, progress) -> list:
         Words(f"{changes.words} ({title})."),
         *(Words(note) for note in table.notes),
         Figure(
-            lambda theme: model_figures.prevalence_bars([vote, fit], theme, moved), "Prevalence by vote and by model"
+            lambda theme: model_figures.prevalence_bars([vote, fit], theme, moved),
+            "Prevalence by majority vote and by model",
         ),
         Grid(frame, caption, 40),
     ]
@@ -199,7 +204,7 @@ def _classes(request) -> tuple[Dataset, list]:
     if request.dataset.kind == "ranking":
         words.append(
             Words(
-                f"Rankings count by their first choice; left out for a tied one: {plural(left_out, 'answer')}.",
+                f"Rankings count by their first choice; left out for a tied one: {plural(left_out, 'annotation')}.",
                 "note",
             )
         )

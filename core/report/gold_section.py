@@ -1,4 +1,4 @@
-"""The section on gold: the model that opens judged by known classes, and how sure it was against how often right."""
+"""The section on gold: the model that opens judged by gold classes, and how sure it was against how often right."""
 
 import numpy as np
 import pandas as pd

@@ -13,7 +13,7 @@ SENTENCES = {
     "agreement": (
         "Agreement was measured as percent agreement, sparse probability of agreement, and chance-corrected "
         "coefficients with 95 % intervals from linearised variances over cases; Krippendorff's α over cases with two "
-        "answers or more.",
+        "annotations or more.",
         (GWET, SPA_SOURCE, *KRIPPENDORFF.sources),
     ),
     "rater models": (

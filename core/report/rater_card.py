@@ -13,7 +13,7 @@ def rater_report(card: ReportCard, dataset_name: str) -> bytes:
     """The file."""
     sections = [
         Section("summary", "In short", tuple(_summary(card))),
-        Section("answers", "Answers by class", tuple(_answers(card))),
+        Section("answers", "Annotations by class", tuple(_answers(card))),
         Section("differences", "Cases to look at again", tuple(_differences(card))),
         Section("time", "Over time", tuple(_over_time(card))),
     ]
@@ -23,16 +23,16 @@ def rater_report(card: ReportCard, dataset_name: str) -> bytes:
 
 def _summary(card: ReportCard) -> list[Block]:
     rows = [
-        ("answers", f"{card.n_annotations:,} on {plural(card.n_cases, 'case')}"),
-        ("answers that others judge", f"{card.n_judged:,}, of them {card.n_clear:,} on cases they are certain of"),
+        ("annotations", f"{card.n_annotations:,} on {plural(card.n_cases, 'case')}"),
+        ("annotations that others judge", f"{card.n_judged:,}, of them {card.n_clear:,} on cases they are certain of"),
         (f"accuracy, as {'gold' if card.judged_by == 'gold' else 'the model'} judges", _triple(card.accuracy)),
         ("accuracy of the pool, median and middle half", _triple(card.pool_accuracy)),
         ("agreement with others", _triple(card.agreement)),
-        ("median seconds between answers", number(card.seconds, 0)),
+        ("median seconds between annotations", number(card.seconds, 0)),
         ("the same in the pool", number(card.pool_seconds, 0)),
     ]
     flags = [Words(f"{title}: {words}") for title, words in card.flags]
-    lead = "Nothing stands out." if not flags else f"{plural(len(flags), 'sign')} to talk about."
+    lead = "Nothing stands out." if not flags else f"{plural(len(flags), 'flag')}."
     return [Words(lead, "lead"), *flags, Grid(pd.DataFrame(rows, columns=["what", "value"]), "In numbers.")]
 
 
@@ -40,11 +40,11 @@ def _answers(card: ReportCard) -> list[Block]:
     rows = [
         {
             "class by the others": name,
-            "answered the same": float(card.own.share[code, code]),
+            "share": float(card.own.share[code, code]),
             "ci_low": float(card.own.low[code, code]),
             "ci_high": float(card.own.high[code, code]),
-            "expected answers": float(card.own.n[code]),
-            "pool answers the same": float(card.pool.share[code, code]),
+            "expected annotations": float(card.own.n[code]),
+            "share of the pool": float(card.pool.share[code, code]),
             "bias": float(card.bias[code]),
         }
         for code, name in enumerate(card.classes)
@@ -59,7 +59,7 @@ def _differences(card: ReportCard) -> list[Block]:
     rows = [
         {
             "case": one.case,
-            "answered": one.answer,
+            "annotation": one.answer,
             "the others": one.others,
             "how sure": one.sure,
             "of them agree": f"{one.n_agree} of {one.n_others}",

@@ -73,7 +73,7 @@ def with_reviews(
     InputError
         A rater of that name is there, or nothing can be added.
     NotApplicableError
-        The answers are scores.
+        The annotations are scores.
     """
     check_name(rater, "further rater")
     if dataset.kind == "score":

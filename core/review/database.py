@@ -158,7 +158,7 @@ _POSTGRES_TROUBLE: dict[str, Trouble] = {
     "XX": "damaged",
 }
 _WORDS = {
-    "locked": "The database of reviews ({where}) is held by somebody else.",
+    "locked": "The database of reviews ({where}) is locked by another program.",
     "full": "The database of reviews ({where}) could not be written: the disk is full, or it fails. Free some space.",
     "read-only": "The database of reviews ({where}) may not be written. Give the right to write to it.",
     "unreachable": "The database of reviews ({where}) cannot be reached. See that it is there and running.",

@@ -1,4 +1,4 @@
-"""Classes that were decided in arbitration, as gold: the same as a column of known classes, where that is asked for."""
+"""Classes that were decided in arbitration, as gold: the same as a column of gold classes, where that is asked for."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -51,7 +51,7 @@ class Draft:
     settings : mapping
         Which model's plausibilities were shown, and with which settings (reliability, seed, ...).
     panel : Opinion or None
-        For "reveal": what was shown as the panel's answer; agreeing with it closes the case.
+        For "reveal": what was shown as the panel's class; agreeing with it closes the case.
     whom : str
     whom_visible : {"blind", "open", ""}
         For "second_opinion": who is asked, and whether to read blind.

@@ -19,7 +19,7 @@ class Filter:
     named : str, optional
         A class that a rater named on the case, in any place.
     rater : str, optional
-        Who has answered the case.
+        Who has annotated the case.
     pair : (str, str), optional
         Two raters whose first choices on the case differ, as from a cell of the agreement matrix.
     since, until : int, optional
@@ -88,7 +88,7 @@ def _by_state(dataset: Dataset, states: Collection[str] | None, reviews: Mapping
 
 def _rater(dataset: Dataset, name: str) -> int:
     if not dataset.raters_identified:
-        raise InputError("The answers are anonymous.", "Leave raters out of the filter.")
+        raise InputError("The annotations are anonymous.", "Leave raters out of the filter.")
     try:
         return dataset.raters.index(name)
     except ValueError:
@@ -107,7 +107,7 @@ def _names(dataset: Dataset, name: str) -> np.ndarray:
 
 
 def _disagree(dataset: Dataset, a: int, b: int) -> np.ndarray:
-    """Cases that both answered, with no first choice in common."""
+    """Cases that both annotated, with no first choice in common."""
     firsts: list[dict[int, set[int]]] = [{}, {}]
     for place, rater in enumerate((a, b)):
         for annotation in np.flatnonzero(dataset.rater == rater):

@@ -1,7 +1,7 @@
-"""What the panel says of a case, for a reviewer to be compared with: no more than its answers can tell.
+"""What the panel says of a case, for a reviewer to be compared with: no more than its annotations can tell.
 
-A class is the panel's answer only where it is the most plausible one with a certainty of `DECIDED` at the reliability
-shown, and two readers or more have answered. That is exact for Dirichlet counts and PrIRN; otherwise draws are added
+A class is the panel's class only where it is the most plausible one with a certainty of `DECIDED` at the reliability
+shown, and two readers or more have annotated. That is exact for Dirichlet counts and PrIRN; otherwise draws are added
 until two Monte Carlo standard errors do not reach `DECIDED`, and where that is not to be had the panel is undecided.
 """
 
@@ -33,9 +33,9 @@ class PanelWord:
         ``level``, as a tie, or `UNDETERMINED` where those are not two or more that were named.
     certainty, se : float
         P(the most plausible of the named classes is the most plausible of all), and its Monte Carlo standard error, 0
-        where exact; 0 and 0 where nobody has answered.
+        where exact; 0 and 0 where nobody has annotated.
     n_readers : int
-        Readers who have answered, or answers where readers are not told apart.
+        Readers who have annotated, or annotations where readers are not told apart.
     level : float
         The certainty from which the panel is decided.
     why : str
@@ -51,7 +51,7 @@ class PanelWord:
 
     @property
     def decided(self) -> bool:
-        """Whether one class is the panel's answer."""
+        """Whether one class is the panel's class."""
         return not self.why
 
 
@@ -93,7 +93,7 @@ def panel_word(
     rows = dataset.annotations_of(case)
     n_readers = len(np.unique(dataset.rater[rows])) if dataset.raters_identified else len(rows)
     if not n_readers:
-        return PanelWord(UNDETERMINED, 0.0, 0.0, 0, level, "nobody has answered")
+        return PanelWord(UNDETERMINED, 0.0, 0.0, 0, level, "nobody has annotated")
     part = dataset.select(cases=[dataset.cases[case]])
     classes, chance, error, sure = _first_places(model, part, reliability, n_draws, seed, level)
     if not classes.size:
@@ -102,7 +102,7 @@ def panel_word(
     certainty = float(chance[best])
     why = ""
     if n_readers < FEWEST_READERS:
-        why = "one reader has answered"
+        why = "one reader has annotated"
     elif certainty < level:
         why = f"no class is the most plausible with a certainty of {100 * level:.0f} %"
     elif not sure:

@@ -33,7 +33,7 @@ class Desk:
     Raises
     ------
     NotApplicableError
-        The answers are scores, so there is no class to choose.
+        The annotations are scores, so there is no class to choose.
     """
 
     store: ReviewStore

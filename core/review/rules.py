@@ -93,7 +93,7 @@ def _opinion(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> N
 
 def _reveal(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> None:
     if draft.panel is None:
-        raise InputError("It is not said what the panel's answer is.", "Record what is about to be shown.")
+        raise InputError("It is not said what the panel's class is.", "Record what is about to be shown.")
     asked_open = (draft.reviewer, "open") in review.asked
     if not (own or asked_open or review.disputed or review.state in SETTLED):
         raise NotAllowedError("Give your own opinion first; then the others' are shown.")

@@ -71,7 +71,7 @@ class CaseReview:
     reads : tuple of ReviewerOpinion
         Of the present round (since the case was last reopened), in order.
     asked : tuple of (str, str)
-        Who is asked for a second opinion and has not answered, and whether blind or open.
+        Who is asked for a second opinion and has not annotated, and whether blind or open.
     disputed : bool
         Whether it is for arbitration, even while a second opinion is awaited: it was referred, somebody disagrees with
         a decided panel, or, where the panel is undecided, readers disagree with each other.

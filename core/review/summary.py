@@ -17,11 +17,11 @@ from .events import Event
 from .states import STATES, CaseReview, ReviewerOpinion, effective, review_of
 
 DIRECTIONS = {
-    "to_panel": "to the panel's answer",
-    "from_panel": "away from the panel's answer",
-    "elsewhere": "from one answer that is not the panel's to another",
+    "to_panel": "to the panel's class",
+    "from_panel": "away from the panel's class",
+    "elsewhere": "from one class that is not the panel's to another",
     "within": "without changing the first choice",
-    "undecided": "to another answer where the panel was undecided",
+    "undecided": "to another class where the panel was undecided",
 }
 
 
@@ -194,7 +194,7 @@ def _rounds(review: CaseReview) -> list[ReviewerOpinion]:
 
 
 def _compared(blind: Mapping[str, list[ReviewerOpinion]]) -> dict[str, list[bool]]:
-    """Whether each blind first opinion agrees with the panel's answer, as far as a decided one was revealed."""
+    """Whether each blind first opinion agrees with the panel's class, as far as a decided one was revealed."""
     return {
         case_id: [read.first.agrees_with(read.panel) for read in given if read.panel is not None and read.panel.decided]
         for case_id, given in blind.items()

@@ -87,7 +87,7 @@ def split_panel(counts: ClassCounts, classes: Sequence[str]) -> Queue:
     Parameters
     ----------
     counts : ClassCounts
-        Of cases with two answers or more; others are left out.
+        Of cases with two annotations or more; others are left out.
     classes : sequence of str
         Names, in the order of the codes.
     """
@@ -103,7 +103,7 @@ def split_panel(counts: ClassCounts, classes: Sequence[str]) -> Queue:
 
     def why(case: int) -> str:
         (a, first), (b, second) = firsts[case]
-        return f"{plural(int(n[case]), 'answer')}: {a} {classes[first]}, {b} {classes[second]}"
+        return f"{plural(int(n[case]), 'annotation')}: {a} {classes[first]}, {b} {classes[second]}"
 
     return _ordered("split panel", lead - 1e-9 * n, why)
 
@@ -130,7 +130,7 @@ def classifier_against_panel(
     certain : float
         What counts as certain.
     n_readers : ndarray of int, shape (n_cases,), optional
-        Who has answered; a panel of fewer than two is never certain.
+        Who has annotated; a panel of fewer than two is never certain.
     """
     enough = np.ones(len(certainty), bool) if n_readers is None else n_readers >= FEWEST_READERS
     against = np.zeros(len(certainty), bool)
@@ -149,7 +149,7 @@ def classifier_against_panel(
 
 
 def single_rater(dataset: Dataset, certainty: np.ndarray | None = None) -> Queue:
-    """Cases that only one rater has answered; the least certain first where certainty is given."""
+    """Cases that only one rater has annotated; the least certain first where certainty is given."""
     if dataset.raters_identified:
         pairs = np.unique(dataset.case_of_annotation.astype(np.int64) * dataset.n_raters + dataset.rater)
         n_raters = np.bincount(pairs // dataset.n_raters, minlength=dataset.n_cases)
@@ -160,7 +160,7 @@ def single_rater(dataset: Dataset, certainty: np.ndarray | None = None) -> Queue
     def why(case: int) -> str:
         first = dataset.annotations_of(case)[0]
         who = f"only {dataset.raters[dataset.rater[first]]}" if dataset.raters_identified else "only one rater"
-        return f"{who} has answered"
+        return f"{who} has annotated"
 
     return _ordered("single rater", order, why, n_raters == 1)
 

@@ -32,10 +32,10 @@ COLUMNS = ("SPA", "beyond chance", "Fieller alone", "Fleiss", "Gwet", "α resamp
 
 @dataclass(frozen=True)
 class Setting:
-    """How answers come about, and what two answers on a case then agree in.
+    """How annotations come about, and what two annotations on a case then agree in.
 
     ``draw`` makes counts (n_cases, n_classes) from a generator and the numbers of annotations; ``agreement`` is the
-    probability that two annotations of a case agree, and ``share`` that of each class among all answers.
+    probability that two annotations of a case agree, and ``share`` that of each class among all annotations.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Setting:
 
 
 def multinomials(rng: np.random.Generator, n: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Independent answers on each case from its own shares, (n_cases, n_classes)."""
+    """Independent annotations on each case from its own shares, (n_cases, n_classes)."""
     return rng.multinomial(n, p)
 
 
@@ -82,7 +82,7 @@ def skewed(wrong: float) -> Setting:
 
 
 def pool() -> Setting:
-    """Six raters of unequal accuracy, three classes; each case goes to some of them, who do not answer twice."""
+    """Six raters of unequal accuracy, three classes; each case goes to some of them, who do not annotate twice."""
     accuracy, prevalence = np.array([0.95, 0.9, 0.85, 0.75, 0.65, 0.5]), np.array([0.5, 0.3, 0.2])
     answer = np.where(np.eye(3), accuracy[:, None, None], (1 - accuracy[:, None, None]) / 2)
     both = np.einsum("zk,gzk,hzk->gh", prevalence[:, None] * np.ones(3), answer, answer)
@@ -189,7 +189,7 @@ def check(setting: Setting) -> None:
     away = [f"{(one.value - truth) / one.se:+.1f}" for one, truth in zip(found, truths, strict=True)]
     shares = " ".join(f"{share:.3f}" for share in setting.share)
     print(
-        f"\n{setting.name}: answers {shares}, agreement {setting.agreement:.4f}, beyond chance "
+        f"\n{setting.name}: annotations {shares}, agreement {setting.agreement:.4f}, beyond chance "
         f"{setting.beyond_chance:.4f}, AC1 {setting.gwet:.4f}; 400,000 cases are off by {' '.join(away)} SE"
     )
 

@@ -28,7 +28,7 @@ N_CASES, N_RATERS, PER_CASE = 800, 164, 10
 
 
 def design(rng: np.random.Generator) -> Dataset:
-    """800 cases with ten of 164 raters each, unequally busy; answers still to come."""
+    """800 cases with ten of 164 raters each, unequally busy; annotations still to come."""
     busy = rng.dirichlet(np.full(N_RATERS, 2.0))
     rater = np.concatenate([rng.choice(N_RATERS, PER_CASE, replace=False, p=busy) for _ in range(N_CASES)])
     case = np.repeat(np.arange(N_CASES), PER_CASE)
@@ -37,7 +37,7 @@ def design(rng: np.random.Generator) -> Dataset:
 
 
 def large() -> tuple[Dataset, float, np.ndarray]:
-    """Answers by model AB: data, prevalence, and P(right on a new case) by rater and true class."""
+    """Annotations by model AB: data, prevalence, and P(right on a new case) by rater and true class."""
     rng = np.random.default_rng(2024)
     empty = design(rng)
     alpha = np.stack([rng.normal(2.0, 1.0, N_RATERS), rng.normal(1.0, 1.0, N_RATERS)], axis=1)

@@ -1,9 +1,10 @@
 """How often drift is found, how soon, and how often stable raters are suspected. Run: python tests/benchmarks/drift.py
 
-For each size of a fall of accuracy, 25 data sets of 40 raters with about 200 answers each, of whom 8 fall in the middle
-half of the time: share found, the delay in answers after the fall until the chart crosses its limit, crossings before
-the fall, and how often the interval of the change holds it. False alarms are those of raters who do not fall, beside
-others who do and in data sets where nobody does, against the stated rate. CUSUM and EWMA; 90 CPU seconds.
+For each size of a fall of accuracy, 25 data sets of 40 raters with about 200 annotations each, of whom 8 fall in the
+middle half of the time: share found, the delay in annotations after the fall until the chart crosses its limit,
+crossings before the fall, and how often the interval of the change holds it. False alarms are those of raters who do
+not fall, beside others who do and in data sets where nobody does, against the stated rate. CUSUM and EWMA; 90 CPU
+seconds.
 """
 
 import sys
@@ -71,8 +72,8 @@ def found(fall: float, kind: str, rate: float, n_datasets: int = 25) -> str:
     middle = np.quantile(after, [0.5, 0.25, 0.75]) if after else [np.nan] * 3
     return (
         f"fall {fall:.2f}, {kind}, rate {rate}: {len(delays)}/{n} = {len(delays) / n:.2f} found, {early} before the "
-        f"fall, delay {middle[0]:.0f} answers ({middle[1]:.0f} to {middle[2]:.0f}), interval of the change holds it in "
-        f"{held / max(len(delays), 1):.2f}; stable raters beside them {alarms}/{stable} = {alarms / stable:.3f}"
+        f"fall, delay {middle[0]:.0f} annotations ({middle[1]:.0f} to {middle[2]:.0f}), interval of the change holds "
+        f"it in {held / max(len(delays), 1):.2f}; stable raters beside them {alarms}/{stable} = {alarms / stable:.3f}"
     )
 
 

@@ -1,9 +1,9 @@
 """How fast pages of large data open, and how much they send. Run: python tests/benchmarks/large_pages.py
 
-20,000 cases with 60,000 answers of 40 raters, and 2,000 raters with 60,000 answers on 6,000 cases, kept and opened in a
-real browser. Of every page: seconds from the click in the navigation until its heading stands and its script has run
-for the first time (work in the background goes on, with its progress), the same again once that work is done, and what
-the second opening sent. Target: 1.5 s each.
+20,000 cases with 60,000 annotations of 40 raters, and 2,000 raters with 60,000 annotations on 6,000 cases, kept and
+opened in a real browser. Of every page: seconds from the click in the navigation until its heading stands and its
+script has run for the first time (work in the background goes on, with its progress), the same again once that work is
+done, and what the second opening sent. Target: 1.5 s each.
 """
 
 import os
@@ -28,7 +28,7 @@ LONGEST = 600_000
 
 
 def made(name: str, n_cases: int, n_raters: int, per_case: int) -> Dataset:
-    """Answers of raters who are right in .6 to .95 of cases of three classes, with dates."""
+    """Annotations of raters who are right in .6 to .95 of cases of three classes, with dates."""
     rng = np.random.default_rng(7)
     case = np.repeat(np.arange(n_cases), per_case)
     rater = np.concatenate([rng.choice(n_raters, per_case, replace=False) for _ in range(n_cases)])

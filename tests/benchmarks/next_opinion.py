@@ -1,12 +1,12 @@
 """What one more opinion is said to change, and what it changes. Run: python tests/benchmarks/next_opinion.py [parts].
 
-``calibration``: C1 of every case of ``skin`` against the certainty after an answer drawn from the plausibilities and
-added to the data, each model fitted again; slope of the realised on the expected, which should lie between .8 and
-1.2. Beside it the same with the panel's own last answer, held back, which no model knows. ``ordering``: annotations of
-``skin`` are uncovered one at a time, in the order in which they were made within a case; how many it takes to come half
-and three quarters of the way from one annotation a case to all, when the next case is chosen by the largest gain, by
-the largest rise C1 − C0, by the lowest certainty, or at random. The way is that of mean certainty, and then that of the
-share of cases whose most plausible class is the true one, which for ``skin`` is known.
+``calibration``: C1 of every case of ``skin`` against the certainty after an annotation drawn from the plausibilities
+and added to the data, each model fitted again; slope of the realised on the expected, which should lie between .8 and
+1.2. Beside it the same with the panel's own last annotation, held back, which no model knows. ``ordering``: annotations
+of ``skin`` are uncovered one at a time, in the order in which they were made within a case; how many it takes to come
+half and three quarters of the way from one annotation a case to all, when the next case is chosen by the largest gain,
+by the largest rise C1 − C0, by the lowest certainty, or at random. The way is that of mean certainty, and then that of
+the share of cases whose most plausible class is the true one, which for ``skin`` is known.
 """
 
 import csv
@@ -40,7 +40,7 @@ def taken(dataset: Dataset, name: str) -> Dataset:
 
 
 def with_answers(dataset: Dataset, answers: np.ndarray) -> Dataset:
-    """One more rater, who answers one class on every case."""
+    """One more rater, who names one class on every case."""
     cases = np.arange(dataset.n_cases)
     names = (dataset.name, dataset.cases, (*dataset.raters, "next"), dataset.classes)
     case = np.append(dataset.case_of_annotation, cases)
@@ -58,7 +58,7 @@ def with_answers(dataset: Dataset, answers: np.ndarray) -> Dataset:
 
 
 def drawn_answers(model, dataset: Dataset, reliability: float, rng: np.random.Generator) -> np.ndarray:
-    """Answers of the next rater, k ~ E[θ], shape (N_ANSWERS, n_cases)."""
+    """Annotations of the next rater, k ~ E[θ], shape (N_ANSWERS, n_cases)."""
     answers = np.empty((N_ANSWERS, dataset.n_cases), np.int32)
     for case, draws in model.draws(dataset, reliability=reliability, n_draws=N_DRAWS, seed=7):
         mean = np.full(dataset.n_classes, draws.rest.mean() / max(draws.n_rest, 1))

@@ -20,7 +20,7 @@ from core.models.nuts.diagnostics import estimates
 from core.models.nuts.sampler import sample
 
 # Processor seconds allowed.
-LIMITS = {"hierarchical": 20.0, "ABC": 2.0, "AB": 10.0, "A": 30.0, "first answer": 2.0, "all eighteen": 300.0}
+LIMITS = {"hierarchical": 20.0, "ABC": 2.0, "AB": 10.0, "A": 30.0, "posterior mode": 2.0, "all eighteen": 300.0}
 
 
 def children() -> float:
@@ -36,7 +36,7 @@ def row(name: str, density, dataset, first: float, limit: float | None) -> float
     _, diagnostics = estimates(density.quantities(chains.flat()), chains.divergent, dataset, 0.95)
     verdict = "" if limit is None else "ok" if chains.cpu_seconds <= limit else f"over {limit} s"
     print(
-        f"{name:14s} {density.ndim:5d} coordinates  first answer {first:5.2f} s  chains {chains.cpu_seconds:6.2f} s "
+        f"{name:14s} {density.ndim:5d} coordinates  posterior mode {first:5.2f} s  chains {chains.cpu_seconds:6.2f} s "
         f"(children {children() - before:6.2f} s)  {diagnostics.words}  {verdict}"
     )
     return chains.cpu_seconds

@@ -1,7 +1,7 @@
 """Whether forecasts of plans hold. Run: python tests/benchmarks/planning.py [data sets]
 
 Data are simulated, a model is fitted, and a plan is forecast. Then the plan is carried out with the parameters and the
-truth that the data came from, and what it leads to is worked out from a fit of all answers. Prints, by quantity and
+truth that the data came from, and what it leads to is worked out from a fit of all annotations. Prints, by quantity and
 policy, the share of 90 % intervals of the forecast that hold it half way and at the end of the budget, and how often
 the number of annotations that the target needs may lie in its interval. 100 data sets take about 10 CPU minutes.
 """
@@ -51,7 +51,7 @@ def simulate(seed: int) -> tuple[Dataset, World]:
 
 
 def carried(data: Dataset, world: World, goal: Goal, policy: str, extra: np.ndarray, seed: int) -> np.ndarray:
-    """What the plan leads to at every step, from fits of all answers."""
+    """What the plan leads to at every step, from fits of all annotations."""
     share = np.bincount(data.rater, minlength=N_RATERS).astype(float)
     if goal.quantity == "accuracy":
         share *= np.arange(N_RATERS) == int(goal.name)

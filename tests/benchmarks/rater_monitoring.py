@@ -40,7 +40,7 @@ class Setting:
 SETTINGS = (
     Setting("20 raters, 5 of them on each of 400 cases, 4 classes", 20, 400, 5, 4, (8, 3), DawidSkene("none")),
     Setting("20 raters, 3 of them on each of 400 cases, 2 classes", 20, 400, 3, 2, (12, 3), OneCoin("none")),
-    Setting("60 raters with about 20 answers each, 3 classes", 60, 300, 4, 3, (8, 3), OneCoin("pooled")),
+    Setting("60 raters with about 20 annotations each, 3 classes", 60, 300, 4, 3, (8, 3), OneCoin("pooled")),
     Setting("12 raters on 400 cases, 20 classes", 12, 400, 5, 20, (14, 6), OneCoin("pooled")),
     Setting("5 raters on all of 200 cases, 3 classes", 5, 200, 5, 3, (8, 3), OneCoin("none")),
 )

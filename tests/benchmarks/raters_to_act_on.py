@@ -190,7 +190,7 @@ def _line(counts: np.ndarray) -> str:
 if __name__ == "__main__":
     given = [argument for argument in sys.argv[1:] if argument != "--quick"]
     if len(given) % 2:
-        sys.exit("Give a file of answers and a file of gold for each crowd.")
+        sys.exit("Give a file of annotations and a file of gold for each crowd.")
     if given:
         against_gold(list(zip(given[::2], given[1::2], strict=True)))
     else:

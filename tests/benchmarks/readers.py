@@ -37,7 +37,7 @@ def write_parquet(path: Path, n_rows: int) -> None:
 
 
 def write_label_studio(path: Path, n_tasks: int) -> None:
-    """Tasks as Label Studio exports them, with all that stands beside the answers."""
+    """Tasks as Label Studio exports them, with all that stands beside the annotations."""
     rng = np.random.default_rng(0)
     answers = rng.integers(0, len(CLASSES), (n_tasks, PER_TASK))
     who = rng.integers(1, 50, (n_tasks, PER_TASK))

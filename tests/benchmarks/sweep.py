@@ -25,7 +25,7 @@ from core.results.disk import ResultStore
 
 N_CLASSES = 419
 RELIABILITIES = (1.0, 2.0, 3.0, 5.0, 10.0)
-# Shares of the released dermatology data: raters of a case, blocks of an answer, classes of a block.
+# Shares of the released dermatology data: raters of a case, blocks of an annotation, classes of a block.
 RATERS = (0.009, 0.053, 0.165, 0.248, 0.127, 0.229, 0.044, 0.044, 0.034, 0.047)
 BLOCKS = (0.633, 0.305, 0.062)
 SIZES = (0.897, 0.091, 0.0103, 0.0017)
@@ -89,7 +89,7 @@ def sweep(n_cases: int) -> None:
     dataset = generated(n_cases)
     predictions = classifiers(dataset)
     answers, entries = dataset.n_annotations / n_cases, len(dataset.entry_class) / dataset.n_annotations
-    print(f"{n_cases:,} cases: {answers:.2f} answers a case, {entries:.2f} classes an answer")
+    print(f"{n_cases:,} cases: {answers:.2f} annotations a case, {entries:.2f} classes an annotation")
     small = dataset.select(cases=dataset.cases[:5])
     reliability_sweep(PlackettLuce(), small, (1.0,), classifiers=classifiers(small))
     before = start_peak()

@@ -6,7 +6,7 @@ tests/benchmarks/requirements.txt; without it only our models are run. No method
 
 Bars: what opens has a lower log loss than every method of crowd-kit; its accuracy is not below the best of them by more
 than two paired standard errors; of the cases it gives .99 or more at least .95 are right. `skin`: log loss at most .90,
-and of cases whose two answers differ the mean top probability between .40 and .65.
+and of cases whose two annotations differ the mean top probability between .40 and .65.
 """
 
 import argparse
@@ -66,7 +66,7 @@ def generated(
     Parameters
     ----------
     spam : float
-        Share of raters whose answers do not depend on the case.
+        Share of raters whose annotations do not depend on the case.
     misled : float
         Share of cases that look like another class to some of their raters, from none to all: mistakes are shared.
     difficulty : float
@@ -114,7 +114,7 @@ def with_truth(dataset: Dataset, path: Path) -> Dataset:
     code = {name: place for place, name in enumerate(dataset.classes)}
     missing = {name for name in known.values() if name not in code}
     if missing:
-        raise SystemExit(f"{path}: classes {sorted(missing)} are no answer's; declare them in the answers.")
+        raise SystemExit(f"{path}: classes {sorted(missing)} are of no annotation; declare them in the annotations.")
     gold = np.array([code[known[case]] if case in known else -1 for case in dataset.cases], np.int32)
     return replace(dataset, gold=gold)
 
@@ -217,7 +217,7 @@ def main() -> int:
     parser.add_argument("--only", help="of the generated crowds and skin, by name", default="")
     options = parser.parse_args()
     if len(options.files) % 2:
-        raise SystemExit("Give pairs of files: answers, gold.")
+        raise SystemExit("Give pairs of files: annotations, gold.")
     crowds = {}
     for answers, gold in zip(options.files[::2], options.files[1::2], strict=True):
         crowds[answers.stem] = lambda answers=answers, gold=gold: with_truth(read(answers).dataset, gold)

@@ -1,7 +1,7 @@
 """Crowd-kit's class probabilities of one crowd; run by `truth_inference.py` in an environment that has crowd-kit.
 
-Run: python tests/benchmarks/truth_peers.py IN.npz OUT.npz. IN holds case, rater, answer (integer codes) and n_classes;
-OUT a table of probabilities, shape (n_cases, n_classes), for each method, and seconds_… of each.
+Run: python tests/benchmarks/truth_peers.py IN.npz OUT.npz. IN holds case, rater, annotation (integer codes) and
+n_classes; OUT a table of probabilities, shape (n_cases, n_classes), for each method, and seconds_… of each.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Agreement in a real browser: what is clicked, compared and taken away."""
+"""Agreement in a real browser: what is clicked, compared and exported."""
 
 import re
 
@@ -50,7 +50,7 @@ def test_a_click_on_a_cell_lists_where_the_two_differ_and_the_boxes_can_be_chang
     at_rest(page)
     with answered(page):
         click_cell(page, 1, 0, 5)
-    said = page.get_by_text(re.compile(r"differ on \d+ of \d+ pairs of answers"))
+    said = page.get_by_text(re.compile(r"differ on \d+ of \d+ pairs of annotations"))
     expect(said).to_be_visible()
     first = said.inner_text()
     coefficient = page.get_by_role("combobox", name=re.compile("Coefficient"))
@@ -76,7 +76,7 @@ def test_a_click_on_a_cell_lists_where_the_two_differ_and_the_boxes_can_be_chang
 def test_a_file_with_dates_is_followed_over_time_compared_and_shown_letter_for_letter(open_page, dashboard):
     page = open_page(f"{dashboard.url}/upload", height=1600)
     upload(page, "dated.csv", "\n".join(["case,rater,class,date", *ROWS]).encode())
-    page.get_by_role("button", name="Use 120 answers").click()
+    page.get_by_role("button", name="Use 120 annotations").click()
     settled(page)
     expect(page.get_by_text("is in use.")).to_be_visible()
     go_to(page, "Agreement")
@@ -89,7 +89,7 @@ def test_a_file_with_dates_is_followed_over_time_compared_and_shown_letter_for_l
     page.get_by_role("tab", name="Over time").click()
     settled(page)
     expect(page.get_by_text(re.compile(r"SPA was .* \("))).to_be_visible()
-    expect(page.get_by_text(re.compile("n: cases with two answers or more"))).to_be_visible()
+    expect(page.get_by_text(re.compile("n: cases with two annotations or more"))).to_be_visible()
     page.get_by_role("tab", name="Compare").click()
     settled(page)
     expect(page.get_by_text(re.compile(r"the difference is -?\.\d+ \("))).to_be_visible()
@@ -99,7 +99,7 @@ def test_a_file_with_dates_is_followed_over_time_compared_and_shown_letter_for_l
     settled(page)
     expect(page.get_by_text("Cases in both are resampled together")).to_be_visible()
     page.get_by_role("tab", name="Precision and sample size").click()
-    expect(page.get_by_text(re.compile("500 more answers make it"))).to_be_visible()
+    expect(page.get_by_text(re.compile("500 more annotations make it"))).to_be_visible()
 
 
 def test_the_table_behind_the_figure_can_be_taken_away(open_page, dashboard):

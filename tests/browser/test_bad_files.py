@@ -26,7 +26,7 @@ BAD_FILES = {
 
 
 def test_a_bad_file_has_its_message_and_the_page_goes_on(open_page, dashboard):
-    """Each message says what was found; no table of answers stands beside it; a good file is read after all."""
+    """Each message says what was found; no table of annotations stands beside it; a good file is read after all."""
     page = open_page(f"{dashboard.url}/upload")
     for name, (content, message) in BAD_FILES.items():
         upload(page, name, content)
@@ -37,19 +37,19 @@ def test_a_bad_file_has_its_message_and_the_page_goes_on(open_page, dashboard):
         settled(page)
         expect(page.get_by_text("All formats that are recognised")).to_be_visible()
     upload(page, "two headers.csv", b"case,rater,class\n1,a,x\n2,a,y\ncase,rater,class\n2,b,z\n")
-    expect(page.get_by_role("button", name="Use 3 answers, leave out 1 row")).to_be_visible()
+    expect(page.get_by_role("button", name="Use 3 annotations, leave out 1 row")).to_be_visible()
 
 
 def test_a_file_without_a_rater_is_asked_about(open_page, dashboard):
-    """Nothing can be used before the user says who answered."""
+    """Nothing can be used before the user says who annotated."""
     page = open_page(f"{dashboard.url}/upload")
     upload(page, "no rater.csv", b"case,class\n1,x\n2,y\n")
     expect(page.get_by_text("No column was recognised as the rater")).to_be_visible()
     expect(page.get_by_role("button", name=re.compile("^Use "))).to_have_count(0)
     page.get_by_role("combobox", name=re.compile("Rater")).click()
-    page.get_by_role("option", name="(none: answers are anonymous)").click()
+    page.get_by_role("option", name="(none: annotations are anonymous)").click()
     settled(page)
-    expect(page.get_by_role("button", name="Use 2 answers")).to_be_visible()
+    expect(page.get_by_role("button", name="Use 2 annotations")).to_be_visible()
 
 
 def test_text_from_a_file_is_shown_letter_for_letter_and_loads_nothing(open_page, dashboard):
@@ -61,7 +61,7 @@ def test_text_from_a_file_is_shown_letter_for_letter_and_loads_nothing(open_page
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     upload(page, "<b>name</b> ![](http://evil.invalid/n.png).csv", content.encode())
-    page.get_by_role("button", name="Use 29 answers").click()
+    page.get_by_role("button", name="Use 29 annotations").click()
     settled(page)
     expect(page.get_by_text("is in use.")).to_be_visible()
     for title in ("Agreement", "Models", "Cases", "Reliability"):

@@ -23,7 +23,7 @@ def test_a_file_dropped_on_home_is_read_used_or_discarded(open_page, dashboard):
     expect(page.get_by_role("heading", name="Ground truth that people disagree about")).to_be_visible()
     upload(page, "fruit.csv", FRUIT)
     expect(page.get_by_text("From Home: fruit.csv")).to_be_visible()
-    page.get_by_role("button", name="Use 36 answers").click()
+    page.get_by_role("button", name="Use 36 annotations").click()
     settled(page)
     expect(page.get_by_text("fruit is in use.")).to_be_visible()
     expect(page.get_by_text("From Home: fruit.csv")).to_have_count(0)

@@ -40,8 +40,8 @@ def test_a_file_with_other_column_names_is_understood_kept_and_reopened_after_a_
     try:
         page = open_page(f"{dashboard.url}/upload")
         upload(page, "readings.csv", OTHER_NAMES)
-        expect(page.get_by_text("The first twenty answers, as understood")).to_be_visible()
-        page.get_by_role("button", name="Use 84 answers, leave out 6 rows").click()
+        expect(page.get_by_text("The first twenty annotations, as understood")).to_be_visible()
+        page.get_by_role("button", name="Use 84 annotations, leave out 6 rows").click()
         settled(page)
         expect(page.get_by_text("readings is in use.")).to_be_visible()
         page.get_by_test_id("stMain").get_by_role("button", name="Keep on this computer").click()
@@ -54,7 +54,7 @@ def test_a_file_with_other_column_names_is_understood_kept_and_reopened_after_a_
         page = open_page(f"{dashboard.url}/agreement?data={digest}")
         settled(page)
         expect(page.get_by_role("heading", level=1)).to_contain_text("Raters agree on")
-        expect(page.get_by_test_id("stSidebar")).to_contain_text("30 cases · 3 raters · 84 answers")
+        expect(page.get_by_test_id("stSidebar")).to_contain_text("30 cases · 3 raters · 84 annotations")
         for title in PAGES:
             if title != "Home":
                 go_to(page, title)

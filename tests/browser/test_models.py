@@ -1,4 +1,4 @@
-"""Rater models in a real browser: chosen, sampled, cancelled, checked and taken away."""
+"""Rater models in a real browser: chosen, sampled, cancelled, checked and exported."""
 
 import re
 

@@ -30,7 +30,7 @@ def test_the_manager_finds_the_flagged_rater_hands_out_a_report_and_plans(open_p
     page.get_by_role("option", name="R04").click()
     settled(page)
     expect(page.get_by_test_id("stAlert").get_by_text("Got worse over time: Right in")).to_be_visible()
-    expect(page.get_by_role("heading", name="What they answer on each class")).to_be_visible()
+    expect(page.get_by_role("heading", name="Annotations on each class")).to_be_visible()
     expect(page.get_by_role("heading", name="Cases where the others are certain of another class")).to_be_visible()
     expect(page.locator(".st-key-drift .js-plotly-plot")).to_be_visible()
     with page.expect_download() as download:

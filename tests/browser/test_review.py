@@ -31,7 +31,7 @@ def test_a_class_named_like_a_column_of_a_table_breaks_no_page(open_page, dashbo
     rows = [f"c{case},r{rater},{answers[(case + case * rater) % 2]}" for case in range(9) for rater in range(3)]
     page = open_page(f"{dashboard.url}/upload")
     upload(page, "named.csv", ("\n".join(["case,rater,class", *rows]) + "\n").encode())
-    page.get_by_role("button", name="Use 27 answers").click()
+    page.get_by_role("button", name="Use 27 annotations").click()
     settled(page)
     go_to(page, "Models")
     page.get_by_role("tab", name="Soft labels").click()
@@ -85,7 +85,7 @@ def test_two_searches_with_as_many_hits_have_a_list_each(open_page, dashboard):
 
 
 def test_a_corrected_file_of_predictions_replaces_the_first(open_page, dashboard):
-    """Same name, same length, other guesses: the metric changes; and they can be taken away again."""
+    """Same name, same length, other guesses: the metric changes; and they can be removed again."""
     page = open_page(f"{dashboard.url}/reliability?data=anaesthesia")
     settled(page)
     page.get_by_text("Add predictions of classifiers").click()
@@ -113,7 +113,7 @@ def test_a_home_folder_that_cannot_be_written_is_told_and_the_rest_goes_on(open_
     try:
         page = open_page(f"{running.url}/upload")
         upload(page, "few.csv", b"case,rater,class\n1,a,x\n1,b,x\n2,a,y\n2,b,x\n")
-        page.get_by_role("button", name="Use 4 answers").click()
+        page.get_by_role("button", name="Use 4 annotations").click()
         settled(page)
         page.get_by_test_id("stMain").get_by_role("button", name="Keep on this computer").click()
         settled(page)

@@ -81,7 +81,7 @@ def test_a_second_opinion_arbitration_and_reopening(open_page, opened):
     click(page, "Open d0")
     step(page, "Reopen the case", "The case starts afresh")
     page.get_by_label("Note").fill("a new picture came")
-    afresh = page.get_by_text("You have seen the panel's answers before")
+    afresh = page.get_by_text("You have seen the panel's annotations before")
     until(page, lambda: page.keyboard.press("Control+Enter"), afresh)
     assert store.trail(dataset.digest)[-1].note == "a new picture came"
 

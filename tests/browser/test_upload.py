@@ -28,7 +28,7 @@ def drop(page: Page, files: list[tuple[str, bytes]]) -> None:
 
 
 def press_use(page: Page, label: str, told: str) -> None:
-    """Use the answers, and see them used."""
+    """Use the annotations, and see them used."""
     until(page, lambda: page.get_by_role("button", name=label).click(timeout=8_000), page.get_by_text(told))
 
 
@@ -61,7 +61,7 @@ def test_from_drop_to_the_agreement_of_raters(open_page, dashboard, family):
     """The button says what will happen and is in sight; one click later the raters' agreement can be read."""
     page = open_page(f"{dashboard.url}/upload")
     drop(page, EXPORTS[family])
-    button = page.get_by_role("button", name=f"Use {HOLDS[family][2]} answers", exact=False)
+    button = page.get_by_role("button", name=f"Use {HOLDS[family][2]} annotations", exact=False)
     expect(button).to_be_visible()
     assert button.bounding_box()["y"] < 600
     button.click()
@@ -80,22 +80,24 @@ def test_two_classes_are_renamed_into_one_and_stay_so(open_page, dashboard):
     page = open_page(f"{dashboard.url}/upload")
     settled(page)
     drop(page, [("spots.csv", SPELLED)])
-    expect(page.get_by_text("27 answers · 3 classes")).to_be_visible()
+    expect(page.get_by_text("27 annotations · 3 classes")).to_be_visible()
     page.get_by_text("Classes: 3 classes").click()
     rename(page, 1, "lesion")
-    expect(page.get_by_text("27 answers · 2 classes")).to_be_visible()
+    expect(page.get_by_text("27 annotations · 2 classes")).to_be_visible()
     name = page.get_by_label("Name", exact=True)
     name.fill("renamed")
     name.press("Enter")
     settled(page)
-    expect(page.get_by_text("27 answers · 2 classes")).to_be_visible()
-    press_use(page, "Use 27 answers", "renamed is in use.")
+    expect(page.get_by_text("27 annotations · 2 classes")).to_be_visible()
+    press_use(page, "Use 27 annotations", "renamed is in use.")
     expect(page.get_by_text("All formats that are recognised")).to_be_visible()
     drop(page, [("spots.csv", SPELLED)])
-    expect(page.get_by_text("27 answers · 3 classes")).to_be_visible()
+    expect(page.get_by_text("27 annotations · 3 classes")).to_be_visible()
     expect(page.get_by_text("“Laesion” is “lesion”")).to_be_visible()
     until(
-        page, lambda: page.get_by_text("As last time").click(timeout=8_000), page.get_by_text("27 answers · 2 classes")
+        page,
+        lambda: page.get_by_text("As last time").click(timeout=8_000),
+        page.get_by_text("27 annotations · 2 classes"),
     )
 
 
@@ -107,8 +109,8 @@ def test_one_of_several_questions_is_chosen_on_a_telephone(open_page, dashboard)
     odd = "![](http://evil.invalid/x.png) <b>tone</b>"
     drop(page, [("project.json", label_studio(questions=("mood", odd)))])
     box = page.get_by_role("combobox", name=re.compile("which one"))
-    expect(page.get_by_role("button", name="Use 24 answers")).to_be_visible()
-    assert page.get_by_role("button", name="Use 24 answers").bounding_box()["y"] < 700
+    expect(page.get_by_role("button", name="Use 24 annotations")).to_be_visible()
+    assert page.get_by_role("button", name="Use 24 annotations").bounding_box()["y"] < 700
     settled(page)
 
     def choose() -> None:
@@ -118,6 +120,6 @@ def test_one_of_several_questions_is_chosen_on_a_telephone(open_page, dashboard)
     until(page, choose, page.locator("input[value*=evil][aria-label=Name]"))
     expect(page.get_by_label("Name", exact=True)).to_have_value(f"project · {odd}")
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
-    press_use(page, "Use 24 answers", "is in use.")
+    press_use(page, "Use 24 annotations", "is in use.")
     assert page.locator("main b, a[href*=evil], img[src*=evil]").count() == 0
     assert not [url for url in asked if "evil" in url]

@@ -52,12 +52,12 @@ def _crowd_with_gold():
 
 DATA = {
     "two cases": of([(0, 0, 0), (0, 1, 1), (1, 0, 0), (1, 1, 0)], 2),
-    "one answer a case": of([(case, case % 3, case % 2) for case in range(30)], 2),
+    "one annotation a case": of([(case, case % 3, case % 2) for case in range(30)], 2),
     "unanimous": of([(case, rater, case % 3) for case in range(40) for rater in range(4)], 3),
     "noise": _noise(),
     "one class": of([(case, rater, 0) for case in range(10) for rater in range(3)], 1),
     "one class used of two": of([(case, rater, 0) for case in range(10) for rater in range(3)], 2),
-    "a rater with one answer": of(
+    "a rater with one annotation": of(
         [(case, rater, (case + (case * rater % 5 == 1)) % 3) for case in range(40) for rater in range(4)] + [(0, 4, 2)],
         3,
     ),
@@ -111,7 +111,7 @@ def test_raters_are_called_inaccurate_only_where_data_can_tell_and_then_the_plan
     name, data = case
     found = raters_to_act_on(monitor(data))
     said = found.words()
-    tells = name in ("a rater with one answer", "1,000 classes", "prevalence .99", "crowd with gold")
+    tells = name in ("a rater with one annotation", "1,000 classes", "prevalence .99", "crowd with gold")
     assert said.startswith("Nothing can be said") == bool(found.acceptable.why) == (not found.acceptable.n_judged)
     if not tells:
         assert found.acceptable.why and not found.flags
@@ -184,7 +184,7 @@ def test_of_two_classifiers_that_guess_neither_is_said_to_lead(case):
     assert " leads at" not in verdict(found.reliabilities, found.evaluation, "top1_accuracy")
     found = reliability_sweep(model, data, (0.5, 1.0), classifiers=[guesses[0], knows], n_draws=200, max_top=1)
     said = verdict(found.reliabilities, found.evaluation, "top1_accuracy")
-    tells = name in ("unanimous", "a rater with one answer", "crowd with gold")
+    tells = name in ("unanimous", "a rater with one annotation", "crowd with gold")
     assert ("C leads at every trust level" in said) or not tells
     if name in ("two cases", "one class"):
         assert "leads at every" not in said

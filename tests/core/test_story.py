@@ -142,7 +142,7 @@ def test_step_six_the_ranking_flips(sweep):
 
 
 def test_without_names_nothing_changes_but_the_names(skin):
-    """Numbers for names, the same each time, not by the alphabet; answers, times and cases are the same."""
+    """Numbers for names, the same each time, not by the alphabet; annotations, times and cases are the same."""
     veiled = without_names(skin)
     assert sorted(veiled.raters) == sorted(f"Rater {number}" for number in range(1, 13))
     assert list(veiled.raters) != [f"Rater {number}" for number in range(1, 13)]

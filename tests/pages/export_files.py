@@ -63,7 +63,7 @@ def archive(files: dict[str, bytes]) -> bytes:
 
 
 def label_studio(key: str = "annotations", questions: tuple[str, ...] = ("mood",)) -> bytes:
-    """Tasks with one annotation of each rater and an answer to each question."""
+    """Tasks with one annotation of each rater and an annotation to each question."""
     return json.dumps(
         [
             {
@@ -197,7 +197,7 @@ EXPORTS: dict[str, list[tuple[str, bytes]]] = {
         ("labels.csv", _csv([("worker", "task", "label"), *((name, case, said) for case, name, said in ROWS)])),
     ],
 }
-# Cases, raters and answers that each holds; raters None where nobody is named.
+# Cases, raters and annotations that each holds; raters None where nobody is named.
 HOLDS: dict[str, tuple[int, int | None, int]] = dict.fromkeys(EXPORTS, (8, 3, 24)) | {
     "counts": (9, None, 27),
     "contingency": (20, 2, 40),

@@ -70,7 +70,7 @@ def test_where_kappa_and_ac1_differ_the_page_names_the_common_class():
     answers = {0: "sick", 1: "well"}
     rows = [f"{case},{rater},{answers[int(case % 20 != rater)]}" for case in range(80) for rater in range(4)]
     said = words(opened("agreement", kept(table(rows))))
-    assert "differ because 95% of the answers are “well”" in said and "Quote both" in said
+    assert "differ because 95% of the annotations are “well”" in said and "Quote both" in said
 
 
 def test_few_cases_are_no_ground_to_explain_a_difference():
@@ -78,18 +78,18 @@ def test_few_cases_are_no_ground_to_explain_a_difference():
 
 
 def test_repeated_answers_are_counted_and_said():
-    assert "90 answers of 315 repeat an earlier one of the same rater" in words(opened("agreement", "anaesthesia"))
+    assert "90 annotations of 315 repeat an earlier one of the same rater" in words(opened("agreement", "anaesthesia"))
     assert "repeat an earlier one" not in words(opened("agreement", "caries"))
 
 
 def test_raters_who_hardly_met_are_not_compared_two_by_two():
     rows = [f"{case},{2 * case + rater},{(case + rater) % 2}" for case in range(12) for rater in range(2)]
-    assert "No two raters share 5 answers" in words(opened("agreement", kept(table(rows))))
+    assert "No two raters share 5 annotations" in words(opened("agreement", kept(table(rows))))
 
 
 def test_two_raters_are_compared_without_a_click():
     rows = [f"{case},{rater},{int(case % 3 == 0 and rater == 'b')}" for case in range(12) for rater in "ab"]
-    assert "differ on 4 of 12 pairs of answers (4 cases)" in words(opened("agreement", kept(table(rows))))
+    assert "differ on 4 of 12 pairs of annotations (4 cases)" in words(opened("agreement", kept(table(rows))))
 
 
 def test_a_rater_named_like_a_column_of_the_table_breaks_nothing():

@@ -1,4 +1,4 @@
-"""What raters were shown stands with the case: letter for letter, without their answers, and nothing where there is
+"""What raters were shown stands with the case: letter for letter, without their annotations, and nothing where there is
 nothing."""
 
 import io
@@ -16,7 +16,7 @@ _number = count()
 
 
 def answers() -> bytes:
-    """Answers to cases 1 and 2 of a dataset that no other test opens."""
+    """Annotations to cases 1 and 2 of a dataset that no other test opens."""
     prefix = b"%d-" % next(_number)
     rows = (b"%d,%sr%d,%s\n" % (case, prefix, rater, (b"x", b"y")[rater % 2]) for case in (1, 2) for rater in (1, 2, 3))
     return b"case,rater,class\n" + b"".join(rows)

@@ -51,7 +51,7 @@ SKILL = dict(zip(RATERS, (0.9, 0.6, 0.8, 0.2, 0.95), strict=True))
 
 
 def _rows() -> str:
-    """50 cases in no order of their names, two to five answers each, over a year, by raters of unlike skill."""
+    """50 cases in no order of their names, two to five annotations each, over a year, by raters of unlike skill."""
     rng = np.random.default_rng(4)
     lines = ["case,rater,time,class"]
     for place, number in enumerate(rng.permutation(50)):
@@ -350,7 +350,7 @@ def test_soft_labels_are_probabilities_log_odds_and_weights_of_each_case_and_cla
         assert list(frames[name].columns) == ["case", *data.classes] and list(frames[name]["case"]) == list(data.cases)
     for k, name in enumerate(data.classes):
         same(frames["class_probabilities"][name], p[:, k])
-        same(frames["weights"][name], p[:, k])  # everybody has an answer here
+        same(frames["weights"][name], p[:, k])  # everybody has an annotation here
         mine, others = np.maximum(p[:, k], 1e-300), np.maximum(np.delete(p, k, axis=1).sum(axis=1), 1e-300)
         np.testing.assert_allclose(frames["log_odds"][name], np.clip(np.log(mine) - np.log(others), -20, 20), atol=1e-9)
 

@@ -305,7 +305,7 @@ def test_models_by_how_they_predict_leave_with_their_own_numbers(drawn, left):
     gaps = np.array([-1, -1, -0.25, -1, -0.25])
     assert frame.loc["worse", "difference_se"] == pytest.approx(np.sqrt(5) * gaps.std(ddof=1))
     assert list(frame["n_high_k"]) == [0, 3] and list(frame["n_cases"]) == [5, 5]
-    assert title(drawn["loo"]) == "better predicts the answers of a new case best"
+    assert title(drawn["loo"]) == "better predicts the annotations of a new case best"
     assert list(drawn["loo"].data[0].x) == [0, -3.5]
 
 

@@ -1,4 +1,4 @@
-"""What is taken away says what it came from, and the command line gives the same."""
+"""What is exported says what it came from, and the command line gives the same."""
 
 import io
 import json

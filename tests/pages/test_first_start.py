@@ -1,4 +1,4 @@
-"""On the first start a page says what it waits for, under its heading, and opens by itself."""
+"""On the first start a page says what it waits for, under its heading, and opens automatically."""
 
 import gc
 import time
@@ -35,7 +35,7 @@ def test_a_page_waits_for_its_own_parts_and_opens_when_they_are_there(missing, m
     monkeypatch.setattr(cached, "preparation", lambda: Compiling(missing))
     app.run()
     assert [title.value for title in app.title] == ["Home"]
-    assert "kernels are being compiled" in words(app) and "opens by itself" in words(app)
+    assert "kernels are being compiled" in words(app) and "opens automatically" in words(app)
     assert not app.exception and not app.get("plotly_chart")
     monkeypatch.setattr(cached, "preparation", lambda: Compiling("models"))  # which this page does not need
     app = settle(app.run())

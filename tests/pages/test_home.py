@@ -49,7 +49,7 @@ def test_three_figures_have_an_interval_and_the_first_its_range(sample):
     assert len(app.metric) == 4 and "–" not in figures(app).values()
     said = words(app)
     assert len(re.findall(r"\d%? to \.?\d", said)) >= 3
-    assert "answers each" in said
+    assert "annotations each" in said
     assert len(app.get("plotly_chart")) == 3
 
 
@@ -72,14 +72,14 @@ def test_of_two_classes_the_rarer_is_told_by_the_model_that_home_names():
 
 def test_with_one_answer_a_case_home_says_that_nothing_can_be_compared():
     app = home(kept("case,rater,class\n1,a,x\n2,b,y\n3,a,x\n"))
-    assert "no case was answered twice" in app.title[0].value
+    assert "no case was annotated twice" in app.title[0].value
     assert "only one annotation" in words(app)
     assert "majority vote" in words(app)
 
 
 def test_one_rater_and_one_class_are_no_trouble():
     one = home(kept("case,rater,class\n1,a,x\n2,a,y\n3,a,x\n"))
-    assert "Commonest by vote: x" in words(one)
+    assert "Commonest by majority vote: x" in words(one)
     same = home(kept("case,rater,class\n1,a,x\n1,b,x\n2,a,x\n2,b,x\n"))
     assert "raters agree on everything" in same.title[0].value
     assert "every case is certain" in same.title[0].value

@@ -33,7 +33,7 @@ def test_home_says_that_raters_agree_on_everything_and_that_every_case_is_certai
     below = int((certain.certainty[:, 0] < numbers.UNCERTAIN_BELOW).sum())
     assert ("agree on everything" in said) == (total > 0 and same == total)
     assert ("100%" in said) == (0 < same < total and round(100 * same / total) == 100)
-    assert ("no case was answered twice" in said) == (total == 0)
+    assert ("no case was annotated twice" in said) == (total == 0)
     if total:
         assert ("every case is certain" in said) == (below == 0)
         assert ("stay uncertain" in said or "stays uncertain" in said) == (below > 0)
@@ -55,7 +55,7 @@ def test_a_class_is_called_the_commonest_only_where_no_other_is_as_common(case):
     value = np.array([share.value for share in shares])
     n_most = int((value > value.max() - 1e-9).sum())
     said = doors.commonest(data, shares)
-    assert said.startswith("Commonest by vote: ") == (n_most == 1)
+    assert said.startswith("Commonest by majority vote: ") == (n_most == 1)
     assert f"{n_most:,} classes are" in said or n_most == 1
 
 

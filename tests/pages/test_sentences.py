@@ -190,9 +190,9 @@ def test_the_figures_of_home_have_the_ends_and_the_n_of_their_own_number(monkeyp
     assert said == ["Prevalence of x: 70%", "60% to 75% by vote; n = 30 cases"]
     said.clear()
     home_numbers.cases(SimpleNamespace(n_cases=1234, n_annotations=5, case_ptr=np.array([0, 1, 3, 5])))
-    assert said == ["Cases: 1,234", "1 to 2 answers each, 5 answers in all"]
+    assert said == ["Cases: 1,234", "1 to 2 annotations each, 5 annotations in all"]
     home_numbers.cases(SimpleNamespace(n_cases=2, n_annotations=2, case_ptr=np.array([0, 1, 2])))
-    assert said[2:] == ["Cases: 2", "1 answer each, 2 answers in all"]
+    assert said[2:] == ["Cases: 2", "1 annotation each, 2 annotations in all"]
 
 
 def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_number(monkeypatch, said):
@@ -267,7 +267,7 @@ def test_the_door_to_models_names_the_commonest_class_by_vote(monkeypatch, said)
     monkeypatch.setattr(st, "page_link", lambda *_, **__: None)
     view = SimpleNamespace(n_annotations=9, n_classes=3, classes=("x", "y", "z"))
     home_doors._shares(SimpleNamespace(classes=view), LIGHT)
-    assert said == ["Commonest by vote: y, 70% of cases"]
+    assert said == ["Commonest by majority vote: y, 70% of cases"]
     assert list(figures[0].layout.yaxis.ticktext) == ["y", "x", "z"]
 
 
@@ -402,7 +402,7 @@ def test_repeated_annotations_are_counted_among_all(monkeypatch, said, n_repeats
     page = functions_of("agreement")
     monkeypatch.setattr(agreement_parts.cached_agreement, "n_repeats", lambda data: n_repeats)
     page._repeats(SimpleNamespace(kind="class", n_annotations=345))
-    plural = "12 answers" if n_repeats > 1 else "1 answer"
+    plural = "12 annotations" if n_repeats > 1 else "1 annotation"
     assert [words.split(" repeat an")[0] for words in said] == [f":material/repeat: {plural} of 345"] * bool(n_repeats)
 
 
@@ -424,14 +424,15 @@ def test_the_coefficient_to_quote_has_its_own_interval_and_n_and_the_percentage_
     quoted = coefficient(0.45, 0.4, 0.5, 41, 93, "fleiss_kappa")
     agreement_top._quote(SimpleNamespace(quoted=quoted, percentage=coefficient(0.8, 0.7, 0.85), reason="it suits"))
     assert said == [
-        "**To quote:** Fleiss κ .45 (.40 to .50), 41 cases, 93 answers; percent agreement .80 (.70 to .85). It suits."
+        "**To quote:** Fleiss κ .45 (.40 to .50), 41 cases, 93 annotations; "
+        "percent agreement .80 (.70 to .85). It suits."
     ]
 
 
 @pytest.mark.parametrize(
     ("shares", "words"),
     [
-        ({"x": 0.3, "y": 0.7}, "70% of the answers are “y”: κ then counts much of the agreement as chance"),
+        ({"x": 0.3, "y": 0.7}, "70% of the annotations are “y”: κ then counts much of the agreement as chance"),
         (dict.fromkeys("abcde", 0.2), "most of the 5 classes are rare: AC1 takes guesses to be spread over all"),
     ],
 )
@@ -451,8 +452,8 @@ CHECK = AdaptiveCheck(
 @pytest.mark.parametrize(
     ("check", "words"),
     [
-        (CHECK, "were more often given a third answer (75% against 10%)"),
-        (replace(CHECK, difference=-0.65), "were less often given a third answer (75% against 10%)"),
+        (CHECK, "were more often given a third annotation (75% against 10%)"),
+        (replace(CHECK, difference=-0.65), "were less often given a third annotation (75% against 10%)"),
     ],
 )
 def test_shares_of_third_answers_are_of_the_cases_that_began_alike(monkeypatch, said, check, words):
@@ -518,7 +519,7 @@ def test_what_annotations_buy_is_said_for_new_and_for_present_cases(monkeypatch,
     monkeypatch.setattr(compare.cached_agreement, "adaptive", lambda view: check)
     compare.precision(None, LIGHT)
     assert said[1] == (
-        "The 95 % interval of SPA is **.210** wide. 500 more answers make it **.111** on new cases, "
+        "The 95 % interval of SPA is **.210** wide. 500 more annotations make it **.111** on new cases, "
         "**between .152 and .163** on the present ones."
     )
     assert "about equally often (8 of 80, 30 of 40 cases)" in said[-1]
@@ -569,20 +570,20 @@ def test_the_class_least_agreed_on_stands_in_the_title_with_its_own_interval(mon
 def test_pairs_that_met_too_seldom_are_counted_among_all_pairs(said):
     n = np.array([[0, 5, 4, 9], [5, 0, 0, 7], [4, 0, 0, 6], [9, 7, 6, 0]])
     agreement_raters._say_what_is_shown(SimpleNamespace(n=n, raters=tuple("abcd")))
-    assert " 2 of 6 pairs of raters share fewer than 5 answers and have no colour." in said[0]
+    assert " 2 of 6 pairs of raters share fewer than 5 annotations and have no colour." in said[0]
     agreement_raters._say_what_is_shown(SimpleNamespace(n=n + 5, raters=tuple("abcd")))
     assert said[1].endswith("the interval stands in the hover.")
 
 
 def test_two_raters_differ_on_some_of_their_pairs_of_answers(monkeypatch, said):
-    """r answered cases a and e twice: two pairs of answers each, of which one and both differ."""
+    """r annotated cases a and e twice: two pairs of annotations each, of which one and both differ."""
     case, rater = np.array([0, 0, 0, 1, 1, 2, 2, 3, 4, 4, 4]), np.array([0, 0, 1, 0, 1, 0, 1, 1, 0, 0, 1])
     codes = case, rater, np.array([0, 1, 0, 1, 0, 1, 1, 0, 1, 1, 0])
     view = Dataset.from_classes("made", tuple("abcde"), ("r", "s"), ("x", "y"), *codes)
     monkeypatch.setattr(DeltaGenerator, "selectbox", lambda *a, key, **_: a[2][key == "pair_second"])
     monkeypatch.setattr(widgets, "open_case_table", lambda frame, *_, **__: said.append(frame.values.tolist()))
     agreement_raters._two(view, SimpleNamespace(raters=view.raters))
-    assert said[0] == "**r** and **s** differ on 4 of 6 pairs of answers (3 cases). Choose a row to open the case."
+    assert said[0] == "**r** and **s** differ on 4 of 6 pairs of annotations (3 cases). Choose a row to open the case."
     assert said[1] == [["a", "y", "x"], ["b", "y", "x"], ["e", "y", "x"], ["e", "y", "x"]]
 
 
@@ -602,7 +603,7 @@ def test_raters_agree_with_the_others_and_with_themselves_each_with_its_own_inte
     monkeypatch.setattr(agreement_raters.cached_agreement, "by_rater", lambda *_: (found, own))
     agreement_raters.each(view, LIGHT)
     assert said[0].startswith("Fleiss κ of all raters is .50 (.41 to .58).")
-    assert said[1] == "Where raters answered a case again they agree with themselves on .92 (.83 to .97) of pairs."
+    assert said[1] == "Where raters annotated a case again they agree with themselves on .92 (.83 to .97) of pairs."
     assert drawn["by_rater"].layout.title.text == "bob agrees least with the others"
     assert shown["by_rater_table"]["rater"].tolist() == ["bob", "ann"]
 
@@ -629,18 +630,18 @@ def test_facts_of_a_file_are_each_of_their_own_whole(monkeypatch, said):
     data = replace(data, gold=np.array([1, -1, 0]))
     report = SimpleNamespace(n_rows=11, n_kept=5, dropped=[(1, "no")] * 2, missing={"": 2, "n/a": 1})
     upload_report.in_words(SimpleNamespace(dataset=data, report=report))
-    assert said[0] == "**3 cases · 3 raters · 5 answers · 2 classes**"
+    assert said[0] == "**3 cases · 3 raters · 5 annotations · 2 classes**"
     assert said[1].split(" · ") == [
         "11 rows: 5 used, 2 left out",
-        "no answer: 2 × empty, 1 × n/a",
-        "1.7 answers a case (1 to 2)",
-        "56% of all pairs of a case and a rater are answered",
+        "no annotation: 2 × empty, 1 × n/a",
+        "1.7 annotations a case (1 to 2)",
+        "56% of all pairs of a case and a rater are annotated",
         "2 groups that no case joins",
         "1.3 classes named a case",
         "2 gold cases",
     ]
     upload_report.counts(data)
-    assert said[2:] == ["Cases: 3", "Raters: 3", "Answers: 5", "Classes: 2"]
+    assert said[2:] == ["Cases: 3", "Raters: 3", "Annotations: 5", "Classes: 2"]
 
 
 def test_predictions_of_a_drop_and_side_files_are_counted():
@@ -682,7 +683,7 @@ def test_a_rater_got_worse_from_before_to_after(monkeypatch, said, drawn, alarm,
     monkeypatch.setitem(page._over_time.__globals__, "figures", draw)
     act = SimpleNamespace(acceptable=SimpleNamespace(said=lambda place: (".80 (.70 to .90)", "other")[place]))
     page._over_time(SimpleNamespace(panel=None, raters=("ann", "bob")), act, 0, "cusum", 0.05, LIGHT)
-    assert titles == [words] and said == ["3 answers without a date left out."]
+    assert titles == [words] and said == ["3 annotations without a date left out."]
 
 
 @pytest.mark.parametrize(
@@ -703,7 +704,7 @@ def test_what_is_most_unlike_the_pool_is_what_surely_exceeds_its_share_by_most(s
     pool = Answers(*np.array([[[0.8, 0.2], [0.29, 0.71]], [[0.7, 0.1], [0.2, 0.6]], [[0.9, 0.25], [0.4, 0.8]]]), OWN_N)
     raters_answers.show(SimpleNamespace(own=own, pool=pool, classes=("mole", "acne")))
     assert said[1] == "Most unlike the pool: **acne** where the others find mole, .50 (.35 to .70) against .20."
-    assert said[2].startswith("4 rows: of the rater's answers on a class")
+    assert said[2].startswith("4 rows: of the rater's annotations on a class")
 
 
 OWN_N = np.array([20.0, 10.0])
@@ -747,7 +748,7 @@ def test_overlap_counts_groups_pairs_and_classes_each_under_its_own_name(monkeyp
         "Classes that few raters share: 1",
     ]
     assert shown["lacking_pairs"].values.tolist() == [["a", "c", 1], ["b", "c", 2], ["a", "b", 4]]
-    assert "Cases by their number of answers: 12 with 1, 1,345 with 3." in said
+    assert "Cases by their number of annotations: 12 with 1, 1,345 with 3." in said
     assert list(shown["rater_coverage"]["group"]) == [1, 1, 2]
     assert list(shown["class_coverage"]["class"]) == ["y", "x"]  # the one that lacks most stands first
 
@@ -802,8 +803,8 @@ def test_raters_of_a_case_who_side_less_with_the_panel_have_their_own_share_and_
         raters_identified=True, n_raters=5, raters=("ann", "bob", "cem", "dan", "eve"), n_annotations=9,
         rater=np.array([2, 4, 3, 1, 1]), annotations_of=lambda case: range(5),
     )  # fmt: skip
-    said = one_case._doubted(data, 0).replace("annotations", "answers")
-    assert said.endswith("than their peers: dan (60% of 1,234 answers), bob (50% of 25 answers).")
+    said = one_case._doubted(data, 0)
+    assert said.endswith("than their peers: dan (60% of 1,234 annotations), bob (50% of 25 annotations).")
 
 
 def test_the_header_of_a_case_has_its_own_certainty_and_number_of_answers(said):
@@ -811,7 +812,7 @@ def test_the_header_of_a_case_has_its_own_certainty_and_number_of_answers(said):
     data = SimpleNamespace(cases=("a", "b", "c"), annotations_of=lambda case: range(case + 1))
     result = SimpleNamespace(certainty=np.array([[0.81, 0.9]]), se=np.array([[0.02, 0.03]]))
     page._header(data, np.array([2, 1, 0]), 1, result)
-    assert said == ["Case b · certainty .81 ± .02 · 2 answers"]
+    assert said == ["Case b · certainty .81 ± .02 · 2 annotations"]
 
 
 def test_what_was_reviewed_stands_on_a_case_with_its_steps(said):
@@ -826,7 +827,8 @@ def test_what_was_reviewed_stands_on_a_case_with_its_steps(said):
         "**Review**",
         "Decided: **x**, by Bob, 2023-11-14 22:13 UTC · 80% sure",
         "Ada: **x** (blind, at first y)",
-        "2 steps, the last by Bob, 2023-11-14 22:13 UTC. It stands beside the answers and is not counted among them.",
+        "2 steps, the last by Bob, 2023-11-14 22:13 UTC. "
+        "It stands beside the annotations and is not counted among them.",
     ]
 
 
@@ -893,7 +895,7 @@ def test_the_title_of_prevalence_has_vote_and_model_each_with_its_own_number(sai
     vote = replace(vote, prevalence=np.array([0.6, 0.4]))
     models_parts.prevalence([shown], shown, vote, LIGHT)
     words = drawn["prevalence"].layout.title.text.replace("<br>", " ")
-    assert words == f"“{vote.classes[1]}”: 40.0% of cases by vote, 25.0% (21.1% to 28.9%) by {shown.title}"
+    assert words == f"“{vote.classes[1]}”: 40.0% of cases by majority vote, 25.0% (21.1% to 28.9%) by {shown.title}"
 
 
 def test_several_models_agree_on_cases_and_put_a_prevalence_between_the_least_and_the_most(fitted):
@@ -1041,7 +1043,7 @@ def test_rankings_that_count_by_their_first_choice_are_counted_with_those_left_o
     view = SimpleNamespace(n_annotations=1234)
     monkeypatch.setattr(widgets.cached, "class_view", lambda data, threshold: (view, 56))
     assert widgets.class_view(SimpleNamespace(kind="ranking")) is view
-    assert "1,234 annotations used" in said[0].replace("answers", "annotations") and "56 with a tied first" in said[0]
+    assert "1,234 annotations used" in said[0] and "56 with a tied first" in said[0]
 
 
 def test_the_table_of_raters_says_how_many_of_all_it_shows(monkeypatch, said, shown, left):

@@ -52,7 +52,7 @@ def test_an_export_is_understood_as_it_is_dropped_and_used_by_one_click(name):
     n_cases, n_raters, n_answers = HOLDS[name]
     app = dropped(*EXPORTS[name])
     assert not app.error
-    assert app.button(key="use").label == f"Use {n_answers} answers"
+    assert app.button(key="use").label == f"Use {n_answers} annotations"
     assert f"{n_cases} cases · {f'{n_raters} raters' if n_raters else 'raters not named'}" in texts(app)
     use(app)
     assert "is in use." in app.success[0].value
@@ -66,13 +66,13 @@ def test_a_rater_that_is_not_recognised_is_asked_for_before_anything_is_shown_as
     assert "who" in app.info[0].value
     assert not [button for button in app.button if button.key == "use"]
     widget(app, "selectbox", "rater_column").set_value("who").run()
-    assert done(app).button(key="use").label == "Use 24 answers"
+    assert done(app).button(key="use").label == "Use 24 annotations"
     assert "8 cases · 3 raters" in texts(app)
 
 
 def test_answers_may_be_said_to_be_anonymous():
     app = dropped(("few.csv", b"case,class\n1,x\n1,y\n2,x\n"))
-    widget(app, "selectbox", "rater_column").set_value("(none: answers are anonymous)").run()
+    widget(app, "selectbox", "rater_column").set_value("(none: annotations are anonymous)").run()
     assert "raters not named" in texts(done(app))
     assert "2 cases" in texts(use(app)) or app.metric[0].value == "2"
 
@@ -88,7 +88,7 @@ def test_what_was_said_of_a_file_is_offered_for_the_next_of_its_shape():
     use(app)
     again = dropped(("later.csv", ODD.replace(b"L1,", b"L99,")))
     assert "rater: **who**" in texts(again)
-    assert "“cannot tell” is no answer" in texts(again)
+    assert "“cannot tell” is no annotation" in texts(again)
     assert not [button for button in again.button if button.key == "use"]
     widget(again, "toggle", "as_last_time").set_value(True).run()
     assert done(again).button(key="use").label == label
@@ -109,7 +109,7 @@ def test_classes_alike_are_merged_into_the_commonest_spelling():
     assert "3 classes" in texts(app)
     widget(app, "toggle", "alike").set_value(True).run()
     assert "2 classes" in texts(done(app))
-    assert "'Yes' is now 'yes' (2 answers)." in texts(app)
+    assert "'Yes' is now 'yes' (2 annotations)." in texts(app)
 
 
 def test_a_question_is_chosen_and_names_the_data():
@@ -122,10 +122,10 @@ def test_a_class_table_with_display_names_leaves_the_answers_where_they_are():
     """Renaming goes by the names of the file, whatever the class table shows."""
     table = b"class,display name,risk\ncalm,Calm (no alarm),low\nangry,Angry,high\n"
     app = dropped(EXPORTS["long"][0], ("classes.csv", table))
-    assert app.button(key="use").label == "Use 24 answers"
+    assert app.button(key="use").label == "Use 24 annotations"
     assert "risk levels known" in texts(app)
     widget(app, "toggle", "ordinal").set_value(True).run()
-    assert done(app).button(key="use").label == "Use 24 answers"
+    assert done(app).button(key="use").label == "Use 24 annotations"
 
 
 def test_a_wrong_recognition_is_overruled_and_a_wrong_overruling_taken_back():
@@ -135,7 +135,7 @@ def test_a_wrong_recognition_is_overruled_and_a_wrong_overruling_taken_back():
     widget(app, "selectbox", "format-").set_value("transposed").run()
     assert "3 cases" in texts(done(app))
     widget(app, "selectbox", "format-").set_value(None).run()
-    assert done(app).button(key="use").label == "Use 24 answers"
+    assert done(app).button(key="use").label == "Use 24 annotations"
 
 
 def test_a_change_of_layout_shows_at_once():
@@ -146,9 +146,9 @@ def test_a_change_of_layout_shows_at_once():
 
 def test_rows_left_out_stand_with_their_line_and_reason():
     app = dropped(("few.csv", b"case,rater,class\n1,a,x\n1,b,\n2,a,y\n2,b,x\n"))
-    assert app.button(key="use").label == "Use 3 answers, leave out 1 row"
+    assert app.button(key="use").label == "Use 3 annotations, leave out 1 row"
     table = next(frame.value for frame in app.dataframe if list(frame.value.columns) == ["line", "reason"])
-    assert table.to_numpy().tolist() == [[3, "no answer"]]
+    assert table.to_numpy().tolist() == [[3, "no annotation"]]
 
 
 def test_a_bad_file_is_followed_by_a_good_one():
@@ -156,7 +156,7 @@ def test_a_bad_file_is_followed_by_a_good_one():
     assert "breaks off" in app.error[0].value
     dropped(*EXPORTS["long"], app=app)
     assert not app.error
-    assert app.button(key="use").label == "Use 24 answers"
+    assert app.button(key="use").label == "Use 24 annotations"
 
 
 def test_numbers_are_asked_about_and_are_no_scale_until_the_user_says_so():

@@ -27,7 +27,7 @@ _TELLING: tuple[Role, ...] = ("answer", "gold", "confidence", "rank")
 class CaseTexts:
     """Takes the data of cases one after another; the first of a case counts.
 
-    What may be an answer is left out: who reads a case blind is not to see it.
+    What may be an annotation is left out: who reads a case blind is not to see it.
     """
 
     def __init__(self) -> None:

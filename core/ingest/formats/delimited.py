@@ -25,7 +25,7 @@ _COMMENT, _AFTER_QUOTE, _BLANK = 1, 2, 4
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How the fields of a file are set apart. ``quote`` is empty where none is used."""
+    """How the fields of a file are separated. ``quote`` is empty where none is used."""
 
     delimiter: str
     quote: str
@@ -87,7 +87,7 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
         _refuse_markup(content)
         raise InputError(
             f"Only one column was found ({names[0]!r}).",
-            "A table needs at least a case and an answer; the delimiter may be comma, semicolon, tab or bar.",
+            "A table needs at least a case and an annotation; the delimiter may be comma, semicolon, tab or bar.",
         )
     if indices.size == 0:
         raise InputError("The file has a header but no rows.", "Choose a file with at least one row of data.")

@@ -91,7 +91,7 @@ def open_source(
     if not tables:
         raise InputError(
             "No file holds annotations." + (f" {notes[0]}" if notes else ""),
-            "Add the table of cases, raters and answers; side files alone are not enough.",
+            "Add the table of cases, raters and annotations; side files alone are not enough.",
         )
     source = _from_tables(tables, side, wanted, plainly)
     return _with_notes(source, notes)
@@ -122,7 +122,7 @@ def _all_tables(
     has_header: bool | None,
     progress: Progress | None,
 ) -> tuple[list[tuple[str, RawTable]], SideFiles, list[str]]:
-    """Tables of answers in all files, what stands beside them, and the notes."""
+    """Tables of annotations in all files, what stands beside them, and the notes."""
     of_json: list[tuple[str, RawTable]] = []
     if jsons:
         of_json.append((jsons[0].name, read_lists(jsons) or read_records(jsons, progress)))
@@ -135,7 +135,7 @@ def _all_tables(
         return tables, beside
 
     tables, beside = opened(True, notes)
-    if not tables and beside.cases is not None:  # texts and answers in one table
+    if not tables and beside.cases is not None:  # texts and annotations in one table
         notes = []
         tables, beside = opened(False, notes)
     return tables, beside, notes
@@ -284,7 +284,7 @@ def _tables_of(
     *,
     cases: bool = True,
 ) -> tuple[list[tuple[str, RawTable]], SideFiles]:
-    """Tables of answers in a file; what is a side file joins ``side``, what is neither is told in ``notes``.
+    """Tables of annotations in a file; what is a side file joins ``side``, what is neither is told in ``notes``.
 
     Without ``cases`` no table counts as one of cases.
     """

@@ -39,7 +39,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
     named = [stem.casefold() not in _NO_RATER for stem in stems]
     if len(files) > 1 and any(named) and not all(named):
         left = ", ".join(file.name for file, kept in zip(files, named, strict=True) if not kept)
-        notes.append(f"{left} was skipped: it holds the answers of all raters without saying whose they are.")
+        notes.append(f"{left} was skipped: it holds the annotations of all raters without saying whose they are.")
         files = [file for file, kept in zip(files, named, strict=True) if kept]
         stems = [stem for stem, kept in zip(stems, named, strict=True) if kept]
     elif len(files) == 1:

@@ -23,7 +23,7 @@ def looks_like_header(header: list[str], head: list[list[str]]) -> bool:
         return True
     for column, name in enumerate(header):
         values = {row[column].strip() for row in head if column < len(row) and row != header}
-        # Answers and raters may be words that also name columns ("doctor 1"): what stands below again is no name.
+        # Annotations and raters may be words that also name columns ("doctor 1"): what stands below again is no name.
         if (name.strip() and name.strip() in values) or (_is_number(name) and not known):
             return False
     return True
@@ -70,7 +70,7 @@ def column_names(header: list[str], n_columns: int, line: int, head: list[list[s
             places = " and ".join(str(number) for number, other in enumerate(names, 1) if other == name)
             raise InputError(
                 f"The header names {name!r} {count} times (columns {places}).",
-                "Give each column a name of its own, so that no answers are mixed up.",
+                "Give each column a name of its own, so that no annotations are mixed up.",
                 line=line,
             )
     return names

@@ -90,7 +90,7 @@ def open_json(name: str, content: bytes) -> JsonFile:
         raise InputError(f"{name}: {_WRONG[wrong]}", _REMEDY[wrong], line=int(line))
     start, stop, lines = found
     if len(start) == 0:
-        raise InputError(f"{name} holds JSON without any record.", "Export again with the answers in it.")
+        raise InputError(f"{name} holds JSON without any record.", "Export again with the annotations in it.")
     if len(start) > MOST_RECORDS:
         raise InputError(f"{name} holds {len(start):,} records, the limit is {MOST_RECORDS:,}.", "Use Parquet.")
     if shape == "lines" and len(start) == 1:

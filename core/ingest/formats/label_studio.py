@@ -60,11 +60,11 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
                 asked.answer(name, blocks, kind)
                 if annotation.get("ground_truth") is True and blocks and len(blocks[0]) == 1:
                     gold.setdefault(name, {})[case] = blocks[0][0]
-    notes = [f"Answers of type {name} were skipped ({count:,})." for name, count in sorted(passed.items())]
+    notes = [f"Annotations of type {name} were skipped ({count:,})." for name, count in sorted(passed.items())]
     if n_untouched:
-        notes.append(f"{plural(n_untouched, 'answer')} came from a model and the rater left them as they were.")
+        notes.append(f"{plural(n_untouched, 'annotation')} came from a model and the rater left them as they were.")
     if gold:
-        notes.append("Annotations marked as ground truth are gold, and still count as answers.")
+        notes.append("Annotations marked as ground truth are gold, and still count as those of a rater.")
     questions = tuple(replace(question, gold=gold.get(question.name)) for question in asked.questions(notes))
     return Source(NAME, TITLE, recognise(files) or "said so", questions, SideFiles(cases=shown.table()))
 

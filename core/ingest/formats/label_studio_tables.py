@@ -1,4 +1,4 @@
-"""Label Studio, CSV and JSON-MIN: one row per annotation; answers are plain text or JSON in a cell."""
+"""Label Studio, CSV and JSON-MIN: one row per annotation; annotations are plain text or JSON in a cell."""
 
 from collections.abc import Sequence
 
@@ -31,7 +31,7 @@ def read(raw: RawTable, *, word: str = "row") -> Source:
     if not candidates:
         candidates = [column for column in columns if column not in _AFTER and column != "id"]
     if not candidates:
-        raise InputError("No column holds answers.", "Export again with the results in it.")
+        raise InputError("No column holds annotations.", "Export again with the results in it.")
     data = [column for column in columns if column not in (*candidates, *_AFTER, "id")]
     wanted = ("id", "annotator", "annotation_id", "created_at", *candidates, *data)
     cells = {name: raw.table[name].to_pylist() for name in wanted if name in columns}
@@ -59,6 +59,6 @@ METHOD = reader_method(
     Reader(NAME, TITLE, "table", recognise, read),
     90,
     plainly="Annotations of Label Studio as a table.",
-    exactly="Label Studio, CSV and JSON-MIN: one row per annotation; answers are plain text or JSON in a cell.",
+    exactly="Label Studio, CSV and JSON-MIN: one row per annotation; annotations are plain text or JSON in a cell.",
     source="Label Studio, export formats CSV and JSON-MIN",
 )

@@ -10,7 +10,7 @@ KINDS = ("choices", "rating", "taxonomy", "ranker", "number", "pairwise")
 
 
 def answer_in(value: object) -> Answer | None:
-    """The blocks of classes in a value and what kind of answer it is; None where it is no answer of a known kind."""
+    """The blocks of classes in a value and its kind of annotation; None where it is of no known kind."""
     if not isinstance(value, dict):
         return None
     if isinstance(choices := value.get("choices"), list):

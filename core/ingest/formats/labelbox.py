@@ -1,4 +1,4 @@
-"""Labelbox, NDJSON: data rows with the labels of each project; radio and checklist answers."""
+"""Labelbox, NDJSON: data rows with the labels of each project; radio and checklist annotations."""
 
 from collections.abc import Iterator, Sequence
 
@@ -85,6 +85,6 @@ METHOD = reader_method(
     Reader(NAME, TITLE, "json", recognise, read),
     20,
     plainly="Data rows of Labelbox with the labels of each project.",
-    exactly="Labelbox, NDJSON: data rows with the labels of each project; radio and checklist answers.",
+    exactly="Labelbox, NDJSON: data rows with the labels of each project; radio and checklist annotations.",
     source="Labelbox, export format NDJSON",
 )

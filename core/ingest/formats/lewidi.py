@@ -46,7 +46,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
 
 
 def _annotations(case: dict) -> Iterator[tuple[str, object]]:
-    """Annotator and answer. Strings are lists set apart by commas; an object names its annotators."""
+    """Annotator and what they gave. Strings are lists separated by commas; an object names its annotators."""
     annotators, annotations = case.get("annotators"), case.get("annotations")
     if isinstance(annotations, dict):
         yield from annotations.items()

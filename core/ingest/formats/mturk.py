@@ -30,14 +30,14 @@ def recognise(columns: Sequence[str]) -> str | None:
 
 
 def read(raw: RawTable, *, with_rejected: bool = False) -> Source:
-    """Every answer field is a question; boxes of one field (`Answer.mood.happy`, `Answer.mood.sad`) are one.
+    """Every field of answers is a question; boxes of one field (`Answer.mood.happy`, `Answer.mood.sad`) are one.
 
     Rejected assignments are dropped rows unless ``with_rejected``.
     """
     fields = [column for column in raw.columns if column.startswith("Answer.")]
     inputs = [column for column in raw.columns if column.startswith("Input.")]
     if not fields:
-        raise InputError("No column Answer.* holds answers.", "Download the results of the batch again.")
+        raise InputError("No column Answer.* holds annotations.", "Download the results of the batch again.")
     named = ("HITId", "WorkerId", "AssignmentId", "AssignmentStatus", "SubmitTime")
     cells = {name: raw.table[name].to_pylist() for name in (*named, *fields, *inputs) if name in raw.columns}
     nothing = [""] * raw.table.num_rows

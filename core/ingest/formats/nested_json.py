@@ -31,7 +31,7 @@ def read(
     progress: Progress | None = None,
     others: Sequence[tuple[str, bytes]] = (),
 ) -> Source:
-    """Rankings of every case. Nobody is named, so place n says nothing of who answered: raters are not identified.
+    """Rankings of every case. Nobody is named, so place n says nothing of who annotated: raters are not identified.
 
     Parameters
     ----------

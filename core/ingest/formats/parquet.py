@@ -57,7 +57,7 @@ def read_parquet(content: bytes, progress: Callable[[float], None] | None = None
 
 
 def as_text(table: pa.Table, progress: Callable[[float], None] | None = None) -> RawTable:
-    """A table of any types as one of text; lists are taken apart where answers stand in them. See `read_parquet`."""
+    """A table of any types as one of text; lists are taken apart where they hold annotations. See `read_parquet`."""
     if len(set(table.column_names)) < table.num_columns:
         raise InputError("Two columns have the same name.", "Give each column a name of its own.")
     if table.num_rows == 0:
@@ -81,7 +81,7 @@ def as_text(table: pa.Table, progress: Callable[[float], None] | None = None) ->
     del table, column
     pa.default_memory_pool().release_unused()  # what decoding took, for the next steps
     if len(names) < 2:
-        raise InputError("There are fewer than two columns of plain values.", "A table needs a case and an answer.")
+        raise InputError("There are fewer than two columns of plain values.", "A table needs a case and an annotation.")
     return RawTable(pa.table(columns, names=names), line, tuple(dropped), tuple(notes), places=places)
 
 
@@ -124,7 +124,7 @@ def _is_list(type_: pa.DataType) -> bool:
 def _without_lists(
     table: pa.Table, line: np.ndarray
 ) -> tuple[pa.Table, np.ndarray, RowLocations | None, list[Dropped], list[str]]:
-    """One row for each entry of the lists, where raters or answers stand in lists; else the table as it is."""
+    """One row for each entry of the lists, where raters or annotations stand in lists; else the table as it is."""
     lists = [field.name for field in table.schema if _is_list(field.type)]
     plain = [field.name for field in table.schema if not pa.types.is_nested(field.type)]
     guess = guess_mapping(plain + lists)
@@ -133,7 +133,7 @@ def _without_lists(
     complete = without.layout == "wide" or (without.rater and without.answer)
     if complete or not roles & set(lists):
         return table, line, None, [], []
-    # Lists that do not go along with the answers, such as words of a sentence, are skipped.
+    # Lists that do not go along with the annotations, such as words of a sentence, are skipped.
     lead = guess.answer if guess.answer in lists else guess.rater
     lengths = pc.fill_null(pc.list_value_length(table[lead]), 0).to_numpy()
     others = {name: pc.fill_null(pc.list_value_length(table[name]), 0).to_numpy() for name in lists}
@@ -141,11 +141,13 @@ def _without_lists(
     together = [name for name in lists if name in needed or (others[name] == lengths).all()]
     sound = np.all([others[name] == lengths for name in together], axis=0) & (lengths > 0)
     dropped = [
-        Dropped(int(line[row]), "no answer" if lengths[row] == 0 else "its lists differ in length")
+        Dropped(int(line[row]), "no annotation" if lengths[row] == 0 else "its lists differ in length")
         for row in np.flatnonzero(~sound)
     ]
     if not sound.any():
-        raise InputError("In no row the lists of raters and answers have one length.", "Look at how they were written.")
+        raise InputError(
+            "In no row the lists of raters and annotations have one length.", "Look at how they were written."
+        )
     table, line, lengths = table.filter(pa.array(sound)), line[sound], lengths[sound]
     row = np.repeat(np.arange(len(lengths)), lengths)
     columns = {name: table[name].take(pa.array(row)) for name in plain}

@@ -73,8 +73,8 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
         notes.append(
             "Raters are told apart by their files."
             if len(files) > 1
-            else "No record names its rater: all were taken for the answers of one. Export each session, or one file "
-            "for each rater."
+            else "No record names its rater: all were taken for the annotations of one. Export each session, or one "
+            "file for each rater."
         )
     return Source(NAME, TITLE, recognise(files) or "said so", asked.questions(notes), SideFiles(cases=shown.table()))
 

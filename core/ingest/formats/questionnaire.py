@@ -1,4 +1,4 @@
-"""Annotations gathered one by one into one long table for each question, with the place of every answer."""
+"""Annotations gathered one by one into one long table for each question, with the place of each."""
 
 import json
 import math
@@ -185,7 +185,7 @@ class Questionnaire:
         if not found:
             first = next(iter(self._dropped.values()), "")
             raise InputError(
-                "The file holds no answer that could be read.",
+                "The file holds no annotation that could be read.",
                 f"Export again with the annotations in it{f' (the first one: {first})' if first else ''}.",
             )
         return found
@@ -223,9 +223,9 @@ class Questionnaire:
         answer = "score" if kind == "score" else "class"
         columns[answer] = asked.answer.taken(np.flatnonzero(keep))
         if not identified:
-            notes = (*notes, "No answer says whose it is: raters are anonymous, and statistics per rater are off.")
+            notes = (*notes, "No annotation says whose it is: raters are anonymous, and statistics per rater are off.")
         if asked.ranked and asked.kind != "ranking":
-            notes = (*notes, "Some answers hold several classes: those are read as tied for the first place.")
+            notes = (*notes, "Some annotations hold several classes: those are read as tied for the first place.")
         at = RowLocations(
             self._words,
             tuple(number[annotation] for number in places.numbers),
@@ -235,7 +235,7 @@ class Questionnaire:
         roles: dict[str, Any] = {role: role for role in ("time", "group", "rank") if role in columns}
         reasons_why = dict.fromkeys(("case", "rater", "answer", *roles), "the format says so") | why
         if not identified:
-            reasons_why["anonymous"] = "no answer names its rater"
+            reasons_why["anonymous"] = "no annotation names its rater"
         return Question(
             name,
             RawTable(pa.table(columns), line[annotation], dropped, (), places=at),

@@ -59,7 +59,7 @@ class RawTable:
     has_header : bool
         False where the columns had no names and were numbered.
     decimal_comma : bool
-        True where 1,5 can only be one and a half: the fields are set apart by semicolon.
+        True where 1,5 can only be one and a half: the fields are separated by semicolon.
     places : RowLocations or None
         Where each row stands, when its line does not say it.
     """

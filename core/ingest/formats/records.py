@@ -58,11 +58,11 @@ def read_records(files: Sequence[JsonFile], progress: Progress | None = None) ->
     return RawTable(table, np.array(lines, np.int64), tuple(dropped), (), places=places)
 
 
-_REMEDY = "Write an array of objects, or one object a line, with the case, the rater and the answer by name."
+_REMEDY = "Write an array of objects, or one object a line, with the case, the rater and the annotation by name."
 
 
 def read_lists(files: Sequence[JsonFile], progress: Progress | None = None) -> RawTable | None:
-    """Records whose raters or answers stand in lists of equal length, a row for each entry; None where they do not."""
+    """Records whose raters or annotations stand in lists of equal length, a row for each entry; None elsewhere."""
     first = next((record for record in all_heads(files) if isinstance(record, dict)), {})
     if not any(isinstance(value, list) for value in first.values()):
         return None

@@ -61,7 +61,7 @@ def read_side_file(name: str, content: bytes, kind: SideKind) -> SideFiles:
         needs = {
             "cases": "a case and a text, image, group or date",
             "classes": "a class and a risk, order or display name",
-            "gold": "a case and its known class, each case once",
+            "gold": "a case and its gold class, each case once",
         }[kind]
         raise InputError(
             f"{name} has no columns for this ({', '.join(map(repr, raw.columns[:8]))}).", f"It needs {needs}."
@@ -110,7 +110,7 @@ def read_pictures(name: str, content: bytes) -> SideFiles:
 
 
 def recognise_side(name: str, raw: RawTable, content: bytes) -> SideFiles | None:
-    """What a table among several files is beside the answers; None where it may hold the answers itself.
+    """What a table among several files is beside the annotations; None where it may hold the annotations itself.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def _classes(raw: RawTable) -> SideFiles | None:
 
 
 def _gold(raw: RawTable) -> SideFiles | None:
-    """Known classes: a column of cases, each once, and one of classes."""
+    """Gold classes: a column of cases, each once, and one of classes."""
     guess = guess_mapping(raw.columns)
     case = guess.case or (raw.columns[0] if len(raw.columns) == 2 else None)
     gold = next((column for column in raw.columns if likeness(column, "gold") == 2), guess.answer)

@@ -19,15 +19,15 @@ class Question:
     mapping : Mapping
         Complete where the format says what is what; for plain tables the likeliest guess, which may lack a column.
     kind : {"class", "ranking", "score"} or None
-        What an answer is; None leaves it to the answers.
+        What an annotation is; None leaves it to the annotations.
     classes : tuple of str or None
         The closed list in its order, where the file declares one.
     ordinal : bool
         Whether the order of the classes means something.
     raters_identified : bool
-        False where a rater's name or place says nothing about who answered.
+        False where a rater's name or place says nothing about who annotated.
     gold : dict or None
-        Known class by case id, where annotations are marked as the truth.
+        Gold class by case id, where annotations are marked as the truth.
     notes : tuple of str
         What the reader found out and the user should know.
     """
@@ -58,7 +58,7 @@ class Source:
     questions : tuple of Question
         At least one; several where the user has to choose.
     side : SideFiles
-        What the files say beside the answers: texts of cases, risk of classes, gold.
+        What the files say beside the annotations: texts of cases, risk of classes, gold.
     notes : tuple of str
         Files that were skipped, and the like.
     """

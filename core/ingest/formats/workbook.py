@@ -68,7 +68,7 @@ def read_workbook(name: str, content: bytes, *, has_header: bool | None = None) 
         ) from None
     if not found:
         raise InputError(
-            f"{name}: no sheet holds a table. {' '.join(reasons[:3])}", "A table needs a case and an answer."
+            f"{name}: no sheet holds a table. {' '.join(reasons[:3])}", "A table needs a case and an annotation."
         )
     return found
 

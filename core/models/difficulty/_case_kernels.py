@@ -1,8 +1,9 @@
-"""What draws of the parameters say of cases: probability of their answers, true class, effects; and of new cases.
+"""What draws of the parameters say of cases: probability of their annotations, true class, effects; and of new cases.
 
-The posterior of a node g of the grid, given the answers of a case, is Σ_z π_z w_g Π_a p_zg(a) over its sum; averaged
-over draws it is that of the effects. P(right) on a case not seen is Σ_g w_g (λ_g + (1 - λ_g) logit⁻¹(δ_g (α - β_g))).
-Leaving out one answer of probability p weighs a draw by 1 / p (Vehtari et al. 2017, eq. 8), here averaged over effects.
+The posterior of a node g of the grid, given the annotations of a case, is Σ_z π_z w_g Π_a p_zg(a) over its sum;
+averaged over draws it is that of the effects. P(right) on a case not seen is Σ_g w_g (λ_g + (1 - λ_g) logit⁻¹(δ_g (α -
+β_g))). Leaving out one annotation of probability p weighs a draw by 1 / p (Vehtari et al. 2017, eq. 8), here averaged
+over effects.
 """
 
 import numpy as np
@@ -14,7 +15,7 @@ from .nodes import MOST_EXPONENT
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def pattern_probabilities(logit, alpha, ptr, cell, delta, nodes, first, last, log_p, positive):
-    """Per draw and pattern from ``first`` to ``last``: log probability of the answers and P(z = 1 | answers).
+    """Per draw and pattern from ``first`` to ``last``: log probability of the annotations and P(z = 1 | annotations).
 
     ``logit[draw]``, ``alpha[draw, rater, z]``; fills ``log_p`` and ``positive``, both [draw, pattern - first].
     """
@@ -32,7 +33,7 @@ def pattern_probabilities(logit, alpha, ptr, cell, delta, nodes, first, last, lo
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def node_posterior(logit, alpha, ptr, cell, delta, nodes, first, last, share):
-    """Posterior of the nodes given the answers, averaged over draws and true classes; adds to ``share[pattern, g]``."""
+    """Posterior of the nodes given the annotations, mean over draws and true classes; adds to ``share[pattern, g]``."""
     n_nodes = nodes.shape[1]
     table = np.empty((2, 2 * alpha.shape[1], n_nodes))
     work = np.empty((2, n_nodes))
@@ -66,10 +67,10 @@ def right_for_a_new_case(alpha, delta, nodes):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def harmonic_probabilities(logit, alpha, ptr, cell, delta, nodes, first, last, log_p):
-    """Per draw and answer of patterns ``first`` to ``last``: -ln E[1 / (π p_1 + (1 - π) p_0)].
+    """Per draw and annotation of patterns ``first`` to ``last``: -ln E[1 / (π p_1 + (1 - π) p_0)].
 
-    p_z is the probability of that answer at a node where the truth is z, and the expectation is over the posterior of
-    the node given all answers of the case. Fills ``log_p[draw, answer - ptr[first]]``.
+    p_z is the probability of that annotation at a node where the truth is z, and the expectation is over the posterior
+    of the node given all annotations of the case. Fills ``log_p[draw, annotation - ptr[first]]``.
     """
     n_nodes = nodes.shape[1]
     table = np.empty((2, 2 * alpha.shape[1], n_nodes))

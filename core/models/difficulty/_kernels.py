@@ -2,14 +2,15 @@
 
 Equation 2 of Han, Adıgüzel & Carpenter, "Crowdsourcing with Difficulty": P(right) = λ + (1 - λ) logit⁻¹(δ (α - β)), α
 the sensitivity where z = 1 and the specificity where z = 0 (the reduction printed for z = 0 has the sensitivity).
-With nodes g of weight w_g and answers a of a case, p(case) = Σ_z π_z Σ_g w_g Π_a p_zg(a), and, q the posterior of a
-node, d ln p / dα = Σ_z P(z | answers) Σ_g q_zg Σ_a d ln p_zg(a) / dα.
+With nodes g of weight w_g and annotations a of a case, p(case) = Σ_z π_z Σ_g w_g Π_a p_zg(a), and, q the posterior of a
+node, d ln p / dα = Σ_z P(z | annotations) Σ_g q_zg Σ_a d ln p_zg(a) / dα.
 
 Products stand outside of logs: exp(-δ(α - β)) is exp(-δα) exp(δβ), so no node costs a logarithm or an exponential. Only
-a product that underflows at every node is done again in logs. Expected answers per node are gathered first and
+a product that underflows at every node is done again in logs. Expected annotations per node are gathered first and
 multiplied by the slopes once at the end, which keeps all inner loops free of sums that cannot be vectorised.
 
-Layout: ``table[z, cell, g]`` is the probability of the answer of ``cell`` (2 * rater + answer); ``alpha[rater, z]``.
+Layout: ``table[z, cell, g]`` is the probability of the annotation of ``cell`` (2 * rater + annotation); ``alpha[rater,
+z]``.
 """
 
 import numpy as np
@@ -34,7 +35,7 @@ def odds_against(alpha, delta):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def fill_node_table(odds, nodes, table):
-    """Probability of each answer of each rater at each node."""
+    """Probability of each annotation of each rater at each node."""
     n_delta = odds.shape[2]
     block = nodes.shape[1] // n_delta
     for rater in range(odds.shape[0]):
@@ -53,7 +54,7 @@ def fill_node_table(odds, nodes, table):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def weigh(table, cell, start, stop, weight, work):
-    """Fill ``work`` with the joint probability of the answers and each node over exp(shift); shift, and the sum."""
+    """Fill ``work`` with the joint probability of the annotations and each node over exp(shift); shift, and the sum."""
     n_nodes = weight.size
     for g in range(n_nodes):
         work[g] = weight[g]
@@ -149,7 +150,7 @@ def likelihood_and_slopes(logit, alpha, ptr, cell, count, delta, nodes, slope):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def gather_slopes(odds, delta, nodes, table, expected, slope):
-    """Expected right and wrong answers at each node times the slopes of their log probabilities by α."""
+    """Expected right and wrong annotations at each node times the slopes of their log probabilities by α."""
     block = nodes.shape[1] // delta.size
     for rater in range(odds.shape[0]):
         for z in range(2):

@@ -1,7 +1,8 @@
-"""Difficulty models with annotations counted β times: classes of cases, and the probability of one more answer.
+"""Difficulty models with annotations counted β times: classes of cases, and the probability of one more annotation.
 
-``P_β(z, g | answers) ∝ π_z w_g Π_a p_zg(a)^β`` over the true class z and the nodes g of the case effects; of another
-answer y, ``p(y | answers) = Σ_zg P_β(z, g | answers) p_zg(y)``. ``table[z, cell, g]`` as in `_kernels`.
+``P_β(z, g | annotations) ∝ π_z w_g Π_a p_zg(a)^β`` over the true class z and the nodes g of the case effects; of
+another annotation y, ``p(y | annotations) = Σ_zg P_β(z, g | annotations) p_zg(y)``. ``table[z, cell, g]`` as in
+`_kernels`.
 """
 
 import numpy as np
@@ -24,7 +25,7 @@ def log_table(alpha, delta, nodes):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _joint(table, cell, ptr, case, fold, hidden, total):
-    """Fill ``total[z, g]`` with the log likelihood of the answers of a case that fold ``hidden`` does not hide."""
+    """Fill ``total[z, g]`` with the log likelihood of the annotations of a case that fold ``hidden`` does not hide."""
     total[:] = 0.0
     for a in range(ptr[case], ptr[case + 1]):
         if fold.size == 0 or fold[a] != hidden:
@@ -52,7 +53,7 @@ def _weigh(total, log_prevalence, log_weight, beta, work):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def tempered_positive(logit, table, nodes, ptr, cell, beta, first, last, positive):
-    """Fill ``positive[case]``, P_β(z = 1 | answers)."""
+    """Fill ``positive[case]``, P_β(z = 1 | annotations)."""
     log_weight = np.log(nodes[2])
     prevalence = both_ways(logit)
     log_prevalence = np.array([prevalence[2], prevalence[3]])

@@ -15,12 +15,12 @@ def one_against_rest(dataset: Dataset, positive: str | None = None) -> tuple[Dat
     Raises
     ------
     NotApplicableError
-        The answers are not single classes, there is one class only, or there are more than two and none is named.
+        The annotations are not single classes, there is one class only, or there are more than two and none is named.
     NotFoundError
         There is no class of that name.
     """
     if dataset.kind != "class":
-        raise NotApplicableError(f"Difficulty models need one class per answer; these are {dataset.kind}s.")
+        raise NotApplicableError(f"Difficulty models need one class per annotation; these are {dataset.kind}s.")
     if dataset.n_classes < 2:
         raise NotApplicableError("Difficulty models need two classes; only one is declared.")
     if positive is None:

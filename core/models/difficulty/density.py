@@ -107,8 +107,8 @@ class DifficultyDensity:
         if size > LARGEST_TABLE:
             raise LimitError(
                 f"Model {self.specification.tag} needs {size:,} numbers for {n_alpha:,} raters and up to "
-                f"{patterns.longest:,} answers on a case, more than the limit of {LARGEST_TABLE:,}. Use a model with "
-                "fewer case effects, such as AB or ABC, or model fewer raters."
+                f"{patterns.longest:,} annotations on a case, more than the limit of {LARGEST_TABLE:,}. Use a model "
+                "with fewer case effects, such as AB or ABC, or model fewer raters."
             )
         put(self, "nodes", nodes(on, counts))
         put(self, "ndim", 1 + n_alpha * (1 + on.bias) if on.bias or on.ability or not on.difficulty else 0)
@@ -182,8 +182,8 @@ class DifficultyDensity:
     def quantities(self, draws: np.ndarray) -> dict[str, np.ndarray]:
         """``prevalence`` of the positive class, and ``alpha_sens`` and ``alpha_spec``, or ``alpha`` where tied.
 
-        α are log-odds of a right answer on a case of no difficulty, shape (n_draws, n_raters), or (n_draws, 1) where
-        raters are alike. Empty for ABDE.
+        α are log-odds of a right annotation on a case of no difficulty, shape (n_draws, n_raters), or (n_draws, 1)
+        where raters are alike. Empty for ABDE.
         """
         if self.ndim == 0:
             return {}
@@ -196,7 +196,7 @@ class DifficultyDensity:
     def probabilities(
         self, draws: np.ndarray, first: int = 0, last: int | None = None, token: CancelToken | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Log probability of the answers, and P(z = 1 | answers), of patterns ``first`` to ``last``.
+        """Log probability of the annotations, and P(z = 1 | annotations), of patterns ``first`` to ``last``.
 
         Both of shape (n_draws, last - first).
 
@@ -236,7 +236,7 @@ class DifficultyDensity:
         return self.probabilities(draws)[0]
 
     def simulate(self, theta: np.ndarray, seed: int) -> np.ndarray:
-        """Answers of new cases of the same design, as codes of the two classes, int32, shape (n_annotations,)."""
+        """Annotations of new cases of the same design, as codes of the two classes, int32, shape (n_annotations,)."""
         rng = np.random.default_rng(seed)
         n_cases, case, on = self.dataset.n_cases, self.dataset.case_of_annotation, self.on
         logit, alpha = self.coefficients(np.asarray(theta)[None])

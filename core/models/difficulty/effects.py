@@ -53,7 +53,7 @@ def evenly_spaced(draws: np.ndarray, most: int) -> np.ndarray:
 def truth_of_cases(
     density: DifficultyDensity, draws: np.ndarray, level: float, token: CancelToken | None = None
 ) -> Truth:
-    """P(z = 1 | answers) averaged over at most 400 draws, with its sd and interval over them.
+    """P(z = 1 | annotations) averaged over at most 400 draws, with its sd and interval over them.
 
     Parameters
     ----------

@@ -96,7 +96,7 @@ def starting_points(density: DifficultyDensity) -> list[np.ndarray]:
 
 
 def vote_accuracy(density: DifficultyDensity) -> tuple[float, np.ndarray]:
-    """Share of positive answers per case, averaged; specificity and sensitivity against these shares, (n_alpha, 2).
+    """Share of positive annotations per case, averaged; specificity and sensitivity against these shares, (n_alpha, 2).
 
     Four pseudo-answers for each, three of them right, keep all strictly between 0 and 1.
     """

@@ -66,8 +66,8 @@ class DifficultyModel:
         Raises
         ------
         NotApplicableError
-            The answers are not single classes, there is none, the raters are anonymous and the model tells them apart,
-            or there are more than two classes and no positive one.
+            The annotations are not single classes, there is none, the raters are anonymous and the model tells them
+            apart, or there are more than two classes and no positive one.
         NotFoundError
             There is no class of the name ``positive``.
         LimitError
@@ -79,10 +79,10 @@ class DifficultyModel:
         two, code = one_against_rest(dataset, self.positive)
         check_size("A difficulty model", two)
         if two.n_annotations == 0:
-            raise NotApplicableError("A difficulty model needs at least one answer; there is none.")
+            raise NotApplicableError("A difficulty model needs at least one annotation; there is none.")
         if switches(self.tag).ability and not two.raters_identified:
             raise NotApplicableError(
-                f"The answers are anonymous, and model {self.tag} tells raters apart. Use ABCE or ABCDE."
+                f"The annotations are anonymous, and model {self.tag} tells raters apart. Use ABCE or ABCDE."
             )
         return at_its_mode(
             DifficultyDensity(two, Specification(self.tag, self.cooperative, self.as_published, code)), token
@@ -185,7 +185,7 @@ def _method(place: int, tag: str) -> Method:
         f"Difficulty {tag}",
         partial(DifficultyModel, tag),
         plainly="Some cases are hard for every rater: errors then come together.",
-        exactly="Logit of a right answer = discrimination × (ability − difficulty), with a floor for guessing; a "
+        exactly="Logit of a right annotation = discrimination × (ability − difficulty), with a floor for guessing; a "
         "letter of the tag takes a part away; effects of the case integrated by quadrature (Han, Adıgüzel & Carpenter "
         "2024).",
         sources=("Han, Adıgüzel & Carpenter, Crowdsourcing with Difficulty (2024)",),
@@ -207,7 +207,7 @@ def _method(place: int, tag: str) -> Method:
         n_parameters=lambda dataset: 1 + 2 * dataset.n_raters,
         variant=Variant("difficulty", "model", tag, "which of the eighteen difficulty models", tag == "AB", canonical),
         place=place,
-        # A baseline without a parameter: it is compared, and its answers are never taken for the truth.
+        # A baseline without a parameter: it is compared, and its annotations are never taken for the truth.
         is_truth=not _is_baseline(tag),
         warm=tag == "AB",
     )  # fmt: skip

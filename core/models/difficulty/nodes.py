@@ -2,8 +2,8 @@
 
 β by Gauss-Hermite up to 61 nodes. Beyond, an equidistant grid on ±8.5: the nodes of Gauss-Hermite spread like the root
 of their number, those of the grid fill in, and the trapezoid rule converges geometrically for what is analytic and
-vanishes at both ends, so hundreds of answers on a case are no obstacle. δ by Gauss-Hermite in ln δ, λ by Gauss-Jacobi:
-the likelihood of n answers is a polynomial of degree n in λ, for which (n + 1)/2 nodes are exact.
+vanishes at both ends, so hundreds of annotations on a case are no obstacle. δ by Gauss-Hermite in ln δ, λ by
+Gauss-Jacobi: the likelihood of n annotations is a polynomial of degree n in λ, for which (n + 1)/2 nodes are exact.
 """
 
 from collections.abc import Callable
@@ -49,7 +49,7 @@ FIRST_COUNTS = NodeCounts(0, 0, 0)  # stands for those of `first_counts`
 
 
 def first_counts(on: Switches, longest: int) -> NodeCounts:
-    """Where refinement begins for cases of at most ``longest`` answers."""
+    """Where refinement begins for cases of at most ``longest`` annotations."""
     exact = max(1, ceil((longest + 1) / 2))
     return NodeCounts(
         difficulty=15 if on.difficulty else 1,
@@ -82,7 +82,7 @@ def refined(
     evaluate : callable
         From numbers of nodes to the values that must not move.
     longest : int
-        Most answers of a case.
+        Most annotations of a case.
     tolerance : float
         In the unit of the values.
     """

@@ -2,8 +2,8 @@
 
 An annotation has the probability p = π p_1 + (1 - π) p_0 given the prevalence, its rater and the effects of its case;
 left out, its density is 1 / E[1 / p] over the posterior of them all. The authors average over draws of the effects.
-Here their expectation, given parameters and answers, is worked out on the grid, which is what their average tends to:
-nothing random is added, and importance weights are of parameters alone.
+Here their expectation, given parameters and annotations, is worked out on the grid, which is what their average tends
+to: nothing random is added, and importance weights are of parameters alone.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from .nodes import NodeCounts, Nodes, nodes, refined
 
 TOLERANCE = 1e-5
 _MOST_REFINEMENTS = 4
-_NEVER_EXACT = 10**9  # 1 / p is no polynomial in λ, however few the answers
+_NEVER_EXACT = 10**9  # 1 / p is no polynomial in λ, however few the annotations
 _CELLS_A_BLOCK = 4_000_000
 _CELLS_A_CHUNK = 2_000_000
 
@@ -47,9 +47,10 @@ def paper_score(density: DifficultyDensity, draws: np.ndarray, token: CancelToke
 def annotation_blocks(
     density: DifficultyDensity, draws: np.ndarray, token: CancelToken | None = None
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """-ln E[1 / p | draw, answers of the case] of annotations, (n_draws, m), and how many are alike, (m,); in blocks.
+    """-ln E[1 / p | draw, the case] of annotations, (n_draws, m), and how many are alike, (m,); in blocks.
 
-    Annotations by one rater of one answer are alike on cases with the same answers, without case effects on all cases.
+    Annotations by one rater of one annotation are alike on cases with the same annotations, without case effects on all
+    cases.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ def annotation_blocks(
 
 
 def _answers(density: DifficultyDensity) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Patterns whose answers are scored together: ``ptr``, ``cell`` and ``count``."""
+    """Patterns whose annotations are scored together: ``ptr``, ``cell`` and ``count``."""
     own, on = density.patterns, density.on
     if on.difficulty or on.discrimination or on.guessing:
         return own.ptr, own.cell, own.count
@@ -108,7 +109,7 @@ def _log_probabilities(
     patterns: tuple[int, int],
     token: CancelToken | None,
 ) -> np.ndarray:
-    """Of the answers of patterns from one number to another, shape (n_draws, m)."""
+    """Of the annotations of patterns from one number to another, shape (n_draws, m)."""
     ptr, cell = answers
     first, last = patterns
     logit, alpha = density.coefficients(draws)

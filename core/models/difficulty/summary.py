@@ -171,8 +171,8 @@ def _notes(density: DifficultyDensity, n_draws: int, n_truth: int, n_effects: in
             "The fit starts at the one on the side of the vote."
         )
     if size.size and size.max() < 2 and density.ndim:
-        notes.append("No case has two answers: prevalence and accuracy are told apart by the prior alone.")
+        notes.append("No case has two annotations: prevalence and accuracy are told apart by the prior alone.")
     if (size == 0).any():
         silent = plural(int((size == 0).sum()), "case")
-        notes.append(f"Without an answer: {silent}, with the prevalence as probability.")
+        notes.append(f"Without an annotation: {silent}, with the prevalence as probability.")
     return tuple(notes)

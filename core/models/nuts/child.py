@@ -138,7 +138,7 @@ def _awaited(sampler, watch, failed: list[Exception]):
         except TimeoutError:
             if watch.cancelled:
                 sampler.cancel()
-                raise Cancelled("Stopped on request.") from None
+                raise Cancelled("Cancelled.") from None
             if failed:
                 sampler.cancel()
                 return None
@@ -146,7 +146,7 @@ def _awaited(sampler, watch, failed: list[Exception]):
             if not failed and "initialization points" in str(error):
                 raise StartError(
                     "No chain could start: the posterior density overflows, or has no slope, wherever a chain could "
-                    "begin. Look for a rater or a class with very many answers of one kind, or use a simpler model."
+                    "begin. Look for a rater or a class with very many annotations of one kind, or use a simpler model."
                 ) from error
             if not failed:
                 raise

@@ -9,7 +9,7 @@ from ..result import RaterModelFit
 
 
 class CasePatterns(Protocol):
-    """Which cases share an answer pattern.
+    """Which cases share an annotation pattern.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Density(Differentiable, Protocol):
     ndim : int
         Number of coordinates.
     case_count : ndarray of int64, shape (n_patterns,)
-        Cases of each answer pattern; patterns of one case each where nothing collapses.
+        Cases of each annotation pattern; patterns of one case each where nothing collapses.
     patterns : CasePatterns
     """
 
@@ -91,7 +91,7 @@ class Density(Differentiable, Protocol):
         ...
 
     def simulate(self, theta: np.ndarray, seed: int) -> np.ndarray:
-        """Answers of a replicated dataset of the same design, new case effects and truths, shape (n_annotations,)."""
+        """Annotations of a replicated dataset of the same design, new effects and truths, shape (n_annotations,)."""
         ...
 
 

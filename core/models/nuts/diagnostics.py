@@ -117,7 +117,7 @@ def quantity_name(name: str, index: tuple[int, ...], dataset: Dataset) -> str:
     """
     words = _WORDS.get(name, name.replace("_", " "))
     if name in ("mu", "tau") and len(index) == 2:
-        return f"{words} ({dataset.classes[index[0]]} answered as {dataset.classes[index[1]]})"
+        return f"{words} ({dataset.classes[index[0]]} annotated as {dataset.classes[index[1]]})"
     if name == "prevalence":
         return f"{words} of {dataset.classes[index[0]]}" if index else words
     if not index or index[0] >= dataset.n_raters:
@@ -125,7 +125,7 @@ def quantity_name(name: str, index: tuple[int, ...], dataset: Dataset) -> str:
     rater = dataset.raters[index[0]]
     if len(index) == 3:
         answer = "rightly" if index[1] == index[2] else f"as {dataset.classes[index[2]]}"
-        return f"how often rater {rater} answers {dataset.classes[index[1]]} {answer}"
+        return f"how often rater {rater} annotates {dataset.classes[index[1]]} {answer}"
     return f"the {words} of rater {rater}"
 
 

@@ -46,7 +46,7 @@ def fit_by_map(
     seed: int = 0,
     token: CancelToken | None = None,
 ) -> BayesianFit:
-    """The first answer: one point of the posterior, its mode on its free coordinates unless another is given.
+    """The quick result: one point of the posterior, its mode on its free coordinates unless another is given.
 
     On these coordinates the mode of a Dirichlet posterior is its mean, not the mode on the simplex.
 

@@ -1,4 +1,4 @@
-"""A dataset of classes on its way to the sampler's process: answers travel, names of cases and raters do not."""
+"""A dataset of classes on its way to the sampler's process: annotations travel, names of cases and raters do not."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ def packed(dataset: Dataset) -> tuple[dict, dict[str, np.ndarray]]:
 
 
 def unpacked(settings: dict, arrays: dict[str, np.ndarray]) -> Dataset:
-    """The same answers; cases, raters and classes are named by number."""
+    """The same annotations; cases, raters and classes are named by number."""
     sizes = len(arrays["case_ptr"]) - 1, settings["n_raters"], settings["n_classes"]
     cases, raters, classes = (tuple(map(str, range(size))) for size in sizes)
     return Dataset(

@@ -202,7 +202,7 @@ def try_proposal(
 ):
     """One sweep's proposal, and whether it is accepted: always, save where fractional copies need the correction.
 
-    ``current`` is the correction of ``lam``. Returns the answer, and the correction of what is then in force.
+    ``current`` is the correction of ``lam``. Returns the result, and the correction of what is then in force.
     """
     propose(
         rater_ptr, block_ptr, member, whole, fraction, shape, ranked, lam, proposal, exposure, after, rate, table, count

@@ -8,7 +8,7 @@ import numpy as np
 
 CENTRE = (8.0, 2.0)
 STRENGTH = (np.log(10.0), 1.0)
-START = (8.75, 1.25)  # the mode where nobody has answered
+START = (8.75, 1.25)  # the mode where nobody has annotated
 _BOUNDS = ((-9.0, 12.0), (-9.0, 12.0))
 
 

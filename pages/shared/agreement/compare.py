@@ -25,17 +25,17 @@ _SEED = 0
 
 
 def warn_of_adaptive_collection(view: Dataset) -> None:
-    """Where cases that disagreed early were given more answers, all agreement is off, and the first two are not."""
+    """Where cases that disagreed early were given more annotations, all agreement is off, and the first two are not."""
     found = cached_agreement.adaptive(view)
     if not found.warn:
         return
     more = "more" if found.difference > 0 else "less"
     first, every = found.first_two[1], found.everything[1]
     st.warning(
-        f"Cases whose first two answers disagreed were {more} often given a third answer "
+        f"Cases whose first two annotations disagreed were {more} often given a third annotation "
         f"({found.more_disagree / found.n_disagree:.0%} against {found.more_agree / found.n_agree:.0%}). Agreement of "
-        "all answers is then that of a mixture of cases nobody chose. From the first two answers of each case alone, α "
-        f"is {with_interval(first.value, first.ci_low, first.ci_high)}, from all "
+        "all annotations is then that of a mixture of cases nobody chose. From the first two annotations of each case "
+        f"alone, α is {with_interval(first.value, first.ci_low, first.ci_high)}, from all "
         f"{with_interval(every.value, every.ci_low, every.ci_high)}: quote the first.",
         icon=":material/warning:",
     )
@@ -43,7 +43,7 @@ def warn_of_adaptive_collection(view: Dataset) -> None:
 
 def selections(view: Dataset, threshold: float | None) -> None:
     """Two selections side by side, and two coefficients on the same cases, with the interval of the difference."""
-    widgets.heading("Two selections of the answers", "bootstrap")
+    widgets.heading("Two selections of the annotations", "bootstrap")
     whole = state.whole().dataset
     offered = _offered(whole)
     names = list(offered)
@@ -195,7 +195,7 @@ def precision(view: Dataset, theme) -> None:
     bought = {curve.how: point for curve in curves for point in curve.points if point.extra == _BUYS}
     words = {how: _range(*point.width_range) for how, point in bought.items()}
     st.markdown(
-        f"The 95 % interval of SPA is **{number(now.width_range[1], 3)}** wide. {_BUYS} more answers make it "
+        f"The 95 % interval of SPA is **{number(now.width_range[1], 3)}** wide. {_BUYS} more annotations make it "
         f"**{words['new_cases']}** on new cases, **{words['present_cases']}** on the present ones."
     )
     widgets.plot(
@@ -206,8 +206,8 @@ def precision(view: Dataset, theme) -> None:
     for note in dict.fromkeys(curve.note for curve in curves if curve.note):
         st.caption(markdown(note[0].upper() + note[1:] + "."))
     st.caption(
-        "Raters are taken as interchangeable and new cases as like the present ones. More answers on the present cases "
-        "cannot make up for having seen few cases."
+        "Raters are taken as interchangeable and new cases as like the present ones. More annotations on the present "
+        "cases cannot make up for having seen few cases."
     )
     rows = [
         {
@@ -227,7 +227,7 @@ def precision(view: Dataset, theme) -> None:
     found = cached_agreement.adaptive(view)
     if found.difference is not None and not found.warn:
         st.caption(
-            f"Cases whose first two answers agreed and disagreed were given a third one about equally often "
+            f"Cases whose first two annotations agreed and disagreed were given a third one about equally often "
             f"({found.more_agree:,} of {found.n_agree:,}, {found.more_disagree:,} of "
-            f"{plural(found.n_disagree, 'case')}), so the answers that are missing do no harm."
+            f"{plural(found.n_disagree, 'case')}), so the annotations that are missing do no harm."
         )

@@ -17,12 +17,12 @@ MOST_ROWS = 500
 
 
 def by_class(view: Dataset, theme) -> None:
-    """Given one answer of a class, how probably a second one is of it too."""
+    """Given one annotation of a class, how probably a second one is of it too."""
     widgets.heading("Class by class", "specific agreement")
     found = cached_agreement.by_class(view)
     known = [(name, one) for name, one in zip(view.classes, found, strict=True) if one.value is not None]
     if not known:
-        st.write("No case has two answers.")
+        st.write("No case has two annotations.")
         return
     name, least = min(known, key=lambda pair: pair[1].value)
     widgets.plot(
@@ -31,7 +31,7 @@ def by_class(view: Dataset, theme) -> None:
             found,
             theme,
             f"Least agreed on: {plotly(shorten(name, 40))}, {with_interval(least.value, least.ci_low, least.ci_high)}",
-            "P(second answer is of it, given the first)",
+            "P(second annotation is of it, given the first)",
         ),
         "by_class",
         "Specific agreement of each class with its interval",
@@ -88,9 +88,9 @@ def cases(view: Dataset, theme) -> None:
 
 
 def over_time(view: Dataset, theme) -> None:
-    """Windows of cases by the date of their first answer."""
+    """Windows of cases by the date of their first annotation."""
     if view.time is None:
-        st.info("These answers have no dates. Choose their column when you open the file.", icon=":material/block:")
+        st.info("These annotations have no dates. Choose their column when you open the file.", icon=":material/block:")
         return
     by = st.segmented_control(
         "Windows",
@@ -121,9 +121,9 @@ def over_time(view: Dataset, theme) -> None:
         title = f"SPA was {first} in {plotly(known[0].label)} and is {last} in {plotly(known[-1].label)}"
     widgets.plot(more_figures.agreement_over_time(found, theme, title), "over_time", "Agreement by window of time")
     if not found.n_undated:
-        st.caption("n: cases with two answers or more.")
+        st.caption("n: cases with two annotations or more.")
     else:
-        st.caption(f"{plural(found.n_undated, 'case')} without a date left out. n: cases with two answers or more.")
+        st.caption(f"{plural(found.n_undated, 'case')} without a date left out. n: cases with two annotations or more.")
     rows = [
         {
             "window": window.label,

@@ -1,4 +1,4 @@
-"""Raters on the Agreement page: two by two, and each against the others."""
+"""Raters on the Agreement page: pairwise, and each against the others."""
 
 import numpy as np
 import pandas as pd
@@ -41,7 +41,7 @@ def pairs(view: Dataset, theme) -> None:
     if view.n_raters > MOST_RATERS:
         busiest = np.argsort(-np.bincount(view.rater, minlength=view.n_raters), kind="stable")[:MOST_RATERS]
         shown = view.select(raters=[view.raters[code] for code in np.sort(busiest)])
-        right.caption(f"The {MOST_RATERS} raters with most answers, of {view.n_raters:,}.")
+        right.caption(f"The {MOST_RATERS} raters with most annotations, of {view.n_raters:,}.")
     try:
         matrix, order = cached_agreement.pairs(shown, coefficient)
     except LimitError as error:
@@ -50,7 +50,7 @@ def pairs(view: Dataset, theme) -> None:
     if (matrix.n[np.triu_indices(len(matrix.raters), 1)] >= figures.FEW_PAIRS).any():
         _heatmap(matrix, order, f"pairs-{coefficient}-{shown.digest}", theme)
     else:
-        st.info(f"No two raters share {figures.FEW_PAIRS} answers or more: two raters alone cannot be compared here.")
+        st.info(f"No two raters share {figures.FEW_PAIRS} annotations or more: no two can be compared here.")
     _two(shown, matrix)
     rows = [
         (
@@ -92,7 +92,7 @@ def _say_what_is_shown(matrix) -> None:
     words = "Choose a cell to see the cases where two raters differ; the interval stands in the hover."
     if seldom:
         words += (
-            f" {seldom:,} of {plural(len(n), 'pair')} of raters share fewer than {figures.FEW_PAIRS} answers "
+            f" {seldom:,} of {plural(len(n), 'pair')} of raters share fewer than {figures.FEW_PAIRS} annotations "
             "and have no colour."
         )
     st.caption(words)
@@ -111,12 +111,12 @@ def _two(view: Dataset, matrix) -> None:
         return
     found = cases_of_disagreement(view, first, second)
     if not found.n:
-        st.write("The two never answered the same case.")
+        st.write("The two never annotated the same case.")
         return
     cases = len(np.unique(found.case))
     st.markdown(
         f"**{markdown(first)}** and **{markdown(second)}** differ on {len(found.case):,} of "
-        f"{plural(found.n, 'pair')} of answers ({plural(cases, 'case')}). Choose a row to open the case."
+        f"{plural(found.n, 'pair')} of annotations ({plural(cases, 'case')}). Choose a row to open the case."
     )
     frame = pd.DataFrame(
         {
@@ -172,7 +172,7 @@ def each(view: Dataset, theme) -> None:
         frame = frame.drop(columns=["with themselves", "cases repeated"])
     else:
         st.caption(
-            "Where raters answered a case again they agree with themselves on "
+            "Where raters annotated a case again they agree with themselves on "
             f"{with_interval(own.overall.value, own.overall.ci_low, own.overall.ci_high)} of pairs."
         )
     st.dataframe(
@@ -180,7 +180,8 @@ def each(view: Dataset, theme) -> None:
         hide_index=True,
         column_config=columns.shares("with the others", "with themselves")
         | columns.ends()
-        | columns.numbers("without this rater", "difference"),
+        | columns.numbers("without this rater", "difference")
+        | {"answers": "annotations"},
         key="by_rater_table",
     )
     widgets.download(frame, "Raters", "agreement_by_rater", "by_rater_table")

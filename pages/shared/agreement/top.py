@@ -1,4 +1,4 @@
-"""The top of the Agreement page: the coefficients that suit the answers, what each assumes, and which to quote."""
+"""The top of the Agreement page: the coefficients that suit the annotations, what each assumes, and which to quote."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -65,7 +65,7 @@ def show(found: Suitable, theme, shares: dict[str, float] | None) -> None:
             column_order=["coefficient", "value", "ci_low", "ci_high", "se", "n_cases", "n_annotations", "note"],
             column_config=columns.numbers("value", "se")
             | columns.ends()
-            | {"n_cases": "cases", "n_annotations": "answers"},
+            | {"n_cases": "cases", "n_annotations": "annotations"},
             key="coefficients",
         )
         widgets.download(frame, "Coefficients", "agreement", "agreement")
@@ -74,7 +74,7 @@ def show(found: Suitable, theme, shares: dict[str, float] | None) -> None:
 
 
 def _groups(found: Suitable) -> list[Group]:
-    """One line for each coefficient, SPA in its usual weighting; what counts differently stands apart."""
+    """One line for each coefficient, SPA in its default weighting; what counts differently stands apart."""
     main = [one for one in found.coefficients if one.name != SPA or one.weights == SPA_WEIGHTINGS[0]]
     if found.kind == "ordinal":
         by_rank = [one for one in main if one.weights in ("ordinal", "ordinal metric")]
@@ -129,7 +129,7 @@ def _quote(found: Suitable) -> None:
         return
     name = method_named("coefficient", one.name).title if one.name in INTRACLASS else figures.title_of(one)
     value = with_interval(one.value, one.ci_low, one.ci_high)
-    words = f"**To quote:** {markdown(name)} {value}, {plural(one.n_cases, 'case')}, {one.n_annotations:,} answers"
+    words = f"**To quote:** {markdown(name)} {value}, {plural(one.n_cases, 'case')}, {one.n_annotations:,} annotations"
     percent = found.percentage
     if percent is not None and percent.value is not None:
         words += f"; {_same_kind(percent)} {with_interval(percent.value, percent.ci_low, percent.ci_high)}"
@@ -173,7 +173,7 @@ def _apart(main: list[Coefficient], shares: dict[str, float] | None) -> str | No
         return None
     name, share = max(shares.items(), key=lambda pair: pair[1])
     if share > COMMON_SHARE:
-        why = f"{share:.0%} of the answers are “{markdown(name)}”: κ then counts much of the agreement as chance"
+        why = f"{share:.0%} of the annotations are “{markdown(name)}”: κ then counts much of the agreement as chance"
     else:
         why = (
             f"most of the {len(shares):,} classes are rare: AC1 takes guesses to be spread over all of them, κ does not"

@@ -10,7 +10,7 @@ from pages.shared.cache.remembered import remembered
 
 @remembered
 def suitable(dataset: Dataset, level: float = 0.95):
-    """The coefficients that make sense for these answers, and why others are left out."""
+    """The coefficients that make sense for these annotations, and why others are left out."""
     from core.agreement.probability import SPA_WEIGHTINGS
     from core.agreement.suitable import coefficients_for
 
@@ -19,7 +19,7 @@ def suitable(dataset: Dataset, level: float = 0.95):
 
 @remembered
 def class_shares(dataset: Dataset) -> dict[str, float]:
-    """Share of each class among the answers, first choices of rankings."""
+    """Share of each class among the annotations, first choices of rankings."""
     view, _ = dataset.as_classes()
     count = np.bincount(view.answer, minlength=view.n_classes)
     return dict(zip(view.classes, (count / max(1, count.sum())).tolist(), strict=True))
@@ -27,7 +27,7 @@ def class_shares(dataset: Dataset) -> dict[str, float]:
 
 @remembered
 def n_repeats(dataset: Dataset) -> int:
-    """Answers that repeat an earlier one of the same rater on the same case; none where raters are not known."""
+    """Annotations that repeat an earlier one of the same rater on the same case; none where raters are not known."""
     if not dataset.raters_identified:
         return 0
     case = np.repeat(np.arange(dataset.n_cases), np.diff(dataset.case_ptr))

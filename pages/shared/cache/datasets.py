@@ -276,7 +276,7 @@ def can_be_wide(dataset: Dataset) -> bool:
         return False
     try:
         wide_table(dataset)
-    except PluralityError:  # a rater answered a case twice, say: a cell holds only one answer
+    except PluralityError:  # a rater annotated a case twice, say: a cell holds only one annotation
         return False
     return True
 

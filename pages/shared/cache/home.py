@@ -1,4 +1,4 @@
-"""What Home computes by itself, kept by the content of the data, the parameters and the version."""
+"""What Home computes without being asked, kept by the content of the data, the parameters and the version."""
 
 from dataclasses import dataclass
 
@@ -40,7 +40,7 @@ def vote_shares(dataset: Dataset) -> tuple[Share, ...]:
 
 @remembered
 def vote_by_gold(dataset: Dataset):
-    """What known classes say of the majority vote; some annotated case has one."""
+    """What gold classes say of the majority vote; some annotated case has one."""
     from core.models.gold_measures import gold_measures
 
     return gold_measures(dataset, cached.majority(dataset))

@@ -98,10 +98,11 @@ def _doubted(dataset: Dataset, case: int) -> str:
         rater = int(dataset.rater[annotation])
         if low[rater] and rater not in names:
             who = f"rater {place}" if hidden else dataset.raters[rater]
-            names[rater] = f"{who} ({accuracy[rater]:.0%} of {vote.n_annotations[rater]:,} answers)"
+            names[rater] = f"{who} ({accuracy[rater]:.0%} of {vote.n_annotations[rater]:,} annotations)"
     if not names:
         return ""
-    return f" Over all cases, with the panel's vote less often than their peers: {', '.join(names.values())}."
+    lower = ", ".join(names.values())
+    return f" Over all cases, with the majority vote of the panel less often than their peers: {lower}."
 
 
 def _summary(result, risk) -> None:
@@ -154,7 +155,7 @@ def _bars(view: Dataset, draws, quantiles, point, by_mean: np.ndarray, colours: 
 def _simplex(view: Dataset, case: int, draws, by_mean: np.ndarray, theme, top: int = -1) -> None:
     names = {int(draws.classes[place]): view.classes[draws.classes[place]] for place in by_mean}
     if not names or len(names) + draws.n_rest == 1:
-        st.caption("There is one class only, or no answer that can be used: nothing to show on a triangle.")
+        st.caption("There is one class only, or no annotation that can be used: nothing to show on a triangle.")
         return
     if len(names) < TOP:
         _few_corners(view, draws, by_mean, names, theme)
@@ -292,7 +293,7 @@ def _models(dataset: Dataset, case: int, model: PlausibilityModel, reliability: 
     st.dataframe(
         pd.DataFrame(rows),
         hide_index=True,
-        column_config=columns.numbers("certainty", "± error", "mean plausibility", "other classes"),
+        column_config=columns.numbers("certainty", "mean plausibility", "other classes") | columns.fine("± error"),
         key="models_side_by_side",
     )
     st.caption(markdown("Each at its default reliability, the chosen one at the slider's."))

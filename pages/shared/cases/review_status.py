@@ -33,7 +33,7 @@ def show(whole: Dataset, review: CaseReview | None, case_id: str) -> None:
     name = st.session_state.get("reviewer")
     if name and (review is None or (review.read_by(name) is None and name not in review.unblinded)):
         st.caption(
-            f":material/visibility: You see the answers here, {markdown(name)}: an opinion that you record on this "
+            f":material/visibility: You see the annotations here, {markdown(name)}: an opinion that you record on this "
             "case from now on counts as open, not as blind."
         )
 
@@ -48,7 +48,7 @@ def _review(review: CaseReview) -> None:
         first = f", at first {markdown(read.first.words())}" if read.first != read.opinion else ""
         st.markdown(f"{markdown(read.reviewer)}: **{markdown(read.opinion.words())}** ({read.visible}{first})")
     last = review.events[-1]
-    decided = "It stands beside the answers and is not counted among them." if review.state in SETTLED else ""
+    decided = "It stands beside the annotations and is not counted among them." if review.state in SETTLED else ""
     st.caption(
         f"{plural(review.version, 'step')}, the last by {markdown(last.reviewer)}, {_when(last)}. {decided}".strip()
     )

@@ -144,13 +144,15 @@ def _shares(views: home_known.Views, theme) -> None:
     view = views.classes
     if not view.n_annotations:
         _title("Which classes there are")
-        st.write("No answer names one class.")
+        st.write("No annotation names one class.")
     else:
         shares = cached_home.vote_shares(view)
         order = sorted(range(view.n_classes), key=lambda code: -shares[code].value)[: figures.MOST_LINES]
         _title(commonest(view, shares))
         ends = ([getattr(shares[code], end) for code in order] for end in ("value", "low", "high"))
-        figure = figures.with_intervals([view.classes[code] for code in order], *ends, theme, "share of cases, by vote")
+        figure = figures.with_intervals(
+            [view.classes[code] for code in order], *ends, theme, "share of cases, by majority vote"
+        )
         _plot(figure, "home_shares", "Share of each class among the cases, with intervals")
     st.page_link("pages/models.py", label="See the models", icon=":material/network_node:")
 
@@ -160,8 +162,8 @@ def commonest(view: Dataset, shares: tuple[cached_home.Share, ...]) -> str:
     top = max(range(view.n_classes), key=lambda code: shares[code].value)
     same = [code for code in range(view.n_classes) if shares[code].value > shares[top].value - 1e-9]
     if len(same) > 1:
-        return f"{len(same):,} classes are the commonest by vote, {shares[top].value:.0%} of cases each"
-    return f"Commonest by vote: {markdown(shorten(view.classes[top], 24))}, {shares[top].value:.0%} of cases"
+        return f"{len(same):,} classes are the commonest by majority vote, {shares[top].value:.0%} of cases each"
+    return f"Commonest by majority vote: {markdown(shorten(view.classes[top], 24))}, {shares[top].value:.0%} of cases"
 
 
 def _title(words: str) -> None:

@@ -22,7 +22,7 @@ from pages.shared.kit import job_progress, opening, plausibility_models, predict
 from pages.shared.kit import sweep as sweeps
 
 SEED = 0
-# Cases up to which Home works something out by itself: about ten seconds of two cores at most.
+# Cases up to which Home computes something without being asked: about ten seconds of two cores at most.
 MOST_SWEPT = 2_000
 MOST_MONITORED = 300_000
 MOST_FITTED = 120_000
@@ -42,7 +42,7 @@ class Views:
     plausible : Dataset
         What ``model`` eats.
     model : PlausibilityModel
-        The usual one for the kind of answers.
+        The default for the kind of annotations.
     classifiers : tuple of Predictions
     """
 
@@ -68,7 +68,7 @@ def views_of(dataset: Dataset) -> Views:
 
 
 def agreement(dataset: Dataset) -> Suitable | None:
-    """The coefficients that suit the answers; None where nothing can be compared."""
+    """The coefficients that suit the annotations; None where nothing can be compared."""
     return cached_agreement.suitable(dataset) if any_of("coefficient", dataset).possible else None
 
 
@@ -84,7 +84,7 @@ def certainty(views: Views) -> CertaintyResult | None:
 
 
 def sweep(views: Views) -> SweepTable | None:
-    """Classifiers at every usual reliability; None as above."""
+    """Classifiers at every default reliability; None as above."""
     reliabilities = sweeps.reliabilities(views.model.name, views.reliability)
     if not _wanted(views.plausible, "classifiers", views.plausible.n_cases, MOST_SWEPT):
         return None
@@ -137,7 +137,7 @@ def prevalence(views: Views) -> tuple[tuple[cached_home.Share, ...], str]:
 
 
 def _wanted(dataset: Dataset, what: str, size: int, most: int) -> bool:
-    """Whether something is worked out: small by itself, large when somebody asks for it."""
+    """Whether something is worked out: small at once, large when somebody asks for it."""
     key = f"home-{what}-{dataset.content_digest}"
     if size <= most or st.session_state.get(key):
         return True

@@ -32,9 +32,9 @@ def _lacking(dataset: Dataset, n_classifiers: int) -> list[tuple[str, str]]:
     found = [(", ".join(titles), f"{reason}.") for reason, titles in by_reason.items()]
     undated = dataset.n_annotations if dataset.time is None else int((dataset.time == MISSING_TIME).sum())
     if undated == dataset.n_annotations:
-        found.append(("Drift, speed, agreement over time", "the answers have no dates."))
+        found.append(("Drift, speed, agreement over time", "the annotations have no dates."))
     elif undated:
-        found.append(("Drift and speed in part", f"{plural(undated, 'answer')} without a date."))
+        found.append(("Drift and speed in part", f"{plural(undated, 'annotation')} without a date."))
     if not n_classifiers:
         found.append(("Classifiers under uncertain truth", "there are no predictions; add a file under Reliability."))
     if dataset.class_risk is None or (dataset.class_risk < 0).any():

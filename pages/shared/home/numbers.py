@@ -33,7 +33,7 @@ def sentence(dataset: Dataset, found: Suitable | None, certain: CertaintyResult 
         uncertain = f"{part} {plural(dataset.n_cases, 'case')} {stay} uncertain" if below else "every case is certain"
         uncertain = uncertain.replace("all 1 case", "the one case")
     if found is None:
-        words = "no case was answered twice, so nothing tells how far raters agree"
+        words = "no case was annotated twice, so nothing tells how far raters agree"
         return f"{name}: {words}"
     main = _main(found)
     if main.value is None:
@@ -48,12 +48,12 @@ def sentence(dataset: Dataset, found: Suitable | None, certain: CertaintyResult 
 
 
 def cases(dataset: Dataset) -> None:
-    """How many cases there are, and how many answers each has."""
+    """How many cases there are, and how many annotations each has."""
     st.metric("Cases", f"{dataset.n_cases:,}")
     each = np.diff(dataset.case_ptr)
     low, high = int(each.min()), int(each.max())
-    spread = plural(high, "answer") if low == high else f"{low:,} to {high:,} answers"
-    st.caption(f"{spread} each, {plural(dataset.n_annotations, 'answer')} in all")
+    spread = plural(high, "annotation") if low == high else f"{low:,} to {high:,} annotations"
+    st.caption(f"{spread} each, {plural(dataset.n_annotations, 'annotation')} in all")
 
 
 def agreement(found: Suitable | None, why: str) -> None:
@@ -81,7 +81,7 @@ def uncertain(views: home_known.Views, certain: CertaintyResult | None) -> None:
     help_sign = widgets.explained("annotation certainty")
     if certain is None:
         st.metric("Uncertain cases", "–", help=help_sign)
-        st.caption("Not computed yet." if views.plausible.n_annotations else "No answer can be used.")
+        st.caption("Not computed yet." if views.plausible.n_annotations else "No annotation can be used.")
         return
     below = certain.n_below(UNCERTAIN_BELOW)
     share = cached_home.share_of(below, len(certain.cases))

@@ -27,7 +27,7 @@ def switched(dataset: Dataset) -> Dataset:
         f"Use {plural(found.n_decided, 'class', 'classes')} decided in arbitration as gold",
         key=_key(),
         persist_state="session",
-        help="The same as a column of known classes: it judges raters and models on all pages. Arbiters saw what the "
+        help="The same as a column of gold classes: it judges raters and models on all pages. Arbiters saw what the "
         "raters said, so it is no independent truth.",
     )
     if not used:

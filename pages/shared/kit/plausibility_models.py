@@ -24,7 +24,7 @@ def method(name: str) -> Method:
 
 
 def made(name: str) -> PlausibilityModel:
-    """The model of that name with its usual prior."""
+    """The model of that name with its default prior."""
     return method(name).make()
 
 

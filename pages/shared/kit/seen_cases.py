@@ -1,4 +1,4 @@
-"""Cases whose answers were on screen outside a review: an opinion on them afterwards is not blind."""
+"""Cases whose annotations were on screen outside a review: an opinion on them afterwards is not blind."""
 
 import streamlit as st
 
@@ -6,7 +6,7 @@ _SEEN = "review_seen"
 
 
 def mark(digest: str, case_id: str) -> None:
-    """The answers on a case are on screen."""
+    """The annotations on a case are on screen."""
     st.session_state.setdefault(_SEEN, set()).add((digest, case_id))
 
 

@@ -61,7 +61,7 @@ def _dialog(dataset: Dataset) -> None:
             raters = st.multiselect("Raters (none chosen: all)", dataset.raters, default=list(now.raters or ()))
         if dataset.kind != "score":
             classes = st.multiselect(
-                "Cases on which somebody answered (none chosen: all cases)",
+                "Cases on which somebody gave (none chosen: all cases)",
                 dataset.classes,
                 default=list(now.classes or ()),
             )

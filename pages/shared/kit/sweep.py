@@ -11,7 +11,7 @@ TITLE = "Sweep over reliabilities"
 
 
 def reliabilities(name: str, opened: float) -> tuple[float, ...]:
-    """What a page sweeps over at first: the usual reliabilities of a model, and that at which pages open."""
+    """What a page sweeps over at first: the default reliabilities of a model, and that at which pages open."""
     return tuple(sorted({*plausibility_models.method(name).reliability.sweep, float(opened)}))
 
 

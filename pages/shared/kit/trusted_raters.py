@@ -21,7 +21,7 @@ def is_needed(model: PlausibilityModel) -> bool:
 
 
 def default_model(dataset: Dataset) -> PlausibilityModel | None:
-    """The model that estimates trust on these data, with its usual prior; None where none does."""
+    """The model that estimates trust on these data, with its default prior; None where none does."""
     models = [plausibility_models.made(name) for name in plausibility_models.offered(dataset)]
     return next((model for model in models if is_needed(model)), None)
 

@@ -61,11 +61,11 @@ def class_view(dataset: Dataset) -> Dataset:
     view, left_out = cached.class_view(dataset, threshold(dataset))
     if dataset.kind == "ranking":
         st.caption(
-            f"Rankings count by their first choice: {plural(view.n_annotations, 'answer')} used, "
+            f"Rankings count by their first choice: {plural(view.n_annotations, 'annotation')} used, "
             f"{left_out:,} with a tied first choice left out."
         )
     if view.n_annotations == 0:
-        st.info("No answer can be used: in every ranking the first choice is tied.", icon=":material/block:")
+        st.info("No annotation can be used: in every ranking the first choice is tied.", icon=":material/block:")
         st.stop()
     return view
 

@@ -1,4 +1,4 @@
-"""Checks of rater models: can they make answers like these, and how well do they predict a new case."""
+"""Checks of rater models: can they make annotations like these, and how well do they predict a new case."""
 
 import pandas as pd
 import streamlit as st
@@ -37,9 +37,9 @@ def checks(fitted: list[Fitted], shown: Fitted, theme) -> None:
     votes = {models_jobs.label(one): next(c for c in one.bayes.checks if c.kind == "votes") for one in mine}
     widgets.heading("Votes of a case, observed and replicated", "predictive check")
     st.caption(
-        f"How many of a case's answers name “{markdown(classes[1 if code is None else code])}”. Outlines are the data; "
-        "a coloured bar is where 95 % of data lie that the model makes up. A model whose bars miss the outlines cannot "
-        "have made these answers."
+        f"How many of a case's annotations name “{markdown(classes[1 if code is None else code])}”. Outlines are the "
+        "data; a coloured bar is where 95 % of data lie that the model makes up. A model whose bars miss the outlines "
+        "cannot have made these annotations."
     )
     rows = compare_loo({models_jobs.label(one): one.bayes.loo for one in mine if one.bayes.loo is not None})
     votes = {row.name: votes[row.name] for row in rows} | votes  # those that predict best first
@@ -55,13 +55,13 @@ def checks(fitted: list[Fitted], shown: Fitted, theme) -> None:
     widgets.plot(
         figures.rater_bands(raters, theme, plotly(f"{models_jobs.label(which)} {said} the check of raters"), code),
         "rater_bands",
-        "Observed answers of raters against the model's bands",
+        "Observed annotations of raters against the model's bands",
     )
     if len(rows) > 1:
         widgets.heading("Predicting a new case", "leave-one-case-out")
         high = sum(row.n_high_k for row in rows)
         widgets.plot(
-            figures.loo_forest(rows, theme, f"{plotly(rows[0].name)} predicts the answers of a new case best"),
+            figures.loo_forest(rows, theme, f"{plotly(rows[0].name)} predicts the annotations of a new case best"),
             "loo",
             "Expected log predictive density of each model less the best",
         )

@@ -136,14 +136,14 @@ def _more(view: Dataset) -> tuple[dict, dict, int]:
         persist_state="session",
     )
     restarts = st.selectbox(
-        "Restarts beside the vote start",
+        "Restarts beside the majority-vote start",
         RESTARTS,
         key="restarts",
         help=widgets.explained("restarts"),
         persist_state="session",
     )
     repeats = st.selectbox(
-        "Answers that a rater repeated on a case",
+        "Annotations that a rater repeated on a case",
         [name for name in repeated if name != "refuse"],
         format_func=repeated.get,
         key="model_repeats",

@@ -26,10 +26,11 @@ _HELP = {
     "check of votes": st.column_config.TextColumn(help=explained("predictive check")),
     "by": st.column_config.TextColumn(help=explained("full posterior")),
     "as in the paper": st.column_config.TextColumn(
-        help="The score that Han, Adıgüzel & Carpenter print for difficulty models: one answer is left out, and the "
-        "other answers on its case say nothing of the case's class. Ours, elpd, leaves out a whole case and integrates "
-        "its effects. The two may prefer different models, and this one prefers some that fail their checks. Only its "
-        "difference between models means something; their own figures, from sampled effects, are lower by up to 4."
+        help="The score that Han, Adıgüzel & Carpenter print for difficulty models: one annotation is left out, and "
+        "the other annotations on its case say nothing of the case's class. Ours, elpd, leaves out a whole case and "
+        "integrates its effects. The two may prefer different models, and this one prefers some that fail their "
+        "checks. Only its difference between models means something; their own figures, from sampled effects, are "
+        "lower by up to 4."
     ),
 }
 
@@ -129,7 +130,7 @@ def _prevalence(fit: RaterModelFit, name: str) -> str:
 
 
 def _compared(fitted: list[Fitted]) -> dict[int, object]:
-    """Leave-one-out rows by fit, compared among models of the same answers."""
+    """Leave-one-out rows by fit, compared among models of the same annotations."""
     groups: dict[str, dict[str, Fitted]] = {}
     for one in fitted:
         if one.bayes is not None and one.bayes.loo is not None:
@@ -165,7 +166,7 @@ def _as_in_paper(bayes) -> str:
     if paper is None:
         return "–"
     words = f"{paper.elpd:,.1f}" if paper.se is None else f"{paper.elpd:,.1f} ± {paper.se:,.1f}"
-    return words if not paper.n_high_k else f"{words}, {plural(paper.n_high_k, 'answer')} with high k"
+    return words if not paper.n_high_k else f"{words}, {plural(paper.n_high_k, 'annotation')} with high k"
 
 
 def _converged(one: Fitted) -> str:
@@ -180,7 +181,7 @@ def _converged(one: Fitted) -> str:
 
 
 def agreement(fitted: list[Fitted], shown: Fitted, theme) -> None:
-    """How far the models agree with each other, and with known classes."""
+    """How far the models agree with each other, and with gold classes."""
     same = [one for one in fitted if one.fit.classes == shown.fit.classes]
     fits = {"Majority vote": models_jobs.vote_of(shown)} | {models_jobs.label(one): one.fit for one in same}
     found = compare_fits(shown.dataset, list(fits.values()))

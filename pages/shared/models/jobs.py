@@ -1,4 +1,4 @@
-"""The fits of rater models: quick ones at once, samplers in the background beside their first answer."""
+"""The fits of rater models: quick ones at once, samplers in the background beside a quick result first."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ _WORK, _SAMPLE = "Fitting ", "Sampling "
 
 
 def fits(view: Dataset, requests: list[Request]) -> list[Fitted]:
-    """What is fitted by now, in the order asked for; a sampler's first answer stands in until it is done."""
+    """What is fitted by now, in the order asked for; a sampler's posterior mode stands in until it is done."""
     found: dict[Request, Fitted] = {}
     titles = {_WORK + request.title for request in requests}
     titles |= {_SAMPLE + request.title for request in requests if request.way == "nuts"}

@@ -23,26 +23,27 @@ ENOUGH = 10
 _RATER_HELP = {
     "dependence": st.column_config.ProgressColumn(
         "follows the truth",
-        help="0: the answers have nothing to do with the truth, as of somebody who guesses; 1: they are settled by it. "
-        "Root of the score of Raykar and Yu (2012); with two classes |sensitivity + specificity - 1|.",
+        help="0: the annotations have nothing to do with the truth, as of somebody who guesses; 1: they are settled by "
+        "it. Root of the score of Raykar and Yu (2012); with two classes |sensitivity + specificity - 1|.",
         format="%.2f",
         min_value=0,
         max_value=1,
     ),
     "leans to": st.column_config.TextColumn(
-        help="The class that stands too often among the rater's answers, by the most, for the cases they saw, given "
-        "the other raters."
+        help="The class that stands too often among the rater's annotations, by the most, for the cases they saw, "
+        "given the other raters."
     ),
     "bias": st.column_config.NumberColumn(
-        help="Share of that class among the rater's answers, less its share among the true classes of the same cases.",
+        help="Share of that class among the rater's annotations, less its share among the true classes of the "
+        "same cases.",
         format="%+.3f",
     ),
-    "sign": st.column_config.TextColumn(help="What to look into before this rater's answers are used."),
+    "sign": st.column_config.TextColumn("flag", help="What to look into before this rater's annotations are used."),
 }
 
 
 def extremes(summary: RaterSummary) -> tuple[int, int] | None:
-    """The least and the most accurate rater; of those with `ENOUGH` answers, where two have as many."""
+    """The least and the most accurate rater; of those with `ENOUGH` annotations, where two have as many."""
     known = np.isfinite(summary.accuracy)
     enough = known & (summary.n_annotations >= ENOUGH)
     chosen = np.flatnonzero(enough if enough.sum() >= 2 else known)
@@ -52,7 +53,7 @@ def extremes(summary: RaterSummary) -> tuple[int, int] | None:
 
 
 def raters(shown: Fitted, theme) -> None:
-    """Accuracy with intervals, bias, spam and adversarial signs; one rater's confusion matrix."""
+    """Accuracy with intervals, bias, spam and adversarial flags; one rater's confusion matrix."""
     fit = shown.fit
     summary = rater_summary(shown.dataset, fit)
     widgets.heading("Raters", "confusion matrix")
@@ -90,7 +91,7 @@ def raters(shown: Fitted, theme) -> None:
     widgets.download(frame, "Raters", "raters", "raters")
     rater = chosen.selection.rows[0] if chosen.selection.rows else 0
     with right:
-        title = f"Answers of {plotly(shorten(fit.raters[rater], 40))}, given the true class"
+        title = f"Annotations of {plotly(shorten(fit.raters[rater], 40))}, given the true class"
         widgets.plot(
             figures.confusion_heatmap(fit, rater, theme, title), "confusion", "Confusion matrix of the chosen rater"
         )
@@ -105,7 +106,7 @@ def _rater_frame(fit: RaterModelFit, summary) -> pd.DataFrame:
     flags = np.where(
         summary.adversarial,
         "worse than chance",
-        np.where(summary.dependence < SPAM, "answers hardly follow the truth", ""),
+        np.where(summary.dependence < SPAM, "annotations hardly follow the truth", ""),
     )
     frame = pd.DataFrame(
         {
@@ -132,7 +133,7 @@ def _new_rater(fit: RaterModelFit) -> None:
     rows = [
         {"true class": name}
         | {
-            f"answers {other}": with_interval(float(mean[i, j]), float(low[i, j]), float(high[i, j]))
+            f"gives {other}": with_interval(float(mean[i, j]), float(low[i, j]), float(high[i, j]))
             for j, other in enumerate(fit.classes)
         }
         for i, name in enumerate(fit.classes)
@@ -148,7 +149,7 @@ def cases(shown: Fitted, vote: RaterModelFit, theme) -> None:
     differ = (by_vote != by_model) & answered
     every = st.toggle("All cases", key="all_cases", persist_state="session")
     name = models_jobs.label(shown)
-    widgets.heading("Cases" if every else f"Cases where {name} and the vote differ")
+    widgets.heading("Cases" if every else f"Cases where {name} and majority vote differ")
     top = fit.class_probability.max(axis=1)
     chosen = np.flatnonzero(answered if every else differ)
     order = chosen[np.argsort(top[chosen] if every else -top[chosen], kind="stable")]
@@ -248,13 +249,13 @@ def prevalence(fitted: list[Fitted], shown: Fitted, vote: RaterModelFit, theme) 
     spread = None if shown.fit.uncertainty is None else shown.fit.uncertainty.prevalence
     ends = f" ({spread.low[code]:.1%} to {spread.high[code]:.1%})" if spread is not None else ""
     title = (
-        f"“{plotly(shorten(shown.fit.classes[code], 40))}”: {vote.prevalence[code]:.1%} of cases by vote, "
+        f"“{plotly(shorten(shown.fit.classes[code], 40))}”: {vote.prevalence[code]:.1%} of cases by majority vote, "
         f"{shown.fit.prevalence[code]:.1%}{ends} by {plotly(models_jobs.label(shown))}"
     )
     widgets.plot(
         figures.prevalence_by_model({"Majority vote": vote, **fits}, raw, theme, title, codes),
         "prevalence",
-        "Prevalence by vote and by model",
+        "Prevalence by majority vote and by model",
     )
     if len(kept) < len(same):
         st.caption("Difficulty ABDE, the baseline without parameters, is left out.")

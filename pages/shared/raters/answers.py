@@ -9,8 +9,8 @@ from core.text import markdown, number, plural, shorten
 from pages.shared.kit import columns, widgets
 
 MOST_ROWS = 200
-ENOUGH = 5  # answers on a class, below which nothing is said of it
-_SEEN = 0.5  # expected answers below which a cell is not listed
+ENOUGH = 5  # annotations on a class, below which nothing is said of it
+_SEEN = 0.5  # expected annotations below which a cell is not listed
 
 
 def frame_of(card: ReportCard) -> pd.DataFrame:
@@ -38,10 +38,10 @@ def frame_of(card: ReportCard) -> pd.DataFrame:
 
 def show(card: ReportCard) -> None:
     """Where the rater differs most, and the table."""
-    widgets.heading("What they answer on each class", "confusion matrix")
+    widgets.heading("Annotations on each class", "confusion matrix")
     frame = frame_of(card)
     if frame.empty:
-        st.write("No answer of this rater is judged by others.")
+        st.write("No annotation of this rater is judged by others.")
         return
     wrong = frame[frame["class by the others"] != frame["answered"]]
     apart = wrong[(wrong["ci_low"] > wrong["share of the pool"]) & (wrong["expected answers"] >= ENOUGH)]
@@ -60,13 +60,14 @@ def show(card: ReportCard) -> None:
         | columns.ends()
         | columns.ends("pool from", "pool to")
         | {
+            "answered": "annotation",
             "expected answers": st.column_config.NumberColumn("n", format="%.1f"),
             "answers of the pool": st.column_config.NumberColumn("n of the pool", format="%.1f"),
         },
         key="rater_answers",
     )
     st.caption(
-        f"{plural(len(frame), 'row')}: of the rater's answers on a class (as the others find it, by probability), the "
-        "share that is each class; Wilson's intervals."
+        f"{plural(len(frame), 'row')}: of the rater's annotations on a class (as the others find it, by probability), "
+        "the share that is each class; Wilson's intervals."
     )
-    widgets.download(frame, "Answers by class", "rater_answers", "rater_answers_table")
+    widgets.download(frame, "Annotations by class", "rater_answers", "rater_answers_table")

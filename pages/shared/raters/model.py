@@ -1,4 +1,4 @@
-"""By which model raters are judged: the usual one, any other, or a posterior that was drawn on the Models page."""
+"""By which model raters are judged: the default, any other, or a posterior that was drawn on the Models page."""
 
 import streamlit as st
 

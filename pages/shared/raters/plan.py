@@ -24,7 +24,7 @@ QUANTITIES = {
 POLICIES = {
     "random": "Any of the present cases",
     "least_certain": "The least certain cases first",
-    "largest_gain": "Where an answer changes most",
+    "largest_gain": "Where an annotation changes most",
     "new_cases": "New cases of the same kind",
 }
 

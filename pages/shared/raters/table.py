@@ -99,6 +99,8 @@ def show(frame: pd.DataFrame, chosen_key: str, *, ranked: bool) -> None:
         | columns.ends()
         | {
             "flags": st.column_config.TextColumn(width=240),
+            "gave the previous answer": st.column_config.NumberColumn("gave the previous annotation", format="%.2f"),
+            "repeats answers": st.column_config.NumberColumn("repeats annotations", format="%.2f"),
             "expected wrong": st.column_config.NumberColumn(format="%.0f"),
             "gold annotations": st.column_config.NumberColumn(format="%.0f"),
             "seconds": st.column_config.NumberColumn(format="%.0f"),

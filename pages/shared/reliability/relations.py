@@ -85,7 +85,7 @@ def show_relations(dataset: Dataset, view: Dataset, sweep: SweepTable, model, ri
         defined = agreement.defined
         found = relation(agreement.case[defined], certainty[defined])
         if found.correlation is None:
-            st.info("No correlation: it takes three cases with two answers or more, and some that differ.")
+            st.info("No correlation: it takes three cases with two annotations or more, and some that differ.")
         else:
             interval = with_interval(found.correlation, found.ci_low, found.ci_high)
             widgets.plot(

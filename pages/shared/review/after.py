@@ -157,8 +157,8 @@ def take_away(store: ReviewStore, dataset: Dataset) -> None:
     )
     widgets.heading("Decisions as a further rater")
     st.write(
-        "Adjudications stand beside the answers and are left out of what is said of raters. To compute with them, make "
-        "a new dataset in which they are one more rater; this one stays as it is."
+        "Adjudications stand beside the annotations and are left out of what is said of raters. To compute with them, "
+        "make a new dataset in which they are one more rater; this one stays as it is."
     )
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     name = left.text_input("Name of that rater", RATER, key="adjudication_rater")

@@ -18,11 +18,11 @@ from pages.shared.review.moves import Action, CaseOnScreen
 from pages.shared.review.presses import noted
 
 ARBITRATION = "Arbitration"
-_DUE = "Your opinion comes first; the panel's answers are shown once yours is recorded."
+_DUE = "Your opinion comes first; the panel's annotations are shown once yours is recorded."
 
 
 def facts(dataset: Dataset, case_id: str) -> None:
-    """What is known of the case itself and tells nothing of what anybody answered."""
+    """What is known of the case itself and tells nothing of what anybody annotated."""
     shown = case_facts.show(dataset, case_id)
     group = dataset.case_group[dataset.case_index(case_id)] if dataset.case_group is not None else ""
     where = f"Group: {markdown(group)}. " if group else ""
@@ -71,7 +71,9 @@ def _blind(current: CaseOnScreen, standing: str, model: PlausibilityModel, relia
     elif standing == "elsewhere":
         st.info("Others have settled this case. You may read it all the same, or only look.", icon=":material/group:")
     elif seen_before:
-        st.info("You have seen the panel's answers before, so your opinion counts as open.", icon=":material/group:")
+        st.info(
+            "You have seen the panel's annotations before, so your opinion counts as open.", icon=":material/group:"
+        )
     elif seen_cases.seen(current.dataset.digest, current.case_id):
         st.info("You have seen this case on the Cases page, so your opinion counts as open.", icon=":material/group:")
     else:

@@ -211,7 +211,7 @@ def _filter(dataset: Dataset) -> Filter:
                              format_func=lambda name: "any" if name is None else name)  # fmt: skip
         rater = pair = None
         if dataset.raters_identified:
-            rater = st.selectbox("That this rater answered", [None, *dataset.raters], key="filter_rater",
+            rater = st.selectbox("That this rater annotated", [None, *dataset.raters], key="filter_rater",
                                  format_func=lambda name: "any" if name is None else name)  # fmt: skip
             both = st.multiselect(
                 "Where these two disagree", dataset.raters, default=_pair(dataset), max_selections=2, key="filter_pair"
@@ -222,17 +222,17 @@ def _filter(dataset: Dataset) -> Filter:
             key="filter_states",
         )  # fmt: skip
         since, until = _dates(dataset)
-        st.caption("You know what you filter by: a class or a rater chosen here tells you something of the answers.")
+        st.caption("You know what you filter by: a class or a rater chosen here says something of the annotations.")
     return Filter(named=named, rater=rater, pair=pair, since=since, until=until, states=tuple(states) or None)
 
 
 def _dates(dataset: Dataset) -> tuple[int | None, int | None]:
-    """Days between which an answer was given, as seconds; none where the data have no times."""
+    """Days between which an annotation was given, as seconds; none where the data have no times."""
     span = days_of(dataset)
     if span is None:
         return None, None
     days = st.date_input(
-        "With an answer between these days",
+        "With an annotation between these days",
         (),
         min_value=span[0],
         max_value=span[1],

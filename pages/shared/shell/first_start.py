@@ -28,7 +28,7 @@ def waits(parts: Sequence[str]) -> bool:
 
 
 def shown(title: str, name: str) -> bool:
-    """Whether the page must wait for its kernels; its heading and a note stand there until it opens by itself.
+    """Whether the page must wait for its kernels; its heading and a note stand there until it opens automatically.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def _note(parts: Sequence[str]) -> None:
         st.rerun()
     st.info(
         "First start of this version on this computer: the numerical kernels are being compiled. That takes about a "
-        "minute of processor time, once. This page opens by itself.",
+        "minute of processor time, once. This page opens automatically.",
         icon=":material/construction:",
     )
     st.progress(1 - len(missing) / len(parts), text=f"{len(parts) - len(missing)} of {len(parts)} parts of this page")

@@ -1,4 +1,4 @@
-"""The class list of a file: merge, rename, order, and what counts as no answer."""
+"""The class list of a file: merge, rename, order, and what counts as no annotation."""
 
 import hashlib
 
@@ -52,7 +52,7 @@ def treatment_of(dataset: Dataset, start: Choices, stamp: str) -> tuple[Treatmen
             ordinal = _ordered(dataset, start, key)
         known = {*dataset.classes, *start.treatment.renamed.values()}
         more = st.text_input(
-            "Classes that nobody answered but could have (separated by commas)",
+            "Classes that nobody gave but could have (separated by commas)",
             value=", ".join(name for name in start.classes or () if name not in known and "," not in name),
             key=f"more_classes-{key}",
         )
@@ -62,7 +62,7 @@ def treatment_of(dataset: Dataset, start: Choices, stamp: str) -> tuple[Treatmen
             edited = _frame(dataset, Choices(start.mapping))
         else:
             edited = _edited(dataset, start, key)
-    missing = {*edited.loc[edited["no answer"], "in the file"], *unsure}
+    missing = {*edited.loc[edited["no annotation"], "in the file"], *unsure}
     kept = edited[~edited["in the file"].isin(missing)].sort_values("place", kind="stable")
     renamed, order = {}, {}
     for old, typed in zip(kept["in the file"], kept["name"], strict=True):
@@ -84,18 +84,18 @@ def _ordered(dataset: Dataset, start: Choices, key: str) -> bool:
         f"Their order means something (from low to high, now “{first}” to “{last}”)",
         value=dataset.ordinal or start.ordinal,
         key=f"ordinal-{key}",
-        help="Then near answers count as partly agreeing. Leave it off where the names are only codes.",
+        help="Then near annotations count as partly agreeing. Leave it off where the names are only codes.",
     )
 
 
 def _unsure(dataset: Dataset, start: Choices, key: str) -> tuple[str, ...]:
-    """Classes that say "cannot tell", where they are to count as no answer."""
+    """Classes that say "cannot tell", where they are to count as no annotation."""
     unsure = cannot_tell(dataset.classes)
     if not unsure:
         return ()
     names = ", ".join(f"“{markdown(name)}”" for name in unsure)
     blank = st.toggle(
-        f"Count {names} as no answer, not as a class of its own",
+        f"Count {names} as no annotation, not as a class of its own",
         value=set(unsure) <= start.treatment.missing,
         key=f"unsure-{key}",
     )
@@ -127,7 +127,7 @@ def _frame(dataset: Dataset, start: Choices) -> pd.DataFrame:
             "in the file": dataset.classes,
             "name": names,
             "place": [place.get(name, len(place) + number) for number, name in enumerate(names, 1)],
-            "no answer": [name in start.treatment.missing for name in dataset.classes],
+            "no annotation": [name in start.treatment.missing for name in dataset.classes],
         }
     )
 

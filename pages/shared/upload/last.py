@@ -50,7 +50,7 @@ def _differences(guessed: Choices, last: Choices) -> list[str]:
         if column is not None and column != getattr(old, role):
             words.append(f"{title}: **{markdown(shorten(column))}**")
     if new.layout == "long" and new.rater is None and "anonymous" not in old.why:
-        words.append("answers are anonymous")
+        words.append("annotations are anonymous")
     for role, title in (("raters", "raters"), ("across", "columns")):
         columns = getattr(new, role)
         if columns and columns != getattr(old, role):
@@ -62,7 +62,7 @@ def _differences(guessed: Choices, last: Choices) -> list[str]:
     words += [title for title, kind in KINDS.items() if kind is not None and kind == last.kind]
     words += [title for title, way in REPEATS.items() if way == last.repeats != guessed.repeats]
     renamed = [f"“{markdown(a)}” is “{markdown(b)}”" for a, b in last.treatment.renamed.items()]
-    missing = [f"“{markdown(name)}” is no answer" for name in sorted(last.treatment.missing)]
+    missing = [f"“{markdown(name)}” is no annotation" for name in sorted(last.treatment.missing)]
     changed = renamed + missing
     words += changed[:_MOST_NAMED]
     if len(changed) > _MOST_NAMED:

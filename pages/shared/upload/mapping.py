@@ -12,21 +12,21 @@ from core.text import markdown, plural, shorten
 
 NOBODY = "(none)"
 ROW_NUMBER = "(the row's number)"
-ANONYMOUS = "(none: answers are anonymous)"
+ANONYMOUS = "(none: annotations are anonymous)"
 KINDS = {"Detect automatically": None, "A class": "class", "A score": "score", "A ranking": "ranking"}
 REPEATS = {"Keep them all": "keep", "Use only the first": "first", "Refuse the file": "refuse"}
 TITLES = {
-    "long": "One row per answer",
+    "long": "One row per annotation",
     "wide": "A column per rater",
     "transposed": "A row per rater",
     "counts": "Counts per case",
     "contingency": "Two raters, cross table",
-    "patterns": "Answer patterns with counts",
+    "patterns": "Annotation patterns with counts",
 }
 ROLES = {
     "case": "case",
     "rater": "rater",
-    "answer": "answer",
+    "answer": "annotation",
     "rank": "rank",
     "confidence": "confidence",
     "time": "date",
@@ -34,7 +34,7 @@ ROLES = {
     "gold": "gold",
     "count": "count",
 }
-_NEEDED = {"case": "case", "answer": "answer"}
+_NEEDED = {"case": "case", "answer": "annotation"}
 _FEW = 3
 _PLAIN = ("table", *LAYOUTS)
 _MOST_COLUMNS = 300
@@ -98,7 +98,7 @@ def lacking(question: Question) -> str | None:
         return None
     words = f"No column was recognised as the {' and the '.join(found)}. Choose {'it' if len(found) == 1 else 'them'}"
     if "rater" in found:
-        words += ", or say that the answers are anonymous"
+        words += ", or say that the annotations are anonymous"
     taken = {getattr(mapping, role) for role in ROLES}
     free = [column for column in question.raw.columns if column not in taken]
     if 0 < len(free) <= _FEW:
@@ -150,14 +150,14 @@ def _long(pick: _Picker, guess: Mapping) -> Mapping:
     if rater == ANONYMOUS:
         why["anonymous"] = "chosen on screen"
         rater = None
-    answer = pick.one("Answer (class or score)", guess.answer, None, "answer_column")
+    answer = pick.one("Annotation (class or score)", guess.answer, None, "answer_column")
     with st.expander("More columns: ranks, date, group, gold", expanded=guess.ranked, key=f"more-{pick.key}"):
         rank = pick.one("Rank in a differential diagnosis", guess.rank, NOBODY, "rank_column")
         confidence = pick.one("Confidence in each class", guess.confidence, NOBODY, "confidence_column")
         separators = _separators(guess, pick.key) if rank is None and confidence is None else None
-        time = pick.one("Date of the answer", guess.time, NOBODY, "time_column")
+        time = pick.one("Date of the annotation", guess.time, NOBODY, "time_column")
         group = pick.one("Group of the case", guess.group, NOBODY, "group_column")
-        gold = pick.one("Known class of the case", guess.gold, NOBODY, "gold_column")
+        gold = pick.one("Gold class of the case", guess.gold, NOBODY, "gold_column")
     _reasons(guess)
     return Mapping(
         "long", case=case, rater=rater, answer=answer, rank=rank, confidence=confidence if rank is None else None,
@@ -177,7 +177,7 @@ def _short(name: str) -> str:
 
 def _separators(guess: Mapping, key: str) -> tuple[str, str] | None:
     whole = st.toggle(
-        "An answer is a whole ranking, such as A > B = C",
+        "An annotation is a whole ranking, such as A > B = C",
         value=guess.separators is not None,
         key=f"whole_ranking-{key}",
     )
@@ -192,14 +192,12 @@ def _separators(guess: Mapping, key: str) -> tuple[str, str] | None:
 
 def _raters_across(pick: _Picker, guess: Mapping, layout: str) -> Mapping:
     case = pick.one("Case", guess.case, ROW_NUMBER, "case_column") if layout == "wide" else None
-    count = (
-        pick.one("How many cases have these answers", guess.count, None, "count_column") if layout != "wide" else None
-    )
+    count = pick.one("Cases with these annotations", guess.count, None, "count_column") if layout != "wide" else None
     raters = pick.several("Raters (one column each)", guess.raters, (case, count, guess.group, guess.gold), "raters")
     separators = None
     with st.expander("More columns: group, gold", expanded=guess.ranked, key=f"more-{pick.key}"):
         group = pick.one("Group of the case", guess.group, NOBODY, "group_column") if layout == "wide" else None
-        gold = pick.one("Known class of the case", guess.gold, NOBODY, "gold_column") if layout == "wide" else None
+        gold = pick.one("Gold class of the case", guess.gold, NOBODY, "gold_column") if layout == "wide" else None
         if layout == "wide":
             separators = _separators(guess, pick.key)
     _reasons(guess)
@@ -227,14 +225,14 @@ def _said(mapping: Mapping) -> None:
 
 
 def choices(start: Choices, stamp: str) -> dict:
-    """Kind of answer and repeats; None leaves the kind to the format or the answers."""
-    with st.expander("Kind of answer and repeats", key=f"kind_and_repeats-{stamp}"):
+    """Kind of annotation and repeats; None leaves the kind to the format or the annotations."""
+    with st.expander("Kind of annotation and repeats", key=f"kind_and_repeats-{stamp}"):
         kinds, ways = list(KINDS), list(REPEATS)
         kind = st.selectbox(
-            "An answer is", kinds, index=list(KINDS.values()).index(start.kind), key=f"kind_choice-{stamp}"
+            "An annotation is", kinds, index=list(KINDS.values()).index(start.kind), key=f"kind_choice-{stamp}"
         )
         repeats = st.selectbox(
-            "Repeated answers of one rater on one case",
+            "Repeated annotations of one rater on one case",
             ways,
             index=list(REPEATS.values()).index(start.repeats),
             key=f"repeats_choice-{stamp}",

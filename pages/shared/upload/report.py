@@ -19,10 +19,10 @@ _ROWS = 8
 
 
 def as_understood(reading: Reading) -> None:
-    """The first answers, and what was found out on the way."""
+    """The first annotations, and what was found out on the way."""
     first = reading.dataset
     table = long_table(first, range(min(first.n_cases, _SHOWN))).head(_SHOWN)
-    st.subheader("The first twenty answers, as understood", anchor=False)
+    st.subheader("The first twenty annotations, as understood", anchor=False)
     st.dataframe(table, hide_index=True, height=36 * min(11, len(table) + 1) + 2, key="understood")
     if reading.report.notes:
         st.caption(markdown(" · ".join(reading.report.notes)))
@@ -48,7 +48,7 @@ def in_words(reading: Reading) -> None:
     parts = [
         plural(dataset.n_cases, "case"),
         plural(dataset.n_raters, "rater") if dataset.raters_identified else "raters not named",
-        plural(dataset.n_annotations, "answer"),
+        plural(dataset.n_annotations, "annotation"),
         "scores" if dataset.kind == "score" else plural(dataset.n_classes, "class", "classes"),
     ]
     parts += ["rankings"] * (dataset.kind == "ranking")
@@ -68,22 +68,22 @@ def classifiers(tried: tuple[Classifiers, ...]) -> None:
 
 
 def facts(reading: Reading) -> None:
-    """Rows used and left out, answers per case, density, and what is known beside the answers."""
+    """Rows used and left out, annotations per case, density, and what is known beside the annotations."""
     dataset, report = reading.dataset, reading.report
     words = [f"{plural(report.n_rows, 'row')}: {report.n_kept:,} used, {len(report.dropped):,} left out"]
     if report.missing:
         tokens = ", ".join(f"{count:,} × {token or 'empty'}" for token, count in sorted(report.missing.items()))
-        words.append(f"no answer: {markdown(tokens)}")
+        words.append(f"no annotation: {markdown(tokens)}")
     per_case = np.diff(dataset.case_ptr)
     low, high = int(per_case.min()), int(per_case.max())
     words.append(
-        f"{plural(high, 'answer')} a case"
+        f"{plural(high, 'annotation')} a case"
         if low == high
-        else f"{per_case.mean():.1f} answers a case ({low:,} to {high:,})"
+        else f"{per_case.mean():.1f} annotations a case ({low:,} to {high:,})"
     )
     if dataset.raters_identified:
         density = dataset.n_annotations / max(1, dataset.n_cases * dataset.n_raters)
-        words.append(f"{min(1.0, density):.0%} of all pairs of a case and a rater are answered")
+        words.append(f"{min(1.0, density):.0%} of all pairs of a case and a rater are annotated")
         groups = n_groups(dataset)
         words.append("all joined by cases" if groups == 1 else f"{groups:,} groups that no case joins")
     if dataset.kind != "score":
@@ -109,7 +109,7 @@ def counts(dataset: Dataset) -> None:
     shown = {
         "Cases": f"{dataset.n_cases:,}",
         "Raters": f"{dataset.n_raters:,}" if dataset.raters_identified else "–",
-        "Answers": f"{dataset.n_annotations:,}",
+        "Annotations": f"{dataset.n_annotations:,}",
         "Classes": f"{dataset.n_classes:,}" if dataset.kind != "score" else "–",
     }
     for column, (title, value) in zip(st.columns(4), shown.items(), strict=True):

@@ -1,4 +1,4 @@
-"""What stands beside the answers, on cards of its own: known classes, class table, case table, predictions."""
+"""What stands beside the annotations, on cards of its own: gold classes, class table, case table, predictions."""
 
 from dataclasses import dataclass, replace
 
@@ -35,7 +35,7 @@ class Classifiers:
 
 
 def classifiers(source: Source, dataset: Dataset) -> tuple[Classifiers, ...]:
-    """Every file of predictions that came with the answers, tried on the data."""
+    """Every file of predictions that came with the annotations, tried on the data."""
     tried = []
     for file, content in source.side.predictions:
         name = file.rsplit(".", 1)[0]

@@ -1,4 +1,4 @@
-"""Published data, random data, and what turns lists of answers into counts and datasets."""
+"""Published data, random data, and what turns lists of annotations into counts and datasets."""
 
 from collections import Counter
 
@@ -9,7 +9,7 @@ from core.annotations.dataset import Dataset
 
 
 def counts_of(cases, n_classes):
-    """ClassCounts from one list of answers per case."""
+    """ClassCounts from one list of annotations per case."""
     ptr, codes, counts = [0], [], []
     for answers in cases:
         for code, count in sorted(Counter(answers).items()):
@@ -20,7 +20,7 @@ def counts_of(cases, n_classes):
 
 
 def by_raters(table, first=1):
-    """Answers per case from one string per rater, a dot where the rater gave none."""
+    """Annotations per case from one string per rater, a dot where the rater gave none."""
     rows = [row.split() for row in table]
     return [[int(row[i]) - first for row in rows if row[i] != "."] for i in range(len(rows[0]))]
 
@@ -48,7 +48,7 @@ FLEISS = [[code for code, times in enumerate(row) for _ in range(int(times))] fo
 
 
 def random_cases(seed, n_cases=40, n_classes=4, most=6):
-    """Ragged answers, some cases with none or one, raters who often agree."""
+    """Ragged annotations, some cases with none or one, raters who often agree."""
     rng = np.random.default_rng(seed)
     cases = []
     for _ in range(n_cases):
@@ -59,7 +59,7 @@ def random_cases(seed, n_cases=40, n_classes=4, most=6):
 
 
 def dataset_of(cases, n_classes, n_raters=None):
-    """A dataset from one list per case of (rater, answer)."""
+    """A dataset from one list per case of (rater, annotation)."""
     rows = [(case, rater, answer) for case, answers in enumerate(cases) for rater, answer in answers]
     case, rater, answer = (np.array(column, np.int64) for column in np.array(rows).reshape(-1, 3).T)
     n_raters = int(rater.max(initial=0)) + 1 if n_raters is None else n_raters
@@ -75,7 +75,7 @@ def dataset_of(cases, n_classes, n_raters=None):
 
 
 def random_panel(seed, n_cases=40, n_raters=5, n_classes=4, gaps=0.4):
-    """(rater, answer) per case: a fixed pool of raters who lean to different classes, at most one answer of each."""
+    """(rater, annotation) per case: a fixed pool of raters who lean to different classes, at most one of each."""
     rng = np.random.default_rng(seed)
     lean = rng.dirichlet(np.ones(n_classes), n_raters)
     cases = []
@@ -92,7 +92,7 @@ def random_panel(seed, n_cases=40, n_raters=5, n_classes=4, gaps=0.4):
 
 
 def answers_of(panel):
-    """The answers per case without their raters."""
+    """The annotations per case without their raters."""
     return [[answer for _, answer in case] for case in panel]
 
 

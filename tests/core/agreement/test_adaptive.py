@@ -16,7 +16,7 @@ def panel(cases):
 
 
 def simulated(rng, n_cases, *, adaptive):
-    """Binary answers on cases of which some are harder; five of them after a disagreement, or for a third of all."""
+    """Binary annotations on cases of which some are harder; five after a disagreement, or for a third of all."""
     chance = rng.choice([0.95, 0.6], n_cases)
     answers = (rng.random((n_cases, 5)) < chance[:, None]).astype(int)
     longer = answers[:, 0] != answers[:, 1] if adaptive else rng.random(n_cases) < 1 / 3
@@ -62,7 +62,7 @@ def test_order_within_a_case_is_that_of_time_and_cases_with_an_unknown_time_do_n
     rows += [(case, rater, int(rater == 1)) for case in range(30, 60) for rater in range(3)]
     case, rater, answer = np.array(rows).T
     vocabulary = [f"c{i}" for i in range(60)], ["a", "b", "c"], ["no", "yes"]
-    time = np.array([0, 2, 1])[rater]  # the odd answer comes last
+    time = np.array([0, 2, 1])[rater]  # the odd annotation comes last
     dated = Dataset.from_classes("dated", *vocabulary, case, rater, answer, time.astype(np.int64))
     found = adaptive_collection(dated)
     assert found.order == "time" and found.n_disagree == 0

@@ -17,7 +17,7 @@ from tests.core.kinds import as_scores
 
 
 def repeating_panel(seed, **size):
-    """A panel in which some raters answer a case twice."""
+    """A panel in which some raters annotate a case twice."""
     rng = np.random.default_rng(seed)
     return [
         [
@@ -30,7 +30,7 @@ def repeating_panel(seed, **size):
 
 
 def slow_share(panel, rater):
-    """Pairs of an answer of the rater with one of another on the same case: how many agree, of how many."""
+    """Pairs of an annotation of the rater with one of another on the same case: how many agree, of how many."""
     pairs = [a == b for case in panel for (r, a), (s, b) in product(case, case) if r == rater and s != rater]
     return sum(pairs) / len(pairs)
 

@@ -132,7 +132,7 @@ def test_values_and_intervals_equal_the_sums_over_pairs_of_raters(seed, n_raters
 
 @pytest.mark.parametrize("n_raters", [2, 5])
 def test_the_linearised_error_approaches_the_jackknife_of_the_value(n_raters):
-    """Both estimate the same variance; they differ in terms of order 1/n. Every rater answers every case."""
+    """Both estimate the same variance; they differ in terms of order 1/n. Every rater annotates every case."""
     panel = random_panel(1, 300, n_raters, gaps=0)
     found = conger_kappa(dataset_of(panel, 4))
     assert found.se == pytest.approx(jackknife(lambda p: conger_kappa(dataset_of(p, 4)).value, panel), rel=10 / 300)
@@ -201,7 +201,7 @@ def test_anonymous_answers_scores_and_the_wrong_number_of_raters_are_refused():
     for coefficient in (conger_kappa, cohen_kappa, cohen_kappa_classic):
         with pytest.raises(NotApplicableError, match="anonymous"):
             coefficient(replace(dataset, raters_identified=False))
-        with pytest.raises(NotApplicableError, match="one class per answer"):
+        with pytest.raises(NotApplicableError, match="one class per annotation"):
             coefficient(as_scores(dataset))
     for coefficient in (cohen_kappa, cohen_kappa_classic):
         with pytest.raises(NotApplicableError, match="these data have 5"):

@@ -14,7 +14,7 @@ from tests.core.kinds import as_scores
 
 
 def random_repeats(seed, n_cases=25, n_raters=4, n_classes=3):
-    """(rater, answer) per case in any order, raters answering up to three times."""
+    """(rater, annotation) per case in any order, raters answering up to three times."""
     rng = np.random.default_rng(seed)
     return [
         [(int(rater), int(rng.integers(n_classes))) for rater in rng.integers(n_raters, size=rng.integers(0, 8))]
@@ -28,7 +28,7 @@ def own_answers(cases, rater):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_rater_has_the_agreement_of_their_answers_as_if_each_were_a_rater(seed):
-    """SPA of the rater's own answers: value, error and interval."""
+    """SPA of the rater's own annotations: value, error and interval."""
     cases = random_repeats(seed)
     found = intra_rater(dataset_of(cases, 3, 4), 0.9)
     assert found.raters == ("rater 0", "rater 1", "rater 2", "rater 3")
@@ -60,10 +60,10 @@ def test_overall_every_rater_weighs_by_their_repeats_and_is_deleted_as_a_whole(s
 def test_raters_who_never_repeat_themselves_are_undefined_with_the_reason():
     found = intra_rater(dataset_of([[(0, 0), (1, 0), (0, 1)], [(1, 1), (0, 0)]], 2))
     assert found.each[0].value == 0 and "only one case" in found.each[0].note
-    assert found.each[1].value is None and "never answered a case twice" in found.each[1].note
+    assert found.each[1].value is None and "never annotated a case twice" in found.each[1].note
     assert found.overall.value == 0 and "only one rater" in found.overall.note
     none = intra_rater(dataset_of([[(0, 0), (1, 0)], []], 2))
-    assert none.overall.value is None and "never answered a case twice" in none.overall.note
+    assert none.overall.value is None and "never annotated a case twice" in none.overall.note
 
 
 def test_other_raters_between_two_answers_change_nothing():

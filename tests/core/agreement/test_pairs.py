@@ -1,4 +1,4 @@
-"""The matrix of raters two by two against pure Python."""
+"""The matrix of pairs of raters against pure Python."""
 
 from dataclasses import replace
 
@@ -18,7 +18,7 @@ from tests.core.kinds import as_scores
 
 
 def random_rows(seed, n_cases=30, n_raters=6, n_classes=3):
-    """Gaps, and now and then a rater who answers a case twice."""
+    """Gaps, and now and then a rater who annotates a case twice."""
     rng = np.random.default_rng(seed)
     return [
         (case, rater, int(rng.integers(n_classes)))
@@ -58,7 +58,7 @@ def test_raters_who_never_meet_have_no_interval(build):
 
 
 def only_two(dataset, i, j):
-    """The cases that both raters answered, with their answers alone."""
+    """The cases that both raters annotated, with their annotations alone."""
     both = [np.bincount(dataset.case_of_annotation, dataset.rater == r, dataset.n_cases) > 0 for r in (i, j)]
     return keep_only(dataset, np.isin(dataset.rater, (i, j)) & (both[0] & both[1])[dataset.case_of_annotation])
 

@@ -1,4 +1,4 @@
-"""The variance curve against enumeration of all answers and against simulated collection."""
+"""The variance curve against enumeration of all annotations and against simulated collection."""
 
 from itertools import permutations, product
 
@@ -18,7 +18,7 @@ KINDS = np.array([[0.7, 0.2, 0.1], [0.34, 0.33, 0.33], [0.0, 0.05, 0.95]])  # of
 
 
 def outcomes(n, p):
-    """Counts and probability of every sequence of n answers."""
+    """Counts and probability of every sequence of n annotations."""
     for answers in product(range(len(p)), repeat=n):
         yield answers, np.prod(p[list(answers)])
 
@@ -58,7 +58,7 @@ def test_the_variance_of_a_case_is_that_of_all_kinds_of_cases_and_all_answers(n)
 
 @pytest.mark.parametrize(("weighting", "weight_of"), [("flat", lambda n: 1), ("annotations_m1", lambda n: n - 1)])
 def test_moments_weigh_a_case_by_its_triples_and_quadruples_beyond_the_first(weighting, weight_of):
-    """By hand: S3 by n - 2, S2² by n - 3, each over distinct answers of a case, PA² over pairs of different cases."""
+    """By hand: S3 by n - 2, S2² by n - 3, each over distinct annotations of a case, PA² over pairs of cases."""
     rng = np.random.default_rng(8)
     cases = [rng.choice(3, n, p=KINDS[rng.integers(3)]) for n in rng.integers(2, 8, 150)]
     pairs, triples, quadruples = [], [], []
@@ -100,7 +100,7 @@ def collected(rng, sizes):
 
 
 def more(rng, kinds, table, extra):
-    """Each answer on a case with the fewest, drawn at random among those."""
+    """Each annotation on a case with the fewest, drawn at random among those."""
     table = table.copy()
     sizes = table.sum(axis=1)
     for _ in range(extra):

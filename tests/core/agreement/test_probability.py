@@ -40,7 +40,7 @@ def agreement_of(answers):
 
 
 def enumerated_variance(n, p):
-    """Variance of the agreement of n independent answers with class probabilities p, over all len(p)^n outcomes."""
+    """Variance of the agreement of n independent annotations with class probabilities p, over all len(p)^n outcomes."""
     mean = square = 0.0
     for answers in product(range(len(p)), repeat=n):
         chance = float(np.prod([p[a] for a in answers]))

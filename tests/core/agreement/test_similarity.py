@@ -18,7 +18,7 @@ def matrix_of(value, n):
 
 
 def two_camps(rng, n_raters, n_cases=60, gaps=0.3):
-    """Raters of even number answer one thing, those of odd number another; nobody always."""
+    """Raters of even number give one thing, those of odd number another; nobody always."""
     return [
         [(rater, (rater + (rng.random() < 0.1)) % 2) for rater in range(n_raters) if rng.random() > gaps]
         for _ in range(n_cases)

@@ -1,4 +1,4 @@
-"""Specific agreement against pairs of answers, literal deletion of cases and the percent that it averages to."""
+"""Specific agreement against pairs of annotations, literal deletion of cases and the percent that it averages to."""
 
 from itertools import permutations
 

@@ -1,4 +1,4 @@
-"""Each kind of answers gets the coefficients that make sense for it and no others."""
+"""Each kind of annotations gets the coefficients that make sense for it and no others."""
 
 from dataclasses import replace
 
@@ -132,7 +132,7 @@ def test_rankings_have_their_own_coefficients_and_those_of_first_choices():
     nominal = agreement_table(class_counts(first), dataset=first)
     assert [one.value for one in found.coefficients[3:]] == [one.value for one in nominal]
     for one in found.coefficients[3:]:
-        assert "of first choices; 1 answer with a tied first choice left out" in one.note
+        assert "of first choices; 1 annotation with a tied first choice left out" in one.note
     assert "rankings" in reasons(found)["weighted coefficients, intraclass correlations"]
 
 

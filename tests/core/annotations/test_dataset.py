@@ -13,7 +13,7 @@ from core.errors import InputError, NotApplicableError, NotFoundError
 
 
 def classes() -> Dataset:
-    """Case b was answered by r1 twice, a by r0 and r1, c by r2."""
+    """Case b was annotated by r1 twice, a by r0 and r1, c by r2."""
     return Dataset.from_classes(
         "by hand",
         ["a", "b", "c"],

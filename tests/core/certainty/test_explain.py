@@ -10,11 +10,11 @@ from core.certainty.explain import CLEARLY_LESS, distrusted, why
 @pytest.mark.parametrize(
     ("answers", "sentence"),
     [
-        ([0], "There is one answer only."),
-        ([1, 1, 1], "All three answers name the same class first."),
-        ([0, 1, 2], "Three answers, and no class is named first twice."),
-        ([0, 0, 1], "Three answers split 2 to 1 over two classes."),
-        ([0] * 11 + [1], "12 answers split 11 to 1 over two classes."),
+        ([0], "There is one annotation only."),
+        ([1, 1, 1], "All three annotations name the same class first."),
+        ([0, 1, 2], "Three annotations, and no class is named first twice."),
+        ([0, 0, 1], "Three annotations split 2 to 1 over two classes."),
+        ([0] * 11 + [1], "12 annotations split 11 to 1 over two classes."),
     ],
 )
 def test_classes_are_told_by_how_they_split(answers, sentence, build):
@@ -43,14 +43,14 @@ def rankings(*annotations):
     [
         (
             ([(0, 1), (1, 1)],),
-            "One answer, and no rater settled on a first choice; one with a tied first choice is not counted here.",
+            "One annotation, and no rater settled on a first choice; one with a tied first choice is not counted here.",
         ),
         (
             ([(0, 1)], [(1, 1), (2, 1)], [(0, 1), (1, 1)]),
-            "One answer names one class first; two of them name a somewhere; "
+            "One annotation names one class first; two of them name a somewhere; "
             "two with a tied first choice are not counted here.",
         ),
-        (([(0, 1), (1, 2)], [(0, 1)]), "All two answers name the same class first."),
+        (([(0, 1), (1, 2)], [(0, 1)]), "All two annotations name the same class first."),
     ],
 )
 def test_tied_first_choices_are_told_as_left_out(annotations, sentence):
@@ -62,18 +62,18 @@ def test_tied_first_choices_are_told_as_left_out(annotations, sentence):
 @pytest.mark.parametrize(
     ("annotations", "sentence"),
     [
-        (([(0, 1)], [(1, 1)]), "Only two answers, and no class is named first twice."),
+        (([(0, 1)], [(1, 1)]), "Only two annotations, and no class is named first twice."),
         (
             ([(0, 1), (2, 2)], [(1, 1), (2, 2)], [(2, 1)]),
-            "Three answers, and no class is named first twice; three of them name c somewhere.",
+            "Three annotations, and no class is named first twice; three of them name c somewhere.",
         ),
         (
             ([(0, 1)], [(0, 1), (1, 2), (2, 2)], [(1, 1)]),
-            "Three answers split 2 to 1 over two classes; one leaves classes tied.",
+            "Three annotations split 2 to 1 over two classes; one leaves classes tied.",
         ),
         (
             ([(0, 1), (1, 1)], [(0, 1), (1, 1)]),
-            "Two answers, and no rater settled on a first choice; two leave classes tied; "
+            "Two annotations, and no rater settled on a first choice; two leave classes tied; "
             "two of them name a somewhere.",
         ),
     ],

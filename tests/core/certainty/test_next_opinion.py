@@ -53,7 +53,7 @@ def counted(*cases, n_classes=6):
 
 
 def with_answer(dataset, k):
-    """The first case with one more rater who answers class k."""
+    """The first case with one more rater who names class k."""
     rankings = [dataset.blocks_of(a) for a in dataset.annotations_of(0)]
     longer = ranked([*rankings, [[k]]], n_classes=dataset.n_classes)
     return longer if dataset.kind == "ranking" else longer.as_classes()[0]
@@ -103,7 +103,7 @@ def test_at_reliability_one_the_gain_is_the_rise_of_counts():
 
 
 def test_certainty_may_fall_though_the_gain_does_not():
-    """A lone answer that counts ten times is nearly sure of itself; the next one may say something else."""
+    """A lone annotation that counts ten times is nearly sure of itself; the next one may say something else."""
     found = next_opinion(DirichletCounts(), counted([1]), reliability=10.0)
     assert found.after[0] < found.now[0] - 0.05
     assert found.gain[0] >= 0
@@ -111,7 +111,7 @@ def test_certainty_may_fall_though_the_gain_does_not():
 
 
 def test_an_even_vote_between_two_classes_by_hand():
-    """Beta(2, 2), and after either answer Beta(3, 2) or its mirror image: P(θ > ½) = 11/16."""
+    """Beta(2, 2), and after either annotation Beta(3, 2) or its mirror image: P(θ > ½) = 11/16."""
     even = counted([1, 1], n_classes=2)
     found = next_opinion(DirichletCounts(), even, reliability=1.0)
     assert (found.now[0], found.after[0], found.gain[0]) == pytest.approx((0.5, 11 / 16, 3 / 16), abs=2e-4)
@@ -121,7 +121,7 @@ def test_an_even_vote_between_two_classes_by_hand():
 
 @pytest.mark.parametrize("ties", ["split", "full"])
 def test_prirn_is_what_a_new_fit_says(ties):
-    """By refitting: the summed weight of the case, not its number of raters, is what the new answer is added to."""
+    """By refitting: the summed weight of the case, not its number of raters, is what the new annotation is added to."""
     dataset, model, reliability = ranked(RANKINGS), PrIRN(ties=ties), 10.0
     found = next_opinion(model, dataset, reliability=reliability)
     named, shape, n_rest = model.shapes(dataset, 0, reliability)
@@ -205,11 +205,11 @@ def test_few_draws_are_said():
     found = next_opinion(PlackettLuce(), dataset, reliability=3.0, n_draws=60)
     assert found.after_se[0] > 0.02
     after, two = 100 * found.after[0], 200 * found.after_se[0]
-    assert found.words(0).endswith(f" Rough: {after:.0f} % ± {two:.0f}, as few draws stand behind some answers.")
+    assert found.words(0).endswith(f" Rough: {after:.0f} % ± {two:.0f}, as few draws stand behind some annotations.")
 
 
 def test_a_case_without_an_answer_gains_what_the_first_one_tells():
-    """Of K equal classes any guess is right in 1/K; an answer makes it Beta(2, 1): P(θ > ½) = 3/4 of two."""
+    """Of K equal classes any guess is right in 1/K; an annotation makes it Beta(2, 1): P(θ > ½) = 3/4 of two."""
     nobody = counted([1, 0], n_classes=2).select(raters=["0"])
     empty = replace(nobody, case_ptr=np.array([0, 0]), rater=nobody.rater[:0], answer=nobody.answer[:0])
     found = next_opinion(DirichletCounts(), empty, reliability=1.0)
@@ -220,7 +220,7 @@ def test_a_case_that_cannot_get_better_is_said():
     found = next_opinion(DirichletCounts(), counted([50]), reliability=1.0)
     assert found.words(0) == (
         "Certainty is 100 % now; one more opinion should leave it there. "
-        "Whatever the answer, the choice would hardly be better for it."
+        "Whatever the annotation, the choice would hardly be better for it."
     )
 
 

@@ -25,7 +25,7 @@ CASES = [
 
 
 def data_of(build, counts, n_classes):
-    """One case with these counts, beside one with an answer of every rater."""
+    """One case with these counts, beside one with an annotation of every rater."""
     answers = [k for k, n in counts.items() for _ in range(n)]
     rows = [(0, rater, k) for rater, k in enumerate(answers)] + [(1, 0, 0)]
     return build(rows, n_classes, 2)

@@ -1,4 +1,4 @@
-"""Figures of coefficients and of raters two by two: what is drawn is what was given."""
+"""Figures of coefficients and of pairs of raters: what is drawn is what was given."""
 
 import numpy as np
 import pytest
@@ -137,7 +137,7 @@ def test_cells_of_the_pair_matrix_follow_the_order_that_is_asked_for():
         assert list(codes) == [i, j]
         assert text == (
             f"{names[y]} and {names[x]}<br>Cohen κ {number(matrix.value[i, j])} ({number(low)} to {number(high)})"
-            f"<br>{matrix.n[i, j]} pairs of answers"
+            f"<br>{matrix.n[i, j]} pairs of annotations"
         )
 
 

@@ -24,7 +24,7 @@ BAD = "<b>x</b>%{y}"
 
 def one(value, name="spa", n_cases=20):
     if value is None:
-        return undefined(name, "identity", "no case has two answers")
+        return undefined(name, "identity", "no case has two annotations")
     return Coefficient(name, "identity", value, 0.05, value - 0.1, value + 0.05, n_cases, 3 * n_cases)
 
 

@@ -121,7 +121,7 @@ def test_the_hover_stands_on_the_box_of_its_effect():
 @pytest.mark.parametrize(
     ("tag", "said"),
     [
-        ("Full", "nothing is taken away"),
+        ("Full", "nothing is left out"),
         ("A", "without guessing"),
         ("AB", "without guessing and discrimination"),
         ("ABC", "without guessing, discrimination and difficulty"),

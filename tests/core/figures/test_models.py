@@ -118,7 +118,7 @@ def test_rows_of_a_confusion_matrix_are_true_classes_and_columns_answers(n_class
     matrix, evidence = model.confusion[2], model.evidence[2]
     assert np.array_equal(heat.z, matrix) and (heat.zmin, heat.zmax) == (0, 1)
     assert list(heat.x) == list(heat.y) == list(range(n_classes))
-    assert list(figure.layout.xaxis.ticktext) == names and figure.layout.xaxis.title.text == "answered class"
+    assert list(figure.layout.xaxis.ticktext) == names and figure.layout.xaxis.title.text == "annotated class"
     assert list(figure.layout.yaxis.ticktext) == [
         f"{name}<br>n ≈ {n:,.0f}" for name, n in zip(names, evidence, strict=True)
     ]
@@ -129,7 +129,7 @@ def test_rows_of_a_confusion_matrix_are_true_classes_and_columns_answers(n_class
             ends = f"({number(matrix[k, m] - 0.005)} to {number(matrix[k, m] + 0.003)})"
             assert heat.text[k][m] == (f"{value}<br>{ends}" if n_classes <= MOST_WITH_INTERVALS else value)
             assert heat.hovertext[k][m] == (
-                f"true {names[k]}, answered {names[m]}: {value} {ends}<br>about {evidence[k]:,.1f} annotations"
+                f"true {names[k]}, annotated {names[m]}: {value} {ends}<br>about {evidence[k]:,.1f} annotations"
             )
 
 

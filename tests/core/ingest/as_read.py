@@ -1,4 +1,4 @@
-"""What tests of readers look at: the answers of a dataset by name."""
+"""What tests of readers look at: the annotations of a dataset by name."""
 
 from core.annotations.dataset import Dataset
 from core.ingest.formats.detect import open_source
@@ -6,7 +6,7 @@ from core.ingest.read_files import Reading, build_question, choose_question
 
 
 def answers(dataset: Dataset) -> list[tuple]:
-    """Case, rater and answer of every annotation: a class, a score, or blocks of classes."""
+    """Case, rater and annotation of every annotation: a class, a score, or blocks of classes."""
     found = []
     for annotation, (case, rater) in enumerate(zip(dataset.case_of_annotation, dataset.rater, strict=True)):
         if dataset.kind == "class":

@@ -1,4 +1,4 @@
-"""From a table to a dataset: kinds, missing answers, repeats, rankings, and cautions."""
+"""From a table to a dataset: kinds, missing annotations, repeats, rankings, and cautions."""
 
 import numpy as np
 import pytest
@@ -19,9 +19,9 @@ def reading_of(rows: str, header: str = HEADER, **options):
     [
         ("1,ann,x\n2,ann,y\n", "only one rater"),
         ("1,ann,x\n2,bob,y\n", "exactly one annotation"),
-        ("1,ann,x\n1,bob,x\n", "Every answer is 'x'"),
+        ("1,ann,x\n1,bob,x\n", "Every annotation is 'x'"),
         ("1,ann,Naevus\n1,bob,naevus\n", "'Naevus', 'naevus'"),
-        ("1,ann,x\n1,ann,y\n1,bob,y\n", "had answered the same case before: 1"),
+        ("1,ann,x\n1,ann,y\n1,bob,y\n", "had annotated the same case before: 1"),
     ],
     ids=["one rater", "one annotation per case", "one class", "same but capitals", "repeats"],
 )
@@ -38,7 +38,7 @@ def test_sound_data_bring_no_warning():
 def test_missing_answers_are_dropped_and_counted_by_token():
     reading = reading_of("1,ann,NA\n1,bob,x\n1,cy,\n2,ann,n/a\n2,bob,.\n2,cy,y\n3,ann,NA\n")
     assert reading.report.missing == {"NA": 2, "": 1, "n/a": 1, ".": 1}
-    assert reading.report.dropped[:2] == ((2, "no answer ('NA')"), (4, "no answer"))
+    assert reading.report.dropped[:2] == ((2, "no annotation ('NA')"), (4, "no annotation"))
     assert reading.report.n_kept == 2
     assert reading.dataset.cases == ("1", "2")
 
@@ -49,9 +49,9 @@ def test_rows_without_case_or_rater_are_dropped_with_the_reason():
 
 
 def test_a_file_of_missing_answers_is_refused_with_an_example():
-    with pytest.raises(InputError, match="No row holds a case, a rater and an answer") as caught:
+    with pytest.raises(InputError, match="No row holds a case, a rater and an annotation") as caught:
         reading_of("1,ann,NA\n1,bob,\n")
-    assert "line 2, no answer ('NA')" in caught.value.remedy
+    assert "line 2, no annotation ('NA')" in caught.value.remedy
 
 
 def test_ids_are_in_natural_order_whether_numbers_or_text():
@@ -84,8 +84,8 @@ def test_the_kind_can_be_said():
     reading = reading_of("1,a,1\n1,b,two\n1,c,inf\n", kind="score")
     assert reading.dataset.score.tolist() == [1.0]
     assert reading.report.dropped == (
-        (3, "the answer is not a finite number"),
-        (4, "the answer is not a finite number"),
+        (3, "the annotation is not a finite number"),
+        (4, "the annotation is not a finite number"),
     )
     with pytest.raises(InputError, match="needs a column of ranks"):
         reading_of("1,a,x\n1,b,y\n", kind="ranking")
@@ -96,7 +96,7 @@ def test_a_declared_list_keeps_its_order_and_drops_what_is_not_on_it():
     assert reading.dataset.classes == ("low", "mid", "high")
     assert reading.dataset.answer.tolist() == [0, 2, 0]
     assert reading.dataset.ordinal
-    assert reading.report.dropped == ((4, "the answer is not in the declared list of classes"),)
+    assert reading.report.dropped == ((4, "the annotation is not in the declared list of classes"),)
     with pytest.raises(InputError, match="names a class twice"):
         reading_of("1,a,x\n", classes=["x", "x"])
 
@@ -114,11 +114,11 @@ def test_only_the_first_of_repeats_can_be_used():
     reading = reading_of(REPEATS, repeats="first")
     assert reading.dataset.n_annotations == 3
     assert [drop.line for drop in reading.report.dropped] == [4, 6]
-    assert all("repeated answer" in drop.reason for drop in reading.report.dropped)
+    assert all("repeated annotation" in drop.reason for drop in reading.report.dropped)
 
 
 def test_repeats_can_be_refused_at_the_first_one():
-    with pytest.raises(InputError, match="Rater 'ann' answers case '1' more than once") as caught:
+    with pytest.raises(InputError, match="Rater 'ann' annotates case '1' more than once") as caught:
         reading_of(REPEATS, repeats="refuse")
     assert caught.value.line == 4
     assert reading_of("1,ann,x\n1,bob,x\n", repeats="refuse").report.n_repeats == 0
@@ -176,7 +176,7 @@ def test_a_wide_table_has_an_answer_per_cell():
     assert dataset.raters == ("Anna", "Bob", "Carl")
     assert dataset.n_annotations == 5
     assert reading.report.n_kept == 2
-    assert reading.report.dropped == ((4, "no case"), (5, "no rater answered"))
+    assert reading.report.dropped == ((4, "no case"), (5, "no rater annotated"))
     assert reading.report.missing == {"": 3, "NA": 1}
 
 
@@ -204,7 +204,7 @@ def test_dates_are_understood_in_iso_with_zones():
     rows = "1,a,x,2024-01-02T01:00:00+02:00\n2,a,x,2024-01-02\n3,a,x,2024-01-02 10:30\n4,a,x,later\n"
     assert days(rows) == ["2024-01-01", "2024-01-02", "2024-01-02", "?"]
     warnings = reading_of(rows, TIMES).report.warnings
-    assert "1 answer without a date that could be understood." in warnings
+    assert "1 annotation without a date that could be understood." in warnings
 
 
 def test_dates_may_be_seconds_or_milliseconds_since_1970():
@@ -232,6 +232,6 @@ def test_scores_too_large_to_compute_with_are_dropped_rows():
     reading = read(b"case,rater,score\na,r,1.5\na,s,1e300\nb,r,inf\n", kind="score")
     assert reading.dataset.score.tolist() == [1.5]
     assert [(row.line, row.reason) for row in reading.report.dropped] == [
-        (3, "the answer is larger than 1e+70"),
-        (4, "the answer is not a finite number"),
+        (3, "the annotation is larger than 1e+70"),
+        (4, "the annotation is not a finite number"),
     ]

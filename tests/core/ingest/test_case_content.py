@@ -1,4 +1,4 @@
-"""Texts and images stay beside the answers: matched by path or by name, never part of the digest, never an answer."""
+"""Texts and images stay beside the annotations: matched by path or by name, never part of digest or annotations."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""Texts in the table of answers are facts of the case only where they cannot be what a rater wrote."""
+"""Texts in the table of annotations are facts of the case only where they cannot be what a rater wrote."""
 
 from core.ingest.read_files import read
 

@@ -164,7 +164,7 @@ def test_a_table_of_thousands_of_raters_is_read():
 
 
 def test_what_cannot_be_guessed_is_asked_for():
-    with pytest.raises(InputError, match="No column was recognised as the answer"):
+    with pytest.raises(InputError, match="No column was recognised as the annotation"):
         read(b"case,rater\n1,ann\n1,bob\n")
     with pytest.raises(InputError, match="No column was recognised as the case"):
         read(b"rater,class\nann,x\nbob,y\n")

@@ -1,4 +1,4 @@
-"""Classes, cases and gold beside the answers, lists in Parquet, one file per rater, and classes merged."""
+"""Classes, cases and gold beside the annotations, lists in Parquet, one file per rater, and classes merged."""
 
 import io
 import json
@@ -89,7 +89,7 @@ def test_tables_of_the_same_columns_are_raters():
     files = [("ann.csv", "case,label\n1,x\n2,y\n"), ("bob.csv", "case,label\n1,y\n2,\n")]
     reading = opened(*files)
     assert answers(reading.dataset) == [("1", "ann", "x"), ("1", "bob", "y"), ("2", "ann", "y")]
-    assert reasons(reading) == [(3, "bob.csv, line 3: no answer")]
+    assert reasons(reading) == [(3, "bob.csv, line 3: no annotation")]
 
 
 def test_lists_of_equal_length_are_taken_apart():
@@ -98,7 +98,7 @@ def test_lists_of_equal_length_are_taken_apart():
     )
     reading = read(content)
     assert answers(reading.dataset) == [("c1", "a", "1"), ("c1", "b", "0")]
-    assert reasons(reading) == [(2, "no answer"), (3, "its lists differ in length")]
+    assert reasons(reading) == [(2, "no annotation"), (3, "its lists differ in length")]
     assert any("'words'" in note for note in reading.report.notes)
 
 
@@ -120,8 +120,8 @@ def test_classes_are_merged_renamed_and_counted_as_missing():
     treatment = Treatment({"Yes": "yes", "nope": "no", "yes": "yes"}, frozenset({"cannot tell"}))
     reading = read(content, treatment=treatment)
     assert [answer for *_, answer in answers(reading.dataset)] == ["yes", "yes", "no", "no"]
-    assert reasons(reading) == [(5, "'cannot tell' counts as no answer")]
-    assert "'Yes' is now 'yes' (1 answer)." in reading.report.notes
+    assert reasons(reading) == [(5, "'cannot tell' counts as no annotation")]
+    assert "'Yes' is now 'yes' (1 annotation)." in reading.report.notes
     plain = read(content)
     assert any("'cannot tell' may mean" in warning for warning in plain.report.warnings)
     assert read(content, treatment=treatment, classes=["no", "yes"]).dataset.classes == ("no", "yes")

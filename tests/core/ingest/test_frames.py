@@ -160,14 +160,14 @@ def test_what_is_no_table_of_annotations_is_refused(source, found):
 def test_errors_name_the_column_and_the_row():
     with pytest.raises(InputError, match="There is no column 'doctor'"):
         Dataset.from_frame(pd.DataFrame(LONG), rater="doctor")
-    with pytest.raises(InputError, match="Line 3: Rater 'r' answers case 'a' more than once"):
+    with pytest.raises(InputError, match="Line 3: Rater 'r' annotates case 'a' more than once"):
         read(pl.DataFrame({"case": list("aba"), "rater": list("rrr"), "class": list("xyx")}), repeats="refuse")
     with pytest.raises(InputError, match="bytes is no frame"):
         Dataset.from_frame(as_csv(LONG))
     with pytest.raises(InputError, match="There is no format 'sheet'"):
         read(pd.DataFrame(LONG), format="sheet")
     dropped = read(pl.DataFrame(LONG)).report.dropped
-    assert [(row.line, row.reason) for row in dropped] == [(3, "no answer ('NA')"), (5, "no rater")]
+    assert [(row.line, row.reason) for row in dropped] == [(3, "no annotation ('NA')"), (5, "no rater")]
 
 
 def test_a_frame_leaves_as_it_was():

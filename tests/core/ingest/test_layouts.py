@@ -35,7 +35,7 @@ def test_counts_with_other_sums_can_be_declared():
     assert read(content, rater="none", layout="wide").report.mapping.layout == "wide"
     reading = read(content, layout="counts")
     assert dense_counts(reading.dataset).tolist() == [[3, 1], [0, 2]]
-    assert reasons(reading) == [(4, "nobody answered")]
+    assert reasons(reading) == [(4, "nobody annotated")]
 
 
 @pytest.mark.parametrize("rows", [b"1,1,1,0\n2,0,1,1\n3,1,0,1\n", b"1,2,0,1\n2,0,2,1\n3,1,1,1\n"])
@@ -61,7 +61,7 @@ def test_a_cell_that_is_no_count_is_named(cell):
 def test_counts_beyond_reason_are_refused():
     with pytest.raises(InputError, match="the limit is"):
         read(b"case,a,b\n1,1000000000000,1\n2,1,1\n", layout="counts")
-    with pytest.raises(InputError, match="100,002 answers on one case"):
+    with pytest.raises(InputError, match="100,002 annotations on one case"):
         read(b"case,a,b\n1,100001,1\n2,1,1\n", layout="counts")
 
 
@@ -93,7 +93,7 @@ def test_grouped_patterns_become_cases():
     assert reading.report.mapping.layout == "patterns"
     dataset = reading.dataset
     assert (dataset.n_cases, dataset.n_annotations) == (6, 2 * 3 + 3 + 3 * 2)
-    assert reasons(reading) == [(5, "no case has these answers")]
+    assert reasons(reading) == [(5, "no case has these annotations")]
     by_rater = {rater: [a for _, r, a in answers(dataset) if r == rater] for rater in dataset.raters}
     assert by_rater == {"ann": ["0", "0", "1", "0", "0", "0"], "bob": ["0", "0", "1", "1", "1", "1"], "carl": ["1"] * 3}
 
@@ -206,7 +206,7 @@ def test_gold_in_a_column_is_no_rater_and_known_class():
 def test_two_known_classes_of_one_case_are_told():
     reading = read(b"case,rater,label,gold\n1,a,x,x\n1,b,y,y\n")
     assert reading.dataset.gold.tolist() == [0]
-    assert any("several known classes" in warning for warning in reading.report.warnings)
+    assert any("several gold classes" in warning for warning in reading.report.warnings)
 
 
 def test_a_layout_that_is_said_takes_the_likeliest_columns():

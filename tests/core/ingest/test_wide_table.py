@@ -1,4 +1,4 @@
-"""The wide table reads back to the same answers, or says why there is none."""
+"""The wide table reads back to the same annotations, or says why there is none."""
 
 import pytest
 from hypothesis import given, settings
@@ -14,7 +14,7 @@ NAMES = st.lists(st.sampled_from(["a", "b 2", "10", "9", 'ü,"x"', "NA?", "#1"])
 
 @st.composite
 def tables(draw, ranked: bool) -> bytes:
-    """A long table in which no rater answers a case twice."""
+    """A long table in which no rater annotates a case twice."""
     cases, raters, classes = draw(NAMES), draw(NAMES), draw(NAMES)
     rows = []
     for case in cases:
@@ -60,7 +60,7 @@ def test_scores_and_groups_read_back():
 @pytest.mark.parametrize(
     ("content", "options", "words"),
     [
-        (b"case,rater,class\n1,ann,x\n1,ann,y\n", {}, "1 answer came from a rater who had answered"),
+        (b"case,rater,class\n1,ann,x\n1,ann,y\n", {}, "1 annotation came from a rater who had annotated"),
         (b"case,rater,class\n1,case,x\n", {}, "called 'case'"),
         (b"case,class\n1,x\n1,y\n", {"rater": "none"}, "carry no identity"),
         (b"case,rater,rank,class\n1,ann,1,a=b\n", {}, "'a=b' holds a sign"),

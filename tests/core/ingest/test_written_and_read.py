@@ -1,4 +1,4 @@
-"""The same answers written as each tool writes them read back to the same dataset."""
+"""The same annotations written as each tool writes them read back to the same dataset."""
 
 import io
 import json

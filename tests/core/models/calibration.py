@@ -34,7 +34,7 @@ def dawid_skene(rng, n_cases=30, n_raters=5, n_classes=3):
 
 
 def hierarchical(rng, n_cases=30, n_raters=5, n_classes=3):
-    """The same of the hierarchical model; the prior of the raters' centre is cut where it favours wrong answers."""
+    """The same of the hierarchical model; the prior of the raters' centre is cut where it favours wrong annotations."""
     model, square = HierarchicalDawidSkene(), (n_classes, n_classes)
     blank = model.density(complete(n_cases, n_raters, n_classes, np.zeros(n_cases * n_raters, int)))
     right = np.eye(n_classes, dtype=bool)

@@ -12,7 +12,7 @@ def softmax(x):
 
 
 def answers_of_cases(dataset):
-    """For each case its list of (rater, answer)."""
+    """For each case its list of (rater, annotation)."""
     return [
         [(int(dataset.rater[a]), int(dataset.answer[a])) for a in range(dataset.case_ptr[i], dataset.case_ptr[i + 1])]
         for i in range(dataset.n_cases)
@@ -20,7 +20,7 @@ def answers_of_cases(dataset):
 
 
 def case_probabilities(dataset, prevalence, confusion):
-    """P(true class and answers) of each case, shape (n_cases, n_classes)."""
+    """P(true class and annotations) of each case, shape (n_cases, n_classes)."""
     joint = np.tile(prevalence, (dataset.n_cases, 1))
     for i, answers in enumerate(answers_of_cases(dataset)):
         for rater, answer in answers:

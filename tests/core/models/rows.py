@@ -1,4 +1,4 @@
-"""Rows of (case, rater, answer) that the tests of rater models share."""
+"""Rows of (case, rater, annotation) that the tests of rater models share."""
 
 import numpy as np
 import pytest

@@ -11,7 +11,7 @@ from core.models.checks import outcome, predictive_checks, psis_loo, replicates_
 
 
 class Coins:
-    """A stand-in for a model: every answer is drawn alike, whatever the case, from the class shares in the draw."""
+    """A stand-in for a model: every annotation is drawn alike, by the class shares of the draw."""
 
     def __init__(self, n_annotations):
         self.n_annotations = n_annotations
@@ -22,7 +22,7 @@ class Coins:
 
 
 class Repeats:
-    """A stand-in that always gives the same answers."""
+    """A stand-in that always gives the same annotations."""
 
     def __init__(self, answer):
         self.answer = np.array(answer)
@@ -32,7 +32,7 @@ class Repeats:
 
 
 class HardCases(Coins):
-    """Half of the cases are all positive and half are not, at the same share of positive answers as `Coins` at .5."""
+    """Half of the cases are all positive and half are not, with as many positive ones as `Coins` at .5."""
 
     def __init__(self, n_cases, n_raters):
         self.shape = (n_cases, n_raters)
@@ -50,7 +50,7 @@ def full_design(build, answers, n_classes=2):
 
 
 def counted_by_hand(dataset, answer, classes):
-    """Answers per rater and histogram of votes per case, class by class."""
+    """Annotations per rater and histogram of votes per case, class by class."""
     per_rater, histogram = [], []
     for k in classes:
         votes = Counter()
@@ -87,7 +87,7 @@ def test_labels_name_the_class_only_where_there_are_more_than_two(build):
     three = build([(0, 0, 1), (0, 1, 2)], 3)
     raters, votes = predictive_checks(Repeats(two.answer), np.zeros((1, 1)), two)
     assert raters.labels == ("rater 0", "rater 1") and votes.labels == ("0", "1", "2")
-    assert raters.title == "Answers class 1 per rater"
+    assert raters.title == "Annotations class 1 per rater"
     raters, votes = predictive_checks(Repeats(three.answer), np.zeros((1, 1)), three)
     assert raters.labels[:3] == ("rater 0 · class 0", "rater 1 · class 0", "rater 0 · class 1")
     assert votes.labels[-1] == "2 · class 2"
@@ -103,7 +103,7 @@ def test_ties_count_one_half(build):
 
 
 def test_p_and_band_are_those_of_the_replicates(build):
-    """One rater, one answer: the statistic is a coin of known chance."""
+    """One rater, one annotation: the statistic is a coin of known chance."""
     data = build([(0, 0, 1)], 2)
     raters, votes = predictive_checks(Coins(1), np.array([[0.3]]), data, n_replicates=4_000, seed=5)
     assert raters.p[0] == pytest.approx(0.15, abs=4 * 0.5 * np.sqrt(0.3 * 0.7 / 4_000))  # never above, equal in 30 %
@@ -137,7 +137,7 @@ def test_p_is_calibrated_when_the_data_come_from_the_model(build):
 
 
 def test_a_model_without_hard_cases_fails_the_votes_and_passes_the_raters(build):
-    """Answers per rater are as the model says; the spread of votes over cases is not."""
+    """Annotations per rater are as the model says; the spread of votes over cases is not."""
     n_cases, n_raters = 300, 5
     answers = HardCases(n_cases, n_raters).simulate(None, 3).reshape(n_cases, n_raters)
     data = full_design(build, answers)

@@ -1,4 +1,4 @@
-"""Fits beside each other and beside known classes, against counting by hand."""
+"""Fits beside each other and beside gold classes, against counting by hand."""
 
 from dataclasses import replace
 
@@ -84,8 +84,8 @@ def test_a_fit_of_the_right_model_is_calibrated_and_majority_vote_is_not(build):
 
 def test_known_classes_that_were_used_or_are_not_there_judge_nothing(build):
     dataset = build(random_rows(1), 3)
-    with pytest.raises(NotApplicableError, match="has a known class"):
+    with pytest.raises(NotApplicableError, match="has a gold class"):
         against_gold(dataset, MajorityVote().fit(dataset))
     known = replace(dataset, gold=np.zeros(dataset.n_cases, np.int32))
-    with pytest.raises(NotApplicableError, match="held the known classes fixed"):
+    with pytest.raises(NotApplicableError, match="held the gold classes fixed"):
         against_gold(known, DawidSkene("none", use_gold=True).fit(known))

@@ -20,7 +20,7 @@ IDS = ["dawid-skene", "dawid-skene, other priors", "hierarchical", "hierarchical
 
 @pytest.fixture(params=[2, 3, 4])
 def dataset(request, build):
-    """Gaps, repeated answers, a case without answers, a rater without, a class that nobody used, equal patterns."""
+    """Gaps, repeated annotations, a case and a rater without annotations, a class that nobody used, equal patterns."""
     n_classes = request.param
     rng = np.random.default_rng(n_classes)
     rows = [(case, rater, int(rng.integers(n_classes - (n_classes > 2)))) for case in range(12) for rater in range(3)]
@@ -134,7 +134,7 @@ def test_far_out_the_density_is_minus_infinity_or_right_and_never_raises(model, 
 
 @pytest.mark.parametrize("model", MODELS, ids=IDS)
 def test_replicates_have_the_frequencies_of_the_model(model, build):
-    """Answers of one rater on 40,000 cases: P(answer) = Σ_k π_k θ_k, within five standard errors."""
+    """Annotations of one rater on 40,000 cases: P(annotation) = Σ_k π_k θ_k, within five standard errors."""
     n_cases = 40_000
     dataset = build([(i, 0, i % 3) for i in range(n_cases)], 3)
     density = model.density(dataset)
@@ -148,7 +148,7 @@ def test_replicates_have_the_frequencies_of_the_model(model, build):
 
 
 def test_answers_of_one_case_share_its_truth(build):
-    """With perfect raters all answers on a case are the same."""
+    """With perfect raters all annotations on a case are the same."""
     dataset = build([(i, j, i % 2) for i in range(200) for j in range(3)], 2)
     density = BayesianDawidSkene().density(dataset)
     theta = density.vote_start(np.log([0.5, 0.5]), np.tile(np.log([[1 - 1e-9, 1e-9], [1e-9, 1 - 1e-9]]), (3, 1, 1)))

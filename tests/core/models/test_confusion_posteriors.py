@@ -16,7 +16,7 @@ N_CHAINS, N_DRAWS = 2, 1500
 
 EXACT = {
     "three classes": ("00 10 21 | 01 11 | 02 22 | 00 12 20 | 11 21", 3),
-    "repeated answers and a class nobody used": ("00 00 01 10 | 01 11 | 10 | 00 11", 3),
+    "repeated annotations and a class nobody used": ("00 00 01 10 | 01 11 | 10 | 00 11", 3),
     "one annotation per case": ("00 | 10 | 00 | 10 | 01 | 11 | 01", 2),
     "an adversarial rater": ("00 10 21 31 | 01 11 20 | 00 10 21 | 01 11 20 | 00 10 21 | 01 11 20 | 00 10", 2),
 }
@@ -118,9 +118,9 @@ def test_an_adversarial_rater_is_found_and_the_classes_do_not_change_places(draw
 def test_what_the_data_do_not_tell_is_said(drawn):
     _, density, chains = drawn["one annotation per case"]
     assert any("comes from the prior" in note for note in MODEL.summarise(density, chains.flat(), "nuts", 0.95).notes)
-    _, density, chains = drawn["repeated answers and a class nobody used"]
+    _, density, chains = drawn["repeated annotations and a class nobody used"]
     fit = MODEL.summarise(density, chains.flat(), "nuts", 0.95)
-    assert any("Nobody answered class 2" in note for note in fit.notes)
+    assert any("Nobody gave class 2" in note for note in fit.notes)
     assert np.isfinite(fit.confusion).all() and fit.prevalence[2] > 0
 
 

@@ -17,7 +17,7 @@ def crowd():
 
 
 def test_annotations_do_not_touch_the_parameters_that_judge_them(crowd):
-    """Other answers in a fold leave its parameters as they are, and move those of every other fold."""
+    """Other annotations in a fold leave its parameters as they are, and move those of every other fold."""
     fit = DawidSkene("none").fit(crowd)
     found = cross_fit(crowd, fit)
     own = found.fold == 2

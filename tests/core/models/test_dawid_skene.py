@@ -31,7 +31,7 @@ def slow_start(rows, n_cases, n_classes):
 
 
 def slow_em(rows, n_cases, n_raters, n_classes, prior_pi, prior_theta, stop):
-    """EM from the vote shares with products of probabilities. ``prior_theta`` has axes true, answered class."""
+    """EM from the vote shares with products of probabilities. ``prior_theta`` has axes true, annotated class."""
     q = slow_start(rows, n_cases, n_classes)
     answered = {case for case, _, _ in rows}
     path = []

@@ -90,7 +90,7 @@ def test_a_unanimous_case_flips_exactly_where_the_answers_are_likelier_under_ano
 
 @pytest.mark.parametrize("name", ["tap", "tap pooled", "tap common"])
 def test_under_tap_agreeing_answers_never_lower_the_odds_of_their_class(name, build):
-    """So a unanimous case keeps its class unless the prevalence of another outweighs all of its answers."""
+    """So a unanimous case keeps its class unless the prevalence of another outweighs all of its annotations."""
     for seed in range(60):
         rows = random_rows(seed, n_cases=20, accuracy=0.45)
         fit = MODELS[name].fit(build(rows, 3, 20, 4))

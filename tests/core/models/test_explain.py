@@ -13,7 +13,7 @@ from tests.core.models.rows import random_rows
 
 
 def crafted(build, answers, prevalence, confusion):
-    """One case with one answer of each rater, and a fit with these parameters."""
+    """One case with one annotation of each rater, and a fit with these parameters."""
     rows = [(0, rater, answer) for rater, answer in enumerate(answers)]
     dataset = build(rows, len(prevalence), 1, len(confusion))
     prevalence, confusion = np.array(prevalence), np.array(confusion)
@@ -67,7 +67,7 @@ def test_adversaries_can_make_a_class_probable_that_nobody_named(build):
     turned = [[0.05, 0.95], [0.95, 0.05]]
     dataset, fit = crafted(build, [0, 0, 0], [0.5, 0.5], [turned] * 3)
     assert explain(dataset, fit, 0).sentence == (
-        "3 of 3 say class 0; nobody says class 1, but their answers are likelier where the truth is class 1."
+        "3 of 3 say class 0; nobody says class 1, but their annotations are likelier where the truth is class 1."
     )
 
 
@@ -76,7 +76,7 @@ def test_the_plain_cases_have_plain_sentences(build):
         return explain(*crafted(build, *crafted_with), 0).sentence
 
     assert sentence([1, 1, 1], [0.5, 0.5], [SHARP] * 3) == "All 3 say class 1."
-    assert sentence([1], [0.5, 0.5], [SHARP]) == "The only answer is class 1."
+    assert sentence([1], [0.5, 0.5], [SHARP]) == "The only annotation is class 1."
     assert sentence([1, 1, 0], [0.5, 0.5], [SHARP] * 3) == "2 of 3 say class 1, and the others do not outweigh them."
     assert sentence([1, 0], [0.5, 0.5], [SHARP] * 2) == "class 0 and class 1 are equally probable."
     three = np.full((4, 3, 3), 0.1) + 0.7 * np.eye(3)
@@ -84,7 +84,7 @@ def test_the_plain_cases_have_plain_sentences(build):
     empty, fit = crafted(build, [0, 1], [0.5, 0.5], [SHARP] * 2)
     empty = build([(0, 0, 0), (0, 1, 1)], 2, 2)
     fit = DawidSkene("diagonal").fit(empty)
-    assert explain(empty, fit, 1).sentence.startswith("Nobody answered")
+    assert explain(empty, fit, 1).sentence.startswith("Nobody annotated")
     known = replace(empty, gold=np.array([1, -1], np.int32))
     assert explain(known, DawidSkene("none", use_gold=True).fit(known), 0).sentence == "It is known to be class 1."
     single = build([(0, 0, 0), (0, 1, 0)], 1)

@@ -1,4 +1,4 @@
-"""Known classes held fixed in a fit, and what to do with answers that a rater repeats."""
+"""Gold classes held fixed in a fit, and what to do with annotations that a rater repeats."""
 
 from dataclasses import replace
 
@@ -103,7 +103,7 @@ def test_repeats_count_as_independent_or_once_or_are_refused(build):
     assert once.n_annotations.sum() == len(first)
     every = DawidSkene("none").fit(dataset)
     assert every.n_annotations.sum() == len(rows)
-    assert any(note.startswith(f"{n_repeats} of {len(rows)} answers repeat") for note in every.notes)
+    assert any(note.startswith(f"{n_repeats} of {len(rows)} annotations repeat") for note in every.notes)
     assert not any("repeat" in note for note in once.notes)
-    with pytest.raises(NotApplicableError, match=f"{n_repeats} answers repeat"):
+    with pytest.raises(NotApplicableError, match=f"{n_repeats} annotations repeat"):
         DawidSkene("none", repeats="refuse").fit(dataset)

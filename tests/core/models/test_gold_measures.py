@@ -1,4 +1,4 @@
-"""Class probabilities against known classes."""
+"""Class probabilities against gold classes."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ def judged(build, probability, gold):
 
 
 def test_measures_of_four_cases_by_hand(build):
-    """One without a known class; one certain and right, one .6 and wrong, one tied."""
+    """One without a gold class; one certain and right, one .6 and wrong, one tied."""
     dataset, fit = judged(build, [[0.99, 0.01], [0.6, 0.4], [0.5, 0.5], [0.2, 0.8]], [0, 1, 1, -1])
     found = gold_measures(dataset, fit)
     assert found.n == 3
@@ -81,10 +81,10 @@ def test_each_fifth_of_the_gold_cases_is_judged_at_the_beta_that_the_others_pref
 
 def test_few_known_classes_and_those_that_were_used_cannot_judge(build):
     dataset = build(random_rows(1), 3)
-    with pytest.raises(NotApplicableError, match="known class"):
+    with pytest.raises(NotApplicableError, match="gold class"):
         gold_measures(dataset, OneCoin().fit(dataset))
     some = replace(dataset, gold=np.zeros(dataset.n_cases, np.int32))
     with pytest.raises(NotApplicableError, match="100 gold cases"):
         beta_by_gold(some, OneCoin().fit(some))
-    with pytest.raises(NotApplicableError, match="held the known classes fixed"):
+    with pytest.raises(NotApplicableError, match="held the gold classes fixed"):
         gold_measures(some, OneCoin(use_gold=True).fit(some))

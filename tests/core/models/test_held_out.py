@@ -114,7 +114,7 @@ def test_scores_equal_a_slow_reference_that_fits_each_fold_and_multiplies(model,
 
 @pytest.mark.parametrize("model", [OneCoin("pooled"), DawidSkene("pooled"), DawidSkene("empirical"), TAP("pooled")])
 def test_a_fit_that_has_seen_what_is_hidden_would_score_better(model, build):
-    """By about its parameters over its answers: the reason why every fold is fitted anew."""
+    """By about its parameters over its annotations: the reason why every fold is fitted anew."""
     dataset = build(simulated(3, 300, SHARP, (0.5, 0.3, 0.2), 4)[0], 3)
     data = prepare(dataset)
     assert held_out_on_all(data, model) > held_out(data, model).scores[-1] + 0.0005

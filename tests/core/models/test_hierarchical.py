@@ -36,7 +36,7 @@ def test_the_first_answer_finds_truth_and_raters(panel):
 
 
 def test_a_rater_with_one_annotation_leans_on_the_others(panel):
-    """After its one wrong answer it is nearer to the middle of the raters than where the prior alone holds it."""
+    """After its one wrong annotation it is nearer to the middle of the raters than where the prior alone holds it."""
     dataset, _, _ = panel
     pooled = HierarchicalDawidSkene().fit(dataset, method="map").fit
     middle = pooled.confusion[:40].mean(axis=0)
@@ -106,7 +106,7 @@ class TestAnyBayesianModelOfConfusion:
         np.testing.assert_allclose(one.class_probability, other.class_probability, atol=5e-3)
 
     def test_a_panel_worse_than_chance_is_flagged(self, model, build):
-        """Three classes answered one further, by raters who agree: the prior holds the names, the note tells."""
+        """Three classes named one further, by raters who agree: the prior holds the names, the note tells."""
         rng = np.random.default_rng(1)
         rows = [(i, j, int((i + 1) % 3) if rng.uniform() < 0.6 else int(i % 3)) for i in range(30) for j in range(3)]
         if isinstance(model, HierarchicalDawidSkene):
@@ -124,7 +124,7 @@ class TestAnyBayesianModelOfConfusion:
             model.fit(dataclasses.replace(dataset, raters_identified=False))
         with pytest.raises(NotApplicableError, match="at least two classes"):
             model.fit(build([(0, 0, 0)], 1))
-        with pytest.raises(NotApplicableError, match="at least one answer"):
+        with pytest.raises(NotApplicableError, match="at least one annotation"):
             empty = dataclasses.replace(
                 dataset, case_ptr=np.zeros(2, np.int64), rater=np.empty(0, np.int32), answer=np.empty(0, np.int32)
             )

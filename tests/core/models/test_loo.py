@@ -22,12 +22,12 @@ def posterior(votes, n_draws, seed):
 
 
 def log_likelihood(share, votes):
-    """Of one ordered set of answers with that many votes, shape (n_draws, len(votes))."""
+    """Of one ordered set of annotations with that many votes, shape (n_draws, len(votes))."""
     return votes * np.log(share)[:, None] + (N_TRIALS - votes) * np.log1p(-share)[:, None]
 
 
 def exact_left_out(votes):
-    """Log p(answers of a case | all others), beta-binomial."""
+    """Log p(annotations of a case | all others), beta-binomial."""
     a = PRIOR[0] + votes.sum() - votes
     b = PRIOR[1] + N_TRIALS * (len(votes) - 1) - (votes.sum() - votes)
     return betaln(a + votes, b + N_TRIALS - votes) - betaln(a, b)
@@ -78,7 +78,7 @@ def test_one_free_parameter_counts_as_about_one():
 
 
 def test_a_case_that_the_others_rule_out_is_flagged():
-    """The answers of the last case move the posterior so far that its weights have no finite variance."""
+    """The annotations of the last case move the posterior so far that its weights have no finite variance."""
     rng = np.random.default_rng(4)
     values = np.append(rng.normal(0, 1, 30), 12.0)
     mean, sd = values.mean(), 1 / np.sqrt(len(values))
@@ -143,13 +143,13 @@ def test_a_single_case_has_no_standard_error():
     assert loo.se is None
 
 
-# Cases of each answer pattern of five dentists, from 00000, the fifth changing fastest [Espeland & Handelman 1989].
+# Cases of each annotation pattern of five dentists, from 00000, the fifth changing fastest [Espeland & Handelman 1989].
 CARIES = """1880 789 43 75 23 63 8 22 188 191 17 67 15 85 8 56
             22 26 6 14 1 20 2 17 2 20 6 27 3 72 1 100"""
 
 
 def test_five_free_shares_have_the_published_score_of_dawid_skene():
-    """Dawid-Skene leaves each rater's share of positive answers free: scored one by one, its answers are five coins.
+    """Dawid-Skene leaves each rater's share of positive annotations free: scored one by one, they are five coins.
 
     Table 2 of Han et al. prints -8749.87 for ABC on caries; their priors move it by less than a tenth.
     """

@@ -61,7 +61,7 @@ def test_for_two_classes_class_conditional_is_dawid_skene(smoothing, build):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_an_agreeing_answer_of_a_rater_better_than_chance_raises_the_odds_of_its_class(seed, build):
-    """So a unanimous case of such raters keeps its class unless the prevalence of another outweighs the answers."""
+    """So a unanimous case of such raters keeps its class unless the prevalence of another outweighs the annotations."""
     rows = random_rows(seed, accuracy=0.55)
     fit = OneCoin("none").fit(build(rows, 3, 25, 4))
     seen = 0

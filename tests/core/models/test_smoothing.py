@@ -9,7 +9,7 @@ from core.models.reparametrise import expit, logit
 from core.models.smoothing import Ability, rater_rows
 from tests.core.raters.raters_simulated import simulated
 
-POOL = np.array([[0.8, 0.1, 0.3], [0.15, 0.6, 0.2], [0.05, 0.3, 0.5]])  # answered class, true class
+POOL = np.array([[0.8, 0.1, 0.3], [0.15, 0.6, 0.2], [0.05, 0.3, 0.5]])  # annotated class, true class
 
 
 def expected(rng, factors, n=200):

@@ -14,7 +14,7 @@ from tests.core.models.rows import simulated
 
 
 def objective(counts, a, p):
-    """Σ counts · ln θ with axes answered, true."""
+    """Σ counts · ln θ with axes annotated, true."""
     theta = (1 - a) * p[:, None] + a * np.eye(len(p))
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.where(counts > 0, counts * np.log(theta), 0).sum())
@@ -43,7 +43,7 @@ def test_the_step_is_the_maximum_that_a_search_finds(seed):
     n_classes = int(rng.integers(2, 6))
     counts = rng.gamma(0.7, 5, (n_classes, n_classes)) + rng.uniform(0, 25) * np.eye(n_classes)
     if seed % 3 == 2:
-        counts[rng.integers(n_classes)] = 0  # a class that the rater never answered
+        counts[rng.integers(n_classes)] = 0  # a class that the rater never gave
     theta, parameters = Guessers(False).maximise(counts[None])
     value, a = best_by_search(counts)
     mine = objective(counts, parameters["a"][0], parameters["p"][0])
@@ -53,7 +53,7 @@ def test_the_step_is_the_maximum_that_a_search_finds(seed):
 
 
 def test_the_bounds_of_the_step():
-    """Without mistakes accuracy is 1 and the guesses stay; answers that do not depend on the truth have accuracy 0."""
+    """Without mistakes accuracy is 1 and the guesses stay; those that do not depend on the truth have accuracy 0."""
     _, perfect = Guessers(False).maximise(np.diag([3.0, 2.0, 0.0])[None])
     assert (perfect["a"][0], perfect["p"][0].tolist()) == (1.0, [1 / 3] * 3)
     _, random = Guessers(False).maximise(np.outer([0.5, 0.3, 0.2], [10.0, 10.0, 20.0])[None])
@@ -70,7 +70,7 @@ class Moments(Guessers):
 
     def maximise(self, counts):
         counts = counts.sum(axis=0, keepdims=True)
-        share = counts[0].T / counts.sum()  # true, answered
+        share = counts[0].T / counts.sum()  # true, annotated
         t = share.sum(axis=1)
         off = share.sum(axis=0) - np.diag(share)
         a = np.trace(share) - (t / (1 - t) * off).sum()

@@ -29,7 +29,7 @@ def gamma_draws(seed, shape, n_draws):
 
 
 def votes(*counts):
-    """Rows of one case: one rater per answer, so many for each class."""
+    """Rows of one case: one rater per annotation, so many for each class."""
     answers = [code for code, count in enumerate(counts) for _ in range(count)]
     return [(0, rater, answer) for rater, answer in enumerate(answers)]
 

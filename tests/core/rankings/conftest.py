@@ -61,7 +61,7 @@ def split_up(rng, n_classes):
 
 @pytest.fixture(scope="session")
 def some_cases():
-    """Random cases of (rater, blocks); now and then a rater answers a case twice, or only one rater answers."""
+    """Random cases of (rater, blocks); now and then a rater annotates a case twice, or only one does."""
 
     def make(seed, n_classes, n_cases=12, most=6, repeats=True):
         rng = np.random.default_rng(seed)

@@ -146,7 +146,7 @@ def test_what_cannot_be_summed_is_refused(ranked, scores, monkeypatch):
     with pytest.raises(ValueError, match="steps of 2"):
         irn(dataset, cases=range(0, 2, 2))
     monkeypatch.setattr(module, "MOST_ANSWERS", 2)
-    with pytest.raises(LimitError, match="'case 1' has 3 answers"):
+    with pytest.raises(LimitError, match="'case 1' has 3 annotations"):
         irn(dataset)
     assert irn(dataset, cases=range(1)).n_cases == 1
 

@@ -13,7 +13,7 @@ from core.rankings.leave_one_out import leave_one_out
 
 
 def one_rater(answers, place, ties):
-    """Agreement of the answer at ``place`` of a case with those of all other raters; None without any."""
+    """Agreement of the annotation at ``place`` of a case with those of all other raters; None without any."""
     rater, own = answers[place]
     weight = defaultdict(Fraction)
     for other, blocks in answers:

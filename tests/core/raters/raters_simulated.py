@@ -34,12 +34,12 @@ def simulated(seed, accuracy, n_cases=300, per_case=4, n_classes=4, change=None,
 
 
 def rows(data):
-    """(case, rater, answer) arrays that can be changed."""
+    """(case, rater, annotation) arrays that can be changed."""
     return data.case_of_annotation.copy(), data.rater.copy(), data.answer.copy()
 
 
 def rebuilt(data, answer, time=None):
-    """The same data with other answers, and other times."""
+    """The same data with other annotations, and other times."""
     vocabulary = data.cases, data.raters, data.classes
     time = data.time if time is None else time
     return Dataset.from_classes(data.name, *vocabulary, data.case_of_annotation, data.rater, answer, time=time)

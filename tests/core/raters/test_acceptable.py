@@ -54,7 +54,7 @@ def test_the_default_is_a_tenth_below_the_mean_over_annotations():
 
 
 def test_it_is_never_below_half_way_from_blind_answers_to_the_mean():
-    """Two classes, accuracy .62: blind answers reach .5, a tenth below the mean would be nearly blind."""
+    """Two classes, accuracy .62: blind annotations reach .5, a tenth below the mean would be nearly blind."""
     data, _ = simulated(2, np.full(12, 0.64), n_cases=1500, per_case=9, n_classes=2)
     found = judged(data)
     assert found.blind == pytest.approx(0.5, abs=0.02)
@@ -118,7 +118,7 @@ def test_shares_on_gold_are_counted():
 
 
 def test_accuracy_is_not_pulled_towards_chance_where_the_others_are_unsure():
-    """Three raters a case at .75: the others alone give the answers .64 on average; the posterior finds .75."""
+    """Three raters a case at .75: the others alone give the annotations .64 on average; the posterior finds .75."""
     data, truth = simulated(5, np.full(60, 0.75), n_cases=800, per_case=3, n_classes=2)
     panel = panel_of(data, DawidSkene("pooled").fit(data))
     found = acceptable_of(panel)
@@ -168,7 +168,7 @@ def test_of_unanimous_answers_nothing_is_said_unless_gold_judges():
     case, rater = np.divmod(np.arange(200), 4)
     data = Dataset.from_classes("x", *names(50, 4, 3), case, rater, case % 3)
     found = judged(data)
-    assert "no two answers on a case differ" in found.why
+    assert "no two annotations on a case differ" in found.why
     assert np.isnan(found.expected_wrong).all()
     assert (found.n_judged, found.n_flagged, found.cost) == (0, 0, 0.0)
     wrong = replace(data, gold=((np.arange(50) + (np.arange(50) < 25)) % 3).astype(np.int32))
@@ -210,7 +210,7 @@ def test_a_rater_whom_nobody_else_judges_is_left_out():
 
 
 def test_one_class_that_is_nearly_always_true_flags_nobody():
-    """Two classes, prevalence .99, twelve raters right in .97: blind answers do as well as they."""
+    """Two classes, prevalence .99, twelve raters right in .97: blind annotations do as well as they."""
     rng = np.random.default_rng(9)
     truth = (rng.random(2000) < 0.01).astype(int)
     case = np.repeat(np.arange(2000), 4)

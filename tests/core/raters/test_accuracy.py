@@ -12,7 +12,7 @@ POINTS = 1 / (1 + np.exp(-np.linspace(-9, 9, 241)))
 
 
 def known_truth(right, n):
-    """Accuracies of raters whose right answers are counted, as if the truth were known."""
+    """Accuracies of raters whose right annotations are counted, as if the truth were known."""
     right, n = np.asarray(right, float)[:, None], np.asarray(n, float)[:, None]
     values = right * np.log(POINTS) + (n - right) * np.log1p(-POINTS)
     points = np.tile(POINTS, (len(values), 1))

@@ -25,7 +25,7 @@ def test_overlaps_groups_and_classes_are_what_a_hand_count_says():
     assert found.class_cases.tolist() == [2, 1, 1] and found.class_shared.tolist() == [1, 1, 1]
     assert found.class_met[0].tolist() == [2, 1, 0] and found.not_met.tolist() == [1, 1, 2, 2]
     assert found.lacking_classes.tolist() == [0, 1, 2]
-    assert "2 groups" in found.notes[0] and "No case has more than 2 answers" in found.notes[-1]
+    assert "2 groups" in found.notes[0] and "No case has more than 2 annotations" in found.notes[-1]
 
 
 def test_an_annotation_that_a_rater_repeats_is_no_second_rater():
@@ -46,7 +46,7 @@ def test_a_design_of_pairs_identifies_nothing_without_an_odd_cycle():
 
 
 def test_the_design_of_skin_lacks_nothing_between_raters(skin, skin_table):
-    """Its description says that every pair shares at least 41 cases with all answers; here ties are left out."""
+    """Its description says that every pair shares at least 41 cases with all annotations; here ties are left out."""
     found = coverage(skin, skin_table.panel.fit)
     assert found.n_components == 1 and len(found.lacking) == 0 and found.odd_cycle.all()
     assert not any(found.identified.values()) and found.notes == ()

@@ -41,7 +41,7 @@ def test_the_drifting_rater_of_skin_is_found_near_the_true_date_and_nobody_else(
 
 
 def test_accuracy_in_a_window_is_that_of_an_even_prior():
-    """Answers known to be right or wrong have a beta posterior; the unknown ones between them are left out."""
+    """Annotations known to be right or wrong have a beta posterior; the unknown ones between them are left out."""
     right = np.array([1.0] * 9 + [0.0] + [9.0] * 3 + [1.0] * 3 + [0.0] * 9)
     rows = np.array([*range(10), *range(13, 25)])
     panel = SimpleNamespace(right=right, wrong=1 - right, time=1000 + DAY * np.arange(25))
@@ -108,7 +108,7 @@ def test_a_chance_beyond_all_orders_is_that_of_the_tail_beyond_their_highest_ten
 
 @pytest.mark.parametrize("fall", [0.35, 0.5])
 def test_a_fall_is_found_after_it_came(fall):
-    """Three raters of ten fall; 200 answers each; a fall this deep is nearly always found."""
+    """Three raters of ten fall; 200 annotations each; a fall this deep is nearly always found."""
     found, n = 0, 0
     for seed in range(3):
         since = {0: 300, 1: 400, 2: 500}
@@ -134,7 +134,7 @@ def test_the_change_point_posterior_is_what_a_slow_sum_says():
 
 
 def test_the_change_is_counted_in_answers_before_it():
-    """300 right answers, then 200 wrong ones: less than one chance in forty that it came earlier, or later."""
+    """300 right annotations, then 200 wrong ones: less than one chance in forty that it came earlier, or later."""
     right = np.repeat([1.0, 0.0], [300, 200])
     assert change_point(right, 1 - right) == (300, 300, 300)
     assert change_point(right[:310], 1 - right[:310])[0] == 300
@@ -167,7 +167,8 @@ def test_what_is_reported_of_a_change_is_split_at_it_and_dated_by_the_first_answ
     (words,) = [flag.words for flag in skin_table.flags_of(rater) if flag.rule == "drift"]
     assert f"before about {day(found, found.change)}," in words
     assert (
-        words.startswith(f"Right in {number(found.before)} of answers") and f"in {number(found.after)} since" in words
+        words.startswith(f"Right in {number(found.before)} of annotations")
+        and f"in {number(found.after)} since" in words
     )
 
 

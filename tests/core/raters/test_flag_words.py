@@ -23,14 +23,14 @@ def found(**arrays):
 
 def test_streaks_are_told_by_how_many_turns_were_not_taken():
     evidence = streak_evidence(found(n_kept=[3, 1250, 0], n_turns=[40, 5000, 0], p_kept=P))
-    assert evidence.words(1).startswith("Gave the previous answer again 1,250 times (25 %) when")
-    assert evidence.words(2).startswith("Gave the previous answer again 0 times (0 %) when")
+    assert evidence.words(1).startswith("Gave the previous annotation again 1,250 times (25 %) when")
+    assert evidence.words(2).startswith("Gave the previous annotation again 0 times (0 %) when")
     np.testing.assert_array_equal(evidence.p, [0.3, 0.002, np.nan])
 
 
 def test_speed_is_told_beside_the_median_of_those_who_have_one():
     evidence = speed_evidence(found(seconds=[40.0, 2.25, np.nan], n_gaps=[9, 9, 0], p_fast=P))
-    assert evidence.words(1) == "2.2 seconds between answers; the median rater takes 21.1."
+    assert evidence.words(1) == "2.2 seconds between annotations; the median rater takes 21.1."
     np.testing.assert_array_equal(evidence.p, [0.3, 0.002, np.nan])
     nobody = speed_evidence(found(seconds=[np.nan] * 3, n_gaps=[0, 0, 0], p_fast=P))
     assert np.isnan(nobody.p).all()
@@ -39,7 +39,7 @@ def test_speed_is_told_beside_the_median_of_those_who_have_one():
 def test_accuracy_is_told_with_both_ends_beside_the_pool_or_chance():
     accuracy, low, high = np.array([0.9, 0.42, 0.8]), np.array([0.8, 0.31, 0.7]), np.array([0.95, 0.57, 0.88])
     assert accuracy_evidence(P, accuracy, low, high, 0.77).words(1) == (
-        "Right in .42 of answers (.31 to .57); the mean of all raters is .77."
+        "Right in .42 of annotations (.31 to .57); the mean of all raters is .77."
     )
     said = adversarial_evidence(P, np.array([0.3, 0.53, 0.4])).words(1)
     assert "right less often than" in said and "be right on .53 of annotations" in said
@@ -52,7 +52,7 @@ def test_favourites_are_named_with_what_was_counted_and_what_was_expected(n_rega
     evidence = careless_evidence(found(**clear, **counts, expected=[0.1, 2.34, 0.0]), ("acne", "mole", "wart"))
     said = evidence.words(1)
     assert said.startswith("Named wart 17 times on cases that the others take for one of 4 other classes")
-    assert said.endswith("2.3 would be expected of 93 such answers.") and bool(evidence.may[1]) == may
+    assert said.endswith("2.3 would be expected of 93 such annotations.") and bool(evidence.may[1]) == may
     np.testing.assert_array_equal(evidence.p, [0.3, 0.002, np.nan])
 
 

@@ -40,14 +40,14 @@ def test_honest_raters_are_flagged_in_at_most_one_data_set_of_twenty(setting):
     ("odd", "rule"), [("careless", "careless"), ("spam", "spam"), ("streaks", "streaks"), ("fast", "fast")]
 )
 def test_odd_raters_are_found_by_their_own_sign_and_others_left_alone(odd, rule):
-    """20 classes, 166 answers each: in at least three of 4 data sets."""
+    """20 classes, 166 annotations each: in at least three of 4 data sets."""
     honest, own, rules = flagged(SETTINGS[3], 4, odd)
     assert own >= 3 and honest <= 1
     assert rules.get(f"{rule} of rater 0", 0) >= 3
 
 
 def test_a_careless_rater_is_found_among_four_classes_too():
-    """Somebody right in .8 of the answers who gives one class in a third of them without looking, 300 answers."""
+    """Somebody right in .8 of the annotations who gives one class in a third of them without looking, of 300."""
     found = 0
     for seed in range(4):
         data, _ = simulated(seed, [0.88] * 8, n_cases=600, n_classes=4)
@@ -59,7 +59,7 @@ def test_a_careless_rater_is_found_among_four_classes_too():
 
 
 def test_confusing_two_classes_is_not_careless():
-    """Half of the answers on class 1 are class 0: a habit on one class, however often."""
+    """Half of the annotations on class 1 are class 0: a habit on one class, however often."""
     for seed in range(3):
         data, truth = simulated(seed, [0.9] * 8, n_cases=600)
         rng = np.random.default_rng(seed)
@@ -74,7 +74,7 @@ def test_cases_sorted_by_class_make_no_streaks():
     rank = np.argsort(np.argsort(truth, kind="stable"))
     table = monitor(rebuilt(data, data.answer, rank[data.case_of_annotation] * 60 + 1))
     assert (table.tempo.repeated > 0.5).all()
-    # Each rater has about 260 successive answers: four standard errors of a share near .7.
+    # Each rater has about 260 successive annotations: four standard errors of a share near .7.
     np.testing.assert_allclose(table.tempo.repeated, table.tempo.expected, atol=4 * np.sqrt(0.7 * 0.3 / 200))
     assert not table.flags
 

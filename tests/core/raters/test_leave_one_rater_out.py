@@ -10,7 +10,7 @@ from tests.core.raters.raters_simulated import simulated
 
 
 def slow(data, panel):
-    """right, wrong, and expected answers of each rater, one annotation at a time."""
+    """right, wrong, and expected annotations of each rater, one annotation at a time."""
     n, n_classes = data.n_annotations, data.n_classes
     thetas, prevalences = [], []
     for point in panel.folds.points:
@@ -34,7 +34,7 @@ def slow(data, panel):
 
 def test_answers_are_judged_by_the_others_as_a_slow_count_says():
     data, _ = simulated(1, [0.8, 0.7, 0.9, 0.6, 0.75], n_cases=60, per_case=3)
-    case = np.append(data.case_of_annotation, [0, 0])  # the first rater of case 0 answers it twice more
+    case = np.append(data.case_of_annotation, [0, 0])  # the first rater of case 0 annotates it twice more
     rater, answer = np.append(data.rater, [data.rater[0]] * 2), np.append(data.answer, [1, 2])
     data = Dataset.from_classes("x", data.cases, data.raters, data.classes, case, rater, answer)
     panel = panel_of(data, DawidSkene("pooled").fit(data))
@@ -48,7 +48,7 @@ def test_answers_are_judged_by_the_others_as_a_slow_count_says():
 
 
 def test_a_rater_does_not_vouch_for_themselves():
-    """Whatever a rater answers, the panel's class of their case stays the same."""
+    """Whatever a rater gives, the panel's class of their case stays the same."""
     data, _ = simulated(2, [0.8] * 6, n_cases=80, per_case=3)
     fit = MajorityVote().fit(data)
     before = panel_of(data, fit)

@@ -54,7 +54,7 @@ def test_nobody_is_flagged_in_samples_of_raters_who_are_merely_unlike(sample):
 
 
 def test_counts_speed_repeats_and_entropy_are_what_a_hand_count_says():
-    """Two raters: r0 answers a, b, a again; r1 a and b. Times 10 and 20 seconds apart, then a pause."""
+    """Two raters: r0 annotations a, b, a again; r1 a and b. Times 10 and 20 seconds apart, then a pause."""
     data = Dataset.from_classes(
         "x",
         ["a", "b"],
@@ -116,7 +116,7 @@ def test_without_times_there_is_no_speed_and_no_drift_and_the_reason_is_said():
     data, _ = simulated(3, [0.8] * 5, times=False)
     table = monitor(data)
     assert np.isnan(table.p_drift).all() and np.isnan(table.tempo.seconds).all()
-    assert "no answer has a time" in table.tempo.why_no_streaks
+    assert "no annotation has a time" in table.tempo.why_no_streaks
     assert "times are days" in monitor(rebuilt(data, data.answer, data.case_of_annotation * 86_400)).tempo.why_no_speed
 
 

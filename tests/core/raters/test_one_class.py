@@ -62,7 +62,7 @@ def test_what_is_no_chance_is_refused():
 
 
 def test_expected_counts_are_by_the_others_answers_and_the_others_shares():
-    """By hand, two classes: one pass over the other raters' expected answers and the truth by the others."""
+    """By hand, two classes: one pass over the other raters' expected annotations and the truth by the others."""
     data, _ = simulated(1, np.full(6, 0.8), n_cases=60, per_case=4, n_classes=2)
     answer = data.answer.copy()
     answer[data.rater == 0] = 1
@@ -108,7 +108,7 @@ def test_a_class_that_is_nearly_always_true_makes_nobody_suspicious():
 
 
 def test_a_mere_leaning_towards_a_class_is_not_one_class_only():
-    """Half of what a rater answers is class 0 whatever the case: significant, but not one class only."""
+    """Half of what a rater gives is class 0 whatever the case: significant, but not one class only."""
     data, _ = simulated(3, np.full(12, 0.8), n_cases=2000, per_case=4)
     _, rater, answer = rows(data)
     answer[(rater == 0) & (np.random.default_rng(0).random(rater.size) < 0.5)] = 0

@@ -122,7 +122,7 @@ def test_the_sentence_says_how_many_how_surely_and_what_they_cost():
 
 
 def test_where_nothing_can_be_said_nothing_is_claimed():
-    """Unanimous answers, two raters, and noise: no number, no flag."""
+    """Unanimous annotations, two raters, and noise: no number, no flag."""
     case, rater = np.divmod(np.arange(400), 4)
     unanimous = Dataset.from_classes("x", *names(100, 4, 3), case, rater, case % 3)
     two = simulated(8, [0.9, 0.5], n_cases=200, per_case=2)[0]

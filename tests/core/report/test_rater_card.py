@@ -42,11 +42,11 @@ def test_answers_by_class_are_the_raters_own_beside_the_share_of_the_pool(table,
     found, own = grid.table, card.own
     assert found["class by the others"].tolist() == list(card.classes)
     numbers = {
-        "answered the same": own.share.diagonal(),
+        "share": own.share.diagonal(),
         "ci_low": own.low.diagonal(),
         "ci_high": own.high.diagonal(),
-        "expected answers": own.n,
-        "pool answers the same": card.pool.share.diagonal(),
+        "expected annotations": own.n,
+        "share of the pool": card.pool.share.diagonal(),
         "bias": card.bias,
     }
     for name, expected in numbers.items():

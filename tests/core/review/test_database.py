@@ -88,7 +88,7 @@ def test_a_locked_database_is_said_and_the_same_submission_goes_through_later(ur
     lock = "SELECT 1" if url.startswith("sqlite") else "LOCK TABLE review_event"
     with transaction(holder.engine, writes=True) as connection:
         connection.exec_driver_sql(lock)
-        with pytest.raises(StoreError, match="held by somebody else") as caught:
+        with pytest.raises(StoreError, match="locked by another program") as caught:
             store.record(SKIP, seen=0, token="t")
     assert caught.value.trouble == "locked"
     assert isinstance(caught.value, PluralityError)

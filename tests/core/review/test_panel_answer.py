@@ -1,4 +1,4 @@
-"""What the panel says is a matter of its answers, not of the number of draws."""
+"""What the panel says is a matter of its annotations, not of the number of draws."""
 
 from types import SimpleNamespace
 
@@ -54,7 +54,7 @@ def test_one_answer_of_one_reader_decides_nothing():
     """Its certainty is exactly .75, two classes; and however far one reader is trusted, it is one reader."""
     found = word(answers(1, n_classes=2))
     assert found.certainty == pytest.approx(0.75, abs=2e-4)
-    assert (found.opinion, found.why) == (UNDETERMINED, "one reader has answered")
+    assert (found.opinion, found.why) == (UNDETERMINED, "one reader has annotated")
     trusted = word(answers(1, n_classes=2), reliability=50.0)
     assert trusted.certainty > 0.99
     assert not trusted.decided
@@ -76,7 +76,7 @@ def test_trust_in_the_readers_can_decide_a_case():
 
 
 def test_as_many_classes_are_tied_as_it_takes():
-    """Of 10, 9 and 1 answers the first two; of three alike all three; where the unnamed may win nobody is named."""
+    """Of 10, 9 and 1 annotations the first two; of three alike all three; where the unnamed may win nobody is named."""
     assert word(answers(10, 9, 1)).opinion.words() == "a = b"
     assert word(answers(4, 4, 4)).opinion.words() == "a = b = c"
     assert word(answers(2, n_classes=8)).opinion == UNDETERMINED
@@ -85,7 +85,7 @@ def test_as_many_classes_are_tied_as_it_takes():
 def test_nobody_has_answered():
     data = Dataset.from_classes("x", ["i", "j"], ["r"], ["a", "b"], [0], [0], [0])
     found = panel_word(DirichletCounts(), data, 1, reliability=1.0)
-    assert (found.opinion, found.n_readers, found.why) == (UNDETERMINED, 0, "nobody has answered")
+    assert (found.opinion, found.n_readers, found.why) == (UNDETERMINED, 0, "nobody has annotated")
 
 
 class Coin:

@@ -39,9 +39,9 @@ def test_a_split_panel_is_one_whose_first_two_classes_have_nearly_equal_votes(bu
     queue = worklist.split_panel(class_counts(dataset), dataset.classes)
     assert queue.case.tolist() == [4, 1, 2]
     assert queue.why == (
-        "4 answers: 2 class 1, 2 class 2",
-        "2 answers: 1 class 0, 1 class 1",
-        "3 answers: 2 class 1, 1 class 2",
+        "4 annotations: 2 class 1, 2 class 2",
+        "2 annotations: 1 class 0, 1 class 1",
+        "3 annotations: 2 class 1, 1 class 2",
     )
 
 
@@ -63,7 +63,7 @@ def test_a_classifier_is_against_the_panel_only_where_the_panel_is_certain(datas
 def test_cases_of_a_single_rater(dataset, build):
     queue = worklist.single_rater(dataset)
     assert queue.case.tolist() == [2, 4, 5]
-    assert queue.why == ("only ann has answered", "only ann has answered", "only bob has answered")
+    assert queue.why == ("only ann has annotated", "only ann has annotated", "only bob has annotated")
     assert worklist.single_rater(dataset, 1 - np.arange(6) / 10).case.tolist() == [5, 4, 2]
     repeated = build([(0, 0, 1), (0, 0, 1), (1, 0, 1), (1, 1, 0)], n_classes=2)
     assert worklist.single_rater(repeated).case.tolist() == [0]

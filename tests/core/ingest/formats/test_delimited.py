@@ -284,7 +284,7 @@ def test_rows_kept_and_dropped_are_the_rows_of_the_file(even, ragged, blank, del
     missing = {"", "na", "n/a", ".", "nan", "null"}
     whole = [row for row in counted if len(row) == 3]
     usable = [row for row in whole if not any(cell.strip(" \t\r\n").lower() in missing for cell in row)]
-    # A cell of letters that never repeat is still a class, so the answers' kind is said.
+    # A cell of letters that never repeat is still a class, so the annotations' kind is said.
     options = {"kind": "class", "has_header": True}
     again = sum(row == ["case", "rater", "class"] for row in usable)
     if len(usable) == again:

@@ -217,7 +217,7 @@ NAMES = st.text("abü 1,\"'{[", min_size=1, max_size=5).map(str.strip).filter(la
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(1, 4), st.sampled_from(["ann", "bob"]), NAMES), min_size=1, max_size=8))
 def test_what_is_written_as_label_studio_reads_back(rows):
-    """The same answers as one task with annotations each, and as a long table."""
+    """The same annotations as one task with annotations each, and as a long table."""
     tasks: dict[int, list] = {}
     for number, (case, rater, name) in enumerate(rows):
         tasks.setdefault(case, []).append(annotation(number, rater, result({"choices": [name]})))

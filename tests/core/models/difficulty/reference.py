@@ -15,7 +15,7 @@ def logistic(x):
 
 
 def small_data(seed=0, n_cases=12, n_raters=3, most=3):
-    """Gaps, a rater who answers twice on a case, a case without answers, a rater without any."""
+    """Gaps, a rater who annotates twice on a case, a case without annotations, a rater without any."""
     rng = np.random.default_rng(seed)
     rows = [(0, 0, 1), (0, 0, 1), (0, 1, 0)]
     for case in range(1, n_cases - 1):
@@ -54,7 +54,7 @@ def normal_nodes(n_nodes):
 
 
 def case_likelihood(prevalence, alpha, raters, answers, on):
-    """P(answers of one case) by loops over ready-made rules, finer than those of the density."""
+    """P(annotations of one case) by loops over ready-made rules, finer than those of the density."""
     betas = normal_nodes(41) if on.difficulty else [(0.0, 1.0)]
     deltas = [(np.exp(0.25 * x), w) for x, w in normal_nodes(15)] if on.discrimination else [(1.0, 1.0)]
     lambdas = (np.zeros(1), np.ones(1))
@@ -103,9 +103,9 @@ def log_density(density, theta):
 
 
 def simulate_prior(tag, seed, dataset):
-    """Parameters from the (truncated) prior, and answers of the design of ``dataset`` made with them.
+    """Parameters from the (truncated) prior, and annotations of the design of ``dataset`` made with them.
 
-    Returns prevalence, α of shape (n_alpha, 2), and the dataset with the new answers.
+    Returns prevalence, α of shape (n_alpha, 2), and the dataset with the new annotations.
     """
     rng = np.random.default_rng(seed)
     on = switches(tag)

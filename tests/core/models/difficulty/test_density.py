@@ -83,7 +83,7 @@ def _fine(density):
 
 @pytest.mark.parametrize("tag", TAGS)
 def test_probabilities_of_all_answers_sum_to_one(tag):
-    """Over the 2^4 ways in which four raters can answer a case."""
+    """Over the 2^4 ways in which four raters can annotate a case."""
     ways = np.array(list(product([0, 1], repeat=4)))
     case, rater = np.repeat(np.arange(16), 4), np.tile(np.arange(4), 16)
     names = [[str(number) for number in range(size)] for size in (16, 4)]
@@ -124,7 +124,7 @@ def test_nothing_raises_where_parameters_are_absurd(tag):
 
 
 def test_products_that_underflow_are_done_again_in_logs():
-    """400 answers by sure raters on one case, half of them wrong: far below the smallest number."""
+    """400 annotations by sure raters on one case, half of them wrong: far below the smallest number."""
     answer = np.tile([0, 1], 200)
     data = Dataset.from_classes("long", ["c"], ["r"], ["no", "yes"], np.zeros(400, int), np.zeros(400, int), answer)
     density = density_of(data, "ABC", cooperative=False)
@@ -176,7 +176,7 @@ def test_the_search_for_the_mode_stops_on_request():
 
 @pytest.mark.parametrize("tag", ["AB", "A"])
 def test_three_hundred_answers_on_a_case_are_no_obstacle(tag):
-    """Two cases, three raters who answer a hundred times each: the grid is refined until it is fine enough."""
+    """Two cases, three raters who annotate a hundred times each: the grid is refined until it is fine enough."""
     rater = np.tile(np.arange(3), 200)
     answer = np.concatenate((np.arange(300) % 3 == 0, np.arange(300) % 7 > 0)).astype(int)
     names = ["a", "b"], ["r", "s", "t"]

@@ -47,12 +47,12 @@ def test_confusion_matrices_are_rates_of_simulated_answers(tag):
         answers = np.array([density.simulate(theta, seed) for seed in range(40)])
         rate = np.array([(answers[:, data.rater == rater] == truth).mean() for rater in range(5)])
         exact = np.diagonal(summarise(density, theta[None], "map", 0.95).confusion, axis1=1, axis2=2)[:, truth]
-        # five answers of a case share its effects, those of a rater do not
+        # five annotations of a case share its effects, those of a rater do not
         assert rate == pytest.approx(exact, abs=4.5 * 0.5 / np.sqrt(40 * 500))
 
 
 def test_effects_of_a_case_are_moments_of_its_posterior():
-    """Mean, sd and interval of β by brute force on one rater's answers; model AB at one point."""
+    """Mean, sd and interval of β by brute force on one rater's annotations; model AB at one point."""
     data = small_data()
     density = density_of(data, "AB")
     theta = np.random.default_rng(2).normal(1.0, 0.3, density.ndim)
@@ -85,7 +85,7 @@ def test_effects_of_a_case_without_answers_are_their_priors():
     assert [beta.spread.low[-1], beta.spread.high[-1]] == pytest.approx([-1.96, 1.96], abs=0.002)
     assert [delta.spread.low[-1], delta.spread.high[-1]] == pytest.approx(np.exp([-0.49, 0.49]), abs=0.002)
     assert [guess.spread.low[-1], guess.spread.high[-1]] == pytest.approx([0.0943, 0.9057], abs=0.001)
-    assert any("Without an answer: 1 case," in note for note in fit.notes)
+    assert any("Without an annotation: 1 case," in note for note in fit.notes)
 
 
 def test_intervals_hold_the_mean_and_keep_the_order_of_classes():

@@ -29,7 +29,7 @@ def effect_grid(on):
 
 
 def answers_at(grid, prevalence, alpha, raters, answers):
-    """Posterior of the grid points given the answers of a case, and p of each answer at each point.
+    """Posterior of the grid points given the annotations of a case, and p of each annotation at each point.
 
     ``prevalence[draw]`` and ``alpha[draw, rater, z]``; points run along the last axis.
     """
@@ -146,6 +146,8 @@ def test_chains_have_a_score_and_the_mode_has_none():
     assert model.fit(data).paper is None
     found = model.fit(data, method="nuts", n_draws=60, n_tune=60, n_chains=2, seed=1)
     assert found.paper.n_annotations == data.n_annotations
-    assert found.paper.elpd > found.loo.elpd  # a case's answers hang together: one by one they are easier to predict
+    assert (
+        found.paper.elpd > found.loo.elpd
+    )  # a case's annotations hang together: one by one they are easier to predict
     with pytest.raises(InputError, match="99 draws"):
         paper_score(model.density(data), found.draws[:99])
