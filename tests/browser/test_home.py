@@ -33,6 +33,16 @@ def test_a_file_dropped_on_home_is_read_used_or_discarded(open_page, dashboard):
     expect(page.get_by_test_id("stMetric")).to_have_count(4)
 
 
+def test_the_address_home_is_home(open_page, dashboard):
+    """The address of every other page is its name; Home's is the root, and its name leads there with the data."""
+    page = open_page(f"{dashboard.url}/home?data=caries")
+    settled(page)
+    expect(page.get_by_role("heading", level=1)).to_contain_text("raters agree on")
+    expect(page.get_by_text("Page not found")).to_have_count(0)
+    expect(page.get_by_test_id("stSidebarNav").get_by_role("link", name="Home")).to_have_count(1)
+    expect(page).to_have_url(re.compile(re.escape(dashboard.url) + r"/\?data=caries"))
+
+
 def test_the_first_page_asks_no_other_host_for_anything(open_page, dashboard):
     """Not for fonts, not for an icon: the browser's own is drawn by the page."""
     page = open_page("about:blank")

@@ -4,13 +4,18 @@ import streamlit as st
 
 from pages.shared.kit import presentation
 
+HOME = "pages/home.py"
 _ENTERED = "_entered_by_app"
+_BY_NAME = "home"
 
 
 def pages() -> dict[str, list]:
     """Sections of the navigation with their pages."""
     return {
-        "": [st.Page("pages/home.py", title="Home", icon=":material/home:", default=True)],
+        "": [
+            st.Page(HOME, title="Home", icon=":material/home:", url_path="", default=True),
+            st.Page(_to_home, title="Home", url_path=_BY_NAME, visibility="hidden"),
+        ],
         "Data": [st.Page("pages/upload.py", title="Upload", icon=":material/upload_file:")],
         "Raters": [
             st.Page("pages/agreement.py", title="Agreement", icon=":material/handshake:"),
@@ -28,14 +33,21 @@ def pages() -> dict[str, list]:
 
 
 def navigate():
-    """The page that is asked for. Called by ``app.py`` alone."""
+    """The page that is asked for; `/home` goes on to Home, whose own address is `/`. Called by ``app.py`` alone."""
     st.session_state[_ENTERED] = True
-    return st.navigation(pages(), position="hidden" if presentation.on() else "sidebar")
+    page = st.navigation(pages(), position="hidden" if presentation.on() else "sidebar")
+    if page.url_path == _BY_NAME:
+        _to_home()
+    return page
+
+
+def _to_home() -> None:
+    st.switch_page(HOME)
 
 
 def name_of(page) -> str:
     """Name of a page's file, by which pages are switched."""
-    return page.url_path or "home"
+    return page.url_path or _BY_NAME
 
 
 def through_app() -> None:
