@@ -61,6 +61,14 @@ def test_with_predictions_the_best_classifier_stands_there_and_without_them_the_
     assert "there are no predictions" in words(app)
 
 
+@pytest.mark.parametrize(("sample", "lacks"), [("skin", False), ("caries", True)])
+def test_what_is_not_available_has_a_heading_only_where_there_is_any(sample, lacks):
+    app = home(sample)
+    assert ("Not available for these data" in words(app)) == lacks
+    assert ("the annotations have no dates" in words(app)) == lacks
+    assert "Possible: " in words(app)
+
+
 def test_of_two_classes_the_rarer_is_told_by_the_model_that_home_names():
     """Shrunk by empirical Bayes, .1955; towards the pool it is .1947, which would be shown as 19%."""
     app = home("caries")

@@ -8,12 +8,9 @@ from core.text import plural
 
 
 def show(dataset: Dataset, n_classifiers: int) -> None:
-    """One line for each reason."""
-    st.subheader("Not available for these data", anchor=False)
-    lacking = _lacking(dataset, n_classifiers)
-    if not lacking:
-        st.write("Nothing is left out: everything that Plurality does can be done with them.")
-    else:
+    """One line for each reason; no heading where nothing is lacking."""
+    if lacking := _lacking(dataset, n_classifiers):
+        st.subheader("Not available for these data", anchor=False)
         st.markdown("  \n".join(f":material/block: **{titles}**: {why}" for titles, why in lacking))
     possible: dict[str, list[str]] = {}
     for verdict in verdicts(dataset):
