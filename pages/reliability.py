@@ -7,8 +7,9 @@ from core.annotations.dataset import Dataset
 from core.evaluation.metrics import first_metric
 from core.evaluation.sweep_table import SweepTable
 from core.figures import reliability as figures
-from core.text import plural
+from core.text import number, plural
 from pages.shared.kit import (
+    columns,
     gold_of_reviews,
     navigation,
     plausibility_models,
@@ -61,12 +62,13 @@ def _table(sweep: SweepTable) -> pd.DataFrame:
 
 def _columns() -> dict:
     """What the columns are called and how exactly they are shown on screen; files keep their names and digits."""
-    shown = {"reliability": ("reliability γ", "%g"), "n_cases": ("cases", "localized")}
+    shown = {"reliability": ("reliability γ", "%g")}
     for top in (1, 2, 3):
-        shown |= {f"top{top}": (f"top-{top}", "%.3f"), f"top{top}_se": (f"top-{top} SE", "%.4f")}
-    shown |= {name: (name, "%.3f") for name in ("risk of top-1", "risk summed")}
-    shown |= {f"below {level}": (f"cases below {level:g}", "localized") for level in (0.5, 0.9, 0.99)}
-    return {name: st.column_config.NumberColumn(label, format=digits) for name, (label, digits) in shown.items()}
+        shown |= {f"top{top}": (f"top-{top}", columns.THREE), f"top{top}_se": (f"top-{top} SE", "%.4f")}
+    shown |= {name: (name, columns.THREE) for name in ("risk of top-1", "risk summed")}
+    numbers = {name: st.column_config.NumberColumn(label, format=digits) for name, (label, digits) in shown.items()}
+    below = {f"below {level}": f"below {number(level)}" for level in (0.5, 0.9, 0.99)}
+    return numbers | columns.counts(n_cases="cases", **below)
 
 
 def _so_far(sweep: SweepTable | None, n: int, n_classes: int, theme) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..text import number
 from .metrics import Evaluation
 
 
@@ -78,9 +79,9 @@ def verdict(reliabilities: Sequence[float], evaluations: Sequence[Evaluation], m
         return f"{found[0].name} shares no case with another classifier, so none leads"
     least = min(known)
     if least >= sure:
-        return f"{found[0].name} leads at every trust level (P ≥ {at_least(least):.2f})"
+        return f"{found[0].name} leads at every trust level (P ≥ {number(at_least(least))})"
     lead = f"{found[0].name} has the highest mean at every trust level"
-    return f"No classifier leads surely: {lead} (P down to {at_least(least):.2f})"
+    return f"No classifier leads surely: {lead} (P down to {number(at_least(least))})"
 
 
 def _is_sure(leader: Leader, sure: float) -> bool:
@@ -95,4 +96,4 @@ def at_least(p: float) -> float:
 def _surely(leader: Leader) -> str:
     if leader.p is None:
         return "no case in common"
-    return "P > 0.99" if leader.p > 0.99 else f"P {leader.p:.2f}"
+    return "P > .99" if leader.p > 0.99 else f"P {number(leader.p)}"

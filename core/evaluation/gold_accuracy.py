@@ -9,6 +9,7 @@ from ..agreement.intervals import wilson
 from ..annotations.dataset import Dataset
 from ..models.gold import gold_cases
 from ..result_base import Columns, Result
+from ..text import number
 from .predictions import Predictions
 
 _Z = 1.959963984540054
@@ -65,7 +66,7 @@ class GoldAccuracy(Result):
         names = f"{self.classifiers[first]} and {self.classifiers[second]}"
         if not np.isfinite(se):
             return f"By gold nothing can be said of {names}: they share {n} case{'' if n == 1 else 's'} with gold."
-        differ = f"differ by {gap:.3f} ± {se:.3f} on {n:,} cases"
+        differ = f"differ by {number(gap, 3)} ± {number(se, 3)} on {n:,} cases"
         return f"By gold {names} {differ}{'' if abs(gap) > 2 * se else ', which tells neither better'}."
 
 

@@ -212,7 +212,7 @@ class EmModel(ABC):
         token: CancelToken | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> Restarts:
-        """Random starts, each aligned to the majority-vote start's classes, run to the end and compared by the objective.
+        """Random starts, each aligned to the classes of the majority-vote start, run to the end and compared.
 
         Parameters
         ----------

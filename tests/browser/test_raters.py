@@ -49,3 +49,14 @@ def test_the_manager_finds_the_flagged_rater_hands_out_a_report_and_plans(open_p
     settled(page)
     expect(page.get_by_text("simulated worlds, seed 0")).to_be_visible()
     expect(page.locator(".st-key-plan .js-plotly-plot")).to_be_visible()
+
+
+def test_no_column_of_the_table_of_raters_is_out_of_sight(open_page, dashboard):
+    """The columns that it opens with, at 1,280 pixels; the menu of the table shows the others."""
+    page = open_page(f"{dashboard.url}/raters?data=skin", width=1280)
+    settled(page)
+    heads = page.locator(".st-key-raters_table th")
+    for name in ("flags", "accuracy", "P(acceptable)", "expected wrong", "agreement"):
+        expect(heads.filter(has_text=name)).to_have_count(1)
+    scroller = page.locator(".st-key-raters_table .dvn-scroller")
+    assert scroller.evaluate("table => table.scrollWidth - table.clientWidth") <= 0

@@ -1,5 +1,6 @@
 """What the Agreement page says, without a browser."""
 
+import json
 import re
 
 from core.agreement.suitable import coefficients_for
@@ -96,3 +97,19 @@ def test_a_rater_named_like_a_column_of_the_table_breaks_nothing():
     rows = [f"{case},{rater},{int(case % 3 == 0 and rater == 'b')}" for case in range(12) for rater in ("case", "b")]
     app = opened("agreement", kept(table(rows)))
     assert "differ on 4 of 12" in words(app)
+
+
+def test_a_value_and_its_interval_have_the_same_digits_and_counts_have_separators():
+    """In tables; of the interval in the file beside them nothing is rounded."""
+    app = opened("agreement", "anaesthesia")
+    table = next(entry for entry in app.dataframe if "n_annotations" in entry.value)
+    shown = {
+        name: config["type_config"]
+        for name, config in json.loads(table.proto.columns).items()
+        if "type_config" in config
+    }
+    assert {shown[name]["format"] for name in ("value", "ci_low", "ci_high")} == {"%.2f"}
+    assert all(
+        shown[name] | {"format": "accounting", "step": 1} == shown[name] for name in ("n_cases", "n_annotations")
+    )
+    assert (table.value["ci_low"].dropna().round(2) != table.value["ci_low"].dropna()).any()

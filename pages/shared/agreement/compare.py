@@ -109,7 +109,10 @@ def _side_by_side(whole: Dataset, first: Selection, second: Selection, names: tu
     st.dataframe(
         frame,
         hide_index=True,
-        column_config=columns.numbers(names[0], f"{names[1]} ", "difference", "se", "P(first larger)") | columns.ends(),
+        column_config=columns.numbers(names[0], f"{names[1]} ", "P(first larger)")
+        | columns.fine("difference", "se")
+        | columns.ends()
+        | columns.counts("cases, first", "cases, second"),
         key="selections_table",
     )
     widgets.download(frame, "Differences", "differences", "differences")
@@ -172,7 +175,10 @@ def _coefficients(result: BootstrapResult) -> None:
     st.dataframe(
         frame,
         hide_index=True,
-        column_config=columns.numbers("value", "bootstrap se") | columns.ends(),
+        column_config=columns.numbers("value")
+        | columns.fine("bootstrap se")
+        | columns.ends()
+        | columns.counts("cases"),
         key="bootstrap_table",
     )
     widgets.download(frame, "Bootstrap", "bootstrap", "bootstrap_download")

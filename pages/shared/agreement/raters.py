@@ -180,8 +180,9 @@ def each(view: Dataset, theme) -> None:
         hide_index=True,
         column_config=columns.shares("with the others", "with themselves")
         | columns.ends()
-        | columns.numbers("without this rater", "difference")
-        | {"answers": "annotations"},
+        | columns.numbers("without this rater")
+        | columns.fine("difference")
+        | columns.counts("cases", "cases repeated", answers="annotations"),
         key="by_rater_table",
     )
     widgets.download(frame, "Raters", "agreement_by_rater", "by_rater_table")

@@ -63,9 +63,10 @@ def show(found: Suitable, theme, shares: dict[str, float] | None) -> None:
             frame,
             hide_index=True,
             column_order=["coefficient", "value", "ci_low", "ci_high", "se", "n_cases", "n_annotations", "note"],
-            column_config=columns.numbers("value", "se")
+            column_config=columns.numbers("value")
+            | columns.fine("se")
             | columns.ends()
-            | {"n_cases": "cases", "n_annotations": "annotations"},
+            | columns.counts(n_cases="cases", n_annotations="annotations"),
             key="coefficients",
         )
         widgets.download(frame, "Coefficients", "agreement", "agreement")
@@ -134,7 +135,8 @@ def _quote(found: Suitable) -> None:
     if percent is not None and percent.value is not None:
         words += f"; {_same_kind(percent)} {with_interval(percent.value, percent.ci_low, percent.ci_high)}"
     reason = found.reason
-    st.markdown(f"{words}. {reason[0].upper()}{reason[1:]}.", help=widgets.explained(one.name))
+    first = reason[0].upper() if reason[0].isascii() else reason[0]  # the capital of α is the letter A
+    st.markdown(f"{words}. {first}{reason[1:]}.", help=widgets.explained(one.name))
 
 
 def _same_kind(percent: Coefficient) -> str:

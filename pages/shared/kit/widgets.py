@@ -16,7 +16,7 @@ from core.ingest.read_files import Reading
 from core.methods import Method, explained
 from core.text import html_text, plural
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import presentation, provenance, state
+from pages.shared.kit import columns, presentation, provenance, state
 from pages.shared.kit import style as look
 
 Table = pd.DataFrame | Callable[[], pd.DataFrame]
@@ -131,14 +131,13 @@ def _settings_file(about: Callable[[], dict]) -> bytes:
 
 def open_case_table(frame: pd.DataFrame, key: str, shares: Sequence[str] = (), height: int = 420) -> None:
     """A table of cases; a click on a row opens the case. The first column holds the ids, ``shares`` run from 0 to 1."""
-    share = st.column_config.ProgressColumn(format="%.2f", min_value=0, max_value=1)
     chosen = st.dataframe(
         frame,
         hide_index=True,
         height=min(height, 36 * (len(frame) + 1) + 2),
         on_select="rerun",
         selection_mode="single-row",
-        column_config=dict.fromkeys(shares, share),
+        column_config=columns.shares(*shares),
         key=key,
     )
     if chosen.selection.rows:

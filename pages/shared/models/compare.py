@@ -235,7 +235,10 @@ def _gold(shown: Fitted, fits: dict, theme) -> None:
         st.dataframe(
             frame,
             hide_index=True,
-            column_config=columns.numbers("accuracy", "log-loss") | columns.ends(),
+            column_config=columns.numbers("accuracy")
+            | columns.fine("log-loss")
+            | columns.ends()
+            | columns.counts("cases"),
             key="gold_table",
         )
         widgets.download(frame, "Against gold", "known_classes", "gold_download")

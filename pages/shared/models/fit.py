@@ -42,7 +42,7 @@ def soft(shown: Fitted) -> None:
     shown_rows.insert(0, "case", list(found.cases[:20]), allow_duplicates=True)
     if shown_rows.columns.is_unique:
         st.caption("The first twenty cases")
-        st.dataframe(shown_rows, hide_index=True, column_config=columns.numbers(*found.classes), key="soft_rows")
+        st.dataframe(shown_rows, hide_index=True, column_config=columns.fine(*found.classes), key="soft_rows")
 
 
 def came_about(shown: Fitted, theme) -> None:
@@ -69,7 +69,7 @@ def came_about(shown: Fitted, theme) -> None:
             st.dataframe(
                 pd.DataFrame(rows),
                 hide_index=True,
-                column_config=columns.numbers("mean", "sd", "R-hat") | columns.ends() | _WHOLE,
+                column_config=columns.numbers("mean", "sd") | columns.fine("R-hat") | columns.ends() | _WHOLE,
                 key="quantities",
             )
         if shown.bayes.diagnostics is not None:

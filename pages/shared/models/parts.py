@@ -78,6 +78,7 @@ def raters(shown: Fitted, theme) -> None:
         columns.shares("right by matrix")
         | columns.ends()
         | columns.numbers(*(f"right on {c}" for c in fit.classes[:2]))
+        | columns.counts("annotations")
     )
     chosen = st.dataframe(
         frame,
@@ -165,7 +166,9 @@ def cases(shown: Fitted, vote: RaterModelFit, theme) -> None:
         height=min(420, 35 * (len(frame) + 1) + 3),
         on_select="rerun",
         selection_mode="single-row",
-        column_config=columns.shares("share of votes", "probability") | _effect_columns(fit),
+        column_config=columns.shares("share of votes", "probability")
+        | {"by vote": "by majority vote"}
+        | _effect_columns(fit),
         key="differ",
     )
     if found.selection.rows:

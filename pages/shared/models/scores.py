@@ -19,8 +19,8 @@ def show(view: Dataset, found: Choice, by_gold: dict[str, GoldMeasures]) -> None
         st.dataframe(
             frame,
             hide_index=True,
-            column_config=columns.numbers("score", "difference", "± difference", "log loss by gold", "Brier by gold")
-            | columns.numbers("ECE by gold")
+            column_config=columns.fine("score", "difference", "± difference", "log loss by gold", "Brier by gold")
+            | columns.fine("ECE by gold")
             | columns.shares("accuracy by gold", "right at ≥ .99"),
             key="held_out_scores",
         )

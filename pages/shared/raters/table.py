@@ -1,5 +1,7 @@
 """The table of raters: found, filtered, sorted and turned over page by page, so that only what is seen is sent."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -11,19 +13,22 @@ from core.raters.to_act_on import ToActOn
 from pages.shared.kit import columns, widgets
 
 PAGE = 50
-_SHARES = ("accuracy", "right by gold", "P(acceptable)", "with others", "with themselves", "blind reads agree")
-_NUMBERS = (
-    "bias",
-    "P(spam)",
-    "P(adversarial)",
-    "p of drift",
-    "repeats answers",
-    "gave the previous answer",
-    "bits of classes used",
-    "bits of the cases",
-    "blind ci_low",
-    "blind ci_high",
-)
+# What the table opens with, the most important first, as far as 1,280 pixels go; its menu shows the other columns too.
+_FIRST = (
+    "rater", "flags", "accuracy", "ci_low", "ci_high", "P(acceptable)", "expected wrong", "annotations",
+    "right by gold", "with others",
+)  # fmt: skip
+_SHARES = ("with themselves", "blind reads agree")
+_MOST_FIRST = 9
+_SORTED_BY = {
+    "ci_low": "accuracy, lower end",
+    "ci_high": "accuracy, upper end",
+    "blind ci_low": "blind reads agree, lower end",
+    "blind ci_high": "blind reads agree, upper end",
+    "gave the previous answer": "gave the previous annotation",
+    "repeats answers": "repeats annotations",
+}
+_NUMBERS = ("bias", "P(spam)", "P(adversarial)", "p of drift", "bits of classes used", "bits of the cases")
 
 
 def frame_of(table: RaterTable, act: ToActOn, blind: Rates | None) -> pd.DataFrame:
@@ -77,7 +82,13 @@ def show(frame: pd.DataFrame, chosen_key: str, *, ranked: bool) -> None:
     find, only, by, down = st.columns([4, 2, 3, 2], vertical_alignment="bottom")
     words = find.text_input("Find a rater", key="raters_find", placeholder="part of a name, a flag or a class")
     flagged = only.toggle("Flagged only", key="raters_flagged")
-    sort = by.selectbox("Sorted by", frame.columns, index=_first_order(frame, ranked), key="raters_sort")
+    sort = by.selectbox(
+        "Sorted by",
+        frame.columns,
+        index=_first_order(frame, ranked),
+        format_func=lambda name: _SORTED_BY.get(name, name),
+        key="raters_sort",
+    )
     falling = down.toggle("Largest first", value=True, key="raters_falling")
     shown = chosen_rows(frame, words, flagged, sort, falling)
     n_pages = max(1, -(-len(shown) // PAGE))
@@ -88,28 +99,51 @@ def show(frame: pd.DataFrame, chosen_key: str, *, ranked: bool) -> None:
     )
     part = shown.iloc[(page - 1) * PAGE : page * PAGE]
     st.caption(f"{len(shown):,} of {len(frame):,} raters. Choose a row to see that rater.")
-    share = st.column_config.ProgressColumn(format="%.2f", min_value=0, max_value=1)
     chosen = st.dataframe(
         part,
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row",
-        column_config=dict.fromkeys(_NUMBERS, st.column_config.NumberColumn(format="%.2f"))
-        | dict.fromkeys(_SHARES, share)
-        | columns.ends()
-        | {
-            "flags": st.column_config.TextColumn(width=240),
-            "gave the previous answer": st.column_config.NumberColumn("gave the previous annotation", format="%.2f"),
-            "repeats answers": st.column_config.NumberColumn("repeats annotations", format="%.2f"),
-            "expected wrong": st.column_config.NumberColumn(format="%.0f"),
-            "gold annotations": st.column_config.NumberColumn(format="%.0f"),
-            "seconds": st.column_config.NumberColumn(format="%.0f"),
-        },
+        column_order=[name for name in _FIRST if name in part][:_MOST_FIRST],
+        column_config=_config(),
         key="raters_table",
     )
     if chosen.selection.rows and chosen.selection.rows[0] < len(part):
         st.session_state[chosen_key] = part["rater"].iloc[chosen.selection.rows[0]]
     widgets.download(frame, "Raters", "raters", "raters_monitor")
+
+
+def _config() -> dict:
+    """Heads, widths and digits on screen; files keep the names and digits of the frame."""
+    bar = partial(st.column_config.ProgressColumn, format=columns.TWO, min_value=0, max_value=1)
+    narrow = {
+        name: ends | {"width": width} for (name, ends), width in zip(columns.ends().items(), (66, 50), strict=True)
+    }
+    return (
+        columns.numbers(*_NUMBERS)
+        | columns.shares(*_SHARES)
+        | narrow
+        | columns.ends("blind ci_low", "blind ci_high")
+        | columns.counts("cases", "seconds", "judged annotations", "gold annotations", "blind cases")
+        | {
+            "rater": st.column_config.TextColumn(width=80),
+            "flags": st.column_config.TextColumn(width=220),
+            "accuracy": bar(width=92, help="By gold or by the model, shrunk towards all raters."),
+            "P(acceptable)": bar(width=98, help="Probability that the accuracy is acceptable or better."),
+            "expected wrong": st.column_config.NumberColumn(
+                format="accounting", step=1, width=105, help="Annotations expected to be wrong."
+            ),
+            "annotations": st.column_config.NumberColumn(
+                "n", format="accounting", step=1, width=56, help="Annotations."
+            ),
+            "right by gold": bar("by gold", width=92, help="Share right of the annotations on cases with gold."),
+            "with others": bar("agreement", width=92, help="Pairs with annotations of other raters that agree."),
+            "gave the previous answer": st.column_config.NumberColumn(
+                "gave the previous annotation", format=columns.TWO
+            ),
+            "repeats answers": st.column_config.NumberColumn("repeats annotations", format=columns.TWO),
+        }
+    )
 
 
 def _first_order(frame: pd.DataFrame, ranked: bool) -> int:

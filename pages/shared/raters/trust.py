@@ -5,21 +5,20 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.figures import raters as figures
 from core.text import markdown, number, plotly, shorten
-from pages.shared.kit import plausibility_models, trusted_raters, widgets
+from pages.shared.kit import columns, plausibility_models, trusted_raters, widgets
 
-_TWO, _WHOLE = "%.2f", "%.0f"
+_WHOLE = "%.0f"
 _COLUMNS = {
     name: st.column_config.NumberColumn(words, format=digits, help=said)
     for name, words, digits, said in (
-        ("n", "annotations", _WHOLE, None),
-        ("trust", "trust", _TWO, None),
-        ("sd", "SD", _TWO, "posterior standard deviation"),
-        ("ci_low", "95 % from", _TWO, None),
-        ("ci_high", "to", _TWO, None),
+        ("trust", "trust", columns.TWO, None),
+        ("sd", "SD", columns.TWO, "posterior standard deviation"),
+        ("ci_low", "95 % from", columns.TWO, None),
+        ("ci_high", "to", columns.TWO, None),
         ("place", "place", _WHOLE, "1 is trusted most"),
         ("place_low", "95 % place from", _WHOLE, None),
         ("place_high", "place to", _WHOLE, None),
-        ("rhat", "R-hat", _TWO, None),
+        ("rhat", "R-hat", columns.TWO, None),
         ("ess", "ESS", _WHOLE, "effective sample size of the draws"),
     )
 }
@@ -52,7 +51,7 @@ def show(dataset: Dataset, theme) -> None:
     st.dataframe(
         frame.sort_values("trust", kind="stable"),
         hide_index=True,
-        column_config=_COLUMNS,
+        column_config=_COLUMNS | columns.counts(n="annotations"),
         key="trust_table",
     )
     widgets.download(frame, "Trust", "rater_trust", "rater_trust")

@@ -13,7 +13,7 @@ from core.evaluation.sweep_table import SweepTable
 from core.figures import classifiers as figures
 from core.models.gold import gold_cases
 from core.text import markdown
-from pages.shared.kit import predictions, widgets
+from pages.shared.kit import columns, predictions, widgets
 
 TOP = predictions.TOP
 _FIELDS = ("mean", "sd", "ci_low", "ci_high", "min", "max", "point", "case_se", "total_se", "n_cases")
@@ -94,8 +94,8 @@ def _by_gold(view: Dataset, classifiers, metric: str) -> None:
         return
     widgets.heading(f"Top-{top} accuracy by gold", "gold")
     frame = found.to_frame()
-    columns = dict.fromkeys(("right_by_gold", "ci_low", "ci_high"), st.column_config.NumberColumn(format="%.3f"))
-    st.dataframe(frame, hide_index=True, column_config=columns, key="gold_accuracy")
+    config = {"right_by_gold": st.column_config.NumberColumn("right by gold", format=columns.TWO)}
+    st.dataframe(frame, hide_index=True, column_config=config | columns.ends(), key="gold_accuracy")
     if words := found.words():
         st.markdown(markdown(words))
     widgets.download(frame, "Accuracy by gold", "gold_accuracy", "gold_accuracy_table")
@@ -132,7 +132,7 @@ def _better(evaluation, metric: str) -> None:
     frame.index = pd.Index(names)
     st.dataframe(
         frame,
-        column_config={name: st.column_config.NumberColumn(format="%.3f") for name in names},
+        column_config=columns.fine(*names),
         placeholder="–",
         key="better",
     )

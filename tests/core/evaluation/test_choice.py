@@ -29,22 +29,22 @@ APART = evaluation([0.9, 0.8], [[NAN, NAN], [NAN, NAN]])
 @pytest.mark.parametrize(
     ("evaluations", "words"),
     [
-        ([A_SURE, A_SURE], "A leads at every trust level (P ≥ 0.99)"),
-        ([A_LESS, A_SURE], "A leads at every trust level (P ≥ 0.96)"),  # never more than it is
-        ([A_ALWAYS, A_ALWAYS], "A leads at every trust level (P ≥ 0.99)"),  # draws never make it certain
+        ([A_SURE, A_SURE], "A leads at every trust level (P ≥ .99)"),
+        ([A_LESS, A_SURE], "A leads at every trust level (P ≥ .96)"),  # never more than it is
+        ([A_ALWAYS, A_ALWAYS], "A leads at every trust level (P ≥ .99)"),  # draws never make it certain
         (
             [A_SURE, A_UNSURE],
-            "No classifier leads surely: A has the highest mean at every trust level (P down to 0.60)",
+            "No classifier leads surely: A has the highest mean at every trust level (P down to .60)",
         ),
-        ([B_SURE, A_SURE], "The choice does not survive: B leads at γ = 1 (P 0.97), A at γ = 3 (P 0.99)"),
-        ([A_NEARLY], "No classifier leads surely: A has the highest mean at every trust level (P down to 0.94)"),
+        ([B_SURE, A_SURE], "The choice does not survive: B leads at γ = 1 (P .97), A at γ = 3 (P .99)"),
+        ([A_NEARLY], "No classifier leads surely: A has the highest mean at every trust level (P down to .94)"),
         (
             [A_UNSURE, B_UNSURE],
-            "No classifier leads surely: A has the highest mean at γ = 1 (P 0.60), B at γ = 3 (P 0.55)",
+            "No classifier leads surely: A has the highest mean at γ = 1 (P .60), B at γ = 3 (P .55)",
         ),
         (
             [B_SURE, A_UNSURE],
-            "The choice does not survive: B leads at γ = 1 (P 0.97), A has the highest mean at γ = 3 (P 0.60)",
+            "The choice does not survive: B leads at γ = 1 (P .97), A has the highest mean at γ = 3 (P .60)",
         ),
         ([APART, APART], "A shares no case with another classifier, so none leads"),
         ([evaluation([0.9], [[NAN]])], "There is only one classifier: add another to compare"),
