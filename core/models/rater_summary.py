@@ -89,7 +89,7 @@ def rater_summary(dataset: Dataset, fit: RaterModelFit) -> RaterSummary:
 
 
 def leaning(bias: np.ndarray) -> np.ndarray:
-    """The class that stands too often among a rater's answers, by the most; -1 where none does, or nothing is known.
+    """The class that stands too often among a rater's annotations, by the most; -1 where none does or nothing is known.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ def test_the_verdict_says_who_leads_and_how_surely(evaluations, words):
 
 def test_a_lead_that_is_lost_in_the_middle_does_not_survive():
     """A leads as surely at the last as at the first trust level, and is said to lead at the first."""
-    words = "The choice does not survive: A leads at γ = 1 (P 0.99), B at γ = 3 (P 0.97)"
+    words = "The choice does not survive: A leads at γ = 1 (P .99), B at γ = 3 (P .97)"
     assert verdict((1.0, 3.0, 10.0), [A_SURE, B_SURE, A_SURE], "m") == words
     assert verdict((1.0, 3.0, 10.0), [A_SURE, A_SURE, B_SURE], "m") == words.replace("γ = 3", "γ = 10")
 

@@ -79,15 +79,15 @@ def card(table, act):
 
 def test_every_number_of_the_summary_stands_in_its_own_line(card):
     lead, *signs, grid = _summary(card)
-    assert (lead.text, lead.kind) == ("2 signs to talk about.", "lead")
+    assert (lead.text, lead.kind) == ("2 flags.", "lead")
     assert [one.text for one in signs] == ["Got worse: since May.", "Much faster: 2 seconds."]
     lines = {
-        "answers": "1,234 on 1,100 cases",
-        "answers that others judge": "987, of them 654 on cases they are certain of",
+        "annotations": "1,234 on 1,100 cases",
+        "annotations that others judge": "987, of them 654 on cases they are certain of",
         "accuracy, as the model judges": ".71 (.62 to .79)",
         "accuracy of the pool, median and middle half": ".84 (.81 to .90)",
         "agreement with others": ".55 (.44 to .66)",
-        "median seconds between answers": "37",
+        "median seconds between annotations": "37",
         "the same in the pool": "22",
     }
     assert dict(grid.table.to_numpy().tolist()) == lines
@@ -102,7 +102,7 @@ def test_each_difference_has_its_own_class_and_those_of_the_others_who_agree(car
         ["c7", "acne", "mole", 0.99, "4 of 5"],
         ["c2", "wart", "acne", 0.93, "2 of 3"],
     ]
-    assert list(grid.table.columns) == ["case", "answered", "the others", "how sure", "of them agree"]
+    assert list(grid.table.columns) == ["case", "annotation", "the others", "how sure", "of them agree"]
     assert grid.caption == "60 annotations in all, most certain first."
     assert "On no case" in _differences(replace(card, differences=(), n_differences=0))[0].text
 
