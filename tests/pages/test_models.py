@@ -111,7 +111,7 @@ def test_more_than_six_models_are_chosen_from_a_list():
     box = next(box for box in app.selectbox if box.label == "In detail")
     settle(box.set_value("Difficulty ABC").run())
     assert title(app).startswith("7 models agree on the class of ")
-    assert "Cases where Difficulty ABC and the vote differ" in words(app)
+    assert "Cases where Difficulty ABC and the majority vote differ" in words(app)
 
 
 def test_without_a_model_the_page_asks_for_one():

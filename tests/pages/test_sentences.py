@@ -929,6 +929,15 @@ def test_all_cases_of_a_model_leave_and_not_only_those_that_are_shown(monkeypatc
     assert set(left["model_cases_table"]["case"]) == {data.cases[case] for case in np.flatnonzero(vote != model)}
 
 
+def test_ties_of_the_vote_are_told_apart_among_the_cases_where_a_model_differs(said, fitted):
+    vote = MajorityVote().fit(fitted.dataset)
+    places, chance = np.flatnonzero(vote.top_class() == fitted.fit.top_class())[:2], vote.class_probability.copy()
+    n_before = int((vote.top_class() != fitted.fit.top_class()).sum())
+    chance[places] = 1 / chance.shape[1]
+    models_parts.cases(fitted, replace(vote, class_probability=chance), LIGHT)
+    assert f"{n_before + 2} cases, 2 of them tied in the majority vote, most certain first. Choose a row" in said
+
+
 # Reviews
 
 

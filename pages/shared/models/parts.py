@@ -150,7 +150,7 @@ def cases(shown: Fitted, vote: RaterModelFit, theme) -> None:
     differ = (by_vote != by_model) & answered
     every = st.toggle("All cases", key="all_cases", persist_state="session")
     name = models_jobs.label(shown)
-    widgets.heading("Cases" if every else f"Cases where {name} and majority vote differ")
+    widgets.heading("Cases" if every else f"Cases where {name} and the majority vote differ")
     top = fit.class_probability.max(axis=1)
     chosen = np.flatnonzero(answered if every else differ)
     order = chosen[np.argsort(top[chosen] if every else -top[chosen], kind="stable")]
@@ -158,7 +158,9 @@ def cases(shown: Fitted, vote: RaterModelFit, theme) -> None:
         st.write("The model and the votes name the same class on every case.")
         return
     said = "least certain first" if every else "most certain first"
-    st.caption(f"{plural(len(order), 'case')}, {said}. Choose a row to see why, and to open the case.")
+    n_tied = int((by_vote[order] < 0).sum())
+    ties = f", {n_tied:,} of them tied in the majority vote" if n_tied else ""
+    st.caption(f"{plural(len(order), 'case')}{ties}, {said}. Choose a row to see why, and to open the case.")
     frame = _case_frame(shown, vote, order[:MOST_ROWS], by_vote, by_model)
     found = st.dataframe(
         frame,
