@@ -224,7 +224,12 @@ def prepare(
 
 
 def _without(whole: Design, keep: np.ndarray) -> Design:
-    return design("A held-out score", without_hidden(whole.dataset, keep), False, "independent")
+    try:
+        return design("A held-out score", without_hidden(whole.dataset, keep), False, "independent")
+    except NotApplicableError:  # true of what is left, not of the data, which have passed the same check
+        raise NotApplicableError(
+            "Not estimable: with some annotations held out to score the models, no case has two left."
+        ) from None
 
 
 def held_out(
