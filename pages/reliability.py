@@ -107,7 +107,8 @@ def _figures(sweep: SweepTable, theme) -> None:
 def _numbers(view: Dataset, sweep: SweepTable) -> None:
     table = _table(sweep)
     widgets.heading("The numbers", "annotation certainty")
-    st.dataframe(table, hide_index=True, key="sweep_table", column_config=_columns())
+    shown = table.dropna(axis=1, how="all")  # with two classes there is no third place
+    st.dataframe(shown, hide_index=True, key="sweep_table", column_config=_columns())
     widgets.download(table, "Sweep", "sweep", "sweep")
     cases = pd.DataFrame({"case": list(view.cases)})
     for reliability, result in zip(sweep.reliabilities, sweep.certainty, strict=True):

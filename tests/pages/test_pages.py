@@ -190,3 +190,9 @@ def test_the_table_of_a_sweep_has_words_on_screen_and_names_in_its_file():
     table = next(each for each in app.dataframe if "top1_se" in each.value)
     labels = labels_of(table)
     assert not [label for label in labels if "_" in label] and "top-1 SE" in labels
+
+
+def test_the_table_of_a_sweep_has_no_place_beyond_the_number_of_classes():
+    app = opened("reliability", kept(ODD_DATA["two classes"]))
+    table = next(each for each in app.dataframe if "top1_se" in each.value)
+    assert "top2" in table.value and not table.value.isna().any(axis=None)
