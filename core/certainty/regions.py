@@ -116,7 +116,8 @@ def _outlines(
     third = LATTICE_STEPS - first - second
     inside = third >= 0
     lattice = np.stack([first, second, np.maximum(third, 0)], axis=-1) * (size / LATTICE_STEPS) + low
-    density = np.ma.masked_array(log_density(_clipped(lattice, size)), mask=~inside)
+    density = np.ma.masked_array(np.zeros(inside.shape), mask=~inside)
+    density[inside] = log_density(_clipped(lattice[inside], size))
     generator: Any = contourpy.contour_generator(
         lattice[..., 0], lattice[..., 1], density, corner_mask=True, fill_type="OuterOffset"
     )

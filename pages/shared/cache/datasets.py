@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -33,6 +34,7 @@ from core.version import __version__, code_digest
 from pages.shared.cache.remembered import of_content, owner, remembered, results
 
 if TYPE_CHECKING:
+    from core.certainty.regions import Region
     from core.evaluation.sweep_table import SweepPart
 
 MOST_WIDE_CELLS = 2_000_000
@@ -322,6 +324,14 @@ def case_draws(dataset: Dataset, model, case: int, *, reliability: float, n_draw
 
     settings = tuple(sorted(model.settings().items()))
     return of_content(dataset, ("case", case, model.name, settings, reliability, n_draws, seed), run)
+
+
+def region(dataset: Dataset, corners: np.ndarray) -> "Region":
+    """The region that holds 95 % of the draws of a case on a triangle; ``corners`` as of `draws_region`."""
+    from core.certainty.regions import draws_region
+
+    content = hashlib.blake2b(np.ascontiguousarray(corners), digest_size=16).hexdigest()
+    return of_content(dataset, ("region", content), lambda _: draws_region(corners))
 
 
 def _point(dataset: Dataset, model, case: int) -> dict[int, float]:

@@ -6,7 +6,6 @@ import streamlit as st
 
 from core.annotations.dataset import RISK_LEVELS, Dataset
 from core.certainty.explain import distrusted, why
-from core.certainty.regions import draws_region
 from core.figures import cases as figures
 from core.figures.theme import class_colours
 from core.plausibility.protocol import PlausibilityModel
@@ -175,14 +174,14 @@ def _simplex(view: Dataset, case: int, draws, by_mean: np.ndarray, theme, top: i
         st.caption("Choose three corners; until then the three most plausible are shown.")
     places = [int(np.flatnonzero(draws.classes == code)[0]) for code in corners]
     outside = 1 - float(draws.share[:, places].sum(axis=1).mean())
-    _triangle([names[code] for code in corners], draws.share[:, places], outside, theme, names.get(top))
+    _triangle(view, [names[code] for code in corners], draws.share[:, places], outside, theme, names.get(top))
 
 
 def _few_corners(view: Dataset, draws, by_mean: np.ndarray, names: dict[int, str], theme) -> None:
     listed = list(names.values())
     if len(names) == 2 and draws.n_rest:
         corners = np.column_stack([draws.share[:, list(by_mean)], draws.rest])
-        _triangle([*listed, OTHERS], corners, 0.0, theme)
+        _triangle(view, [*listed, OTHERS], corners, 0.0, theme)
         return
     share = draws.share[:, by_mean[0]]
     other = listed[1] if len(names) == 2 else OTHERS
@@ -195,7 +194,9 @@ def _few_corners(view: Dataset, draws, by_mean: np.ndarray, names: dict[int, str
     )
 
 
-def _triangle(names: list[str], corners: np.ndarray, outside: float, theme, top: str | None = None) -> None:
+def _triangle(
+    view: Dataset, names: list[str], corners: np.ndarray, outside: float, theme, top: str | None = None
+) -> None:
     """The draws on a triangle; ``top`` is the class that the worklist calls the most plausible, of all classes."""
     corners = corners / corners.sum(axis=1, keepdims=True)
     leading = (corners.argmax(axis=1)[:, None] == np.arange(3)).mean(axis=0)
@@ -217,7 +218,7 @@ def _triangle(names: list[str], corners: np.ndarray, outside: float, theme, top:
     order = [1, 2, 0]
     corners = corners[:, order]
     widgets.plot(
-        figures.triangle([names[k] for k in order], corners, draws_region(corners), theme, title),
+        figures.triangle([names[k] for k in order], corners, cached.region(view, corners), theme, title),
         "simplex",
         "Draws of the plausibilities on a triangle, their mean, and the region that holds 95 percent",
     )
@@ -234,7 +235,7 @@ def _risk_triangle(view: Dataset, draws, risk, theme) -> None:
     order = [0, 2, 1]
     names = [RISK_LEVELS[k] for k in order]
     figure = figures.triangle(
-        names, mass[:, order], draws_region(mass[:, order]), theme, title, colour=theme.risk[level]
+        names, mass[:, order], cached.region(view, mass[:, order]), theme, title, colour=theme.risk[level]
     )
     widgets.plot(figure, "risk", "Draws of the plausibility of low, medium and high risk, with the 95 percent region")
 
