@@ -5,6 +5,7 @@ through `core.chunks`), sessions take turns, light work goes before heavy and al
 how many stand before it. What nobody looks at any more gives its place away and keeps what it has done.
 """
 
+import math
 import threading
 import time
 import uuid
@@ -22,6 +23,7 @@ UNSEEN = 4.0  # seconds without a connection after which a job gives its place a
 GIVEN_UP = 600.0  # and after which it ends
 LAG = 2.0  # seconds by which chunks of work stand back behind those of work that is lighter by one
 _BEAT = 0.5
+_REDRAWN = 1.5  # seconds within which a page is drawn anew when what it waited for has ended
 
 
 class JobToken(CancelToken):
@@ -75,6 +77,7 @@ class Job:
         self.sessions: set[str] = set()  # that asked for it
         self.watchers: set[str] = set()  # sessions, or parts of them, that look at it now
         self.session = ""  # in whose turn it runs
+        self.later = False  # nobody waits for it
         self.refused: dict[str, Job] = {}  # by session, what it cancelled under this key
         self.unseen_since: float | None = None
         self.state = "waiting"
@@ -160,10 +163,20 @@ class JobBoard:
         self._queue: list[Job] = []
         self._running: list[Job] = []
         self._served: dict[str, int] = {}
+        self._drawing: dict[str, float] = {}  # sessions that are still asking, and until when they count as such
         self._n_served = 0
         self._watching: threading.Thread | None = None
 
-    def join(self, key: Hashable, title: str, work: Callable[[Job], Any], *, session: str = "", cost: int = 1) -> Job:
+    def join(
+        self,
+        key: Hashable,
+        title: str,
+        work: Callable[[Job], Any],
+        *,
+        session: str = "",
+        cost: int = 1,
+        later: bool = False,
+    ) -> Job:
         """The job of that key, whatever has become of it; where there is none, ``work`` is queued.
 
         What a session cancelled stays cancelled for that session, until the same is done; for others it is queued anew.
@@ -180,6 +193,8 @@ class JobBoard:
             Who asks.
         cost : int
             Which lane it waits in; lighter ones go first.
+        later : bool
+            Nobody waits for it: it begins once the session has drawn its page and has the light work that it asked for.
         """
         with self._lock:
             job = self._look(key)
@@ -188,16 +203,25 @@ class JobBoard:
                 return refused[session]
             if job is None or (job.state == "cancelled" and job.token.cancelled):
                 job = Job(title, key, cost)
-                job.session, job.refused = session, refused
+                job.session, job.refused, job.later = session, refused, later
                 job.token.stopped = lambda: self._stopped(job)
                 job.token.park = lambda: self._park(job)
                 self._jobs[key] = job
                 self._work[job.id] = work
                 self._queue.append(job)
                 self._forget_old()
+            job.later &= later
             self._asked(job, session)
             self._dispatch()
             return job
+
+    def drawing(self, session: str, still: bool) -> None:
+        """Say that a session draws a page, and asks for more as it comes to it; or that it has asked for all of it."""
+        with self._lock:
+            self._drawing.pop(session, None)
+            if still:
+                self._drawing[session] = math.inf
+            self._dispatch()
 
     def submit(self, title: str, work: Callable[[Job], Any], *, session: str = "", cost: int = 1) -> Job:
         """Queue work that nobody else can ask for.
@@ -356,7 +380,22 @@ class JobBoard:
         heavy = sum(job.cost >= HEAVY for job in self._running)
         full = self._workers > 1 and heavy >= self._workers - 1
         able = [job for job in self._queue if job.state != "held" and not (full and job.cost >= HEAVY)]
+        able = [job for job in able if not (job.later and all(map(self._is_busy, job.sessions)))]
         return min(able, key=self._turn, default=None)
+
+    def _is_busy(self, session: str) -> bool:
+        """Whether a session has something before it that it asked for."""
+        asked = (job for job in (*self._running, *self._queue) if not job.later and job.state != "held")
+        if any(job.cost < HEAVY and session in job.sessions for job in asked):
+            return True
+        return self._drawing.get(session, 0.0) > time.monotonic()
+
+    def _draw_anew(self, job: Job) -> None:
+        """Whoever waited for a job draws its page now, and asks for more there."""
+        self._drawing = {session: until for session, until in self._drawing.items() if until > time.monotonic()}
+        if not job.later:
+            for session in job.sessions:
+                self._drawing.setdefault(session, time.monotonic() + _REDRAWN)
 
     def _start(self, job: Job) -> None:
         self._queue.remove(job)
@@ -377,6 +416,7 @@ class JobBoard:
             if job in self._running:
                 self._running.remove(job)
             job._ended.set()
+            self._draw_anew(job)
             self._forget_old()
             self._dispatch()
 

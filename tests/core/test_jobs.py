@@ -392,3 +392,50 @@ def test_what_failed_or_ended_itself_as_cancelled_is_not_started_again_by_whoeve
     job = runner.join("key", "title", gives_up, session="ada")
     assert job.wait(PATIENCE) and job.state == "cancelled"
     assert runner.join("key", "title", gives_up, session="bob") is job
+
+
+@pytest.fixture
+def order_of():
+    """A board, what began on it in its order, and a way to join it."""
+    board, order = JobBoard(workers=3), []
+
+    def join(title, session="ada", cost=1, **more):
+        return board.join(title, title, lambda job: order.append(title), session=session, cost=cost, **more)
+
+    return board, order, join
+
+
+def test_what_nobody_waits_for_begins_when_the_page_is_drawn_and_has_the_light_work_that_it_asked_for(order_of, gate):
+    board, order, join = order_of
+    board.drawing("ada", True)
+    marks = join("marks", cost=2, later=True)
+    asked = board.join("asked", "asked", holding(gate), session="ada")
+    assert gate[0].wait(PATIENCE) and marks.state == "waiting"
+    board.drawing("ada", False)
+    assert marks.state == "waiting"
+    gate[1].set()
+    assert asked.wait(PATIENCE)
+    assert marks.state == "waiting"  # the page is about to be drawn with what it asked for
+    board.drawing("ada", True)
+    assert marks.state == "waiting"
+    board.drawing("ada", False)
+    assert marks.wait(PATIENCE) and order == ["marks"]
+
+
+def test_what_nobody_waits_for_begins_also_where_no_page_is_drawn_any_more(order_of, monkeypatch):
+    monkeypatch.setattr("core.jobs._REDRAWN", 0.05)
+    _, order, join = order_of
+    assert join("asked").wait(PATIENCE)
+    assert join("marks", later=True).wait(PATIENCE) and order == ["asked", "marks"]
+
+
+def test_what_another_session_waits_for_or_asks_for_at_last_begins_at_once(order_of):
+    board, order, join = order_of
+    for session in ("ada", "bob"):
+        board.drawing(session, True)
+    marks = join("marks", cost=2, later=True)
+    assert join("marks", session="bob", later=True) is marks and marks.state == "waiting"
+    assert join("marks", session="cyd", later=True).wait(PATIENCE)
+    curve = join("curve", cost=3, later=True)
+    assert curve.state == "waiting"
+    assert join("curve").wait(PATIENCE) and order == ["marks", "curve"]

@@ -341,7 +341,15 @@ def _point(dataset: Dataset, model, case: int) -> dict[int, float]:
     return dict(zip(codes.tolist(), shares.tolist(), strict=True))
 
 
-def job(key: tuple, title: str, work: Callable[[Job], object], lane: str = "pages", of: Dataset | None = None) -> Job:
+def job(
+    key: tuple,
+    title: str,
+    work: Callable[[Job], object],
+    lane: str = "pages",
+    of: Dataset | None = None,
+    *,
+    later: bool = False,
+) -> Job:
     """The job of that key, started where there is none; one that failed, or that this session cancelled, is not again.
 
     Parameters
@@ -352,8 +360,10 @@ def job(key: tuple, title: str, work: Callable[[Job], object], lane: str = "page
         How heavy it is, see `LANES`.
     of : Dataset, optional
         Of whose content it is; its result is then found again after a restart, and is there at once.
+    later : bool
+        Whether it may begin after what the page waits for.
     """
-    name, who = _name(key), {"session": session(), "cost": LANES[lane]}
+    name, who = _name(key), {"session": session(), "cost": LANES[lane], "later": later}
     if of is None:
         return jobs().join(name, title, work, **who)
     if jobs().get(name) is None:
@@ -428,6 +438,11 @@ def partial(job: Job, dataset: Dataset):
     """What a job has of its result so far, with the names of the dataset of whose content it is; None where nothing."""
     found = job.partial
     return None if found is None else with_names(found, dataset)
+
+
+def drawing(still: bool) -> None:
+    """Say that this session draws a page, or has asked for all that is on it."""
+    jobs().drawing(session(), still)
 
 
 def watch(key: tuple, part: str = "") -> None:

@@ -47,10 +47,12 @@ class _Run:
 def begin() -> None:
     """A run of a page begins: nothing is waited for yet."""
     st.session_state[_RUN] = _Run()
+    cached.drawing(True)
 
 
 def poll() -> None:
     """At the end of a run: the one part of the page that looks at its jobs."""
+    cached.drawing(False)
     if shown := _run().shown:
         _look(list(shown.values()))
 

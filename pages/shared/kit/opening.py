@@ -40,7 +40,8 @@ def choice_job(view: Dataset) -> Job | None:
         found = choose(view.coded, seed=SEED, token=job.token, progress=job.report)
         return found, _by_gold(view.coded, found)
 
-    return cached.job((view.content_digest, "choose", SEED), "Held-out scores of rater models", work, LANE, view)
+    key = (view.content_digest, "choose", SEED)
+    return cached.job(key, "Held-out scores of rater models", work, LANE, view, later=True)
 
 
 def choice(view: Dataset) -> Judged | None:
@@ -106,7 +107,8 @@ def readers_job(dataset: Dataset, model: PlausibilityModel) -> Job | None:
     """The same in the background; None where no mark comes of it, or it takes too long."""
     if not isinstance(model, PlackettLuce | GaussianScores) or dataset.n_cases > MOST_READ_CASES:
         return None
-    return cached.job(readers_key(dataset, model), READERS, readers_work(dataset, model), "samplers", dataset)
+    work = readers_work(dataset, model)
+    return cached.job(readers_key(dataset, model), READERS, work, "samplers", dataset, later=True)
 
 
 def readers_work(dataset: Dataset, model: PlausibilityModel):
@@ -143,4 +145,5 @@ def truth_job(dataset: Dataset, model: PlausibilityModel) -> Job | None:
         lambda job: truth_curve(dataset.coded, known, seed=SEED, token=job.token, progress=job.report),
         LANE,
         dataset,
+        later=True,
     )
