@@ -1,14 +1,14 @@
 """What a page calls while somebody reviews: a review bound to one dataset and one reviewer."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError
 from .events import Draft, Event, Kind, check_name
 from .rules import what_follows
-from .sessions import Queued, Session, SessionLine, SessionProgress, progress_of
+from .sessions import Queued, Session, SessionLine, SessionProgress, progress_of, still_to_read
 from .states import CaseReview
 from .store import ReviewStore
 
@@ -76,6 +76,23 @@ class Desk:
             if self.reviewer in how:
                 asked[case_id] = how[self.reviewer]
         return asked
+
+    def disputed(self, case_id: str) -> bool:
+        """Whether a case is for arbitration; not to be told to somebody who reads it blind."""
+        return self.store.case(self.dataset.digest, case_id).disputed
+
+    def in_hand_elsewhere(self, reviews: Mapping[str, CaseReview], since: int = 0) -> list[str]:
+        """Cases of other reviewers' sessions that they have not read yet; see `sessions.still_to_read`.
+
+        Parameters
+        ----------
+        reviews : mapping
+            The review of each case that has one (`ReviewStore.cases`).
+        since : int
+            Sessions begun before are left out, microseconds since 1970-01-01 UTC.
+        """
+        others = self.store.sessions_of_others(self.dataset.digest, self.reviewer, since)
+        return still_to_read(others, reviews)
 
     def draft(self, case_id: str, kind: Kind, **said) -> Draft:
         """A submission, not sent.

@@ -1,6 +1,6 @@
 """A session: a finite batch of cases with an order, progress, and a list at the end to go back to."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,6 +15,8 @@ STANDINGS: dict[Standing, str] = {
     "done": "done",
     "elsewhere": "settled by others",
 }
+ARBITRATION = "Arbitration"
+BLIND_FIRST = "Arbitration, each case read blind first"
 _FINISHES = ("keep", "change", "second_opinion", "arbitration", "adjudication", "reopen")
 
 
@@ -44,6 +46,16 @@ class Session:
     title: str
     at: int
     cases: tuple[Queued, ...]
+
+    @property
+    def arbitrates(self) -> bool:
+        """Whether its cases are there to be decided: one is done when its arbitration has ended."""
+        return self.title in (ARBITRATION, BLIND_FIRST)
+
+    @property
+    def opens_on_opinions(self) -> bool:
+        """Whether the arbiter begins with what the others said."""
+        return self.title == ARBITRATION
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +126,27 @@ def progress_of(lines: tuple[SessionLine, ...]) -> SessionProgress:
     return SessionProgress(len(over), skipped, len(lines), current)
 
 
+def still_to_read(sessions: Iterable[Session], reviews: Mapping[str, CaseReview]) -> list[str]:
+    """Cases of these sessions that their reviewers have not read, what each of them comes to last before the rest.
+
+    Who starts the same queue takes these after all others and in this order, so that two reviewers meet in the middle
+    and read the same case first only where it is the last.
+    """
+    found: dict[str, None] = {}
+    for session in sessions:
+        for queued in reversed(session.cases):
+            review = reviews.get(queued.case_id)
+            if review is None or review.read_by(session.reviewer) is None:
+                found[queued.case_id] = None
+    return list(found)
+
+
 def _standing(session: Session, review: CaseReview, own: list[Event]) -> Standing:
     if own and own[-1].kind == "skip":
         return "skipped"
     read = review.read_by(session.reviewer)
+    if session.arbitrates and review.state not in SETTLED and not any(event.kind == "reopen" for event in own):
+        return "begun" if own else "left"
     finished = any(event.kind in _FINISHES for event in own)
     if finished or (read is not None and read.settled):
         return "done"

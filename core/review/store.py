@@ -181,6 +181,11 @@ class ReviewStore:
         """The sessions of a reviewer on a dataset, the latest first."""
         return self._sessions((sessions.c.dataset == dataset) & (sessions.c.reviewer == reviewer))
 
+    def sessions_of_others(self, dataset: str, reviewer: str, since: int = 0) -> list[Session]:
+        """Sessions of everybody else on a dataset begun since a moment (microseconds), the latest first."""
+        others = (sessions.c.dataset == dataset) & (sessions.c.reviewer != reviewer)
+        return self._sessions(others & (sessions.c.at >= since))
+
     def _sessions(self, condition) -> list[Session]:
         with transaction(self.engine) as connection:
             found = connection.execute(sa.select(sessions).where(condition).order_by(sessions.c.at.desc())).all()

@@ -36,7 +36,9 @@ class Queue:
     case: np.ndarray
     why: tuple[str, ...]
 
-    def batch(self, dataset: Dataset, size: int, among: np.ndarray | None = None) -> list[Queued]:
+    def batch(
+        self, dataset: Dataset, size: int, among: np.ndarray | None = None, last: Sequence[str] = ()
+    ) -> list[Queued]:
         """The first cases, at most ``size``, for a session.
 
         Parameters
@@ -45,12 +47,15 @@ class Queue:
         size : int
         among : ndarray of bool, shape (n_cases,), optional
             Only these cases, as from `core.review.filters`.
+        last : sequence of str
+            Cases that come after all others, in this order, as from `core.review.sessions.still_to_read`.
         """
         if size < 1:
             raise InputError(f"A session of {size} cases was asked for.", "Ask for at least one.")
         listed = zip(self.case.tolist(), self.why, strict=True)
-        chosen = [(case, why) for case, why in listed if among is None or among[case]]
-        return [Queued(dataset.cases[case], why) for case, why in chosen[:size]]
+        place = {case_id: at for at, case_id in enumerate(last)}
+        chosen = [Queued(dataset.cases[case], why) for case, why in listed if among is None or among[case]]
+        return sorted(chosen, key=lambda queued: place.get(queued.case_id, -1))[:size]
 
 
 def lowest_certainty(certainty: np.ndarray) -> Queue:

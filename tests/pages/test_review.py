@@ -179,6 +179,82 @@ def test_a_reviewed_case_does_not_come_again_to_its_reviewer_but_to_another():
     assert any(button.label == "Start with 2 cases" for button in app.button)
 
 
+_SPLIT = (
+    b"case,rater,class\n1,a,x\n1,b,x\n1,c,x\n1,d,x\n1,e,x\n1,f,x\n2,a,y\n2,b,y\n2,c,y\n2,d,y\n2,e,x\n3,a,x\n3,b,y\n"
+)
+
+
+def case_of(app: AppTest) -> str:
+    """The case on screen."""
+    return app.title[0].value.removeprefix("Case ")
+
+
+def test_three_people_in_three_sessions_finish_an_arbitration():
+    """The third opens on the opinions and decides; nobody is left with the case, and nobody's list has lost it before."""
+    dataset = kept("dispute", b"case,rater,class\n" + b"\n".join(b"1,%c,x" % name for name in b"abcdef"))
+    ada, bo, cleo = (signed(dataset.digest, name) for name in ("Ada", "Bo", "Cleo"))
+    press(ada, "Start with")
+    for step in ("Cannot be determined", "Record my opinion", "Keep my opinion", "Another session"):
+        press(ada, step)
+    assert "1 case in arbitration to which you are a party" in words(ada)
+    for blind in ("Read them blind first", "x", "Record my opinion"):
+        press(bo.run(), blind)
+    assert "**Ada**: cannot be determined (blind)" in words(bo)
+    assert "party" not in words(bo)  # who was asked to decide is none
+    press(press(bo, "x"), "Leave")
+    assert "1 case in arbitration to which you are a party" in words(bo)
+    press(cleo.run(), "Decide")
+    assert "How the arbitration ends" in words(cleo) and "**Ada**" in words(cleo)
+    press(press(cleo, "x"), "End the arbitration")
+    assert cleo.title[0].value == "Session complete"
+    (review,) = ReviewStore().cases(dataset.digest).values()
+    assert review.state == "adjudicated" and review.adjudication.reviewer == "Cleo"
+    for app in (ada, bo, press(cleo, "Another session")):
+        assert "in arbitration" not in words(app.run())
+
+
+def test_two_people_who_start_the_same_queue_begin_with_different_cases():
+    """Also where both had the start page open before either began."""
+    dataset = kept("queue", _SPLIT)
+    ada, bo = signed(dataset.digest), signed(dataset.digest, "Bo")
+    assert case_of(press(ada, "Start with 3")) != case_of(press(bo, "Start with 3"))
+
+
+def test_a_press_for_a_case_that_has_left_the_screen_is_refused_aloud():
+    """Its button stood in the browser still: the case in hand stays as it is, and so does the one that was meant."""
+    dataset = kept("late", _SPLIT)
+    app = press(signed(dataset.digest), "Start with 3")
+    first = case_of(app)
+    late = next(button for button in app.button if button.label == "x")
+    press(app, "Skip")
+    second = case_of(app)
+    late.click().run()
+    app.run()
+    assert [f"A key came for case {first}, which is no longer on screen" in error.value for error in app.error] == [
+        True
+    ]
+    assert case_of(app) == second and "Nothing is chosen yet" in words(app)
+
+
+def test_more_than_ten_classes_are_offered_by_how_often_other_cases_name_them():
+    """Blind, the ten buttons tell nothing of the case; the arbiter has its own classes first."""
+    names = [f"class {letter}" for letter in "abcdefghijklm"]
+    rows = [f"{case},{rater},{names[case % 12]}" for case in range(24) for rater in "pqr"]
+    rows += [f"odd,{rater},{names[12]}" for rater in "pqrstuvw"]
+    dataset = kept("many classes", "\n".join(["case,rater,class", *rows]).encode())
+    app = signed(dataset.digest)
+    app.selectbox(key="filter_class").set_value(names[12]).run()
+    press(app, "Start with 1")
+    offered = [button.label for button in app.button if button.label.startswith("class ")]
+    assert len(offered) == 10 and names[12] not in offered
+    for step in (offered[0], "Record my opinion", "Keep my opinion", "Another session"):
+        press(app, step)
+    press(app, "Switch reviewer")
+    app.text_input(key="reviewer_field").set_value("Bo").run()
+    press(app, "Decide")
+    assert [button.label for button in app.button if button.label.startswith("class ")] == [offered[0], names[12]]
+
+
 def test_the_key_of_a_class_is_the_digit_in_its_name():
     """On classes named 0 and 1 the key 1 never means 0; others take what is free."""
     assert keys_of(("0", "1")) == ["0", "1"]

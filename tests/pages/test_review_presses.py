@@ -56,6 +56,49 @@ def test_a_step_after_guessed_choices_waits_until_they_were_seen(done):
     assert review_presses.refused() is None
 
 
+def test_a_key_for_a_case_that_is_no_longer_in_hand_is_refused_aloud(done):
+    """Neither done for that case nor for the next; the second half of a double click is no new key."""
+
+    def send(of: str, name: str, step: str = "") -> None:
+        options = review_presses.noted(done.append, name, of=of, step=step)
+        options["on_click"](*options["args"])
+
+    review_presses.in_hand("session-1")
+    review_presses.drawn()
+    send("session-1", "keep 1", "K")
+    review_presses.catch_up()
+    review_presses.in_hand("session-2")
+    send("session-1", "keep 1", "K")
+    review_presses.catch_up()
+    assert done == ["keep 1"] and review_presses.refused() is None
+    send("session-1", "change 1")
+    review_presses.catch_up()
+    assert done == ["keep 1"]
+    assert "case 1, which is no longer on screen" in review_presses.refused()
+
+
+def test_the_same_key_again_as_the_next_case_appears_is_refused_aloud(done, monkeypatch):
+    """Another key counts at once, and the same one as soon as the case could have been seen."""
+    now = [0.0]
+    monkeypatch.setattr(review_presses.time, "monotonic", lambda: now[0])
+
+    def send(of: str, step: str) -> None:
+        review_presses.in_hand(of)
+        review_presses.drawn()
+        options = review_presses.noted(done.append, f"{step} {of}", of=of, step=step)
+        options["on_click"](*options["args"])
+        review_presses.catch_up()
+
+    send("s-1", "K")
+    send("s-2", "S")
+    send("s-3", "S")
+    assert done == ["K s-1", "S s-2"]
+    assert "as this case appeared" in review_presses.refused()
+    now[0] = 1.0
+    send("s-3", "S")
+    assert done == ["K s-1", "S s-2", "S s-3"] and review_presses.refused() is None
+
+
 def test_a_run_cut_short_is_made_up_for_and_a_mistake_is_not_repeated(done):
     """What cut the run comes again to the same press; an error comes once."""
 

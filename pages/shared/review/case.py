@@ -1,5 +1,8 @@
 """One case of a session: facts, one's own opinion, then the panel's beside it, and what follows."""
 
+from collections import Counter
+
+import numpy as np
 import streamlit as st
 
 from core.annotations.dataset import Dataset
@@ -17,7 +20,6 @@ from pages.shared.review import opinion as review_opinion
 from pages.shared.review.moves import Action, CaseOnScreen
 from pages.shared.review.presses import noted
 
-ARBITRATION = "Arbitration"
 _DUE = "Your opinion comes first; the panel's annotations are shown once yours is recorded."
 
 
@@ -40,10 +42,12 @@ def show(current: CaseOnScreen, standing: str, model: PlausibilityModel, reliabi
 
 
 def settle(current: CaseOnScreen, model: PlausibilityModel, reliability: float) -> CaseOnScreen:
-    """The case with the reveal recorded, where one's own opinion is: only what is recorded as shown is shown."""
-    if current.own is None or current.revealed:
-        return current
-    return _reveal(current, model, reliability)
+    """The case with the reveal recorded, where one's own opinion is or an arbiter begins with the opinions.
+
+    Only what is recorded as shown is shown.
+    """
+    opens = current.own is not None or (current.session.opens_on_opinions and current.desk.disputed(current.case_id))
+    return _reveal(current, model, reliability) if opens and not current.revealed else current
 
 
 def _reveal(current: CaseOnScreen, model: PlausibilityModel, reliability: float) -> CaseOnScreen:
@@ -78,12 +82,12 @@ def _blind(current: CaseOnScreen, standing: str, model: PlausibilityModel, relia
         st.info("You have seen this case on the Cases page, so your opinion counts as open.", icon=":material/group:")
     else:
         st.markdown(f"**{_DUE}**")
-    if how == "open" or standing == "elsewhere" or current.session.title == ARBITRATION:
+    if how == "open" or standing == "elsewhere" or current.session.arbitrates:
         st.button(
             "Show the others' opinions first",
             icon=":material/visibility:",
             key=current.key("look"),
-            **noted(_look, current, model, reliability),
+            **noted(_look, current, model, reliability, of=current.place),
         )
     return _own(current)
 
@@ -94,7 +98,8 @@ def _look(current: CaseOnScreen, model: PlausibilityModel, reliability: float) -
 
 def _own(current: CaseOnScreen) -> Action:
     form = current.key("own")
-    opinion = review_opinion.ask(current.dataset, form)
+    named = _named(current) if current.revealed else _commonest(current)
+    opinion = review_opinion.ask(current.dataset, form, named)
     review_opinion.remarks(form)
     told = "Choose a class first." if opinion is None else current.told("opinion", opinion=opinion)
     return Action("opinion", told, form, opinion=True)
@@ -172,7 +177,7 @@ def _decide(current: CaseOnScreen) -> Action | None:
     own, review = current.own, current.review
     if review.state == "adjudicated":
         return _choose(current, "reopen")
-    if review.disputed and (own is None or own.settled):
+    if review.disputed and (own is None or own.settled or current.session.arbitrates):
         return _choose(current, "reopen") or _arbitrate(current)
     if own is None:
         st.markdown("**Your opinion**")
@@ -201,7 +206,7 @@ def _choose(current: CaseOnScreen, *kinds: str) -> Action | None:
                 label,
                 icon=":material/expand_less:" if doing == kind else f":material/{icon}:",
                 shortcut=shortcut,
-                **noted(_do, current, kind),
+                **noted(_do, current, kind, of=current.place),
                 key=current.key(kind),
             )
     return _FIELDS[doing](current) if doing in kinds else None
@@ -214,7 +219,7 @@ def _do(current: CaseOnScreen, kind: str) -> None:
 
 def _change(current: CaseOnScreen) -> Action:
     form = current.key("change")
-    opinion = review_opinion.ask(current.dataset, form, now=current.own.opinion)
+    opinion = review_opinion.ask(current.dataset, form, _named(current), now=current.own.opinion)
     review_opinion.remarks(form)
     same = opinion is None or opinion == current.own.opinion
     told = "Choose something else, with a reason or a note."
@@ -254,14 +259,44 @@ def _reopen(current: CaseOnScreen) -> Action:
     return Action("reopen", "The case starts afresh; what was said stays in the record. Give a reason or a note.", form)
 
 
+def _read_to_decide(current: CaseOnScreen) -> bool:
+    """Whether the reviewer's own opinion was given in this session of arbitration, so that they are no party."""
+    own = [event for event in current.review.events if event.reviewer == current.desk.reviewer]
+    given = [event.session for event in own if event.kind == "opinion"]
+    return current.session.arbitrates and given[-1:] == [current.session.id]
+
+
+def _named(current: CaseOnScreen) -> list[str]:
+    """Classes that reviewers and raters named on the case: reviewers' first, then by how many raters named them."""
+    dataset, case = current.dataset, current.dataset.case_index(current.case_id)
+    said = [name for read in current.review.reads for name in read.opinion.classes]
+    counts = Counter(code for place in dataset.annotations_of(case) for code in _classes_at(dataset, place))
+    return list(dict.fromkeys([*said, *(dataset.classes[code] for code, _ in counts.most_common())]))
+
+
+def _commonest(current: CaseOnScreen) -> list[str]:
+    """Classes by how often raters named them on all other cases, so that the order tells nothing of this one."""
+    dataset, case = current.dataset, current.dataset.case_index(current.case_id)
+    named = dataset.answer if dataset.kind == "class" else dataset.entry_class
+    count = np.bincount(named, minlength=dataset.n_classes)
+    for place in dataset.annotations_of(case):
+        for code in _classes_at(dataset, place):
+            count[code] -= 1
+    return [dataset.classes[code] for code in np.argsort(-count, kind="stable")]
+
+
+def _classes_at(dataset: Dataset, annotation: int) -> list[int]:
+    return [code for block in dataset.blocks_of(annotation) for code in block]
+
+
 _FIELDS = {"change": _change, "second_opinion": _second_opinion, "arbitration": _arbitration, "reopen": _reopen}
 
 
 def _arbitrate(current: CaseOnScreen) -> Action:
     form = current.key("arbitrate")
     st.markdown("**How the arbitration ends**")
-    if current.own is not None:
-        st.caption("You are a party to this dispute. Better that somebody else decides; go on to the next case.")
+    if current.own is not None and not _read_to_decide(current):
+        st.caption("You are a party to this dispute: better that somebody else decides, if there is anybody.")
     how = st.segmented_control(
         "It ends with",
         ["a class or ranking", review_opinion.DISTRIBUTION],
@@ -271,10 +306,10 @@ def _arbitrate(current: CaseOnScreen) -> Action:
         persist_state="session",
     )
     if how == review_opinion.DISTRIBUTION:
-        named = dict.fromkeys(name for read in current.review.reads for name in read.opinion.classes)
-        opinion = review_opinion.ask_distribution(current.dataset, form, list(named))
+        said = dict.fromkeys(name for read in current.review.reads for name in read.opinion.classes)
+        opinion = review_opinion.ask_distribution(current.dataset, form, list(said))
     else:
-        opinion = review_opinion.ask(current.dataset, form)
+        opinion = review_opinion.ask(current.dataset, form, _named(current))
     review_opinion.remarks(form)
     told = "Choose how it ends." if opinion is None else current.told("adjudication", opinion=opinion)
     return Action("adjudication", told, form, opinion=True)

@@ -15,6 +15,7 @@ from core.review.sessions import Session, SessionLine
 from core.review.states import STATES, CaseReview, ReviewerOpinion
 from pages.shared.kit import seen_cases
 from pages.shared.review import opinion as review_opinion
+from pages.shared.review import presses as review_presses
 
 _OVER = ("done", "elsewhere")
 
@@ -45,7 +46,12 @@ class CaseOnScreen:
 
     def key(self, what: str) -> str:
         """Key of a form or a button of this case in this session."""
-        return f"{what}-{self.session.id[:12]}-{self.case_id}"
+        return f"{what}-{self.place}"
+
+    @property
+    def place(self) -> str:
+        """The case in its session, as presses of its buttons name it."""
+        return _place(self.session.id, self.case_id)
 
     def told(self, kind: str, **said) -> str:
         """What sending this would lead to, or why it cannot be sent, in words."""
@@ -74,6 +80,10 @@ class Action:
     told: str
     form: str | None = None
     opinion: bool = False
+
+
+def _place(session_id: str, case_id: str) -> str:
+    return f"{session_id[:12]}-{case_id}"
 
 
 def start_clock(current: CaseOnScreen) -> None:
@@ -171,12 +181,14 @@ def neighbour(lines: tuple[SessionLine, ...], case_id: str, by: int) -> str | No
 def go(case_id: str | None) -> None:
     """Show a case, or the list of the session where it is None."""
     st.session_state["review_case"], st.session_state["review_list"] = case_id, case_id is None
+    review_presses.in_hand(_place(st.session_state["review_session"], case_id) if case_id is not None else "")
 
 
 def leave() -> None:
     """Back to the start; the session can be gone on with."""
     for name in ("review_case", "review_list", "review_session", "review_last", "review_trouble"):
         st.session_state.pop(name, None)
+    review_presses.in_hand("")
 
 
 def _said(current: CaseOnScreen, step: Action) -> dict[str, object]:

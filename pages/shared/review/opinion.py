@@ -14,7 +14,7 @@ from core.review.opinions import REASONS, UNDETERMINED, Opinion
 from core.text import markdown, number, shorten
 from pages.shared.review.presses import noted
 
-MOST_BUTTONS = 9
+MOST_BUTTONS = 10
 CONFIDENCES = (0.25, 0.5, 0.75, 0.9, 1.0)
 DISTRIBUTION = "a distribution"
 _PARTS = ("confidence", "reason", "note")
@@ -38,18 +38,29 @@ if (!window.reviewKeys) {
 """
 
 
-def ask(dataset: Dataset, key: str, *, now: Opinion | None = None) -> Opinion | None:
+def ask(dataset: Dataset, key: str, first: Sequence[str], *, now: Opinion | None = None) -> Opinion | None:
     """The opinion as it stands on screen; None while nothing is chosen.
 
-    Few classes are buttons with a digit each, many are found in a search field.
+    Up to ten classes are buttons with a digit each; of more, the first ten of ``first`` are, and a search field finds
+    the rest.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    key : str
+        Of the form (`CaseOnScreen.key`).
+    first : sequence of str
+        Classes to offer first where there are more than ten.
+    now : Opinion, optional
+        What the form begins with.
     """
     state = _state(key, now)
     several = dataset.kind == "ranking"
     if not several and dataset.n_classes > 2:
         several = st.toggle("Name more than one class, in order", key="review_several", persist_state="session")
-    if dataset.n_classes <= MOST_BUTTONS:
-        _buttons(dataset, state, key, several)
-    else:
+    many = dataset.n_classes > MOST_BUTTONS
+    _buttons(first[:MOST_BUTTONS] if many else dataset.classes, dataset, state, key, several)
+    if many:
         st.selectbox(
             "Find a class (key /)",
             dataset.classes,
@@ -60,8 +71,6 @@ def ask(dataset: Dataset, key: str, *, now: Opinion | None = None) -> Opinion | 
             args=(key, several),
         )
     st.html(_KEYS, unsafe_allow_javascript=True)
-    if dataset.n_classes > MOST_BUTTONS:
-        _cannot(state, key)
     _chosen(state, key)
     return standing(key)
 
@@ -146,18 +155,23 @@ def _state(key: str, now: Opinion | None) -> dict:
     return st.session_state.setdefault(f"chosen-{key}", {"blocks": blocks, "cannot": now == UNDETERMINED})
 
 
-def _buttons(dataset: Dataset, state: dict, key: str, several: bool) -> None:
+def _case(key: str) -> str:
+    """The case that a form belongs to: its key without what kind of form it is."""
+    return key.partition("-")[2]
+
+
+def _buttons(names: Sequence[str], dataset: Dataset, state: dict, key: str, several: bool) -> None:
     ranks = {name: rank for rank, block in enumerate(state["blocks"], 1) for name in block}
-    digits = keys_of(dataset.classes)
+    digits = keys_of(names)
     with st.container(horizontal=True, key=f"classes-{key}"):
-        for place, name in enumerate(dataset.classes):
+        for place, name in enumerate(names):
             _choice(
                 f"{markdown(shorten(name, 60))}{f' · {ranks[name]}' if several and name in ranks else ''}",
                 name in ranks,
                 several,
                 shortcut=digits[place],
-                **noted(_press, key, name, several, choice=True),
-                key=f"class-{place}-{key}",
+                **noted(_press, key, name, several, choice=True, of=_case(key)),
+                key=f"class-{dataset.classes.index(name)}-{key}",
             )
         _cannot(state, key)
 
@@ -168,13 +182,13 @@ def _cannot(state: dict, key: str) -> None:
         state["cannot"],
         False,
         shortcut="X",
-        **noted(_press_cannot, key, choice=True),
+        **noted(_press_cannot, key, choice=True, of=_case(key)),
         key=f"cannot-{key}",
     )
 
 
 def keys_of(classes: Sequence[str]) -> list[str]:
-    """A digit for each of at most nine classes: its own where its name has one, as in "grade 2", else the next free.
+    """A digit for each of at most ten classes: its own where its name has one, as in "grade 2", else the next free.
 
     So that on classes named 0 and 1 the key 1 never means 0.
     """
@@ -205,7 +219,7 @@ def _chosen(state: dict, key: str) -> None:
             "Take the last out",
             icon=":material/backspace:",
             shortcut="Backspace",
-            **noted(_take_out, key, choice=True),
+            **noted(_take_out, key, choice=True, of=_case(key)),
             key=f"out-{key}",
         )
         if len(blocks[-1]) > 1 or len(blocks) > 1:
@@ -214,7 +228,7 @@ def _chosen(state: dict, key: str) -> None:
                 "Untie the last" if tied else "Tie the last two",
                 icon=":material/link_off:" if tied else ":material/link:",
                 shortcut="T",
-                **noted(_tie, key, choice=True),
+                **noted(_tie, key, choice=True, of=_case(key)),
                 key=f"tie-{key}",
             )
 

@@ -4,26 +4,58 @@ Streamlit hands over what was pressed since the last run all at once, in an orde
 which it was pressed. So a button of a review only notes its press, and the next run makes up for all of them before it
 draws anything: one choice and one step, such as a class and "Record", are done as choice and step. Of more than that
 the order would be a guess. Then the choices are made and seen, and no step is taken until it is pressed again.
+
+A press belongs to the case that its button was drawn for. One that comes when another case is in hand is refused and
+said, as is the same step once more in the moment in which the next case appears: nobody has looked at that yet.
 """
 
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import streamlit as st
 
+from core.text import shorten
+
 _WAITING, _GUESSED, _WORDS = "review_presses", "review_guessed", "review_pressed_twice"
+_IN_HAND, _SINCE, _LAST = "review_in_hand", "review_drawn_at", "review_last_step"
+_LOOK = 0.5  # seconds: sooner than this nobody has seen that another case is on screen
 _TOLD = "Several keys came at once, so that their order cannot be told. Look at what is chosen, and press again."
 
 
-def noted(work: Callable[..., None], *args, choice: bool = False) -> dict:
+@dataclass(frozen=True, slots=True)
+class _Press:
+    choice: bool
+    of: str
+    step: str
+    work: Callable[..., None]
+    args: tuple
+
+
+def noted(work: Callable[..., None], *args, choice: bool = False, of: str = "", step: str = "") -> dict:
     """Options of a button of a review, whose press is to be done by `catch_up`.
 
-    ``choice`` says that the press only chooses something that is seen before it counts.
+    Parameters
+    ----------
+    work : callable
+    *args
+    choice : bool
+        Whether the press only chooses something that is seen before it counts.
+    of : str
+        The case that the button belongs to, as in `in_hand`; empty where it belongs to none.
+    step : str
+        Which step the press records, if any.
     """
-    return {"on_click": _note, "args": (choice, work, *args)}
+    return {"on_click": _note, "args": (_Press(choice, of, step, work, args),)}
 
 
-def _note(choice: bool, work: Callable[..., None], *args) -> None:
-    st.session_state.setdefault(_WAITING, []).append((choice, work, args))
+def _note(press: _Press) -> None:
+    st.session_state.setdefault(_WAITING, []).append(press)
+
+
+def in_hand(of: str) -> None:
+    """Say which case is in hand from now on; empty for none."""
+    st.session_state[_IN_HAND] = of
 
 
 def catch_up() -> None:
@@ -31,8 +63,10 @@ def catch_up() -> None:
     waiting = st.session_state.get(_WAITING, [])
     if not waiting:
         return
-    waiting.sort(key=lambda press: not press[0])
-    n_choices = sum(choice for choice, *_ in waiting)
+    st.session_state.pop(_WORDS, None)
+    _refuse_late(waiting)
+    waiting.sort(key=lambda press: not press.choice)
+    n_choices = sum(press.choice for press in waiting)
     if n_choices > 1:
         st.session_state[_GUESSED] = True
     steps = waiting[n_choices:]
@@ -42,31 +76,59 @@ def catch_up() -> None:
     if len(steps) > 1 or (steps and st.session_state.get(_GUESSED)):
         st.session_state[_WORDS] = _TOLD
         del waiting[n_choices:]
-    else:
-        st.session_state.pop(_WORDS, None)
     while waiting:
-        _, work, args = waiting[0]
+        press = waiting[0]
         try:
-            work(*args)
+            press.work(*press.args)
         except Exception:  # a mistake, which must not come again in every run; a run cut short raises nothing of this
             waiting.clear()
             raise
+        if press.step:
+            st.session_state[_LAST] = (press.step, press.of)
         waiting.pop(0)
 
 
-def _same(one: tuple, other: tuple) -> bool:
+def _refuse_late(waiting: list[_Press]) -> None:
+    """Take out presses that were not meant for what is on screen, and say so."""
+    now = st.session_state.get(_IN_HAND, "")
+    last = st.session_state.get(_LAST)
+    kept = []
+    for press in waiting:
+        if press.of and now and press.of != now:
+            if (press.step, press.of) != last:  # the second half of a double click has done its work
+                st.session_state[_WORDS] = (
+                    f"A key came for case {shorten(press.of.partition('-')[2], 40)}, which is no longer on "
+                    "screen. Nothing was done; look at this case, and press again."
+                )
+        elif press.step and last and press.step == last[0] and press.of != last[1] and _just_drawn(press.of):
+            st.session_state[_WORDS] = (
+                "The same key came again as this case appeared, so it was not taken. Look at the case, and press again."
+            )
+        else:
+            kept.append(press)
+    waiting[:] = kept
+
+
+def _just_drawn(of: str) -> bool:
+    where, at = st.session_state.get(_SINCE, ("", 0.0))
+    return where != of or time.monotonic() - at < _LOOK
+
+
+def _same(one: _Press, other: _Press) -> bool:
     """Whether two presses are of one button as it was drawn once: of the same work on the very same things."""
-    (_, work, args), (_, others_work, others_args) = one, other
-    pairs = zip(args, others_args, strict=False)
-    alike = len(args) == len(others_args) and all(a is b or (isinstance(a, str) and a == b) for a, b in pairs)
-    return alike and work == others_work
+    pairs = zip(one.args, other.args, strict=False)
+    alike = len(one.args) == len(other.args) and all(a is b or (isinstance(a, str) and a == b) for a, b in pairs)
+    return alike and one.work == other.work
 
 
 def drawn() -> None:
     """The page stands as it was drawn: what is chosen has been shown, in whatever order it was pressed."""
     st.session_state.pop(_GUESSED, None)
+    where = st.session_state.get(_IN_HAND, "")
+    if st.session_state.get(_SINCE, ("",))[0] != where:
+        st.session_state[_SINCE] = (where, time.monotonic())
 
 
 def refused() -> str | None:
-    """Why the last step was not taken, if so."""
+    """Why the last step was not taken, if so. Not escaped."""
     return st.session_state.get(_WORDS)

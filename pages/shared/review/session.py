@@ -65,6 +65,7 @@ def show(title, desk: Desk, session: Session, model: PlausibilityModel, reliabil
         _list(desk, lines, progress)
         return
     current = CaseOnScreen(desk, session, case_id, desk.case(case_id))
+    review_presses.in_hand(current.place)
     if words := review_moves.last(current):
         st.caption(f":material/check: {markdown(words)}")
     current = review_case.settle(current, model, reliability)
@@ -114,7 +115,7 @@ def _bar(current: CaseOnScreen, lines: tuple[SessionLine, ...], step: Action | N
                     type="primary",
                     icon=f":material/{icon}:",
                     shortcut=shortcut,
-                    **noted(review_moves.send, current, step),
+                    **noted(review_moves.send, current, step, of=current.place, step=shortcut),
                     key=current.key(f"send-{step.kind}"),
                 )
                 st.caption(markdown(step.told), width="content")
@@ -126,7 +127,7 @@ def _bar(current: CaseOnScreen, lines: tuple[SessionLine, ...], step: Action | N
                     "Skip",
                     icon=":material/skip_next:",
                     shortcut="S",
-                    **noted(review_moves.send, current, Action("skip", "")),
+                    **noted(review_moves.send, current, Action("skip", ""), of=current.place, step="S"),
                     key=current.key("skip"),
                 )
             if (undo := review_moves.undoable(current)) is not None:
@@ -134,7 +135,7 @@ def _bar(current: CaseOnScreen, lines: tuple[SessionLine, ...], step: Action | N
                     "Undo" if undo.case_id == current.case_id else f"Undo {markdown(shorten(undo.case_id, 16))}",
                     icon=":material/undo:",
                     shortcut="U",
-                    **noted(review_moves.send, undo, Action("undo", "")),
+                    **noted(review_moves.send, undo, Action("undo", ""), of=current.place),
                     key=current.key("undo"),
                 )
 

@@ -1,5 +1,6 @@
 """Before a review: who reviews, which cases come, and sessions to go on with."""
 
+import time
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
@@ -17,13 +18,12 @@ from core.review.events import check_name
 from core.review.export import time_of
 from core.review.filters import Filter, matching
 from core.review.reviewer_session import Desk
-from core.review.sessions import Session
+from core.review.sessions import ARBITRATION, BLIND_FIRST, Queued, Session
 from core.review.states import STATES, CaseReview
 from core.review.store import ReviewStore
 from core.text import markdown, plural, shorten
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import job_progress, plausibility_models, predictions, widgets
-from pages.shared.review.case import ARBITRATION
 
 QUEUES = {
     "certainty": "Lowest certainty first",
@@ -35,6 +35,7 @@ QUEUES = {
 }
 SIZES = (5, 10, 20, 50)
 MOST_NAMES, MOST_SESSIONS = 6, 5
+_HELD = 24 * 3_600_000_000  # microseconds for which a session that was begun holds its cases
 _KEPT = "kept_for_review"
 
 
@@ -95,7 +96,8 @@ def begin(desk: Desk, dataset: Dataset, model, reliability: float) -> None:
         return
     try:
         among = matching(dataset, wanted, reviews) & ~_through(desk, dataset, reviews)
-        cases = queue.batch(dataset, size, among)
+        elsewhere = _elsewhere(desk)
+        cases = queue.batch(dataset, size, among, elsewhere)
     except PluralityError as error:
         st.error(markdown(error), icon=":material/error:")
         return
@@ -105,12 +107,35 @@ def begin(desk: Desk, dataset: Dataset, model, reliability: float) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             f"Start with {plural(len(cases), 'case')}", type="primary", icon=":material/play_arrow:",
-            on_click=_start, args=(desk, QUEUES[name], cases), key="start_session",
+            on_click=_start_queue, args=(desk, QUEUES[name], queue, size, among), key="start_session",
         )  # fmt: skip
         n_listed = int(among[queue.case].sum())
         st.caption(
-            f"of {n_listed:,} in this queue. Why each is in it is shown after your own opinion.", width="content"
+            f"of {n_listed:,} in this queue. Why each is in it is shown after your own opinion."
+            f"{_shared(cases, elsewhere)}",
+            width="content",
         )
+
+
+def _elsewhere(desk: Desk) -> list[str]:
+    reviews = desk.store.cases(desk.dataset.digest)
+    return desk.in_hand_elsewhere(reviews, time.time_ns() // 1000 - _HELD)
+
+
+def _start_queue(desk: Desk, title: str, queue: worklist.Queue, size: int, among: np.ndarray) -> None:
+    """Begin with cases that are in nobody else's session at this moment, which the page may have been drawn before."""
+    _start(desk, title, queue.batch(desk.dataset, size, among, _elsewhere(desk)))
+
+
+def _shared(cases: list[Queued], elsewhere: list[str]) -> str:
+    held = {queued.case_id for queued in cases} & set(elsewhere)
+    if not held:
+        return ""
+    which = "The case is" if len(cases) == 1 else "All are" if len(held) == len(cases) else f"{len(held)} are"
+    order = (
+        "" if len(cases) == 1 else " and come in the opposite order" if len(held) == len(cases) else " and come last"
+    )
+    return f" {which} in another reviewer's session too{order}."
 
 
 def _through(desk: Desk, dataset: Dataset, reviews: Mapping[str, CaseReview]) -> np.ndarray:
@@ -123,25 +148,32 @@ def _through(desk: Desk, dataset: Dataset, reviews: Mapping[str, CaseReview]) ->
 def _asked(desk: Desk, reviews: Mapping[str, CaseReview]) -> None:
     """Second opinions that this reviewer is asked for, and disputes that wait for somebody."""
     asked = desk.asked()
-    waiting = [
-        case_id
-        for case_id, review in reviews.items()
-        if review.state == "arbitration" and review.read_by(desk.reviewer) is None
-    ]
+    disputed = [review for review in reviews.values() if review.state == "arbitration"]
     if asked:
-        queued = [worklist.Queued(case_id, f"{how} second opinion") for case_id, how in asked.items()]
-        _waits(f"You are asked for a second opinion on {plural(len(asked), 'case')}.", "Give it", "asked", desk,
-               "Second opinions", queued)  # fmt: skip
-    if waiting:
-        queued = [worklist.Queued(case_id, "in arbitration") for case_id in waiting]
-        _waits(f"{plural(len(waiting), 'case')} in arbitration, without an opinion of yours.", "Decide", "arbitrate",
-               desk, ARBITRATION, queued)  # fmt: skip
+        queued = [Queued(case_id, f"{how} second opinion") for case_id, how in asked.items()]
+        words = f"You are asked for a second opinion on {plural(len(asked), 'case')}."
+        _waits(words, desk, queued, {"Give it": "Second opinions"})
+    for party in (False, True):
+        queued = [
+            Queued(review.case_id, "in arbitration")
+            for review in disputed
+            if (review.read_by(desk.reviewer) is not None) == party
+        ]
+        if queued and party:
+            words = f"{plural(len(queued), 'case')} in arbitration to which you are a party. Best decided by another."
+            _waits(words, desk, queued, {"Decide as a party": ARBITRATION}, "secondary")
+        elif queued:
+            words = f"{plural(len(queued), 'case')} in arbitration, without an opinion of yours."
+            _waits(words, desk, queued, {"Decide": ARBITRATION, "Read them blind first": BLIND_FIRST})
 
 
-def _waits(words: str, label: str, key: str, desk: Desk, title: str, queued: list[worklist.Queued]) -> None:
+def _waits(words: str, desk: Desk, queued: list[Queued], ways: dict[str, str], first: str = "primary") -> None:
+    """Cases that wait, with a button for each kind of session in which they can be taken."""
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{words}**", width="stretch")
-        st.button(label, type="primary", key=f"start_{key}", on_click=_start, args=(desk, title, queued))
+        for label, title in ways.items():
+            kind = first if label == next(iter(ways)) else "secondary"
+            st.button(label, type=kind, key=f"start_{label}", on_click=_start, args=(desk, title, queued))
 
 
 def kept_for_it() -> None:

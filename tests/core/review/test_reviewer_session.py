@@ -8,7 +8,7 @@ from core.errors import InputError, NotApplicableError, NotFoundError
 from core.review.opinions import UNDETERMINED, Opinion
 from core.review.review_errors import ConflictError, NotAllowedError
 from core.review.reviewer_session import Desk, new_token
-from core.review.sessions import Queued
+from core.review.sessions import ARBITRATION, Queued, still_to_read
 
 X, Y = Opinion.of_class("x"), Opinion.of_class("y")
 CASES = ["case 3", "case 0", "case 4"]
@@ -21,8 +21,8 @@ class Page:
         self.desk = Desk(store, dataset, reviewer)
         self.session = None
 
-    def start(self, cases=CASES):
-        self.session = self.desk.start("lowest certainty", [Queued(case, f"why {case}") for case in cases])
+    def start(self, cases=CASES, title="lowest certainty"):
+        self.session = self.desk.start(title, [Queued(case, f"why {case}") for case in cases])
 
     def do(self, kind, case, *, seen=None, token=None, **said):
         seen = self.desk.case(case).version if seen is None else seen
@@ -152,6 +152,33 @@ def test_arbitration_shows_all_opinions_and_ends(page):
     assert cem.desk.case("case 1").state == "adjudicated"
     cem.do("reopen", "case 1", note="an image has come")
     assert cem.desk.store.case(cem.desk.dataset.digest, "case 1").state == "open"
+
+
+def test_a_case_in_a_session_of_arbitration_is_done_when_it_is_decided_not_when_it_is_read(page):
+    ann, cem = page("Ann"), page("Cem")
+    ann.review("case 1", Y)
+    assert ann.desk.disputed("case 1") and not ann.desk.disputed("case 2")
+    for who in (ann, cem):  # the party herself may have to decide
+        who.start(["case 1"], ARBITRATION)
+        assert who.list == [("case 1", "left")]
+    cem.do("opinion", "case 1", opinion=X)
+    cem.do("reveal", "case 1", panel=X, model="m", settings={})
+    cem.do("keep", "case 1")
+    assert cem.list == [("case 1", "begun")]
+    cem.do("adjudication", "case 1", opinion=X)
+    assert cem.list == [("case 1", "done")]
+    cem.do("undo", "case 1")
+    assert cem.list == [("case 1", "begun")]
+
+
+def test_what_others_have_still_to_read_comes_last_and_in_the_opposite_order(page):
+    ann, bob = page("Ann"), page("Bob")
+    ann.start(["case 0", "case 1", "case 2"])
+    ann.review("case 0")
+    reviews = ann.desk.store.cases(ann.desk.dataset.digest)
+    assert bob.desk.in_hand_elsewhere(reviews) == ["case 2", "case 1"] == still_to_read([ann.session], reviews)
+    assert ann.desk.in_hand_elsewhere(reviews) == []
+    assert bob.desk.in_hand_elsewhere(reviews, since=ann.session.at + 1) == []
 
 
 def test_a_case_may_be_referred_though_all_agree(page):

@@ -84,5 +84,8 @@ def test_a_batch_is_the_first_cases_that_a_filter_lets_through(dataset):
     assert queue.batch(dataset, 2) == [Queued("case 1", "certainty 40 %"), Queued("case 4", "certainty 40 %")]
     among = np.array([True, False, True, True, False, False])
     assert [case.case_id for case in queue.batch(dataset, 5, among)] == ["case 3", "case 0"]
+    usual = [case.case_id for case in queue.batch(dataset, 6)]
+    shared = queue.batch(dataset, 6, last=[usual[2], usual[0]])
+    assert [case.case_id for case in shared] == [usual[1], *usual[3:], usual[2], usual[0]]
     with pytest.raises(InputError):
         queue.batch(dataset, 0)
