@@ -190,7 +190,7 @@ def case_of(app: AppTest) -> str:
 
 
 def test_three_people_in_three_sessions_finish_an_arbitration():
-    """The third opens on the opinions and decides; nobody is left with the case, and nobody's list has lost it before."""
+    """The third opens on the opinions and decides; nobody's list has lost the case before that."""
     dataset = kept("dispute", b"case,rater,class\n" + b"\n".join(b"1,%c,x" % name for name in b"abcdef"))
     ada, bo, cleo = (signed(dataset.digest, name) for name in ("Ada", "Bo", "Cleo"))
     press(ada, "Start with")
