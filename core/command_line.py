@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except BrokenPipeError:  # the reader of a pipe has seen enough
         sys.stderr.close()
-    return 0
+    return 0 if answer.get("ok", True) else 1  # a record that is not whole
 
 
 def parsed(arguments: Sequence[str]) -> SimpleNamespace:
@@ -313,6 +313,18 @@ def _report() -> list[click.Parameter]:
     ]
 
 
+def _verify() -> list[click.Parameter]:
+    return [click.Option(["--head"], multiple=True, metavar="HASH", help="The record must hold it; may be repeated.")]
+
+
+def _backup() -> list[click.Parameter]:
+    return [click.Argument(["out"], metavar="OUT")]
+
+
+def _restore() -> list[click.Parameter]:
+    return [click.Argument(["file"], metavar="FILE")]
+
+
 def _cases_out(words: str) -> click.Option:
     return click.Option(["--cases-out"], metavar="FILE", help=words)
 
@@ -377,6 +389,30 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         "One HTML file with figures, tables and methods, that needs no network.",
         'report skin --select \'{"raters":["R01","R02"]}\' --out report.html',
         _report,
+    ),
+    "verify": (
+        ".commands.record:verify",
+        "Whether the record of reviews is whole; ends with 1 where it is not.",
+        "verify --head HASH",
+        _verify,
+    ),
+    "backup": (
+        ".commands.record:backup",
+        "One file with reviews, kept datasets and all that belongs to them, while the server runs.",
+        "backup plurality.backup",
+        _backup,
+    ),
+    "restore": (
+        ".commands.record:restore",
+        "Put a backup back, into an empty home folder.",
+        "restore plurality.backup",
+        _restore,
+    ),
+    "upgrade": (
+        ".commands.record:upgrade",
+        "Bring the database of reviews to this version, as the owner of its tables.",
+        "upgrade",
+        _none,
     ),
 }
 

@@ -32,6 +32,9 @@ class Settings:
     database_url : str
         Database of the reviews (``PLURALITY_DATABASE_URL``); empty for a file in the home folder. It may hold a
         password, so it is not to be shown.
+    database_owner_url : str
+        The same as the role that owns its tables (``PLURALITY_DATABASE_OWNER_URL``), for upgrade, backup and restore;
+        empty where one role does all.
     images : Path or None
         Folder of the images of cases (``PLURALITY_IMAGES``); nothing outside it is ever opened.
     remote_images : bool
@@ -44,6 +47,7 @@ class Settings:
     results_mb: int = 2048
     max_model_cells: int = 50_000_000
     database_url: str = field(default="", repr=False)
+    database_owner_url: str = field(default="", repr=False)
     images: Path | None = None
     remote_images: bool = False
 
@@ -77,6 +81,7 @@ def current_settings() -> Settings:
             "PLURALITY_MAX_MODEL_CELLS", Settings.__dataclass_fields__["max_model_cells"].default
         ),
         database_url=os.environ.get("PLURALITY_DATABASE_URL", ""),
+        database_owner_url=os.environ.get("PLURALITY_DATABASE_OWNER_URL", ""),
         images=Path(images).expanduser() if images else None,
         remote_images=_yes("PLURALITY_REMOTE_IMAGES"),
     )

@@ -10,6 +10,7 @@ from core.errors import PluralityError
 from core.ingest.samples import SAMPLES
 from core.methods import any_of
 from core.models.gold import gold_cases
+from core.review.review_errors import StoreError
 from core.review.store import n_reviews
 from core.text import markdown, plural, shorten
 from pages.shared.cache import datasets as cached
@@ -123,13 +124,18 @@ def _kept() -> None:
     if not entries:
         return
     st.subheader("Kept on this computer", anchor=False)
+    try:
+        steps = {entry.digest: n_reviews(entry.digest) for entry in entries}
+    except StoreError as error:
+        steps = {}
+        st.error(markdown(error), icon=":material/error:")
     for entry in entries:
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{markdown(shorten(entry.name, 50))}**  \n{_facts_of(entry)}", width="stretch")
             if not entry.damaged:
                 _open_or_rename(entry)
             with st.popover("Forget", key=f"forgetting-{entry.digest}"):
-                reviews = n_reviews(entry.digest)
+                reviews = steps.get(entry.digest)
                 erased = f" with {plural(reviews, 'step')} of its reviews" if reviews else ""
                 st.write(f"This erases the dataset{erased}, its predictions and all that was computed from it.")
                 st.button(

@@ -5,6 +5,7 @@ import streamlit as st
 from core.ingest.samples import SAMPLES
 from core.methods import as_taken
 from core.report.build import SECTIONS, ReportRequest, build_report
+from core.review.store import head_of_reviews
 from core.text import plural
 from pages.shared.kit import (
     job_progress,
@@ -35,12 +36,14 @@ def _request(reading, model, reliability: float, sweep: tuple[float, ...], thres
         classifiers=predictions.classifiers(view),
         n_draws=plausibility_models.N_DRAWS,
         seed=plausibility_models.SEED,
+        record=head_of_reviews(whole.dataset.digest),
     )
 
 
 def _key(request: ReportRequest, name: str, reliability: float, threshold: float | None, sections: list[str]) -> tuple:
     who = tuple((one.name, predictions.fingerprint(one)) for one in request.classifiers)
     of = (request.dataset.digest, request.dataset.names_digest, request.selected, who)  # names stand in a report
+    of = (*of, request.record.hash if request.record else "")
     settings = tuple(sorted(request.model.settings().items()))
     return ("report", *of, name, settings, reliability, threshold, tuple(sections))
 

@@ -8,6 +8,7 @@ from ..annotations.named_selection import Selection
 from ..errors import InputError
 from ..methods import as_taken, method_named, offered
 from ..report.build import SECTIONS, ReportRequest, build_report
+from ..review.store import head_of_reviews
 from .inputs import progress, read_warned, stamp
 from .plausibilities import chosen_model, read_classifiers
 
@@ -35,6 +36,7 @@ def report(options) -> tuple[dict, pd.DataFrame]:
         classifiers=read_classifiers(options, view),
         n_draws=options.draws,
         seed=options.seed,
+        record=head_of_reviews(reading.dataset.digest) if not options.select else None,
     )
     content = build_report(request, sections, progress=progress)
     try:

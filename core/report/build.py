@@ -10,6 +10,7 @@ from ..errors import InputError
 from ..evaluation.predictions import Predictions
 from ..ingest.build_dataset import ImportReport
 from ..plausibility.protocol import PlausibilityModel
+from ..review.chain import Head
 from ..text import plural
 from . import data_sections, gold_section, truth_sections
 from .blocks import Section
@@ -54,6 +55,8 @@ class ReportRequest:
     classifiers : tuple of Predictions
         Matched to what the model takes: see `core.methods.as_taken`.
     n_draws, seed : int
+    record : Head or None
+        Where the record of the reviews of the whole dataset ends.
     """
 
     dataset: Dataset
@@ -68,6 +71,7 @@ class ReportRequest:
     classifiers: tuple[Predictions, ...] = ()
     n_draws: int = 1000
     seed: int = 0
+    record: Head | None = None
 
 
 def build_report(

@@ -152,6 +152,8 @@ def provenance(request, sections, token, progress) -> list:
         ("version", __version__),
         ("seed", str(request.seed)),
     ]
+    if request.record is not None:
+        rows.append(("record of reviews", f"{plural(request.record.number, 'event')}, last hash {request.record.hash}"))
     blocks: list = []
     if request.report is not None:
         rows.append(("rows of the file used", f"{request.report.n_kept:,} of {request.report.n_rows:,}"))

@@ -228,6 +228,11 @@ def sweep_drafts(folder: Path) -> None:
                 discard(path)
 
 
+def is_draft(path: Path) -> bool:
+    """Whether a path is of what some process is just writing, or needs only while it runs."""
+    return _DRAFT.fullmatch(path.name) is not None
+
+
 def _in_use(draft: Path) -> bool:
     told = _DRAFT.fullmatch(draft.name)
     # On Windows os.kill(…, 0) does not ask after a process, it sends Ctrl-C.

@@ -22,6 +22,13 @@ from .review_errors import StoreError, Trouble
 
 PATIENCE = 5.0  # seconds that a write waits for another
 _MIGRATIONS = Path(__file__).parent / "migrations"
+_GUARDS = "0003"  # the revision that says what the triggers are
+_RIGHTS = (
+    "SELECT ON review_event, review_erasure, review_session, review_session_case, alembic_version",
+    "INSERT ON review_event, review_erasure, review_session, review_session_case",
+    "DELETE ON review_event, review_session, review_session_case",  # of events only what was erased: see the triggers
+    "SELECT, USAGE ON SEQUENCE review_event_id_seq",
+)
 _LOCK = 0x506C7572  # of the migration, in Postgres
 
 
@@ -37,6 +44,12 @@ def store_url() -> sa.URL:
     if not settings.database_url:
         return sa.URL.create("sqlite", database=str(settings.home / "reviews.sqlite3"))
     return parse_url(settings.database_url)
+
+
+def owner_url() -> sa.URL:
+    """The address by which the tables are made: ``PLURALITY_DATABASE_OWNER_URL``, else that of `store_url`."""
+    settings = current_settings()
+    return parse_url(settings.database_owner_url) if settings.database_owner_url else store_url()
 
 
 def parse_url(text: str) -> sa.URL:
@@ -70,12 +83,43 @@ def open_database(url: sa.URL, patience: float = PATIENCE) -> sa.Engine:
     return engine
 
 
+def has_record(url: sa.URL, patience: float = PATIENCE) -> bool:
+    """Whether there is a database of reviews at that address; makes none.
+
+    Raises
+    ------
+    StoreError
+        It cannot be reached or read.
+    """
+    if url.get_backend_name() == "sqlite" and not Path(url.database or "").is_file():
+        return False
+    engine = connect(url, patience)
+    try:
+        with transaction(engine) as connection:
+            return MigrationContext.configure(connection).get_current_revision() is not None
+    finally:
+        engine.dispose()
+
+
 def upgrade(engine: sa.Engine, to: str = "head") -> None:
     """Bring the schema to a revision, the newest by default, in one transaction; what is recorded stays."""
     script = ScriptDirectory(str(_MIGRATIONS))
     with transaction(engine) as connection:
         if MigrationContext.configure(connection).get_current_revision() == script.get_current_head():
             return
+    try:
+        _upgrade(engine, script, to)
+    except StoreError as error:
+        if error.trouble != "read-only" or engine.dialect.name == "sqlite":
+            raise
+        raise StoreError(
+            "older",
+            "The database of reviews has no tables of this version, and its role may not make them. Give the address "
+            "of their owner as PLURALITY_DATABASE_OWNER_URL to the command upgrade.",
+        ) from None
+
+
+def _upgrade(engine: sa.Engine, script: ScriptDirectory, to: str) -> None:
     with transaction(engine, writes=True) as connection:
         if engine.dialect.name == "postgresql":
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
@@ -92,6 +136,41 @@ def upgrade(engine: sa.Engine, to: str = "head") -> None:
                 if step.revision != now:
                     step.module.upgrade()
                     context.stamp(script, step.revision)
+
+
+def grant(engine: sa.Engine, role: str) -> None:
+    """Let a role of Postgres that does not own the tables record, read and erase, and no more."""
+    with transaction(engine, writes=True) as connection:
+        quoted = engine.dialect.identifier_preparer.quote_identifier(role)
+        for rights in _RIGHTS:
+            connection.exec_driver_sql(f"GRANT {rights} TO {quoted}")
+
+
+def owns_tables(connection: sa.Connection) -> bool:
+    """Whether who is connected owns the tables, and so could change their guards; always on SQLite."""
+    if connection.dialect.name == "sqlite":
+        return True
+    query = """SELECT pg_has_role(current_user, relowner, 'MEMBER') FROM pg_class
+    WHERE oid = 'review_event'::regclass"""
+    return bool(connection.exec_driver_sql(query).scalar())
+
+
+def broken_guards(connection: sa.Connection) -> list[str]:
+    """What is missing of the triggers by which the database refuses to change the record, in words."""
+    script = ScriptDirectory(str(_MIGRATIONS))
+    wanted: dict[str, str] = script.get_revision(_GUARDS).module.guards(connection)
+    if connection.dialect.name == "sqlite":
+        query = "SELECT name, sql, 1 FROM sqlite_master WHERE type = 'trigger'"
+    else:
+        query = """SELECT tgname, prosrc, CASE WHEN tgenabled IN ('O', 'A') THEN 1 ELSE 0 END FROM pg_trigger
+        JOIN pg_proc ON pg_proc.oid = tgfoid
+        WHERE tgrelid IN ('review_event'::regclass, 'review_erasure'::regclass) AND NOT tgisinternal"""
+    there = {name: (text.strip(), on) for name, text, on in connection.exec_driver_sql(query)}
+    return [
+        f"the guard {name} of the database is missing, off or another: whatever it guards may have been changed"
+        for name, text in wanted.items()
+        if there.get(name) != (text.strip(), 1)
+    ]
 
 
 @contextmanager

@@ -115,12 +115,18 @@ class Event(Draft):
         The reviewer's opinion before the event; ``opinion`` is the one after it.
     undoes : int or None
         For "undo": the version of the event that is taken back.
+    number : int
+        Place among all events of the dataset, from 1; 0 until it is recorded.
+    hash : str
+        Its hash in the chain of the dataset (`core.review.chain`); empty until it is recorded.
     """
 
     version: int
     at: int
     old: Opinion | None = None
     undoes: int | None = None
+    number: int = field(default=0, compare=False)
+    hash: str = field(default="", compare=False)
 
 
 def check_name(name: str, what: str) -> None:

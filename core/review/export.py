@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Mapping
+from itertools import pairwise
 
 import pandas as pd
 
 from ..annotations.dataset import Dataset
 from ..text import utc
 from ..version import __version__
+from .chain import Head
 from .events import Event
 from .opinions import REASONS, Opinion
 from .states import STATES, CaseReview, effective
@@ -63,22 +65,26 @@ def result_table(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> pd.Data
 
 def trail_table(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> pd.DataFrame:
     """One row per event, undone ones included, by case and version."""
-    rows = []
+    rows, early = [], _earlier(reviews)
     for case_id in dataset.cases:
         if case_id in reviews:
             undone = {event.undoes for event in reviews[case_id].events}
-            rows += [_row(event) | {"undone": event.version in undone} for event in reviews[case_id].events]
-    return pd.DataFrame(rows, columns=[*_COLUMNS, "undone"])
+            rows += [
+                _row(event) | {"undone": event.version in undone, "earlier_than_the_one_before": event.number in early}
+                for event in reviews[case_id].events
+            ]
+    return pd.DataFrame(rows, columns=[*_COLUMNS, "undone", "earlier_than_the_one_before"])
 
 
-def trail_json(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> bytes:
-    """The whole trail with the state of each case, for machines."""
+def trail_json(dataset: Dataset, reviews: Mapping[str, CaseReview], head: Head | None = None) -> bytes:
+    """The whole trail with the state of each case, for machines, and where its chain ends (`core.review.chain`)."""
+    early = _earlier(reviews)
     cases = [
         {
             "case": case_id,
             "state": reviews[case_id].state,
             "version": reviews[case_id].version,
-            "events": [_plain(event) for event in reviews[case_id].events],
+            "events": [_plain(event, event.number in early) for event in reviews[case_id].events],
         }
         for case_id in dataset.cases
         if case_id in reviews
@@ -88,9 +94,16 @@ def trail_json(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> bytes:
         "digest": dataset.digest,
         "version": __version__,
         "classes": dataset.classes,
+        "record": None if head is None else {"n_events": head.number, "head": head.hash},
         "cases": cases,
     }
     return json.dumps(whole, ensure_ascii=False, indent=1).encode("utf-8")
+
+
+def _earlier(reviews: Mapping[str, CaseReview]) -> set[int]:
+    """Numbers of the events whose time is before that of the event in front of them: a clock was set back."""
+    events = sorted((event for review in reviews.values() for event in review.events), key=lambda event: event.number)
+    return {event.number for before, event in pairwise(events) if event.at < before.at}
 
 
 def _words(opinion: Opinion | None) -> str:
@@ -118,6 +131,8 @@ def _row(event: Event) -> dict[str, object]:
         "undoes": event.undoes,
         "seconds": event.seconds,
         "session": event.session or "",
+        "number": event.number,
+        "hash": event.hash,
     }
 
 
@@ -141,11 +156,18 @@ _COLUMNS = (
     "undoes",
     "seconds",
     "session",
+    "number",
+    "hash",
 )
 
 
-def _plain(event: Event) -> dict[str, object]:
+def _plain(event: Event, earlier: bool) -> dict[str, object]:
     row = _row(event)
     opinions = {"old": event.old, "new": event.opinion, "panel": event.panel}
     row |= {name: None if opinion is None else json.loads(opinion.to_json()) for name, opinion in opinions.items()}
-    return row | {"settings": dict(event.settings), "reason": event.reason, "at_microseconds": event.at}
+    return row | {
+        "settings": dict(event.settings),
+        "reason": event.reason,
+        "at_microseconds": event.at,
+        "earlier_than_the_one_before": earlier,
+    }

@@ -4,7 +4,7 @@ from typing import Literal
 
 from ..errors import PluralityError
 
-Trouble = Literal["locked", "full", "unreachable", "read-only", "damaged", "newer", "other"]
+Trouble = Literal["locked", "full", "unreachable", "read-only", "damaged", "newer", "older", "lost", "other"]
 
 
 class StoreError(PluralityError):
@@ -13,7 +13,8 @@ class StoreError(PluralityError):
     Attributes
     ----------
     trouble : str
-        "locked", "full", "unreachable", "read-only", "damaged", "newer" (written by a later version) or "other".
+        "locked", "full", "unreachable", "read-only", "damaged", "newer" (written by a later version),
+        "older" (its owner must upgrade it), "lost" (it was there once) or "other".
     """
 
     def __init__(self, trouble: Trouble, message: str):

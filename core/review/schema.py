@@ -61,8 +61,21 @@ events = Table(
     Column("whom_visible", String(5), nullable=False),
     Column("undoes", Integer),
     Column("seconds", Float),
+    Column("number", Integer, nullable=False, server_default="0"),
+    Column("previous", String(64), nullable=False, server_default="0"),
+    Column("hash", String(64), nullable=False, server_default="0"),
     UniqueConstraint("dataset", "case_id", "version", name="one_event_per_version"),
     UniqueConstraint("token", name="one_event_per_token"),
     CheckConstraint("version >= 1", name="versions_from_one"),
 )
 Index("events_of_session", events.c.session)
+Index("one_event_per_number", events.c.dataset, events.c.number, unique=True)
+
+erasures = Table(
+    "review_erasure",
+    metadata,
+    Column("dataset", String(32), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("hash", String(64), nullable=False),
+    Column("at", BigInteger, nullable=False),
+)

@@ -5,24 +5,40 @@ import os
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
 
 from ..errors import InputError, NotFoundError
-from .database import PATIENCE, empty_log, open_database, parse_url, store_url, transaction
+from ..results.disk import write_whole
+from ..settings import current_settings
+from .chain import Fault, Head, RecordCheck, check_chain, event_hash, not_held
+from .database import (
+    PATIENCE,
+    broken_guards,
+    empty_log,
+    has_record,
+    open_database,
+    owns_tables,
+    parse_url,
+    store_url,
+    transaction,
+)
 from .events import Draft, Event, check_name, check_text
 from .opinions import Opinion
-from .review_errors import ConflictError
+from .review_errors import ConflictError, StoreError
 from .rules import admit
-from .schema import events, session_cases, sessions
+from .schema import erasures, events, session_cases, sessions
 from .sessions import Queued, Session, SessionLine, lines_of
 from .states import CaseReview, review_of
 
 LONGEST_TOKEN = 64
 _OPINIONS = ("panel", "old", "opinion")
+_UNDECODABLE = "Could not decode to UTF-8"  # of SQLite's driver
 _NAMES = tuple(entry.name for entry in fields(Event))
 
 
@@ -83,6 +99,7 @@ class ReviewStore:
         draft.check()
         try:
             with transaction(self.engine, writes=True) as connection:
+                _in_turn(connection, draft.dataset)
                 if known := _of_token(connection, token):
                     return _same(known, draft)
                 _check_session(connection, draft)
@@ -90,8 +107,11 @@ class ReviewStore:
                 review = review_of(draft.case_id, trail)
                 if review.version != seen:
                     raise ConflictError(draft.case_id, review.version)
-                event = admit(review, draft, self._clock())
-                connection.execute(events.insert().values(_to_row(event, token)))
+                head = _head(connection, draft.dataset)
+                event = replace(admit(review, draft, self._clock()), number=head.number + 1)
+                row = _to_row(event, token) | {"previous": head.hash}
+                event = replace(event, hash=event_hash(row))
+                connection.execute(events.insert().values(row | {"hash": event.hash}))
             return event
         except sa.exc.IntegrityError:
             return self._lost_race(draft, token)
@@ -125,12 +145,60 @@ class ReviewStore:
         with transaction(self.engine) as connection:
             return _count(connection, dataset)
 
+    def head(self, dataset: str) -> Head:
+        """Where the chain of a dataset ends: to be kept elsewhere, and found again by `check`."""
+        with transaction(self.engine) as connection:
+            return _head(connection, dataset)
+
+    def check(self, heads: Iterable[str] = ()) -> RecordCheck:
+        """Go along the chain of every dataset.
+
+        Parameters
+        ----------
+        heads : iterable of str
+            Hashes that were kept elsewhere, of any dataset: the record must still hold each.
+
+        Raises
+        ------
+        StoreError
+            The database failed.
+        """
+        with transaction(self.engine) as connection:
+            owns = owns_tables(connection)
+            faults = [Fault("", None, words) for words in broken_guards(connection)]
+            erased: dict[str, list[Head]] = {}
+            for row in connection.execute(sa.select(erasures).order_by(erasures.c.number)):
+                erased.setdefault(row.dataset, []).append(Head(row.number, row.hash))
+            known = connection.scalars(sa.select(events.c.dataset).distinct().order_by(events.c.dataset)).all()
+            backwards: list[Fault] = []
+            ends: dict[str, str] = {}
+            seen = {head.hash for found in erased.values() for head in found}
+            n_events = 0
+            for dataset in dict.fromkeys((*known, *erased)):
+                rows, unreadable = _readable(connection, dataset)
+                n_events += len(rows) + len(unreadable)
+                end, wrong, early = check_chain(dataset, rows, erased.get(dataset, ()))
+                faults += unreadable + wrong
+                backwards += early
+                ends[dataset] = end.hash
+                seen |= {row["hash"] for row in rows}
+        lost = [head for head in heads if head not in seen]
+        faults += map(not_held, lost)
+        counts = {dataset: found[-1].number for dataset, found in erased.items()}
+        return RecordCheck(n_events, ends, tuple(faults), tuple(backwards), counts, owns)
+
     def forget(self, dataset: str) -> int:
-        """Erase all events and sessions of a dataset; how many events there were."""
+        """Erase all events and sessions of a dataset; how many events there were.
+
+        How many there were, and the last hash, stay.
+        """
         with transaction(self.engine, writes=True) as connection:
-            if self.engine.dialect.name == "postgresql":  # no event may be added between the two deletions
-                connection.exec_driver_sql("LOCK TABLE review_event IN SHARE ROW EXCLUSIVE MODE")
+            _in_turn(connection, dataset)
             n_events = _count(connection, dataset)
+            if n_events:
+                head = _head(connection, dataset)
+                values = {"dataset": dataset, "number": head.number, "hash": head.hash, "at": self._clock()}
+                connection.execute(erasures.insert().values(values))
             connection.execute(events.delete().where(events.c.dataset == dataset))
             connection.execute(sessions.delete().where(sessions.c.dataset == dataset))
         empty_log(self.engine)
@@ -213,12 +281,25 @@ _opening = threading.Lock()
 
 
 def open_store() -> ReviewStore:
-    """The store of this installation; one for each address in a process."""
+    """The store of this installation; one for each address in a process.
+
+    Raises
+    ------
+    StoreError
+        It was made before and is not there any more, or the database failed.
+    """
     url = store_url()
     key = (url.render_as_string(hide_password=False), os.getpid())
     with _opening:
         if key not in _open:
+            if _was_made(url) and not has_record(url):
+                raise StoreError(
+                    "lost",
+                    f"The reviews that were kept in {_shown(url)} are not there any more. Put back a backup. To begin "
+                    f"anew without them, remove the file {_made()}.",
+                )
             _open[key] = ReviewStore(url)
+            _remember(url)
         return _open[key]
 
 
@@ -231,28 +312,107 @@ def close_stores() -> None:
 
 def n_reviews(dataset: str) -> int:
     """Events that forgetting a dataset would erase; makes no database where there is none."""
-    return open_store().count(dataset) if _exists() else 0
+    return open_store().count(dataset) if there_is_a_store() else 0
 
 
 def forget_reviews(dataset: str) -> int:
     """Erase the reviews of a dataset; how many events there were. Makes no database where there is none."""
-    return open_store().forget(dataset) if _exists() else 0
+    return open_store().forget(dataset) if there_is_a_store() else 0
 
 
-def _exists() -> bool:
+def head_of_reviews(dataset: str) -> Head | None:
+    """Where the chain of a dataset ends; None where nothing was recorded. Makes no database where there is none."""
+    head = open_store().head(dataset) if there_is_a_store() else Head()
+    return head if head.number else None
+
+
+def there_is_a_store() -> bool:
+    """Whether the installation has a database of reviews, or had one."""
     url = store_url()
-    return url.get_backend_name() != "sqlite" or url.database is None or Path(url.database).exists()
+    return url.get_backend_name() != "sqlite" or Path(url.database or "").exists() or _was_made(url)
+
+
+def _made() -> Path:
+    """The file that says which databases were made, so that one that is lost is not taken for one that never was."""
+    return current_settings().home / "reviews_kept_in.json"
+
+
+def _shown(url: sa.URL) -> str:
+    return (
+        str(url.database)
+        if url.get_backend_name() == "sqlite"
+        else url.set(username=None, password=None).render_as_string()
+    )
+
+
+def _was_made(url: sa.URL) -> bool:
+    try:
+        return _shown(url) in json.loads(_made().read_text(encoding="utf-8"))
+    except (OSError, ValueError, TypeError):
+        return False
+
+
+def _remember(url: sa.URL) -> None:
+    if _was_made(url):
+        return
+    try:
+        known = json.loads(_made().read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        known = []
+    with suppress(OSError):  # the reviews may be elsewhere than this folder, which then cannot be written
+        _made().parent.mkdir(parents=True, exist_ok=True)
+        write_whole(_made(), json.dumps([*known, _shown(url)]).encode())
 
 
 def _trail(
     connection: sa.Connection, dataset: str, case_id: str | Iterable[str] | sa.Select | None = None
 ) -> list[Event]:
-    query = sa.select(events).where(events.c.dataset == dataset).order_by(events.c.id)
+    query = sa.select(events).where(events.c.dataset == dataset).order_by(events.c.number)
     if isinstance(case_id, str):
         query = query.where(events.c.case_id == case_id)
     elif case_id is not None:
         query = query.where(events.c.case_id.in_(case_id))
-    return [_from_row(row) for row in connection.execute(query)]
+    try:
+        return [_from_row(row) for row in connection.execute(query)]
+    except sa.exc.OperationalError as error:
+        if _UNDECODABLE not in str(error):
+            raise
+        unreadable = _readable(connection, dataset)[1]
+        raise _unreadable(dataset, f"event {unreadable[0].number}") from None
+
+
+def _readable(connection: sa.Connection, dataset: str) -> tuple[list[Mapping[str, Any]], list[Fault]]:
+    """Rows of a dataset, and those whose bytes are no text, which SQLite can give only one by one."""
+    query = sa.select(events).where(events.c.dataset == dataset).order_by(events.c.number)
+    try:
+        return [dict(row) for row in connection.execute(query).mappings()], []
+    except sa.exc.OperationalError as error:
+        if _UNDECODABLE not in str(error):
+            raise
+    rows: list[Mapping[str, Any]] = []
+    unreadable = []
+    for number in connection.scalars(sa.select(events.c.number).where(events.c.dataset == dataset)).all():
+        try:
+            rows += map(dict, connection.execute(query.where(events.c.number == number)).mappings())
+        except sa.exc.OperationalError:
+            unreadable.append(Fault(dataset, number, f"event {number} cannot be read"))
+    return rows, unreadable
+
+
+def _in_turn(connection: sa.Connection, dataset: str) -> None:
+    """Wait for whoever else writes to the chain of a dataset; SQLite lets only one write at a time."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.text("SELECT pg_advisory_xact_lock(hashtextextended(:dataset, 0))"), {"dataset": dataset})
+
+
+def _head(connection: sa.Connection, dataset: str) -> Head:
+    found = Head()
+    for table in (erasures, events):
+        query = sa.select(table.c.number, table.c.hash).where(table.c.dataset == dataset)
+        row = connection.execute(query.order_by(table.c.number.desc()).limit(1)).one_or_none()
+        if row is not None and row.number > found.number:
+            found = Head(row.number, row.hash)
+    return found
 
 
 def _of_token(connection: sa.Connection, token: str) -> Event | None:
@@ -288,7 +448,25 @@ def _to_row(event: Event, token: str) -> dict[str, object]:
 
 
 def _from_row(row) -> Event:
-    """The event of a row."""
+    """The event of a row.
+
+    Raises
+    ------
+    StoreError
+        It cannot be read.
+    """
     values = {name: getattr(row, name) for name in _NAMES}
-    values |= {name: None if values[name] is None else Opinion.from_json(values[name]) for name in _OPINIONS}
-    return Event(**values | {"settings": json.loads(row.settings)})
+    try:
+        values |= {name: None if values[name] is None else Opinion.from_json(values[name]) for name in _OPINIONS}
+        return Event(**values | {"settings": dict(json.loads(row.settings))})
+    except (ValueError, TypeError, LookupError, AttributeError, InputError) as error:
+        where = f"case {row.case_id!r}, step {row.version}, {row.reviewer}"
+        raise _unreadable(row.dataset, f"event {row.number} ({where}; {type(error).__name__})") from None
+
+
+def _unreadable(dataset: str, which: str) -> StoreError:
+    return StoreError(
+        "damaged",
+        f"In the reviews of dataset {dataset[:8]} {which} cannot be read. Nothing was changed. "
+        "The command verify checks the whole record; put back a backup of it.",
+    )

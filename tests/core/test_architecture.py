@@ -23,6 +23,7 @@ LAYERS = (
     ("report",),
     ("story",),
     ("figures",),
+    ("backup",),
     ("belongings",),
     ("library",),
     ("review",),

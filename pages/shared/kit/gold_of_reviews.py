@@ -4,6 +4,7 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.review.decided_gold import DecidedGold
+from core.review.review_errors import StoreError
 from core.review.states import CaseReview
 from core.review.store import n_reviews, open_store
 from core.text import plural
@@ -50,7 +51,12 @@ def _key() -> str:
 
 
 def _found(dataset: Dataset) -> DecidedGold | None:
-    reviews = reviews_of(state.whole().dataset)
+    try:
+        reviews = reviews_of(state.whole().dataset)
+    except StoreError:  # said on Home and on Review; where decisions are in use, a page without them would be another
+        if st.session_state.get(_key()):
+            raise
+        return None
     decided = any(review.adjudication is not None for review in reviews.values())
     if not decided or dataset.kind == "score":
         return None

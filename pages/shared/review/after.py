@@ -141,19 +141,32 @@ def take_away(store: ReviewStore, dataset: Dataset) -> None:
         st.info("There is nothing to export yet.", icon=":material/hourglass_empty:")
         return
     widgets.heading("Export")
+    head = store.head(dataset.digest)
+    about = {"record_events": head.number, "record_head": head.hash}
     widgets.download(
-        result_table(dataset, reviews), "State and result of every case", "review_results", "review_results"
+        result_table(dataset, reviews),
+        "State and result of every case",
+        "review_results",
+        "review_results",
+        settings=about,
     )
-    widgets.download(trail_table(dataset, reviews), "The whole trail as a table", "review_trail", "review_trail")
+    widgets.download(
+        trail_table(dataset, reviews), "The whole trail as a table", "review_trail", "review_trail", settings=about
+    )
     st.download_button(
         "The whole trail as JSON",
-        lambda: trail_json(dataset, reviews),
+        lambda: trail_json(dataset, reviews, head),
         file_name="review_trail.json",
         mime="application/json",
         icon=":material/download:",
         type="tertiary",
         on_click="ignore",
         key="trail_json",
+    )
+    st.caption(
+        f"The record: {plural(head.number, 'event')}, each with the hash of the one before; the last is "
+        f"`{head.hash[:12]}…`. Exports and reports hold it, and `python -m core verify --head HASH` tells whether the "
+        "record still does."
     )
     widgets.heading("Decisions as a further rater")
     st.write(

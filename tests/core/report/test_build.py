@@ -38,6 +38,7 @@ from core.report.methods import SENTENCES, methods_text
 from core.report.page import to_html
 from core.report.rater_card import rater_report
 from core.report.truth_sections import certainty, classifiers
+from core.review.chain import Head
 
 NASTY = b"case,rater,class\n" + b"".join(
     b"</script><script>alert(1)</script>%d,<img src=x onerror=alert(1)>%d,![](http://x/y.png)%d\n"
@@ -201,7 +202,9 @@ def test_the_settings_give_the_same_numbers_on_the_command_line():
 
 def test_cases_raters_and_annotations_are_counted_in_this_order():
     dataset = load_sample("caries")
-    table = provenance(request_of(dataset), ["data"], None, None)[0].table.set_index("what")["value"]
+    request = replace(request_of(dataset), record=Head(7, "f" * 64))
+    table = provenance(request, ["data"], None, None)[0].table.set_index("what")["value"]
+    assert table["record of reviews"] == f"7 events, last hash {'f' * 64}"
     expected = ", ".join(f"{n:,}" for n in (dataset.n_cases, dataset.n_raters, dataset.n_annotations))
     assert len({dataset.n_cases, dataset.n_raters, dataset.n_annotations}) == 3
     assert table["cases, raters, annotations"] == expected and table["digest of the content"] == dataset.digest

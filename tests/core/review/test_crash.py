@@ -88,9 +88,9 @@ def test_a_server_stopped_at_once_in_a_burst_has_all_that_was_acknowledged(serve
 
 
 def test_a_full_disk_is_said_and_loses_nothing_that_was_acknowledged(sqlite_url, open_at):
-    """The files may grow to 300 kB, as if the disk ended there."""
+    """The files may grow to 400 kB, as if the disk ended there."""
     resource = pytest.importorskip("resource", reason="limits of file sizes are of POSIX systems")
-    limit = 300_000
+    limit = 400_000
     with burst(sqlite_url, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))) as child:
         lines = child.stdout.read().split("\n")[:-1]
     assert child.returncode == 0

@@ -11,6 +11,7 @@ import pytest
 from core.annotations.dataset import Dataset
 from core.errors import InputError, NotApplicableError
 from core.review.adjudicated import with_reviews
+from core.review.events import Draft
 from core.review.export import result_table, trail_json, trail_table
 from core.review.opinions import REASONS, UNDETERMINED, Opinion
 from core.review.states import STATES
@@ -136,6 +137,26 @@ def test_the_trail_for_machines_is_whole(dataset, decided):
     assert last["new"] == {"ranking": [["y", "z"], ["x"]]}
     assert (last["at_microseconds"], last["confidence"], last["reviewer"], last["note"]) == (AT, 0.5, "Cem", "=cmd()")
     assert whole["cases"][0]["events"][1]["settings"] == {"reliability": 1.0}
+
+
+def test_exports_hold_the_chain_and_mark_times_that_run_backwards(dataset, sqlite_url, open_at):
+    times = iter([AT, AT - MINUTE, AT + MINUTE])
+    store = open_at(sqlite_url, clock=lambda: next(times))
+    for place, case_id in enumerate(["case 1", "case 0", "case 1"]):
+        draft = Draft(dataset=dataset.digest, case_id=case_id, kind="skip", reviewer="Ann")
+        store.record(draft, seen=place // 2, token=str(place))
+    reviews, head = store.cases(dataset.digest), store.head(dataset.digest)
+    table = trail_table(dataset, reviews)
+    assert table["number"].tolist() == [2, 1, 3]  # by case, and its place in the record
+    assert table["earlier_than_the_one_before"].tolist() == [True, False, False]
+    assert table["hash"].tolist()[-1] == head.hash
+    whole = json.loads(trail_json(dataset, reviews, head))
+    assert whole["record"] == {"n_events": 3, "head": head.hash}
+    assert [event["earlier_than_the_one_before"] for case in whole["cases"] for event in case["events"]] == [
+        True,
+        False,
+        False,
+    ]
 
 
 MINUTE = 60_000_000

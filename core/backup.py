@@ -1,0 +1,267 @@
+"""One file with all that this installation keeps: reviews, datasets, what belongs to them, and what was computed.
+
+The reviews are copied by the database's own means, because a copy of the file of a running SQLite database misses what
+is still in its log: its backup on SQLite, pg_dump on Postgres. Images that PLURALITY_IMAGES names are elsewhere.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+
+import sqlalchemy as sa
+
+from .errors import InputError
+from .results.disk import is_draft
+from .review.chain import RecordCheck
+from .review.database import grant, has_record, open_database, owner_url, store_url
+from .review.store import ReviewStore, close_stores, open_store, there_is_a_store
+from .settings import current_settings
+from .version import __version__
+
+FORMAT = "plurality backup 1"
+_LIST = "backup.json"
+_RECORD = {"sqlite": "reviews.sqlite3", "postgresql": "reviews.pgdump"}
+_HOME = "home/"
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """What a backup holds.
+
+    Attributes
+    ----------
+    n_files, n_bytes : int
+        Of the home folder; the reviews are one more.
+    datasets : tuple of str
+        Digests of kept datasets.
+    record : RecordCheck or None
+        What the check of the reviews found when it was made, or when it was put back; None without reviews.
+    """
+
+    n_files: int
+    n_bytes: int
+    datasets: tuple[str, ...]
+    record: RecordCheck | None
+
+
+def back_up(out: Path) -> Backup:
+    """Write a backup while the server runs.
+
+    Parameters
+    ----------
+    out : Path
+        The file, which must not be there; it appears whole or not at all, and only its owner may read it.
+
+    Raises
+    ------
+    InputError
+        The file is there, or cannot be written, or a tool of Postgres is missing.
+    StoreError
+        The reviews cannot be read.
+    """
+    if out.exists():
+        raise InputError(f"{out} is there.", "Give the backup a name of its own.")
+    store = open_store() if there_is_a_store() else None
+    check = None if store is None else store.check()
+    draft = out.with_name(f".{out.name}.{os.getpid()}.part")
+    try:
+        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+                told = _write(archive, store, check)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(out)
+    except OSError as error:
+        raise InputError(f"{out} cannot be written ({error.strerror or error}).", "Choose another place.") from None
+    finally:
+        draft.unlink(missing_ok=True)
+    files = told["files"]
+    return Backup(len(files), sum(size for _, size in files.values()), _datasets(files), check)
+
+
+def restore(file: Path) -> Backup:
+    """Put a backup back, where nothing is: into an empty home folder and a database without reviews.
+
+    Raises
+    ------
+    InputError
+        It is no backup or damaged, or something is there that it would take the place of; nothing was written then.
+    StoreError
+        The database cannot be written.
+    """
+    home, url = current_settings().home, store_url()
+    if any(not is_draft(path) for path in _entries(home)):
+        raise InputError(f"The folder {home} is not empty.", "Move it away, or set PLURALITY_HOME to another one.")
+    if has_record(owner_url()):
+        raise InputError("There are reviews in the database.", "A backup is put back only where there are none.")
+    home.parent.mkdir(parents=True, exist_ok=True)
+    place = Path(tempfile.mkdtemp(prefix=".restoring-", dir=home.parent))
+    try:
+        told = _unpacked(file, place)
+        kind = told["record"]
+        if kind is not None and kind != url.get_backend_name():
+            raise InputError(
+                f"The backup holds reviews of {kind}, and this installation keeps them elsewhere.",
+                "Set PLURALITY_DATABASE_URL to such a database.",
+            )
+        (place / "home").mkdir(exist_ok=True)
+        for path in sorted((place / "home").iterdir()):
+            home.mkdir(exist_ok=True)
+            shutil.move(path, home / path.name)
+        check = None if kind is None else _put_back(place / _RECORD[kind], url, told["heads"])
+    except OSError as error:
+        raise InputError(f"{home} cannot be written ({error.strerror or error}).", "Free some space.") from None
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+    files = told["files"]
+    return Backup(len(files), sum(size for _, size in files.values()), _datasets(files), check)
+
+
+def _write(archive: zipfile.ZipFile, store: ReviewStore | None, check: RecordCheck | None) -> dict:
+    home = current_settings().home
+    kind = None
+    if store is not None:
+        kind = store.engine.dialect.name
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder) / _RECORD[kind]
+            (_copy_sqlite if kind == "sqlite" else _dump_postgres)(store_url(), copy)
+            of_record = _add(archive, copy, _RECORD[kind])
+    files: dict[str, tuple[str, int]] = {}
+    for path in _kept_files(home):
+        name = path.relative_to(home).as_posix()
+        try:
+            files[name] = _add(archive, path, _HOME + name)
+        except FileNotFoundError:  # it was forgotten meanwhile
+            continue
+    gone = {name.split("/")[1] for name in files if name.startswith("datasets/")}
+    gone -= {path.name for path in _entries(home / "datasets")}
+    files = {
+        name: told for name, told in files.items() if not (name.startswith("datasets/") and name.split("/")[1] in gone)
+    }
+    told = {
+        "format": FORMAT,
+        "version": __version__,
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "record": kind,
+        "record_hash": None if kind is None else of_record[0],
+        "heads": {} if check is None else dict(check.heads),
+        "files": files,
+    }
+    archive.writestr(_LIST, json.dumps(told, ensure_ascii=False))
+    return told
+
+
+def _kept_files(home: Path) -> Iterator[Path]:
+    url = store_url()
+    of_store = []
+    if url.get_backend_name() == "sqlite":
+        of_store = [Path(f"{url.database}{end}").absolute() for end in ("", "-wal", "-shm", "-journal")]
+    for path in sorted(home.rglob("*")):
+        drafts = any(is_draft(home / part) for part in path.relative_to(home).parts)
+        if path.is_file() and not drafts and path.absolute() not in of_store:
+            yield path
+
+
+def _entries(folder: Path) -> list[Path]:
+    return sorted(folder.iterdir()) if folder.is_dir() else []
+
+
+def _datasets(files: dict) -> tuple[str, ...]:
+    return tuple(sorted({name.split("/")[1] for name in files if re.match(r"datasets/[0-9a-f]{32}/", name)}))
+
+
+def _add(archive: zipfile.ZipFile, path: Path, name: str) -> tuple[str, int]:
+    """Put a file into the archive; its hash and its size."""
+    digest, size = hashlib.sha256(), 0
+    with path.open("rb") as source, archive.open(name, "w", force_zip64=True) as target:
+        while chunk := source.read(_CHUNK):
+            digest.update(chunk)
+            size += len(chunk)
+            target.write(chunk)
+    return digest.hexdigest(), size
+
+
+def _unpacked(file: Path, place: Path) -> dict:
+    """What a backup holds, written below ``place``; every file as its hash says, and nothing that the list has not."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            told = json.loads(archive.read(_LIST))
+            if told["format"] != FORMAT:
+                raise InputError(f"{file} is of another form of backup.", "Update Plurality.")
+            wanted = {_HOME + name: digest for name, (digest, _) in told["files"].items()}
+            if told["record"] is not None:
+                wanted[_RECORD[told["record"]]] = told["record_hash"]
+            for name, digest in wanted.items():
+                parts = PurePosixPath(name).parts
+                if ".." in parts or name.startswith("/") or "\\" in name or ":" in name:
+                    raise InputError(f"{file} names a file outside of its place.", "It was not made by Plurality.")
+                target = place.joinpath(*parts)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                found = hashlib.sha256()
+                with archive.open(name) as source, target.open("wb") as written:
+                    while chunk := source.read(_CHUNK):
+                        found.update(chunk)
+                        written.write(chunk)
+                if found.hexdigest() != digest:
+                    raise InputError(f"{file} is damaged: {name} is not as it was.", "Take another backup.")
+            return told
+    except FileNotFoundError:
+        raise InputError(f"There is no file {file}.", "Give the file that the command backup wrote.") from None
+    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, NotImplementedError, EOFError) as error:
+        raise InputError(
+            f"{file} is no backup, or it is damaged ({type(error).__name__}).", "Take another one."
+        ) from None
+
+
+def _put_back(copy: Path, url: sa.URL, heads: dict[str, str]) -> RecordCheck:
+    """The reviews in their place; what the check of them found."""
+    if url.get_backend_name() == "sqlite":
+        target = Path(str(url.database))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(copy, target)
+    else:
+        _run("pg_restore", owner_url(), "--exit-on-error", "--single-transaction", "--no-owner", str(copy))
+        if owner_url() != url:
+            engine = open_database(owner_url())
+            grant(engine, str(url.username))
+            engine.dispose()
+    close_stores()
+    return open_store().check(heads.values())
+
+
+def _copy_sqlite(url: sa.URL, copy: Path) -> None:
+    source, target = sqlite3.connect(str(url.database)), sqlite3.connect(copy)
+    try:
+        source.backup(target)
+    finally:
+        source.close()
+        target.close()
+
+
+def _dump_postgres(url: sa.URL, copy: Path) -> None:
+    _run("pg_dump", owner_url(), "--format=custom", "--no-owner", "--no-privileges", f"--file={copy}")
+
+
+def _run(tool: str, url: sa.URL, *arguments: str) -> None:
+    """A tool of Postgres; the password goes by its environment, where no other user sees it."""
+    known = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{tool}"), key=lambda path: int(path.parts[-3]))
+    program = str(known[-1]) if known else shutil.which(tool)
+    if program is None:
+        raise InputError(f"The tool {tool} of Postgres is not installed.", "On Debian: apt install postgresql-client.")
+    address = url.set(drivername="postgresql", password=None).render_as_string()
+    environment = {**os.environ, **({"PGPASSWORD": url.password} if url.password else {})}
+    done = subprocess.run([program, f"--dbname={address}", *arguments], env=environment, capture_output=True, text=True)
+    if done.returncode:
+        said = " ".join(done.stderr.split())[:300]
+        raise InputError(f"{tool} failed: {said}", "See that the database is there and that its role may do this.")

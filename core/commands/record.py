@@ -1,0 +1,85 @@
+"""The record of reviews: is it whole, upgrade it as its owner, back it up with all else, and put a backup back."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..backup import Backup
+    from ..review.chain import RecordCheck
+
+
+def verify(options) -> tuple[dict, "pd.DataFrame"]:
+    """Whether the record is whole and holds the given hashes; the table is of what is wrong."""
+    import pandas as pd
+
+    from ..review.chain import RecordCheck, not_held
+    from ..review.store import open_store, there_is_a_store
+
+    heads = [head.strip().lower() for head in options.head]
+    found = open_store().check(heads) if there_is_a_store() else RecordCheck(0, {}, tuple(map(not_held, heads)))
+    answer = _told(found) | {
+        "backwards": [_fields(fault) for fault in found.backwards],
+        "role_owns_tables": found.owns_tables,
+    }
+    return answer, pd.DataFrame(answer["problems"], columns=["dataset", "number", "what"])
+
+
+def upgrade(options) -> tuple[dict, "pd.DataFrame"]:
+    """Bring the database to this version as the owner of its tables, and let the role of the application use it."""
+    import pandas as pd
+
+    from ..review.database import grant, open_database, owner_url, store_url
+
+    url = store_url()
+    engine = open_database(owner_url())
+    role = None
+    if owner_url() != url:
+        if not url.username:
+            raise InputError("PLURALITY_DATABASE_URL names no role.", "Set it to postgresql://role@host/name.")
+        role = url.username
+        grant(engine, role)
+    engine.dispose()
+    answer = {"ok": True, "database": url.get_backend_name(), "role": role}
+    return answer, pd.DataFrame([answer])
+
+
+def backup(options) -> tuple[dict, "pd.DataFrame"]:
+    """Write the backup; the table is of what it holds."""
+    from ..backup import back_up
+
+    return _of(back_up(Path(options.out)), options.out)
+
+
+def restore(options) -> tuple[dict, "pd.DataFrame"]:
+    """Put a backup back; the table is of what it held."""
+    from ..backup import restore as put_back
+
+    return _of(put_back(Path(options.file)), options.file)
+
+
+def _of(done: "Backup", file: str) -> tuple[dict, "pd.DataFrame"]:
+    import pandas as pd
+
+    told = {"ok": True, "n_events": 0, "heads": {}, "erased": {}, "problems": []}
+    told = told if done.record is None else _told(done.record)
+    held = {"n_files": done.n_files, "n_bytes": done.n_bytes, "datasets": list(done.datasets)}
+    table = pd.DataFrame([{"file": file, "n_files": done.n_files, "n_events": told["n_events"], "ok": told["ok"]}])
+    return {**told, "file": file, **held}, table
+
+
+def _told(found: "RecordCheck") -> dict:
+    return {
+        "ok": found.ok,
+        "n_events": found.n_events,
+        "heads": dict(found.heads),
+        "erased": dict(found.erased),
+        "problems": [_fields(fault) for fault in found.faults],
+    }
+
+
+def _fields(fault) -> dict:
+    return {"dataset": fault.dataset, "number": fault.number, "what": fault.what}

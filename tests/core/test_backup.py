@@ -1,0 +1,176 @@
+"""A backup taken while the server runs holds all that is kept, and only a whole one is put back, where nothing is."""
+
+import json
+import shutil
+import sqlite3
+import zipfile
+
+import pytest
+import sqlalchemy as sa
+
+from core import belongings, library
+from core.annotations.dataset import Dataset
+from core.backup import back_up, restore
+from core.command_line import main
+from core.errors import InputError
+from core.results.disk import running_folder
+from core.review.database import transaction
+from core.review.events import Draft
+from core.review.opinions import Opinion
+from core.review.review_errors import StoreError
+from core.review.store import close_stores, head_of_reviews, n_reviews, open_store
+from tests.core.review import conftest
+
+server = conftest.server
+
+
+@pytest.fixture
+def dataset():
+    return Dataset.from_classes("small", ["1", "2"], ["ann", "bob"], ["x", "y"], [0, 0, 1], [0, 1, 0], [0, 1, 1])
+
+
+def add(dataset, number):
+    draft = Draft(
+        dataset=dataset.digest, case_id=f"{number}", kind="opinion", reviewer="Ann", opinion=Opinion.of_class("x")
+    )
+    return open_store().record(draft, seen=0, token=str(number))
+
+
+@pytest.fixture
+def kept(dataset):
+    """A dataset with predictions and three events, whose database is open and has its last pages in its log."""
+    library.keep(dataset)
+    belongings.add_predictions(dataset.digest, "model", b"case,class\n1,x\n")
+    for number in range(3):
+        add(dataset, number)
+    yield dataset
+    close_stores()
+
+
+def run(capsys, *arguments):
+    status = main(list(arguments))
+    out = capsys.readouterr()
+    return status, json.loads(out.out) if out.out else out.err
+
+
+def elsewhere(monkeypatch, tmp_path):
+    close_stores()
+    monkeypatch.setenv("PLURALITY_HOME", str(tmp_path / "elsewhere"))
+
+
+def test_a_backup_of_a_running_server_is_put_back_whole(kept, home, tmp_path, monkeypatch, capsys):
+    head = head_of_reviews(kept.digest)
+    running_folder().mkdir(parents=True)
+    (running_folder() / "of this run").write_text("x")
+    copied = tmp_path / "copied.sqlite3"
+    shutil.copy(home / "reviews.sqlite3", copied)
+    try:
+        n_copied = sqlite3.connect(copied).execute("SELECT count(*) FROM review_event").fetchone()[0]
+    except sqlite3.Error:
+        n_copied = 0
+    assert n_copied < 3, "the log was written back, and this test shows nothing"
+    status, told = run(capsys, "backup", str(tmp_path / "all.backup"))
+    assert (status, told["n_events"], told["datasets"]) == (0, 3, [kept.digest])
+    assert (tmp_path / "all.backup").stat().st_mode & 0o077 == 0
+    elsewhere(monkeypatch, tmp_path)
+    status, told = run(capsys, "restore", str(tmp_path / "all.backup"))
+    assert (status, told["ok"], told["heads"]) == (0, True, {kept.digest: head.hash})
+    assert library.reopen(kept.digest).digest == kept.digest
+    assert belongings.predictions_of(kept.digest) == {"model": b"case,class\n1,x\n"}
+    assert add(kept, 3).number == 4
+    assert not list((tmp_path / "elsewhere").rglob("of this run"))
+    status, told = run(capsys, "verify", "--head", head.hash)
+    assert (status, told["ok"], told["n_events"], told["problems"]) == (0, True, 4, [])
+
+
+def test_on_postgres_the_database_s_own_backup_is_used(server, kept, tmp_path, monkeypatch):
+    close_stores()
+    monkeypatch.setenv("PLURALITY_DATABASE_URL", server.new_database())
+    for number in range(3):
+        add(kept, number)
+    head = head_of_reviews(kept.digest)
+    assert back_up(tmp_path / "all.backup").record.ok
+    elsewhere(monkeypatch, tmp_path)
+    with pytest.raises(InputError, match="reviews in the database"):
+        restore(tmp_path / "all.backup")
+    monkeypatch.setenv("PLURALITY_DATABASE_URL", server.new_database())
+    found = restore(tmp_path / "all.backup").record
+    assert (found.ok, found.n_events, found.heads) == (True, 3, {kept.digest: head.hash})
+    with (
+        pytest.raises(StoreError, match="never overwritten"),
+        transaction(open_store().engine, writes=True) as connection,
+    ):
+        connection.execute(sa.text("DELETE FROM review_event"))
+
+
+def test_a_backup_takes_the_place_of_nothing(kept, tmp_path, capsys):
+    out = tmp_path / "all.backup"
+    back_up(out)
+    with pytest.raises(InputError, match="name of its own"):
+        back_up(out)
+    before = out.read_bytes()
+    with pytest.raises(InputError, match="not empty"):
+        restore(out)
+    assert out.read_bytes() == before
+    assert n_reviews(kept.digest) == 3
+    assert run(capsys, "restore", str(tmp_path / "other"))[0] == 2
+
+
+@pytest.mark.parametrize("fault", ["cut", "changed", "outside", "other"])
+def test_a_damaged_backup_writes_nothing(kept, tmp_path, monkeypatch, fault):
+    out, bad = tmp_path / "all.backup", tmp_path / "bad.backup"
+    back_up(out)
+    if fault == "cut":
+        bad.write_bytes(out.read_bytes()[:-200])
+    elif fault == "other":
+        bad.write_bytes(b"case,class\n")
+    else:
+        with zipfile.ZipFile(out) as given, zipfile.ZipFile(bad, "w") as made:
+            for name in given.namelist():
+                content = given.read(name)
+                if fault == "changed" and name.endswith("annotations.parquet"):
+                    content = content[:-1] + b"?"
+                if fault == "outside" and name == "backup.json":
+                    told = json.loads(content)
+                    told["files"]["../../escaped"] = ["0", 1]
+                    content = json.dumps(told).encode()
+                made.writestr(name, content)
+            made.writestr("home/../../escaped", b"x")
+    elsewhere(monkeypatch, tmp_path)
+    with pytest.raises(InputError):
+        restore(bad)
+    assert not (tmp_path / "elsewhere").exists()
+    assert not list(tmp_path.rglob("escaped"))
+
+
+def test_reviews_that_were_lost_are_said_and_never_begun_anew(kept, home, capsys):
+    close_stores()
+    for path in home.glob("reviews.sqlite3*"):
+        path.unlink()
+    for call in (open_store, lambda: n_reviews(kept.digest), lambda: library.forget(kept.digest)):
+        with pytest.raises(StoreError, match="not there any more") as caught:
+            call()
+        assert caught.value.trouble == "lost"
+    assert run(capsys, "verify")[0] == 2
+    assert not (home / "reviews.sqlite3").exists()
+    (home / "reviews.sqlite3").touch()  # an empty file in its place is no record either
+    with pytest.raises(StoreError, match="not there any more"):
+        open_store()
+    assert library.is_kept(kept.digest)
+    (home / "reviews_kept_in.json").unlink()
+    assert open_store().count(kept.digest) == 0
+
+
+def test_verify_ends_with_1_where_the_record_is_not_whole(kept, capsys):
+    assert run(capsys, "verify")[1]["ok"]
+    status, told = run(capsys, "verify", "--head", "f" * 64)
+    assert (status, told["ok"], told["n_events"]) == (1, False, 3)
+    assert "does not hold ffff" in told["problems"][0]["what"]
+    assert main(["verify", "--csv", "--head", "f" * 64]) == 1
+
+
+def test_verify_of_no_record_makes_none(home, capsys):
+    told = run(capsys, "verify")[1]
+    assert (told["ok"], told["n_events"], told["heads"], told["problems"]) == (True, 0, {}, [])
+    assert run(capsys, "verify", "--head", "f" * 64)[0] == 1
+    assert not home.exists()
