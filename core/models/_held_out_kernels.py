@@ -7,6 +7,9 @@ is ln max(p, floor), p = Σ_k P_β(k | the case's other annotations) θ[j, k, y]
 import numpy as np
 from numba import njit
 
+from ._exponential_kernels import exponentials
+from ._kernels import joint
+
 
 @njit(cache=True, nogil=True)
 def draw_folds(case_ptr, rater, is_first, seeds, n_folds, fold, scored):
@@ -63,13 +66,16 @@ def spread_folds(case_ptr, rater, seeds, n_folds, fold):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def score_hidden(
+def score_hidden(  # noqa: C901 - one pass of loops over a case
     case_ptr, cell, fold, scored, hidden, log_theta, log_prevalence, betas, log_floor, first_case, last_case, sums
 ):
     """Add the scores of the annotations that fold ``hidden`` hides to ``sums[case, beta]``."""
     n_classes = log_prevalence.size
+    n_betas = betas.size
     likelihood = np.empty(n_classes)
-    weight = np.empty(n_classes)
+    weight = np.empty((n_betas + 1, n_classes))  # of each beta, then of the hidden annotation by true class
+    flat = weight.reshape(weight.size)
+    powers = np.empty(weight.size, np.int64)
     for case in range(first_case, last_case):
         start = case_ptr[case]
         stop = case_ptr[case + 1]
@@ -85,17 +91,22 @@ def score_hidden(
             if fold[a] != hidden:
                 for k in range(n_classes):
                     likelihood[k] += log_theta[cell[a], k]
-        for b in range(betas.size):
+        for b in range(n_betas):
             best = -np.inf
             for k in range(n_classes):
-                weight[k] = log_prevalence[k] + betas[b] * likelihood[k]
-                best = max(best, weight[k])
+                weight[b, k] = log_prevalence[k] + betas[b] * likelihood[k]
+                best = max(best, weight[b, k])
+            for k in range(n_classes):
+                weight[b, k] = 0.0 if best == -np.inf else weight[b, k] - best
+        for k in range(n_classes):
+            weight[n_betas, k] = log_theta[cell[target], k]
+        exponentials(flat, flat.size, powers)
+        for b in range(n_betas):
             mass = 0.0
             p = 0.0
             for k in range(n_classes):
-                share = 1.0 if best == -np.inf else np.exp(weight[k] - best)
-                mass += share
-                p += share * np.exp(log_theta[cell[target], k])
+                mass += weight[b, k]
+                p += weight[b, k] * weight[n_betas, k]
             p /= mass
             sums[case, b] += max(np.log(p), log_floor) if p > 0 else log_floor
 
@@ -108,14 +119,7 @@ def score_cases(case_ptr, cell, fold_of_case, hidden, log_theta, log_prevalence,
     for case in range(first_case, last_case):
         if fold_of_case[case] != hidden:
             continue
-        for k in range(n_classes):
-            weight[k] = log_prevalence[k]
-        for a in range(case_ptr[case], case_ptr[case + 1]):
-            for k in range(n_classes):
-                weight[k] += log_theta[cell[a], k]
-        best = -np.inf
-        for k in range(n_classes):
-            best = max(best, weight[k])
+        best = joint(case_ptr, cell, log_theta, log_prevalence, case, weight)
         least = log_floor * (case_ptr[case + 1] - case_ptr[case])
         if best == -np.inf:
             out[case] = least

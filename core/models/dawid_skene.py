@@ -12,6 +12,7 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
+from ._kernels import row_shares
 from .design import Design
 from .em import no_prior
 from .em_model import EmModel, Problem, unshrunk
@@ -70,9 +71,8 @@ class FullRows:
 
     def maximise(self, counts: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Shares of the expected annotations; uniform where there are none."""
-        total = counts.sum(axis=1, keepdims=True)
-        theta = np.full(counts.shape, 1.0 / counts.shape[1])
-        np.divide(counts, total, out=theta, where=total > 0)
+        theta = np.empty(counts.shape)
+        row_shares(np.ascontiguousarray(counts), theta)
         return theta, {}
 
     def chart(self, theta: np.ndarray, parameters: dict[str, np.ndarray], counts: np.ndarray) -> SimplexChart:

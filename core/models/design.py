@@ -16,8 +16,7 @@ from .majority import cells
 from .sizes import check_size
 
 Repeats = Literal["independent", "first", "refuse"]
-CHUNK_CASES = 65_536
-_CHUNKED_TABLE = 2_000_000
+_SHARED_WORK, _CHUNK_WORK, _TABLES_A_CHUNK = 50_000, 500_000, 4
 _UNWEIGHTED = np.empty(0)
 
 
@@ -114,5 +113,14 @@ def design(title: str, dataset: Dataset, use_gold: bool = False, repeats: Repeat
 
 
 def _chunks(dataset: Dataset) -> list[tuple[int, int]]:
-    small = dataset.n_raters * dataset.n_classes**2 <= _CHUNKED_TABLE
-    return chunk_ranges(dataset.n_cases, CHUNK_CASES if small else max(1, dataset.n_cases))
+    """Chunks of cases, as many as a power of two, by what a step E takes and by nothing of the machine.
+
+    Each counts into a table of its own, which must not cost more than the chunk; two where both cores have work at all.
+    """
+    work = dataset.n_annotations * dataset.n_classes
+    table = max(1, dataset.n_raters * dataset.n_classes**2)
+    most = min(work // _CHUNK_WORK, work // (_TABLES_A_CHUNK * table))
+    n = 2 if work >= 2 * _SHARED_WORK else 1
+    while 2 * n <= most:
+        n *= 2
+    return chunk_ranges(dataset.n_cases, max(1, -(-dataset.n_cases // n)))

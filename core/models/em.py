@@ -81,8 +81,8 @@ class Prior:
         if used.any():
             n_classes = log_prevalence.size
             by_rater = log_theta.reshape(-1, n_classes, n_classes)
-            one = self.answers.ndim == 2
-            value += float((self.answers[used] * (by_rater[:, used] if one else by_rater[used])).sum())
+            logs = by_rater.sum(axis=0) if self.answers.ndim == 2 else by_rater
+            value += float((self.answers[used] * logs[used]).sum())
         return value
 
     def drawn(self, rng: np.random.Generator, n_raters: int) -> "Prior":
@@ -153,7 +153,6 @@ def expect(
     """
     keep = posterior is not None
     into = posterior if keep else np.empty((0, point.log_prevalence.size))
-    total, cases_of, counts = 0.0, np.zeros(point.log_prevalence.size), np.zeros(point.log_theta.shape)
 
     def one(chunk: tuple[int, int]):
         return expect_and_count(
@@ -168,7 +167,9 @@ def expect(
             keep,
         )
 
-    for part in map_chunks(one, data.chunks, token=token):
+    parts = map_chunks(one, data.chunks, token=token)
+    total, cases_of, counts = next(parts)
+    for part in parts:  # in the order of chunks, whichever thread was first
         total += part[0]
         cases_of += part[1]
         counts += part[2]
@@ -191,7 +192,7 @@ def maximise(family: Family, prior: Prior, cases_of: np.ndarray, counts: np.ndar
     mass = cases_of + prior.cases
     theta, parameters = family.maximise(counts.reshape(-1, n_classes, n_classes) + prior.answers)
     with np.errstate(divide="ignore"):
-        return Point(np.log(mass / mass.sum()), np.log(theta).reshape(-1, n_classes), parameters)
+        return Point(np.log(mass / mass.sum()), np.log(theta, out=theta).reshape(-1, n_classes), parameters)
 
 
 def climb(

@@ -18,7 +18,7 @@ from ..result_base import Columns, Result
 from ..seeds import case_seeds
 from ._held_out_kernels import draw_folds, score_cases, score_hidden, score_votes
 from ._kernels import first_answers
-from .design import CHUNK_CASES, Design, Repeats, design
+from .design import Design, Repeats, design
 from .em import Point, climb
 from .em_model import EmModel
 from .stopping import StoppingRule
@@ -27,6 +27,7 @@ N_FOLDS = 5
 BETAS = np.arange(1, 11) / 10
 FEWEST_FOR_ONE_SET = 5000
 N_SETS = 4
+CHUNK_CASES = 4096
 FLOOR = 1e-6
 REFIT = StoppingRule(200, 1e-7)
 _NO_BETA = np.ones(1)

@@ -8,7 +8,7 @@ from math import log
 import numpy as np
 import pytest
 
-from core.chunks import CancelToken
+from core.chunks import CancelToken, chunk_ranges
 from core.errors import Cancelled, LimitError, NotApplicableError
 from core.models import design
 from core.models import smoothing as pools
@@ -97,7 +97,7 @@ def test_em_equals_the_reference_that_multiplies_probabilities(smoothing, seed, 
 def test_the_size_of_chunks_changes_nothing(smoothing, size, build, monkeypatch):
     model, dataset = DawidSkene(smoothing, StoppingRule(20, NEVER)), build(random_rows(8), 3)
     whole = model.fit(dataset)
-    monkeypatch.setattr(design, "CHUNK_CASES", size)
+    monkeypatch.setattr(design, "_chunks", lambda data: chunk_ranges(data.n_cases, size))
     parts = model.fit(dataset)
     assert parts.class_probability == pytest.approx(whole.class_probability, abs=1e-12)
     assert parts.confusion == pytest.approx(whole.confusion, abs=1e-12)
@@ -105,7 +105,7 @@ def test_the_size_of_chunks_changes_nothing(smoothing, size, build, monkeypatch)
 
 
 def test_two_fits_at_once_are_each_what_they_are_alone(build, monkeypatch):
-    monkeypatch.setattr(design, "CHUNK_CASES", 5)
+    monkeypatch.setattr(design, "_chunks", lambda data: chunk_ranges(data.n_cases, 5))
     model, datasets = DawidSkene("none"), [build(random_rows(seed), 3) for seed in range(6)]
     alone = [model.fit(dataset) for dataset in datasets]
     with ThreadPoolExecutor(6) as pool:
