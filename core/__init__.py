@@ -27,6 +27,8 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
     from .certainty.risk import expected_risk as expected_risk
     from .certainty.top_sets import annotation_certainty as annotation_certainty
     from .certainty.truth_curve import truth_curve as truth_curve
+    from .evaluation.prediction_sets import prediction_sets as prediction_sets
+    from .evaluation.sweep_table import kept_plausibilities as kept_plausibilities
     from .evaluation.sweep_table import reliability_sweep as reliability_sweep
     from .evaluation.uncertainty_adjusted import ua_average_overlap as ua_average_overlap
     from .evaluation.uncertainty_adjusted import ua_set_accuracy as ua_set_accuracy
@@ -86,6 +88,8 @@ _WHERE = {
     "ua_set_accuracy": ".evaluation.uncertainty_adjusted",
     "ua_average_overlap": ".evaluation.uncertainty_adjusted",
     "reliability_sweep": ".evaluation.sweep_table",
+    "kept_plausibilities": ".evaluation.sweep_table",
+    "prediction_sets": ".evaluation.prediction_sets",
 }
 __all__ = [*_WHERE, "__version__"]
 

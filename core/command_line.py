@@ -287,6 +287,35 @@ def _sweep() -> list[click.Parameter]:
     ]
 
 
+def _sets() -> list[click.Parameter]:
+    names = [name for name, method in methods("plausibility").items() if method.on_pages]
+    return [
+        *_file(),
+        _predictions(),
+        click.Option(["--alpha", "error"], type=float, required=True, metavar="A", help="Sets promise 1 - A."),
+        click.Option(["--reliability"], type=float, metavar="G", help="γ; the default of the model where not given."),
+        click.Option(
+            ["--calibrate"], type=float, default=0.5, show_default=True, metavar="SHARE", help="Of the cases."
+        ),
+        click.Option(["--folds"], type=int, default=0, metavar="K", help="Folds instead: each by all others."),
+        click.Option(["--labels"], type=int, default=1, show_default=True, metavar="M", help="Drawn for each case."),
+        click.Option(["--corrected"], is_flag=True, help="ECDF correction, by half of the calibration cases."),
+        click.Option(
+            ["--within"],
+            type=click.Choice(("group", "risk", "certainty")),
+            help="A threshold for each group, level of risk or quarter of certainty.",
+        ),
+        click.Option(["--gold"], metavar="FILE", help="case,class of gold cases, to judge by."),
+        click.Option(["--level"], type=float, default=0.95, metavar="L", help="Of the intervals, 0 to 1."),
+        click.Option(["--model"], type=click.Choice(names), help="Of plausibilities; that of pages where not given."),
+        click.Option(["--prior-alpha", "alpha"], type=float, metavar="A", help="Prior pseudo-count of each class."),
+        click.Option(["--draws"], type=int, default=1000, show_default=True, metavar="M"),
+        *_options_of("plausibility", ("alpha",)),
+        click.Option(["--risk"], metavar="FILE", help="class,risk with low, medium, high; or a level a line."),
+        _cases_out("Write the set of every case as CSV."),
+    ]
+
+
 def _reliability() -> list[click.Parameter]:
     names = [name for name, method in methods("plausibility").items() if method.on_pages]
     return [
@@ -377,6 +406,12 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         "Certainty against reliability.",
         "sweep plackett-luce skin --reliabilities 1,3,10",
         _sweep,
+    ),
+    "sets": (
+        ".commands.sets:sets",
+        "Prediction sets of classifiers that hold the truth as often as promised.",
+        "sets readings.csv --predictions A=probabilities.csv --alpha 0.1 --cases-out sets.csv",
+        _sets,
     ),
     "reliability": (
         ".commands.reliability:reliability",

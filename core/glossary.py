@@ -165,6 +165,21 @@ GLOSSARY: dict[str, Term] = {
         "Share of a normal distribution around the estimate within each band of Landis & Koch (1977), Fleiss (1981) or "
         "Altman (1991), as Gwet (2014, chapter 6) proposes.",
     ),
+    "prediction sets": Term(
+        "How long a list a classifier must show so that the truth is on it as often as promised, even where experts "
+        "disagree on the truth.",
+        "Monte Carlo conformal prediction: labels drawn from the plausibilities at γ calibrate one threshold on the "
+        "score; coverage ≥ 1 − α for one label a case (Stutz et al. 2023).",
+    ),
+    "aggregated coverage": Term(
+        "How often the list holds the truth, whatever the truth is: each class counts by its plausibility.",
+        "Mean over test cases of Σ λ_k over the classes of the set; voted coverage counts the majority vote alone and "
+        "looks better than the truth allows (Stutz et al. 2023).",
+    ),
+    "plausibility region": Term(
+        "The plausibilities on which the classifier's scores are high enough on average: one side of a straight cut.",
+        "{λ : Σ λ_k E(x, k) ≥ τ}, τ the order statistic ⌊α(n + 1)⌋ of the calibration cases (Stutz et al. 2023).",
+    ),
     "convergence": Term(
         "Whether the sampler has run long enough: several runs from different starts must tell the same.",
         "Rank-normalised split R-hat ≤ 1.01, bulk and tail effective sample size ≥ 100 a chain, no divergence (Vehtari "

@@ -11,6 +11,7 @@ from ..annotations.dataset import RISK_LEVELS, Dataset
 from ..errors import InputError
 from ..evaluation.predictions import Predictions, open_predictions
 from ..evaluation.sweep_table import SweepTable, reliability_sweep
+from ..ingest.read_files import Reading
 from ..ingest.samples import SAMPLES, sample_predictions
 from ..methods import as_taken, method_named, methods
 from ..plausibility.gaussian import GaussianScores
@@ -118,12 +119,12 @@ def sweep(options) -> tuple[dict, pd.DataFrame]:
     return answer, table
 
 
-def read_input(options) -> tuple[Dataset, int]:
-    """What the model eats, with risk levels where they are given."""
+def read_input(options, reading: Reading | None = None) -> tuple[Dataset, int]:
+    """What the model eats, with risk levels where they are given; of what was read before, where it was."""
     if _closed_form(options):
         reading = read_warned(options, kind="score")
         return reading.dataset, 0
-    reading = read_warned(options)
+    reading = reading or read_warned(options)
     dataset, left_out = as_taken(method_named("plausibility", options.model), reading.dataset, options.threshold)
     if getattr(options, "risk", None):
         dataset = dataclasses.replace(dataset, class_risk=_read_risk(options.risk, dataset))

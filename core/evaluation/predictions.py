@@ -13,6 +13,7 @@ from ..annotations.validation import (
     check_predictions,
     check_range,
     checked_integers,
+    checked_numbers,
     checked_pointers,
     frozen,
     one_dimensional,
@@ -43,6 +44,8 @@ class Predictions(Result):
         Block of tied scores within the case, 0, 1, ...
     notes : tuple of str
         What does not match: cases without a prediction, predictions of other cases, scores that do not sum to one.
+    score : ndarray of float64, shape (n_entries,), or None
+        Higher is better; None where only the order is known.
 
     Raises
     ------
@@ -55,15 +58,17 @@ class Predictions(Result):
     class_code: np.ndarray
     group: np.ndarray
     notes: tuple[str, ...] = ()
+    score: np.ndarray | None = None
 
     TABLES = ("ranked",)
 
     def _columns(self, table: str, most: int | None) -> Columns:
-        return {
+        found = {
             "case": np.repeat(np.arange(len(self.ptr) - 1), np.diff(self.ptr)),
             "class": self.class_code,
             "group": self.group,
         }
+        return found if self.score is None else found | {"score": self.score}
 
     def __post_init__(self) -> None:
         code = checked_integers(self.class_code, "class_code", np.int32)
@@ -73,7 +78,11 @@ class Predictions(Result):
         n_cases = max(len(one_dimensional(self.ptr, "ptr")) - 1, 0)
         ptr = checked_pointers(self.ptr, "ptr", n_cases, len(code), "cases", "predicted classes")
         check_predictions(ptr, code, group)
-        for name, array in (("ptr", ptr), ("class_code", code), ("group", group)):
+        arrays = {"ptr": ptr, "class_code": code, "group": group}
+        if self.score is not None:
+            arrays["score"] = checked_numbers(self.score, "score", np.finfo(np.float64).max)
+            check_length(arrays["score"], len(code), "score", "predicted classes")
+        for name, array in arrays.items():
             object.__setattr__(self, name, frozen(array))
 
     @property
@@ -153,7 +162,7 @@ def match_predictions(
     running = np.cumsum(step)
     group = running - np.repeat(running[ptr[:-1][np.diff(ptr) > 0]], np.diff(ptr)[np.diff(ptr) > 0])
     notes += _remarks(dataset, ptr, np.bincount(case, score, dataset.n_cases) if probabilities else None, name)
-    return Predictions(name, ptr, code.astype(np.int32), group.astype(np.int32), tuple(notes))
+    return Predictions(name, ptr, code.astype(np.int32), group.astype(np.int32), tuple(notes), score)
 
 
 def _refuse_twice(dataset: Dataset, case: np.ndarray, code: np.ndarray, name: str) -> None:
@@ -178,7 +187,10 @@ def _remarks(dataset: Dataset, ptr: np.ndarray, sums: np.ndarray | None, name: s
         whole = n_listed == dataset.n_classes
         n_off = int(((sums > 1 + SUM_TOLERANCE) | (whole & (sums < 1 - SUM_TOLERANCE))).sum())
         if n_off:
-            notes.append(f"{name}: the scores of {plural(n_off, 'case')} do not sum to one; only their order is used.")
+            notes.append(
+                f"{name}: the scores of {plural(n_off, 'case')} do not sum to one; metrics use their order alone, "
+                "prediction sets the scores as they are."
+            )
     return notes
 
 

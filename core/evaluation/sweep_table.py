@@ -18,6 +18,7 @@ from ..chunks import CancelToken
 from ..errors import InputError
 from ..options import check_whole
 from ..plausibility.protocol import PlausibilityModel
+from ..reducers.mean_shares import KeepMeans, MeanShares
 from ..reducers.metrics import Metrics
 from ..reducers.protocol import Reducer, reduce_draws
 from ..reducers.risk import RiskLevels
@@ -25,6 +26,7 @@ from ..reducers.sets import TopSets
 from ..reducers.top_draws import KeepTop, TopDraws
 from ..result_base import Columns, Result, stacked
 from .metrics import Evaluation, evaluate, point_scores
+from .prediction_sets import KeptPlausibilities
 from .predictions import Predictions
 
 
@@ -76,11 +78,45 @@ class SweepPart:
     risk : RiskResult or None
         None where the data have no risk levels.
     top : TopDraws
+    means : MeanShares
+        Of prediction sets, see `plausibilities_of`.
     """
 
     certainty: CertaintyResult
     risk: RiskResult | None
     top: TopDraws
+    means: MeanShares
+
+
+def plausibilities_of(part: SweepPart) -> KeptPlausibilities:
+    """What prediction sets take of the part of a sweep."""
+    return KeptPlausibilities(
+        part.means, part.certainty.certainty[:, 0], None if part.risk is None else part.risk.expected
+    )
+
+
+def kept_plausibilities(
+    model: PlausibilityModel,
+    dataset: Dataset,
+    reliability: float,
+    *,
+    n_draws: int = 1000,
+    seed: int = 0,
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> KeptPlausibilities:
+    """The draws at one reliability, reduced to what prediction sets take; no draw is kept but the last.
+
+    Parameters
+    ----------
+    model, dataset, n_draws, seed, token, progress
+        As of `reliability_sweep`.
+    reliability : float
+        γ > 0.
+    """
+    how: dict[str, Any] = {"n_draws": n_draws, "seed": seed, "token": token, "progress": progress}
+    certainty, risk, (means,) = _reduced(model, dataset, reliability, 1, (KeepMeans(),), **how)
+    return KeptPlausibilities(means, certainty.certainty[:, 0], None if risk is None else risk.expected)
 
 
 def sweep_part(
@@ -104,7 +140,9 @@ def sweep_part(
         γ, one of those of the sweep.
     """
     how: dict[str, Any] = {"n_draws": n_draws, "seed": seed, "token": token, "progress": progress}
-    return SweepPart(*_reduced(model, dataset, reliability, max_top, KeepTop(_levels(dataset)), **how))
+    keep = KeepTop(_levels(dataset)), KeepMeans()
+    certainty, risk, (top, means) = _reduced(model, dataset, reliability, max_top, keep, **how)
+    return SweepPart(certainty, risk, top, means)
 
 
 def sweep_of_parts(
@@ -212,16 +250,16 @@ def reliability_sweep(
     metrics = Metrics(tuple(classifiers), max_top, risk)
     point = point_scores(metrics, *model.point_shares(dataset), dataset.n_classes) if classifiers else None
     how: dict[str, Any] = {"n_draws": n_draws, "seed": seed, "token": token}
-    further = metrics if classifiers else None
+    further = (metrics,) if classifiers else ()
     certainty, risks, evaluations = [], [], []
     for place, reliability in enumerate(reliabilities):
         told = _part(progress, place, len(reliabilities))
-        sure, levels, state = _reduced(model, dataset, reliability, max_top, further, **how, progress=told)
+        sure, levels, states = _reduced(model, dataset, reliability, max_top, further, **how, progress=told)
         certainty.append(sure)
         if levels is not None:
             risks.append(levels)
         if point is not None:
-            evaluations.append(evaluate(state, metrics, point, seed))
+            evaluations.append(evaluate(states[0], metrics, point, seed))
     return SweepTable(tuple(map(float, reliabilities)), tuple(certainty), tuple(risks), tuple(evaluations))
 
 
@@ -230,16 +268,15 @@ def _reduced(
     dataset: Dataset,
     reliability: float,
     max_top: int,
-    further: Reducer | None,
+    further: Sequence[Reducer],
     **how: Any,
-) -> tuple[CertaintyResult, RiskResult | None, Any]:
-    """Certainty and risk at one reliability, and what a further reducer made of the same draws."""
+) -> tuple[CertaintyResult, RiskResult | None, list[Any]]:
+    """Certainty and risk at one reliability, and what further reducers made of the same draws."""
     risk = _levels(dataset)
-    reducers = [TopSets(max_top), None if risk is None else RiskLevels(risk), further]
-    reducing = [reducer for reducer in reducers if reducer is not None]
-    states = reduce_draws(model, dataset, reducing, reliability=reliability, **how)
+    own: list[Reducer] = [TopSets(max_top)] if risk is None else [TopSets(max_top), RiskLevels(risk)]
+    states = reduce_draws(model, dataset, [*own, *further], reliability=reliability, **how)
     certainty = certainty_of(states[0], dataset.cases, _classes(model, dataset), exact_top(model, dataset, reliability))
-    return certainty, None if risk is None else risk_of(states[1]), None if further is None else states[-1]
+    return certainty, None if risk is None else risk_of(states[1]), states[len(own) :]
 
 
 def _classes(model: PlausibilityModel, dataset: Dataset) -> tuple[str, ...]:

@@ -196,4 +196,6 @@ def _sweeps() -> dict[str, Command]:
         for model in models:
             line = ("sweep", model, sample, "--reliabilities", "1,4", "--draws", "100", "--top", "3")
             found[f"sweep {model} {sample}"] = Command(line, "closed", drawn=True)
+    line = ("sets", "skin", "--alpha", "0.4", "--reliability", "10", "--draws", "100", "--cases-out", "{out}")
+    found["sets skin"] = Command(line, "closed", drawn=True)
     return found

@@ -76,8 +76,9 @@ def remove() -> None:
 def fingerprint(predictions) -> str:
     """Of one classifier's predictions, by content: a corrected file has the same name and often the same length."""
     found = hashlib.blake2b(digest_size=16)
-    for array in (predictions.ptr, predictions.class_code, predictions.group):
-        found.update(array.tobytes())
+    for array in (predictions.ptr, predictions.class_code, predictions.group, predictions.score):
+        if array is not None:
+            found.update(array.tobytes())
     return found.hexdigest()
 
 

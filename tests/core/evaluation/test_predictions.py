@@ -135,7 +135,8 @@ FULL = [(0, k, 0.2) for k in range(5)]
 def test_scores_that_do_not_sum_to_one_are_told_and_still_used(dataset, rows, told):
     rows = [*rows, (1, 0, 1.0), (2, 0, 1.0), (3, 0, 1.0)]
     found = matched(dataset, rows, probabilities=True)
-    expected = ("A: the scores of 1 case do not sum to one; only their order is used.",) if told else ()
+    words = "do not sum to one; metrics use their order alone, prediction sets the scores as they are."
+    expected = (f"A: the scores of 1 case {words}",) if told else ()
     assert found.notes == expected
     assert same(found, matched(dataset, rows))
 

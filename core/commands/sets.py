@@ -1,0 +1,88 @@
+"""Prediction sets on the command line: their threshold, size and coverage, and the set of every case."""
+
+import pandas as pd
+
+from ..errors import InputError
+from ..evaluation.prediction_sets import CoveredShare, PredictionSets, prediction_sets, sets_table
+from ..evaluation.sweep_table import kept_plausibilities
+from ..methods import offered
+from .fits import with_gold
+from .inputs import progress, read_warned, stamp, write_table
+from .plausibilities import chosen_model, read_classifiers, read_input
+
+
+def sets(options) -> tuple[dict, pd.DataFrame]:
+    """Sets of each classifier; the keys of the first stand at the top. The table has a row a case and classifier."""
+    reading = read_warned(options)
+    options.top, options.model = 3, options.model or offered("plausibility", reading.dataset)[0].name
+    dataset, left_out = read_input(options, reading)
+    if options.gold:
+        dataset = with_gold(dataset, options)
+    own = {entry.partition("=")[0] for entry in options.predictions}
+    classifiers = sorted(read_classifiers(options, dataset), key=lambda one: one.name not in own)
+    if not classifiers:
+        raise InputError("There is no classifier.", "Give --predictions NAME=FILE.")
+    model = chosen_model(options)
+    reliability = options.reliability or model.default_reliability
+    kept = kept_plausibilities(
+        model, dataset, reliability, n_draws=options.draws, seed=options.seed, progress=progress
+    )  # fmt: skip
+    found = [
+        prediction_sets(
+            one,
+            dataset,
+            kept,
+            alpha=options.error,
+            model=model,
+            calibrate=options.calibrate,
+            folds=options.folds,
+            n_labels=options.labels,
+            corrected=options.corrected,
+            within=options.within or "",
+            seed=options.seed,
+            level=options.level,
+        )
+        for one in classifiers
+    ]
+    table = pd.concat([sets_table(one, dataset) for one in found], ignore_index=True)
+    write_table(options.cases_out, table)
+    rows = [_row(one, reliability) for one in found]
+    more = {"classifiers": rows[1:]} if len(rows) > 1 else {}
+    about = {"model": model.name, "reliability": reliability, "alpha": options.error, "left_out": left_out}
+    return {**rows[0], **about, **more, **stamp(options, dataset)}, table
+
+
+def _row(found: PredictionSets, reliability: float) -> dict:
+    shares = {"aggregated": found.aggregated, "voted": found.voted, "true": found.true}
+    known = {name: share for name, share in shares.items() if share is not None}
+    return {
+        "classifier": found.classifier,
+        "threshold": found.threshold,
+        "mean_size": found.mean_size,
+        "coverage": {name: share.value for name, share in known.items()},
+        "intervals": {name: [share.low, share.high] for name, share in known.items()},
+        "by": [
+            {
+                "by": one.by,
+                "value": one.value,
+                "n": one.n,
+                "aggregated": one.aggregated.value,
+                "voted": None if one.voted is None else one.voted.value,
+                "mean_size": one.mean_size,
+                "intervals": {"aggregated": _ends(one.aggregated), "voted": _ends(one.voted)},
+            }
+            for one in found.groups
+        ],
+        "strata": [{"value": one.value, "n": one.n, "threshold": one.threshold} for one in found.strata],
+        "promise": found.promise(reliability),
+        "all_classes": found.all_classes,
+        "n_calibration": found.n_calibration,
+        "n_test": found.n_test,
+        "labels": found.n_labels,
+        "listed": found.listed,
+        "region": {"threshold": found.region, "covered": getattr(found.region_covered, "value", None)},
+    }
+
+
+def _ends(share: CoveredShare | None) -> list[float] | None:
+    return None if share is None else [share.low, share.high]

@@ -1,0 +1,748 @@
+"""Prediction sets that hold the truth as often as promised, where the truth itself is uncertain.
+
+``C(x) = {k : E(x, k) ≥ τ}``, E the score of a classifier, larger is better. With one known label a case, τ is the
+order statistic ``⌊α(n + 1)⌋`` of the scores of the labels (split conformal prediction). Calibrated on voted labels the
+sets miss the truth wherever raters disagree; Monte Carlo conformal prediction draws labels from the plausibilities
+instead: ``Y_i^(1..m) ~ Cat(λ_i)``, ``ρ_k = mean_j (1 + #{i : E(x_i, Y_i^(j)) ≤ E(x, k)})/(n + 1)``,
+``C = {k : ρ_k > α}`` [Stutz et al., Conformal prediction under ambiguous ground truth, 2023]. Here λ is the
+posterior of a plausibility model at a trust γ, so the promise holds under that γ.
+
+Every method comes down to one threshold on the score, because ρ grows with it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..agreement.intervals import wilson
+from ..annotations.dataset import RISK_LEVELS, Dataset
+from ..errors import InputError, NotApplicableError
+from ..options import check_choice, check_level, check_number, check_whole
+from ..plausibility.protocol import PlausibilityModel
+from ..reducers.mean_shares import MeanShares
+from ..result_base import Columns, Result, rows
+from ..seeds import case_seeds
+from ..text import number, plural
+from ._set_kernels import draw_labels, mean_scores
+from .predictions import Predictions
+
+CALIBRATION, TEST, LEFT_OUT = 0, 1, -1
+FEW = 30
+RISK_ENDS = (0.5, 1.5)
+QUARTERS = ("lowest quarter", "second quarter", "third quarter", "highest quarter")
+_IN_ORDER = (*QUARTERS, *RISK_LEVELS)
+_ROUNDING = 1e-9
+_DELTA = 0.05
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CoveredShare(Result):
+    """How often sets hold the label.
+
+    Attributes
+    ----------
+    value, low, high : float
+        Mean over cases, with Wilson's interval. From `FEW` cases on its effective number of cases is that of the
+        observed variance, below it the number of cases, which is the wider.
+    n : int
+        Cases.
+    """
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+    TABLES = ("share",)
+    COLUMNS = ("value", "low", "high", "n")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SetGroup(Result):
+    """Sets of some of the test cases.
+
+    Attributes
+    ----------
+    by, value : str
+        What the cases are grouped by, and which of its groups this is.
+    n : int
+    aggregated : CoveredShare
+    voted : CoveredShare or None
+        None where no case has a majority vote.
+    mean_size : float
+    """
+
+    by: str
+    value: str
+    n: int
+    aggregated: CoveredShare
+    voted: CoveredShare | None
+    mean_size: float
+
+    TABLES = ("group",)
+    COLUMNS = ("by", "value", "n", "mean_size")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SetStratum(Result):
+    """The threshold of some of the cases.
+
+    Attributes
+    ----------
+    value : str
+        Which cases.
+    n : int
+        That calibrated it.
+    threshold : float
+        -inf gives all classes.
+    """
+
+    value: str
+    n: int
+    threshold: float
+
+    TABLES = ("stratum",)
+    COLUMNS = ("value", "n", "threshold")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PredictionSets(Result):
+    """Sets of classes for all cases that are predicted, and how often those of the test cases hold the truth.
+
+    Attributes
+    ----------
+    classifier : str
+    alpha : float
+        At most this share of the sets may miss the truth.
+    n_labels : int
+        m, labels drawn for each calibration case.
+    corrected : bool
+        Whether half of the calibration cases correct the p-values of the other half by their distribution.
+    folds : int
+        0 where a part of the cases calibrates for the others; else each fold has the threshold of all others.
+    n_classes, n_calibration, n_test : int
+    threshold : float
+        τ for a new case; -inf gives all classes. NaN where each stratum has its own.
+    strata : tuple of SetStratum
+        Empty where one threshold holds for all.
+    ptr : ndarray of int64, shape (n_cases + 1,)
+    class_code : ndarray of int32, shape (n_entries,)
+        The set of case ``i`` is ``ptr[i]`` to ``ptr[i + 1]``, the highest score first; a case that is not predicted has
+        none.
+    part : ndarray of int8, shape (n_cases,)
+        `CALIBRATION`, `TEST` or `LEFT_OUT`: not predicted, or without an annotation.
+    covered : ndarray of float64, shape (n_cases,)
+        Plausibility of the set, ``Σ_{k in C} λ_k`` at the mean over draws; NaN where the case is not predicted.
+    listed : float
+        Plausibility of all classes that the classifier scores, mean over annotated cases. More cannot be promised
+        without giving all classes.
+    aggregated : CoveredShare
+        Over test cases: how often sets hold the truth, whatever it is. The one to look at.
+    voted, true : CoveredShare or None
+        How often they hold the majority vote (a tie in expectation), and the gold class; None where there is none.
+    groups : tuple of SetGroup
+    region : float or None
+        Threshold of the mean score ``Σ_k λ_k E(x, k)``: plausibilities beyond it are the plausibility region of a
+        case. None where the classifier does not score every class of every case.
+    region_covered : CoveredShare or None
+        How often a draw of the plausibilities lies in the region.
+    """
+
+    classifier: str
+    alpha: float
+    n_labels: int
+    corrected: bool
+    folds: int
+    n_classes: int
+    n_calibration: int
+    n_test: int
+    threshold: float
+    strata: tuple[SetStratum, ...]
+    ptr: np.ndarray
+    class_code: np.ndarray
+    part: np.ndarray
+    covered: np.ndarray
+    listed: float
+    aggregated: CoveredShare
+    voted: CoveredShare | None
+    true: CoveredShare | None
+    groups: tuple[SetGroup, ...]
+    region: float | None
+    region_covered: CoveredShare | None
+
+    TABLES = ("cases", "groups")
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        if table == "groups":
+            return rows(self.groups, SetGroup.COLUMNS) | {
+                "aggregated": [one.aggregated.value for one in self.groups],
+                "voted": [None if one.voted is None else one.voted.value for one in self.groups],
+            }
+        return {
+            "case": np.arange(len(self.size))[:most],
+            "size": self.size[:most],
+            "covered": self.covered[:most],
+            "part": self.part[:most],
+        }
+
+    @property
+    def size(self) -> np.ndarray:
+        """Classes in each set, int64 of shape (n_cases,)."""
+        return np.diff(self.ptr)
+
+    @property
+    def mean_size(self) -> float:
+        """Classes in a set, mean over test cases."""
+        return float(self.size[self.part == TEST].mean())
+
+    @property
+    def all_classes(self) -> bool:
+        """Whether every set holds every class: there are too few calibration cases, or too few classes are scored."""
+        return all(one.threshold == -np.inf for one in self.strata) if self.strata else self.threshold == -np.inf
+
+    @property
+    def n_needed(self) -> int:
+        """Calibration cases, of each stratum, below which no set can leave out a class."""
+        least = int(np.ceil(1 / self.alpha - _ROUNDING))
+        return 2 * least if self.corrected else least - 1
+
+    @property
+    def too_few(self) -> bool:
+        """Whether there are fewer calibration cases than that, of every stratum."""
+        return max((one.n for one in self.strata), default=self.n_calibration) < self.n_needed
+
+    def of_case(self, case: int) -> np.ndarray:
+        """Classes in the set of a case, the highest score first."""
+        return self.class_code[self.ptr[case] : self.ptr[case + 1]]
+
+    def promise(self, reliability: float) -> str:
+        """What is promised, in a sentence.
+
+        Parameters
+        ----------
+        reliability : float
+            γ of the plausibilities.
+        """
+        share = _rounded(1 - self.alpha)
+        if self.all_classes:
+            return f"{self._why_all(share, reliability)} Every set holds all {self.n_classes:,} classes."
+        given = f"if the truth is distributed as the plausibilities at γ = {reliability:g} say"
+        whole = [one.value for one in self.strata if one.threshold == -np.inf]
+        given += f". All classes are given where there are too few cases: {', '.join(whole)}" if whole else ""
+        if self.corrected:
+            slack = np.sqrt(np.log(2 / _DELTA) / (2 * (self.n_calibration // 2)))
+            least = _rounded(max(0.0, 1 - self.alpha - slack))
+            return (
+                f"About {share} of the sets of new cases like these hold the truth, {given}. With probability "
+                f"{number(1 - _DELTA)} it is {least} or more."
+            )
+        if self.n_labels > 1:
+            least = _rounded(max(0.0, 1 - 2 * self.alpha))
+            return (
+                f"About {share} of the sets of new cases like these hold the truth, {given}. At least {least} is "
+                f"guaranteed, because {self.n_labels} labels a case are drawn."
+            )
+        each = " in each stratum" if self.strata else ""
+        return f"On average at least {share} of the sets of new cases like these hold the truth{each}, {given}."
+
+    def _why_all(self, share: str, reliability: float) -> str:
+        if not self.too_few:
+            return (
+                f"{self.classifier} lists only some classes of a case, and these hold {_rounded(self.listed)} of the "
+                f"plausible truth at γ = {reliability:g}: too little to promise {share}."
+            )
+        few = plural(self.n_calibration, "calibration case is", "calibration cases are")
+        return (
+            f"{few} too few to promise {share}, which takes {self.n_needed:,}{' in a stratum' if self.strata else ''}."
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeptPlausibilities:
+    """What draws at one γ leave for prediction sets, whatever the classifier and the promise.
+
+    Attributes
+    ----------
+    means : MeanShares
+    certainty : ndarray of float64, shape (n_cases,)
+        Annotation certainty of the top-1 class.
+    expected_risk : ndarray of float64, shape (n_cases,), or None
+        None where classes have no levels of risk.
+    """
+
+    means: MeanShares
+    certainty: np.ndarray
+    expected_risk: np.ndarray | None = None
+
+
+def split_threshold(scores: np.ndarray, alpha: float) -> float:
+    """The threshold of split and of Monte Carlo conformal prediction, in its p-value form.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (n,) or (n, m)
+        ``E(x_i, Y_i^(j))`` of the calibration cases; -inf for a label that is not scored.
+    alpha : float
+        0 < α < 1.
+
+    Returns
+    -------
+    float
+        A class is in the set where its score is at least this. -inf, all classes, where n is below ``1/α − 1``; inf,
+        no class, only where α is nearly 1.
+
+    Raises
+    ------
+    InputError
+        α is not between 0 and 1.
+    """
+    check_alpha(alpha)
+    scores = np.asarray(scores, np.float64)
+    n, m = (len(scores), 1) if scores.ndim == 1 else scores.shape
+    # Σ_j (1 + #_j) > α m (n + 1), in whole numbers: ties and rounding make no difference.
+    place = int(np.floor(alpha * m * (n + 1) + _ROUNDING)) - m + 1
+    return _order_statistic(scores.ravel(), place)
+
+
+def corrected_threshold(scores: np.ndarray, checks: np.ndarray, alpha: float) -> float:
+    """The threshold of Monte Carlo conformal prediction with ECDF correction.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (n_a,) or (n_a, m)
+        As of `split_threshold`: they give the p-values.
+    checks : ndarray, shape (n_b,)
+        Scores of one label of each other case: F is the empirical distribution of their p-values, and a class is in the
+        set where ``F(ρ_k) > α``.
+    alpha : float
+
+    Returns
+    -------
+    float
+        -inf, all classes, where ``α n_b`` is below 1.
+
+    Raises
+    ------
+    InputError
+        α is not between 0 and 1.
+    """
+    check_alpha(alpha)
+    ordered = np.sort(np.asarray(scores, np.float64).ravel())
+    at_most = np.sort(np.searchsorted(ordered, np.asarray(checks, np.float64), side="right"))
+    place = int(np.floor(alpha * len(at_most) + _ROUNDING))
+    if place == 0:
+        return -np.inf
+    return np.inf if place >= len(at_most) else _order_statistic(ordered, int(at_most[place]))
+
+
+def check_alpha(alpha: float) -> None:
+    """Raise `InputError` unless α is between 0 and 1, both left out."""
+    check_number(alpha, "The error α")
+    if not 0 < alpha < 1:
+        raise InputError(f"The error α is {alpha}.", "It lies between 0 and 1; .05 promises .95.")
+
+
+def _rounded(share: float) -> str:
+    """Two digits, or three where they are needed."""
+    return number(share, 2 if abs(share - round(share, 2)) < _ROUNDING else 3)
+
+
+def _order_statistic(values: np.ndarray, place: int) -> float:
+    if place <= 0:
+        return -np.inf
+    return np.inf if place > values.size else float(np.partition(values, place - 1)[place - 1])
+
+
+@dataclass(frozen=True, slots=True)
+class SetSettings:
+    """How sets are calibrated.
+
+    Attributes
+    ----------
+    alpha : float
+        0 < α < 1; the sets promise 1 − α.
+    calibrate : float
+        Share of the cases that calibrate, 0 < share < 1; the others test.
+    folds : int
+        From 2 on: cases are in so many folds, each with the threshold of the others, and all of them test.
+    n_labels : int
+        m, labels drawn for each calibration case.
+    corrected : bool
+        Whether half of the calibration cases give the ECDF correction.
+    within : {"", "group", "risk", "certainty"}
+        One threshold for all; or a threshold for each group of cases, level of expected risk or quarter of certainty
+        (Mondrian), so that the promise holds within each. A new case has a risk or a certainty only once it is
+        annotated.
+    seed : int
+        Of labels and of which cases calibrate.
+    level : float
+        Of the intervals.
+
+    Raises
+    ------
+    InputError
+        One is out of its range.
+    """
+
+    alpha: float = 0.1
+    calibrate: float = 0.5
+    folds: int = 0
+    n_labels: int = 1
+    corrected: bool = False
+    within: str = ""
+    seed: int = 0
+    level: float = 0.95
+
+    def __post_init__(self) -> None:
+        check_alpha(self.alpha)
+        check_level(self.level)
+        check_whole(self.n_labels, "The number of labels", 1)
+        check_whole(self.folds, "The number of folds", 0)
+        check_number(self.calibrate, "The share that calibrates")
+        if self.folds == 1:
+            raise InputError("One fold leaves no case to calibrate on.", "Give 2 folds or more.")
+        if not 0 < self.calibrate < 1:
+            raise InputError(f"The share that calibrates is {self.calibrate}.", "It lies between 0 and 1.")
+
+
+def prediction_sets(
+    predictions: Predictions,
+    dataset: Dataset,
+    kept: KeptPlausibilities,
+    *,
+    model: PlausibilityModel | None = None,
+    **settings: Any,
+) -> PredictionSets:
+    """Sets of one classifier at a promised coverage, from kept plausibilities.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        Matched to the dataset.
+    dataset : Dataset
+        That the plausibilities are of.
+    kept : KeptPlausibilities
+        From draws at one γ.
+    model : PlausibilityModel, optional
+        Gives the majority vote as its point estimate; without it nothing is said of voted coverage.
+    **settings
+        Of `SetSettings`: ``alpha`` and so on.
+
+    Raises
+    ------
+    InputError
+        A setting is out of its range, or predictions are of other data.
+    NotApplicableError
+        The classifier gives no scores, or fewer than two annotated cases are predicted.
+    """
+    how = SetSettings(**settings)
+    _check(predictions, dataset)
+    groups = _groups(dataset, kept)
+    if how.within:
+        check_choice(how.within, "What a threshold is for", tuple(groups))
+    scores = _Scores(predictions, dataset.n_classes)
+    calibration = _calibration(predictions, dataset, kept.means, scores, groups.get(how.within), how)
+    plan = _in_folds(calibration, how.folds) if how.folds else _in_parts(calibration, how.calibrate)
+    ptr, code, covered = _sets(scores, kept.means, plan.taus)
+    tested = np.flatnonzero(plan.part == TEST)
+    vote = _held(scores, plan.taus, *_votes(model, dataset))
+    gold = _held(scores, plan.taus, *_gold(dataset))
+    listed = np.bincount(scores.case, _mass(scores, kept.means), dataset.n_cases)[calibration.order].mean()
+    region, in_region = _region(scores, kept.means, dataset, plan, how)
+    return PredictionSets(
+        predictions.name, float(how.alpha), how.n_labels, how.corrected, how.folds, dataset.n_classes,
+        len(plan.calibrating), len(tested), np.nan if how.within else plan.new[0].threshold,
+        plan.new if how.within else (), ptr, code, plan.part, covered, float(listed),
+        _share(covered[tested], how.level), _known_share(vote[tested], how.level),
+        _known_share(gold[tested], how.level), _by(groups, tested, covered, vote, np.diff(ptr), how.level),
+        region, None if in_region is None else _share(in_region[tested], how.level),
+    )  # fmt: skip
+
+
+def _calibration(
+    predictions: Predictions,
+    dataset: Dataset,
+    means: MeanShares,
+    scores: "_Scores",
+    stratum: np.ndarray | None,
+    how: SetSettings,
+) -> "_Calibration":
+    usable = np.flatnonzero(predictions.predicted & (np.diff(dataset.case_ptr) > 0))
+    if usable.size < 2:
+        raise NotApplicableError(
+            f"{predictions.name} predicts {plural(usable.size, 'annotated case')}; prediction sets take two or more.",
+            "One calibrates and one tests.",
+        )
+    labels = _labels(dataset, means, how.n_labels + 1, how.seed)  # the last one checks, where there is a correction
+    every = np.arange(dataset.n_cases)
+    return _Calibration(
+        np.stack([scores.of(every, labels[:, n]) for n in range(how.n_labels + 1)], axis=1),
+        np.full(dataset.n_cases, "") if stratum is None else stratum,
+        usable[np.argsort(case_seeds(how.seed, dataset.cases, "calibration cases")[usable], kind="stable")],
+        how.alpha,
+        how.corrected,
+    )
+
+
+class _Scores:
+    """Scores of one classifier by case and class; a class that it does not list has -inf."""
+
+    def __init__(self, predictions: Predictions, n_classes: int) -> None:
+        self.ptr, self.code, self.n_classes = predictions.ptr, predictions.class_code, n_classes
+        self.score = np.asarray(predictions.score)
+        self.case = np.repeat(np.arange(len(self.ptr) - 1), np.diff(self.ptr))
+        keys = self.case * n_classes + self.code
+        self._order = np.argsort(keys, kind="stable")
+        self._keys = keys[self._order]
+
+    def of(self, case: np.ndarray, code: np.ndarray) -> np.ndarray:
+        """Score of each pair of case and class."""
+        wanted = case * self.n_classes + code
+        place = np.minimum(np.searchsorted(self._keys, wanted), max(len(self._keys) - 1, 0))
+        return np.where(self._keys[place] == wanted, self.score[self._order[place]], -np.inf)
+
+    def dense(self) -> np.ndarray | None:
+        """All scores, shape (n_cases, n_classes), 0 where a case is not predicted; None where a class is not listed."""
+        n_listed = np.diff(self.ptr)
+        if not np.isin(n_listed, (0, self.n_classes)).all():
+            return None
+        found = np.zeros((len(n_listed), self.n_classes))
+        found[self.case, self.code] = self.score
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Calibration:
+    """What thresholds are made of: scores of drawn labels, (n_cases, m + 1), and cases in random order."""
+
+    drawn: np.ndarray
+    stratum: np.ndarray
+    order: np.ndarray
+    alpha: float
+    corrected: bool
+
+    def threshold(self, cases: np.ndarray, name: str) -> SetStratum:
+        """Of a stratum, from these cases."""
+        own = cases[self.stratum[cases] == name]
+        if self.corrected:
+            tau = corrected_threshold(self.drawn[own[0::2], :-1], self.drawn[own[1::2], -1], self.alpha)
+        else:
+            tau = split_threshold(self.drawn[own, :-1], self.alpha)
+        return SetStratum(name, len(own), tau)
+
+    def thresholds(self, cases: np.ndarray) -> tuple[SetStratum, ...]:
+        """Of every stratum that an annotated case is in."""
+        return tuple(self.threshold(cases, name) for name in sorted(set(self.stratum[self.order].tolist())))
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """Which cases calibrate and test, τ of each case, and τ for new ones."""
+
+    part: np.ndarray
+    taus: np.ndarray
+    calibrating: np.ndarray
+    new: tuple[SetStratum, ...]
+
+
+def _in_parts(calibration: _Calibration, share: float) -> _Plan:
+    n = len(calibration.order)
+    calibrating = calibration.order[: min(max(round(share * n), 1), n - 1)]
+    part = np.full(len(calibration.stratum), LEFT_OUT, np.int8)
+    part[calibration.order], part[calibrating] = TEST, CALIBRATION
+    new = calibration.thresholds(calibrating)
+    return _Plan(part, _applied(calibration.stratum, new), calibrating, new)
+
+
+def _in_folds(calibration: _Calibration, folds: int) -> _Plan:
+    order, stratum = calibration.order, calibration.stratum
+    part = np.full(len(stratum), LEFT_OUT, np.int8)
+    part[order] = TEST
+    new = calibration.thresholds(order)
+    taus = _applied(stratum, new)  # also of cases that have no annotation
+    number = np.arange(len(order)) % folds
+    for fold in range(folds):
+        mine = order[number == fold]
+        taus[mine] = _applied(stratum, calibration.thresholds(order[number != fold]))[mine]
+    return _Plan(part, taus, order, new)
+
+
+def _applied(stratum: np.ndarray, thresholds: tuple[SetStratum, ...]) -> np.ndarray:
+    """τ of each case; all classes for a stratum that no annotated case is in."""
+    taus = np.full(len(stratum), -np.inf)
+    for one in thresholds:
+        taus[stratum == one.value] = one.threshold
+    return taus
+
+
+def _check(predictions: Predictions, dataset: Dataset) -> None:
+    if len(predictions.ptr) != dataset.n_cases + 1:
+        raise InputError(f"{predictions.name}: the predictions are of other data.", "Match them to these data.")
+    if predictions.score is None:
+        raise NotApplicableError(f"{predictions.name} has an order of classes and no scores.", "Give scores.")
+
+
+def _labels(dataset: Dataset, means: MeanShares, n_labels: int, seed: int) -> np.ndarray:
+    """Classes drawn for each case, shape (n_cases, n_labels)."""
+    seeds = case_seeds(seed, dataset.cases, "labels of prediction sets")
+    return draw_labels(seeds, means.ptr, means.class_code, means.share, means.n_rest, n_labels)
+
+
+def _mass(scores: _Scores, means: MeanShares) -> np.ndarray:
+    """Mean plausibility of each class that the classifier lists, in its order."""
+    n_cases = means.n_cases
+    named = np.repeat(np.arange(n_cases), np.diff(means.ptr)) * scores.n_classes + means.class_code
+    wanted = scores.case * scores.n_classes + scores.code
+    each = means.rest / np.maximum(means.n_rest, 1)
+    if not len(named):
+        return each[scores.case]
+    place = np.minimum(np.searchsorted(named, wanted), len(named) - 1)
+    return np.where(named[place] == wanted, means.share[place], each[scores.case])
+
+
+def _sets(scores: _Scores, means: MeanShares, taus: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The sets in CSR, and the plausibility that each covers."""
+    n_cases, listed = len(taus), np.diff(scores.ptr)
+    inside = scores.score >= taus[scores.case]
+    covered = np.bincount(scores.case, _mass(scores, means) * inside, n_cases)
+    every = (taus == -np.inf) & (listed > 0)
+    covered[every] = 1.0
+    covered[listed == 0] = np.nan
+    case, code = scores.case[inside], scores.code[inside]
+    short = np.flatnonzero(every & (listed < scores.n_classes))
+    if short.size:  # all classes: those that the classifier does not list come last
+        missing = np.ones((short.size, scores.n_classes), bool)
+        row = np.full(n_cases, -1)
+        row[short] = np.arange(short.size)
+        ours = row[scores.case] >= 0
+        missing[row[scores.case[ours]], scores.code[ours]] = False
+        more, codes = np.nonzero(missing)
+        case, code = np.append(case, short[more]), np.append(code, codes.astype(np.int32))
+        order = np.argsort(case, kind="stable")
+        case, code = case[order], code[order]
+    ptr = np.concatenate([[0], np.cumsum(np.bincount(case, minlength=n_cases))]).astype(np.int64)
+    return ptr, code.astype(np.int32), np.minimum(covered, 1.0)
+
+
+def _votes(model: PlausibilityModel | None, dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Case, class and weight of every majority vote; the weights of a tie sum to one."""
+    if model is None:
+        return _no_labels()
+    ptr, code, share = model.point_shares(dataset)
+    case = np.repeat(np.arange(dataset.n_cases), np.diff(ptr))
+    best = np.full(dataset.n_cases, -np.inf)
+    np.maximum.at(best, case, share)
+    first = share >= best[case] * (1 - 1e-9)
+    case, code = case[first], code[first]
+    return case, code, 1 / np.bincount(case, minlength=dataset.n_cases)[case]
+
+
+def _gold(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    if dataset.gold is None:
+        return _no_labels()
+    case = np.flatnonzero(dataset.gold >= 0)
+    return case, dataset.gold[case], np.ones(len(case))
+
+
+def _no_labels() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
+
+
+def _held(scores: _Scores, taus: np.ndarray, case: np.ndarray, code: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Weight of the labels that are in the set of their case, shape (n_cases,); NaN without a label."""
+    found = np.full(len(taus), np.nan)
+    found[case] = np.bincount(case, weight * (scores.of(case, code) >= taus[case]), len(taus))[case]
+    return found
+
+
+def _share(values: np.ndarray, level: float) -> CoveredShare:
+    from scipy.special import ndtri
+
+    n, mean = len(values), float(np.clip(values.mean(), 0.0, 1.0))
+    variance = float(values.var(ddof=1)) if n >= FEW else 0.0
+    n_eff = n * mean * (1 - mean) / variance if variance > _ROUNDING else float(n)
+    return CoveredShare(mean, *wilson(mean, n_eff, float(ndtri((1 + level) / 2))), n)
+
+
+def _known_share(values: np.ndarray, level: float) -> CoveredShare | None:
+    known = values[np.isfinite(values)]
+    return _share(known, level) if known.size else None
+
+
+def _by(groups: Mapping[str, np.ndarray], tested, covered, vote, size, level) -> tuple[SetGroup, ...]:
+    found = []
+    for by, value_of in groups.items():
+        for value in dict.fromkeys([*_IN_ORDER, *sorted(set(value_of[tested].tolist()))]):
+            own = tested[value_of[tested] == value]
+            if value and own.size:
+                aggregated = _share(covered[own], level)
+                voted = _known_share(vote[own], level)
+                found.append(SetGroup(by, value, len(own), aggregated, voted, float(size[own].mean())))
+    return tuple(found)
+
+
+def _region(scores: _Scores, means: MeanShares, dataset: Dataset, plan: _Plan, how: SetSettings):
+    """Threshold of the plausibility region, and whether the draw of each case lies in its own."""
+    dense = scores.dense()
+    if dense is None:
+        return None, None
+    seeds = case_seeds(how.seed, dataset.cases, "plausibility region")
+    score = mean_scores(
+        seeds, means.ptr, means.class_code, means.last_share, means.last_rest, means.rest_shape, dense
+    )  # fmt: skip
+    tau = split_threshold(score[plan.calibrating], how.alpha)
+    return tau, (score >= tau).astype(np.float64)
+
+
+def _groups(dataset: Dataset, kept: KeptPlausibilities) -> dict[str, np.ndarray]:
+    """What cases are grouped by, each with the group of every case; "" is none."""
+    found = {"certainty": quarters(kept.certainty)}
+    if dataset.case_group is not None:
+        found["group"] = np.array(dataset.case_group, dtype=str)
+    if kept.expected_risk is not None:
+        found["risk"] = np.array(RISK_LEVELS)[np.digitize(kept.expected_risk, RISK_ENDS)]
+    return found
+
+
+def sets_table(found: PredictionSets, dataset: Dataset) -> pd.DataFrame:
+    """The set of every case: a row a case with its size, the plausibility that it covers and its classes.
+
+    Classes are one text, separated by "; ", the highest score first.
+
+    Parameters
+    ----------
+    found : PredictionSets
+    dataset : Dataset
+        That it is of.
+    """
+    names = np.array(dataset.classes, dtype=object)
+    used = {CALIBRATION: "calibration", TEST: "test", LEFT_OUT: "neither"}
+    return pd.DataFrame(
+        {
+            "case": list(dataset.cases),
+            "classifier": found.classifier,
+            "part": [used[part] for part in found.part.tolist()],
+            "size": found.size,
+            "covered": found.covered,
+            "classes": ["; ".join(names[found.of_case(case)]) for case in range(dataset.n_cases)],
+        }
+    )
+
+
+def quarters(values: np.ndarray) -> np.ndarray:
+    """Which quarter of all values each is in, as words of `QUARTERS`; equal values are in one quarter.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,)
+        NaN is in none.
+    """
+    found = np.full(len(values), "", dtype=object)
+    known = np.isfinite(values)
+    if known.any():
+        cuts = np.quantile(values[known], (0.25, 0.5, 0.75))
+        found[known] = np.array(QUARTERS, dtype=object)[np.searchsorted(cuts, values[known], side="left")]
+    return found.astype(str)
