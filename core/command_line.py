@@ -252,6 +252,30 @@ def _raters() -> list[click.Parameter]:
     ]
 
 
+def _machine() -> list[click.Parameter]:
+    from .machines.alternative_test import EPSILON, EPSILONS
+    from .machines.annotation_scores import SCORES
+
+    costs = ", ".join(f"{value:g} for {who}" for who, value in EPSILONS.items())
+    return [
+        *_file(),
+        click.Argument(["more"], nargs=-1, metavar="[MACHINES]"),
+        click.Option(
+            ["--machine"],
+            multiple=True,
+            metavar="NAME,...",
+            help="Raters who are machines, in FILE or in MACHINES, a file of their annotations; or NAME=FILE.",
+        ),
+        _predictions(),
+        click.Option(["--leave-out"], metavar="NAME,...", help="Raters who are neither machine nor panel."),
+        click.Option(["--epsilon"], type=float, default=EPSILON, show_default=True, metavar="E", help=f"{costs}."),
+        click.Option(["--score"], type=click.Choice(SCORES), help="By the kind of annotations where not given."),
+        click.Option(["--fdr"], type=float, default=0.05, metavar="Q", help="False discovery rate over people."),
+        click.Option(["--level"], type=float, default=0.95, metavar="L", help="Of the intervals, 0 to 1."),
+        click.Option(["--no-people"], is_flag=True, help="Without every person through the same test."),
+    ]
+
+
 def _draws() -> list[click.Parameter]:
     return [
         click.Option(["--draws"], type=int, default=1000, show_default=True, metavar="M"),
@@ -394,6 +418,12 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         "Raters to act on: accuracy against what is acceptable, with the evidence.",
         "raters caries --acceptable 0.8",
         _raters,
+    ),
+    "machine": (
+        ".commands.machines:machine",
+        "May a machine stand in for a rater, and how many readers is it worth?",
+        "machine readings.csv --machine gpt,gemini --epsilon 0.1",
+        _machine,
     ),
     "certainty": (
         ".commands.plausibilities:certainty",

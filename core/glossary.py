@@ -16,6 +16,22 @@ GLOSSARY: dict[str, Term] = {
         "Leave-one-rater-out: the coefficient on the data without the rater, less that of all; agreement with the "
         "others is the share of agreeing pairs, Wilson interval on the effective number of the rater's cases.",
     ),
+    "machine": Term(
+        "A model that annotates. It is shown apart from people, and counts for no panel and no truth unless you ask.",
+        "A rater marked as a machine, with family and version; left out of panels, truth models and held-out scores.",
+    ),
+    "alternative annotator test": Term(
+        "May the model stand in for one of the raters? It is compared with each, by who is nearer to the others. "
+        "It rewards being where most raters are: a model that shares their errors passes.",
+        "Per rater a one-sided t-test that the rater's wins less the model's are below ε, Benjamini-Yekutieli over "
+        "raters; passes at a winning rate ω ≥ ½; ρ is the mean advantage (Calderon, Reichart & Dror 2025); intervals "
+        "by resampling cases.",
+    ),
+    "worth in readers": Term(
+        "How many people together foretell one more person's annotation as well as the model does.",
+        "Survey equivalence: k with c(k) = s_f, c the mean score of panels of k others, linear between whole k "
+        "(Resnick et al. 2021); intervals by resampling cases.",
+    ),
     "specific agreement": Term(
         "If one rater says this class, how often does another one say it too?",
         "p_s(k) = Σ n_ik(n_ik − 1) / Σ n_ik(n_i − 1); Wilson interval on the jackknife's effective n (Fleiss 1975).",

@@ -175,6 +175,23 @@ def pair_overlap(a, b, entry_ptr, entry_class, before, size, n_classes, depth, w
 
 
 @njit(cache=True, nogil=True)
+def overlaps_of_pairs(first, second, entry_ptr, entry_class, before, size, n_classes, depth):
+    """Normalised average overlap of each pair of rankings, 1 for equal ones."""
+    where = np.full(n_classes, -1, np.int64)
+    itself = np.full(entry_ptr.size - 1, np.nan)
+    found = np.empty(first.size)
+    for pair in range(first.size):
+        a, b = first[pair], second[pair]
+        if np.isnan(itself[a]):
+            itself[a] = self_overlap(a, entry_ptr, before, size, n_classes, depth)
+        if np.isnan(itself[b]):
+            itself[b] = self_overlap(b, entry_ptr, before, size, n_classes, depth)
+        form = pair_overlap(a, b, entry_ptr, entry_class, before, size, n_classes, depth, where)
+        found[pair] = min(1.0, form / np.sqrt(itself[a] * itself[b]))
+    return found
+
+
+@njit(cache=True, nogil=True)
 def forms_of_sums(above, unranked, n_classes):
     """The two forms of the sums over annotations: ``above`` (2, n_slots, depth), ``unranked`` (2, depth)."""
     _, n_slots, depth = above.shape

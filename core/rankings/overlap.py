@@ -12,7 +12,7 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..errors import InputError
-from ._kernels import mean_pair_overlaps, pair_overlap, self_overlap
+from ._kernels import mean_pair_overlaps, overlaps_of_pairs, pair_overlap, self_overlap
 from .blocks import Blocks, RankedEntries, entries_of, ranked_entries
 
 
@@ -121,6 +121,40 @@ def mean_ao(first: Blocks, second: Blocks, n_classes: int, depth: int) -> float:
     entries = entries_of([first, second], n_classes)
     own = [self_overlap(a, entries.ptr, entries.before, entries.size, n_classes, depth) for a in (0, 1)]
     return min(1.0, _pair(entries, n_classes, depth) / float(np.sqrt(own[0] * own[1])))
+
+
+def pair_mean_ao(dataset: Dataset, first: np.ndarray, second: np.ndarray, depth: int) -> np.ndarray:
+    """`mean_ao` of pairs of annotations of a dataset.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of rankings or single classes.
+    first, second : ndarray of int, shape (n_pairs,)
+        Positions of annotations.
+    depth : int
+        How many positions are compared, from 1 to the number of classes.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_pairs,)
+
+    Raises
+    ------
+    NotApplicableError
+        The annotations are scores.
+    InputError
+        The depth or a position is out of its range.
+    """
+    entries = ranked_entries(dataset)
+    _check_depth(depth, dataset.n_classes)
+    first, second = np.ascontiguousarray(first, np.int64), np.ascontiguousarray(second, np.int64)
+    for side in (first, second):
+        if side.size and not 0 <= side.min() <= side.max() < dataset.n_annotations:
+            raise InputError("A pair names an annotation that the data do not have.")
+    return overlaps_of_pairs(
+        first, second, entries.ptr, entries.class_code, entries.before, entries.size, dataset.n_classes, depth
+    )
 
 
 def rater_overlaps(dataset: Dataset, depth: int) -> CaseOverlaps:

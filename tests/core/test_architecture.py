@@ -26,6 +26,7 @@ LAYERS = (
     ("backup",),
     ("belongings",),
     ("library",),
+    ("machines",),
     ("review",),
     ("raters",),
     ("evaluation",),

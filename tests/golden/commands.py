@@ -139,6 +139,8 @@ def _judged() -> dict[str, Command]:
         found[f"raters {sample}"] = Command(("raters", sample), "iterative", drawn=True)
         found[f"choose {sample}"] = Command(("choose", sample), "iterative", drawn=True)
     found["fit auto anaesthesia"] = Command(("fit", "auto", "anaesthesia"), "iterative", drawn=True)
+    line = ("machine", "anaesthesia", "--machine", "observer 5", "--epsilon", "0.1")
+    found["machine anaesthesia"] = Command(line, "closed", drawn=True)
     line = ("raters", "skin", "--gold", "{samples}/skin/truth.csv", "--acceptable", "0.7")
     found["raters skin, gold"] = Command(line, "iterative", drawn=True)
     found["reliability dirichlet anaesthesia"] = Command(

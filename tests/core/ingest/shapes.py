@@ -142,6 +142,7 @@ RECORDS = {
             "2": {"text": "t", "annotators": "A,B", "annotations": {"A": "0", "B": "1,0"}, "split": "dev"},
         }
     ],
+    "by-rater": [{"A": {"1": "x", "2": None, "3": 4}, "B": {"1": ["x", "y"], "3": [["x", "y"], ["z"]]}}],
     "argilla": [
         {
             "id": "r",

@@ -128,6 +128,13 @@ def lewidi(rows):
     return [("a.json", json.dumps(cases).encode())]
 
 
+def by_rater(rows):
+    raters = {}
+    for case, rater, name in rows:
+        raters.setdefault(rater, {})[case] = name
+    return [("a.json", json.dumps(dict(sorted(raters.items()))).encode())]
+
+
 def argilla(rows):
     records = [
         {
@@ -148,6 +155,7 @@ WRITERS = {
     "doccano": (doccano,),
     "labelbox": (labelbox,),
     "lewidi": (lewidi,),
+    "by-rater": (by_rater,),
     "argilla": (argilla,),
 }
 PAIRS = [(name, writer) for name, writers in WRITERS.items() for writer in writers]

@@ -1,0 +1,201 @@
+"""A machine among the raters on the command line: whether it may stand in for one, and how many it is worth."""
+
+import math
+from pathlib import Path
+
+import pandas as pd
+
+from ..annotations.dataset import Dataset
+from ..errors import InputError, NotApplicableError
+from ..evaluation.predictions import open_predictions
+from ..ingest.read_files import read
+from ..machines.alternative_test import CURVE, AlternativeTest, MachineStanding, alternative_test, people_in_its_place
+from ..machines.annotation_scores import TITLES
+from ..machines.joined import as_scores, called, joined, of_predictions
+from ..machines.worth import Worth, worth_readers
+from .inputs import progress, read_warned, stamp
+
+_PEOPLE, _MACHINES = "_human", "_llm"
+_MOST_PEOPLE = 60
+
+
+def machine(options) -> tuple[dict, pd.DataFrame]:
+    """The alternative annotator test and the readers that each machine is worth; the table is one row a machine."""
+    dataset, names, notes = _opened(options)
+    left_out = options.leave_out.split(",") if options.leave_out else []
+    if unknown := [name for name in left_out if name not in dataset.raters]:
+        raise InputError(f"There is no rater {unknown[0]!r} to leave out.", f"There is {', '.join(dataset.raters)}.")
+    people = [name for name in dataset.raters if name not in {*names, *left_out}]
+    score = options.score
+    if score == "rmse" and dataset.kind == "class" and not dataset.ordinal:
+        dataset, n = as_scores(dataset)
+        notes += [f"{n:,} annotations that are no numbers left out."] * bool(n)
+    how = {"epsilon": options.epsilon, "score": score, "q": options.fdr, "level": options.level, "seed": options.seed}
+    found = alternative_test(dataset, names, people=people, **how, progress=progress)
+    of_people: tuple[MachineStanding, ...] = ()
+    if not options.no_people and 3 <= len(people) <= _MOST_PEOPLE:
+        of_people = people_in_its_place(dataset, people=people, **how)
+    worth = [_worth(dataset, name, tuple(people), options) for name in names]
+    options.cautions.extend(notes)
+    rows = [_row(one) | {"readers": readers} for one, readers in zip(found.machines, worth, strict=True)]
+    answer = {
+        "machines": rows,
+        "score": found.score,
+        "score_words": TITLES[found.score],
+        "epsilon": found.epsilon,
+        "fdr": found.q,
+        "level": found.level,
+        "differences": [_fields(one) for one in found.differences],
+        "people": [_row(one) for one in of_people],
+        "notes": notes,
+        "note": "The test rewards being where most people are: a machine that shares their errors passes.",
+        **stamp(options, dataset),
+    }
+    return answer, _table(found, worth)
+
+
+def _row(one: MachineStanding) -> dict:
+    why = None if one.raters else "no person has enough cases with it and another person"
+    return {
+        "machine": one.machine,
+        "omega": one.omega,
+        "n_rejected": one.n_rejected,
+        "n_raters": len(one.raters),
+        "passes": one.passes,
+        "rho": one.rho,
+        "rho_low": one.rho_low,
+        "rho_high": one.rho_high,
+        "pass_share": one.pass_share,
+        "passes_from": one.passes_from,
+        "n_cases": one.n_cases,
+        "n_to_pass": one.n_to_pass,
+        "raters": [_fields(rater) for rater in one.raters],
+        "not_tested": list(one.not_tested),
+        "curve": [{"epsilon": e, "omega": w} for e, w in zip(CURVE.tolist(), one.curve.tolist(), strict=False)],
+        "why": why,
+    }
+
+
+def _fields(one: object) -> dict:
+    return {name: getattr(one, name) for name in type(one).__slots__}  # type: ignore[attr-defined]
+
+
+def _worth(dataset: Dataset, name: str, people: tuple[str, ...], options) -> dict:
+    empty = {"k": None, "low": None, "high": None}
+    try:
+        found = worth_readers(dataset, name, people, level=options.level, seed=options.seed)
+    except NotApplicableError as error:
+        return empty | {"why": str(error)}
+    curve = [
+        {"readers": k, "score": value, "low": low, "high": high}
+        for k, (value, low, high) in enumerate(
+            zip(found.panel.tolist(), found.panel_low.tolist(), found.panel_high.tolist(), strict=True)
+        )
+    ]
+    return _readers(found) | {
+        "words": found.words(),
+        "k_max": found.k_max,
+        "score": found.score,
+        "machine_score": found.value,
+        "machine_low": found.low,
+        "machine_high": found.high,
+        "n_cases": found.n_cases,
+        "curve": curve,
+        "why": None,
+    }
+
+
+def _readers(found: Worth) -> dict:
+    """Numbers of readers; null where they are beyond what can be told, which ``words`` say."""
+    ends = {"k": found.k, "low": found.k_low, "high": found.k_high}
+    return {name: value if math.isfinite(value) else None for name, value in ends.items()}
+
+
+def _table(found: AlternativeTest, worth: list[dict]) -> pd.DataFrame:
+    table = found.to_frame("machines")
+    for name in ("k", "low", "high"):
+        table[f"readers_{name}"] = [one[name] for one in worth]
+    table["readers_words"] = [one.get("words", one["why"]) for one in worth]
+    return table
+
+
+def _opened(options) -> tuple[Dataset, list[str], list[str]]:
+    """People and machines in one dataset, names of the machines that are asked for, and what to mind."""
+    dataset = read_warned(options).dataset
+    notes: list[str] = []
+    files: list[tuple[str | None, Path]] = [(None, Path(name)) for name in options.more]
+    asked: list[str] = []
+    for entry in [part for given in options.machine for part in _parts(given)]:
+        name, _, path = entry.partition("=")
+        if entry not in dataset.raters and path and Path(path).is_file():
+            files.append((name, Path(path)))
+        elif entry not in dataset.raters and Path(entry).is_file():
+            files.append((None, Path(entry)))
+        else:
+            asked.append(entry)
+    of_files: list[str] = []
+    beside = _beside(options.file)
+    if beside is not None and not files and not options.predictions and not set(asked) <= set(dataset.raters):
+        files = [(None, beside)]
+        notes.append(f"The machines are in {beside.name}.")
+    if beside is not None and not files and not options.predictions and not asked:
+        files = [(None, beside)]
+    for title, file in files:
+        other = _read(file, options, named=bool(title))
+        dataset, names, more = joined(dataset, called(other, title) if title else other)
+        of_files += [] if title else names
+        asked += names if title else ()
+        notes += more
+    dataset = _with_predictions(dataset, options, asked, notes)
+    asked = list(dict.fromkeys(asked or of_files))
+    if not asked:
+        raise InputError(
+            "No machine is named.", "Name a rater of the data (--machine NAME), or a file of its annotations."
+        )
+    if unknown := [name for name in asked if name not in dataset.raters]:
+        raise InputError(f"There is no machine {unknown[0]!r}.", f"There is {', '.join(dataset.raters[:20])}.")
+    unasked = [name for name in of_files if name not in asked]
+    if unasked:
+        dataset = dataset.select(raters=[name for name in dataset.raters if name not in unasked])
+    return dataset, asked, notes
+
+
+def _parts(given: str) -> list[str]:
+    """The names of one option; a file may have commas in its name."""
+    return [given] if Path(given).is_file() else [name.strip() for name in given.split(",") if name.strip()]
+
+
+def _beside(file: str) -> Path | None:
+    """The file of the machines beside that of the people, as the Alternative Annotator Test publishes them."""
+    path = Path(file)
+    if not path.stem.endswith(_PEOPLE):
+        return None
+    found = path.with_name(path.stem.removesuffix(_PEOPLE) + _MACHINES + path.suffix)
+    return found if found.is_file() else None
+
+
+def _read(path: Path, options, *, named: bool) -> Dataset:
+    if not path.is_file():
+        raise InputError(f"There is no file {str(path)!r}.", "Give the file of the machine's annotations.")
+    try:
+        reading = read(path)
+    except InputError:
+        if not named:
+            raise
+        reading = read(path, rater="none")
+    if reading.report is not None:
+        options.cautions.extend(reading.report.warnings)
+    return reading.dataset
+
+
+def _with_predictions(dataset: Dataset, options, asked: list[str], notes: list[str]) -> Dataset:
+    for entry in options.predictions:
+        name, _, path = entry.partition("=")
+        if not path or not Path(path).is_file():
+            raise InputError(f"{entry!r} does not name a file of predictions.", "Write NAME=FILE.")
+        for predictions in open_predictions(name, Path(path).read_bytes(), dataset):
+            options.cautions.extend(predictions.notes)
+            dataset, names, more = joined(dataset, of_predictions(dataset, predictions))
+            asked += names
+            notes += more
+    return dataset

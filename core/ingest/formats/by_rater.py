@@ -1,0 +1,100 @@
+"""Annotations by rater in JSON: one object of raters, each an object of cases and annotations."""
+
+from collections.abc import Sequence
+
+from .json_text import JsonFile, Progress, all_heads, all_records, most_are
+from .questionnaire import AnswerType, Questionnaire, text_of
+from .reader import Reader, reader_method
+from .source import Source
+
+NAME, TITLE = "by-rater", "Annotations by rater (JSON)"
+_WHY = "an object of raters, each an object of cases and annotations"
+_QUESTION = "annotations"
+# Names of columns: an object of these is a table written by column or by row, not annotations by rater.
+_COLUMNS = frozenset(
+    {"case", "case_id", "item", "item_id", "task", "task_id", "id", "text", "rater", "rater_id", "annotator"}
+    | {"annotator_id", "worker", "worker_id", "label", "labels", "class", "score", "rank", "annotation", "annotations"}
+    | {"annotators", "answer", "time"}
+)
+
+
+def recognise(files: Sequence[JsonFile]) -> str | None:
+    """One object whose values are objects of plain annotations; no name in it is that of a column."""
+    return _WHY if any(all_heads(files)) and most_are(files, _is_raters) else None
+
+
+def _is_raters(value: object) -> bool:
+    if not isinstance(value, dict) or not value or not all(isinstance(given, dict) for given in value.values()):
+        return False
+    if not any(value.values()) or not _COLUMNS.isdisjoint(name.casefold() for name in value):
+        return False
+    return all(
+        _COLUMNS.isdisjoint(case.casefold() for case in given) and all(map(_is_annotation, given.values()))
+        for given in value.values()
+    )
+
+
+def _is_annotation(value: object) -> bool:
+    """A class or a score, nothing, or a ranking: a list of classes or of blocks of tied classes, first choice first."""
+    if isinstance(value, dict):
+        return False
+    if not isinstance(value, list):
+        return True
+    return not any(isinstance(name, list | dict) for block in value for name in _block(block))
+
+
+def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
+    """Every annotation of every rater. Numbers with decimals are scores, lists are rankings, all else are classes.
+
+    Parameters
+    ----------
+    files : sequence of JsonFile
+        A rater who stands in several of them is one rater.
+    progress : callable, optional
+        Told the share done, 0 to 1.
+
+    Raises
+    ------
+    InputError
+        No annotation can be read.
+    """
+    records = [(file, line, value) for file, _, line, value in all_records(files, progress) if isinstance(value, dict)]
+    kind = _kind([value for *_, value in records])
+    asked = Questionnaire(("rater", "annotation"), [file.name for file in files])
+    for file, line, value in records:
+        for place, (rater, given) in enumerate(value.items(), 1):
+            for number, (case, annotation) in enumerate(given.items() if isinstance(given, dict) else (), 1):
+                asked.begin(line, (place, number), case, rater, file=file)
+                blocks = _blocks(annotation)
+                asked.answer(_QUESTION, blocks, kind) if blocks else asked.drop("no annotation")
+    return Source(NAME, TITLE, _WHY, asked.questions())
+
+
+def _kind(records: list[dict]) -> AnswerType:
+    values = [
+        value for record in records for given in record.values() if isinstance(given, dict) for value in given.values()
+    ]
+    if any(isinstance(value, list) for value in values):
+        return "ranking"
+    numbers = [value for value in values if value is not None and value != ""]
+    are_numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in numbers)
+    return "score" if are_numbers and any(value != int(value) for value in numbers if value == value) else "class"
+
+
+def _blocks(value: object) -> list[list[str]]:
+    given = value if isinstance(value, list) else [value]
+    blocks = [[text for name in _block(block) if (text := text_of(name).strip())] for block in given]
+    return [list(dict.fromkeys(block)) for block in blocks if block]
+
+
+def _block(block: object) -> list:
+    return block if isinstance(block, list) else [block]
+
+
+METHOD = reader_method(
+    Reader(NAME, TITLE, "json", recognise, read),
+    55,
+    plainly="Annotations of each rater by case, as the Alternative Annotator Test publishes its sets.",
+    exactly="JSON: {rater: {case: annotation}}; annotations are classes, numbers, or lists of classes, first first.",
+    source="Data of Calderon, Reichart & Dror, The Alternative Annotator Test (2025)",
+)

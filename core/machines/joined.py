@@ -1,0 +1,213 @@
+"""Annotations of machines beside those of people, as further raters of one dataset."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..annotations.dataset import Dataset
+from ..annotations.vocabulary import to_numbers
+from ..errors import InputError
+from ..evaluation.predictions import Predictions
+from ..text import plural
+
+APART = " (machine)"
+
+
+def joined(people: Dataset, machines: Dataset) -> tuple[Dataset, tuple[str, ...], tuple[str, ...]]:
+    """The people's dataset with the raters of another one added, who are machines.
+
+    Cases and their order are those of the people. Classes that only a machine gave are added at the end.
+
+    Parameters
+    ----------
+    people, machines : Dataset
+        Of one kind; where one side is scores, classes that are numbers are scores, too, and beside rankings a class is
+        a ranking of one.
+
+    Returns
+    -------
+    Dataset
+        Without times.
+    tuple of str
+        Names of the machines in it: a name that is a person's, too, has "(machine)" put behind.
+    tuple of str
+        What to mind: cases that the people do not have, classes that only a machine gave.
+
+    Raises
+    ------
+    InputError
+        The kinds differ, or there is no case in common.
+    """
+    people, machines = _of_one_kind(people, machines)
+    if people.kind != machines.kind:
+        raise InputError(
+            f"The people's annotations are of the kind {people.kind}, the machine's of the kind {machines.kind}.",
+            "Give both as classes, as rankings, or as scores.",
+        )
+    position = {case: place for place, case in enumerate(people.cases)}
+    case_of = np.array([position.get(case, -1) for case in machines.cases], np.int64)
+    case = case_of[machines.case_of_annotation]
+    kept = case >= 0
+    if not kept.any():
+        raise InputError("The machine annotated no case of these data.", "Look at the case ids.")
+    taken = set(people.raters)
+    names = tuple(name + APART if name in taken else name for name in machines.raters)
+    classes = tuple(dict.fromkeys((*people.classes, *machines.classes)))
+    code_of = np.array([classes.index(name) for name in machines.classes], np.int32)
+    found = _together(people, machines, np.flatnonzero(kept), case[kept], names, classes, code_of)
+    return found, names, _notes(people, machines, case_of, kept, classes)
+
+
+def _of_one_kind(people: Dataset, machines: Dataset) -> tuple[Dataset, Dataset]:
+    kinds = {people.kind, machines.kind}
+    if kinds == {"class", "score"}:
+        return as_scores(people)[0], as_scores(machines)[0]
+    if kinds == {"class", "ranking"}:
+        return _as_rankings(people), _as_rankings(machines)
+    return people, machines
+
+
+def as_scores(dataset: Dataset) -> tuple[Dataset, int]:
+    """Classes that are numbers as scores, and how many annotations were left out because their class is none.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of classes; scores are given back as they are.
+
+    Raises
+    ------
+    InputError
+        Most classes are no numbers, or these are rankings.
+    """
+    if dataset.kind == "score":
+        return dataset, 0
+    value = to_numbers(dataset.classes)
+    known = np.isfinite(value)
+    if dataset.kind != "class" or 2 * known.sum() <= known.size:
+        raise InputError(
+            f"The annotations of {dataset.name} are no numbers.", "Compare them as classes (--score accuracy)."
+        )
+    kept = known[dataset.answer]
+    side: dict[str, Any] = {"case_group": dataset.case_group, "raters_identified": dataset.raters_identified}
+    found = Dataset.from_scores(
+        dataset.name, dataset.cases, dataset.raters, dataset.case_of_annotation[kept], dataset.rater[kept],
+        value[dataset.answer[kept]], **side,
+    )  # fmt: skip
+    return found, int((~kept).sum())
+
+
+def _as_rankings(dataset: Dataset) -> Dataset:
+    if dataset.kind == "ranking":
+        return dataset
+    n = dataset.n_annotations
+    return replace(
+        dataset, kind="ranking", answer=np.empty(0, np.int32), entry_ptr=np.arange(n + 1), entry_class=dataset.answer,
+        entry_block=np.zeros(n, np.int32),
+    )  # fmt: skip
+
+
+def called(machines: Dataset, name: str) -> Dataset:
+    """Annotations of one machine under a name: those of the only rater, or anonymous ones, one a case.
+
+    Parameters
+    ----------
+    machines : Dataset
+    name : str
+
+    Raises
+    ------
+    InputError
+        There are several raters, or several annotations of a case.
+    """
+    if np.diff(machines.case_ptr).max() > 1 or (machines.raters_identified and machines.n_raters > 1):
+        raise InputError(
+            f"The file of {name!r} holds annotations of several raters.",
+            "Give the file alone, without a name: its raters are the machines.",
+        )
+    return replace(machines, raters=(name,), rater=np.zeros_like(machines.rater), raters_identified=True)
+
+
+def _together(
+    people: Dataset,
+    machines: Dataset,
+    kept: np.ndarray,
+    case: np.ndarray,
+    names: tuple[str, ...],
+    classes: tuple[str, ...],
+    code_of: np.ndarray,
+) -> Dataset:
+    rows = (
+        people.name,
+        people.cases,
+        (*people.raters, *names),
+        np.concatenate([people.case_of_annotation, case]),
+        np.concatenate([people.rater, machines.rater[kept] + people.n_raters]),
+    )
+    side: dict[str, Any] = {"case_group": people.case_group, "raters_identified": people.raters_identified}
+    name, cases, raters, case_code, rater_code = rows
+    if people.kind == "score":
+        score = np.concatenate([people.score, machines.score[kept]])
+        return Dataset.from_scores(name, cases, raters, case_code, rater_code, score, **side)
+    side |= {"gold": people.gold, "ordinal": people.ordinal and len(classes) == people.n_classes}
+    if people.kind == "class":
+        answer = np.concatenate([people.answer, code_of[machines.answer[kept]]])
+        return Dataset.from_classes(name, cases, raters, classes, case_code, rater_code, answer, **side)
+    size = np.diff(machines.entry_ptr)[kept]
+    entries = np.repeat(machines.entry_ptr[kept] - np.cumsum(size) + size, size) + np.arange(size.sum())
+    ptr = np.concatenate([people.entry_ptr, people.entry_ptr[-1] + np.cumsum(size)])
+    code = np.concatenate([people.entry_class, code_of[machines.entry_class[entries]]])
+    block = np.concatenate([people.entry_block, machines.entry_block[entries]])
+    return Dataset.from_rankings(name, cases, raters, classes, case_code, rater_code, ptr, code, block, **side)
+
+
+def _notes(
+    people: Dataset, machines: Dataset, case_of: np.ndarray, kept: np.ndarray, classes: Sequence[str]
+) -> tuple[str, ...]:
+    notes = []
+    n_other = int((case_of < 0).sum())
+    if n_other:
+        notes.append(f"{plural(n_other, 'case')} that only machines annotated left out.")
+    if added := classes[people.n_classes :]:
+        listed = ", ".join(added[:3]) + (" and more" if len(added) > 3 else "")
+        notes.append(f"{plural(len(added), 'class', 'classes')} that only a machine gave: {listed}.")
+    return tuple(notes)
+
+
+def of_predictions(people: Dataset, predictions: Predictions) -> Dataset:
+    """A classifier's predictions as annotations of one rater: its first class, or its whole list beside rankings.
+
+    Parameters
+    ----------
+    people : Dataset
+        Of classes or rankings, to whose cases the predictions are matched.
+    predictions : Predictions
+
+    Raises
+    ------
+    InputError
+        Annotations are scores, or no case has a single first class.
+    """
+    if people.kind == "score":
+        raise InputError("Predictions name classes; these annotations are scores.", "Give the machine's scores.")
+    sizes = np.diff(predictions.ptr)
+    if people.kind == "ranking":
+        cases = np.flatnonzero(sizes)
+        ptr = np.concatenate([[0], np.cumsum(sizes[cases])])
+        return Dataset.from_rankings(
+            people.name, people.cases, (predictions.name,), people.classes, cases, np.zeros(cases.size, np.int32),
+            ptr, predictions.class_code, predictions.group,
+        )  # fmt: skip
+    first = predictions.ptr[:-1][sizes > 0]
+    tied = np.zeros(first.size, bool)
+    longer = sizes[sizes > 0] > 1
+    tied[longer] = predictions.group[first[longer] + 1] == 0
+    cases = np.flatnonzero(sizes)[~tied]
+    if not cases.size:
+        raise InputError(f"{predictions.name}: no case has a single first class.", "Give scores that differ.")
+    answer = predictions.class_code[first[~tied]]
+    return Dataset.from_classes(
+        people.name, people.cases, (predictions.name,), people.classes, cases, np.zeros(cases.size, np.int32), answer
+    )

@@ -1,0 +1,122 @@
+"""Worth how many readers: closed forms against enumeration over panels, and what the number must be by its meaning."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from core.annotations.dataset import Dataset
+from core.errors import InputError, NotApplicableError
+from core.machines.worth import equivalence, worth_readers
+from tests.core.machines.conftest import simulated
+
+
+def panels(dataset, people, k, score):
+    """Mean over cases, panels of k and one more reader, by enumeration."""
+    each = []
+    for case in range(dataset.n_cases):
+        mine = [a for a in dataset.annotations_of(case) if dataset.raters[dataset.rater[a]] in people]
+        values = [score(chosen, r) for r in mine for chosen in itertools.combinations([a for a in mine if a != r], k)]
+        each.append(np.mean(values))
+    return np.mean(each)
+
+
+@pytest.fixture(scope="module")
+def small():
+    return simulated(1, [0.7, 0.6, 0.5, 0.8, 0.6], [0.7], n_cases=25, n_classes=3, present=1.0)
+
+
+def test_agreement_of_the_plurality_is_what_enumeration_gives(small):
+    people = small.raters[:5]
+
+    def plural(chosen, reader):
+        votes = np.bincount(small.answer[list(chosen)], minlength=3)
+        top = np.flatnonzero(votes == votes.max())
+        return (small.answer[reader] in top) / top.size
+
+    found = worth_readers(small, "m0", people, k_max=4, n_resamples=100)
+    for k in range(1, 5):
+        assert found.panel[k] == pytest.approx(panels(small, people, k, plural))
+    of_people = small.answer[small.rater < 5]
+    assert found.panel[0] == pytest.approx(np.bincount(of_people).max() / of_people.size)
+    mine = dict(zip(small.case_of_annotation[small.rater == 5], small.answer[small.rater == 5], strict=True))
+    agree = [mine[c] == y for c, y in zip(small.case_of_annotation, small.answer, strict=True)]
+    assert found.value == pytest.approx(np.array(agree)[small.rater < 5].mean())
+
+
+def test_the_log_score_is_what_enumeration_gives_and_does_not_fall(small):
+    people = small.raters[:5]
+    pseudo = 0.8
+
+    def log(chosen, reader):
+        votes = np.bincount(small.answer[list(chosen)], minlength=3)
+        return np.log((pseudo + votes[small.answer[reader]]) / (3 * pseudo + len(chosen)))
+
+    given = np.full((25, 3), 1 / 3)
+    found = worth_readers(small, "m0", people, score="log", probability=given, pseudo=pseudo, k_max=4, n_resamples=100)
+    for k in range(1, 5):
+        assert found.panel[k] == pytest.approx(panels(small, people, k, log))
+    assert found.value == pytest.approx(np.log(1 / 3))
+    assert (np.diff(found.panel[1:]) >= 0).all()
+    assert (found.k, found.k_low) == (-np.inf, -np.inf) and found.words().startswith("less than none (")
+
+
+def test_scores_are_what_enumeration_gives(small):
+    value = np.random.default_rng(4).normal(small.answer, 1)
+    rows = (small.case_of_annotation, small.rater, value)
+    data = Dataset.from_scores("s", small.cases, small.raters, *rows)
+    people = data.raters[:5]
+    found = worth_readers(data, "m0", people, k_max=4, n_resamples=100)
+    for k in range(1, 5):
+        expected = panels(data, people, k, lambda chosen, r: -((data.score[list(chosen)].mean() - data.score[r]) ** 2))
+        assert found.panel[k] == pytest.approx(expected)
+    assert found.score == "squared"
+
+
+def test_a_machine_that_is_one_more_reader_is_worth_one(six):
+    data = simulated(9, [0.75] * 7, [0.75, 1.0, 0.2], n_cases=800, present=1.0)
+    people = data.raters[:7]
+    like, knows, bad = (worth_readers(data, name, people, n_resamples=400) for name in ("m0", "m1", "m2"))
+    assert like.k_low < 1 < like.k_high and like.k == pytest.approx(1, abs=0.2)
+    assert knows.k == np.inf or knows.k > 4
+    assert bad.k < 0.1
+    assert knows.k_max == 6
+
+
+def test_gold_probabilities_are_worth_more_than_any_panel_of_one_class():
+    cases = [str(n) for n in range(40)]
+    case, rater = np.repeat(np.arange(40), 4), np.tile(np.arange(4), 40)
+    data = Dataset.from_classes("u", cases, list("abcm"), ["x", "y"], case, rater, case % 2)
+    sure = np.eye(2)[np.arange(40) % 2]
+    assert worth_readers(data, "m", ("a", "b", "c"), score="log", probability=sure, n_resamples=100).value == 0.0
+    agree = worth_readers(data, "m", ("a", "b", "c"), n_resamples=100)
+    assert (agree.value, agree.k) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("panel", "value", "k"),
+    [
+        ([0.2, 0.6, 0.6, 0.8], 0.4, 0.5),
+        ([0.2, 0.6, 0.6, 0.8], 0.6, 1.0),
+        ([0.2, 0.6, 0.6, 0.8], 0.7, 2.5),
+        ([0.2, 0.6, 0.6, 0.8], 0.9, np.inf),
+        ([0.2, 0.6, 0.6, 0.8], 0.1, -np.inf),
+        ([0.2, 0.6, 0.6, 0.8], 0.2, 0.0),
+        ([0.2, 0.6, 0.5, 0.7], 0.55, 0.875),
+    ],
+)
+def test_readers_are_linear_between_whole_numbers_and_the_least_that_fit(panel, value, k):
+    assert equivalence(np.array(panel), value) == pytest.approx(k)
+
+
+def test_what_cannot_be_said_is_refused(small):
+    with pytest.raises(NotApplicableError, match="probabilities"):
+        worth_readers(small, "m0", small.raters[:5], score="log")
+    with pytest.raises(NotApplicableError, match="does not suit"):
+        worth_readers(small, "m0", small.raters[:5], score="squared")
+    with pytest.raises(NotApplicableError, match="two people"):
+        worth_readers(small, "m0", ("p0",))
+    with pytest.raises(InputError, match="31 readers"):
+        worth_readers(small, "m0", small.raters[:5], k_max=31)
+    with pytest.raises(NotApplicableError, match="more than 7 people"):
+        worth_readers(small, "m0", small.raters[:5], k_max=7)

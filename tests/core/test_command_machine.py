@@ -1,0 +1,126 @@
+"""`machine` on the command line takes machines from wherever they are, and gives the library's numbers."""
+
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.command_line import main
+from core.machines.alternative_test import alternative_test
+from core.machines.worth import worth_readers
+from tests.core.machines.conftest import simulated
+
+
+@pytest.fixture
+def run(capsys):
+    def run_it(*arguments, status=0):
+        code = main([str(argument) for argument in ("machine", *arguments)])
+        output = capsys.readouterr()
+        assert code == status, output.err
+        return (json.loads(output.out) if "--csv" not in arguments else output.out) if status == 0 else output.err
+
+    return run_it
+
+
+@pytest.fixture(scope="module")
+def made():
+    return simulated(3, [0.8, 0.7, 0.75], [0.8, 0.4], n_cases=60)
+
+
+@pytest.fixture(scope="module")
+def files(made, tmp_path_factory):
+    """The same data as one table, as a pair of published files, and the machine's as a table and as predictions."""
+    folder = tmp_path_factory.mktemp("machine")
+    frame = made.to_frame("annotations")
+    machines = frame["rater"].str.startswith("m")
+    found = {name: folder / name for name in ("all.csv", "set_human.json", "set_llm.json", "m0.csv", "net.csv")}
+    frame.to_csv(found["all.csv"], index=False)
+    for name, part in (("set_human.json", frame[~machines]), ("set_llm.json", frame[machines])):
+        given = {rater: dict(zip(rows["case"], rows["class"], strict=True)) for rater, rows in part.groupby("rater")}
+        if name == "set_llm.json":  # numbers where the people's are texts, an empty one, and a case of nobody
+            given = {rater: {case: int(said) for case, said in rows.items()} for rater, rows in given.items()}
+            given["m1"]["elsewhere"], given["m0"]["nothing"] = 2, None
+        found[name].write_text(json.dumps(given))
+    alone = frame[frame["rater"] == "m0"]
+    alone[["case", "class"]].rename(columns={"class": "label"}).to_csv(found["m0.csv"], index=False)
+    scores = pd.DataFrame(np.eye(4)[alone["class"].astype(int) - 1], columns=["1", "2", "3", "4"])
+    scores.insert(0, "case", alone["case"].to_numpy())
+    scores.to_csv(found["net.csv"], index=False)
+    return found
+
+
+def test_numbers_are_those_of_the_library(run, made, files):
+    answer = run(files["all.csv"], "--machine", "m0,m1", "--epsilon", "0.1")
+    found = alternative_test(made, ["m0", "m1"], epsilon=0.1)
+    for row, one in zip(answer["machines"], found.machines, strict=True):
+        assert {"machine", "omega", "n_rejected", "n_raters", "rho", "rho_low", "rho_high", "raters", "readers"} <= set(
+            row
+        )
+        assert [row["machine"], row["omega"], row["rho"], row["rho_low"], row["n_to_pass"]] == [
+            one.machine, one.omega, one.rho, one.rho_low, one.n_to_pass
+        ]  # fmt: skip
+        assert [(r["rater"], r["n"], r["rho"], r["p"], r["rejected"]) for r in row["raters"]] == [
+            (r.rater, r.n, r.rho, r.p, r.rejected) for r in one.raters
+        ]
+        worth = worth_readers(made, one.machine, ("p0", "p1", "p2"))
+        assert row["readers"]["words"] == worth.words()
+        assert row["readers"]["k"] == (worth.k if np.isfinite(worth.k) else None)
+    assert answer["differences"][0]["difference"] == found.differences[0].difference
+    assert [one["machine"] for one in answer["people"]] == ["p0", "p1", "p2"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("{set_human.json}", "--machine", "m0"),
+        ("{set_human.json}", "{set_llm.json}", "--machine", "m0"),
+        ("{set_human.json}", "--machine", "m0={m0.csv}"),
+        ("{set_human.json}", "--predictions", "m0={net.csv}"),
+        ("{all.csv}", "--machine", "m0", "--leave-out", "m1"),
+    ],
+)
+def test_a_machine_is_taken_from_wherever_it_is(run, files, made, arguments):
+    paths = {f"{{{name}}}": str(path) for name, path in files.items()}
+
+    def filled(text):
+        for name, path in paths.items():
+            text = text.replace(name, path)
+        return text
+
+    (row,) = run(*map(filled, arguments), "--no-people")["machines"]
+    (expected,) = alternative_test(made, ["m0"], people=["p0", "p1", "p2"]).machines
+    assert (row["machine"], row["omega"], row["rho"]) == ("m0", expected.omega, expected.rho)
+    assert [rater["p"] for rater in row["raters"]] == [rater.p for rater in expected.raters]
+
+
+def test_all_machines_of_the_file_beside_where_none_is_named(run, files):
+    for arguments in ((files["set_human.json"],), (files["set_human.json"], "--machine", files["set_llm.json"])):
+        table = pd.read_csv(io.StringIO(run(*arguments, "--csv", "--score", "rmse")))
+        assert table["machine"].tolist() == ["m0", "m1"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("{all.csv}",), "No machine is named"),
+        (("{all.csv}", "--machine", "gpt"), "There is no machine 'gpt'"),
+        (("{all.csv}", "--machine", "m0", "--epsilon", "2"), "ε is 2.0"),
+        (("{all.csv}", "--machine", "m0", "--leave-out", "x"), "no rater 'x' to leave out"),
+        (("{all.csv}", "missing.json", "--machine", "m0"), "no file 'missing.json'"),
+        (("{all.csv}", "--predictions", "m0"), "Write NAME=FILE"),
+        (("{all.csv}", "--machine", "m0", "--score", "overlap", "--leave-out", "p0,p1,m1"), "two people"),
+    ],
+)
+def test_bad_input_is_one_clear_line(run, files, arguments, said):
+    words = run(*(str(files["all.csv"]) if one == "{all.csv}" else one for one in arguments), status=2)
+    assert said in words and words.count("\n") == 1
+
+
+def test_two_cases_claim_nothing(run, tmp_path):
+    file = tmp_path / "two.csv"
+    file.write_text("case,rater,class\n1,a,x\n1,b,y\n1,m,x\n2,a,x\n2,b,x\n2,m,x\n")
+    (row,) = run(file, "--machine", "m")["machines"]
+    assert (row["omega"], row["rho"], row["passes"], row["n_raters"]) == (None, None, None, 0)
+    assert row["why"]
