@@ -87,6 +87,14 @@ def compiled_by_all():
         warm_up(PARTS[first:] + PARTS[:first])
 
 
+@pytest.fixture(scope="session", autouse=True)
+def one_child():
+    """All chains of a fit in one child process: their draws are the same, and starting one costs more than they do."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("core.models.nuts.sampler.MAX_CHILDREN", 1)
+        yield
+
+
 def pytest_xdist_auto_num_workers(config):
     """One worker more than there are cores: what the browser's tests wait is time for the others."""
     return (os.cpu_count() or 1) + 1

@@ -6,16 +6,16 @@ import pytest
 from tests.core.models.calibration import BINS, RANKED, dawid_skene, difficulty, p_uniform, ranks
 
 N_FITS = 15 * BINS
-MODELS = {"dawid-skene": dawid_skene, "ABC": difficulty("ABC"), "AB": difficulty("AB")}
+MODELS = {"dawid-skene": dawid_skene, "ABC": difficulty("ABC")}  # more of them among the benchmarks
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_ranks_of_the_truth_are_uniform(name):
-    """For five numbers per model; p above .001 / 15 each, so that one of a thousand seeds fails a right sampler."""
+    """For five numbers per model; p above .001 / 10 each, so that one of a thousand seeds fails a right sampler."""
     found, divergent = ranks(MODELS[name], N_FITS, seed=20)
     assert divergent < 0.02
     for what, rank in found.items():
-        assert p_uniform(rank) > 0.001 / 15, f"{what}: {np.bincount(rank, minlength=RANKED + 1)}"
+        assert p_uniform(rank) > 0.001 / 10, f"{what}: {np.bincount(rank, minlength=RANKED + 1)}"
 
 
 def test_wrong_posteriors_would_be_noticed():
@@ -24,5 +24,5 @@ def test_wrong_posteriors_would_be_noticed():
     truth = rng.normal(size=(N_FITS, 1))
     for centre, width in ((0, 0.5), (0, 2.0), (0.7, 1.0)):
         rank = (centre + width * rng.normal(size=(N_FITS, RANKED)) < truth).sum(axis=1)
-        assert p_uniform(rank) < 0.001 / 15
+        assert p_uniform(rank) < 0.001 / 10
     assert p_uniform((rng.normal(size=(N_FITS, RANKED)) < truth).sum(axis=1)) > 0.001

@@ -11,11 +11,11 @@ from tests.core.models.nuts.toy import Toy, normal
 def chains():
     (toy,) = normal(1)
     told = []
-    return (
-        toy,
-        sample(toy, n_draws=400, n_tune=300, seed=3, progress=lambda share, words: told.append((share, words))),
-        told,
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sampler, "MAX_CHILDREN", 2)
+        patch.setattr("os.cpu_count", lambda: 2)
+        found = sample(toy, n_draws=400, n_tune=300, seed=3, progress=lambda share, words: told.append((share, words)))
+    return toy, found, told
 
 
 def test_draws_have_the_mean_and_spread_of_a_normal_posterior(chains):
@@ -43,16 +43,18 @@ def test_progress_rises_to_the_whole_and_says_what_is_done(chains):
     assert told[0][1] == "Starting the sampler" and told[-1][1] == "2,800 of 2,800 draws"
 
 
-def test_draws_depend_on_the_seed_and_not_on_how_chains_are_shared_out(chains, monkeypatch):
+def test_draws_depend_on_the_seed_and_not_on_how_chains_are_shared_out(chains):
+    """Two children drew the one, one child the other."""
     toy, found, _ = chains
-    monkeypatch.setattr(sampler, "MAX_CHILDREN", 1)
     again = sample(toy, n_draws=400, n_tune=300, seed=3)
     np.testing.assert_array_equal(again.draws, found.draws)
     other = sample(toy, n_draws=400, n_tune=300, n_chains=1, seed=4)
     assert not (other.draws[0] == found.draws[0]).any()
 
 
-def test_many_posteriors_in_few_children_are_each_their_own():
+def test_many_posteriors_in_few_children_are_each_their_own(monkeypatch):
+    monkeypatch.setattr(sampler, "MAX_CHILDREN", 2)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
     toys = normal(5)
     found = sample_many(toys, n_draws=300, n_tune=200, n_chains=2, seeds=range(5))
     for toy, chains in zip(toys, found, strict=True):
