@@ -39,6 +39,9 @@ class Settings:
         Folder of the images of cases (``PLURALITY_IMAGES``); nothing outside it is ever opened.
     remote_images : bool
         Whether the browser may load images from other computers (``PLURALITY_REMOTE_IMAGES``, off by default).
+    open_to_anybody : bool
+        Whether a server without sign-in may listen to other computers
+        (``PLURALITY_ANYBODY_WHO_REACHES_THIS_COMPUTER_MAY_READ_AND_ERASE``, off by default).
     """
 
     home: Path
@@ -50,6 +53,7 @@ class Settings:
     database_owner_url: str = field(default="", repr=False)
     images: Path | None = None
     remote_images: bool = False
+    open_to_anybody: bool = False
 
     @property
     def datasets(self) -> Path:
@@ -84,6 +88,7 @@ def current_settings() -> Settings:
         database_owner_url=os.environ.get("PLURALITY_DATABASE_OWNER_URL", ""),
         images=Path(images).expanduser() if images else None,
         remote_images=_yes("PLURALITY_REMOTE_IMAGES"),
+        open_to_anybody=_yes("PLURALITY_ANYBODY_WHO_REACHES_THIS_COMPUTER_MAY_READ_AND_ERASE"),
     )
 
 

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect, sync_playwright
@@ -10,6 +11,7 @@ from core.warmup import warm_up
 from tests.browser import steps
 from tests.browser.server import CHROMIUM_FLAGS, Dashboard, find_chromium
 
+HERE = ("localhost", "127.0.0.1")
 LATEST = 60_000  # what comes is not waited for longer than it takes; a busy machine takes long
 expect.set_options(timeout=LATEST)
 
@@ -56,8 +58,8 @@ def repeated(request):
 
 @pytest.fixture
 def open_page(browser):
-    """Opens pages of given width and theme; at the end none of them may have failed."""
-    contexts, faults = [], []
+    """Opens pages of given width and theme; at the end none may have failed or asked anything of another computer."""
+    contexts, faults, elsewhere = [], [], []
 
     def opened(url: str, *, width: int = 1440, height: int = 1000, theme: str = "light"):
         context = browser.new_context(
@@ -67,6 +69,8 @@ def open_page(browser):
         )
         contexts.append(context)
         context.set_default_timeout(LATEST)
+        # Nothing of an earlier visit is in a new context's cache: what a page needs of another host, it asks for here.
+        context.on("request", lambda request: elsewhere.append(request.url) if leaves(request.url) else None)
         context.add_init_script(path=Path(__file__).parent / "runs.js")
         page = context.new_page()
         page.on("pageerror", lambda error: faults.append(str(error)))
@@ -79,3 +83,9 @@ def open_page(browser):
             assert page.locator("[data-testid=stException]").count() == 0
         context.close()
     assert not faults, faults
+    assert not elsewhere, f"asked of another computer: {elsewhere}"
+
+
+def leaves(url: str) -> bool:
+    """Whether an address is of another computer."""
+    return urlsplit(url).scheme in ("http", "https", "ws", "wss") and urlsplit(url).hostname not in HERE

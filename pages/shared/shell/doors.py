@@ -1,0 +1,163 @@
+"""Who may talk to the server at all, before Streamlit hears of it: ASGI, around every request and websocket.
+
+Streamlit compares the host of a websocket only, and looks up its own address outside when a page of another origin
+knocks.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlsplit
+
+import anyio.to_thread
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+from streamlit import config
+from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
+
+from core.errors import PluralityError
+from core.review.store import open_store, there_is_a_store
+from core.settings import current_settings
+
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_CLOSED = ("/_stcore/metrics", "/_stcore/agent")  # what a proxy may show its administrators, and what nobody asked for
+_HEADERS = (b"host", b"origin", b"sec-fetch-site", b"sec-fetch-mode", b"sec-fetch-dest")
+_OPEN_SETTING = "PLURALITY_ANYBODY_WHO_REACHES_THIS_COMPUTER_MAY_READ_AND_ERASE"
+
+
+class Doors:
+    """Refuses other names of the host, pages of other sites, and, where nobody signs in, other computers."""
+
+    def __init__(self, app: Callable[..., Awaitable[None]]):
+        self._app = app
+
+    async def __call__(self, scope: dict[str, Any], receive: Callable, send: Callable) -> None:
+        """One request or websocket."""
+        if scope["type"] in ("http", "websocket") and (why := refusal(scope)):
+            await _refuse(scope, receive, send, why)
+        else:
+            await self._app(scope, receive, send)
+
+
+def refusal(scope: dict[str, Any]) -> str:
+    """Why a request is refused; empty where it is not.
+
+    Parameters
+    ----------
+    scope : dict
+        Of ASGI.
+    """
+    headers: dict[bytes, list[bytes]] = {}
+    for name, value in scope["headers"]:
+        headers.setdefault(name.lower(), []).append(value)
+    host, origin, site, mode, into = (_one(headers.get(name)) for name in _HEADERS)
+    path = "/" + scope["path"].lstrip("/")
+    if any(part in path for part in _CLOSED):
+        return "This address is closed."
+    if not is_here(_address(scope)) and not (config_of_sign_in() or current_settings().open_to_anybody):
+        return "This server is for this computer only, because nobody signs in."
+    if host is None or not is_host_allowed(host):
+        return "The server does not go by that name. Its administrator sets server.allowedHosts."
+    if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        return "Pages of other sites may not talk to this server."
+    if site == "cross-site" and (mode != "navigate" or into not in (None, "document")):
+        return "Pages of other sites may not load anything from this server."
+    return ""
+
+
+def check_address() -> None:
+    """End the start of a server that would listen to other computers although nobody signs in.
+
+    Raises
+    ------
+    SystemExit
+        With the reason.
+    """
+    address = config.get_option("server.address")
+    if is_here(address):
+        return
+    where = address or "every address of this computer"
+    if not (config_of_sign_in() or current_settings().open_to_anybody):
+        raise SystemExit(
+            f"Plurality does not start: it was told to listen at {where}, and nobody would have to sign in. Set up the "
+            "sign-in ([auth] in .streamlit/secrets.toml), leave server.address at localhost, or, if everybody who "
+            f"reaches this computer may do everything, set {_OPEN_SETTING}=1."
+        )
+    if all(is_here(name) for name in config.get_option("server.allowedHosts")):
+        raise SystemExit(
+            f"Plurality does not start: it was told to listen at {where}, and would refuse everybody there, because "
+            "server.allowedHosts holds names of this computer only. Set STREAMLIT_SERVER_ALLOWED_HOSTS to the names "
+            "by which people will open it."
+        )
+
+
+def is_here(address: str | None) -> bool:
+    """Whether an address or name is this computer's own, which no other computer reaches."""
+    return bool(address) and (address in _LOOPBACK or str(address).startswith("127."))
+
+
+def config_of_sign_in() -> bool:
+    """Whether people sign in."""
+    return False
+
+
+def routes() -> list[Route]:
+    """Whether the server lives, and whether it can work: for a proxy or a supervisor, without names or counts."""
+    return [Route("/healthz", _lives), Route("/readyz", _ready)]
+
+
+def middleware() -> list[Middleware]:
+    """What stands around the application."""
+    return [Middleware(Doors)]
+
+
+async def _lives(request: Request) -> JSONResponse:
+    return JSONResponse({"alive": True})
+
+
+async def _ready(request: Request) -> JSONResponse:
+    faults = await anyio.to_thread.run_sync(_faults)
+    status = HTTPStatus.SERVICE_UNAVAILABLE if faults else HTTPStatus.OK
+    return JSONResponse({"ready": not faults, "faults": faults}, status_code=status)
+
+
+def _faults() -> list[str]:
+    """What hinders work: the kind, and nothing that a stranger should not read."""
+    found = []
+    home = current_settings().home
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        probe = home / ".ready"
+        probe.touch()
+        probe.unlink(missing_ok=True)
+    except OSError:
+        found.append("home")
+    try:
+        if there_is_a_store():
+            open_store().count("")
+    except PluralityError:
+        found.append("reviews")
+    return found
+
+
+def _one(values: Iterable[bytes] | None) -> str | None:
+    """The header's value; of one that comes twice a value that nothing allows."""
+    found = [value.decode("latin-1") for value in values or ()]
+    return None if not found else found[0] if len(found) == 1 else "twice"
+
+
+def _address(scope: dict[str, Any]) -> str:
+    """Where the connection arrived; a socket in the file system or a test has no address and is here."""
+    server = scope.get("server")
+    return str(server[0]) if server and server[1] is not None else "localhost"
+
+
+async def _refuse(scope: dict[str, Any], receive: Callable, send: Callable, why: str) -> None:
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": 1008, "reason": ""})
+        return
+    response = JSONResponse({"refused": why}, status_code=HTTPStatus.FORBIDDEN)
+    await response(scope, receive, send)
