@@ -205,6 +205,40 @@ def scan_records(data, delimiter, quote, start, stop_after):
 
 
 @late_njit(cache=True, nogil=True)
+def scan_lines(data, delimiter, first, last, fields, flags):
+    """Records of delimited text without quotation marks, a line each; lines end with LF or CR LF.
+
+    Fills the first byte of each record, the byte after its last, its fields, and its flag as `scan_records` has it.
+    """
+    i = 0
+    for record in range(first.size):
+        start = i
+        n_fields = 1
+        while i < data.size:
+            c = data[i]
+            if c == 10:
+                break
+            n_fields += c == delimiter
+            i += 1
+        stop = i
+        if stop > start and data[stop - 1] == 13:
+            stop -= 1
+        first[record] = start
+        last[record] = stop
+        fields[record] = n_fields
+        flags[record] = 0
+        if stop > start and data[start] == 35:
+            flags[record] = 1
+        elif n_fields == 1:
+            flags[record] = 4
+            for k in range(start, stop):
+                if data[k] != 32 and data[k] != 9:
+                    flags[record] = 0
+                    break
+        i += 1
+
+
+@late_njit(cache=True, nogil=True)
 def count_classes(case_ptr, answer, n_classes):
     """Distinct classes and their counts per case, ascending by class."""
     n_cases = case_ptr.size - 1

@@ -37,11 +37,7 @@ class Coded:
 
 def encode(column: pa.ChunkedArray) -> Coded:
     """Codes of a column of strings; only distinct values are looked at one by one."""
-    if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
-    encoded = column.unify_dictionaries().combine_chunks()
-    if isinstance(encoded, pa.ChunkedArray):  # of no chunks
-        encoded = pa.concat_arrays(encoded.chunks) if encoded.chunks else pa.array([], pa.string()).dictionary_encode()
+    encoded = one_dictionary(column)
     raw_code = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
     trimmed = pc.utf8_trim(encoded.dictionary, characters=_BLANKS)
     is_missing = pc.is_in(pc.utf8_lower(trimmed), pa.array(sorted(MISSING_TOKENS))).to_numpy(zero_copy_only=False)
@@ -63,6 +59,28 @@ def encode(column: pa.ChunkedArray) -> Coded:
             token = trimmed[int(place)].as_py()
             missing[token] = missing.get(token, 0) + int(counts[place])
     return Coded(code, Names(values.to_pylist()), missing)  # distinct, of UTF-8, and "" is missing
+
+
+def one_dictionary(column: pa.ChunkedArray) -> pa.DictionaryArray:
+    """A column of strings or of dictionaries as one array of codes into one dictionary."""
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    if not column.num_chunks:
+        return pa.array([], column.type.value_type).dictionary_encode()
+    if not _share_dictionary(column):
+        column = column.unify_dictionaries()
+    codes = pa.concat_arrays([chunk.indices for chunk in column.chunks])
+    return pa.DictionaryArray.from_arrays(codes, column.chunk(0).dictionary)
+
+
+def _share_dictionary(column: pa.ChunkedArray) -> bool:
+    """Whether the chunks have one dictionary in memory; to unify it with itself takes its size times their number."""
+    places = set()
+    for chunk in column.chunks:
+        values = chunk.dictionary
+        buffers = tuple(buffer.address if buffer is not None else 0 for buffer in values.buffers())
+        places.add((len(values), values.offset, buffers))
+    return len(places) == 1
 
 
 def compact(code: np.ndarray, values: tuple[str, ...]) -> tuple[np.ndarray, tuple[str, ...]]:

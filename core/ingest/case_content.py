@@ -36,6 +36,8 @@ def case_facts(
     CaseFacts or None
         None where nothing is told of any case.
     """
+    if table is None and not pictures:
+        return None
     known = set(cases)
     text: dict[str, str] = {}
     address: dict[str, tuple[str, ...]] = {}

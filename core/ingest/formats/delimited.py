@@ -2,13 +2,13 @@
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
-from ...annotations._kernels import scan_records
+from ...annotations._kernels import scan_lines, scan_records
 from ...errors import InputError
 from ...kernels import for_size
 from ...text import plural
@@ -19,6 +19,7 @@ from .raw_table import Dropped, RawTable
 
 _DELIMITERS = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar"}
 _SNIFFED_RECORDS = 200
+_LARGE, _SNIFFED_BYTES, _NEWLINE = 50_000, 65_536, 10
 _EXCEL_LINE = re.compile(rb"sep=([,;|\t])[ \t]*(?=[\r\n])")  # written for Excel, which takes the delimiter from it
 _COMMENT, _AFTER_QUOTE, _BLANK = 1, 2, 4
 
@@ -66,7 +67,7 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
     declared = _EXCEL_LINE.match(content)
     dialect = Dialect(declared.group(1).decode(), '"') if declared else sniff_dialect(data)
     notes.append(f"The delimiter is {_DELIMITERS[dialect.delimiter]}.")
-    records = _scan(data, dialect)
+    records, plain = _records(content, data, dialect)
 
     rows, n_columns = _rows_of_table(content, dialect, records, declared is not None, notes)
     indices = np.flatnonzero(rows)
@@ -95,8 +96,9 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
     kept, dropped = _fitting(content, records, indices, n_columns)
     if marked := int(records.marked(_COMMENT)[kept].sum()):
         notes.append(f"{plural(marked, 'row')} with # in front read as data: they have as many fields as the table.")
-    table = _parse(content, dialect, names, records, kept)
-    line = records.line[kept]
+    table = _parse(content, dialect, names, records, kept, not plain)
+    line = records.line[kept].astype(np.int64, copy=False)
+    del records, indices, kept
     if has_header:
         again = repeats_header(table, header)
         dropped += [Dropped(int(place), "the header again") for place in line[again]]
@@ -107,9 +109,9 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
 def _text(content: bytes) -> tuple[bytes, list[str]]:
     """The file in UTF-8, and what there is to say of its encoding."""
     note: str | None = ""
-    if content.strip():
+    if content and not content.isspace():
         content, note = to_utf8(content)
-    if not content.strip():
+    if not content or content.isspace():
         raise InputError("The file is empty.", "Choose a file with a header and at least one row.")
     return content, [note] if note else []
 
@@ -124,7 +126,7 @@ def _rows_of_table(
     if not sound.any():
         _refuse_markup(content)
         raise InputError("The file holds only comments or unreadable lines.", "Choose a file with rows of data.")
-    n_columns = Counter(records.fields[sound].tolist()).most_common(1)[0][0]
+    n_columns = _commonest(records.fields[sound])
     comment = records.marked(_COMMENT) & (records.fields != n_columns)
     # A comment above the header may have as many fields as the table.
     above = np.flatnonzero(rows & ~comment)
@@ -142,9 +144,9 @@ def _fitting(
     content: bytes, records: _Records, indices: np.ndarray, n_columns: int
 ) -> tuple[np.ndarray, list[Dropped]]:
     """The records that have as many fields as the table has columns, and the others with the reason."""
-    wrong_size = records.fields[indices] != n_columns
-    after_quote = records.marked(_AFTER_QUOTE)[indices]
-    bad = wrong_size | after_quote
+    bad = ((records.fields != n_columns) | records.marked(_AFTER_QUOTE))[indices]
+    if not bad.any():
+        return indices, []
     dropped = [
         Dropped(
             int(records.line[index]),
@@ -172,7 +174,7 @@ def sniff_dialect(data: np.ndarray) -> Dialect:
     best, best_score = Dialect(",", '"'), (-1.0, 0)
     head = data[: 1 << 20]
     for quote in ('"', "'"):
-        if quote == "'" and not _single_quotes_in_use(head[:65_536].tobytes()):
+        if quote == "'" and not _single_quotes_in_use(head[:_SNIFFED_BYTES].tobytes()):
             continue
         for delimiter in _DELIMITERS:
             scan = for_size(scan_records, head.size)
@@ -194,6 +196,44 @@ def _single_quotes_in_use(head: bytes) -> bool:
     lines = head.splitlines()[:_SNIFFED_RECORDS]
     quoted = [line.count(b"'") >= 2 and line.lstrip().startswith(b"'") for line in lines]
     return quoted[0] and sum(quoted) > len(lines) / 2
+
+
+def _commonest(numbers: np.ndarray) -> int:
+    """The number that occurs most; of several the one that comes first."""
+    counts = np.bincount(numbers)
+    most = np.flatnonzero(counts == counts.max())
+    return int(most[0]) if most.size == 1 else int(numbers[np.argmax(np.isin(numbers, most))])
+
+
+def _records(content: bytes, data: np.ndarray, dialect: Dialect) -> tuple[_Records, bool]:
+    """The records of a file, and whether those behind its first lines are plain lines without quotation marks.
+
+    Lines take a tenth of the time of following quotation marks; a header alone in quotation marks is common.
+    """
+    last_quote = content.rfind(dialect.quote.encode())
+    above = content.find(b"\n", last_quote) + 1 if last_quote >= 0 else 0
+    one_kind_of_end = b"\r" not in content or content.count(b"\r") == content.count(b"\r\n")
+    if above > _SNIFFED_BYTES or (last_quote >= 0 and not above) or not one_kind_of_end:
+        return _scan(data, dialect), False
+    plain = _lines(content, data, dialect, above)
+    if not above:
+        return plain, True
+    head = _scan(data[:above], dialect)
+    n_lines = content.count(b"\n", 0, above)
+    shifted = replace(plain, first=plain.first + above, last=plain.last + above, line=plain.line + n_lines)
+    columns = (np.concatenate((getattr(head, each.name), getattr(shifted, each.name))) for each in fields(_Records))
+    return _Records(*columns), True
+
+
+def _lines(content: bytes, data: np.ndarray, dialect: Dialect, above: int) -> _Records:
+    """The lines behind byte ``above`` as records; bytes and lines are counted from there."""
+    data = data[above:]
+    n = content.count(b"\n", above) + (data.size > 0 and data[-1] != _NEWLINE)
+    places = np.int32 if data.size < 1 << 31 else np.int64
+    first, last = np.empty(n, places), np.empty(n, places)
+    n_fields, flags = np.empty(n, np.int32), np.empty(n, np.uint8)
+    for_size(scan_lines, data.size)(data, ord(dialect.delimiter), first, last, n_fields, flags)
+    return _Records(first, last, np.arange(1, n + 1, dtype=places), n_fields, flags)
 
 
 def _scan(data: np.ndarray, dialect: Dialect) -> _Records:
@@ -239,23 +279,30 @@ def _refuse_markup(content: bytes) -> None:
         raise InputError("This looks like a web page or XML, not like a table.", "Save the table as CSV or Parquet.")
 
 
-def _parse(content: bytes, dialect: Dialect, names: list[str], records: _Records, kept: np.ndarray) -> pa.Table:
+def _parse(
+    content: bytes, dialect: Dialect, names: list[str], records: _Records, kept: np.ndarray, quoted: bool
+) -> pa.Table:
     if kept.size and kept[-1] - kept[0] + 1 == kept.size:
         buffer = pa.py_buffer(content).slice(int(records.first[kept[0]]), _span(records, kept))
     else:
         runs = np.split(kept, np.flatnonzero(np.diff(kept) != 1) + 1)
         pieces = (content[records.first[run[0]] : records.last[run[-1]]] for run in runs)
         buffer = pa.py_buffer(b"\n".join(pieces) + b"\n")
+    # Texts of large tables as dictionaries: a third of the memory, and the codes are what comes next.
+    text = pa.dictionary(pa.int32(), pa.string()) if kept.size > _LARGE else pa.string()
     remedy = "Nothing was read. Save the file as Parquet, or look for quotation marks and line ends inside the text."
     try:
         table = csv.read_csv(
             pa.BufferReader(buffer),
             read_options=csv.ReadOptions(column_names=names, block_size=8 << 20),
             parse_options=csv.ParseOptions(
-                delimiter=dialect.delimiter, quote_char=dialect.quote, newlines_in_values=True, ignore_empty_lines=True
+                delimiter=dialect.delimiter,
+                quote_char=dialect.quote,
+                newlines_in_values=quoted,
+                ignore_empty_lines=True,
             ),
             convert_options=csv.ConvertOptions(
-                column_types={name: pa.string() for name in names}, strings_can_be_null=False, check_utf8=False
+                column_types=dict.fromkeys(names, text), strings_can_be_null=False, check_utf8=False
             ),
         )
     except pa.ArrowInvalid as error:

@@ -84,6 +84,10 @@ def repeats_header(table: pa.Table, header: list[str]) -> np.ndarray:
     for column, name in zip(table.columns, header, strict=True):
         if not same.any():
             break
+        if pa.types.is_dictionary(column.type):
+            if not any(pc.index(chunk.dictionary, name).as_py() >= 0 for chunk in column.chunks):
+                return np.zeros(table.num_rows, bool)
+            column = column.cast(pa.string())
         same &= pc.equal(column, name).to_numpy()
     return same
 

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
 
+from ...annotations.vocabulary import one_dictionary
 from ...errors import InputError
 from ..column_mapping import guess_mapping
 from .raw_table import Dropped, RawTable, RowLocations
@@ -86,24 +87,16 @@ def as_text(table: pa.Table, progress: Callable[[float], None] | None = None) ->
 
 
 def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    if not pa.types.is_dictionary(column.type):
-        if pa.types.is_float16(column.type):  # which Arrow does not write as text
-            column = column.cast(pa.float32())
-        column = (column if column.num_chunks else pa.chunked_array([pa.array([], column.type)])).dictionary_encode()
-    column = column.unify_dictionaries()
-    if column.num_chunks == 0:
-        return pa.chunked_array([pa.array([], pa.string()).dictionary_encode()])
-    values = _values_as_text(column.chunk(0).dictionary)
-    empty = None
-    if column.null_count:  # nothing is an empty cell
+    if pa.types.is_float16(column.type):  # which Arrow does not write as text
+        column = column.cast(pa.float32())
+    encoded = one_dictionary(column)
+    codes, values = encoded.indices, _values_as_text(encoded.dictionary)
+    if codes.null_count:  # nothing is an empty cell
         empty = pc.index(values, "").as_py()
         if empty < 0:
             empty, values = len(values), pa.concat_arrays([values, pa.array([""])])
-    chunks = []
-    for chunk in column.chunks:
-        codes = chunk.indices if empty is None else pc.fill_null(chunk.indices, empty)
-        chunks.append(pa.DictionaryArray.from_arrays(codes.cast(pa.int32()), values))
-    return pa.chunked_array(chunks)
+        codes = pc.fill_null(codes, empty)
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(codes.cast(pa.int32()), values)])
 
 
 def _values_as_text(values: pa.Array) -> pa.Array:

@@ -73,3 +73,35 @@ def test_numbers_are_what_people_write_as_numbers():
 
 def test_a_decimal_comma_counts_where_it_was_found():
     np.testing.assert_array_equal(to_numbers(("1,5", "2", "1,2,3"), decimal_comma=True), [1.5, 2, np.nan])
+
+
+def test_chunks_of_one_dictionary_and_chunks_of_several_are_coded_alike():
+    """Parquet gives a dictionary for each row group; casts give one for all."""
+    values = pa.array(["b", "a", "n/a"])
+    shared = [pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), values) for codes in ([0, 1], [2, 1], [])]
+    apart = [pa.array(texts).dictionary_encode() for texts in (["b", "a"], ["n/a", "a"])]
+    for chunks in (shared, apart):
+        found = encode(pa.chunked_array(chunks, pa.dictionary(pa.int32(), pa.string())))
+        assert (found.values, found.code.tolist(), found.missing) == (("a", "b"), [1, 0, -1, 0], {"n/a": 1})
+
+
+def test_slices_of_one_dictionary_are_not_taken_for_the_same():
+    values = pa.array(["b", "a", "c"])
+    chunks = [
+        pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int32()), values[first : first + 2]) for first in (0, 1)
+    ]
+    found = encode(pa.chunked_array(chunks))
+    assert (found.values, found.code.tolist()) == (("a", "b", "c"), [1, 0, 0, 2])
+
+
+def test_a_dictionary_that_is_one_already_is_not_unified_again():
+    """To do so takes the number of chunks times the number of values: 27 times the reading of 4,000,000 rows."""
+    values = pa.array([f"v{number}" for number in range(20_000)])
+    chunk = pa.DictionaryArray.from_arrays(pa.array([0], pa.int32()), values)
+    column = pa.chunked_array([chunk] * 200)
+
+    class Watched:
+        type, num_chunks, chunks, chunk = column.type, column.num_chunks, column.chunks, column.chunk
+
+    found = encode(Watched())
+    assert found.code.tolist() == [0] * 200

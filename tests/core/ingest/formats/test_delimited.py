@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import InputError
+from core.ingest.formats import delimited
 from core.ingest.read_files import read
 
 HEADER = "case,rater,class\n"
@@ -295,3 +296,40 @@ def test_rows_kept_and_dropped_are_the_rows_of_the_file(even, ragged, blank, del
     assert report.n_kept == len(usable) - again
     assert len(report.dropped) == len(counted) - len(usable) + again
     assert all(1 < drop.line <= text.replace("\r\n", "\n").replace("\r", "\n").count("\n") for drop in report.dropped)
+
+
+_LINE = st.text(st.sampled_from("ab#, \t"), max_size=8)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(_LINE, max_size=12), st.sampled_from(["\n", "\r\n"]), st.booleans(), st.booleans())
+def test_lines_without_quotes_are_the_records_of_the_full_scan(lines, end, ends, quoted):
+    """Blank ones, comments, ragged ones, with and without an end of the last; quotes in the header or nowhere."""
+    head = '"case, or so",rater' + end if quoted else ""
+    content = (head + end.join(lines) + (end if ends else "")).encode()
+    data = np.frombuffer(content, np.uint8)
+    found, plain = delimited._records(content, data, delimited.Dialect(",", '"'))
+    whole = delimited._scan(data, delimited.Dialect(",", '"'))
+    assert plain
+    for name in ("first", "last", "line", "fields", "flags"):
+        assert getattr(found, name).tolist() == getattr(whole, name).tolist(), name
+
+
+@pytest.mark.parametrize("content", ["a,b\r1,2\r", 'a,b\n1,"2"', 'a,b\n1,2\n3,"4\n5"\n6,7\r'])
+def test_a_lone_carriage_return_and_quotes_to_the_end_are_scanned_in_full(content):
+    data = np.frombuffer(content.encode(), np.uint8)
+    assert not delimited._records(content.encode(), data, delimited.Dialect(",", '"'))[1]
+
+
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_a_large_table_is_read_as_a_small_one(quote, monkeypatch):
+    """As dictionaries, with the header again, blank lines, ragged ones and missing annotations in between."""
+    rows = [f"{case},{rater},{quote}{'xyz'[case % 3]}{quote}" for case in range(40) for rater in "abc"]
+    rows[7:7] = ["case,rater,class", "", "# a comment", "1,2", "5,a,n/a", "6,,x"]
+    content = (HEADER + "\n".join(rows) + "\n").encode()
+    small = read(content)
+    monkeypatch.setattr(delimited, "_LARGE", 0)
+    large = read(content)
+    assert text_of(large) == text_of(small)
+    assert large.report == small.report
+    assert {one.reason for one in large.report.dropped} >= {"the header again", "no rater", "no annotation ('n/a')"}
