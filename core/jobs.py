@@ -132,6 +132,15 @@ class Job:
         self.seconds = time.monotonic() - self.started
 
 
+def _cancelled(job: Job) -> Job:
+    """How a job looks to a session that cancelled it while it goes on for others."""
+    found = Job(job.title, job.key, job.cost)
+    found.token.cancel()
+    found.error, found.state = Cancelled("Cancelled. Nothing was changed."), "cancelled"
+    found._ended.set()
+    return found
+
+
 class JobBoard:
     """Runs jobs in background threads and remembers the last ones.
 
@@ -179,7 +188,8 @@ class JobBoard:
     ) -> Job:
         """The job of that key, whatever has become of it; where there is none, ``work`` is queued.
 
-        What a session cancelled stays cancelled for that session, until the same is done; for others it is queued anew.
+        What a session cancelled stays cancelled for that session, until the same is done; others who look at it
+        keep it, and for who asks later it is queued anew.
 
         Parameters
         ----------
@@ -260,10 +270,11 @@ class JobBoard:
 
     def watch(self, key: Hashable, session: str) -> None:
         """Say that a session, or a part of it (after a slash), looks at a job; one that was held goes on."""
+        name = session.partition("/")[0]
         with self._lock:
-            if (job := self._look(key)) is not None:
+            if (job := self._look(key)) is not None and name not in job.refused:
                 job.watchers.add(session)
-                self._asked(job, session.partition("/")[0])
+                self._asked(job, name)
                 self._dispatch()
 
     def leave(self, key: Hashable, session: str) -> None:
@@ -274,6 +285,7 @@ class JobBoard:
                 return
             job.watchers.discard(session)
             if job.watchers or job.finished:
+                job.sessions -= {session.partition("/")[0]} - {one.partition("/")[0] for one in job.watchers}
                 return
             del self._jobs[key]
         job.cancel()
@@ -284,7 +296,13 @@ class JobBoard:
             job = self._jobs.get(key)
             if job is None or job.finished:
                 return
-            job.refused[session] = job
+            if not any(other != session and self._is_connected(other) for other in job.sessions):
+                job.refused[session] = job
+            else:
+                job.refused[session] = _cancelled(job)
+                job.sessions.discard(session)
+                job.watchers = {one for one in job.watchers if one.partition("/")[0] != session}
+                return
         job.cancel()
 
     def again(self, key: Hashable, session: str) -> None:

@@ -439,3 +439,41 @@ def test_what_another_session_waits_for_or_asks_for_at_last_begins_at_once(order
     curve = join("curve", cost=3, later=True)
     assert curve.state == "waiting"
     assert join("curve").wait(PATIENCE) and order == ["marks", "curve"]
+
+
+def test_what_one_session_cancels_goes_on_for_others_who_look_at_it(runner, gate):
+    job = runner.join("key", "title", holding(gate, "done"), session="ada")
+    assert gate[0].wait(PATIENCE)
+    runner.watch("key", "ada")
+    assert runner.join("key", "title", None, session="bob") is job
+    runner.cancel("key", "ada")
+    mine = runner.join("key", "title", None, session="ada")
+    assert mine is not job and mine.finished and mine.state == "cancelled" and mine.token.cancelled
+    runner.watch("key", "ada")  # as a page does that draws what was cancelled
+    assert runner.join("key", "title", None, session="bob") is job and not job.token.cancelled
+    runner.again("key", "ada")
+    assert runner.join("key", "title", None, session="ada") is job
+    runner.cancel("key", "ada")
+    gate[1].set()
+    assert job.wait(PATIENCE) and job.result == "done"
+    assert runner.join("key", "title", None, session="ada") is job
+
+
+def test_the_last_who_looks_at_what_another_has_cancelled_ends_it(runner, gate):
+    job = runner.join("key", "title", holding(gate), session="ada")
+    runner.join("key", "title", None, session="bob")
+    for session in ("ada", "bob"):
+        runner.watch("key", session)
+    runner.cancel("key", "ada")
+    runner.watch("key", "ada")
+    assert not job.token.cancelled
+    runner.leave("key", "bob")
+    assert job.token.cancelled
+
+
+def test_what_only_a_closed_tab_looks_at_besides_is_cancelled(gate):
+    board = JobBoard(workers=1, is_connected=lambda session: session != "gone")
+    job = board.join("key", "title", holding(gate), session="gone")
+    board.join("key", "title", None, session="ada")
+    board.cancel("key", "ada")
+    assert job.token.cancelled
