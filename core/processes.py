@@ -185,7 +185,7 @@ class _Child:
                 )
             return False
         if code != 0 or "finished" not in self._said:
-            raise WorkerError(self._said.get("error") or _what_happened(code, self._last_words()))
+            raise WorkerError(self._said.get("error") or what_happened(code, self._last_words()))
         return True
 
     def signal(self, name: str) -> None:
@@ -240,29 +240,28 @@ def _folder_with(work: Work) -> Path:
     return folder
 
 
-def full_disk_words(what: str, error: OSError) -> str:
-    """What to tell when ``what`` could not be written to the temporary folder."""
+def full_disk_words(what: str, error: OSError, folder: Path | None = None) -> str:
+    """What to tell when ``what`` could not be written to a folder, by default the temporary one."""
     full = error.errno in (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
     remedy = "Free some space there" if full else "Look whether it can be written to"
-    return (
-        f"{what} could not be written to {tempfile.gettempdir()}: {error.strerror or error}. {remedy} and start again."
-    )
+    where, why = folder or tempfile.gettempdir(), error.strerror or error
+    return f"{what} could not be written to {where}: {why}. {remedy} and start again."
 
 
-def environment() -> dict[str, str]:
-    """The environment of a child: this package first, and one thread in each of its libraries."""
+def environment(*, one_thread: bool = True) -> dict[str, str]:
+    """The environment of a child: this package first, and ``one_thread`` in each of its libraries."""
     environment = dict(os.environ)
     paths = [str(_ROOT), *filter(None, [environment.get("PYTHONPATH")])]
     environment["PYTHONPATH"] = os.pathsep.join(paths)
-    # One thread for each child: the children are the parallel work.
-    for library in ("OMP", "MKL", "OPENBLAS"):
+    for library in ("OMP", "MKL", "OPENBLAS") if one_thread else ():
         environment[f"{library}_NUM_THREADS"] = "1"
     environment["PYTHONIOENCODING"] = "utf-8"  # as what they say is read
     environment["MPLBACKEND"] = "Agg"  # a library of the sampler imports matplotlib
     return environment
 
 
-def _what_happened(code: int, last_words: str) -> str:
+def what_happened(code: int, last_words: str) -> str:
+    """What to tell of a child that ended with ``code`` where it should not have."""
     if code == -9:
         return (
             "The process that does the work was killed before it had finished, most often because memory ran out. "

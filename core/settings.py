@@ -27,6 +27,8 @@ class Settings:
         Largest size of the results that a server holds in memory, in MiB (``PLURALITY_MEMORY_MB``).
     results_mb : int
         Largest size of the results on disk, in MiB (``PLURALITY_RESULTS_MB``); those used longest ago go first.
+    workers : int
+        Processes in which a server does heavy work (``PLURALITY_WORKERS``); 0 for threads of its own.
     max_model_cells : int
         Largest number of parameters or class probabilities of a rater model (``PLURALITY_MAX_MODEL_CELLS``).
     database_url : str
@@ -48,6 +50,7 @@ class Settings:
     max_upload_mb: int = 1024
     memory_mb: int = 512
     results_mb: int = 2048
+    workers: int = max(1, min(2, (os.cpu_count() or 1) - 1))
     max_model_cells: int = 50_000_000
     database_url: str = field(default="", repr=False)
     database_owner_url: str = field(default="", repr=False)
@@ -81,6 +84,7 @@ def current_settings() -> Settings:
         max_upload_mb=_positive("PLURALITY_MAX_UPLOAD_MB", Settings.__dataclass_fields__["max_upload_mb"].default),
         results_mb=_positive("PLURALITY_RESULTS_MB", Settings.__dataclass_fields__["results_mb"].default),
         memory_mb=_positive("PLURALITY_MEMORY_MB", Settings.__dataclass_fields__["memory_mb"].default),
+        workers=_positive("PLURALITY_WORKERS", Settings.__dataclass_fields__["workers"].default, least=0),
         max_model_cells=_positive(
             "PLURALITY_MAX_MODEL_CELLS", Settings.__dataclass_fields__["max_model_cells"].default
         ),
@@ -92,12 +96,12 @@ def current_settings() -> Settings:
     )
 
 
-def _positive(variable: str, default: Any) -> int:
+def _positive(variable: str, default: Any, least: int = 1) -> int:
     text = os.environ.get(variable)
     if not text:
         return default
-    if not text.isdecimal() or int(text) == 0:
-        raise InputError(f"{variable} is {text!r}.", "Set it to a positive whole number or leave it unset.")
+    if not text.isdecimal() or int(text) < least:
+        raise InputError(f"{variable} is {text!r}.", f"Set it to a whole number, at least {least}, or leave it unset.")
     return int(text)
 
 

@@ -28,6 +28,7 @@ rows = {
     "Folder of compiled kernels (NUMBA_CACHE_DIR)": os.environ["NUMBA_CACHE_DIR"],
     "Largest file (PLURALITY_MAX_UPLOAD_MB)": f"{settings.max_upload_mb:,} MB",
     "Largest model (PLURALITY_MAX_MODEL_CELLS)": f"{settings.max_model_cells:,} numbers",
+    "Processes for heavy work, at most (PLURALITY_WORKERS)": f"{settings.workers:,}",
     "Results on disk, at most (PLURALITY_RESULTS_MB)": f"{settings.results_mb:,} MB",
     "Results in memory, at most (PLURALITY_MEMORY_MB)": f"{settings.memory_mb:,} MB",
     "Processors": str(os.cpu_count()),

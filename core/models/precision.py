@@ -19,6 +19,7 @@ from .tempering import tempered_posterior
 Method = Literal["observed information", "case bootstrap"]
 MOST_PARAMETERS = 600
 MOST_KEPT = 20_000_000
+N_REPLICATES = 200
 _SMOOTHED = (
     "Pseudo-annotations of the smoothing count as evidence here: the intervals of raters with few annotations who are "
     "unlike the pool hold less often than they say."
@@ -32,7 +33,7 @@ def precision_of(
     *,
     method: Method | None = None,
     level: float = 0.95,
-    n_replicates: int = 200,
+    n_replicates: int = N_REPLICATES,
     seed: int = 0,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,

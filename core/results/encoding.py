@@ -33,8 +33,8 @@ class NotStorableError(PluralityError):
     """A result holds something that is not written."""
 
 
-def to_bytes(result: Any, dataset: Dataset) -> bytes:
-    """A result of the dataset, written.
+def to_bytes(result: Any, dataset: Dataset, *, compress: bool = True) -> bytes:
+    """A result of the dataset, written; ``compress`` is for what is kept.
 
     Raises
     ------
@@ -43,8 +43,8 @@ def to_bytes(result: Any, dataset: Dataset) -> bytes:
     """
     writing = _Writing(dataset)
     tree = writing.tree(result)
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+    buffer, how = io.BytesIO(), zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
+    with zipfile.ZipFile(buffer, "w", how, compresslevel=1) as archive:
         archive.writestr(_TREE, json.dumps(tree, ensure_ascii=False, separators=(",", ":")))
         for number, array in enumerate(writing.arrays):
             with archive.open(f"{number}.npy", "w", force_zip64=True) as place:
@@ -89,7 +89,7 @@ class _Writing:
         if kind is not None:
             return {kind: [self.tree(one) for one in value]}
         if isinstance(value, tuple) and hasattr(value, "_fields"):
-            return {"named": [_name_of(type(value)), [self.tree(one) for one in value]]}
+            return {"named": [name_of(type(value)), [self.tree(one) for one in value]]}
         if isinstance(value, Method):
             return {"method": [value.family, value.name]}
         if is_dataclass(value) and not isinstance(value, type):
@@ -107,16 +107,24 @@ class _Writing:
 
     def _instance(self, value: Any) -> Any:
         has = {one.name: self.tree(getattr(value, one.name)) for one in fields(value)}
-        return {"is": _name_of(type(value)), "has": has}
+        return {"is": name_of(type(value)), "has": has}
 
 
-def _name_of(kind: type) -> str:
+def name_of(kind: Any) -> str:
+    """A class or a function of this package by its module and name.
+
+    Raises
+    ------
+    NotStorableError
+        It is of another package.
+    """
     if not kind.__module__.startswith(f"{_PACKAGE}."):
         raise NotStorableError(f"{kind.__name__} of {kind.__module__} is not written.")
     return f"{kind.__module__.removeprefix(_PACKAGE)}:{kind.__qualname__}"
 
 
-def _kind_of(name: str) -> Any:
+def kind_of(name: str) -> Any:
+    """The class or function of that name."""
     module, _, path = name.partition(":")
     kind: Any = import_module(module, _PACKAGE)
     for part in path.split("."):
@@ -148,7 +156,7 @@ class _Reading:
             np.place(found, np.ones(shape, bool), list(self.value(listed)))
             return found
         if kind == "named":
-            named = _kind_of(inner[0])
+            named = kind_of(inner[0])
             if not (isinstance(named, type) and issubclass(named, tuple) and hasattr(named, "_fields")):
                 raise TypeError(f"{named} is no named tuple")
             return named(*map(self.value, inner[1]))
@@ -169,7 +177,7 @@ class _Reading:
         return self._arrays[number]
 
     def _instance(self, tree: dict[str, Any]) -> Any:
-        kind = _kind_of(tree["is"])
+        kind = kind_of(tree["is"])
         if not is_dataclass(kind) or not isinstance(kind, type):
             raise TypeError(f"{kind} is no dataclass")
         if {one.name for one in fields(kind)} != tree["has"].keys():

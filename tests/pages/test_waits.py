@@ -10,8 +10,10 @@ from core import library
 from core.evaluation.sweep_table import reliability_sweep
 from core.jobs import Job, JobBoard
 from core.plausibility.dirichlet import DirichletCounts
+from core.results.encoding import NotStorableError
+from pages.shared.cache import datasets as cached
 from pages.shared.cache.datasets import jobs
-from pages.shared.kit import job_progress
+from pages.shared.kit import expected, job_progress
 from tests.pages.opened import APP, kept, words
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
@@ -129,3 +131,61 @@ def test_home_has_one_cancel_for_all_that_it_computes():
 def test_elsewhere_each_job_has_its_own_cancel():
     app = framed("cases", f"{ROWS}40,0,x\n").run()  # others than those that were cancelled
     assert len(cancels(app)) == 1 and cancels(app) != ["cancel-home"]
+
+
+class Pool:
+    """Stands in for workers: notes what it is asked for."""
+
+    def __init__(self, error=None):
+        self.asked, self.error = [], error
+
+    def call(self, function, dataset, *arguments, **options):
+        self.asked.append((function, sorted(options)))
+        if self.error:
+            raise self.error
+        return "by a worker"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "error", "found", "n_asked"),
+    [(0.9, None, 3, 0), (1.0, None, "by a worker", 1), (9.0, NotStorableError("a plug-in"), 3, 1)],
+)
+def test_heavy_work_is_done_by_workers_and_here_what_is_light_or_cannot_be_sent(
+    monkeypatch, seconds, error, found, n_asked
+):
+    pool, told = Pool(error), []
+    monkeypatch.setattr(cached, "workers", lambda: pool)
+
+    def work(*arguments, token, progress):
+        progress(0.5)
+        return sum(arguments)
+
+    assert cached.run(Job("sum"), work, None, 1, 2, seconds=seconds, progress=told.append) == found
+    assert pool.asked == [(work, ["progress", "token"])] * n_asked
+    assert told == ([0.5] if found == 3 else [])
+
+
+def test_pages_send_what_takes_long_to_workers_and_nothing_else(monkeypatch):
+    """The curve of held-out readers of rankings, which is drawn; what 12 cases need is computed here."""
+    sent = []
+
+    class Here(Pool):
+        def call(self, function, dataset, *arguments, **options):
+            sent.append(function.__name__)
+            return function(*arguments, **options)
+
+    monkeypatch.setattr(cached, "workers", Here)
+    monkeypatch.setattr(expected, "_HELD_OUT", 1.0)
+    rows = "case,rater,rank,class\n" + "".join(f"{n // 2},{'ab'[n % 2]},1,{'xyz'[n % 3]}\n" for n in range(24))
+    app = AppTest.from_file(APP, default_timeout=300)
+    app.session_state["data"] = kept(rows, "workers")
+    app.run()
+    app.switch_page("pages/cases.py").run()
+    for job in jobs().unfinished():
+        assert job.wait(60)
+    assert sent == ["held_out_curve"]
+
+
+def test_without_a_server_there_are_no_workers():
+    app = AppTest.from_string("from pages.shared.cache import datasets\nassert datasets.workers() is None").run()
+    assert not app.exception

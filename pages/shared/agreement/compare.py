@@ -17,7 +17,7 @@ from core.methods import method_named
 from core.text import markdown, number, plural, with_interval
 from pages.shared.cache import agreement as cached_agreement
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import columns, job_progress, selection, state, widgets
+from pages.shared.kit import columns, expected, job_progress, selection, state, widgets
 
 _BUYS = 500
 _REPLICATES = 1000
@@ -90,8 +90,14 @@ def _side_by_side(whole: Dataset, first: Selection, second: Selection, names: tu
     found = job_progress.result_of(
         (sides[0].content_digest, "compare", sides[1].content_digest, _REPLICATES, _SEED),
         "Comparing two selections",
-        lambda job: compare(
-            *(side.coded for side in sides), n_replicates=_REPLICATES, seed=_SEED, token=job.token, progress=job.report
+        lambda job: cached.run(
+            job,
+            compare,
+            sides[0].coded,
+            *(side.coded for side in sides),
+            n_replicates=_REPLICATES,
+            seed=_SEED,
+            seconds=sum(expected.of_resamples(side, _REPLICATES) for side in sides),
         ),
     )
     if found is None:
@@ -138,7 +144,15 @@ def _bootstrapped(view: Dataset) -> BootstrapResult | None:
     return job_progress.result_of(
         (view.content_digest, "bootstrap", _REPLICATES, _SEED),
         "Bootstrap",
-        lambda job: bootstrap(view.coded, n_replicates=_REPLICATES, seed=_SEED, token=job.token, progress=job.report),
+        lambda job: cached.run(
+            job,
+            bootstrap,
+            view.coded,
+            view.coded,
+            n_replicates=_REPLICATES,
+            seed=_SEED,
+            seconds=expected.of_resamples(view, _REPLICATES),
+        ),
         of=view,
     )
 

@@ -4,14 +4,16 @@ Data are passed with a leading underscore: Streamlit would hash only a sample of
 unseen.
 """
 
+import atexit
 import gc
 import hashlib
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
@@ -28,9 +30,12 @@ from core.ingest import samples
 from core.ingest.case_facts import joined
 from core.ingest.read_files import Reading
 from core.jobs import Job, JobBoard
+from core.results.disk import running_folder
+from core.results.encoding import NotStorableError
 from core.results.memory import Remembered, size_of
 from core.settings import MEGABYTE, current_settings
 from core.version import __version__, code_digest
+from core.workers import WorkerPool
 from pages.shared.cache.remembered import of_content, owner, remembered, results
 
 if TYPE_CHECKING:
@@ -39,6 +44,7 @@ if TYPE_CHECKING:
 
 MOST_WIDE_CELLS = 2_000_000
 LANES = {"pages": 1, "opening": 2, "samplers": 3}  # how heavy the work of each is
+WORTH_A_PROCESS = 1.0  # seconds of work
 _WARM_UP_DELAY = 1.0
 
 
@@ -98,6 +104,41 @@ def registry() -> Registry:
 def jobs() -> JobBoard:
     """The long work of this server."""
     return JobBoard(is_connected=_is_connected)
+
+
+@st.cache_resource(show_spinner=False)
+def workers() -> WorkerPool | None:
+    """The processes of heavy work; None where there is no server, as in a test, and where the settings want none."""
+    most = current_settings().workers
+    if not most or not runtime.exists() or type(runtime.get_instance()) is not runtime.Runtime:  # a test has another
+        return None
+    pool = WorkerPool(most, lambda: running_folder() / "work")
+    atexit.register(pool.close)  # before the folder goes
+    return pool
+
+
+def run(job: Job, function: Callable[..., Any], dataset: Dataset, *arguments: Any, seconds: float, **options: Any):
+    """What a function of `core` gives for a job: by a process of its own where it is heavy, so that pages stay quick.
+
+    Parameters
+    ----------
+    job : Job
+        Whose token and progress the function is given.
+    function : callable
+    dataset : Dataset
+        Its data, by coded raters; it stands among the arguments as well.
+    *arguments, **options
+        Of the function; ``progress`` takes the place of the job's own.
+    seconds : float
+        What it is expected to take.
+    """
+    told = {"token": job.token, "progress": job.report} | options
+    pool = workers() if seconds >= WORTH_A_PROCESS else None
+    if pool is not None:
+        preparation().wait()
+        with suppress(NotStorableError):  # a method of another package: here then
+            return pool.call(function, dataset, *arguments, **told)
+    return function(*arguments, **told)
 
 
 def _is_connected(session: str) -> bool:
@@ -238,6 +279,8 @@ def forget(digest: str) -> None:
     gone = results().forget(digest)
     for name in [name for name in jobs().all_keys() if isinstance(name, tuple) and name[0] in gone]:
         jobs().remove(name)
+    if (pool := workers()) is not None:
+        pool.forget(gone)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
@@ -373,10 +416,11 @@ def job(
     return jobs().join(name, title, _storing(work, of, (*key[1:], code_digest()), owner()), **who)
 
 
-def parts(dataset: Dataset, model, **asked) -> Callable[[float, Job, tuple[float, float]], "SweepPart"]:
+def parts(dataset: Dataset, model, seconds: float, **asked) -> Callable[[float, Job, tuple[float, float]], "SweepPart"]:
     """What gives the part of a sweep at one reliability: found where anybody drew it before, drawn and kept where not.
 
     It is called with the reliability, the job that asks, and where the part's progress begins and how much it is.
+    ``seconds`` is what the whole sweep is expected to take.
     """
     from core.evaluation.sweep_table import sweep_part
 
@@ -387,12 +431,15 @@ def parts(dataset: Dataset, model, **asked) -> Callable[[float, Job, tuple[float
         if (known := results().look(dataset, what, address)) is not None:
             return known.result
         started = time.monotonic()
-        found = sweep_part(
+        found = run(
+            job,
+            sweep_part,
+            dataset.coded,
             model,
             dataset.coded,
             reliability,
             **asked,
-            token=job.token,
+            seconds=seconds,
             progress=lambda done: job.report(share[0] + share[1] * done),
         )
         results().put(dataset, what, found, address, time.monotonic() - started)

@@ -10,7 +10,7 @@ from core.certainty.top_sets import CertaintyResult
 from core.evaluation.sweep_table import SweepTable
 from core.methods import any_of
 from core.models.catalogue import em_model
-from core.models.precision import MOST_PARAMETERS, precision_of
+from core.models.precision import MOST_PARAMETERS, N_REPLICATES, precision_of
 from core.plausibility.protocol import PlausibilityModel
 from core.raters.flags import FALSE_ALARMS
 from core.raters.monitoring import RaterTable, default_request, monitor
@@ -18,7 +18,7 @@ from core.raters.to_act_on import ToActOn, raters_to_act_on
 from pages.shared.cache import agreement as cached_agreement
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import home as cached_home
-from pages.shared.kit import job_progress, opening, plausibility_models, predictions
+from pages.shared.kit import expected, job_progress, opening, plausibility_models, predictions
 from pages.shared.kit import sweep as sweeps
 
 SEED = 0
@@ -98,7 +98,8 @@ def raters(views: Views) -> tuple[RaterTable, ToActOn] | None:
         return None
 
     def work(job):
-        table = monitor(view.coded, false_alarms=FALSE_ALARMS, seed=SEED, token=job.token, progress=job.report)
+        options = {"false_alarms": FALSE_ALARMS, "seed": SEED, "seconds": expected.of_monitoring(view)}
+        table = cached.run(job, monitor, view.coded, view.coded, **options)
         return table, raters_to_act_on(table, token=job.token)
 
     return job_progress.result_of(
@@ -126,7 +127,10 @@ def prevalence(views: Views) -> tuple[tuple[cached_home.Share, ...], str]:
         cached.preparation().wait(("models",))
         model = em_model(default_request(view))
         fit = model.fit(view.coded, token=job.token)
-        spread = precision_of(model, view.coded, fit, seed=SEED, token=job.token, progress=job.report).prevalence
+        seconds = expected.of_fits(view, N_REPLICATES)
+        spread = cached.run(
+            job, precision_of, view.coded, model, view.coded, fit, seed=SEED, seconds=seconds
+        ).prevalence
         rows = zip(fit.prevalence.tolist(), spread.low.tolist(), spread.high.tolist(), strict=True)
         return tuple(rows), fit.converged
 

@@ -15,7 +15,7 @@ from core.plausibility.gaussian import GaussianScores
 from core.plausibility.plackett_luce.gibbs import PlackettLuce
 from core.plausibility.protocol import PlausibilityModel
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import trusted_raters
+from pages.shared.kit import expected, trusted_raters
 
 SEED = 0
 LANE = "opening"
@@ -23,6 +23,7 @@ READERS = "Held-out readers"
 MOST_ANNOTATIONS = 1_000_000
 MOST_TRUTH_CASES = 5_000
 MOST_READ_CASES = 3_000  # minutes of one core, in the background
+_OF_TRUTH = 4e-3  # seconds of a case with gold
 MOST_TRUSTED_CASES = 500  # a model with a trust in each rater draws chains for it
 Judged = tuple[Choice, dict[str, GoldMeasures]]
 
@@ -37,7 +38,7 @@ def choice_job(view: Dataset) -> Job | None:
 
     def work(job: Job) -> Judged:
         cached.preparation().wait(("models",))  # compiling here too would take twice as long
-        found = choose(view.coded, seed=SEED, token=job.token, progress=job.report)
+        found = cached.run(job, choose, view.coded, view.coded, seed=SEED, seconds=expected.of_choice(view))
         return found, _by_gold(view.coded, found)
 
     key = (view.content_digest, "choose", SEED)
@@ -113,7 +114,8 @@ def readers_job(dataset: Dataset, model: PlausibilityModel) -> Job | None:
 
 def readers_work(dataset: Dataset, model: PlausibilityModel):
     """What computes it."""
-    return lambda job: held_out_curve(dataset.coded, model, seed=SEED, token=job.token, progress=job.report)
+    seconds = expected.of_readers(dataset, model)
+    return lambda job: cached.run(job, held_out_curve, dataset.coded, dataset.coded, model, seed=SEED, seconds=seconds)
 
 
 def at_work(dataset: Dataset, model: PlausibilityModel, view: Dataset) -> list[Job]:
@@ -142,7 +144,9 @@ def truth_job(dataset: Dataset, model: PlausibilityModel) -> Job | None:
     return cached.job(
         key,
         "Certainty against gold",
-        lambda job: truth_curve(dataset.coded, known, seed=SEED, token=job.token, progress=job.report),
+        lambda job: cached.run(
+            job, truth_curve, dataset.coded, dataset.coded, known, seed=SEED, seconds=_OF_TRUTH * n_gold
+        ),
         LANE,
         dataset,
         later=True,

@@ -10,7 +10,7 @@ from core.methods import AS_IS, Method, Option, can_use, method_named
 from core.methods import offered as methods_offered
 from core.plausibility.protocol import PlausibilityModel
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import job_progress, widgets
+from pages.shared.kit import expected, job_progress, widgets
 
 N_DRAWS = 1000
 SEED = 0
@@ -117,14 +117,16 @@ def certainty_job(view: Dataset, model: PlausibilityModel, reliability: float) -
 
 def _certainty_work(view: Dataset, model: PlausibilityModel, reliability: float):
     def work(job: Job) -> CertaintyResult:
-        return annotation_certainty(
+        return cached.run(
+            job,
+            annotation_certainty,
+            view.coded,
             model,
             view.coded,
             reliability=reliability,
             n_draws=N_DRAWS,
             seed=SEED,
-            token=job.token,
-            progress=job.report,
+            seconds=expected.of_draws(view, model),
         )
 
     return work

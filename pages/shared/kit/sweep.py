@@ -5,7 +5,7 @@ from core.evaluation.sweep_table import SweepTable, joined, reliability_sweep, s
 from core.jobs import Job
 from core.reducers.top_draws import can_keep
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import job_progress, plausibility_models, predictions
+from pages.shared.kit import expected, job_progress, plausibility_models, predictions
 
 TITLE = "Sweep over reliabilities"
 
@@ -42,13 +42,14 @@ def _key_and_work(view: Dataset, model, reliabilities: tuple[float, ...], classi
     asked = {
         "n_draws": plausibility_models.N_DRAWS, "max_top": predictions.TOP, "seed": plausibility_models.SEED
     }  # fmt: skip
-    part_of = cached.parts(view, model, **asked)
+    seconds = expected.of_draws(view, model, len(reliabilities))
+    part_of = cached.parts(view, model, seconds, **asked)
 
     def work(job: Job) -> SweepTable:
         how = {**asked, "token": job.token}
         if not can_keep(view.n_cases, plausibility_models.N_DRAWS, predictions.TOP):
-            told = {"classifiers": classifiers, "progress": job.report}
-            return reliability_sweep(model, view.coded, reliabilities, **told, **how)
+            told = {"classifiers": classifiers, "seconds": seconds}
+            return cached.run(job, reliability_sweep, view.coded, model, view.coded, reliabilities, **told, **asked)
         n = len(reliabilities)
         tables: list[SweepTable] = []
         for place, value in enumerate(reliabilities):

@@ -10,7 +10,7 @@ from core.plausibility.plackett_luce.rater_trust import RaterTrust
 from core.plausibility.protocol import PlausibilityModel
 from core.text import markdown, plural
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import job_progress, plausibility_models
+from pages.shared.kit import expected, job_progress, plausibility_models
 
 TITLE = "Trust in each rater"
 
@@ -106,13 +106,16 @@ def _key(view: Dataset, model: PlausibilityModel) -> tuple:
 
 def _work(view: Dataset, model: PlausibilityModel):
     def work(job: Job) -> RaterTrust:
-        return model.fit(
+        return cached.run(
+            job,
+            type(model).fit,
+            view.coded,
+            model,
             view.coded,
             reliability=model.default_reliability,
             n_draws=plausibility_models.N_DRAWS,
             seed=plausibility_models.SEED,
-            token=job.token,
-            progress=job.report,
+            seconds=expected.LONG,
         ).raters
 
     return work

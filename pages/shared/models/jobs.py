@@ -9,10 +9,10 @@ from core.annotations.rater_codes import with_codes
 from core.figures.labels import NOT_CONVERGED
 from core.jobs import Job
 from core.models.catalogue import Fitted, Request, em_model, fit_request
-from core.models.precision import precision_of
+from core.models.precision import N_REPLICATES, precision_of
 from core.text import markdown
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import job_progress
+from pages.shared.kit import expected, job_progress
 
 MOST_LISTED = 6
 _PART = "/models"
@@ -61,7 +61,8 @@ class _Queue:
         content = self.view.coded
 
         def work(job: Job) -> Fitted:
-            return fit_request(request, content, token=job.token, progress=job.report)
+            seconds = 0.0 if request.way == "nuts" else expected.of_fits(content)  # chains have children of their own
+            return cached.run(job, fit_request, content, request, content, seconds=seconds)
 
         job = cached.job(key, title, work, self.lane, self.view)
         self.keys.append(key)
@@ -128,7 +129,15 @@ def with_precision(shown: Fitted) -> Fitted:
     found = job_progress.result_of(
         (shown.dataset.content_digest, "precision", shown.request, start),
         f"Intervals of {shown.title}",
-        lambda job: precision_of(model, content.dataset, content.fit, token=job.token, progress=job.report),
+        lambda job: cached.run(
+            job,
+            precision_of,
+            shown.dataset.coded,
+            model,
+            content.dataset,
+            content.fit,
+            seconds=expected.of_fits(shown.dataset, N_REPLICATES),
+        ),
         of=shown.dataset,
     )
     return shown if found is None else replace(shown, fit=replace(shown.fit, uncertainty=found))
@@ -142,7 +151,16 @@ def restarted(shown: Fitted, n_restarts: int):
     return job_progress.result_of(
         (shown.dataset.content_digest, "restarts", shown.request, n_restarts),
         f"{n_restarts} restarts",
-        lambda job: model.restarts(content.dataset, content.fit, n_restarts, token=job.token, progress=job.report),
+        lambda job: cached.run(
+            job,
+            type(model).restarts,
+            shown.dataset.coded,
+            model,
+            content.dataset,
+            content.fit,
+            n_restarts,
+            seconds=expected.of_fits(shown.dataset, n_restarts),
+        ),
         of=shown.dataset,
     )
 

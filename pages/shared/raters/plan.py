@@ -11,7 +11,8 @@ from core.models.gold import gold_cases
 from core.models.gold_measures import GoldMeasures, gold_measures
 from core.raters.planning import Forecast, Goal, forecast
 from core.text import markdown, number, plural, shorten, with_interval
-from pages.shared.kit import job_progress, widgets
+from pages.shared.cache import datasets as cached
+from pages.shared.kit import expected, job_progress, widgets
 
 SEED = 0
 N_WORLDS = 100
@@ -69,7 +70,7 @@ def _planned(content: Dataset, goal: Goal, policy: str, budget: int, job: Job) -
     """The forecast, and where there is gold what it says of the model by which worlds are simulated."""
     fit = DawidSkene().fit(content, token=job.token)
     asked = {"policy": policy, "budget": budget, "n_worlds": N_WORLDS, "seed": SEED}
-    planned = forecast(content, fit, goal, **asked, token=job.token, progress=job.report)
+    planned = cached.run(job, forecast, content, content, fit, goal, **asked, seconds=expected.LONG)
     return planned, gold_measures(content, fit, seed=SEED) if len(gold_cases(content)) else None
 
 

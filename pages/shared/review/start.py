@@ -23,7 +23,7 @@ from core.review.states import STATES, CaseReview
 from core.review.store import ReviewStore
 from core.text import markdown, plural, shorten
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import job_progress, plausibility_models, predictions, widgets
+from pages.shared.kit import expected, job_progress, plausibility_models, predictions, widgets
 
 QUEUES = {
     "certainty": "Lowest certainty first",
@@ -290,9 +290,10 @@ def _queue(name: str, dataset: Dataset, model, reliability: float) -> worklist.Q
         found = job_progress.result_of(
             plausibility_models.job_key(view, model, "next opinion", reliability),
             "Gain from one more opinion",
-            lambda job: next_opinion(
-                model, view.coded, reliability=reliability, n_draws=plausibility_models.N_DRAWS,
-                seed=plausibility_models.SEED, token=job.token, progress=job.report,
+            lambda job: cached.run(
+                job, next_opinion, view.coded, model, view.coded, reliability=reliability,
+                n_draws=plausibility_models.N_DRAWS, seed=plausibility_models.SEED,
+                seconds=expected.of_draws(view, model, 2),
             ),
             of=view,
         )  # fmt: skip
@@ -309,9 +310,10 @@ def _queue(name: str, dataset: Dataset, model, reliability: float) -> worklist.Q
         risk = job_progress.result_of(
             plausibility_models.job_key(view, model, "risk", reliability),
             "Risk of all cases",
-            lambda job: expected_risk(
-                model, view.coded, reliability=reliability, n_draws=plausibility_models.N_DRAWS,
-                seed=plausibility_models.SEED, token=job.token, progress=job.report,
+            lambda job: cached.run(
+                job, expected_risk, view.coded, model, view.coded, reliability=reliability,
+                n_draws=plausibility_models.N_DRAWS, seed=plausibility_models.SEED,
+                seconds=expected.of_draws(view, model),
             ),
             of=view,
         )  # fmt: skip

@@ -1,0 +1,167 @@
+"""Heavy work in processes that last: the same numbers, cancelled in time, and nothing left behind."""
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.agreement.bootstrap import bootstrap
+from core.certainty.held_out_readers import held_out_curve
+from core.certainty.top_sets import annotation_certainty
+from core.chunks import CancelToken
+from core.errors import Cancelled, InputError, NotApplicableError
+from core.evaluation.sweep_table import sweep_part
+from core.ingest.read_files import read
+from core.jobs import JobBoard
+from core.models.choose import choose
+from core.plausibility.dirichlet import DirichletCounts
+from core.plausibility.plackett_luce.gibbs import PlackettLuce
+from core.processes import WorkerError
+from core.results.encoding import NotStorableError, to_bytes
+from core.workers import WorkerPool
+
+ROWS = "case,rater,rank,class\n" + "".join(
+    f"{case},{'ab'[r % 2]}{r},{rank},{'xyzw'[(case + rank + (case * r % 7 == 1)) % 4]}\n"
+    for case in range(20)
+    for r in range(3)
+    for rank in (1, 2)
+)
+LONG = {"reliability": 1.0, "n_draws": 20_000_000}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("work")
+
+
+@pytest.fixture(scope="module")
+def pool(folder):
+    pool = WorkerPool(1, lambda: folder)
+    yield pool
+    pool.close()
+
+
+@pytest.fixture(scope="module")
+def rankings():
+    return read(ROWS.encode()).dataset.coded
+
+
+@pytest.fixture(scope="module")
+def classes(rankings):
+    return rankings.as_classes()[0].coded
+
+
+def test_what_a_worker_computes_is_the_same_to_the_bit(pool, rankings, classes):
+    asked = [
+        (held_out_curve, rankings, (rankings, PlackettLuce(), (1.0, 2.0)), {"n_draws": 40}),
+        (sweep_part, rankings, (PlackettLuce(), rankings, 1.5), {"n_draws": 50}),
+        (choose, classes, (classes,), {"seed": 3}),
+        (bootstrap, classes, (classes,), {"n_replicates": 50}),
+    ]
+    for function, data, arguments, options in asked:
+        here = function(*arguments, **options)
+        assert to_bytes(pool.call(function, data, *arguments, **options), data) == to_bytes(here, data), function
+    assert len(pool.workers()) == 1
+
+
+def test_progress_is_told_and_the_errors_of_a_function_are_its_own(pool, rankings, classes):
+    told = []
+    pool.call(held_out_curve, rankings, rankings, PlackettLuce(), (1.0, 2.0, 3.0), n_draws=4_000, progress=told.append)
+    assert told and all(0 < share <= 1 for share in told) and told == sorted(told)
+    with pytest.raises(InputError, match="1 reliabilities were given") as found:
+        pool.call(held_out_curve, rankings, rankings, PlackettLuce(), (1.0,))
+    assert found.value.remedy == "Give at least two different ones."
+    alone = classes.select(raters=[classes.raters[0]]).coded
+    with pytest.raises(NotApplicableError):
+        pool.call(held_out_curve, alone, alone, DirichletCounts())
+
+
+def test_what_is_no_function_of_this_package_is_refused_before_it_is_sent(pool, rankings):
+    with pytest.raises(NotStorableError):
+        pool.call(np.sum, rankings, rankings)
+    with pytest.raises(NotStorableError):
+        pool.call(held_out_curve, rankings, rankings, threading.Lock())
+
+
+def begun(pool, data, token, ended):
+    """A call that takes an hour, in a thread; returns when the worker has it."""
+
+    def run():
+        try:
+            pool.call(annotation_certainty, data, PlackettLuce(), data, **LONG, token=token)
+        except Exception as error:
+            ended.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    while not any(worker.calls for worker in pool._workers):
+        time.sleep(0.01)
+    return thread
+
+
+def test_a_cancelled_call_ends_within_a_second_and_leaves_no_file(pool, folder, rankings):
+    token, ended = CancelToken(), []
+    thread = begun(pool, rankings, token, ended)
+    asked = time.monotonic()
+    token.cancel()
+    thread.join(10)
+    assert time.monotonic() - asked < 1.0 and isinstance(ended[0], Cancelled)
+    assert not [path for path in folder.iterdir() if path.suffix in (".call", ".result")]
+    assert pool.call(bootstrap, rankings.as_classes()[0].coded, rankings.as_classes()[0].coded, n_replicates=9)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_a_worker_that_is_killed_is_an_error_with_words_and_the_next_call_has_another(pool, rankings, classes):
+    ended = []
+    thread = begun(pool, rankings, CancelToken(), ended)
+    os.kill(pool.workers()[0], signal.SIGKILL)
+    thread.join(10)
+    assert isinstance(ended[0], WorkerError) and "killed before it had finished" in str(ended[0])
+    assert pool.call(bootstrap, classes, classes, n_replicates=9)
+
+
+def alive(process):
+    state = Path(f"/proc/{process}/stat")
+    return state.exists() and state.read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes")
+def test_what_nobody_looks_at_ends_its_process_and_begins_again_when_somebody_does(pool, rankings):
+    here = {"ada"}
+    board = JobBoard(workers=1, is_connected=here.__contains__, unseen=0.0, given_up=60.0)
+
+    def work(job):
+        return pool.call(annotation_certainty, rankings, PlackettLuce(), rankings, **LONG, token=job.token)
+
+    job = board.join("key", "long", work, session="ada")
+    until(lambda: any(worker.calls for worker in pool._workers))
+    process = pool.workers()[0]
+    here.clear()
+    board.beat()
+    until(lambda: job.state == "held")
+    until(lambda: not alive(process))
+    here.add("ada")
+    board.beat()
+    until(lambda: pool.workers() and pool.workers()[0] != process)
+    job.cancel()
+    assert job.wait(2.0) and job.state == "cancelled"
+
+
+def until(what):
+    deadline = time.monotonic() + 20
+    while not what():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_worker_without_work_ends_and_forgotten_data_are_erased(folder, classes):
+    pool = WorkerPool(1, lambda: folder / "other", idle=0.05)
+    pool.call(bootstrap, classes, classes, n_replicates=9)
+    until(lambda: not pool.workers())
+    until(lambda: [path.suffix for path in (folder / "other").iterdir()] == [".data"])
+    pool.forget([classes.digest])
+    assert not list((folder / "other").iterdir())
