@@ -48,8 +48,8 @@ GLOSSARY: dict[str, Term] = {
     ),
     "rater models": Term(
         "Each assumes something else about raters and cases; those that fit the data badly are told apart by checks.",
-        "Latent-class models with the true class summed out: by EM (one-coin, class-conditional, Dawid-Skene, t-a-p), "
-        "or as posteriors (Dawid-Skene, hierarchical, the eighteen difficulty models of Han et al.).",
+        "Latent-class models with the true class summed out: by EM (one-coin, class-conditional, Dawid-Skene, t-a-p, "
+        "GLAD), or as posteriors (Dawid-Skene, hierarchical, the eighteen difficulty models of Han et al.).",
     ),
     "held-out score": Term(
         "How well a model predicts an annotation that it has not seen, from the others of the case. It needs "

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from ..annotations.dataset import Dataset
-from ..errors import NotApplicableError
+from ..errors import InputError, NotApplicableError
 from ..models.choose import Choice, Standing
 from ..models.choose import choose as choose_model
 from ..models.result import RaterModelFit
@@ -79,10 +79,10 @@ def _beta_by_gold(dataset: Dataset, found: Choice, seed: int) -> dict:
     from ..models.gold_measures import beta_by_gold
 
     fit = found.best.fit
-    if fit is None or fit.method != "em":
+    if fit is None:
         return {}
     try:
         by_gold = beta_by_gold(dataset, fit, seed=seed)
-    except NotApplicableError:
+    except (NotApplicableError, InputError):  # too few gold cases; or the model takes no β afterwards
         return {}
     return {"beta_by_gold": {"beta": by_gold.beta, "log_loss": by_gold.log_loss, "n": by_gold.n}}

@@ -65,7 +65,8 @@ class Standing(Result):
         if self.candidate.reference:
             return request(self.candidate.name)
         shown: dict[str, Any] = {"beta": self.beta, "doubt": self.doubt}
-        if "em" in self.candidate.ways:
+        taken = {option.name for option in self.candidate.options}
+        if {"repeats", "use_gold"} <= taken:
             return request(self.candidate.name, repeats=repeats, use_gold=use_gold, **shown)
         if use_gold:
             raise NotApplicableError(
@@ -163,7 +164,8 @@ def choose(
     repeats : {"independent", "first", "refuse"}
         What further annotations of a rater on the same case count as.
     difficulty : bool
-        With two classes also the difficulty models AB and ABC at their modes, after the others.
+        Also the models with case difficulty, after the others: AB and ABC at their modes with two classes, GLAD and the
+        nominal model with more.
     cases : bool
         Hold out whole cases too.
     token, progress
@@ -205,12 +207,19 @@ def _candidates(dataset: Dataset, difficulty: bool) -> list[Method]:
 def _standing(data: HeldOutData, dataset, candidate: Method, repeats, cases, token, progress) -> Standing:
     plain = Standing(candidate, candidate.parameters_of(dataset))
     try:
-        if "em" in candidate.ways or candidate.variant is None:
+        if "em" in candidate.ways:
             asked = plain.request(repeats)
-            model = em_model(asked)
             fit = fit_request(asked, dataset, token=token).fit
-            held = held_out(data, model, cases=cases, token=token, progress=progress)
+            held = held_out(data, em_model(asked), cases=cases, token=token, progress=progress)
             beta, doubt = truth_beta(held.beta), truth_doubt(held.beta)
+            fit = tempered(fit, dataset, beta, token, doubt=doubt)
+        elif candidate.variant is None:
+            asked = plain.request(repeats)
+            model = candidate.make(**dict(asked.options))
+            fit = fit_request(asked, dataset, token=token).fit
+            held = model.held_out(data, token=token, progress=progress)
+            beta = truth_beta(held.beta, case_effect=model.has_case_effect(fit))
+            doubt = truth_doubt(held.beta)
             fit = tempered(fit, dataset, beta, token, doubt=doubt)
         else:
             tag = candidate.variant.value

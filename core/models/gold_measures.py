@@ -150,7 +150,7 @@ def _resampled(means: np.ndarray, gap: np.ndarray, place: np.ndarray, seed: int)
 
 
 def beta_by_gold(dataset: Dataset, fit: RaterModelFit, *, seed: int = 0, token: CancelToken | None = None) -> GoldBeta:
-    """The β of `BETAS` that gold classes prefer for a fit by expectation-maximisation, cross-validated by case.
+    """The β of `BETAS` that gold classes prefer for a fit that takes one (`tempered`), cross-validated by case.
 
     Parameters
     ----------

@@ -15,6 +15,7 @@ import numpy as np
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
 from ..errors import InputError
+from ..methods import methods
 from .design import Design, design
 from .em import Point, expect
 from .result import RaterModelFit
@@ -68,7 +69,7 @@ def tempered(
     Parameters
     ----------
     fit : RaterModelFit
-        By expectation-maximisation, of ``dataset``.
+        Of ``dataset``, by expectation-maximisation or by a model that tempers its own fits.
     dataset : Dataset
     beta : float
         What an annotation counts for, above 0 and at most 1.
@@ -79,14 +80,18 @@ def tempered(
     Raises
     ------
     InputError
-        β is not above 0 and at most 1; the fit is of other cases or raters, or is not by expectation-maximisation.
+        β is not above 0 and at most 1; the fit is of other cases or raters, or takes no β here.
     """
     check_beta(beta)
     check_doubt(doubt)
-    if fit.method != "em":
+    method = methods("rater model").get(fit.model) if fit.method == "map" else None
+    own = None if method is None else getattr(method.make(), "tempered", None)
+    if fit.method != "em" and own is None:
         raise InputError(f"{fit.model} by {fit.method} takes no β.", "Use a fit by expectation-maximisation.")
     if fit.cases != dataset.cases or fit.raters != dataset.raters or fit.classes != dataset.classes:
         raise InputError(f"The fit of {fit.model} is of other data.", "Fit this dataset.")
+    if own is not None:
+        return own(fit, dataset, beta=beta, doubt=doubt, token=token)
     data = design(fit.model, dataset, fit.settings["use_gold"], fit.settings["repeats"])
     old = (*dependence_note(data.dataset, fit.beta), *doubt_note(fit.settings.get("doubt", 0.0)))
     return replace(

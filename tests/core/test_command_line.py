@@ -178,7 +178,7 @@ def test_options_may_stand_before_the_file(answer):
 
 
 @pytest.mark.parametrize(
-    "model", ["one-coin", "class-conditional", "tap", "hierarchical", "bayesian-dawid-skene", "difficulty"]
+    "model", ["one-coin", "class-conditional", "tap", "hierarchical", "bayesian-dawid-skene", "difficulty", "glad"]
 )
 def test_every_model_is_fitted_by_its_quickest_method(answer, model):
     arguments = ("--positive", "2") if model == "difficulty" else ()

@@ -138,6 +138,10 @@ def _judged() -> dict[str, Command]:
         found[f"fit dawid-skene-empirical {sample}"] = Command(line, "iterative")
         found[f"raters {sample}"] = Command(("raters", sample), "iterative", drawn=True)
         found[f"choose {sample}"] = Command(("choose", sample), "iterative", drawn=True)
+    for model in ("glad", "nominal-difficulty"):
+        for sample in ("skin", "anaesthesia"):
+            line = ("fit", model, sample, "--cases-out", "{out}")
+            found[f"fit {model} {sample}"] = Command(line, "iterative")
     found["fit auto anaesthesia"] = Command(("fit", "auto", "anaesthesia"), "iterative", drawn=True)
     line = ("machine", "anaesthesia", "--machine", "observer 5", "--epsilon", "0.1")
     found["machine anaesthesia"] = Command(line, "closed", drawn=True)
