@@ -1,4 +1,4 @@
-"""What belongs to a dataset beside its annotations: predictions of classifiers, named selections, and what was chosen.
+"""What belongs to a dataset beside its annotations: predictions, named selections, machines, and what was chosen.
 
 It lies on disk under the address of the dataset: of kept data and samples for good, of others while the server runs.
 So it is there in every tab, after a reload, and for whoever is sent the address.
@@ -8,13 +8,14 @@ import hashlib
 import json
 import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from .errors import InputError
 from .ingest.samples import SAMPLES
 from .library import is_kept
+from .machines.marks import Machine
 from .results.disk import discard, running_folder, write_whole
 from .settings import current_settings
 
@@ -89,6 +90,26 @@ def add_selection(address: str, name: str, text: str) -> None:
         The selection as it stands in an address.
     """
     _change(address, lambda told, _: told.setdefault("selections", {}).__setitem__(name, text))
+
+
+def machines_of(address: str) -> tuple[Machine, ...]:
+    """Raters who are marked as machines."""
+    told = _read(address).get("machines", {})
+    return tuple(Machine.from_dict(name, said) for name, said in told.items()) if isinstance(told, dict) else ()
+
+
+def mark_machines(address: str, machines: Iterable[Machine]) -> None:
+    """Say who are the machines, all of them; nothing is written where it is known.
+
+    Parameters
+    ----------
+    address : str
+        Of the dataset.
+    machines : iterable of Machine
+    """
+    marked = {machine.name: machine.to_dict() for machine in machines}
+    if marked != {machine.name: machine.to_dict() for machine in machines_of(address)}:
+        _change(address, lambda told, _: told.__setitem__("machines", marked))
 
 
 def chosen_for(address: str) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from pages.shared.kit import (
 def _request(reading, model, reliability: float, sweep: tuple[float, ...], threshold: float | None) -> ReportRequest:
     dataset = reading.dataset
     view = as_taken(plausibility_models.method(model.name), dataset, threshold)[0]
-    chosen, whole = state.selection(), state.whole()
+    chosen, whole = state.counted(), state.whole()
     return ReportRequest(
         dataset=dataset,
         source=st.session_state["data"] if _is_sample() else whole.dataset.name,

@@ -7,6 +7,8 @@ from ..models.difficulty.model import METHODS as DIFFICULTY
 from ..models.rater_methods import DAWID_SKENE_1979
 from ..version import __version__
 
+ALTERNATIVE_TEST = "Calderon, Reichart & Dror, The Alternative Annotator Test, ACL 2025, arXiv:2501.10970"
+SURVEY_EQUIVALENCE = "Resnick, Kong, Schoenebeck & Weninger, Survey equivalence (2021), arXiv:2106.01254"
 _LOO = "Vehtari, Gelman & Gabry, Statistics and Computing 27 (2017), 1413-1432"
 
 SENTENCES = {
@@ -15,6 +17,12 @@ SENTENCES = {
         "coefficients with 95 % intervals from linearised variances over cases; Krippendorff's α over cases with two "
         "annotations or more.",
         (GWET, SPA_SOURCE, *KRIPPENDORFF.sources),
+    ),
+    "machines": (
+        "Machines were compared with each rater by the alternative annotator test, one-sided t-tests with the "
+        "Benjamini-Yekutieli procedure over raters, and expressed in readers by survey equivalence; intervals come "
+        "from resampling cases.",
+        (ALTERNATIVE_TEST, SURVEY_EQUIVALENCE),
     ),
     "rater models": (
         "Rater models with the true class of each case summed out were fitted by expectation-maximisation from the "

@@ -20,6 +20,7 @@ PAGES = (
     "agreement?data=skin",
     "models?data=anaesthesia",
     "raters?data=anaesthesia",
+    "ai_rater?data=anaesthesia",
     "cases?data=skin&story=4",
     "review?data=skin",
     "reliability?data=skin",

@@ -55,7 +55,7 @@ PAGE_LAYERS = (
     ("pages",),
     ("shell",),
     ("review",),
-    ("agreement", "cases", "home", "models", "raters", "reliability", "upload"),
+    ("agreement", "ai_rater", "cases", "home", "models", "raters", "reliability", "upload"),
     ("kit",),
     ("cache",),
 )

@@ -13,7 +13,19 @@ from core.ingest.samples import SAMPLES
 from tests.pages.opened import PATIENCE, done, kept, labels_of, not_smoothed, opened, settle, words
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
-PAGES = ("home", "upload", "agreement", "models", "raters", "cases", "review", "reliability", "report", "settings")
+PAGES = (
+    "home",
+    "upload",
+    "agreement",
+    "models",
+    "raters",
+    "ai_rater",
+    "cases",
+    "review",
+    "reliability",
+    "report",
+    "settings",
+)
 
 # Settings that hold the open tab of a page.
 TABS = {

@@ -81,7 +81,8 @@ def _offered(whole: Dataset) -> dict[str, Selection]:
 
 def _side_by_side(whole: Dataset, first: Selection, second: Selection, names: tuple[str, str], threshold) -> None:
     try:
-        sides = [cached.class_view(cached.selected(whole, one), threshold)[0] for one in (first, second)]
+        people = [state.counted(one) for one in (first, second)]
+        sides = [cached.class_view(cached.selected(whole, one), threshold)[0] for one in people]
     except PluralityError as error:
         st.error(markdown(error), icon=":material/error:")
         return

@@ -21,6 +21,7 @@ def pages() -> dict[str, list]:
             st.Page("pages/agreement.py", title="Agreement", icon=":material/handshake:"),
             st.Page("pages/models.py", title="Models", icon=":material/network_node:"),
             st.Page("pages/raters.py", title="Raters", icon=":material/groups:"),
+            st.Page("pages/ai_rater.py", title="AI as a rater", icon=":material/smart_toy:"),
         ],
         "Cases": [
             st.Page("pages/cases.py", title="Cases", icon=":material/view_list:"),

@@ -9,6 +9,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core import library
 from core.annotations.dataset import Dataset
+from core.annotations.named_selection import Selection
 from core.ingest.samples import SAMPLES
 from core.report.methods import methods_text
 from core.version import __version__
@@ -18,7 +19,9 @@ _PAGES = "_settings_of_pages"
 _COMPLETE = frozenset(sample.name for sample in SAMPLES)
 
 
-def show(dataset: Dataset, parts: list[str], command: str, settings: dict, key: str) -> None:
+def show(
+    dataset: Dataset, parts: list[str], command: str, settings: dict, key: str, chosen: Selection | None = None
+) -> None:
     """A popover beside a result.
 
     Parameters
@@ -32,8 +35,10 @@ def show(dataset: Dataset, parts: list[str], command: str, settings: dict, key: 
     settings : dict
         What else was chosen.
     key : str
+    chosen : Selection, optional
+        What counts, where that is not what counts on other pages.
     """
-    chosen = state.selection()
+    chosen = state.counted() if chosen is None else chosen
     more = f" --select {quote(chosen.to_text())}" if not chosen.everything else ""
     threshold = st.session_state.get("threshold")
     if dataset.kind == "score" and threshold is not None:
@@ -59,7 +64,7 @@ def of_data() -> dict:
     reading = state.current()
     if reading is None:
         return {"version": __version__}
-    chosen = state.selection()
+    chosen = state.counted()
     found = {
         "data": _source(),
         "name": reading.dataset.name,

@@ -41,6 +41,28 @@ def line() -> None:
         st.button("Clear filters", type="tertiary", on_click=state.choose, args=(Selection(),), key="select_all")
 
 
+def machines_line() -> None:
+    """That machines are left out, or count, too, with a way to the other."""
+    whole = state.whole()
+    marked = belongings.machines_of(st.session_state["data"]) if whole is not None else ()
+    n = sum(machine.name in set(cached.open_dataset(st.session_state["data"]).dataset.raters) for machine in marked)
+    if not n:
+        return
+    out = bool(state.machines_left_out())
+    if not out and not st.session_state.get(state.COUNTED):
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        raters = plural(n, "rater who is a machine", "raters who are machines")
+        said = f"{raters} left out" if out else f"{raters} counted like people"
+        st.markdown(f":material/smart_toy: {said}", width="content")
+        label = "Count them, too" if out else "Leave them out"
+        st.button(label, type="tertiary", on_click=_count_machines, args=(out,), key="count_machines")
+
+
+def _count_machines(count: bool) -> None:
+    st.session_state[state.COUNTED] = count
+
+
 def named() -> dict[str, Selection]:
     """Selections of the dataset in use that were given a name; everything stands first."""
     kept = belongings.selections_of(st.session_state["data"]) if "data" in st.session_state else {}

@@ -14,10 +14,12 @@ from core import belongings
 from core.annotations.named_selection import Selection
 from core.errors import PluralityError
 from core.ingest.read_files import Reading
+from core.machines.marks import Machine
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import presentation
 
 _WRITTEN = "_address_written"
+COUNTED = "machines_count"
 _CHOSEN = ("model", "reliability")
 _PARTS = ("data", "select", "case", "model", "reliability", "story", "presenting")
 
@@ -55,7 +57,7 @@ def write_address() -> None:
 
 def use(address: str) -> None:
     """Change to another dataset, by its digest or the name of a sample."""
-    for name in ("select", "case", "threshold", "find", "model", "reliability"):
+    for name in ("select", "case", "threshold", "find", "model", "reliability", COUNTED):
         st.session_state.pop(name, None)
     st.session_state["data"] = address
     _take_chosen(address, {})
@@ -92,9 +94,54 @@ def choose(chosen: Selection) -> None:
     st.session_state["select"] = chosen.to_text() or None
 
 
+def machines_left_out() -> tuple[str, ...]:
+    """Raters who are marked as machines and count for nothing; none where the user counts them, too."""
+    reading = _opened()
+    if reading is None or st.session_state.get(COUNTED):
+        return ()
+    marked = {machine.name for machine in belongings.machines_of(st.session_state["data"])}
+    found = tuple(name for name in reading.dataset.raters if name in marked)
+    return found if len(found) < reading.dataset.n_raters else ()
+
+
+def counted(chosen: Selection | None = None) -> Selection:
+    """What counts on all pages: a selection, the one in force where not given, without machines that are left out."""
+    chosen, out = selection() if chosen is None else chosen, set(machines_left_out())
+    if not out:
+        return chosen
+    of = chosen.raters if chosen.raters is not None else _opened().dataset.raters
+    left = tuple(name for name in of if name not in out)
+    return replace(chosen, raters=left) if left else chosen
+
+
+def selected_with_machines() -> Selection:
+    """What is selected, with all machines whatever raters are selected."""
+    chosen = selection()
+    if chosen.raters is None:
+        return chosen
+    marked = [machine.name for machine in belongings.machines_of(st.session_state["data"])]
+    return replace(chosen, raters=tuple(dict.fromkeys((*chosen.raters, *marked))))
+
+
+def with_machines() -> tuple[Reading, tuple[Machine, ...]] | None:
+    """The selected annotations with those of the machines, and the machines by the names on screen."""
+    reading = _opened()
+    if reading is None:
+        return None
+    marked = {machine.name: machine for machine in belongings.machines_of(st.session_state["data"])}
+    chosen = selected_with_machines()
+    try:
+        dataset = reading.dataset if chosen.everything else cached.selected(reading.dataset, chosen)
+    except PluralityError:
+        dataset = reading.dataset
+    shown = presentation.veiled(replace(reading, dataset=dataset))
+    pairs = zip(dataset.raters, shown.dataset.raters, strict=True)
+    return shown, tuple(replace(marked[name], name=veil) for name, veil in pairs if name in marked)
+
+
 def current() -> Reading | None:
-    """The dataset in use with only the selected annotations; None where there is none."""
-    reading, chosen = _opened(), selection()
+    """The dataset in use with only the annotations that count; None where there is none."""
+    reading, chosen = _opened(), counted()
     if reading is None or chosen.everything:
         return presentation.veiled(reading)
     try:

@@ -82,6 +82,7 @@ def begin(desk: Desk, dataset: Dataset, model, reliability: float) -> None:
     """What waits for this reviewer, sessions to go on with, and a new one."""
     reviews = desk.store.cases(dataset.digest)
     _asked(desk, reviews)
+    _proposed(desk, dataset)
     _earlier(desk)
     widgets.heading("A new session", "review queue")
     left, right = st.columns([4, 2], vertical_alignment="bottom", gap="medium")
@@ -165,6 +166,17 @@ def _asked(desk: Desk, reviews: Mapping[str, CaseReview]) -> None:
         elif queued:
             words = f"{plural(len(queued), 'case')} in arbitration, without an opinion of yours."
             _waits(words, desk, queued, {"Decide": ARBITRATION, "Read them blind first": BLIND_FIRST})
+
+
+def _proposed(desk: Desk, dataset: Dataset) -> None:
+    """Cases that another page has put forward."""
+    data, title, cases = st.session_state.get("review_proposed", (None, "", ()))
+    if data != st.session_state["data"]:
+        return
+    known = set(dataset.cases)
+    queued = [Queued(case_id, title) for case_id in cases if case_id in known]
+    if queued:
+        _waits(f"{plural(len(queued), 'case')}: {markdown(title)}.", desk, queued, {"Start with these": title})
 
 
 def _waits(words: str, desk: Desk, queued: list[Queued], ways: dict[str, str], first: str = "primary") -> None:

@@ -70,6 +70,8 @@ def run(page, name: str) -> None:
     try:
         story.prepare(name)
         selection.line()
+        if name != "ai_rater":
+            selection.machines_line()
         if presentation.on() and name not in presentation.PAGES:
             st.info("This page is for work and is not shown in a presentation.", icon=":material/slideshow:")
         else:

@@ -1,0 +1,203 @@
+"""Figures of machines among the raters: against each person, over ε, beside people, and in readers."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from ..machines.alternative_test import CURVE, PASSES, MachineStanding
+from ..machines.worth import Worth
+from ..text import plotly, shorten
+from .theme import Theme, Trace, error_bars, figure_of, filled_band, level, rows, scatter, upright, with_opacity
+
+MOST_ROWS = 60
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "pentagon")
+
+
+def against_raters(standings: Sequence[MachineStanding], epsilon: float, theme: Theme, title: str) -> go.Figure:
+    """ρ of each machine against each person with its interval; hollow where the machine does not hold its own.
+
+    Parameters
+    ----------
+    standings : sequence of MachineStanding
+    epsilon : float
+    theme : Theme
+    title : str
+    """
+    names = list(dict.fromkeys(one.rater for standing in standings for one in standing.raters))[:MOST_ROWS]
+    data: list[Trace] = []
+    for number, standing in enumerate(standings):
+        colour, symbol = theme.classes[number % len(theme.classes)], _SYMBOLS[number % len(_SYMBOLS)]
+        shown = [one for one in standing.raters if one.rater in names]
+        if not shown:
+            continue
+        shift = 0.5 * ((number + 0.5) / len(standings) - 0.5)
+        rho = np.array([one.rho for one in shown])
+        low, high = (np.array([getattr(one, end) for one in shown]) for end in ("rho_low", "rho_high"))
+        data.append(
+            scatter(
+                x=rho,
+                y=[names.index(one.rater) + shift for one in shown],
+                mode="markers",
+                name=plotly(shorten(standing.machine, 24)),
+                marker={
+                    "color": colour,
+                    "size": 9,
+                    "symbol": [symbol if one.rejected else f"{symbol}-open" for one in shown],
+                },
+                error_x=error_bars(high - rho, rho - low, with_opacity(colour, 0.6), 1.4, 2),
+                customdata=[[plotly(one.rater), one.n, f"{one.p:.3g}"] for one in shown],
+                hovertemplate="%{customdata[0]}: ρ %{x:.2f}, %{customdata[1]} cases, p %{customdata[2]}<extra></extra>",
+            )
+        )
+    each = max(22, 9 * len(standings))
+    return figure_of(
+        theme,
+        data,
+        title,
+        140 + each * max(3, len(names)),
+        xaxis={"title": "ρ: share of cases on which the machine is as near to the others, or nearer", "range": [0, 1]},
+        yaxis=rows([plotly(shorten(name, 24)) for name in names], theme),
+        shapes=[upright(0.5, {"color": theme.quiet, "dash": "dot", "width": 1.2})],
+        legend_below=True,
+    )
+
+
+def over_epsilon(standings: Sequence[MachineStanding], epsilon: float, theme: Theme, title: str) -> go.Figure:
+    """Winning rate of each machine against ε, with the line from which it passes and the ε in use.
+
+    Parameters
+    ----------
+    standings : sequence of MachineStanding
+    epsilon : float
+    theme : Theme
+    title : str
+    """
+    data: list[Trace] = []
+    for number, standing in enumerate(standings):
+        if standing.curve.size:
+            data.append(
+                scatter(
+                    x=CURVE,
+                    y=standing.curve,
+                    mode="lines",
+                    name=plotly(shorten(standing.machine, 24)),
+                    line={
+                        "color": theme.classes[number % len(theme.classes)],
+                        "dash": _DASHES[number % len(_DASHES)],
+                        "width": 2,
+                        "shape": "hv",
+                    },
+                    hovertemplate="ε %{x:.2f}: ω %{y:.2f}<extra></extra>",
+                )
+            )
+    quiet = {"color": theme.quiet, "dash": "dot", "width": 1.2}
+    return figure_of(
+        theme,
+        data,
+        title,
+        340,
+        xaxis={"title": "ε, what a rater costs more than the machine", "range": [0, 0.5]},
+        yaxis={"title": "winning rate ω", "range": [-0.03, 1.03]},
+        shapes=[level(PASSES, quiet), upright(epsilon, quiet)],
+        legend_below=True,
+    )
+
+
+def beside_people(
+    machines: Sequence[MachineStanding], people: Sequence[MachineStanding], theme: Theme, title: str
+) -> go.Figure:
+    """ρ of machines and of every person through the same test, the largest on top.
+
+    Parameters
+    ----------
+    machines, people : sequence of MachineStanding
+    theme : Theme
+    title : str
+    """
+    known = [(one, True) for one in machines if one.rho is not None]
+    known += [(one, False) for one in people if one.rho is not None]
+    known = sorted(known, key=lambda pair: -(pair[0].rho or 0.0))[:MOST_ROWS]
+    data: list[Trace] = []
+    for is_machine, name, colour, symbol in (
+        (False, "raters", theme.accent, "circle"),
+        (True, "machines", theme.mean, "diamond"),
+    ):
+        places = [place for place, (_, which) in enumerate(known) if which == is_machine]
+        shown = [known[place][0] for place in places]
+        rho = np.array([one.rho for one in shown], float)
+        low = np.array([one.rho_low for one in shown], float)
+        high = np.array([one.rho_high for one in shown], float)
+        data.append(
+            scatter(
+                x=rho,
+                y=places,
+                mode="markers",
+                name=name,
+                marker={
+                    "color": colour,
+                    "size": 10,
+                    "symbol": [symbol if one.passes else f"{symbol}-open" for one in shown],
+                },
+                error_x=error_bars(high - rho, rho - low, with_opacity(colour, 0.6), 1.5, 3),
+                customdata=[[plotly(one.machine), f"{one.n_rejected} of {len(one.raters)}"] for one in shown],
+                hovertemplate="%{customdata[0]}: ρ %{x:.2f}, holds against %{customdata[1]}<extra></extra>",
+            )
+        )
+    return figure_of(
+        theme,
+        data,
+        title,
+        140 + 24 * max(3, len(known)),
+        xaxis={"title": "average advantage ρ (hollow: does not pass)", "range": [0, 1]},
+        yaxis=rows([plotly(shorten(one.machine, 24)) for one, _ in known], theme),
+        legend_below=True,
+    )
+
+
+def worth_in_readers(found: Sequence[Worth], theme: Theme, title: str) -> go.Figure:
+    """What panels of 0, 1, … people foretell of one more, with a band, and the machines as level lines.
+
+    Parameters
+    ----------
+    found : sequence of Worth
+        Of one score and on the same cases.
+    theme : Theme
+    title : str
+    """
+    first = found[0]
+    k = np.arange(first.k_max + 1)
+    data: list[Trace] = [
+        filled_band(k, first.panel_low, first.panel_high, with_opacity(theme.accent, 0.18)),
+        scatter(
+            x=k,
+            y=first.panel,
+            mode="lines+markers",
+            name="panel of people",
+            line={"color": theme.accent, "width": 2.5},
+            hovertemplate="%{x} people: %{y:.3f}<extra></extra>",
+        ),
+    ]
+    for number, one in enumerate(found):
+        colour = theme.classes[number % len(theme.classes)]
+        data.append(
+            scatter(
+                x=[0, first.k_max],
+                y=[one.value, one.value],
+                mode="lines",
+                name=plotly(shorten(one.machine, 24)),
+                line={"color": colour, "dash": _DASHES[1 + number % (len(_DASHES) - 1)], "width": 2},
+                hovertemplate=f"{plotly(one.machine)}: %{{y:.3f}}, worth {plotly(one.words())}<extra></extra>",
+            )
+        )
+    words = {"agreement": "agreement with one more reader", "log": "log score", "squared": "− squared distance"}
+    return figure_of(
+        theme,
+        data,
+        title,
+        340,
+        xaxis={"title": "people in the panel", "dtick": 1},
+        yaxis={"title": words[first.score]},
+        legend_below=True,
+    )

@@ -1,0 +1,202 @@
+"""Where a machine differs from a panel that is decided, case by case, by class and by the panel's certainty."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from ..agreement.intervals import wilson
+from ..annotations.dataset import Dataset
+from ..certainty.first_place import exact_first_place
+from ..errors import NotApplicableError
+from ..plausibility.dirichlet import DirichletCounts
+from ..result_base import Columns, Result
+from .alternative_test import first_of_each
+
+DECIDED = 0.80
+QUARTILES = ("least certain quarter", "second", "third", "most certain quarter")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Group(Result):
+    """A machine on some of the cases.
+
+    Attributes
+    ----------
+    value : str
+        The panel's class, the group of the cases, or the quartile of certainty.
+    n : int
+        Cases.
+    agrees, low, high : float
+        Share of them on which the machine gives the class that leads the panel, with Wilson's interval.
+    people : float
+        Mean share of the people of those cases who give it: what a person reaches.
+    """
+
+    value: str
+    n: int
+    agrees: float
+    low: float
+    high: float
+    people: float
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Differences(Result):
+    """Where a machine differs from a panel; arrays over the cases with the machine and two people or more.
+
+    Attributes
+    ----------
+    machine : str
+    classes : tuple of str
+    cases : tuple of str
+    said, panel : ndarray of int32
+        The class of the machine, and the one that leads the panel.
+    certainty : ndarray
+        P(that class is the most plausible) by the people alone.
+    n_people : ndarray of int64
+    level : float
+        Certainty from which the panel is decided.
+    reliability : float
+    by_class, by_quartile, by_group : tuple of Group
+        The first of decided cases, the others of all. Quartiles are of the certainty.
+    """
+
+    machine: str
+    classes: tuple[str, ...]
+    cases: tuple[str, ...]
+    said: np.ndarray
+    panel: np.ndarray
+    certainty: np.ndarray
+    n_people: np.ndarray
+    level: float
+    reliability: float
+    by_class: tuple[Group, ...]
+    by_quartile: tuple[Group, ...]
+    by_group: tuple[Group, ...]
+
+    TABLES = ("cases",)
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        order = self.order()
+        return {
+            "case": [self.cases[place] for place in order],
+            "machine": [self.classes[code] for code in self.said[order]],
+            "panel": [self.classes[code] for code in self.panel[order]],
+            "certainty": self.certainty[order],
+            "people": self.n_people[order],
+        }
+
+    @property
+    def decided(self) -> np.ndarray:
+        """Cases whose panel is decided, bool."""
+        return self.certainty >= self.level
+
+    @property
+    def n_decided(self) -> int:
+        """How many."""
+        return int(self.decided.sum())
+
+    def order(self) -> np.ndarray:
+        """Decided cases on which the machine gives another class, the most certain first."""
+        differ = np.flatnonzero(self.decided & (self.said != self.panel))
+        return differ[np.argsort(-self.certainty[differ], kind="stable")]
+
+
+def differences_from_panel(
+    dataset: Dataset,
+    machine: str,
+    people: tuple[str, ...],
+    *,
+    reliability: float = 1.0,
+    level: float = DECIDED,
+) -> Differences:
+    """A machine against the people of each case, under Dirichlet counts of their annotations.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of classes, or of rankings, which count by their single first class.
+    machine : str
+    people : tuple of str
+    reliability : float
+        γ, the trust in the raters.
+    level : float
+        Certainty from which the panel is decided.
+
+    Raises
+    ------
+    NotApplicableError
+        The annotations are scores, or no case has the machine and two people.
+    """
+    if dataset.kind == "score":
+        raise NotApplicableError("Scores have no class that a panel could be decided on.")
+    dataset = dataset.as_classes()[0]
+    first = first_of_each(dataset)
+    codes = {name: place for place, name in enumerate(dataset.raters)}
+    human = first[np.isin(dataset.rater[first], [codes[name] for name in people])]
+    mine = first[dataset.rater[first] == codes[machine]]
+    counts = np.zeros((dataset.n_cases, dataset.n_classes), np.int64)
+    np.add.at(counts, (dataset.case_of_annotation[human], dataset.answer[human]), 1)
+    said = np.full(dataset.n_cases, -1, np.int32)
+    said[dataset.case_of_annotation[mine]] = dataset.answer[mine]
+    kept = np.flatnonzero((counts.sum(axis=1) >= 2) & (said >= 0))
+    if not kept.size:
+        raise NotApplicableError(f"No case of {machine!r} has two people.")
+    counts, said = counts[kept], said[kept]
+    lead, certainty = _leads(counts, dataset.classes, reliability)
+    groups = None if dataset.case_group is None else [dataset.case_group[case] for case in kept]
+    same, share = said == lead, counts[np.arange(len(kept)), lead] / counts.sum(axis=1)
+    decided = certainty >= level
+    of_class = [dataset.classes[code] if sure else "" for code, sure in zip(lead, decided, strict=True)]
+    return Differences(
+        machine,
+        dataset.classes,
+        tuple(dataset.cases[case] for case in kept),
+        said,
+        lead,
+        certainty,
+        counts.sum(axis=1),
+        level,
+        reliability,
+        _groups(of_class, same, share, dataset.classes),
+        _groups(_quartile_of(certainty), same, share, QUARTILES),
+        () if groups is None else _groups(groups, same, share, tuple(sorted(set(groups)))),
+    )
+
+
+def _leads(counts: np.ndarray, classes: tuple[str, ...], reliability: float) -> tuple[np.ndarray, np.ndarray]:
+    """The class that leads each case and P(it is the most plausible), once for each distinct vector of counts."""
+    vectors, which = np.unique(counts, axis=0, return_inverse=True)
+    lead, certainty = np.empty(len(vectors), np.int32), np.empty(len(vectors))
+    model = DirichletCounts()
+    for place, vector in enumerate(vectors):
+        answer = np.repeat(np.arange(len(classes)), vector)
+        rows = np.arange(answer.size)
+        names = [str(n) for n in rows]
+        one = Dataset.from_classes("case", ["case"], names, classes, np.zeros(answer.size, np.int32), rows, answer)
+        found = exact_first_place(model, one, 0, reliability)
+        assert found is not None
+        named, chance = found
+        best = int(chance[:-1].argmax())
+        lead[place], certainty[place] = named[best], chance[best]
+    return lead[which.ravel()], certainty[which.ravel()]
+
+
+def _quartile_of(certainty: np.ndarray) -> list[str]:
+    """Cases of equal certainty stand in one quartile, so that the order of the cases decides nothing."""
+    cuts = np.quantile(certainty, [0.25, 0.5, 0.75])
+    return [QUARTILES[int(np.searchsorted(cuts, value, side="left"))] for value in certainty]
+
+
+def _groups(value: list[str], same: np.ndarray, share: np.ndarray, names: tuple[str, ...]) -> tuple[Group, ...]:
+    of = np.array(value, dtype=object)
+    z = float(ndtri(0.975))
+    found = []
+    for name in names:
+        here = of == name
+        n = int(here.sum())
+        if n and name:
+            low, high = wilson(float(same[here].mean()), n, z)
+            found.append(Group(name, n, float(same[here].mean()), low, high, float(share[here].mean())))
+    return tuple(found)

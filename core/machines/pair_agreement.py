@@ -1,0 +1,103 @@
+"""Agreement of people with each other beside that of each machine with them, on the same cases."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..annotations.dataset import Dataset
+from ..result_base import Result
+from .alternative_test import check_numbers, first_of_each
+from .annotation_scores import AnnotationScore, Score
+
+_CELLS = 1 << 22
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PairAgreement(Result):
+    """How near people are to each other and a machine to them, as means over cases of means over pairs.
+
+    Attributes
+    ----------
+    machine : str
+    n_cases : int
+        Cases with the machine and two people or more.
+    people, people_low, people_high : float or None
+        Pairs of people; None without such a case.
+    machine_people, machine_low, machine_high : float or None
+        Pairs of the machine and a person.
+    difference, low, high : float or None
+        The second less the first; interval by resampling cases, both on the same resamples.
+    """
+
+    machine: str
+    n_cases: int
+    people: float | None = None
+    people_low: float | None = None
+    people_high: float | None = None
+    machine_people: float | None = None
+    machine_low: float | None = None
+    machine_high: float | None = None
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    COLUMNS = ("machine", "n_cases", "people", "machine_people", "difference", "low", "high")
+    TABLES = ("agreement",)
+
+
+def pair_agreement(
+    dataset: Dataset,
+    machine: str,
+    people: Sequence[str],
+    *,
+    score: Score | None = None,
+    level: float = 0.95,
+    n_resamples: int = 2_000,
+    seed: int = 0,
+) -> PairAgreement:
+    """Agreement within people and between a machine and people; of two annotations, S of one against the other.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    machine : str
+    people : sequence of str
+    score : {"accuracy", "rmse", "overlap"}, optional
+        See `core.machines.annotation_scores`; distances are negative.
+    level : float
+        Of the intervals.
+    n_resamples, seed : int
+    """
+    check_numbers(0.0, 0.05, level, n_resamples)
+    how = AnnotationScore(dataset, score)
+    first = first_of_each(dataset)
+    codes = {name: place for place, name in enumerate(dataset.raters)}
+    human = first[np.isin(dataset.rater[first], [codes[name] for name in people])]
+    mine = first[dataset.rater[first] == codes[machine]]
+    of_case = np.full(dataset.n_cases, -1, np.int64)
+    of_case[dataset.case_of_annotation[mine]] = mine
+    case = dataset.case_of_annotation[human]
+    n_of = np.bincount(case, minlength=dataset.n_cases)
+    kept = (n_of[case] >= 2) & (of_case[case] >= 0)
+    human, case = human[kept], case[kept]
+    if not case.size:
+        return PairAgreement(machine, 0)
+    cases, row = np.unique(case, return_inverse=True)
+    size = np.bincount(row)
+    start = np.cumsum(size) - size
+    one = np.repeat(np.arange(human.size), size[row])
+    n = size[row]
+    other = np.repeat(start[row] - np.cumsum(n) + n, n) + np.arange(one.size)
+    later = other > one
+    within = how.against(human[one[later]], human[other[later]], row[one[later]], cases.size)
+    between = how.against(of_case[case], human, row, cases.size)
+    both = np.column_stack([within, between, between - within])
+    rng = np.random.default_rng([abs(seed), seed < 0, cases.size])
+    parts, step = [], max(1, _CELLS // cases.size)
+    for low in range(0, n_resamples, step):
+        weight = rng.multinomial(cases.size, np.full(cases.size, 1 / cases.size), size=min(step, n_resamples - low))
+        parts.append(weight @ both / cases.size)
+    ends = np.quantile(np.concatenate(parts), [(1 - level) / 2, (1 + level) / 2], axis=0)
+    told = [float(value) for column in range(3) for value in (both[:, column].mean(), *ends[:, column])]
+    return PairAgreement(machine, int(cases.size), *told)

@@ -1,0 +1,73 @@
+"""What may be said of the alternative annotator test in a sentence, no surer than the cases."""
+
+from ..text import number, plural
+from .alternative_test import PASSES, AlternativeTest, MachineStanding
+
+_MOST_NAMED = 3
+SURE = 0.95  # share of resamples in which a machine passes, from which it is said that it does
+
+
+def outcome(one: MachineStanding) -> str:
+    """Whether a machine "passes", "fails", or the cases leave it "open"; "untested" where nobody could be compared."""
+    if one.passes is None or one.pass_share is None:
+        return "untested"
+    if one.passes and one.pass_share >= SURE:
+        return "passes"
+    return "fails" if not one.passes and one.pass_share <= 1 - SURE else "open"
+
+
+def verdict(found: AlternativeTest) -> str:
+    """Whether the machines may stand in for a rater, in a sentence without an end."""
+    if len(found.machines) == 1:
+        return _of_one(found.machines[0])
+    of = {name: [one for one in found.machines if outcome(one) == name] for name in ("passes", "fails", "open")}
+    if not any(of.values()):
+        return "Too few cases to say whether any of the machines may stand in for a rater"
+    parts = []
+    if of["passes"]:
+        parts.append(f"{_named(of['passes'])} may stand in for a rater")
+    if of["fails"]:
+        parts.append(f"{_named(of['fails'])} may not" + ("" if parts else " stand in for a rater"))
+    if of["open"]:
+        parts.append(f"of {_named(of['open'])} the cases do not tell")
+    said = "; ".join(parts)
+    return said[0].upper() + said[1:] if said.startswith("of ") else said
+
+
+def _named(machines: list[MachineStanding]) -> str:
+    names = [one.machine for one in machines]
+    if len(names) > _MOST_NAMED:
+        return f"{len(names)} machines"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _of_one(one: MachineStanding) -> str:
+    kind = outcome(one)
+    if kind == "untested":
+        return f"Too few cases to say whether {one.machine} may stand in for a rater"
+    against = f"it holds its own against {one.n_rejected} of {plural(len(one.raters), 'rater')}"
+    if kind == "open":
+        return f"These cases do not tell whether {one.machine} may stand in for a rater: {against}"
+    return f"{one.machine} may{'' if kind == 'passes' else ' not'} stand in for a rater: {against}"
+
+
+def in_detail(one: MachineStanding, epsilon: float) -> str:
+    """The same of one machine with its numbers, as a sentence."""
+    if one.omega is None or one.rho is None or one.pass_share is None:
+        return (
+            f"{one.machine}: no rater has 30 cases with it and another rater, so nothing can be tested "
+            f"({plural(one.n_cases, 'case')} with it and two raters)."
+        )
+    share = f"{round(100 * one.pass_share):.0f} %"
+    words = (
+        f"{one.machine}: winning rate {number(one.omega)} ({one.n_rejected} of {plural(len(one.raters), 'rater')} at "
+        f"ε = {epsilon:g}; {number(PASSES)} passes), advantage ρ {number(one.rho)} ({number(one.rho_low)} to "
+        f"{number(one.rho_high)}); passes in {share} of resamples of its {plural(one.n_cases, 'case')}."
+    )
+    if outcome(one) == "passes":
+        return words
+    if one.n_to_pass is None:
+        return f"{words} More cases like these would not make it pass."
+    if one.n_to_pass > one.n_cases:
+        return f"{words} Were more cases like these, {one.n_to_pass:,} would do to pass in 80 % of samples."
+    return words

@@ -1,0 +1,76 @@
+"""Who is a machine: chosen on the page, proposed by name, kept with the dataset."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from core import belongings
+from core.annotations.dataset import Dataset
+from core.machines.marks import Machine, machine_like
+from core.text import markdown, shorten
+from pages.shared.kit import presentation, widgets
+
+
+def show(whole: Dataset, machines: Sequence[Machine]) -> None:
+    """The choice of raters who are machines, and what is known of each.
+
+    Parameters
+    ----------
+    whole : Dataset
+        With all raters, by their names in the file.
+    machines : sequence of Machine
+        Marked so far.
+    """
+    if presentation.on():
+        return
+    marked = [machine.name for machine in machines]
+    field = f"marked_machines-{'|'.join(marked)}"
+    proposed = [one for one in machine_like(whole.raters) if one.name not in marked]
+    with st.expander("Which raters are machines?", expanded=not marked, icon=":material/smart_toy:"):
+        st.multiselect(
+            "Raters who are machines", whole.raters, default=marked, key=field,
+            help=widgets.explained("machine"), on_change=_choose, args=(field,),
+        )  # fmt: skip
+        if proposed:
+            names = ", ".join(shorten(one.name, 24) for one in proposed[:6]) + (" …" if len(proposed) > 6 else "")
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.caption(f"By their names these may be machines: {markdown(names)}.", width="content")
+                st.button("Mark them", on_click=_mark, args=((*machines, *proposed),), key="mark_proposed")
+        if machines:
+            _details(machines)
+        st.caption(
+            "Marked machines are kept with the dataset and left out on all other pages, unless you count them there. "
+            "Classifiers whose predictions were added on Reliability or Upload are compared here, too."
+        )
+
+
+def _details(machines: Sequence[Machine]) -> None:
+    frame = pd.DataFrame(
+        {
+            "machine": [one.name for one in machines],
+            "family": [one.family for one in machines],
+            "version": [one.version for one in machines],
+        }
+    )
+    edited = st.data_editor(
+        frame, hide_index=True, disabled=["machine"], key=f"machine_details-{machines}", width="stretch"
+    )
+    told = tuple(
+        Machine(row.machine, str(row.family or "").strip(), str(row.version or "").strip())
+        for row in edited.itertuples()
+    )
+    if told != tuple(machines):
+        _mark(told)
+        st.rerun()
+
+
+def _choose(key: str) -> None:
+    known = {one.name: one for one in belongings.machines_of(st.session_state["data"])}
+    chosen = st.session_state[key]
+    like = {one.name: one for one in machine_like(chosen)}
+    _mark(tuple(known.get(name) or like.get(name) or Machine(name) for name in chosen))
+
+
+def _mark(machines: Sequence[Machine]) -> None:
+    belongings.mark_machines(st.session_state["data"], machines)

@@ -1,0 +1,88 @@
+"""Where a machine differs from a decided panel, and agreement of people beside a machine's."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from core.annotations.dataset import Dataset
+from core.errors import NotApplicableError
+from core.machines.alternative_test import alternative_test
+from core.machines.annotation_scores import AnnotationScore
+from core.machines.differs import QUARTILES, differences_from_panel
+from core.machines.pair_agreement import pair_agreement
+from core.machines.sentences import in_detail, outcome, verdict
+from tests.core.machines.conftest import simulated
+
+
+def made(votes, machine):
+    """Cases with these classes of people, and the machine's class or None."""
+    rows = [(c, r, k) for c, given in enumerate(votes) for r, k in enumerate(given)]
+    n = max(map(len, votes))
+    rows += [(c, n, k) for c, k in enumerate(machine) if k is not None]
+    names = [*(f"p{r}" for r in range(n)), "m"]
+    case, rater, answer = np.array(rows).T
+    return Dataset.from_classes("made", [f"c{c}" for c in range(len(votes))], names, list("xyz"), case, rater, answer)
+
+
+def test_only_cases_of_a_decided_panel_are_listed_the_most_certain_first():
+    votes = [[0, 0, 0, 0], [0, 0, 1, 1], [1, 1, 1, 0], [2, 2, 2, 2], [0, 0], [1]]
+    data = made(votes, [1, 2, 0, 2, None, 0])
+    found = differences_from_panel(data, "m", ("p0", "p1", "p2", "p3"), reliability=2.0)
+    assert found.cases == ("c0", "c1", "c2", "c3")
+    assert found.n_people.tolist() == [4, 4, 4, 4]
+    assert [found.classes[k] for k in found.panel[[0, 2, 3]]] == ["x", "y", "z"]
+    assert found.certainty[1] < 0.8 < found.certainty[2] < found.certainty[0] == found.certainty[3]
+    assert found.to_frame()["case"].tolist() == ["c0", "c2"]
+    assert [(one.value, one.n, one.agrees, one.people) for one in found.by_class] == [
+        ("x", 1, 0.0, 1.0), ("y", 1, 0.0, 0.75), ("z", 1, 1.0, 1.0)
+    ]  # fmt: skip
+    assert sum(one.n for one in found.by_quartile) == 4 and found.by_quartile[0].value == QUARTILES[0]
+    assert found.by_quartile[0].low <= found.by_quartile[0].agrees <= found.by_quartile[0].high
+
+
+def test_an_undecided_panel_accuses_nobody():
+    found = differences_from_panel(made([[0, 1], [1, 0]], [2, 2]), "m", ("p0", "p1"))
+    assert found.n_decided == 0 and not found.order().size and found.by_class == ()
+    one = made([[0], [1]], [0, 1])
+    with pytest.raises(NotApplicableError, match="two people"):
+        differences_from_panel(one, "m", ("p0",))
+    scores = Dataset.from_scores("s", ["1"], ["a", "m"], [0, 0], [0, 1], [1, 2])
+    with pytest.raises(NotApplicableError, match="Scores"):
+        differences_from_panel(scores, "m", ("a",))
+
+
+def test_agreement_of_pairs_is_what_loops_give(six):
+    people = six.raters[:6]
+    found = pair_agreement(six, "m0", people, n_resamples=200)
+    score = AnnotationScore(six)
+    within, between = [], []
+    for case in range(six.n_cases):
+        by = {six.raters[six.rater[a]]: a for a in six.annotations_of(case)}
+        mine = [by[name] for name in people if name in by]
+        if len(mine) >= 2:
+            pairs = np.array(list(itertools.combinations(mine, 2)))
+            within.append(score.against(pairs[:, 0], pairs[:, 1], np.zeros(len(pairs), int), 1)[0])
+            between.append(np.mean([six.answer[by["m0"]] == six.answer[a] for a in mine]))
+    assert (found.n_cases, found.people) == (len(within), pytest.approx(np.mean(within)))
+    assert found.machine_people == pytest.approx(np.mean(between))
+    assert found.difference == pytest.approx(found.machine_people - found.people)
+    assert found.low < found.difference < found.high
+    assert pair_agreement(made([[0], [1]], [0, 1]), "m", ("p0",)).people is None
+
+
+def test_sentences_are_no_surer_than_the_cases(six):
+    good, bad = (alternative_test(six, [n], people=six.raters[:6], epsilon=e) for n, e in (("m0", 0.2), ("m1", 0.1)))
+    assert outcome(good.machines[0]) == "passes"
+    assert verdict(good) == "m0 may stand in for a rater: it holds its own against 6 of 6 raters"
+    assert verdict(bad) == "m1 may not stand in for a rater: it holds its own against 0 of 6 raters"
+    both = alternative_test(six, ["m0", "m1"], epsilon=0.15)
+    assert verdict(both) == "m0 may stand in for a rater; m1 may not"
+    few = alternative_test(simulated(1, [0.9] * 3, [0.9], n_cases=2), ["m0"])
+    assert verdict(few) == "Too few cases to say whether m0 may stand in for a rater"
+    assert "nothing can be tested" in in_detail(few.machines[0], 0.2)
+    noise = simulated(8, [0.6] * 4, [0.55], n_cases=45, present=1.0)
+    unsure = alternative_test(noise, ["m0"], epsilon=0.1)
+    assert 0.05 < unsure.machines[0].pass_share < 0.95
+    assert verdict(unsure).startswith("These cases do not tell whether m0 may")
+    assert "%" in in_detail(unsure.machines[0], 0.1)

@@ -1,0 +1,73 @@
+"""AI as a rater: who is a machine is asked and kept, what is said is so, and machines count nowhere else."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.belongings import machines_of, mark_machines
+from core.library import keep
+from core.machines.alternative_test import alternative_test
+from core.machines.marks import Machine
+from core.machines.sentences import verdict
+from tests.core.machines.conftest import simulated
+from tests.pages.opened import APP, kept, opened, settle, words
+
+
+@pytest.fixture(scope="module")
+def made():
+    return simulated(3, [0.85, 0.8, 0.8, 0.85], [0.85, 0.4], n_cases=150, n_classes=3, present=1.0)
+
+
+@pytest.fixture
+def address(made):
+    keep(made)
+    mark_machines(made.digest, [Machine("m0", "M", "1"), Machine("m1", "M", "2")])
+    return made.digest
+
+
+def test_machines_are_marked_by_a_press_and_kept():
+    rows = [f"{c},{r},{'xy'[(c + (r == 'b')) % 2]}" for c in range(4) for r in ("a", "b", "gpt-4", "gpt-5")]
+    data = kept("\n".join(["case,rater,class", *rows]))
+    app = opened("ai_rater", data)
+    assert "No rater is marked as a machine" in words(app)
+    app = settle(next(b for b in app.button if b.label == "Mark them").click().run())
+    assert machines_of(data) == (Machine("gpt-4", "GPT", "4"), Machine("gpt-5", "GPT", "5"))
+    assert app.title[0].value.startswith("Too few cases to say whether any")
+
+
+def test_the_title_is_the_verdict_and_every_tab_has_its_numbers(address, made):
+    app = opened("ai_rater", address)
+    found = alternative_test(made, ["m0", "m1"])
+    assert app.title[0].value == verdict(found)
+    assert "may stand in" in app.title[0].value
+    for tab, said in {
+        "Over ε": "passes from ε",
+        "Every rater through the test": "Each rater in the machine's place",
+        "Worth how many readers": "is worth",
+        "Where it differs": "The panel is decided on",
+    }.items():
+        app.session_state["ai_tabs"] = tab
+        assert said in words(settle(app.run()))
+    app = settle(next(b for b in app.button if b.key == "review_differing").click().run())
+    data, title, cases = app.session_state["review_proposed"]
+    assert (data, title) == (address, "m0 differs") and set(cases) <= set(made.cases)
+
+
+def test_machines_count_nowhere_else_unless_they_are_asked_for(address):
+    assert "600 annotations" in words(opened("agreement", address))
+    app = AppTest.from_file(APP, default_timeout=300)
+    app.session_state["data"] = address
+    app = settle(app.run())
+    assert "2 raters who are machines left out" in words(app)
+    app = settle(next(b for b in app.button if b.key == "count_machines").click().run())
+    assert "2 raters who are machines counted like people" in words(app)
+    app = settle(app.switch_page("pages/agreement.py").run())
+    assert "900 annotations" in words(app)
+
+
+def test_two_cases_unanimity_and_one_annotation_a_case_are_said_as_they_are():
+    two = kept("case,rater,class\n" + "".join(f"{c},{r},x\n" for c in (1, 2) for r in ("a", "b", "gpt")), "two")
+    single = kept("case,rater,class\n" + "".join(f"{c},{'ab'[c % 2]},x\n{c},gpt,y\n" for c in range(40)), "single")
+    for data in (two, single):
+        mark_machines(data, [Machine("gpt")])
+        app = opened("ai_rater", data)
+        assert app.title[0].value == "Too few cases to say whether gpt may stand in for a rater"
