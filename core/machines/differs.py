@@ -18,7 +18,7 @@ QUARTILES = ("least certain quarter", "second", "third", "most certain quarter")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Group(Result):
+class OnSomeCases(Result):
     """A machine on some of the cases.
 
     Attributes
@@ -58,7 +58,7 @@ class Differences(Result):
     level : float
         Certainty from which the panel is decided.
     reliability : float
-    by_class, by_quartile, by_group : tuple of Group
+    by_class, by_quartile, by_group : tuple of OnSomeCases
         The first of decided cases, the others of all. Quartiles are of the certainty.
     """
 
@@ -71,9 +71,9 @@ class Differences(Result):
     n_people: np.ndarray
     level: float
     reliability: float
-    by_class: tuple[Group, ...]
-    by_quartile: tuple[Group, ...]
-    by_group: tuple[Group, ...]
+    by_class: tuple[OnSomeCases, ...]
+    by_quartile: tuple[OnSomeCases, ...]
+    by_group: tuple[OnSomeCases, ...]
 
     TABLES = ("cases",)
 
@@ -189,7 +189,7 @@ def _quartile_of(certainty: np.ndarray) -> list[str]:
     return [QUARTILES[int(np.searchsorted(cuts, value, side="left"))] for value in certainty]
 
 
-def _groups(value: list[str], same: np.ndarray, share: np.ndarray, names: tuple[str, ...]) -> tuple[Group, ...]:
+def _groups(value: list[str], same: np.ndarray, share: np.ndarray, names: tuple[str, ...]) -> tuple[OnSomeCases, ...]:
     of = np.array(value, dtype=object)
     z = float(ndtri(0.975))
     found = []
@@ -198,5 +198,5 @@ def _groups(value: list[str], same: np.ndarray, share: np.ndarray, names: tuple[
         n = int(here.sum())
         if n and name:
             low, high = wilson(float(same[here].mean()), n, z)
-            found.append(Group(name, n, float(same[here].mean()), low, high, float(share[here].mean())))
+            found.append(OnSomeCases(name, n, float(same[here].mean()), low, high, float(share[here].mean())))
     return tuple(found)
