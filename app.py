@@ -10,11 +10,15 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 def _page() -> None:
     from pages.shared.cache import datasets as cached
+    from pages.shared.cache import sign_in
     from pages.shared.kit import navigation, state
     from pages.shared.kit import style as look
     from pages.shared.shell import frame
 
     st.set_page_config(layout="wide", page_icon=look.ICON, menu_items={"About": "Plurality"})
+    if not sign_in.gate():
+        navigation.hidden()
+        return
     state.adopt_address()
     page = navigation.navigate()
     cached.preparation()

@@ -44,6 +44,14 @@ class Settings:
     open_to_anybody : bool
         Whether a server without sign-in may listen to other computers
         (``PLURALITY_ANYBODY_WHO_REACHES_THIS_COMPUTER_MAY_READ_AND_ERASE``, off by default).
+    sign_in : bool
+        Whether people must sign in (``PLURALITY_SIGN_IN``); a server where they cannot then does not start.
+    people : Path or None
+        The administrator's list of people and their roles (``PLURALITY_PEOPLE``); see `core.people`.
+    name_claim, role_claim : str
+        Claims that hold a person's name (``PLURALITY_NAME_CLAIM``) and roles (``PLURALITY_ROLE_CLAIM``).
+    session_hours : int or None
+        How long a sign-in holds (``PLURALITY_SESSION_HOURS``); as long as the provider's token where not given.
     """
 
     home: Path
@@ -57,6 +65,11 @@ class Settings:
     images: Path | None = None
     remote_images: bool = False
     open_to_anybody: bool = False
+    sign_in: bool = False
+    people: Path | None = None
+    name_claim: str = "email"
+    role_claim: str = ""
+    session_hours: int | None = None
 
     @property
     def datasets(self) -> Path:
@@ -77,7 +90,8 @@ def current_settings() -> Settings:
     InputError
         A limit in the environment is not a positive whole number, or a switch neither on nor off.
     """
-    images = os.environ.get("PLURALITY_IMAGES")
+    images, people = (os.environ.get(f"PLURALITY_{name}") for name in ("IMAGES", "PEOPLE"))
+    hours = os.environ.get("PLURALITY_SESSION_HOURS")
     home = os.environ.get("PLURALITY_HOME") or platformdirs.user_data_dir("plurality", appauthor=False)
     return Settings(
         home=Path(home).expanduser(),
@@ -92,6 +106,11 @@ def current_settings() -> Settings:
         database_owner_url=os.environ.get("PLURALITY_DATABASE_OWNER_URL", ""),
         images=Path(images).expanduser() if images else None,
         remote_images=_yes("PLURALITY_REMOTE_IMAGES"),
+        sign_in=_yes("PLURALITY_SIGN_IN"),
+        people=Path(people).expanduser() if people else None,
+        name_claim=os.environ.get("PLURALITY_NAME_CLAIM") or "email",
+        role_claim=os.environ.get("PLURALITY_ROLE_CLAIM", ""),
+        session_hours=_positive("PLURALITY_SESSION_HOURS", 1) if hours else None,
         open_to_anybody=_yes("PLURALITY_ANYBODY_WHO_REACHES_THIS_COMPUTER_MAY_READ_AND_ERASE"),
     )
 

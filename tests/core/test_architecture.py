@@ -44,7 +44,7 @@ LAYERS = (
     ("first_start",),
     ("chunks", "kernels", "seeds", "processes"),
     ("tables", "result_base"),
-    ("options",),
+    ("options", "people"),
     ("text", "glossary", "version"),
     ("settings",),
     ("errors",),

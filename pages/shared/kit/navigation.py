@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages.shared.cache import sign_in
 from pages.shared.kit import presentation
 
 HOME = "pages/home.py"
@@ -42,6 +43,11 @@ def navigate():
     return page
 
 
+def hidden() -> None:
+    """Say which pages there are without showing them, so that Streamlit runs none of them by itself."""
+    st.navigation(pages(), position="hidden")
+
+
 def _to_home() -> None:
     st.switch_page(HOME)
 
@@ -56,8 +62,10 @@ def through_app() -> None:
 
     Until somebody has called ``st.navigation`` in a server, Streamlit takes a folder named ``pages`` for the pages
     themselves and runs the one that the first address names by itself, without its frame and its dataset. Declaring
-    the navigation and starting over puts that right for good.
+    the navigation and starting over puts that right for good. Nothing is drawn for who has not signed in.
     """
+    if not sign_in.gate():
+        st.stop()
     if _ENTERED not in st.session_state:
         st.navigation(pages())
         st.rerun()

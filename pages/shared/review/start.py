@@ -23,6 +23,7 @@ from core.review.states import STATES, CaseReview
 from core.review.store import ReviewStore
 from core.text import markdown, plural, shorten
 from pages.shared.cache import datasets as cached
+from pages.shared.cache import sign_in
 from pages.shared.kit import expected, job_progress, plausibility_models, predictions, widgets
 
 QUEUES = {
@@ -60,11 +61,14 @@ def named(name: str) -> None:
     """Who reviews, in one line, with a way to change it."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"You review as **{markdown(shorten(name, 60))}**", width="content")
-        st.button("Switch reviewer", type="tertiary", on_click=_sign_off, key="sign_off")
+        if not sign_in.is_on():
+            st.button("Switch reviewer", type="tertiary", on_click=_sign_off, key="sign_off")
 
 
 def _sign(name: str | None = None) -> None:
     """Names are compared letter for letter: blanks are made one."""
+    if sign_in.is_on():  # the name comes from the sign-in alone
+        return
     name = " ".join((name or st.session_state["reviewer_field"]).split())
     try:
         check_name(name, "reviewer")

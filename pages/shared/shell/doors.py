@@ -4,6 +4,7 @@ Streamlit compares the host of a websocket only, and looks up its own address ou
 knocks.
 """
 
+import json
 from collections.abc import Awaitable, Callable, Iterable
 from http import HTTPStatus
 from typing import Any
@@ -11,18 +12,23 @@ from urllib.parse import urlsplit
 
 import anyio.to_thread
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 from streamlit import config
-from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
+from streamlit.auth_util import get_secrets_auth_section, is_authlib_installed
+from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
+from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks, is_host_allowed
 
 from core.errors import PluralityError
+from core.people import SignedOutError, person_of
 from core.review.store import open_store, there_is_a_store
 from core.settings import current_settings
+from pages.shared.cache import sign_in
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _CLOSED = ("/_stcore/metrics", "/_stcore/agent")  # what a proxy may show its administrators, and what nobody asked for
+_OF_PEOPLE = ("/media/", "/_stcore/upload_file/")
 _HEADERS = (b"host", b"origin", b"sec-fetch-site", b"sec-fetch-mode", b"sec-fetch-dest")
 _OPEN_SETTING = "PLURALITY_ANYBODY_WHO_REACHES_THIS_COMPUTER_MAY_READ_AND_ERASE"
 
@@ -56,7 +62,7 @@ def refusal(scope: dict[str, Any]) -> str:
     path = "/" + scope["path"].lstrip("/")
     if any(part in path for part in _CLOSED):
         return "This address is closed."
-    if not is_here(_address(scope)) and not (config_of_sign_in() or current_settings().open_to_anybody):
+    if not is_here(_address(scope)) and not (sign_in.is_on() or current_settings().open_to_anybody):
         return "This server is for this computer only, because nobody signs in."
     if host is None or not is_host_allowed(host):
         return "The server does not go by that name. Its administrator sets server.allowedHosts."
@@ -64,7 +70,19 @@ def refusal(scope: dict[str, Any]) -> str:
         return "Pages of other sites may not talk to this server."
     if site == "cross-site" and (mode != "navigate" or into not in (None, "document")):
         return "Pages of other sites may not load anything from this server."
+    if any(part in path for part in _OF_PEOPLE) and sign_in.is_on() and not _is_signed_in(scope):
+        return "Sign in first."
     return ""
+
+
+def _is_signed_in(scope: dict[str, Any]) -> bool:
+    """Whether a request bears the cookie of a sign-in that holds; files are asked for outside of a session."""
+    cookie = _get_signed_cookie_with_chunks(HTTPConnection(scope).cookies, USER_COOKIE_NAME)
+    try:
+        person_of(json.loads(cookie or b"{}"))
+    except (SignedOutError, ValueError):
+        return False
+    return True
 
 
 def check_address() -> None:
@@ -75,11 +93,16 @@ def check_address() -> None:
     SystemExit
         With the reason.
     """
+    if sign_in.is_on() and not (get_secrets_auth_section() and is_authlib_installed()):
+        raise SystemExit(
+            "Plurality does not start: people must sign in (PLURALITY_SIGN_IN), and no provider is set up in [auth] of "
+            ".streamlit/secrets.toml, or the package Authlib is missing."
+        )
     address = config.get_option("server.address")
     if is_here(address):
         return
     where = address or "every address of this computer"
-    if not (config_of_sign_in() or current_settings().open_to_anybody):
+    if not (sign_in.is_on() or current_settings().open_to_anybody):
         raise SystemExit(
             f"Plurality does not start: it was told to listen at {where}, and nobody would have to sign in. Set up the "
             "sign-in ([auth] in .streamlit/secrets.toml), leave server.address at localhost, or, if everybody who "
@@ -96,11 +119,6 @@ def check_address() -> None:
 def is_here(address: str | None) -> bool:
     """Whether an address or name is this computer's own, which no other computer reaches."""
     return bool(address) and (address in _LOOPBACK or str(address).startswith("127."))
-
-
-def config_of_sign_in() -> bool:
-    """Whether people sign in."""
-    return False
 
 
 def routes() -> list[Route]:

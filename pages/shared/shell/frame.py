@@ -6,6 +6,7 @@ from core.errors import PluralityError
 from core.ingest.read_files import Reading
 from core.text import markdown, plural, shorten
 from pages.shared.cache import datasets as cached
+from pages.shared.cache import sign_in
 from pages.shared.kit import job_progress, presentation, selection, state
 from pages.shared.kit import style as look
 from pages.shared.shell import first_start, story
@@ -19,6 +20,7 @@ def sidebar() -> None:
         return
     reading = state.whole()
     with st.sidebar:
+        sign_in.shown()
         if reading is None:
             st.caption("No data open yet.")
             st.page_link("pages/upload.py", label="Open a file", icon=":material/upload_file:")

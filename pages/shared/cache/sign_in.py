@@ -1,0 +1,101 @@
+"""Who is at the other end of this session, asked anew at every use; nobody in particular where no sign-in is set up."""
+
+import time
+
+import streamlit as st
+from streamlit.auth_util import get_secrets_auth_section
+
+from core.people import NotYoursError, Person, Role, SignedOutError, person_of, sign_out
+from core.settings import current_settings
+
+
+def is_on() -> bool:
+    """Whether people sign in: because it is asked for, or because a provider is set up."""
+    return current_settings().sign_in or bool(get_secrets_auth_section())
+
+
+def person() -> Person | None:
+    """Who is signed in; None where nobody signs in.
+
+    Raises
+    ------
+    SignedOutError
+        Somebody should be, and nobody is, or not any more.
+    """
+    return person_of(st.user.to_dict()) if is_on() else None
+
+
+def ask_for(role: Role) -> Person | None:
+    """Who is signed in, if that is their role or above.
+
+    Raises
+    ------
+    SignedOutError
+        Nobody is signed in any more.
+    NotYoursError
+        The role does not allow it.
+    """
+    found = person()
+    if found is not None and not found.may_act_as(role):
+        raise NotYoursError(f"That is for a {role}.")
+    return found
+
+
+def may(role: Role) -> bool:
+    """Whether who is here has that role or one above; everybody has all where nobody signs in."""
+    try:
+        ask_for(role)
+    except (NotYoursError, SignedOutError):
+        return False
+    return True
+
+
+def gate() -> bool:
+    """Whether the page may be drawn; where not, the way to sign in is, and nothing of the session is left."""
+    try:
+        found = person()
+        if found is not None:  # the name that stands in the record comes from here alone
+            st.session_state["reviewer"] = found.name
+    except SignedOutError as error:
+        for name in list(st.session_state):
+            del st.session_state[name]
+        st.title("Plurality")
+        st.write(str(error))
+        providers = _providers()
+        for name, words in providers.items():
+            st.button(words, type="primary", icon=":material/login:", on_click=_sign_in, args=(name,), key=f"in-{name}")
+        if not providers:
+            st.error("No identity provider is set up: see [auth] in .streamlit/secrets.toml.", icon=":material/error:")
+        return False
+    return True
+
+
+def shown() -> None:
+    """Who is signed in, until when, and the way out."""
+    found = person()
+    if found is None:
+        return
+    ends = time.strftime("%H:%M UTC", time.gmtime(found.until))
+    st.caption(f"Signed in as {found.role} until {ends}")
+    st.text(found.name)
+    st.button("Sign out", icon=":material/logout:", type="tertiary", on_click=_sign_out, key="sign_out")
+
+
+def _providers() -> dict[str, str]:
+    """Names of the providers that are set up, with the words of their buttons."""
+    section = get_secrets_auth_section()
+    named = [name for name, value in section.items() if isinstance(value, dict) or hasattr(value, "to_dict")]
+    if "client_id" in section:
+        return {"default": "Sign in"}
+    return {name: "Sign in" if len(named) == 1 else f"Sign in by {name}" for name in named}
+
+
+def _sign_in(provider: str) -> None:
+    st.login(None if provider == "default" else provider)
+
+
+def _sign_out() -> None:
+    sign_out(st.user.to_dict())
+    for name in list(st.session_state):
+        del st.session_state[name]
+    st.logout()
