@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 import sqlalchemy as sa
 
 from .errors import InputError
-from .results.disk import is_draft
+from .results.disk import is_draft, put_in_place
 from .review.chain import RecordCheck
 from .review.database import grant, has_record, open_database, owner_url, store_url
 from .review.store import ReviewStore, close_stores, open_store, there_is_a_store
@@ -81,7 +81,7 @@ def back_up(out: Path) -> Backup:
                 told = _write(archive, store, check)
             file.flush()
             os.fsync(file.fileno())
-        draft.replace(out)
+        put_in_place(draft, out)
     except OSError as error:
         raise InputError(f"{out} cannot be written ({error.strerror or error}).", "Choose another place.") from None
     finally:
@@ -261,7 +261,7 @@ def _run(tool: str, url: sa.URL, *arguments: str) -> None:
         raise InputError(f"The tool {tool} of Postgres is not installed.", "On Debian: apt install postgresql-client.")
     address = url.set(drivername="postgresql", password=None).render_as_string()
     environment = {**os.environ, **({"PGPASSWORD": url.password} if url.password else {})}
-    done = subprocess.run([program, f"--dbname={address}", *arguments], env=environment, capture_output=True, text=True)
+    done = subprocess.run([program, f"--dbname={address}", *arguments], env=environment, capture_output=True)
     if done.returncode:
-        said = " ".join(done.stderr.split())[:300]
+        said = " ".join(done.stderr.decode("utf-8", "replace").split())[:300]
         raise InputError(f"{tool} failed: {said}", "See that the database is there and that its role may do this.")
