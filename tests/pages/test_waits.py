@@ -136,8 +136,11 @@ def test_elsewhere_each_job_has_its_own_cancel():
 class Pool:
     """Stands in for workers: notes what it is asked for."""
 
-    def __init__(self, error=None):
-        self.asked, self.error = [], error
+    def __init__(self, error=None, running=()):
+        self.asked, self.error, self.running = [], error, running
+
+    def workers(self):
+        return self.running
 
     def call(self, function, dataset, *arguments, **options):
         self.asked.append((function, sorted(options)))
@@ -147,13 +150,20 @@ class Pool:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "error", "found", "n_asked"),
-    [(0.9, None, 3, 0), (1.0, None, "by a worker", 1), (9.0, NotStorableError("a plug-in"), 3, 1)],
+    ("seconds", "running", "error", "found", "n_asked"),
+    [
+        (0.9, [7], None, 3, 0),
+        (1.0, [7], None, "by a worker", 1),
+        (2.9, [], None, 3, 0),
+        (3.0, [], None, "by a worker", 1),
+        (9.0, [], NotStorableError("a plug-in"), 3, 1),
+    ],
 )
 def test_heavy_work_is_done_by_workers_and_here_what_is_light_or_cannot_be_sent(
-    monkeypatch, seconds, error, found, n_asked
+    monkeypatch, seconds, running, error, found, n_asked
 ):
-    pool, told = Pool(error), []
+    """A process is not started for what it would take about as long to start."""
+    pool, told = Pool(error, running), []
     monkeypatch.setattr(cached, "workers", lambda: pool)
 
     def work(*arguments, token, progress):

@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 
 MOST_WIDE_CELLS = 2_000_000
 LANES = {"pages": 1, "opening": 2, "samplers": 3}  # how heavy the work of each is
-WORTH_A_PROCESS = 1.0  # seconds of work
+# Seconds of work from which it goes to a process, and where none runs yet.
+WORTH_A_PROCESS, WORTH_A_START = 1.0, 3.0
 _WARM_UP_DELAY = 1.0
 
 
@@ -134,8 +135,7 @@ def run(job: Job, function: Callable[..., Any], dataset: Dataset, *arguments: An
     """
     told = {"token": job.token, "progress": job.report} | options
     pool = workers() if seconds >= WORTH_A_PROCESS else None
-    if pool is not None:
-        preparation().wait()
+    if pool is not None and (seconds >= WORTH_A_START or pool.workers()):
         with suppress(NotStorableError):  # a method of another package: here then
             return pool.call(function, dataset, *arguments, **told)
     return function(*arguments, **told)

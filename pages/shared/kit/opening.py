@@ -114,8 +114,13 @@ def readers_job(dataset: Dataset, model: PlausibilityModel) -> Job | None:
 
 def readers_work(dataset: Dataset, model: PlausibilityModel):
     """What computes it."""
-    seconds = expected.of_readers(dataset, model)
-    return lambda job: cached.run(job, held_out_curve, dataset.coded, dataset.coded, model, seed=SEED, seconds=seconds)
+
+    def work(job: Job) -> HeldOutCurve:
+        cached.preparation().wait(("anchors",))
+        seconds = expected.of_readers(dataset, model)
+        return cached.run(job, held_out_curve, dataset.coded, dataset.coded, model, seed=SEED, seconds=seconds)
+
+    return work
 
 
 def at_work(dataset: Dataset, model: PlausibilityModel, view: Dataset) -> list[Job]:
