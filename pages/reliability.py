@@ -23,6 +23,7 @@ from pages.shared.kit import style as look
 from pages.shared.kit import sweep as sweeps
 from pages.shared.reliability import anchors, headline
 from pages.shared.reliability import classifiers as classifier_view
+from pages.shared.reliability import prediction_sets as set_view
 from pages.shared.reliability import relations as relation_view
 
 
@@ -146,7 +147,7 @@ def _page() -> None:
     )
     names = (
         ["Certainty"]
-        + (["Classifiers"] if classifiers else [])
+        + (["Classifiers", "Prediction sets"] if classifiers else [])
         + (["Risk"] if sweep.risk else [])
         + ["Relations", "What anchors γ"]
     )
@@ -158,6 +159,9 @@ def _page() -> None:
     if classifiers and tabs["Classifiers"].open:
         with tabs["Classifiers"]:
             classifier_view.show(sweep, view, classifiers, opened, theme)
+    if classifiers and tabs["Prediction sets"].open:
+        with tabs["Prediction sets"]:
+            set_view.show(view, model, reliabilities, classifiers, opened, theme)
     if sweep.risk and tabs["Risk"].open:
         with tabs["Risk"]:
             relation_view.show_risk(view, sweep, theme)

@@ -10,7 +10,7 @@ posterior of a plausibility model at a trust γ, so the promise holds under that
 Every method comes down to one threshold on the score, because ρ grows with it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,9 @@ CALIBRATION, TEST, LEFT_OUT = 0, 1, -1
 FEW = 30
 RISK_ENDS = (0.5, 1.5)
 QUARTERS = ("lowest quarter", "second quarter", "third quarter", "highest quarter")
+PROMISES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+MOST_DENSE = 50_000_000
+_MARGIN = 0.02
 _IN_ORDER = (*QUARTERS, *RISK_LEVELS)
 _ROUNDING = 1e-9
 _DELTA = 0.05
@@ -146,7 +149,7 @@ class PredictionSets(Result):
     groups : tuple of SetGroup
     region : float or None
         Threshold of the mean score ``Σ_k λ_k E(x, k)``: plausibilities beyond it are the plausibility region of a
-        case. None where the classifier does not score every class of every case.
+        case; classes that are not listed count as of `score_unlisted`. None where there are too many scores.
     region_covered : CoveredShare or None
         How often a draw of the plausibilities lies in the region.
     """
@@ -276,6 +279,48 @@ class KeptPlausibilities:
     means: MeanShares
     certainty: np.ndarray
     expected_risk: np.ndarray | None = None
+
+
+def score_unlisted(score: np.ndarray) -> float:
+    """What a class that a classifier does not list counts in a mean of scores: 0, or 1 less than the lowest below 0.
+
+    Parameters
+    ----------
+    score : ndarray
+        All scores of the classifier.
+    """
+    lowest = float(np.min(score, initial=0.0))
+    return 0.0 if lowest >= 0 else lowest - 1
+
+
+def scores_at(predictions: Predictions, case: int, codes: Sequence[int]) -> np.ndarray:
+    """Scores of some classes of a case, as the plausibility region takes them.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        With scores.
+    case : int
+    codes : sequence of int
+        Classes.
+    """
+    own = slice(predictions.ptr[case], predictions.ptr[case + 1])
+    score = np.asarray(predictions.score)
+    listed = dict(zip(predictions.class_code[own].tolist(), score[own].tolist(), strict=True))
+    return np.array([listed.get(code, score_unlisted(score)) for code in codes])
+
+
+def possible_promise(listed: float, wanted: float = 0.9) -> float:
+    """The largest of `PROMISES` up to the wanted one that lists holding this much of the plausible truth can keep.
+
+    Parameters
+    ----------
+    listed : float
+        See `PredictionSets`.
+    wanted : float
+    """
+    possible = [promise for promise in PROMISES if promise <= min(wanted, listed - _MARGIN)]
+    return max(possible, default=min(PROMISES)) if listed < 1 - _ROUNDING else wanted
 
 
 def split_threshold(scores: np.ndarray, alpha: float) -> float:
@@ -505,11 +550,11 @@ class _Scores:
         return np.where(self._keys[place] == wanted, self.score[self._order[place]], -np.inf)
 
     def dense(self) -> np.ndarray | None:
-        """All scores, shape (n_cases, n_classes), 0 where a case is not predicted; None where a class is not listed."""
-        n_listed = np.diff(self.ptr)
-        if not np.isin(n_listed, (0, self.n_classes)).all():
+        """All scores, shape (n_cases, n_classes), see `score_unlisted`; None where they are too many."""
+        shape = len(self.ptr) - 1, self.n_classes
+        if shape[0] * shape[1] > MOST_DENSE:
             return None
-        found = np.zeros((len(n_listed), self.n_classes))
+        found = np.full(shape, score_unlisted(self.score))
         found[self.case, self.code] = self.score
         return found
 

@@ -1,5 +1,7 @@
 """Figures of the Cases page: plausibilities of one case as bars with draws, and on a triangle or an interval."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import plotly.graph_objects as go
 
@@ -110,8 +112,47 @@ def _intervals(mean: np.ndarray, low: np.ndarray, high: np.ndarray, theme: Theme
     return line, tick
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Cut:
+    """A straight cut through a triangle: plausibilities λ with ``Σ_k λ_k E_k ≥ τ`` are on one side.
+
+    Attributes
+    ----------
+    score : ndarray, shape (3,)
+        E at the corners.
+    threshold : float
+        τ.
+    """
+
+    score: np.ndarray
+    threshold: float
+
+    @property
+    def inside(self) -> np.ndarray:
+        """Which corners are on the side of the region, bool, shape (3,)."""
+        return self.score >= self.threshold
+
+    @property
+    def region(self) -> np.ndarray:
+        """Corners of the part beyond the cut, shape (n_points, 3); none where the cut leaves nothing."""
+        points = []
+        for a, b in ((0, 1), (1, 2), (2, 0)):
+            if self.inside[a]:
+                points.append(np.eye(3)[a])
+            if self.inside[a] != self.inside[b]:
+                share = (self.threshold - self.score[b]) / (self.score[a] - self.score[b])
+                points.append(share * np.eye(3)[a] + (1 - share) * np.eye(3)[b])
+        return np.array(points).reshape(-1, 3)
+
+
 def triangle(
-    names: list[str], corners: np.ndarray, region: Region, theme: Theme, title: str, colour: str | None = None
+    names: list[str],
+    corners: np.ndarray,
+    region: Region,
+    theme: Theme,
+    title: str,
+    colour: str | None = None,
+    cut: Cut | None = None,
 ) -> go.Figure:
     """Draws on the triangle of three corners, with their mean and the region that holds 95 % of the distribution.
 
@@ -128,15 +169,39 @@ def triangle(
     theme : Theme
     title : str
     colour : str, optional
+    cut : Cut, optional
+        Drawn as a dashed outline of the part beyond it.
     """
     colour = colour or theme.accent
     shown = corners[:: max(1, -(-len(corners) // MOST_TRIANGLE_DRAWS))]
-    mean = corners.mean(axis=0, keepdims=True)
     labels = [plotly(shorten(name, 22)) for name in names]
     hover = "<br>".join(f"{label} %{{customdata[{place}]:.2f}}" for place, label in enumerate(labels))
     data = [
         *_grid(theme),
         *(_outline(outline, colour) for outline in region.outlines),
+        *([] if cut is None else [_beyond(cut, theme)]),
+        *_cloud(shown, corners.mean(axis=0, keepdims=True), hover, colour, theme),
+    ]
+    return figure_of(
+        theme,
+        data,
+        title,
+        350,
+        annotations=_corner_names(labels, theme),
+        xaxis={"visible": False, "range": [-0.17, 1.17], "fixedrange": True},
+        yaxis={
+            "visible": False,
+            "range": [-0.16, _HEIGHT + 0.13],
+            "scaleanchor": "x",
+            "constrain": "domain",
+            "fixedrange": True,
+        },
+    )
+
+
+def _cloud(shown: np.ndarray, mean: np.ndarray, hover: str, colour: str, theme: Theme) -> list[Trace]:
+    """Draws as dots and their mean as a cross."""
+    return [
         scatter(
             **_plane(shown),
             mode="markers",
@@ -154,21 +219,6 @@ def triangle(
             showlegend=False,
         ),
     ]
-    return figure_of(
-        theme,
-        data,
-        title,
-        350,
-        annotations=_corner_names(labels, theme),
-        xaxis={"visible": False, "range": [-0.17, 1.17], "fixedrange": True},
-        yaxis={
-            "visible": False,
-            "range": [-0.16, _HEIGHT + 0.13],
-            "scaleanchor": "x",
-            "constrain": "domain",
-            "fixedrange": True,
-        },
-    )
 
 
 def _grid(theme: Theme) -> list[Trace]:
@@ -194,6 +244,14 @@ def _outline(outline: np.ndarray, colour: str) -> Trace:
         hoverinfo="skip",
         showlegend=False,
     )
+
+
+def _beyond(cut: Cut, theme: Theme) -> Trace:
+    beyond = cut.region
+    closed = np.concatenate([beyond, beyond[:1]])
+    line = {"color": theme.ink, "width": 1.5, "dash": "dash"}
+    fill = {"fill": "toself", "fillcolor": with_opacity(theme.ink, 0.07)}
+    return scatter(**_plane(closed), mode="lines", **fill, line=line, hoverinfo="skip", name="cut", showlegend=False)
 
 
 def _corner_names(labels: list[str], theme: Theme) -> list[dict]:

@@ -9,6 +9,7 @@ from ..version import __version__
 
 ALTERNATIVE_TEST = "Calderon, Reichart & Dror, The Alternative Annotator Test, ACL 2025, arXiv:2501.10970"
 SURVEY_EQUIVALENCE = "Resnick, Kong, Schoenebeck & Weninger, Survey equivalence (2021), arXiv:2106.01254"
+CONFORMAL = "Stutz et al., Conformal prediction under ambiguous ground truth (2023)"
 _LOO = "Vehtari, Gelman & Gabry, Statistics and Computing 27 (2017), 1413-1432"
 
 SENTENCES = {
@@ -46,6 +47,11 @@ SENTENCES = {
         "Classifiers were scored against every draw of the truth of all cases at once; means, and intervals over "
         "draws, are reported.",
         (UGT,),
+    ),
+    "sets": (
+        "Prediction sets were calibrated by Monte Carlo conformal prediction on labels drawn from the plausibilities: "
+        "their coverage is promised at the reliability γ, and was measured on cases that did not calibrate.",
+        (CONFORMAL,),
     ),
 }
 

@@ -38,12 +38,7 @@ def show(
     chosen : Selection, optional
         What counts, where that is not what counts on other pages.
     """
-    chosen = state.counted() if chosen is None else chosen
-    more = f" --select {quote(chosen.to_text())}" if not chosen.everything else ""
-    threshold = st.session_state.get("threshold")
-    if dataset.kind == "score" and threshold is not None:
-        more += f" --threshold {threshold:g}"
-    line = "python -m core " + command.replace("FILE", quote(_source())) + more
+    line = command_line(dataset, command, chosen)
     whole = {**of_data(), "digest": dataset.digest, **settings}
     page = _of_page()
     page.clear()
@@ -57,6 +52,24 @@ def show(
         st.code(line, language="bash", wrap_lines=True)
         if _source() not in _COMPLETE and not _is_kept():
             st.caption("With the file at hand. Keep the dataset (Home), and its digest stands for it, mapping and all.")
+
+
+def command_line(dataset: Dataset, command: str, chosen: Selection | None = None) -> str:
+    """What gives a result again, from a command with FILE in the place of the file.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    command : str
+    chosen : Selection, optional
+        As of `show`.
+    """
+    chosen = state.counted() if chosen is None else chosen
+    more = f" --select {quote(chosen.to_text())}" if not chosen.everything else ""
+    threshold = st.session_state.get("threshold")
+    if dataset.kind == "score" and threshold is not None:
+        more += f" --threshold {threshold:g}"
+    return "python -m core " + command.replace("FILE", quote(_source())) + more
 
 
 def of_data() -> dict:

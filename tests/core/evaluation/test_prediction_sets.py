@@ -16,8 +16,10 @@ from core.evaluation.prediction_sets import (
     TEST,
     KeptPlausibilities,
     corrected_threshold,
+    possible_promise,
     prediction_sets,
     quarters,
+    scores_at,
     sets_table,
     split_threshold,
 )
@@ -272,7 +274,7 @@ def test_lists_that_hold_too_little_of_the_truth_give_all_classes(two):
     assert found.promise(1.0).startswith("P lists only some classes of a case, and these hold .1")
     assert found.promise(1.0).endswith("too little to promise .50. Every set holds all 3 classes.")
     assert sets_table(found, two)["classes"].tolist() == ["b; a; c", "b; a; c"]
-    assert found.region is None
+    assert found.region == pytest.approx(0.9 * kept.means.last_rest.min(), rel=1) and found.region_covered.n == 1
 
 
 def test_cases_without_a_prediction_or_an_annotation_neither_calibrate_nor_test(two):
@@ -288,6 +290,19 @@ def test_cases_without_a_prediction_or_an_annotation_neither_calibrate_nor_test(
     found = prediction_sets(matched(more, [(name, "a", 0.9) for name in "124"]), more, kept, alpha=0.5)
     assert (found.part == LEFT_OUT).tolist() == [False, False, True, True]
     assert found.size[2] == 0 and np.isnan(found.covered[2])
+
+
+def test_the_largest_promise_that_lists_can_keep_is_offered():
+    assert possible_promise(1.0) == 0.9 and possible_promise(1.0, 0.99) == 0.99
+    assert possible_promise(0.71) == 0.6 and possible_promise(0.725) == 0.7
+    assert possible_promise(0.2) == 0.5
+
+
+def test_scores_at_the_corners_count_unlisted_classes_below_the_listed(two):
+    predictions = matched(two, [("1", "a", 0.7), ("1", "c", 0.2), ("2", "b", 0.5)])
+    np.testing.assert_array_equal(scores_at(predictions, 0, [0, 1, 2]), [0.7, 0.0, 0.2])
+    ranks = matched(two, [("1", "a", -1), ("1", "c", -2), ("2", "b", -1)])
+    np.testing.assert_array_equal(scores_at(ranks, 0, [2, 1]), [-2, -3])
 
 
 def test_an_order_without_scores_gives_no_sets(two):
