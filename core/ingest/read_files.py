@@ -1,5 +1,6 @@
 """Opening files in one call: bytes to dataset, with everything guessed that is not given."""
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from .column_mapping import LAYOUTS, Layout, Mapping, Repeats
 from .companion_files import SideFiles, with_side_files
 from .formats.detect import open_frame, open_source
 from .formats.frames import is_frame
+from .formats.parquet import open_parquet_folder
 from .formats.raw_table import RawTable
 from .formats.side_tables import read_class_list
 from .formats.source import Question, Source
@@ -79,7 +81,7 @@ def read(
     Parameters
     ----------
     source : path, several paths, bytes, or a frame
-        Several files may be in one zip. A frame (pandas, polars, pyarrow) is understood as the file it would become.
+        Several files may be in one zip; a folder is one Parquet table. A frame is understood as the file it would be.
     name : str, optional
     case, rater, answer, rank : str, optional
         Columns; guessed from their names where not given. ``rater="none"`` says that annotations are anonymous.
@@ -311,6 +313,10 @@ def _opened(
     opening = (lambda share: progress(_OPENING * share)) if progress else None
     if not isinstance(source, str | bytes | Path | list | tuple) and is_frame(source):
         return open_frame("The frame", source, format=format, progress=opening), name or "data", layout
+    if isinstance(source, str | Path) and os.path.isdir(source):
+        folder = Path(source).resolve()
+        table = open_parquet_folder(folder)
+        return open_frame(folder.name, table, format=format, progress=opening), name or folder.name, layout
     files, title = _files_of(source, name)
     return open_source(files, has_header=has_header, format=format, progress=opening), title, layout
 

@@ -1,6 +1,7 @@
 """Parquet tables, every column as text; lists of equal length in a row are taken apart into rows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +16,8 @@ from .raw_table import Dropped, RawTable, RowLocations
 MAGIC = b"PAR1"
 _MOST_BYTES, _MOST_CELLS = 4 << 30, 1_000_000_000
 _SMALL_CELLS, _LARGEST_RATIO = 50_000_000, 100
+# Measured at 10,000,000 rows of three columns, five to a case: names of cases are a half of it.
+_BYTES_A_ROW, _MANY_ROWS = 100, 5_000_000
 
 
 def open_parquet(content: bytes) -> pa.Table:
@@ -27,23 +30,85 @@ def open_parquet(content: bytes) -> pa.Table:
     """
     try:
         file = parquet.ParquetFile(pa.BufferReader(content))
-        schema = file.schema_arrow
-        groups = (file.metadata.row_group(group) for group in range(file.metadata.num_row_groups))
-        n_cells = file.metadata.num_rows * file.metadata.num_columns
-        # Repeats take hardly any room in the file, and all of it in memory.
-        swollen = n_cells > _SMALL_CELLS and n_cells > _LARGEST_RATIO * len(content)
-        if swollen or n_cells > _MOST_CELLS or sum(max(0, group.total_byte_size) for group in groups) > _MOST_BYTES:
-            size = f"{file.metadata.num_rows:,} rows of {file.metadata.num_columns:,} columns"
-            raise InputError(
-                f"This Parquet file unpacks to {size}.",
-                "Leave out columns that are not needed, or open a part of it.",
-            )
-        texts = [
-            field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
-        ]
-        return parquet.ParquetFile(pa.BufferReader(content), read_dictionary=texts).read()
+        _check_unpacked([file.metadata], len(content))
+        return parquet.ParquetFile(pa.BufferReader(content), read_dictionary=_texts(file.schema_arrow)).read()
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
         raise InputError(f"This Parquet file cannot be read ({error}).", "Write it again and open that.") from None
+
+
+def open_parquet_folder(folder: Path) -> pa.Table:
+    """The parts of one table, in the order of their paths; folders called ``column=value`` are a column.
+
+    Files whose names begin with a dot or an underscore are none of its parts, as Spark, Dask and Arrow have it.
+
+    Parameters
+    ----------
+    folder : Path
+        Its Parquet files, in folders below it too, have the same columns.
+
+    Raises
+    ------
+    InputError
+        There is no Parquet file, a part is broken or has other columns, or the parts unpack to more than fits.
+    """
+    from pyarrow import dataset
+
+    parts = sorted(path for path in folder.rglob("*.parquet") if path.is_file() and path.name[0] not in "._")
+    if not parts:
+        raise InputError(f"{folder} is a folder without Parquet files.", "Give a file, or the folder of such a table.")
+    try:
+        found = [parquet.ParquetFile(path) for path in parts]
+        schema = found[0].schema_arrow
+        for path, file in zip(parts, found, strict=True):
+            if file.schema_arrow.names != schema.names:
+                raise InputError(
+                    f"{path.relative_to(folder)} has other columns than {parts[0].relative_to(folder)}.",
+                    "Parts of a table have the same columns; open files of other tables by themselves.",
+                )
+        _check_unpacked([file.metadata for file in found], sum(path.stat().st_size for path in parts))
+        as_dictionaries = dataset.ParquetReadOptions(dictionary_columns=_texts(schema))
+        return dataset.dataset(
+            [path.as_posix() for path in parts],
+            format=dataset.ParquetFileFormat(read_options=as_dictionaries),
+            partitioning=dataset.partitioning(flavor="hive"),
+            partition_base_dir=folder.as_posix(),
+        ).to_table()
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+        raise InputError(f"This folder of Parquet files cannot be read ({error}).", "Write it again.") from None
+
+
+def _texts(schema: pa.Schema) -> list[str]:
+    return [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
+
+
+def _check_unpacked(parts: Sequence[parquet.FileMetaData], n_bytes: int) -> None:
+    """Raise where the parts of a table, ``n_bytes`` together, unpack to more than fits."""
+    n_rows = sum(part.num_rows for part in parts)
+    n_columns = parts[0].num_columns
+    groups = (part.row_group(group) for part in parts for group in range(part.num_row_groups))
+    # Repeats take hardly any room in the file, and all of it in memory.
+    swollen = n_rows * n_columns > _SMALL_CELLS and n_rows * n_columns > _LARGEST_RATIO * n_bytes
+    unpacked = sum(max(0, group.total_byte_size) for group in groups)
+    if swollen or n_rows * n_columns > _MOST_CELLS or unpacked > _MOST_BYTES:
+        raise InputError(
+            f"This Parquet file unpacks to {n_rows:,} rows of {n_columns:,} columns.",
+            "Leave out columns that are not needed, or open a part of it.",
+        )
+    needed, free = n_rows * _BYTES_A_ROW, free_memory()
+    if free is not None and n_rows > _MANY_ROWS and needed > free:
+        raise InputError(
+            f"{n_rows:,} rows take about {needed / 2**30:.1f} GB of memory, and {free / 2**30:.1f} GB are free.",
+            "Close other programs, use a computer with more memory, or open a part of it.",
+        )
+
+
+def free_memory() -> int | None:
+    """Bytes that programs can still take; None where the system does not say (it does on Linux)."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
 
 
 def read_parquet(content: bytes, progress: Callable[[float], None] | None = None) -> RawTable:

@@ -76,9 +76,10 @@ def test_a_file_over_the_limit_is_refused_with_both_sizes(monkeypatch):
 
 
 def test_a_path_that_cannot_be_opened_is_refused(tmp_path):
-    for path in (tmp_path / "nowhere.csv", tmp_path):
-        with pytest.raises(InputError, match="cannot be opened"):
-            read(path)
+    with pytest.raises(InputError, match="cannot be opened"):
+        read(tmp_path / "nowhere.csv")
+    with pytest.raises(InputError, match="a folder without Parquet files"):
+        read(tmp_path)
 
 
 def test_a_file_is_named_by_its_path(tmp_path):
