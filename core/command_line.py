@@ -220,6 +220,7 @@ def _fit() -> list[click.Parameter]:
         click.Option(["--restarts"], type=int, default=0, metavar="N", help="Random starts beside the votes (em)."),
         click.Option(["--intervals"], is_flag=True, help="Standard errors and intervals (em)."),
         click.Option(["--gold"], metavar="FILE", help="case,class of gold cases, held fixed (em)."),
+        click.Option(["--ordinal"], is_flag=True, help="The order of --classes means something."),
         click.Option(["--parameters"], is_flag=True, help="Write confusion matrices however large they are."),
         _cases_out("Write class probabilities per case as CSV."),
     ]
@@ -238,6 +239,7 @@ def _choose() -> list[click.Parameter]:
     return [
         *_file(),
         click.Option(["--gold"], metavar="FILE", help="case,class of gold cases, which judge and do not choose."),
+        click.Option(["--ordinal"], is_flag=True, help="The order of --classes means something."),
     ]
 
 

@@ -26,7 +26,7 @@ from .glossary import GLOSSARY, Term
 from .options import check_choice, check_flag, check_number, check_text, check_whole
 
 Family = Literal["coefficient", "rater model", "plausibility", "reader", "metric", "analysis"]
-Need = Literal["raters", "two raters", "overlap"]
+Need = Literal["raters", "two raters", "overlap", "order"]
 GROUP = "plurality.methods"
 UGT = "Stutz et al., Evaluating AI systems under uncertain ground truth (2023)"  # several families follow it
 AS_IS = "as they are"
@@ -331,6 +331,8 @@ def _lacking(needs: Sequence[Need], dataset: Dataset) -> str:
             return "there is only one rater"
     if "two raters" in needs and dataset.n_raters > 2:
         return "there are more than two raters"
+    if "order" in needs and not dataset.ordinal:
+        return "the order of the classes is not declared"
     return ""
 
 

@@ -9,12 +9,13 @@ from ..models.choose import Choice, Standing
 from ..models.choose import choose as choose_model
 from ..models.result import RaterModelFit
 from .fits import with_gold
-from .inputs import progress, read_classes, stamp
+from .inputs import progress, read_classes, stamp, with_declared_order
 
 
 def choose(options) -> tuple[dict, pd.DataFrame]:
     """Held-out scores of all models and the one that opens; the table is one row a model."""
     dataset, left_out = read_classes(options)
+    dataset = with_declared_order(dataset, options)
     if options.gold:
         dataset = with_gold(dataset, options)
     found = choose_model(dataset, seed=options.seed, cases=True, progress=progress)
@@ -71,7 +72,14 @@ def _by_gold(dataset: Dataset, fit: RaterModelFit, seed: int) -> dict:
             "right": None if certain is None else certain.value,
             "interval": None if certain is None else [certain.low, certain.high],
         },
+        **_absolute_error(found),
     }
+
+
+def _absolute_error(found) -> dict:
+    """Of ordered classes alone."""
+    away = found.absolute_error
+    return {} if away is None else {"absolute_error": away.value, "absolute_error_interval": [away.low, away.high]}
 
 
 def _beta_by_gold(dataset: Dataset, found: Choice, seed: int) -> dict:

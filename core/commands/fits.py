@@ -13,8 +13,11 @@ from ..ingest.companion_files import SideFiles, with_side_files
 from ..ingest.formats.tables import open_table
 from ..methods import Method, methods
 from ..models.catalogue import Fitted, Request, em_model, fit_request, request
+from ..models.expected_class import expected_class
+from ..models.ordinal import METHOD as ORDINAL
+from ..models.ordinal import NAMES
 from ..models.precision import precision_of
-from .inputs import progress, read_classes, stamp, write_table
+from .inputs import progress, read_classes, stamp, with_declared_order, write_table
 
 AUTO = "auto"
 MOST_WRITTEN = 1_000_000
@@ -25,6 +28,7 @@ def fit(options) -> tuple[dict, pd.DataFrame]:
     if options.restarts < 0:
         raise InputError(f"{options.restarts} restarts were asked for.", "Ask for none or more.")
     dataset, left_out = read_classes(options)
+    dataset = with_declared_order(dataset, options, asked=options.model == ORDINAL.name)
     if options.gold:
         dataset = with_gold(dataset, options)
     extra: dict = {}
@@ -39,6 +43,11 @@ def fit(options) -> tuple[dict, pd.DataFrame]:
     found = fitted.fit
     table = pd.DataFrame(found.class_probability, columns=list(found.classes))
     table.insert(0, "case", list(found.cases), allow_duplicates=True)  # a class may be called "case"
+    if fitted.dataset.ordinal:
+        scale = expected_class(found.class_probability)
+        ends = {"": scale.mean, "_low": scale.spread.low, "_high": scale.spread.high}
+        for end, values in ends.items():
+            table.insert(len(table.columns), f"{scale.name}{end}", values, allow_duplicates=True)
     write_table(options.cases_out, table)
     spread = found.uncertainty
     whole = options.parameters or found.confusion.size <= MOST_WRITTEN
@@ -149,6 +158,12 @@ def _rater(found, place: int, whole: bool) -> dict:
         **({"confusion": found.confusion[place].tolist()} if whole else {}),
         "accuracy": float(found.accuracy()[place]),
     }
+    if NAMES[0] in found.parameters:
+        row |= {
+            f"{name}{end}": float(found.parameters[f"{name}{end}"][place])
+            for name in NAMES
+            for end in ("", "_low", "_high")
+        }
     if found.uncertainty is not None:
         accuracy = found.uncertainty.accuracy
         row |= {"ci_low": float(accuracy.low[place]), "ci_high": float(accuracy.high[place])}

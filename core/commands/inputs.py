@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from .. import library
 from ..annotations.dataset import Dataset, Kind
 from ..annotations.named_selection import Selection
+from ..annotations.ordering import with_class_order
 from ..errors import InputError
 from ..ingest.build_dataset import ImportReport
 from ..ingest.column_mapping import Mapping
@@ -71,6 +72,37 @@ def read_warned(options, kind: Kind | None = None) -> Reading:
 def read_classes(options) -> tuple[Dataset, int]:
     """One class per annotation, and how many were left out; warnings are kept for standard error."""
     return read_warned(options).dataset.as_classes(options.threshold)
+
+
+def with_declared_order(dataset: Dataset, options, *, asked: bool = False) -> Dataset:
+    """The data with the order of ``--classes`` where that means something.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of single classes.
+    options
+        Of the command; with ``ordinal``.
+    asked : bool
+        The command itself asks for an order: that of ``--classes`` will do, or of classes that are numbers.
+
+    Raises
+    ------
+    InputError
+        An order is asked for and there is none.
+    """
+    if dataset.ordinal:
+        return dataset
+    if options.ordinal or (asked and options.classes):
+        return with_class_order(dataset, dataset.classes)
+    if not asked:
+        return dataset
+    try:
+        return with_class_order(dataset, sorted(dataset.classes, key=float))
+    except ValueError:
+        raise InputError(
+            "The order of the classes is not declared.", "Give it, lowest first: --classes low,middle,high."
+        ) from None
 
 
 def stamp(options, dataset: Dataset) -> dict:

@@ -73,8 +73,9 @@ class Prior:
     cases: np.ndarray
     answers: np.ndarray
 
-    def log_density(self, log_prevalence: np.ndarray, log_theta: np.ndarray) -> float:
+    def log_density(self, point: "Point") -> float:
         """Log prior up to a constant; 0 · ln 0 = 0."""
+        log_prevalence, log_theta = point.log_prevalence, point.log_theta
         some = self.cases > 0
         value = float((self.cases[some] * log_prevalence[some]).sum())
         used = self.answers > 0
@@ -230,7 +231,7 @@ def climb(
     for iteration in range(stopping.max_iterations):
         point = maximise(family, prior, cases_of, counts)
         log_likelihood, cases_of, counts = expect(data, point, weight=weight, token=token)
-        objective.append(log_likelihood + prior.log_density(point.log_prevalence, point.log_theta))
+        objective.append(log_likelihood + prior.log_density(point))
         if progress is not None:
             progress((iteration + 1) / stopping.max_iterations)
         if len(objective) > 1 and stopping.satisfied(objective[-2], objective[-1]):

@@ -11,6 +11,7 @@ from ..errors import NotApplicableError
 from ..result_base import Columns, Result, rows
 from ..seeds import case_seeds
 from .comparison import FLOOR, top_shares
+from .expected_class import absolute_error
 from .gold import judging_gold
 from .held_out import BETAS
 from .result import RaterModelFit
@@ -52,6 +53,8 @@ class GoldMeasures(Result):
         Cases whose top probability is .99 or more.
     certain_right : GoldMeasure or None
         Share of them that is right; None where there is none.
+    absolute_error : GoldMeasure or None
+        Mean of |expected class − known class|, in classes; None where classes have no order.
     """
 
     n: int
@@ -61,6 +64,7 @@ class GoldMeasures(Result):
     ece: GoldMeasure
     n_certain: int
     certain_right: GoldMeasure | None
+    absolute_error: GoldMeasure | None = None
 
     TABLES = ("measures",)
 
@@ -69,6 +73,8 @@ class GoldMeasures(Result):
         each = [getattr(self, name) for name in names]
         if self.certain_right is not None:
             names, each = [*names, "right_where_certain"], [*each, self.certain_right]
+        if self.absolute_error is not None:
+            names, each = [*names, "absolute_error"], [*each, self.absolute_error]
         return {"measure": names, **rows(each, ("value", "low", "high"))}
 
 
@@ -115,16 +121,18 @@ def gold_measures(dataset: Dataset, fit: RaterModelFit, *, seed: int = 0) -> Gol
     loss = -np.log(np.maximum(probability[places, truth], FLOOR))
     brier = (probability**2).sum(axis=1) - 2 * probability[places, truth] + 1
     place = np.minimum((top * N_BINS).astype(np.int64), N_BINS - 1)
-    resampled = _resampled(np.stack([loss, brier]), right - top, place, seed)
+    away = absolute_error(probability, truth)
+    resampled = _resampled(np.stack([loss, brier, away]), right - top, place, seed)
     certain = top >= CERTAIN
     return GoldMeasures(
         cases.size,
         _share(right),
         GoldMeasure(float(loss.mean()), *resampled[0]),
         GoldMeasure(float(brier.mean()), *resampled[1]),
-        GoldMeasure(_ece(right - top, place), *resampled[2]),
+        GoldMeasure(_ece(right - top, place), *resampled[3]),
         int(certain.sum()),
         _share(right[certain]) if certain.any() else None,
+        GoldMeasure(float(away.mean()), *resampled[2]) if dataset.ordinal else None,
     )
 
 

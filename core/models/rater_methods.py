@@ -153,7 +153,7 @@ def em_method(name: str, title: str, make: Callable[..., Any], **said: Any) -> M
         make=make,
         fit=by_em,
         takes=ONE_CLASS,
-        needs=("overlap", "raters"),
+        needs=said.pop("needs", ("overlap", "raters")),
         ways=("em",),
         **said,
     )

@@ -11,6 +11,7 @@ import pytest
 
 from core.agreement.coefficient_methods import asked_of
 from core.agreement.suitable import coefficients_for
+from core.annotations.ordering import with_class_order
 from core.command_line import main
 from core.errors import InputError, PluralityError
 from core.glossary import GLOSSARY
@@ -55,6 +56,8 @@ def fits(method, dataset):
             dataset = as_taken(method, dataset, 2.0)[0]
         return [one for one in coefficients_for(dataset).coefficients if one.name == method.name]
     view, _ = as_taken(method, dataset, 2.0)
+    if "order" in method.needs:
+        view = with_class_order(view, view.classes)
     if method.family == "rater model":
         positive = {"positive": view.classes[1]} if any(one.name == "positive" for one in method.options) else {}
         return fit_request(request(method.name, **positive), view).fit
@@ -164,9 +167,11 @@ def test_the_command_line_gives_the_numbers_of_a_rater_model(name, tmp_path, cap
     (tmp_path / "data.csv").write_bytes(THREE)
     method = method_named("rater model", name)
     variant = [] if method.variant is None else [f"--{method.variant.option}", method.variant.value]
-    assert main(["fit", method.command, str(tmp_path / "data.csv"), *variant]) == 0
+    order = ["--classes", "x,y", "--ordinal"] if "order" in method.needs else []
+    assert main(["fit", method.command, str(tmp_path / "data.csv"), *variant, *order]) == 0
     told = json.loads(capsys.readouterr().out)
-    found = fit_request(request(name), read(THREE).dataset).fit
+    dataset = read(THREE).dataset
+    found = fit_request(request(name), with_class_order(dataset, dataset.classes) if order else dataset).fit
     assert list(told["prevalence"].values()) == pytest.approx(found.prevalence.tolist(), rel=1e-12)
 
 

@@ -138,6 +138,8 @@ def _judged() -> dict[str, Command]:
         found[f"fit dawid-skene-empirical {sample}"] = Command(line, "iterative")
         found[f"raters {sample}"] = Command(("raters", sample), "iterative", drawn=True)
         found[f"choose {sample}"] = Command(("choose", sample), "iterative", drawn=True)
+    line = ("fit", "ordinal", "anaesthesia", "--ordinal", "--cases-out", "{out}")
+    found["fit ordinal anaesthesia"] = Command(line, "iterative")
     for model in ("glad", "nominal-difficulty"):
         for sample in ("skin", "anaesthesia"):
             line = ("fit", model, sample, "--cases-out", "{out}")

@@ -5,7 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.annotations.ordering import with_class_order
 from core.ingest.samples import load_sample
+from core.library import keep
 from core.models.catalogue import Fitted, request
 from core.models.dawid_skene import DawidSkene
 from core.models.rater_summary import RaterSummary, rater_summary
@@ -165,3 +167,21 @@ def test_a_rater_of_one_answer_is_neither_the_best_nor_the_worst():
 def test_where_nobody_has_many_answers_all_are_compared():
     assert extremes(summary([0.9, 0.5, np.nan], [3, 3, 0])) == (1, 0)
     assert extremes(summary([0.9], [40])) is None
+
+
+def test_ordered_classes_have_severities_and_an_expected_class_and_others_do_not():
+    """The ordinal model is offered where the order is declared; its sentence and its columns are those of the fit."""
+    plain = load_sample("anaesthesia")
+    assert "Ordinal" not in opened("models", "anaesthesia").multiselect(key="models_chosen").options
+    ordered = with_class_order(plain, plain.classes)
+    keep(ordered)
+    app = choose(opened("models", ordered.digest), "ordinal")
+    assert title(app).endswith("(Ordinal)")
+    frame = next(frame.value for frame in app.dataframe if "expected class" in frame.value.columns)
+    assert frame["expected class"].between(1, 4).all()
+    assert (frame["expected class low"] <= frame["expected class high"]).all()
+    app.session_state["model_tabs"] = "Raters"
+    app = settle(app.run())
+    frame = next(frame.value for frame in app.dataframe if "severity" in frame.value.columns)
+    assert (frame["severity_low"] < frame["severity"]).all() and (frame["slip"] < 1).all()
+    assert "higher or lower than the panel beyond" in words(app)

@@ -34,7 +34,12 @@ _SWITCHES = {
 def choose(view: Dataset) -> tuple[list[Request], int]:
     """The models asked for, and the number of restarts."""
     judged = _opened_with(view)
-    known = {method.name: method for method in methods("rater model").values() if not method.reference}
+    known = {
+        method.name: method
+        for method in methods("rater model").values()
+        if not method.reference and (view.ordinal or "order" not in method.needs)
+    }
+    st.session_state[_CHOSEN] = [name for name in st.session_state[_CHOSEN] if name in known]
     left, middle, right = st.columns([5, 4, 1.4], vertical_alignment="bottom")
     chosen = left.multiselect(
         "Models",

@@ -8,8 +8,12 @@ from core.annotations.dataset import Dataset
 from core.figures import models as figures
 from core.figures import rater_models as rater_figures
 from core.models.catalogue import Fitted
+from core.models.expected_class import expected_class
 from core.models.explain import explain
 from core.models.hierarchical import METHOD as HIERARCHICAL
+from core.models.ordinal import METHOD as ORDINAL
+from core.models.ordinal import NAMES as SCALES
+from core.models.ordinal import severity_sentence
 from core.models.rater_summary import RaterSummary, leaning, rater_summary
 from core.models.result import RaterModelFit
 from core.text import markdown, number, plotly, plural, shorten, with_interval
@@ -69,6 +73,8 @@ def raters(shown: Fitted, theme) -> None:
             draw(fit, theme, title), "rater_accuracy", "How often each rater is right by the model, with intervals"
         )
     frame = _rater_frame(fit, summary)
+    if said := severity_sentence(fit):
+        st.markdown(markdown(said), help=widgets.explained(ORDINAL))
     if not summary.from_uncertainty:
         st.caption("Intervals take the true classes as known, and so are too short; those of the fit follow.")
     st.caption(
@@ -125,6 +131,11 @@ def _rater_frame(fit: RaterModelFit, summary) -> pd.DataFrame:
     frame["leans to"] = [fit.classes[code] if code >= 0 else "" for code in leans]
     frame["bias"] = np.where(leans >= 0, summary.bias[np.arange(len(leans)), leans], np.nan)
     frame["sign"] = flags
+    if SCALES[0] in fit.parameters:
+        at = frame.columns.get_loc("ci_high") + 1
+        shown = [f"{name}{end}" for name in SCALES for end in ("", "_low", "_high")]
+        for place, name in enumerate(shown):
+            frame.insert(at + place, name, fit.parameters[name])
     return frame
 
 
@@ -193,7 +204,13 @@ def cases(shown: Fitted, vote: RaterModelFit, theme) -> None:
 
 def _effect_columns(fit: RaterModelFit) -> dict:
     """Each effect beside the ends of its interval."""
-    config = {}
+    config = {
+        "expected class": st.column_config.NumberColumn(
+            help="Mean of the class probabilities, the lowest class being 1.", format="%.2f"
+        ),
+        "expected class low": st.column_config.NumberColumn("95 % from", format="%d"),
+        "expected class high": st.column_config.NumberColumn("to", format="%d"),
+    }
     for effect in fit.effects:
         config[effect.name] = st.column_config.NumberColumn(format="%.2f")
         for end, words in (("low", "95 % from"), ("high", "to")):
@@ -213,6 +230,10 @@ def _case_frame(shown: Fitted, vote: RaterModelFit, order: np.ndarray, by_vote, 
             "annotations": np.diff(shown.dataset.case_ptr)[order],
         }
     )
+    if shown.dataset.ordinal:
+        scale = expected_class(fit.class_probability[order])
+        frame["expected class"] = scale.mean
+        frame["expected class low"], frame["expected class high"] = scale.spread.low, scale.spread.high
     for effect in fit.effects:
         frame[effect.name] = effect.mean[order]
         frame[f"{effect.name} low"], frame[f"{effect.name} high"] = effect.spread.low[order], effect.spread.high[order]

@@ -20,7 +20,7 @@ def show(view: Dataset, found: Choice, by_gold: dict[str, GoldMeasures]) -> None
             frame,
             hide_index=True,
             column_config=columns.fine("score", "difference", "± difference", "log loss by gold", "Brier by gold")
-            | columns.fine("ECE by gold")
+            | columns.fine("ECE by gold", "classes off by gold")
             | columns.shares("accuracy by gold", "right at ≥ .99"),
             key="held_out_scores",
         )
@@ -59,6 +59,7 @@ def _row(found: Choice, each: Standing, gold: GoldMeasures | None) -> dict:
             "log loss by gold": gold.log_loss.value,
             "Brier by gold": gold.brier.value,
             "ECE by gold": gold.ece.value,
+            "classes off by gold": None if gold.absolute_error is None else gold.absolute_error.value,
             "cases at ≥ .99": gold.n_certain,
             "right at ≥ .99": None if certain is None else certain.value,
         }

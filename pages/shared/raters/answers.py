@@ -4,9 +4,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.annotations.dataset import Dataset
+from core.models.ordinal import METHOD as ORDINAL
+from core.models.ordinal import reads
 from core.raters.report_card import ReportCard
 from core.text import markdown, number, plural, shorten
-from pages.shared.kit import columns, widgets
+from pages.shared.kit import columns, opening, widgets
 
 MOST_ROWS = 200
 ENOUGH = 5  # annotations on a class, below which nothing is said of it
@@ -71,3 +74,12 @@ def show(card: ReportCard) -> None:
         "the share that is each class; Wilson's intervals."
     )
     widgets.download(frame, "Annotations by class", "rater_answers", "rater_answers_table")
+
+
+def severity(view: Dataset, rater: str) -> None:
+    """Of ordered classes: how much higher or lower this rater reads than the panel, once the models are fitted."""
+    judged = opening.choice(view) if view.ordinal else None
+    found = None if judged is None else next((one.fit for one in judged[0].standings if one.candidate is ORDINAL), None)
+    if found is not None and rater in found.raters:
+        words = reads(found, found.raters.index(rater))
+        st.markdown(f"By the ordinal model **{markdown(rater)}** {markdown(words)}.", help=widgets.explained(ORDINAL))

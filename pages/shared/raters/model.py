@@ -19,7 +19,11 @@ _TITLE = "Looking at the raters"
 def choose(view: Dataset) -> str | Request:
     """The select box; the choice stays on all pages."""
     drawn = {_label(one): one for one in _drawn(view)}
-    titles = {method.name: method.title for method in methods("rater model").values() if "em" in method.ways}
+    titles = {
+        method.name: method.title
+        for method in methods("rater model").values()
+        if "em" in method.ways and (view.ordinal or "order" not in method.needs)
+    }
     options = [USUAL, *titles, *drawn]
     usual = titles[default_request(view).model]
     chosen = st.selectbox(

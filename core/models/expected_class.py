@@ -1,0 +1,38 @@
+"""Where on the scale a case stands, for ordered classes: the mean of its class probabilities."""
+
+import numpy as np
+
+from .result import CaseEffect, Spread
+
+
+def expected_class(probability: np.ndarray, level: float = 0.95) -> CaseEffect:
+    """Mean, standard deviation and interval of the true class of each case, classes counted from 1.
+
+    Parameters
+    ----------
+    probability : ndarray, shape (n_cases, n_classes)
+        P(class) of the cases, classes in their order.
+    level : float
+        Of the interval: from the first class at which P(this or a lower one) reaches half of the rest, to the first at
+        which it reaches 1 less that half. It holds whole classes, so at least ``level`` of the probability.
+    """
+    places = np.arange(1, probability.shape[1] + 1)
+    mean = probability @ places
+    sd = np.sqrt(np.maximum(probability @ places**2 - mean**2, 0.0))
+    below = np.cumsum(probability, axis=1)
+    tail = (1 - level) / 2
+    low = 1.0 + (below < tail - 1e-12).sum(axis=1)
+    high = np.minimum(1.0 + (below < 1 - tail - 1e-12).sum(axis=1), float(places[-1]))
+    return CaseEffect("expected_class", mean, Spread(sd, low, high))
+
+
+def absolute_error(probability: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """|expected class − known class| of each case, in classes.
+
+    Parameters
+    ----------
+    probability : ndarray, shape (n_cases, n_classes)
+    truth : ndarray of int, shape (n_cases,)
+        Codes of the known classes, from 0.
+    """
+    return np.abs(expected_class(probability).mean - 1 - truth)

@@ -1,0 +1,247 @@
+"""Raters of ordered classes: how much higher or lower each reads, how widely, and how often a reading is a slip.
+
+``P(y = k | z, j) = (1 − e_j) φ_jz(k) + e_j g_k``, ``φ_jz(k) ∝ exp(−(k − z − δ_j)²/(2ψ_j²))``: the signal-detection part
+of the hierarchical rater model of Patz, Junker, Johnson & Mariano (2002), doi:10.3102/10769986027004341, with slips,
+which are annotations from the shares g of all. The truth stands on the raters' own scale, 1 to K, so that severity δ
+and spread ψ are in classes. Priors: ``δ ~ N(0, .5²)``, ``ln ψ ~ N(ln .7, .5²)``, ``logit e ~ N(−1.5, 1.5²)``, one case
+of each class.
+"""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from ..annotations.dataset import Dataset
+from ..chunks import CancelToken
+from ..errors import NotApplicableError
+from ._ordinal_kernels import climb_raters, rows_of_raters, slope_and_information, squared_scores
+from .design import Design
+from .em import Point, Prior, Summit
+from .em_model import EmModel, Problem
+from .rater_methods import em_method, em_options
+from .reparametrise import expit, logit
+from .result import RaterModelFit
+
+MEAN = np.array([0.0, np.log(0.7), -1.5])
+SD = np.array([0.5, 0.5, 1.5])
+NAMES = ("severity", "spread", "slip")
+_STEPS, _TOLERANCE = 40, 1e-8
+_Z95 = 1.959963984540054
+
+
+@dataclass(frozen=True, slots=True)
+class Ordinal(EmModel):
+    """A severity, a spread and a slip for each rater, by EM at the posterior mode.
+
+    Parameters
+    ----------
+    smoothing
+        Not used: the priors shrink.
+    stopping, use_gold, repeats, beta, doubt
+        See `EmModel`.
+
+    Notes
+    -----
+    ``parameters`` of the fit, each of shape (n_raters,): "severity" in classes, above 0 for a rater who reads higher
+    than the truth; "spread" in classes; "slip", 0 to 1; and the ends of their 95 % intervals, "severity_low",
+    "severity_high" and so on. "guesses" of shape (n_classes,) are g. Intervals are normal on (δ, ln ψ, logit e), from
+    the squares of the scores of the rater's annotations and the prior; other raters and the prevalence are taken as
+    known.
+    """
+
+    smoothings: ClassVar[tuple[str, ...]] = ()
+    title = "Ordinal"
+
+    def problem_of(self, data: Design, token: CancelToken | None = None) -> Problem:
+        """A design with the prior; see `EmModel.problem_of`.
+
+        Raises
+        ------
+        NotApplicableError
+            The order of the classes is not declared, or there is one class.
+        """
+        dataset = data.dataset
+        if not dataset.ordinal or dataset.n_classes < 2:
+            raise NotApplicableError(
+                "The ordinal model needs two classes or more in an order that means something. Declare the order."
+            )
+        named = np.bincount(dataset.answer, minlength=dataset.n_classes) + 1.0
+        family = OrdinalRows(named / named.sum())
+        prior = RaterPrior(np.ones(dataset.n_classes), np.zeros((dataset.n_classes, dataset.n_classes)))
+        return _OrdinalProblem(data, family, prior, self.settings("prior"), (), self.beta, self.doubt)
+
+
+class _OrdinalProblem(Problem):
+    def fit_at(self, top: Summit, settings: dict) -> RaterModelFit:
+        fit = Problem.fit_at(self, top, settings)
+        parameters = dict(fit.parameters)
+        own = coordinates_of(parameters)
+        half = _Z95 * self._errors(top, own)
+        for sign, end in ((-1, "low"), (1, "high")):
+            for name, value in zip(NAMES, _natural(own + sign * half), strict=True):
+                parameters[f"{name}_{end}"] = value
+        return replace(fit, parameters=parameters)
+
+    def _errors(self, top: Summit, own: np.ndarray) -> np.ndarray:
+        """Standard errors of (δ, ln ψ, logit e), shape (n_raters, 3)."""
+        dataset = self.data.dataset
+        information = np.tile(np.diag(SD**-2), (dataset.n_raters, 1, 1))
+        guess = top.point.parameters["guesses"]
+        squared_scores(dataset.case_ptr, dataset.rater, dataset.answer, top.posterior, own, guess, information)
+        return np.sqrt(np.einsum("jaa->ja", np.linalg.inv(information)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RaterPrior(Prior):
+    """Pseudo-cases, and the normal prior of every rater's (δ, ln ψ, logit e)."""
+
+    def log_density(self, point: Point) -> float:
+        """Log prior up to a constant."""
+        own = coordinates_of(point.parameters)
+        return Prior.log_density(self, point) - float((((own - MEAN) / SD) ** 2).sum()) / 2
+
+    def drawn(self, rng: np.random.Generator, n_raters: int) -> "RaterPrior":
+        """Random pseudo-cases around these; the prior of raters as it is.
+
+        Parameters
+        ----------
+        rng : Generator
+        n_raters : int
+        """
+        return RaterPrior(rng.standard_gamma(self.cases), self.answers)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OrdinalRows:
+    """Rows of confusion matrices by three numbers of a rater.
+
+    Attributes
+    ----------
+    guess : ndarray, shape (n_classes,)
+        What a slip names.
+    """
+
+    guess: np.ndarray
+    name: ClassVar[str] = "ordinal"
+    by_class: ClassVar[bool] = False
+
+    def maximise(self, counts: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """The mode of each rater's three numbers; those of the prior without annotations."""
+        own = np.tile(MEAN, (len(counts), 1))
+        climb_raters(np.ascontiguousarray(counts, np.float64), self.guess, MEAN, SD, _STEPS, _TOLERANCE, own)
+        return self.theta(own), dict(zip(NAMES, _natural(own), strict=True)) | {"guesses": self.guess}
+
+    def theta(self, own: np.ndarray) -> np.ndarray:
+        """P(annotated | true), shape (n_raters, n_classes, n_classes), from coordinates, shape (n_raters, 3)."""
+        found = np.empty((len(own), self.guess.size, self.guess.size))
+        rows_of_raters(np.ascontiguousarray(own), self.guess, found)
+        return found
+
+    def chart(self, theta: np.ndarray, parameters: dict[str, np.ndarray], counts: np.ndarray) -> "OrdinalChart":
+        """The coordinates of all raters.
+
+        Parameters
+        ----------
+        theta : ndarray, shape (n_raters, n_classes, n_classes)
+            Rater, annotated class, true class.
+        parameters : dict of str to ndarray
+            Those of the fit, by name.
+        counts : ndarray, shape as ``theta``
+            Expected annotations.
+        """
+        return OrdinalChart(self, coordinates_of(parameters))
+
+
+class OrdinalChart:
+    """(δ, ln ψ, logit e) of every rater on one line; the score includes the prior."""
+
+    def __init__(self, family: OrdinalRows, own: np.ndarray):
+        self._family = family
+        self.start = own.ravel()
+
+    def theta(self, coordinates: np.ndarray) -> np.ndarray:
+        """P(annotated | true): rater, annotated, true."""
+        return self._family.theta(coordinates.reshape(-1, 3))
+
+    def score(self, coordinates: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """Derivative of Σ counts · ln θ and the log prior."""
+        own = coordinates.reshape(-1, 3)
+        slope, spare = np.empty(own.shape), np.empty((3, 3))
+        for j in range(len(own)):
+            of_rater = np.ascontiguousarray(counts[j], np.float64)
+            slope_and_information(of_rater, own[j], self._family.guess, MEAN, SD, slope[j], spare)
+        return slope.ravel()
+
+
+def coordinates_of(parameters: dict[str, np.ndarray]) -> np.ndarray:
+    """(δ, ln ψ, logit e) of every rater, shape (n_raters, 3)."""
+    severity, spread, slip = (parameters[name] for name in NAMES)
+    return np.ascontiguousarray(np.stack([severity, np.log(spread), logit(slip)], axis=1))
+
+
+def _natural(own: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return own[:, 0].copy(), np.exp(own[:, 1]), expit(own[:, 2])
+
+
+def severity_sentence(fit: RaterModelFit, most: int = 2) -> str:
+    """Which raters read higher or lower than the panel beyond their interval; empty where the fit is of another model.
+
+    Parameters
+    ----------
+    fit : RaterModelFit
+    most : int
+        Raters that are named, those furthest from the panel first.
+    """
+    if "severity_low" not in fit.parameters:
+        return ""
+    at, low, high = (fit.parameters[name] for name in ("severity", "severity_low", "severity_high"))
+    apart = np.flatnonzero((fit.n_annotations > 0) & ((low > 0) | (high < 0)))
+    n = int((fit.n_annotations > 0).sum())
+    if not apart.size:
+        return f"No rater of {n:,} reads higher or lower than the panel beyond the 95 % interval."
+    furthest = apart[np.argsort(-np.abs(at[apart]), kind="stable")][:most]
+    named = "; ".join(f"{fit.raters[j]} {reads(fit, int(j))}" for j in furthest)
+    who = "1 rater reads" if apart.size == 1 else f"{apart.size:,} raters read"
+    return f"Of {n:,} raters {who} higher or lower than the panel beyond their 95 % intervals: {named}."
+
+
+def reads(fit: RaterModelFit, rater: int) -> str:
+    """A rater's severity in words: "reads .31 classes higher than the panel (.12 to .50)".
+
+    Parameters
+    ----------
+    fit : RaterModelFit
+        Of the ordinal model.
+    rater : int
+    """
+    from ..text import number
+
+    at, low, high = (float(fit.parameters[name][rater]) for name in ("severity", "severity_low", "severity_high"))
+    way, end = ("higher", fit.classes[-1]) if at >= 0 else ("lower", fit.classes[0])
+    if abs(at) >= len(fit.classes) - 1:
+        return f"names “{end}” or its neighbours whatever the case"
+    ends = (low, high) if at >= 0 else (-high, -low)
+    said = (f"−{number(-value)}" if value < 0 else number(value) for value in ends)
+    return f"reads {number(abs(at))} classes {way} than the panel ({' to '.join(said)})"
+
+
+def _opens(dataset: Dataset) -> bool:
+    return dataset.ordinal and dataset.n_classes > 2
+
+
+METHOD = em_method(
+    "ordinal",
+    "Ordinal",
+    Ordinal,
+    plainly="For ordered classes: says of every rater how much higher or lower they read than the panel, how widely "
+    "their readings scatter, and how often a reading is a slip.",
+    exactly="Readings are normal around the true class plus the rater's severity, cut to the classes, mixed with slips "
+    "from the shares of all annotations; at the posterior mode by EM (after Patz et al. 2002).",
+    sources=("Patz, Junker, Johnson & Mariano, Journal of Educational and Behavioral Statistics 27 (2002), 341-384",),
+    options=em_options(),
+    needs=("overlap", "raters", "order"),
+    place=55,
+    opens=_opens,
+    n_parameters=lambda dataset: dataset.n_classes - 1 + 3 * dataset.n_raters,
+)

@@ -1,0 +1,188 @@
+"""Severity, spread and slip of raters of ordered classes."""
+
+import csv
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.__main__ import main
+from core.annotations.ordering import with_class_order
+from core.errors import NotApplicableError
+from core.models._ordinal_kernels import slope_and_information
+from core.models.choose import choose
+from core.models.expected_class import absolute_error, expected_class
+from core.models.gold_measures import gold_measures
+from core.models.ordinal import MEAN, SD, Ordinal, OrdinalRows, reads, severity_sentence
+from core.models.precision import precision_of
+from core.models.stopping import StoppingRule
+from tests.core.models.rows import check_sane, degenerate_rows, random_rows
+
+GUESS = np.array([0.4, 0.3, 0.2, 0.1])
+
+
+def ordered(dataset):
+    return with_class_order(dataset, dataset.classes)
+
+
+def confusion(severity, spread, slip, guess=GUESS):
+    """P(annotated | true) by the definition, true class in rows."""
+    k = np.arange(guess.size)
+    near = np.exp(-((k[None, :] - k[:, None] - severity) ** 2) / (2 * spread**2))
+    return (1 - slip) * near / near.sum(axis=1, keepdims=True) + slip * guess
+
+
+def panel(n_cases, n_raters, each, seed, severe=None):
+    """Rows of raters drawn from the prior, their numbers, and the true classes."""
+    rng = np.random.default_rng(seed)
+    own = MEAN + SD * rng.standard_normal((n_raters, 3)) * [1, 0.6, 0.6]
+    if severe is not None:
+        own[0, 0] = severe
+    tables = [confusion(d, np.exp(w), 1 / (1 + np.exp(-e))) for d, w, e in own]
+    truth, rows = rng.integers(4, size=n_cases), []
+    for case in range(n_cases):
+        raters = rng.choice(n_raters, each, replace=False)
+        rows += [(case, rater, rng.choice(4, p=tables[rater][truth[case]])) for rater in raters]
+    return rows, own, truth
+
+
+def test_rows_are_normal_around_the_class_and_the_severity_with_slips():
+    """By the definition; the mean of a reading lies above the class of a rater who reads higher."""
+    own = np.array([[0.4, np.log(0.8), -1.0], MEAN])
+    theta = OrdinalRows(GUESS).theta(own)
+    for j, (d, w, e) in enumerate(own):
+        assert pytest.approx(confusion(d, np.exp(w), 1 / (1 + np.exp(-e)))) == theta[j].T
+
+
+def test_the_slope_is_that_of_the_log_posterior():
+    """Central differences of Σ counts ln θ and the normal prior, at five random places."""
+    rng = np.random.default_rng(0)
+    counts = rng.gamma(1.0, 5.0, (4, 4))
+    slope, information = np.empty(3), np.empty((3, 3))
+    for _ in range(5):
+        own = MEAN + SD * rng.standard_normal(3)
+
+        def height(at):
+            table = confusion(at[0], np.exp(at[1]), 1 / (1 + np.exp(-at[2])))
+            return (counts.T * np.log(table)).sum() - (((at - MEAN) / SD) ** 2).sum() / 2
+
+        assert slope_and_information(counts, own, GUESS, MEAN, SD, slope, information) == pytest.approx(height(own))
+        steps = np.eye(3) * 1e-5
+        assert slope == pytest.approx([(height(own + h) - height(own - h)) / 2e-5 for h in steps], rel=1e-5, abs=1e-5)
+        assert np.linalg.eigvalsh(information).min() > 0
+
+
+def test_a_maximum_is_found_and_a_rater_without_annotations_has_the_prior():
+    """No slope is left; without annotations the three numbers are those of the prior."""
+    counts = np.stack([np.random.default_rng(1).gamma(1.0, 8.0, (4, 4)) + 20 * np.eye(4), np.zeros((4, 4))])
+    family = OrdinalRows(GUESS)
+    theta, found = family.maximise(counts)
+    chart = family.chart(theta, found, counts)
+    assert chart.score(chart.start, counts) == pytest.approx(np.zeros(6), abs=1e-4)
+    assert [found[name][1] for name in ("severity", "spread", "slip")] == pytest.approx([0, 0.7, 1 / (1 + np.exp(1.5))])
+
+
+def test_known_raters_are_found_again_and_intervals_hold(build):
+    """Severity, spread and slip of raters from the prior; 95 % intervals of severity hold about as often."""
+    rows, own, truth = panel(700, 40, 6, 3)
+    dataset = ordered(build(rows, 4))
+    fit = Ordinal().fit(dataset)
+    found = fit.parameters
+    assert fit.converged and np.corrcoef(found["severity"], own[:, 0])[0, 1] > 0.95
+    assert np.corrcoef(np.log(found["spread"]), own[:, 1])[0, 1] > 0.6
+    inside = (found["severity_low"] <= own[:, 0]) & (own[:, 0] <= found["severity_high"])
+    assert inside.mean() >= 0.85  # three standard errors below .95
+    assert np.abs(expected_class(fit.class_probability).mean - 1 - truth).mean() < 0.35
+    middle = precision_of(Ordinal(), dataset, fit, n_replicates=20)
+    assert middle.method == "observed information" and (middle.accuracy.low < fit.accuracy()).all()
+
+
+def test_the_objective_rises_and_nothing_is_nan_on_small_data_sets(build):
+    """Unused classes, raters with one annotation, repeats, one rater."""
+    done = 0
+    for seed in range(60):
+        rows, n_classes, n_cases, n_raters = degenerate_rows(seed)
+        if n_classes < 2:
+            continue
+        fit = Ordinal(stopping=StoppingRule(100)).fit(ordered(build(rows, n_classes, n_cases, n_raters)))
+        assert (np.diff(fit.objective) >= -1e-4 * (1 + abs(fit.objective[-1]))).all(), seed
+        check_sane(fit)
+        for name in ("severity", "spread", "slip"):
+            low, at, high = (fit.parameters[f"{name}{end}"] for end in ("_low", "", "_high"))
+            assert (low < at).all() and (at < high).all()
+        done += 1
+    assert done > 30
+
+
+def test_an_order_is_declared_and_never_assumed(build):
+    """Names alone are refused; the rule has the model only where there is an order of three classes or more."""
+    dataset = build(random_rows(2), 3)
+    with pytest.raises(NotApplicableError, match="order"):
+        Ordinal().fit(dataset)
+    assert "ordinal" not in {each.candidate.name for each in choose(dataset).standings}
+    assert "ordinal" in {each.candidate.name for each in choose(ordered(dataset)).standings}
+
+
+def test_the_rater_who_reads_higher_is_named_and_nobody_of_a_panel_that_agrees(build):
+    """Planted severity is told with its interval; unanimity and two cases give nobody away."""
+    rows, _, _ = panel(500, 8, 5, 1, severe=1.1)
+    fit = Ordinal().fit(ordered(build(rows, 4)))
+    said = severity_sentence(fit)
+    assert said.startswith("Of 8 raters ") and "rater 0 reads 1." in said and " classes higher than the panel (" in said
+    low, high = fit.parameters["severity_low"][0], fit.parameters["severity_high"][0]
+    assert low < 1.1 < high and low > 0.5
+    for few in ([(c, r, c % 3) for c in range(9) for r in range(4)], [(0, 0, 0), (0, 1, 1), (1, 0, 2), (1, 1, 2)]):
+        quiet = Ordinal().fit(ordered(build(few, 3)))
+        assert "reads higher or lower than the panel beyond the 95 % interval." in severity_sentence(quiet)
+        assert severity_sentence(quiet).startswith("No rater of ")
+    one_class = replace(fit, parameters=fit.parameters | {"severity": np.full(8, -3.4)})
+    assert reads(one_class, 0) == "names “class 0” or its neighbours whatever the case"
+    assert severity_sentence(replace(fit, parameters={})) == ""
+
+
+def test_the_expected_class_counts_from_one_and_its_interval_holds_the_probability():
+    """By hand: mean, standard deviation, and ends that leave at most 2.5 % on either side."""
+    found = expected_class(np.array([[0.02, 0.9, 0.08], [0.0, 0.0, 1.0], [0.5, 0.0, 0.5]]))
+    assert found.mean == pytest.approx([2.06, 3, 2])
+    assert found.spread.sd == pytest.approx([np.sqrt(0.0964), 0, 1])
+    assert found.spread.low.tolist() == [2, 3, 1] and found.spread.high.tolist() == [3, 3, 3]
+    assert absolute_error(np.array([[0.5, 0.5, 0.0]]), np.array([2])) == pytest.approx([1.5])
+
+
+def test_gold_gives_the_mean_absolute_error_of_ordered_classes_alone(build):
+    """In classes, with its interval; nothing of names without an order."""
+    rows, _, truth = panel(200, 8, 4, 2)
+    dataset = replace(ordered(build(rows, 4)), gold=truth.astype(np.int32))
+    fit = Ordinal().fit(dataset)
+    found = gold_measures(dataset, fit).absolute_error
+    by_hand = np.abs(fit.class_probability @ np.arange(4) - truth).mean()
+    assert found.value == pytest.approx(by_hand) and found.low < by_hand < found.high
+    assert gold_measures(replace(dataset, ordinal=False), fit).absolute_error is None
+
+
+def test_the_command_gives_raters_and_the_expected_class(tmp_path, capsys, build):
+    """The keys that others rely on; an order by --classes or by numbers, else an error that says how to give it."""
+    rows, _, _ = panel(60, 5, 4, 4)
+    lines = ["case,rater,class", *(f"c{case},r{rater},{'wxyz'[k]}" for case, rater, k in rows)]
+    (tmp_path / "a.csv").write_text("\n".join(lines))
+    (tmp_path / "n.csv").write_text("\n".join(lines).translate(str.maketrans("wxyz", "1234")))
+    out = str(tmp_path / "out.csv")
+    assert main(["fit", "ordinal", str(tmp_path / "a.csv"), "--classes", "w,x,y,z", "--cases-out", out]) == 0
+    told = json.loads(capsys.readouterr().out)
+    fit = Ordinal().fit(ordered(build(rows, 4)))
+    for each in told["raters"]:
+        for name in ("severity", "spread", "slip"):
+            assert each[name] == pytest.approx(fit.parameters[name][int(each["rater"][1:])])
+            assert each[f"{name}_low"] < each[name] < each[f"{name}_high"]
+    table = list(csv.DictReader((tmp_path / "out.csv").read_text("utf-8-sig").splitlines()))
+    row = next(row for row in table if row["case"] == "c7")
+    scale = expected_class(fit.class_probability)
+    assert float(row["expected_class"]) == pytest.approx(scale.mean[7])
+    assert [float(row["expected_class_low"]), float(row["expected_class_high"])] == (
+        pytest.approx([scale.spread.low[7], scale.spread.high[7]])
+    )
+    assert main(["fit", "ordinal", str(tmp_path / "n.csv")]) == 0
+    assert json.loads(capsys.readouterr().out)["classes"] == ["1", "2", "3", "4"]
+    assert main(["fit", "ordinal", str(tmp_path / "a.csv")]) != 0
+    assert "--classes low,middle,high" in capsys.readouterr().err
