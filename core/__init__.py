@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
     from .certainty.risk import expected_risk as expected_risk
     from .certainty.top_sets import annotation_certainty as annotation_certainty
     from .certainty.truth_curve import truth_curve as truth_curve
+    from .evaluation.corrected_rates import class_rate as class_rate
     from .evaluation.prediction_sets import prediction_sets as prediction_sets
     from .evaluation.sweep_table import kept_plausibilities as kept_plausibilities
     from .evaluation.sweep_table import reliability_sweep as reliability_sweep
@@ -90,6 +91,7 @@ _WHERE = {
     "reliability_sweep": ".evaluation.sweep_table",
     "kept_plausibilities": ".evaluation.sweep_table",
     "prediction_sets": ".evaluation.prediction_sets",
+    "class_rate": ".evaluation.corrected_rates",
 }
 __all__ = [*_WHERE, "__version__"]
 

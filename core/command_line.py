@@ -342,6 +342,26 @@ def _sets() -> list[click.Parameter]:
     ]
 
 
+def _rate() -> list[click.Parameter]:
+    from .evaluation.corrected_rates import RATE_METHODS
+
+    return [
+        *(parameter for parameter in _file() if parameter.name != "answer"),
+        click.Option(["--class", "klass"], required=True, metavar="C", help="The class whose rate it is."),
+        click.Option(["--answer"], metavar="COLUMN", help="Column of classes or scores."),
+        click.Option(["--machine"], required=True, metavar="NAME", help="A rater of FILE, or predictions: NAME=FILE."),
+        click.Option(["--method"], type=click.Choice(RATE_METHODS), default="ppi", help="ppi where not given."),
+        click.Option(
+            ["--gold"], metavar="FILE", help="case,class of gold cases, which go before people's annotations."
+        ),
+        click.Option(["--only-gold"], is_flag=True, help="Gold cases alone are labelled."),
+        click.Option(["--probabilities"], metavar="COLUMN", help="Of FILE: each case's chance of a label (sampled)."),
+        click.Option(["--reliability"], type=float, metavar="G", help="γ: labels are draws of the truth, not shares."),
+        click.Option(["--draws"], type=int, default=100, metavar="M", help="Of those draws; 100 where not given."),
+        click.Option(["--level"], type=float, default=0.95, metavar="L", help="Of the intervals, 0 to 1."),
+    ]
+
+
 def _reliability() -> list[click.Parameter]:
     names = [name for name, method in methods("plausibility").items() if method.on_pages]
     return [
@@ -444,6 +464,12 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         "Prediction sets of classifiers that hold the truth as often as promised.",
         "sets readings.csv --predictions A=probabilities.csv --alpha 0.1 --cases-out sets.csv",
         _sets,
+    ),
+    "rate": (
+        ".commands.rates:rate",
+        "The rate of a class among all cases, from a machine's labels corrected by people's.",
+        "rate readings.csv --machine gpt --class lesion --method ppi",
+        _rate,
     ),
     "reliability": (
         ".commands.reliability:reliability",

@@ -192,6 +192,12 @@ GLOSSARY: dict[str, Term] = {
         "Mean over test cases of Σ λ_k over the classes of the set; voted coverage counts the majority vote alone and "
         "looks better than the truth allows (Stutz et al. 2023).",
     ),
+    "corrected rate": Term(
+        "How many of all cases are of a class, from a machine's labels on all and people's on a few. The few must be a "
+        "random sample, or their chances of being labelled known.",
+        "PPI++: λ mean(f̃) + mean(Y − λ f), λ of least variance (Angelopoulos et al. 2023); by selection probabilities "
+        "(Zrnic & Candès 2024); Rogan-Gladen with the interval of Lee et al. (2025).",
+    ),
     "plausibility region": Term(
         "The plausibilities on which the classifier's scores are high enough on average: one side of a straight cut.",
         "{λ : Σ λ_k E(x, k) ≥ τ}, τ the order statistic ⌊α(n + 1)⌋ of the calibration cases (Stutz et al. 2023).",

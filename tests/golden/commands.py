@@ -206,4 +206,7 @@ def _sweeps() -> dict[str, Command]:
             found[f"sweep {model} {sample}"] = Command(line, "closed", drawn=True)
     line = ("sets", "skin", "--alpha", "0.4", "--reliability", "10", "--draws", "100", "--cases-out", "{out}")
     found["sets skin"] = Command(line, "closed", drawn=True)
+    for method in ("ppi", "humans"):
+        line = ("rate", "skin", "--machine", "R01", "--class", "Dry vesperitis", "--method", method)
+        found[f"rate skin, {method}"] = Command(line, "closed")
     return found

@@ -1,0 +1,447 @@
+"""The rate of a class among all cases, from a machine's labels on all of them and people's on a few.
+
+A machine's own rate is as wrong as the machine is. Three ways of correcting it: prediction-powered inference where the
+labelled cases are a random sample of all [PPI++: Angelopoulos, Duchi & Zrnic 2023], selection probabilities where each
+case had a known chance of a label [Zrnic & Candès 2024], and Rogan & Gladen's where the labelled cases are others
+[interval of Lee et al. 2025].
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+import numpy as np
+
+from ..errors import InputError, NotApplicableError
+from ..options import check_choice, check_level
+from ..plausibility.protocol import check_sampling
+from ..result_base import Result
+from ..text import number, plural
+
+RateMethod = Literal["ppi", "sampled", "rogan-gladen", "humans"]
+RATE_METHODS: tuple[RateMethod, ...] = get_args(RateMethod)
+T_BELOW = 100
+FEW_ERRORS = 5
+HOLDS = {
+    "ppi": "It holds if the labelled cases are a simple random sample of all cases.",
+    "humans": "It holds if the labelled cases are a simple random sample of all cases; the machine is not used.",
+    "sampled": "It holds if each case was labelled or not by chance, with the probability that was recorded.",
+    "rogan-gladen": (
+        "It holds if the machine is right as often on the cases without labels as on the labelled cases of the same "
+        "truth, wherever these are from."
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CorrectedRate(Result):
+    """A mean over all cases, with its interval.
+
+    Attributes
+    ----------
+    method : {"ppi", "sampled", "rogan-gladen", "humans"}
+    estimate, se, ci_low, ci_high : float
+        ``se`` is NaN for Rogan-Gladen, whose interval is not symmetric.
+    weight : float
+        λ, how much the machine counts: 0 is people alone. NaN for Rogan-Gladen.
+    n_labelled, n : int
+        Labelled cases, and all cases that the rate is of.
+    machine_rate : float
+        What the machine says of the cases without correction.
+    notes : tuple of str
+        What it rests on, and what was done where labels are few.
+    """
+
+    method: str
+    estimate: float
+    se: float
+    ci_low: float
+    ci_high: float
+    weight: float
+    n_labelled: int
+    n: int
+    machine_rate: float
+    notes: tuple[str, ...] = ()
+
+    TABLES = ("rate",)
+    COLUMNS = ("method", "estimate", "se", "ci_low", "ci_high", "weight", "n_labelled", "n", "machine_rate")
+
+
+def ppi_rate(
+    labels: np.ndarray,
+    machine: np.ndarray,
+    machine_rest: np.ndarray,
+    *,
+    weight: float | None = None,
+    level: float = 0.95,
+    careful: bool = True,
+) -> CorrectedRate:
+    """PPI++: ``θ = λ mean(f̃) + mean(Y − λ f)``, ``se² = var(λ f̃)/N + var(Y − λ f)/n``.
+
+    Parameters
+    ----------
+    labels : ndarray, shape (n,) or (n_draws, n)
+        Y: 1 or 0, or a share where people differ; rows are draws of labels that are uncertain.
+    machine : ndarray, shape (n,)
+        f on the labelled cases.
+    machine_rest : ndarray, shape (N,)
+        f̃ on all others. Without any, people alone count.
+    weight : float, optional
+        λ; the one of least variance within 0 to 1 where not given. 0 is people alone.
+    level : float
+        Of the interval.
+    careful : bool
+        Below 100 labels Student's t, and where people and machine hardly ever differ a variance that allows for errors
+        that were not seen; without it the normal interval.
+
+    Raises
+    ------
+    InputError
+        Fewer than two labels, or arrays that do not fit.
+    """
+    check_level(level)
+    drawn = np.atleast_2d(np.asarray(labels, np.float64))
+    f, rest = np.asarray(machine, np.float64), np.asarray(machine_rest, np.float64)
+    n, n_rest = _checked(drawn, f), len(rest)
+    found = [_ppi(one, f, rest, 0.0 if not n_rest and weight is None else weight, careful) for one in drawn]
+    estimate, se = combined([one[0] for one in found], [one[1] for one in found])
+    low, high = _interval(estimate, se, n, level, careful)
+    used = float(np.mean([one[2] for one in found]))
+    method = "humans" if weight == 0 else "ppi"
+    says = float(np.concatenate([f, rest]).mean())
+    return CorrectedRate(method, estimate, se, low, high, used, n, n + n_rest, says, _notes(method, n, found, careful))
+
+
+def _ppi(y: np.ndarray, f: np.ndarray, rest: np.ndarray, weight: float | None, careful: bool):
+    """Estimate, error, λ, and whether unseen errors were allowed for."""
+    n, n_rest = len(y), len(rest)
+    if weight is None:
+        spread = float(np.concatenate([f, rest]).var(ddof=1))
+        weight = 0.0 if spread <= 0 else float(np.cov(y, f)[0, 1]) / ((1 + n / n_rest) * spread)
+        weight = float(np.clip(weight, 0.0, 1.0))
+    left = y - weight * f
+    variance, few = _variance(left, y, f, weight, careful)
+    se2 = variance / n + (weight**2 * rest.var(ddof=1) / n_rest if n_rest > 1 else 0.0)
+    return weight * (rest.mean() if n_rest else 0.0) + left.mean(), float(np.sqrt(se2)), weight, few
+
+
+def _variance(left: np.ndarray, y: np.ndarray, f: np.ndarray, weight: float, careful: bool) -> tuple[float, bool]:
+    """Of what is left of a label, not below that of as many errors as may have gone unseen (two more in four more)."""
+    n, variance = len(left), float(left.var(ddof=1))
+    if not careful:
+        return variance, False
+    unlike = (np.abs(y - f) > 0.5).sum() if weight >= 0.5 else min((y > 0.5).sum(), (y <= 0.5).sum())
+    if unlike >= FEW_ERRORS:
+        return variance, False
+    share = (float(unlike) + 2) / (n + 4)
+    return max(variance, share * (1 - share)), True
+
+
+def sampled_rate(
+    labels: np.ndarray,
+    labelled: np.ndarray,
+    machine: np.ndarray,
+    probability: np.ndarray,
+    *,
+    weight: float | None = None,
+    level: float = 0.95,
+    careful: bool = True,
+) -> CorrectedRate:
+    """Known selection probabilities: ``θ = mean(λ f + (Y − λ f) ξ/p)``, ``se² = var of the terms / N``.
+
+    ``λ = cov(a, b)/var(a)``, ``a = f(ξ/p − 1)``, ``b = Y ξ/p``; it is not clipped.
+
+    Parameters
+    ----------
+    labels : ndarray, shape (n_cases,) or (n_draws, n_cases)
+        Y; what it holds where there is no label does not matter.
+    labelled : ndarray of bool, shape (n_cases,)
+        ξ, by independent draws.
+    machine : ndarray, shape (n_cases,)
+        f.
+    probability : ndarray, shape (n_cases,)
+        p of being labelled, above 0, at most 1; looked at where there is a label.
+    weight, level, careful
+        As of `ppi_rate`.
+
+    Raises
+    ------
+    InputError
+        Fewer than two labels, arrays that do not fit, or a probability out of its range.
+    """
+    check_level(level)
+    drawn = np.atleast_2d(np.asarray(labels, np.float64))
+    f, xi = np.asarray(machine, np.float64), np.asarray(labelled, bool)
+    p = np.where(xi, np.asarray(probability, np.float64), 1.0)
+    if not ((p > 0) & (p <= 1)).all():
+        raise InputError("A selection probability is not above 0 and at most 1.", "Give each labelled case its own.")
+    n = _checked(drawn[:, xi], f[xi])
+    found = [_sampled(np.where(xi, one, 0.0), xi, f, p, weight, careful) for one in drawn]
+    estimate, se = combined([one[0] for one in found], [one[1] for one in found])
+    low, high = _interval(estimate, se, n, level, careful)
+    used = float(np.mean([one[2] for one in found]))
+    return CorrectedRate(
+        "sampled", estimate, se, low, high, used, n, len(f), float(f.mean()), _notes("sampled", n, found, careful)
+    )  # fmt: skip
+
+
+def _sampled(y: np.ndarray, xi: np.ndarray, f: np.ndarray, p: np.ndarray, weight: float | None, careful: bool):
+    a, b = f * (xi / p - 1), y * xi / p
+    if weight is None:
+        spread = float(a.var(ddof=1))
+        weight = float(np.cov(a, b)[0, 1] / spread) if spread > 0 else 0.0
+    terms = b - weight * a
+    variance, few = float(terms.var(ddof=1)), False
+    if careful:
+        least, few = _variance(y[xi] - weight * f[xi], y[xi], f[xi], abs(weight), True)
+        variance = max(variance, least * float((1 / p[xi]).mean())) if few else variance
+    return float(terms.mean()), float(np.sqrt(variance / len(f))), weight, few
+
+
+def rogan_gladen_rate(
+    judged_positive: float, n: int, specificity: float, n_negative: int, sensitivity: float, n_positive: int,
+    *, level: float = 0.95,
+) -> CorrectedRate:  # fmt: skip
+    """Rogan & Gladen: ``θ = (p + q0 − 1)/(q0 + q1 − 1)`` with the interval of Lee et al., cut to 0 to 1.
+
+    Parameters
+    ----------
+    judged_positive : float
+        p, the share that the machine names the class on, of n cases without labels.
+    n : int
+    specificity, sensitivity : float
+        q0 of ``n_negative`` and q1 of ``n_positive`` labelled cases.
+    n_negative, n_positive : int
+    level : float
+
+    Raises
+    ------
+    InputError
+        A share is not between 0 and 1, or a number of cases below 1.
+    NotApplicableError
+        The machine tells the class too badly from the others: ``q0 + q1 − 1`` is within two standard errors of 0.
+    """
+    from scipy.special import ndtri
+
+    check_level(level)
+    p, q0, q1 = judged_positive, specificity, sensitivity
+    if not all(0 <= share <= 1 for share in (p, q0, q1)) or min(n, n_negative, n_positive) < 1:
+        raise InputError(
+            "Rogan-Gladen takes shares from 0 to 1, each of one case or more.",
+            "Label cases with the class and cases without it.",
+        )
+    apart = q0 + q1 - 1
+    z = float(ndtri((1 + level) / 2))
+    q0s, q1s = (n_negative * q0 + 1) / (n_negative + 2), (n_positive * q1 + 1) / (n_positive + 2)
+    spread = np.sqrt(q0s * (1 - q0s) / (n_negative + 2) + q1s * (1 - q1s) / (n_positive + 2))
+    if apart <= 2 * spread:
+        raise NotApplicableError(
+            f"The machine tells the class too badly from the others: sensitivity + specificity − 1 is {number(apart)} "
+            f"± {number(float(spread))}.",
+            "Label more cases, or take people's labels alone.",
+        )
+    ps, ns, m0, m1, d = (n * p + z * z / 2) / (n + z * z), n + z * z, n_negative + 2, n_positive + 2, q0s + q1s - 1
+    theta = (ps + q0s - 1) / d
+    shift = 2 * z * z * (-(1 - theta) * q0s * (1 - q0s) / m0 + theta * q1s * (1 - q1s) / m1)
+    half = z * np.sqrt(
+        ps * (1 - ps) / ns + (1 - theta) ** 2 * q0s * (1 - q0s) / m0 + theta**2 * q1s * (1 - q1s) / m1
+    ) / d  # fmt: skip
+    ends = np.clip([theta + shift - half, theta + shift + half], 0.0, 1.0)
+    estimate = float(np.clip((p + q0 - 1) / apart, 0.0, 1.0))
+    return CorrectedRate(
+        "rogan-gladen", estimate, np.nan, float(ends[0]), float(ends[1]), np.nan, n_negative + n_positive, n, p,
+        (HOLDS["rogan-gladen"],),
+    )  # fmt: skip
+
+
+def best_probabilities(variance: np.ndarray, budget: float, uniform: float = 0.1) -> np.ndarray:
+    """Probabilities of being labelled that estimate a rate best: ``p ∝ √(posterior variance of Y)``, at most 1 each.
+
+    Mixed with equal ones, so that a case that looks certain can still be labelled.
+
+    Parameters
+    ----------
+    variance : ndarray, shape (n_cases,)
+        Of the truth of each case, 0 or more.
+    budget : float
+        Expected number of labels.
+    uniform : float
+        Share of the budget that is spread equally, above 0, at most 1.
+
+    Raises
+    ------
+    InputError
+        The budget or the share is out of its range.
+    """
+    n = len(variance)
+    if not 0 < budget <= n:
+        raise InputError(f"A budget of {budget:g} labels for {plural(n, 'case')}.", "Ask for one label to all cases.")
+    if not 0 < uniform <= 1:
+        raise InputError(f"The share spread equally is {uniform}.", "It lies above 0 and at most at 1.")
+    root = np.sqrt(np.maximum(np.asarray(variance, np.float64), 0.0))
+    p = np.full(n, budget / n)
+    if root.sum() > 0:
+        p = uniform * budget / n + (1 - uniform) * _filled(root, budget)
+    return np.minimum(p, 1.0)
+
+
+def _filled(root: np.ndarray, budget: float) -> np.ndarray:
+    """Proportional to ``root`` and adding up to the budget, none above 1; what is cut goes to the others."""
+    p, whole = np.zeros(len(root)), np.zeros(len(root), bool)
+    for _ in range(len(root)):
+        left = root[~whole].sum()
+        if left <= 0:  # nothing is left to be proportional to
+            p[~whole] = max(0.0, budget - whole.sum()) / max(1, (~whole).sum())
+            break
+        p[~whole] = root[~whole] * (budget - whole.sum()) / left
+        over = (p > 1) & ~whole
+        if not over.any():
+            break
+        whole |= over
+        p[whole] = 1.0
+    return p
+
+
+def drawn_labels(
+    named: np.ndarray, n: np.ndarray, reliability: float, *, n_draws: int = 100, seed: int = 0
+) -> np.ndarray:  # fmt: skip
+    """Draws of how plausible the class is on each case, for labels that are themselves uncertain.
+
+    ``Beta(γ named + π, γ (n − named) + 1 − π)``, π the class's share of all annotations: one annotation's weight of
+    prior that leaves the mean over cases where it is.
+
+    Parameters
+    ----------
+    named, n : ndarray, shape (n_cases,)
+        Annotations that name the class, and all of them; where there are none, draws are NaN.
+    reliability : float
+        γ > 0.
+    n_draws, seed : int
+
+    Returns
+    -------
+    ndarray, shape (n_draws, n_cases)
+
+    Raises
+    ------
+    InputError
+        γ is out of its range.
+    """
+    check_sampling(reliability, n_draws)
+    known = np.flatnonzero(n > 0)
+    share = float(np.clip(named.sum() / max(n.sum(), 1), 1e-6, 1 - 1e-6))
+    found = np.full((n_draws, len(n)), np.nan)
+    for_it, against = reliability * named[known] + share, reliability * (n - named)[known] + 1 - share
+    found[:, known] = np.random.default_rng(seed).beta(for_it, against, (n_draws, len(known)))
+    return found
+
+
+def combined(estimates: Sequence[float], errors: Sequence[float]) -> tuple[float, float]:
+    """Estimates from several draws of uncertain labels as one: ``se² = mean se² + (1 + 1/S) var of the estimates``.
+
+    Parameters
+    ----------
+    estimates, errors : sequence of float, length n_draws
+    """
+    s = len(estimates)
+    between = float(np.var(estimates, ddof=1)) if s > 1 else 0.0
+    return float(np.mean(estimates)), float(np.sqrt(np.mean(np.square(errors)) + (1 + 1 / s) * between))
+
+
+def _checked(drawn: np.ndarray, f: np.ndarray) -> int:
+    """How many labels there are."""
+    n = drawn.shape[1]
+    if n != len(f):
+        raise InputError(f"There are {n:,} labels and {len(f):,} of the machine.", "Give both for the same cases.")
+    if n < 2:
+        raise InputError(f"{plural(n, 'labelled case')} cannot give an interval.", "Label two cases or more.")
+    return n
+
+
+def _interval(estimate: float, se: float, n: int, level: float, careful: bool) -> tuple[float, float]:
+    from scipy.special import ndtri, stdtrit
+
+    tail = (1 + level) / 2
+    t = float(stdtrit(n - 1, tail)) if careful and n < T_BELOW else float(ndtri(tail))
+    return estimate - t * se, estimate + t * se
+
+
+def _notes(method: str, n: int, found: list, careful: bool) -> tuple[str, ...]:
+    notes = [HOLDS[method]]
+    if careful and n < T_BELOW:
+        notes.append(f"{plural(n, 'label')}: the interval is Student's t.")
+    if any(one[3] for one in found):
+        notes.append("So few labels differ that errors which were not seen are allowed for in the interval.")
+    return tuple(notes)
+
+
+def check_rate_method(method: str) -> None:
+    """Raise `InputError` unless it is one of `RATE_METHODS`."""
+    check_choice(method, "The method", RATE_METHODS)
+
+
+def class_rate(
+    labels: np.ndarray,
+    machine: np.ndarray,
+    method: RateMethod = "ppi",
+    *,
+    probability: np.ndarray | None = None,
+    level: float = 0.95,
+) -> CorrectedRate:
+    """The share of all cases that are of a class, within 0 to 1.
+
+    Parameters
+    ----------
+    labels : ndarray, shape (n_cases,) or (n_draws, n_cases)
+        1 or 0, or the share of people who named the class; NaN where nobody labelled. Rows are draws of the truth.
+    machine : ndarray, shape (n_cases,)
+        Of the machine: 1 or 0, or a probability; NaN where it says nothing, and such cases are left out.
+    method : {"ppi", "sampled", "rogan-gladen", "humans"}
+    probability : ndarray, shape (n_cases,), optional
+        Of being labelled, for "sampled".
+    level : float
+        Of the interval.
+
+    Raises
+    ------
+    InputError
+        The method is unknown, fewer than two cases are labelled, or probabilities are missing.
+    NotApplicableError
+        See `rogan_gladen_rate`; or no case is without a label, so that there is nothing to correct.
+    """
+    check_rate_method(method)
+    drawn, said = np.atleast_2d(np.asarray(labels, np.float64)), np.asarray(machine, np.float64)
+    known = np.isfinite(said)
+    drawn, f = drawn[:, known], said[known]
+    labelled = np.isfinite(drawn[0])
+    if method == "sampled":
+        if probability is None:
+            raise InputError("The probabilities of being labelled are not known.", "Give the column that holds them.")
+        found = sampled_rate(drawn, labelled, f, np.asarray(probability, np.float64)[known], level=level)
+    elif method == "rogan-gladen":
+        found = _by_rogan_gladen(drawn[:, labelled].mean(axis=0), f[labelled], f[~labelled], level)
+    else:
+        weight = 0.0 if method == "humans" else None
+        found = ppi_rate(drawn[:, labelled], f[labelled], f[~labelled], weight=weight, level=level)
+    notes = found.notes
+    if (n_silent := int((~known).sum())) and method != "humans":
+        notes += (
+            f"{plural(n_silent, 'case')} without a word of the machine {'is' if n_silent == 1 else 'are'} left out.",
+        )
+    ends = [float(np.clip(value, 0.0, 1.0)) for value in (found.estimate, found.ci_low, found.ci_high)]
+    return replace(found, estimate=ends[0], ci_low=ends[1], ci_high=ends[2], notes=notes)
+
+
+def _by_rogan_gladen(y: np.ndarray, f: np.ndarray, rest: np.ndarray, level: float) -> CorrectedRate:
+    if not len(rest):
+        raise NotApplicableError("Every case is labelled: there is nothing to correct.", "Take people's labels alone.")
+    positive, negative, named = float(y.sum()), float((1 - y).sum()), f > 0.5
+    if min(positive, negative) < 1:
+        raise NotApplicableError(
+            "The labelled cases are all of one kind.", "Label cases with the class and cases without it."
+        )
+    found = rogan_gladen_rate(
+        float((rest > 0.5).mean()), len(rest), float((1 - y)[~named].sum()) / negative, round(negative),
+        float(y[named].sum()) / positive, round(positive), level=level,
+    )  # fmt: skip
+    return replace(found, notes=(*found.notes, f"It is of the {plural(len(rest), 'case')} without labels."))
