@@ -50,6 +50,7 @@ class WorkerPool:
         self._workers: list[_Worker] = []
         self._data: OrderedDict[str, Path] = OrderedDict()
         self._ending: threading.Thread | None = None
+        self._closed = False
 
     def call(
         self,
@@ -110,14 +111,17 @@ class WorkerPool:
             worker.end()
 
     def close(self) -> None:
-        """End all workers."""
+        """End all workers; what is called from now on counts as cancelled."""
         with self._lock:
+            self._closed = True
             workers, self._workers = self._workers, []
         for worker in workers:
             worker.end()
 
     def _begun(self, dataset: Dataset, asked: bytes, token: CancelToken) -> "_Call":
         with self._lock:
+            if self._closed:
+                raise Cancelled("Cancelled. Nothing was changed.")
             data = self._handed(dataset)
             self._workers = [worker for worker in self._workers if worker.alive()]
             worker = min(self._workers, key=lambda worker: len(worker.calls), default=None)

@@ -165,3 +165,7 @@ def test_a_worker_without_work_ends_and_forgotten_data_are_erased(folder, classe
     until(lambda: [path.suffix for path in (folder / "other").iterdir()] == [".data"])
     pool.forget([classes.digest])
     assert not list((folder / "other").iterdir())
+    pool.close()
+    with pytest.raises(Cancelled):  # a job that was waiting when the server stopped
+        pool.call(bootstrap, classes, classes, n_replicates=9)
+    assert not list((folder / "other").iterdir())
