@@ -123,6 +123,27 @@ def choose(address: str, chosen: dict[str, Any]) -> None:
         _change(address, lambda told, _: told.__setitem__("chosen", chosen))
 
 
+def owners_of(address: str) -> tuple[str, ...]:
+    """Names of the people whose data these are; none where nobody signed in when they came."""
+    return tuple(_read(address).get("owners", ()))
+
+
+def shared_with(address: str) -> tuple[str, ...]:
+    """Names of the people with whom their owner shares the data."""
+    return tuple(_read(address).get("shared", ()))
+
+
+def set_people(address: str, owners: tuple[str, ...], shared: tuple[str, ...]) -> None:
+    """Say whose the data are, and with whom they are shared.
+
+    Raises
+    ------
+    InputError
+        The home folder cannot be written.
+    """
+    _change(address, lambda told, _: told.update(owners=list(owners), shared=list(shared)))
+
+
 def move_belongings(address: str) -> None:
     """The dataset is kept from now on, or no more: what belongs to it goes with it."""
     after = _folder(address)

@@ -11,8 +11,8 @@ from core.ingest.samples import SAMPLES
 from core.methods import any_of
 from core.models.gold import gold_cases
 from core.review.review_errors import StoreError
-from core.review.store import n_reviews
 from core.text import markdown, plural, shorten
+from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
 from pages.shared.home import doors as home_doors
 from pages.shared.home import known as home_known
@@ -120,12 +120,12 @@ def _keep(reading) -> None:
 
 
 def _kept() -> None:
-    entries = library.kept()
+    entries = cached.kept()
     if not entries:
         return
     st.subheader("Kept on this computer", anchor=False)
     try:
-        steps = {entry.digest: n_reviews(entry.digest) for entry in entries}
+        steps = {entry.digest: access.n_reviews(entry.digest) for entry in entries}
     except StoreError as error:
         steps = {}
         st.error(markdown(error), icon=":material/error:")
@@ -134,6 +134,9 @@ def _kept() -> None:
             st.markdown(f"**{markdown(shorten(entry.name, 50))}**  \n{_facts_of(entry)}", width="stretch")
             if not entry.damaged:
                 _open_or_rename(entry)
+            if not access.may(entry.digest, change=True):
+                continue
+            access.sharing(entry.digest)
             with st.popover("Forget", key=f"forgetting-{entry.digest}"):
                 reviews = steps.get(entry.digest)
                 erased = f" with {plural(reviews, 'step')} of its reviews" if reviews else ""
@@ -152,16 +155,13 @@ def _facts_of(entry: library.Kept) -> str:
 
 def _open_or_rename(entry: library.Kept) -> None:
     st.button("Open", key=f"open-{entry.digest}", on_click=state.use, args=(entry.digest,))
+    if not access.may(entry.digest, change=True):
+        return
     with st.popover("Rename", key=f"renaming-{entry.digest}"):
         name = st.text_input("Name", value=entry.name, key=f"name-{entry.digest}")
         if st.button("Rename", key=f"rename-{entry.digest}"):
-            library.rename(entry.digest, name)
-            _reopen_if_open(entry.digest)
+            cached.rename(entry.digest, name)
             st.rerun()
-
-
-def _reopen_if_open(digest: str) -> None:
-    cached.registry().remove(digest)
 
 
 def _forget(digest: str) -> None:

@@ -5,8 +5,8 @@ import streamlit as st
 from core.ingest.samples import SAMPLES
 from core.methods import as_taken
 from core.report.build import SECTIONS, ReportRequest, build_report
-from core.review.store import head_of_reviews
 from core.text import plural
+from pages.shared.cache import access
 from pages.shared.kit import (
     job_progress,
     navigation,
@@ -36,7 +36,7 @@ def _request(reading, model, reliability: float, sweep: tuple[float, ...], thres
         classifiers=predictions.classifiers(view),
         n_draws=plausibility_models.N_DRAWS,
         seed=plausibility_models.SEED,
-        record=head_of_reviews(whole.dataset.digest),
+        record=access.head_of_reviews(whole.dataset.digest),
     )
 
 

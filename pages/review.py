@@ -6,8 +6,9 @@ from core.annotations.dataset import Dataset
 from core.errors import NotFoundError
 from core.review.reviewer_session import Desk
 from core.review.sessions import Session
-from core.review.store import ReviewStore, open_store
+from core.review.store import ReviewStore
 from core.text import markdown
+from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import navigation, opening, plausibility_models, state, trusted_raters, widgets
 from pages.shared.review import after as review_after
@@ -30,7 +31,7 @@ def _page() -> None:
         return
     if not state.selection().everything:
         st.caption("A review is of all annotations, whatever is selected.")
-    store = open_store()
+    store = access.store()
     name = review_start.reviewer(store, dataset)
     if name is None:
         return

@@ -106,7 +106,11 @@ def _build(key: tuple, title: str, source: Source, question: Question, name: str
 def _use(
     reading: Reading, source: Source, question: Question, choices: saved_mappings.Choices, classifiers: tuple
 ) -> None:
-    address = cached.registry().add(reading)
+    try:
+        address = cached.bring(reading)
+    except PluralityError as error:
+        st.session_state["data_error"] = str(error)
+        return
     state.use(address)
     for name, content in classifiers:
         predictions.add(name, content)

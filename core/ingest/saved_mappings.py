@@ -29,7 +29,7 @@ class Choices:
     treatment: Treatment = field(default_factory=Treatment)
 
 
-def remember(source: Source, question: Question, choices: Choices) -> None:
+def remember(source: Source, question: Question, choices: Choices, whose: str = "") -> None:
     """Keep the choices for files of this shape: of the same format and columns.
 
     Parameters
@@ -44,7 +44,7 @@ def remember(source: Source, question: Question, choices: Choices) -> None:
     InputError
         The home folder cannot be written.
     """
-    path = _path(source, question)
+    path = _path(source, question, whose)
     mapping = asdict(choices.mapping)
     content = {
         "version": _VERSION,
@@ -68,10 +68,10 @@ def remember(source: Source, question: Question, choices: Choices) -> None:
         ) from None
 
 
-def recall(source: Source, question: Question) -> Choices | None:
+def recall(source: Source, question: Question, whose: str = "") -> Choices | None:
     """What the user said of the last file of this shape; None where there was none, or its record is damaged."""
     try:
-        content = json.loads(_path(source, question).read_text(encoding="utf-8"))
+        content = json.loads(_path(source, question, whose).read_text(encoding="utf-8"))
         if content["version"] != _VERSION:
             return None
         told = content["mapping"]
@@ -91,9 +91,9 @@ def recall(source: Source, question: Question) -> Choices | None:
     return choices
 
 
-def _path(source: Source, question: Question) -> Path:
+def _path(source: Source, question: Question, whose: str) -> Path:
     """The file of this shape. Tables are known by their columns, annotations of a tool also by the question."""
     asked = "" if source.format == "table" else question.name
-    shape = json.dumps([source.format, asked, question.raw.columns])
+    shape = json.dumps([source.format, asked, question.raw.columns, *([whose] if whose else [])])
     name = hashlib.sha256(shape.encode("utf-8", "replace")).hexdigest()[:32]
     return current_settings().home / _FOLDER / f"{name}.json"

@@ -9,6 +9,7 @@ from core import belongings
 from core.annotations.dataset import Dataset
 from core.machines.marks import Machine, machine_like
 from core.text import markdown, shorten
+from pages.shared.cache import access
 from pages.shared.kit import presentation, widgets
 
 
@@ -66,11 +67,11 @@ def _details(machines: Sequence[Machine]) -> None:
 
 
 def _choose(key: str) -> None:
-    known = {one.name: one for one in belongings.machines_of(st.session_state["data"])}
+    known = {one.name: one for one in belongings.machines_of(access.place(st.session_state["data"]))}
     chosen = st.session_state[key]
     like = {one.name: one for one in machine_like(chosen)}
     _mark(tuple(known.get(name) or like.get(name) or Machine(name) for name in chosen))
 
 
 def _mark(machines: Sequence[Machine]) -> None:
-    belongings.mark_machines(st.session_state["data"], machines)
+    belongings.mark_machines(access.place(st.session_state["data"]), machines)

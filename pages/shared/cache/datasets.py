@@ -36,6 +36,7 @@ from core.results.memory import Remembered, size_of
 from core.settings import MEGABYTE, current_settings
 from core.version import __version__, code_digest
 from core.workers import WorkerPool
+from pages.shared.cache import access
 from pages.shared.cache.remembered import of_content, owner, remembered, results
 
 if TYPE_CHECKING:
@@ -231,17 +232,39 @@ def open_dataset(address: str) -> Reading:
     """
     if any(entry.name == address for entry in samples.SAMPLES):
         return sample(address)
+    access.ask(address)
     reading = registry().get(address)
     if reading is None:
         try:
             reading = Reading(library.reopen(address), None, library.facts_of(address))
         except NotFoundError:
-            raise NotFoundError(
-                f"The dataset {address[:12]!r} is not on this computer any more. Open its file again on the "
-                "Upload page, and keep it there so that its address goes on working."
-            ) from None
+            raise access.not_here(address) from None
         registry().add(reading)
     return reading
+
+
+def bring(reading: Reading) -> str:
+    """Open data that somebody brings, which are theirs from now on; returns their digest.
+
+    Raises
+    ------
+    NotYoursError
+        They may not, or the data are somebody else's.
+    """
+    access.claim(reading.dataset.digest)
+    return registry().add(reading)
+
+
+def kept() -> list[library.Kept]:
+    """The kept datasets that who is here may open, the latest first."""
+    return [entry for entry in library.kept() if access.may(entry.digest)]
+
+
+def rename(digest: str, name: str) -> None:
+    """Give a kept dataset another name."""
+    access.ask(digest, change=True)
+    library.rename(digest, name)
+    registry().remove(digest)
 
 
 def is_lasting(address: str) -> bool:
@@ -258,6 +281,7 @@ def keep(reading: Reading) -> None:
         The home folder cannot be written.
     """
     digest = reading.dataset.digest
+    access.ask(digest)
     library.keep(reading.dataset, reading.facts)
     belongings.move_belongings(digest)
     results().keep(digest)
@@ -265,6 +289,7 @@ def keep(reading: Reading) -> None:
 
 def keep_no_more(digest: str) -> None:
     """Take back that a dataset is kept; it stays open, and its reviews stay."""
+    access.ask(digest, change=True)
     reading = open_dataset(digest)
     library.keep_no_more(digest)
     belongings.move_belongings(digest)
@@ -273,6 +298,7 @@ def keep_no_more(digest: str) -> None:
 
 def forget(digest: str) -> None:
     """Erase a kept dataset, and everything that was computed from it."""
+    access.ask(digest, change=True)
     library.forget(digest)
     belongings.forget_belongings(digest)
     registry().remove(digest)

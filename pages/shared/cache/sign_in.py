@@ -25,6 +25,12 @@ def person() -> Person | None:
     return person_of(st.user.to_dict()) if is_on() else None
 
 
+def name() -> str:
+    """The name of who is signed in; empty where nobody signs in."""
+    found = person()
+    return "" if found is None else found.name
+
+
 def ask_for(role: Role) -> Person | None:
     """Who is signed in, if that is their role or above.
 

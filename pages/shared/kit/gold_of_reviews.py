@@ -6,8 +6,8 @@ from core.annotations.dataset import Dataset
 from core.review.decided_gold import DecidedGold
 from core.review.review_errors import StoreError
 from core.review.states import CaseReview
-from core.review.store import n_reviews, open_store
 from core.text import plural
+from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import state
 
@@ -16,7 +16,7 @@ _KEY = "gold_of_reviews"
 
 def reviews_of(whole: Dataset) -> dict[str, CaseReview]:
     """Reviews of a dataset that is in use whole; none where nobody has reviewed, and no database is made for that."""
-    return open_store().cases(whole.digest) if n_reviews(whole.digest) else {}
+    return access.store().cases(whole.digest) if access.n_reviews(whole.digest) else {}
 
 
 def switched(dataset: Dataset) -> Dataset:

@@ -9,6 +9,7 @@ from core.jobs import Job
 from core.methods import AS_IS, Method, Option, can_use, method_named
 from core.methods import offered as methods_offered
 from core.plausibility.protocol import PlausibilityModel
+from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import expected, job_progress, widgets
 
@@ -57,7 +58,8 @@ def _model_chosen() -> None:
 def remember_choice() -> None:
     """Keep the model and the trust that the user chose with the dataset, so that it opens with them."""
     chosen = {part: st.session_state.get(part) for part in ("model", "reliability")}
-    belongings.choose(st.session_state["data"], {part: value for part, value in chosen.items() if value is not None})
+    told = {part: value for part, value in chosen.items() if value is not None}
+    belongings.choose(access.place(st.session_state["data"]), told)
 
 
 def choose_prior(place, name: str) -> PlausibilityModel:

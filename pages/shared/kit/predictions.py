@@ -12,6 +12,7 @@ import streamlit as st
 from core import belongings
 from core.annotations.dataset import Dataset
 from core.errors import InputError, PluralityError
+from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
 
 TOP = 3
@@ -65,12 +66,12 @@ def own_names() -> list[str]:
 
 def add(name: str, content: bytes) -> None:
     """Keep a file of predictions with the dataset in use; one of the same name is replaced."""
-    belongings.add_predictions(st.session_state["data"], name, content)
+    belongings.add_predictions(access.place(st.session_state["data"]), name, content)
 
 
 def remove() -> None:
     """Let the user's files go."""
-    belongings.remove_predictions(st.session_state["data"])
+    belongings.remove_predictions(access.place(st.session_state["data"]))
 
 
 def fingerprint(predictions) -> str:
@@ -83,4 +84,4 @@ def fingerprint(predictions) -> str:
 
 
 def _files() -> list[tuple[str, bytes | InputError]]:
-    return list(belongings.predictions_of(st.session_state["data"]).items())
+    return list(belongings.predictions_of(access.place(st.session_state["data"])).items())

@@ -9,6 +9,7 @@ from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection, days_of
 from core.errors import PluralityError
 from core.text import markdown, plural, shorten
+from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import presentation, state
 
@@ -44,7 +45,7 @@ def line() -> None:
 def machines_line() -> None:
     """That machines are left out, or count, too, with a way to the other."""
     whole = state.whole()
-    marked = belongings.machines_of(st.session_state["data"]) if whole is not None else ()
+    marked = belongings.machines_of(access.place(st.session_state["data"])) if whole is not None else ()
     n = sum(machine.name in set(cached.open_dataset(st.session_state["data"]).dataset.raters) for machine in marked)
     if not n:
         return
@@ -65,13 +66,13 @@ def _count_machines(count: bool) -> None:
 
 def named() -> dict[str, Selection]:
     """Selections of the dataset in use that were given a name; everything stands first."""
-    kept = belongings.selections_of(st.session_state["data"]) if "data" in st.session_state else {}
+    kept = belongings.selections_of(access.place(st.session_state["data"])) if "data" in st.session_state else {}
     return {"Everything": Selection()} | {name: Selection.from_text(text) for name, text in kept.items()}
 
 
 def keep_as(name: str, chosen: Selection) -> None:
     """Give a selection a name."""
-    belongings.add_selection(st.session_state["data"], name, chosen.to_text())
+    belongings.add_selection(access.place(st.session_state["data"]), name, chosen.to_text())
 
 
 @st.dialog("Filter annotations", width="medium")

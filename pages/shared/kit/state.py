@@ -15,6 +15,7 @@ from core.annotations.named_selection import Selection
 from core.errors import PluralityError
 from core.ingest.read_files import Reading
 from core.machines.marks import Machine
+from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import presentation
 
@@ -67,7 +68,10 @@ def _take_chosen(address: str, said: dict[str, str]) -> None:
     """The model and the trust that were chosen last for these data, where the address does not say."""
     if not address or any(part in said for part in _CHOSEN):
         return
-    chosen = belongings.chosen_for(address)
+    try:
+        chosen = belongings.chosen_for(access.place(address))
+    except PluralityError:  # said where the data are opened
+        return
     for part in _CHOSEN:
         if part in chosen:
             st.session_state[part] = chosen[part]
@@ -99,7 +103,7 @@ def machines_left_out() -> tuple[str, ...]:
     reading = _opened()
     if reading is None or st.session_state.get(COUNTED):
         return ()
-    marked = {machine.name for machine in belongings.machines_of(st.session_state["data"])}
+    marked = {machine.name for machine in belongings.machines_of(access.place(st.session_state["data"]))}
     found = tuple(name for name in reading.dataset.raters if name in marked)
     return found if len(found) < reading.dataset.n_raters else ()
 
@@ -119,7 +123,7 @@ def selected_with_machines() -> Selection:
     chosen = selection()
     if chosen.raters is None:
         return chosen
-    marked = [machine.name for machine in belongings.machines_of(st.session_state["data"])]
+    marked = [machine.name for machine in belongings.machines_of(access.place(st.session_state["data"]))]
     return replace(chosen, raters=tuple(dict.fromkeys((*chosen.raters, *marked))))
 
 
@@ -128,7 +132,7 @@ def with_machines() -> tuple[Reading, tuple[Machine, ...]] | None:
     reading = _opened()
     if reading is None:
         return None
-    marked = {machine.name: machine for machine in belongings.machines_of(st.session_state["data"])}
+    marked = {machine.name: machine for machine in belongings.machines_of(access.place(st.session_state["data"]))}
     chosen = selected_with_machines()
     try:
         dataset = reading.dataset if chosen.everything else cached.selected(reading.dataset, chosen)

@@ -6,7 +6,7 @@ from core.annotations.dataset import Dataset
 from core.errors import PluralityError
 from core.raters.blind import BlindReads, agreement_with_blind
 from core.raters.rates import Rates
-from core.review.store import n_reviews, open_store
+from pages.shared.cache import access
 
 LEVEL = 0.95
 
@@ -22,7 +22,7 @@ def agreement(view: Dataset, digest: str) -> Rates | None:
         That reviews are kept under: of the whole dataset.
     """
     try:
-        reviews = open_store().cases(digest).values() if n_reviews(digest) else ()
+        reviews = access.store().cases(digest).values() if access.n_reviews(digest) else ()
     except PluralityError:  # a home folder that cannot be read is told on the Review page
         return None
     rows = [

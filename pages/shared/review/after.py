@@ -12,9 +12,10 @@ from core.review.adjudicated import RATER, with_reviews
 from core.review.export import result_table, trail_json, trail_table
 from core.review.opinions import REASONS
 from core.review.states import STATES, CaseReview
-from core.review.store import ReviewStore, forget_reviews
+from core.review.store import ReviewStore
 from core.review.summary import DIRECTIONS, Summary, bought, by_reviewer, summarise_reviews
 from core.text import markdown, number, plural, with_interval
+from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import plausibility_models, state, widgets
 
@@ -188,7 +189,7 @@ def take_away(store: ReviewStore, dataset: Dataset) -> None:
 
 def _erase(dataset: Dataset) -> None:
     try:
-        n_events = forget_reviews(dataset.digest)
+        n_events = access.forget_reviews(dataset.digest)
     except PluralityError as error:
         st.session_state["review_error"] = str(error)
         return
@@ -202,5 +203,5 @@ def _grow(dataset: Dataset, reviews, name: str, closed: bool) -> None:
         st.session_state["review_error"] = str(error)
         return
     reading = Reading(grown.dataset.renamed(f"{dataset.name} with {name.strip()}"), None, state.whole().facts)
-    state.use(cached.registry().add(reading))
+    state.use(cached.bring(reading))
     st.toast(f"{plural(grown.n_added, 'decision')} added; {len(grown.left_out):,} could not be.")

@@ -7,6 +7,7 @@ from core.ingest import saved_mappings
 from core.ingest.formats.source import Question, Source
 from core.ingest.saved_mappings import Choices
 from core.text import markdown, plural, shorten
+from pages.shared.cache import sign_in
 from pages.shared.upload.mapping import KINDS, REPEATS, ROLES, TITLES
 
 _NOT_KEPT = "upload_not_remembered"
@@ -16,7 +17,7 @@ _MOST_NAMED = 4
 def offered(source: Source, question: Question, stamp: str) -> Choices:
     """What the choices on screen start from: the guess, or where the user wants it what was said last time."""
     guessed = Choices(question.mapping)
-    last = saved_mappings.recall(source, question)
+    last = saved_mappings.recall(source, question, sign_in.name())
     if last is None or not (differences := _differences(guessed, last)):
         return guessed
     again = st.toggle("As last time, for a file with these columns", key=f"as_last_time-{stamp}")
@@ -27,10 +28,10 @@ def offered(source: Source, question: Question, stamp: str) -> Choices:
 def remember(source: Source, question: Question, choices: Choices) -> None:
     """Keep what the user said where it is not what would be guessed again; a folder that is full is told later."""
     guessed = Choices(question.mapping)
-    if not _differences(guessed, choices) and saved_mappings.recall(source, question) is None:
+    if not _differences(guessed, choices) and saved_mappings.recall(source, question, sign_in.name()) is None:
         return
     try:
-        saved_mappings.remember(source, question, choices)
+        saved_mappings.remember(source, question, choices, sign_in.name())
     except PluralityError:
         st.session_state[_NOT_KEPT] = True
 

@@ -1,0 +1,209 @@
+"""Whose data are whose: every read and write of a dataset, of what belongs to it and of its reviews asks here.
+
+Where nobody signs in, everything is everybody's, as on a computer of one's own. Samples are for everybody; what a
+person adds to a sample is that person's.
+"""
+
+import streamlit as st
+
+from core import belongings
+from core.errors import NotFoundError
+from core.ingest.samples import SAMPLES
+from core.people import NotYoursError, Person
+from core.review import store as reviews
+from core.review.chain import Head
+from core.review.events import Draft, Event
+from core.review.sessions import Queued, Session, SessionLine
+from core.review.store import ReviewStore
+from pages.shared.cache import sign_in
+
+_SAMPLES = frozenset(sample.name for sample in SAMPLES)
+
+
+def ask(address: str, *, change: bool = False) -> None:
+    """Raise unless who is here may open the data of an address, or change and erase them.
+
+    Raises
+    ------
+    NotFoundError
+        They may not open them: the same as where there are none, so that nobody learns which there are.
+    NotYoursError
+        They may open them, and not change them.
+    SignedOutError
+        Nobody is signed in any more.
+    """
+    person = sign_in.person()
+    if person is None:
+        return
+    if not _may_open(address, person):
+        raise not_here(address)
+    if change and not _may_change(address, person):
+        raise NotYoursError("These data are shared with you to look at and to review. Only their owner may do that.")
+
+
+def may(address: str, *, change: bool = False) -> bool:
+    """Whether who is here may open the data of an address, or change and erase them."""
+    person = sign_in.person()
+    return person is None or (_may_change if change else _may_open)(address, person)
+
+
+def not_here(address: str) -> NotFoundError:
+    """That there are no such data, or none that may be opened."""
+    return NotFoundError(
+        f"The dataset {address[:12]!r} is not on this computer any more. Open its file again on the Upload page, and "
+        "keep it there so that its address goes on working."
+    )
+
+
+def claim(address: str) -> None:
+    """Data that somebody brings are theirs.
+
+    Raises
+    ------
+    NotYoursError
+        Reviewers bring no data, or the very same data are somebody else's and not shared.
+    """
+    person = sign_in.ask_for("manager")
+    if person is None:
+        return
+    owners = belongings.owners_of(address)
+    if owners and not _may_open(address, person):
+        raise NotYoursError("The same data are open for somebody else. Ask the administrator to have them shared.")
+    if not owners:
+        belongings.set_people(address, owners=(person.name,), shared=())
+
+
+def place(address: str) -> str:
+    """Where what belongs to the data of an address lies, for who may open them.
+
+    Raises
+    ------
+    NotFoundError, SignedOutError
+        As of `ask`.
+    """
+    ask(address)
+    person = sign_in.person()
+    return address if person is None or address not in _SAMPLES else f"{address} of {person.name}"
+
+
+def shared_with(address: str) -> tuple[str, ...]:
+    """With whom the data are shared."""
+    ask(address, change=True)
+    return belongings.shared_with(address)
+
+
+def share(address: str, names: list[str]) -> None:
+    """Share data with exactly these people, by the names they sign in with."""
+    ask(address, change=True)
+    cleaned = dict.fromkeys(name.strip().casefold() for name in names if name.strip())
+    belongings.set_people(address, owners=belongings.owners_of(address), shared=tuple(cleaned))
+
+
+def store() -> ReviewStore:
+    """The reviews of this installation, of which each read and write asks."""
+    return _Asking(reviews.open_store())
+
+
+def n_reviews(dataset: str) -> int:
+    """See `core.review.store.n_reviews`."""
+    ask(dataset)
+    return reviews.n_reviews(dataset)
+
+
+def head_of_reviews(dataset: str) -> Head | None:
+    """See `core.review.store.head_of_reviews`."""
+    ask(dataset)
+    return reviews.head_of_reviews(dataset)
+
+
+def forget_reviews(dataset: str) -> int:
+    """See `core.review.store.forget_reviews`."""
+    ask(dataset, change=True)
+    return reviews.forget_reviews(dataset)
+
+
+def _may_open(address: str, person: Person) -> bool:
+    if address in _SAMPLES or person.may_act_as("administrator"):
+        return True
+    return person.name in belongings.owners_of(address) or person.name in belongings.shared_with(address)
+
+
+def _may_change(address: str, person: Person) -> bool:
+    if person.may_act_as("administrator"):
+        return True
+    return person.may_act_as("manager") and person.name in belongings.owners_of(address)
+
+
+class _Asking(ReviewStore):
+    """A store that asks; it shares the connections of the one that it stands before."""
+
+    def __init__(self, behind: ReviewStore):
+        self.engine, self._clock = behind.engine, behind._clock
+
+    def record(self, draft: Draft, *, seen: int, token: str) -> Event:
+        ask(draft.dataset)
+        _own_name(draft.reviewer)
+        return super().record(draft, seen=seen, token=token)
+
+    def trail(self, dataset: str, case_id: str | None = None) -> list[Event]:
+        ask(dataset)
+        return super().trail(dataset, case_id)
+
+    def count(self, dataset: str) -> int:
+        ask(dataset)
+        return super().count(dataset)
+
+    def head(self, dataset: str) -> Head:
+        ask(dataset)
+        return super().head(dataset)
+
+    def forget(self, dataset: str) -> int:
+        ask(dataset, change=True)
+        return super().forget(dataset)
+
+    def start_session(self, dataset: str, reviewer: str, title: str, cases: list[Queued]) -> Session:
+        ask(dataset)
+        _own_name(reviewer)
+        return super().start_session(dataset, reviewer, title, cases)
+
+    def session(self, session_id: str) -> Session:
+        found = super().session(session_id)
+        ask(found.dataset)
+        return found
+
+    def sessions(self, dataset: str, reviewer: str) -> list[Session]:
+        ask(dataset)
+        return super().sessions(dataset, reviewer)
+
+    def sessions_of_others(self, dataset: str, reviewer: str, since: int = 0) -> list[Session]:
+        ask(dataset)
+        return super().sessions_of_others(dataset, reviewer, since)
+
+    def lines(self, session: Session) -> tuple[SessionLine, ...]:
+        ask(session.dataset)
+        return super().lines(session)
+
+
+def _own_name(reviewer: str) -> None:
+    person = sign_in.person()
+    if person is not None and reviewer != person.name:
+        raise NotYoursError("An opinion can be recorded only under the name of who signed in.")
+
+
+def sharing(address: str) -> None:
+    """Who else may open the data, for their owner to change."""
+    if sign_in.person() is None or address in _SAMPLES or not may(address, change=True):
+        return
+    with st.popover("Share", key=f"sharing-{address}"):
+        key = f"shared-{address}"
+        st.text_area(
+            "People who may look at and review these data, a line each",
+            "\n".join(shared_with(address)),
+            key=key,
+            help="The names that they sign in with, for most providers their e-mail addresses.",
+        )
+        st.button("Save", key=f"share-{address}", on_click=_share, args=(address, key))
+
+
+def _share(address: str, key: str) -> None:
+    share(address, st.session_state[key].splitlines())

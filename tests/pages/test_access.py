@@ -1,0 +1,228 @@
+"""Whose data are whose: a stranger finds nothing on any page, and a reviewer cannot do what an owner can."""
+
+import inspect
+import re
+import time
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import belongings, library, people
+from core.annotations.dataset import Dataset
+from core.errors import NotFoundError
+from core.ingest.read_files import Reading
+from core.people import NotYoursError, Person
+from core.review.events import Draft
+from core.review.store import ReviewStore, close_stores
+from pages.shared.cache import access, sign_in
+from pages.shared.cache import datasets as cached
+from tests.pages.opened import APP
+
+PERSON = sign_in.person
+PAGES = sorted(path.stem for path in (Path(APP).parent / "pages").glob("*.py"))
+SECRET = ("Hidden study", "case-7f3", "rater-7f3", "class-7f3", "model-7f3")
+ANN, BOB, CEM, ADA = (
+    Person(f"{name}@clinic.example", role, 2e9)
+    for name, role in (("ann", "manager"), ("bob", "manager"), ("cem", "reviewer"), ("ada", "administrator"))
+)
+
+
+@pytest.fixture
+def as_(monkeypatch):
+    """Makes who is signed in somebody else."""
+    monkeypatch.setenv("PLURALITY_SIGN_IN", "1")
+
+    def become(person):
+        monkeypatch.setattr(sign_in, "person", lambda: person)
+
+    return become
+
+
+@pytest.fixture
+def anns(as_):
+    """Data that Ann brought and kept, with predictions and a review."""
+    as_(ANN)
+    names = [f"case-7f3-{number}" for number in range(4)]
+    dataset = Dataset.from_classes(
+        "Hidden study", names, ["rater-7f3-a", "rater-7f3-b"], ["class-7f3-x", "class-7f3-y"],
+        [0, 0, 1, 1, 2, 3], [0, 1, 0, 1, 0, 1], [0, 1, 0, 0, 1, 1],
+    )  # fmt: skip
+    cached.bring(Reading(dataset, None, None))
+    cached.keep(Reading(dataset, None, None))
+    belongings.add_predictions(access.place(dataset.digest), "model-7f3", b"case,class\n")
+    access.store().record(skip(dataset.digest, ANN), seen=0, token="ann")
+    yield dataset
+    cached.registry().remove(dataset.digest)
+    close_stores()
+
+
+def skip(digest, person):
+    return Draft(dataset=digest, case_id="case-7f3-0", kind="skip", reviewer=person.name)
+
+
+def doings(digest):
+    """Everything that can be asked of somebody's data, by name: what looks, and what changes."""
+    store = access._Asking.__new__(access._Asking)
+    looks = {
+        "open": lambda: cached.open_dataset(digest),
+        "belongings": lambda: access.place(digest),
+        "count": lambda: access.n_reviews(digest),
+        "head": lambda: access.head_of_reviews(digest),
+        "trail": lambda: store.trail(digest),
+        "cases": lambda: store.cases(digest),
+        "case": lambda: store.case(digest, "case-7f3-0"),
+        "sessions": lambda: store.sessions(digest, ANN.name),
+    }
+    changes = {
+        "rename": lambda: cached.rename(digest, "x"),
+        "forget": lambda: cached.forget(digest),
+        "keep no more": lambda: cached.keep_no_more(digest),
+        "erase reviews": lambda: access.forget_reviews(digest),
+        "share": lambda: access.share(digest, ["x"]),
+        "shared with": lambda: access.shared_with(digest),
+        "forget in the store": lambda: store.forget(digest),
+    }
+    return looks, changes
+
+
+def test_a_stranger_gets_the_same_answer_as_for_data_that_are_not_there(anns, as_):
+    as_(BOB)
+    for digest in (anns.digest, "0" * 32):
+        for doing in [*doings(digest)[0].values(), *doings(digest)[1].values()]:
+            with pytest.raises(NotFoundError) as caught:
+                doing()
+            assert str(caught.value).replace(digest[:12], "…") == str(access.not_here(digest)).replace(digest[:12], "…")
+    assert cached.kept() == []
+    with pytest.raises(NotFoundError):
+        access.store().record(skip(anns.digest, BOB), seen=1, token="bob")
+    with pytest.raises(NotYoursError):
+        cached.bring(Reading(anns, None, None))
+    as_(ANN)
+    assert [entry.digest for entry in cached.kept()] == [anns.digest]
+    assert access.n_reviews(anns.digest) == 1
+
+
+def test_who_the_data_are_shared_with_looks_and_reviews_and_changes_nothing(anns, as_):
+    access.share(anns.digest, [" Cem@Clinic.example ", ""])
+    assert access.shared_with(anns.digest) == (CEM.name,)
+    as_(CEM)
+    assert cached.open_dataset(anns.digest).dataset.name == "Hidden study"
+    assert access.store().record(skip(anns.digest, CEM), seen=1, token="cem").reviewer == CEM.name
+    with pytest.raises(NotYoursError, match="only under the name"):
+        access.store().record(skip(anns.digest, ANN), seen=2, token="as ann")
+    with pytest.raises(NotYoursError, match="only under the name"):
+        access.store().start_session(anns.digest, ANN.name, "t", [])
+    for doing in doings(anns.digest)[1].values():
+        with pytest.raises(NotYoursError):
+            doing()
+    with pytest.raises(NotYoursError, match="for a manager"):
+        cached.bring(Reading(anns.renamed("another"), None, None))
+    as_(ANN)
+    access.share(anns.digest, [])
+    as_(CEM)
+    with pytest.raises(NotFoundError):
+        cached.open_dataset(anns.digest)
+
+
+def test_an_administrator_opens_all_and_data_of_before_the_sign_in_are_only_theirs(anns, as_):
+    as_(ADA)
+    assert cached.open_dataset(anns.digest).dataset.n_cases == 4
+    old = anns.renamed("old").select(cases=["case-7f3-1"])
+    library.keep(old)
+    assert {entry.digest for entry in cached.kept()} == {anns.digest, old.digest}
+    as_(ANN)
+    assert {entry.digest for entry in cached.kept()} == {anns.digest}
+
+
+def test_what_somebody_adds_to_a_sample_is_theirs(as_):
+    as_(ANN)
+    belongings.add_predictions(access.place("caries"), "mine", b"x")
+    as_(BOB)
+    assert belongings.predictions_of(access.place("caries")) == {}
+    as_(ANN)
+    assert list(belongings.predictions_of(access.place("caries"))) == ["mine"]
+
+
+def test_when_the_session_ends_nothing_can_be_asked_any_more(anns, as_, monkeypatch):
+    def ended():
+        raise people.SignedOutError("over")
+
+    monkeypatch.setattr(sign_in, "person", ended)
+    looks, changes = doings(anns.digest)
+    for doing in [
+        *looks.values(),
+        *changes.values(),
+        lambda: access.store().record(skip(anns.digest, ANN), seen=1, token="t"),
+    ]:
+        with pytest.raises(people.SignedOutError):
+            doing()
+
+
+def test_forgetting_forgets_whose_they_were(anns, as_):
+    cached.forget(anns.digest)
+    as_(BOB)
+    cached.bring(Reading(anns, None, None))
+    assert cached.open_dataset(anns.digest).dataset.n_cases == 4
+    belongings.forget_belongings(anns.digest)
+
+
+def claims(person):
+    now = time.time()
+    told = {"iss": "i", "sub": person.name, "iat": now, "exp": now + 600, "email": person.name}
+    return {"is_logged_in": True, **told, "groups": [person.role]}
+
+
+def everything_said(app):
+    """All that a page sends to the browser, and its address."""
+    sent = b"".join(node.proto.SerializeToString() for node in app._tree if getattr(node, "proto", None) is not None)
+    return sent.decode("latin-1") + repr(app._tree) + repr(dict(app.query_params)) + repr(app.session_state)
+
+
+def opened_by(person, page, digest, monkeypatch):
+    """A page at the address of data, as somebody opens it."""
+    monkeypatch.setattr(sign_in, "person", PERSON)
+    monkeypatch.setenv("PLURALITY_ROLE_CLAIM", "groups")
+    app = AppTest.from_file(APP, default_timeout=120)
+    app.user = claims(person)
+    app.query_params["data"] = digest
+    app.run()
+    if page != "home":
+        app.switch_page(f"pages/{page}.py").run()
+    assert not app.exception
+    return everything_said(app)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_stranger_finds_nothing_on_any_page(anns, monkeypatch, page):
+    said = opened_by(BOB, page, anns.digest, monkeypatch)
+    assert "bob@clinic.example" in said
+    assert [secret for secret in SECRET if secret in said] == []
+
+
+def test_the_owner_finds_them(anns, monkeypatch):
+    said = "".join(opened_by(ANN, page, anns.digest, monkeypatch) for page in ("home", "cases"))
+    assert [word for word in ("Hidden study", "Save", "class-7f3-x", "case-7f3-0") if word not in said] == []
+
+
+def test_every_read_and_write_of_pages_goes_through_the_function_that_asks():
+    """A page that opens the store, the library or what belongs to data by itself would not ask."""
+    own = {name for name, value in vars(ReviewStore).items() if inspect.isfunction(value) and not name.startswith("_")}
+    asking = {name for name in vars(access._Asking) if not name.startswith("_")}
+    assert own - asking == {"close", "case", "cases", "check"}  # made of `trail`, or not of pages
+    bypass = re.compile(
+        r"\bopen_store\(|core\.review\.store import (?!ReviewStore$)|library\.(kept|rename|forget|reopen|keep)\b\(|"
+        r"registry\(\)\.add\(|belongings\.\w+\((?!access\.place\()"
+    )
+    found = {}
+    for path in (Path(APP).parent / "pages").rglob("*.py"):
+        relative = path.relative_to(Path(APP).parent).as_posix()
+        if relative not in (
+            "pages/shared/cache/access.py",
+            "pages/shared/cache/datasets.py",
+            "pages/shared/shell/doors.py",
+        ):
+            found[relative] = [
+                line.strip() for line in path.read_text(encoding="utf-8").splitlines() if bypass.search(line)
+            ]
+    assert {path: lines for path, lines in found.items() if lines} == {}
