@@ -32,6 +32,11 @@ GLOSSARY: dict[str, Term] = {
         "Survey equivalence: k with c(k) = s_f, c the mean score of panels of k others, linear between whole k "
         "(Resnick et al. 2021); intervals by resampling cases.",
     ),
+    "shared errors": Term(
+        "Two raters make the same mistakes: they agree more than their accuracy explains, so they count as fewer.",
+        "Agreement of a pair beyond Σ_z P(z) Σ_k θ_jzk θ_lzk as a share of what is left, p by annotations that the fit "
+        "makes up, Benjamini-Hochberg over pairs; n_eff = n² / Σ max(corr, 0).",
+    ),
     "specific agreement": Term(
         "If one rater says this class, how often does another one say it too?",
         "p_s(k) = Σ n_ik(n_ik − 1) / Σ n_ik(n_i − 1); Wilson interval on the jackknife's effective n (Fleiss 1975).",

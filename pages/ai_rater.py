@@ -5,10 +5,11 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.machines.alternative_test import EPSILON, EPSILONS
 from core.machines.annotation_scores import TITLES
+from core.machines.marks import Machine
 from core.machines.sentences import verdict
 from core.text import markdown
 from pages.shared.ai_rater import computed, marking, parts
-from pages.shared.kit import navigation, provenance, state, widgets
+from pages.shared.kit import navigation, provenance, shared_errors, state, widgets
 from pages.shared.kit import style as look
 
 TEST = "alternative annotator test"
@@ -56,8 +57,7 @@ def _page() -> None:
         return
     st.caption("Machines count for no panel and no truth here: people are compared with people.")
     epsilon, score = _settings(dataset)
-    gamma = 1.0 if dataset.kind == "score" else computed.reliability(dataset, people)
-    result = computed.of(dataset, machines, people, epsilon, score, gamma)
+    result = computed.of(dataset, machines, people, epsilon, score)
     if result is None:
         return
     title.title(markdown(verdict(result.test)))
@@ -70,8 +70,13 @@ def _page() -> None:
         "Over ε": lambda: parts.over_epsilon(result.test, theme),
         "Every rater through the test": lambda: parts.people(result, theme),
         "Worth how many readers": lambda: parts.worth(result, theme),
-        "Where it differs": lambda: parts.differs(result.differs),
+        "Where it differs": lambda: parts.differs(dataset, machines, people, computed.reliability(dataset, people)),
     }
+    if dataset.kind != "score":
+        of = {one.name: one for one in marked}
+        view = widgets.class_view(dataset) if dataset.kind == "ranking" else dataset
+        all_of_them = [of.get(name, Machine(name)) for name in machines]
+        tabs["Shared errors"] = lambda: shared_errors.show(view, all_of_them, theme, "machines")
     for (_, show), tab in zip(tabs.items(), widgets.tabs(list(tabs), "ai_tabs"), strict=True):
         if tab.open:
             with tab:

@@ -24,7 +24,7 @@ from core.raters.report_card import report_card
 from core.raters.to_act_on import ToActOn
 from core.report.rater_card import rater_report
 from core.text import markdown, number, plotly, plural, shorten
-from pages.shared.kit import gold_of_reviews, job_progress, navigation, provenance, state, widgets
+from pages.shared.kit import gold_of_reviews, job_progress, navigation, provenance, shared_errors, state, widgets
 from pages.shared.kit import style as look
 from pages.shared.raters import act_on as raters_act_on
 from pages.shared.raters import answers as raters_answers
@@ -261,6 +261,7 @@ def _tabs(dataset: Dataset, view: Dataset, table: RaterTable, act: ToActOn, them
         "All raters": lambda: _all(table, act, raters_blind.agreement(view, shared), theme),
         "One rater": lambda: _one(view, table, act, theme),
         "Who overlaps with whom": lambda: _coverage(view),
+        "Shared errors": lambda: shared_errors.show(view, (), theme, "raters"),
         "Planning": lambda: raters_plan.show(view, theme),
     }
     if raters_trust.is_offered(dataset):

@@ -7,8 +7,21 @@ import plotly.graph_objects as go
 
 from ..machines.alternative_test import CURVE, PASSES, MachineStanding
 from ..machines.worth import Worth
+from ..raters.shared_errors import SharedErrors
 from ..text import plotly, shorten
-from .theme import Theme, Trace, error_bars, figure_of, filled_band, level, rows, scatter, upright, with_opacity
+from .theme import (
+    Theme,
+    Trace,
+    error_bars,
+    figure_of,
+    filled_band,
+    heatmap,
+    level,
+    rows,
+    scatter,
+    upright,
+    with_opacity,
+)
 
 MOST_ROWS = 60
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
@@ -201,3 +214,72 @@ def worth_in_readers(found: Sequence[Worth], theme: Theme, title: str) -> go.Fig
         yaxis={"title": words[first.score]},
         legend_below=True,
     )
+
+
+def shared_errors_matrix(
+    found: SharedErrors, order: Sequence[int], family: Sequence[str], theme: Theme, title: str
+) -> go.Figure:
+    """Correlation of errors of every two raters; a cross where they surely share errors, families framed.
+
+    Parameters
+    ----------
+    found : SharedErrors
+    order : sequence of int
+        Raters from left to right.
+    family : sequence of str
+        Of each rater of ``found``; empty for none. Those of one family should stand together.
+    theme : Theme
+    title : str
+    """
+    order = list(order)[:MOST_ROWS]
+    value = found.correlation[np.ix_(order, order)].copy()
+    np.fill_diagonal(value, np.nan)
+    names = [plotly(shorten(found.raters[rater], 18)) for rater in order]
+    cases = found.n_common[np.ix_(order, order)]
+    data: list[Trace] = [
+        heatmap(
+            z=value,
+            customdata=cases,
+            zmin=-1,
+            zmax=1,
+            colorscale=[[0, theme.risk[0]], [0.5, theme.paper], [1, theme.mean]],
+            xgap=1,
+            ygap=1,
+            hoverongaps=False,
+            text=[[f"{a} and {b}" for b in names] for a in names],
+            hovertemplate="%{text}: %{z:.2f}, %{customdata} cases<extra></extra>",
+        )
+    ]
+    y, x = np.nonzero(found.shares[np.ix_(order, order)])
+    data.append(
+        scatter(
+            x=x,
+            y=y,
+            mode="markers",
+            marker={"symbol": "x-thin", "size": 8, "line": {"width": 1.6, "color": theme.ink}},
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    )
+    axis = {"tickmode": "array", "tickvals": list(range(len(order))), "ticktext": names, "showgrid": False}
+    return figure_of(
+        theme,
+        data,
+        title,
+        170 + 26 * len(order),
+        xaxis=axis,
+        yaxis={**axis, "autorange": "reversed"},
+        shapes=_frames([family[rater] for rater in order], theme),
+    )
+
+
+def _frames(family: Sequence[str], theme: Theme) -> list[dict]:
+    """A frame around each run of raters of one family."""
+    found, start = [], 0
+    for place in range(1, len(family) + 1):
+        if place == len(family) or family[place] != family[start]:
+            if family[start] and place - start > 1:
+                ends = {"x0": start - 0.5, "y0": start - 0.5, "x1": place - 0.5, "y1": place - 0.5}
+                found.append({"type": "rect", **ends, "line": {"color": theme.ink, "width": 2}})
+            start = place
+    return found

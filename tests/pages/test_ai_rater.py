@@ -42,7 +42,8 @@ def test_the_title_is_the_verdict_and_every_tab_has_its_numbers(address, made):
     for tab, said in {
         "Over ε": "passes from ε",
         "Every rater through the test": "Each rater in the machine's place",
-        "Worth how many readers": "is worth",
+        "Worth how many readers": "in readers",
+        "Shared errors": "Who shares errors?",
         "Where it differs": "The panel is decided on",
     }.items():
         app.session_state["ai_tabs"] = tab

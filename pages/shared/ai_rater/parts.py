@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from core.annotations.dataset import Dataset
 from core.figures import machines as figures
 from core.machines.alternative_test import AlternativeTest
 from core.machines.differs import Differences
@@ -13,6 +14,7 @@ from core.machines.sentences import in_detail
 from core.machines.worth import Worth
 from core.text import markdown, number, plural, shorten
 from pages.shared.ai_rater.computed import MOST_PEOPLE, Computed
+from pages.shared.ai_rater.computed import differs as computed_differs
 from pages.shared.kit import widgets
 
 MOST_DIFFERENCES = 500
@@ -25,7 +27,7 @@ def replaces(computed: Computed, theme) -> None:
         st.markdown(markdown(in_detail(one, found.epsilon)))
     tested = [one for one in found.machines if one.raters]
     if tested:
-        title = "Filled: holds its own against that rater · bars: 95 % over cases"
+        title = "Filled: holds its own · bars: 95 % over cases"
         widgets.plot(
             figures.against_raters(tested, found.epsilon, theme, title), "against", "Machines against each rater"
         )
@@ -160,8 +162,8 @@ def worth(computed: Computed, theme) -> None:
             st.info(markdown(one), icon=":material/info:")
     for one in known:
         st.markdown(
-            f"**{markdown(one.machine)}** is worth {one.words()} of {plural(one.k_max, 'reader')} that a panel here "
-            f"can be compared at ({plural(one.n_cases, 'case')})."
+            f"**{markdown(one.machine)}**, in readers: **{one.words()}**, on {plural(one.n_cases, 'case')}; panels of "
+            f"up to {one.k_max} can be compared."
         )
     of_cases: dict[tuple[int, int], list[Worth]] = {}
     for one in known:
@@ -174,8 +176,18 @@ def worth(computed: Computed, theme) -> None:
         widgets.download(frame, "Panels", "worth_in_readers", "worth_table")
 
 
-def differs(found: Sequence[Differences | str]) -> None:
-    """Where one machine differs from a decided panel, by class and certainty, and the cases."""
+def differs(dataset: Dataset, machines: tuple[str, ...], people: tuple[str, ...], gamma: float) -> None:
+    """Where one machine differs from a decided panel, by class and certainty, and the cases.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    machines, people : tuple of str
+        Raters of it.
+    gamma : float
+        Of the panel's certainty.
+    """
+    found = computed_differs(dataset, machines, people, gamma)
     known = [one for one in found if isinstance(one, Differences)]
     if not known:
         for said in dict.fromkeys(one for one in found if isinstance(one, str)):
@@ -202,6 +214,11 @@ def differs(found: Sequence[Differences | str]) -> None:
         )  # fmt: skip
         widgets.open_case_table(frame, f"differs-{name}", shares=("certainty",))
         widgets.download(one.to_frame(), "Cases", "machine_differs", "differs_table")
+    _in_groups(one)
+
+
+def _in_groups(one: Differences) -> None:
+    """The machine as the panel, by class, by certainty and by group of cases."""
     for title, groups in (
         ("By the panel's class, decided cases", one.by_class),
         ("By the panel's certainty, all cases", one.by_quartile),

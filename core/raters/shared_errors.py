@@ -1,0 +1,278 @@
+"""Raters that share errors: pairs who agree more often than two independent raters of their accuracy would.
+
+Under a fit, over the common cases of raters j and l, ``e_i = Σ_z P(z_i) Σ_k θ_jzk θ_lzk``, ``v_i = e_i (1 − e_i)``,
+``r_jl = Σ_i [1(y_ij = y_il) − e_i] / √Σ_i v_i`` and ``corr_jl = Σ_i (1(y_ij = y_il) − e_i) / Σ_i (1 − e_i)``, 1 on the
+diagonal. ``n_eff = n² / Σ_jl max(corr_jl, 0)``: how many independent raters these are worth.
+
+The probability of r by chance comes from annotations that the fit makes up, on the same cases by the same raters, with
+the truth inferred anew from each: a normal tail with the mean and spread of r over them, Benjamini-Hochberg over pairs.
+Machines take no part in the fit: their θ are by EM from the P(z) that people's annotations give.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr
+
+from ..annotations.dataset import Dataset
+from ..chunks import CancelToken
+from ..errors import NotApplicableError
+from ..models.dawid_skene import DawidSkene
+from ..options import check_whole
+from ..result_base import Columns, Result
+from .flags import benjamini_hochberg
+
+LEAST_CASES = 30
+MOST_RATERS = 120
+PSEUDO = 10.0
+_FLOOR = 1e-12
+_ROUNDS = 60
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SharedErrors(Result):
+    """Every pair of raters; arrays of shape (n_raters, n_raters), NaN for pairs with fewer than `LEAST_CASES` cases.
+
+    Attributes
+    ----------
+    raters : tuple of str
+    machine : ndarray of bool, shape (n_raters,)
+        Who took no part in the fit.
+    n_common : ndarray of int64
+    residual : ndarray
+        r, in standard deviations of independent raters.
+    correlation : ndarray
+        Share of the possible agreement beyond what is expected; 1 on the diagonal.
+    p : ndarray
+        P(r by chance), one-sided.
+    shares : ndarray of bool
+        Pairs that share errors at the false discovery rate ``q``.
+    q : float
+    n_effective : float
+        Of the people; pairs that cannot be told count as independent.
+    n_people : int
+    n_untold : int
+        Pairs of people with too few common cases.
+    """
+
+    raters: tuple[str, ...]
+    machine: np.ndarray
+    n_common: np.ndarray
+    residual: np.ndarray
+    correlation: np.ndarray
+    p: np.ndarray
+    shares: np.ndarray
+    q: float
+    n_effective: float
+    n_people: int
+    n_untold: int
+
+    TABLES = ("pairs",)
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        first, second = np.triu_indices(len(self.raters), 1)
+        told = np.isfinite(self.residual[first, second])
+        first, second = first[told], second[told]
+        order = np.argsort(-self.correlation[first, second], kind="stable")
+        first, second = first[order], second[order]
+        return {
+            "rater": [self.raters[j] for j in first],
+            "other": [self.raters[j] for j in second],
+            "cases": self.n_common[first, second],
+            "correlation": self.correlation[first, second],
+            "residual": self.residual[first, second],
+            "p": self.p[first, second],
+            "shares": self.shares[first, second],
+        }
+
+    def pairs(self) -> list[tuple[int, int]]:
+        """Pairs that share errors, the most first."""
+        first, second = np.nonzero(np.triu(self.shares, 1))
+        order = np.argsort(-self.correlation[first, second], kind="stable")
+        return [(int(first[place]), int(second[place])) for place in order]
+
+
+def shared_errors(
+    dataset: Dataset,
+    *,
+    machines: tuple[str, ...] = (),
+    q: float = 0.05,
+    n_replicates: int = 200,
+    seed: int = 0,
+    token: CancelToken | None = None,
+) -> SharedErrors:
+    """Which raters share errors beyond what their accuracy explains.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        One class an annotation, raters identified; of many raters the `MOST_RATERS` with most annotations.
+    machines : tuple of str
+        Raters who take no part in the fit.
+    q : float
+        False discovery rate over pairs.
+    n_replicates : int
+        Datasets that the fit makes up.
+    seed : int
+    token : CancelToken, optional
+
+    Raises
+    ------
+    NotApplicableError
+        Annotations are not single classes of identified raters, or no two raters have `LEAST_CASES` common cases.
+    """
+    check_whole(n_replicates, "The number of replicates", 20)
+    if dataset.kind != "class" or not dataset.raters_identified or dataset.n_classes < 2:
+        raise NotApplicableError("Shared errors need one class per annotation, two classes, and raters with names.")
+    raters = _chosen(dataset)
+    said = _matrix(dataset, raters)
+    here = said >= 0
+    n_common = here.T.astype(float) @ here
+    told = (n_common >= LEAST_CASES) & ~np.eye(len(raters), dtype=bool)
+    if not told.any():
+        raise NotApplicableError(f"No two raters have {LEAST_CASES} cases in common.")
+    names = tuple(dataset.raters[rater] for rater in raters)
+    machine = np.array([name in set(machines) for name in names])
+    people = tuple(name for name in dataset.raters if name not in set(machines))
+    truth, prevalence, theta = _fitted(dataset, people, raters, said, machine, token)
+    excess, variance, room = _excess(said, truth, theta)
+    replicated = _replicates(said, prevalence, theta, machine, n_replicates, seed, token)
+    spread = np.maximum(replicated.std(axis=0, ddof=1), _FLOOR)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        residual = np.where(told, excess / np.sqrt(variance), np.nan)
+        correlation = np.where(told, np.where(room > _FLOOR, excess / room, 0.0), np.nan)
+        p = np.where(told, ndtr((replicated.mean(axis=0) - excess) / spread), np.nan)
+    np.fill_diagonal(correlation, 1.0)
+    upper = np.triu(told, 1)
+    shares = np.zeros_like(told)
+    shares[upper] = _rejected(p[upper], q)
+    among = correlation[np.ix_(~machine, ~machine)]
+    n = len(among)
+    return SharedErrors(
+        names, machine, n_common.astype(np.int64), residual, correlation, p, shares | shares.T, q, _effective(among),
+        n, int(np.isnan(among[np.triu_indices(n, 1)]).sum()),
+    )  # fmt: skip
+
+
+def _effective(correlation: np.ndarray) -> float:
+    """n² / Σ max(corr, 0); pairs of whom nothing is known count as independent."""
+    n = len(correlation)
+    return float(n * n / np.maximum(np.nan_to_num(correlation), 0.0).sum()) if n else 0.0
+
+
+def _rejected(p: np.ndarray, q: float) -> np.ndarray:
+    found = np.zeros(p.size, bool)
+    found[list(benjamini_hochberg(p, q))] = True
+    return found
+
+
+def _chosen(dataset: Dataset) -> np.ndarray:
+    n = np.bincount(dataset.rater, minlength=dataset.n_raters)
+    return np.sort(np.argsort(-n, kind="stable")[:MOST_RATERS])
+
+
+def _matrix(dataset: Dataset, raters: np.ndarray) -> np.ndarray:
+    """The first class that each rater gave each case, -1 none, shape (n_cases, n_raters)."""
+    place = np.full(dataset.n_raters, -1, np.int64)
+    place[raters] = np.arange(raters.size)
+    said = np.full((dataset.n_cases, raters.size), -1, np.int64)
+    kept = np.flatnonzero(place[dataset.rater] >= 0)[::-1]  # of several the first is written last
+    said[dataset.case_of_annotation[kept], place[dataset.rater[kept]]] = dataset.answer[kept]
+    return said
+
+
+def _fitted(
+    dataset: Dataset,
+    people: tuple[str, ...],
+    raters: np.ndarray,
+    said: np.ndarray,
+    machine: np.ndarray,
+    token: CancelToken | None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """P(z) of each case by the people, the prevalence, and θ[rater, true, annotated] of the chosen raters."""
+    alone = dataset if len(people) == dataset.n_raters else dataset.select(raters=people)
+    fit = DawidSkene("pooled").fit(alone, token=token)
+    row = {case: place for place, case in enumerate(alone.cases)}
+    truth = np.tile(fit.prevalence, (dataset.n_cases, 1))
+    for place, case in enumerate(dataset.cases):
+        if case in row:
+            truth[place] = fit.class_probability[row[case]]
+    of_person = {name: place for place, name in enumerate(alone.raters)}
+    theta = np.empty((raters.size, dataset.n_classes, dataset.n_classes))
+    for j, rater in enumerate(raters):
+        if not machine[j]:
+            theta[j] = fit.confusion[of_person[dataset.raters[rater]]]
+    if machine.any():
+        theta[machine] = _of_machines(said[:, machine], truth)
+    return truth, fit.prevalence, theta
+
+
+def _of_machines(said: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """θ of machines by EM from the P(z) that people's annotations give, shrunk to all machines; P(z) stays.
+
+    Shares under P(z) alone would make every machine less accurate than it is, and so all of them share errors.
+    """
+    n_classes = truth.shape[1]
+    theta = np.tile(0.6 * np.eye(n_classes) + 0.4 / n_classes, (said.shape[1], 1, 1))
+    for _ in range(_ROUNDS):
+        counts = np.zeros_like(theta)
+        for j, given in enumerate(said.T):
+            known = given >= 0
+            weight = truth[known] * theta[j][:, given[known]].T
+            weight /= np.maximum(weight.sum(axis=1, keepdims=True), _FLOOR)
+            np.add.at(counts[j].T, given[known], weight)
+        pool = counts.sum(axis=0) + 1 / n_classes
+        own = counts + PSEUDO * pool / pool.sum(axis=1, keepdims=True)
+        theta = own / own.sum(axis=2, keepdims=True)
+    return theta
+
+
+def _excess(said: np.ndarray, truth: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """``Σ (1(y_j = y_l) − e)``, ``Σ e (1 − e)`` and ``Σ (1 − e)`` over the common cases of every pair."""
+    here = (said >= 0).astype(float)
+    n_classes = truth.shape[1]
+    agree = np.zeros((said.shape[1], said.shape[1]))
+    for k in range(n_classes):
+        agree += (said == k).astype(float).T @ (said == k)
+    same = np.einsum("jzk,lzk->zjl", theta, theta)
+    expected = np.zeros_like(agree)
+    squared = np.zeros_like(agree)
+    for z in range(n_classes):
+        expected += same[z] * ((here * truth[:, z, None]).T @ here)
+        for w in range(n_classes):
+            squared += same[z] * same[w] * ((here * (truth[:, z] * truth[:, w])[:, None]).T @ here)
+    n_common = here.T @ here
+    return agree - expected, np.maximum(expected - squared, _FLOOR), n_common - expected
+
+
+def _replicates(
+    said: np.ndarray,
+    prevalence: np.ndarray,
+    theta: np.ndarray,
+    machine: np.ndarray,
+    n_replicates: int,
+    seed: int,
+    token: CancelToken | None,
+) -> np.ndarray:
+    """Excess agreement of annotations that the fit makes up, shape (n_replicates, n_raters, n_raters)."""
+    rng = np.random.default_rng([abs(seed), seed < 0])
+    here = said >= 0
+    n_cases, n_raters = said.shape
+    steps = np.cumsum(theta, axis=2)
+    logs = np.log(np.maximum(theta, _FLOOR))
+    share = np.cumsum(prevalence)
+    case, rater = np.nonzero(here)
+    judge = ~machine[rater]
+    found = np.empty((n_replicates, n_raters, n_raters))
+    for place in range(n_replicates):
+        (token or CancelToken()).check()
+        true = np.minimum(np.searchsorted(share, rng.random(n_cases)), prevalence.size - 1)
+        level = rng.random(case.size)[:, None]
+        drawn = np.minimum((level > steps[rater, true[case]]).sum(axis=1), prevalence.size - 1)
+        made = np.full(said.shape, -1, np.int64)
+        made[case, rater] = drawn
+        given = np.log(np.maximum(prevalence, _FLOOR)) + np.zeros((n_cases, 1))
+        np.add.at(given, case[judge], logs[rater[judge], :, drawn[judge]])
+        given = np.exp(given - given.max(axis=1, keepdims=True))
+        found[place] = _excess(made, given / given.sum(axis=1, keepdims=True), theta)[0]
+    return found

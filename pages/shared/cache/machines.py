@@ -1,0 +1,19 @@
+"""What the page on machines computes at once, kept by the content of the data."""
+
+from core.annotations.dataset import Dataset
+from core.errors import NotApplicableError
+from pages.shared.cache.remembered import remembered
+
+
+@remembered
+def differs(dataset: Dataset, machines: tuple[str, ...], people: tuple[str, ...], reliability: float):
+    """Where each machine differs from a decided panel, or why that cannot be said; by raters without names."""
+    from core.machines.differs import differences_from_panel
+
+    found = []
+    for name in machines:
+        try:
+            found.append(differences_from_panel(dataset, name, people, reliability=reliability))
+        except NotApplicableError as error:
+            found.append(str(error))
+    return tuple(found)

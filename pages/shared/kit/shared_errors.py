@@ -1,0 +1,73 @@
+"""Raters who share errors: the matrix, the pairs that stand out, and how many independent raters these are worth."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from core.annotations.dataset import Dataset
+from core.figures import machines as figures
+from core.machines.marks import Machine
+from core.raters.shared_errors import SharedErrors, shared_errors
+from core.text import markdown, number, plural, shorten
+from pages.shared.kit import job_progress, widgets
+
+MOST_PAIRS = 8
+
+
+def show(view: Dataset, machines: Sequence[Machine], theme, key: str) -> None:
+    """The part of a page.
+
+    Parameters
+    ----------
+    view : Dataset
+        One class an annotation.
+    machines : sequence of Machine
+        Raters of it who take no part in the fit.
+    theme : Theme
+    key : str
+        Of the page's part.
+    """
+    widgets.heading("Who shares errors?", "shared errors")
+    codes = dict(zip(view.raters, view.coded.raters, strict=True))
+    named = tuple(codes[one.name] for one in machines if one.name in codes)
+
+    def work(job) -> SharedErrors:
+        return shared_errors(view.coded, machines=named, token=job.token)
+
+    found = job_progress.result_of((view.content_digest, "shared errors", named), "Shared errors", work, of=view)
+    if found is None:
+        return
+    st.markdown(_sentence(found))
+    family = {one.name: one.family for one in machines}
+    families = [family.get(name, "") for name in found.raters]
+    order = sorted(range(len(found.raters)), key=lambda j: (bool(found.machine[j]), families[j], j))
+    title = "Colour: agreement beyond what accuracy explains · ×: beyond chance"
+    widgets.plot(
+        figures.shared_errors_matrix(found, order, families, theme, title), f"shared-{key}", "Raters who share errors"
+    )
+    for first, second in found.pairs()[:MOST_PAIRS]:
+        one, other = (markdown(shorten(found.raters[rater], 30)) for rater in (first, second))
+        st.markdown(
+            f"**{one}** and **{other}**: {number(float(found.correlation[first, second]))} of the agreement that "
+            f"accuracy leaves open, on {plural(int(found.n_common[first, second]), 'common case')}."
+        )
+    st.caption(
+        "Under a Dawid-Skene fit of people's annotations. Cases that are hard for everybody make raters share "
+        "errors, too. Pairs who copy bend the fit towards themselves, so that in a small panel others may stand out "
+        "beside them. "
+        "Errors that all raters share cannot be seen without gold."
+    )
+    widgets.download(found.to_frame(), "Pairs", "shared_errors", f"shared-{key}-table")
+
+
+def _sentence(found: SharedErrors) -> str:
+    pairs = found.pairs()
+    n = int(np.isfinite(found.residual[np.triu_indices(len(found.raters), 1)]).sum())
+    said = f"{len(pairs)} of {plural(n, 'pair')} of raters share errors beyond chance."
+    if not pairs:
+        said = f"No two raters surely share errors ({plural(n, 'pair')} with 30 common cases or more)."
+    if found.n_people < 2 or found.n_untold:
+        return said
+    worth = f"By their errors {plural(found.n_people, 'person', 'people')} count as {number(found.n_effective, 1)}."
+    return f"{said} {worth}" if any(not found.machine[list(pair)].any() for pair in pairs) else said

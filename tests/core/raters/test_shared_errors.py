@@ -1,0 +1,74 @@
+"""Raters who share errors: the sums against loops, planted copiers found, independent raters left alone."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.errors import NotApplicableError
+from core.models.dawid_skene import DawidSkene
+from core.raters.shared_errors import shared_errors
+from tests.core.machines.conftest import simulated
+
+
+def copied(data, copier, source, share, seed):
+    """The copier says what the source says on a share of their common cases."""
+    rng, answer = np.random.default_rng(seed), data.answer.copy()
+    at = {(case, rater): a for a, (case, rater) in enumerate(zip(data.case_of_annotation, data.rater, strict=True))}
+    for (case, rater), a in at.items():
+        if rater == copier and (case, source) in at and rng.random() < share:
+            answer[a] = data.answer[at[case, source]]
+    return replace(data, answer=answer)
+
+
+@pytest.fixture(scope="module")
+def five():
+    return simulated(1, [0.75] * 5, [], n_cases=250, n_classes=3)
+
+
+def test_residuals_and_correlations_are_what_loops_give(five):
+    found = shared_errors(five, n_replicates=20)
+    fit = DawidSkene("pooled").fit(five)
+    said = np.full((five.n_cases, 5), -1)
+    said[five.case_of_annotation, five.rater] = five.answer
+    for j, other in ((0, 1), (2, 4)):
+        excess = variance = room = 0.0
+        for case in range(five.n_cases):
+            if said[case, j] >= 0 and said[case, other] >= 0:
+                same = (fit.confusion[j] * fit.confusion[other]).sum(axis=1)
+                e = float(fit.class_probability[case] @ same)
+                excess += (said[case, j] == said[case, other]) - e
+                variance, room = variance + e * (1 - e), room + 1 - e
+        assert found.residual[j, other] == pytest.approx(excess / np.sqrt(variance))
+        assert found.correlation[[j, other], [other, j]] == pytest.approx(excess / room)
+    assert (np.diag(found.correlation) == 1).all()
+    expected = 25 / np.maximum(found.correlation, 0).sum()
+    assert found.n_effective == pytest.approx(expected)
+
+
+def test_a_planted_copier_is_found_and_independent_raters_are_not(five):
+    assert shared_errors(five).pairs() == []
+    found = shared_errors(copied(five, 4, 3, 0.7, 2))
+    assert found.pairs() == [(3, 4)]
+    assert found.correlation[3, 4] > 0.4 and found.n_effective < 4.7
+    frame = found.to_frame()
+    assert frame.iloc[0][["rater", "other"]].tolist() == ["p3", "p4"] and frame["shares"].sum() == 1
+
+
+def test_machines_take_no_part_in_the_fit_and_a_family_is_found():
+    data = simulated(3, [0.8] * 5, [0.75, 0.75, 0.75], n_cases=250, n_classes=3)
+    data = copied(data, 6, 5, 0.7, 4)
+    found = shared_errors(data, machines=("m0", "m1", "m2"))
+    assert found.pairs() == [(5, 6)] and found.machine.tolist() == [False] * 5 + [True] * 3
+    people = shared_errors(data.select(raters=data.raters[:5]))
+    assert found.n_effective == pytest.approx(people.n_effective) and found.n_people == 5
+    assert np.allclose(found.residual[:5, :5], people.residual, equal_nan=True)
+
+
+def test_few_common_cases_and_odd_data_claim_nothing(five):
+    with pytest.raises(NotApplicableError, match="30 cases in common"):
+        shared_errors(simulated(1, [0.8] * 3, [], n_cases=20))
+    with pytest.raises(NotApplicableError, match="raters with names"):
+        shared_errors(replace(five, raters_identified=False))
+    unanimous = shared_errors(simulated(1, [1.0] * 3, [], n_cases=60, present=1.0))
+    assert unanimous.pairs() == []
