@@ -15,6 +15,7 @@ import numpy as np
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
 from ..errors import NotApplicableError
+from ..methods import AS_IS
 from ._ordinal_kernels import climb_raters, rows_of_raters, slope_and_information, squared_scores
 from .design import Design
 from .em import Point, Prior, Summit
@@ -240,6 +241,7 @@ METHOD = em_method(
     "from the shares of all annotations; at the posterior mode by EM (after Patz et al. 2002).",
     sources=("Patz, Junker, Johnson & Mariano, Journal of Educational and Behavioral Statistics 27 (2002), 341-384",),
     options=em_options(),
+    takes={"class": AS_IS},
     needs=("overlap", "raters", "order"),
     place=55,
     opens=_opens,

@@ -152,7 +152,7 @@ def em_method(name: str, title: str, make: Callable[..., Any], **said: Any) -> M
         title,
         make=make,
         fit=by_em,
-        takes=ONE_CLASS,
+        takes=said.pop("takes", ONE_CLASS),
         needs=said.pop("needs", ("overlap", "raters")),
         ways=("em",),
         **said,

@@ -85,6 +85,9 @@ def test_a_method_has_a_title_a_term_sources_and_a_docstring(method):
 def test_a_method_takes_the_kinds_that_it_says_and_refuses_the_others_with_a_reason(method, kind):
     content = THREE if method.name == "conger_kappa" and kind == "class" else DATA[kind]
     dataset = read(content).dataset
+    if "order" in method.needs and kind == "class":
+        assert can_use(method, dataset).reason == "the order of the classes is not declared"
+        dataset = with_class_order(dataset, dataset.classes)
     verdict = can_use(method, dataset)
     if kind not in method.takes:
         assert not verdict.possible and verdict.reason == f"does not take {kind}s"
@@ -250,7 +253,7 @@ def test_an_unknown_method_is_refused_with_those_that_there_are():
 
 
 KEYED = [method for method in EVERY if method.family in ("rater model", "plausibility", "reader", "coefficient")]
-ALLOWED = {"table", "tap"}  # words of their own besides: a layout of files, a parameter
+ALLOWED = {"table", "tap", "ordinal"}  # words of their own besides: a layout of files, a parameter, a kind of classes
 PUBLIC_NAMES = ROOT / "core" / "__init__.py"
 TO_COME = {  # where keys of rater models still stand
     ROOT / "core" / "models" / "hierarchical_density.py",
