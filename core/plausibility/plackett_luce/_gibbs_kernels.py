@@ -10,7 +10,7 @@ from numba import njit
 
 from .._kernels import gamma_draw, leading_places, log_gamma_draw
 from ._arrival_kernels import draw_first_arrival, log_large_block
-from ._kernels import LARGEST_TABLE, TABLE_SIZE, fill_table, mass_after
+from ._kernels import LARGEST_TABLE, TABLE_SIZE, fill_table, fill_tables, mass_after
 
 
 @njit(cache=True, nogil=True)
@@ -81,8 +81,23 @@ def walk_large(member, start, stop, copies, lam, after, exposure, elapsed):
 
 
 @njit(cache=True, nogil=True)
-def log_correction(rater_ptr, block_ptr, member, fraction, lam, after, rate, table):
-    """Ln of what the proposal for fractional copies misses: Π (Σ_σ w_σ)^f / Σ_σ w_σ^f, and L^f for large blocks."""
+def table_slots(block_ptr):
+    """Where the tables of each block of ties stand, -1 for blocks without, and how many there are."""
+    slot = np.full(block_ptr.size - 1, -1)
+    n_slots = 0
+    for b in range(block_ptr.size - 1):
+        if 1 < block_ptr[b + 1] - block_ptr[b] <= LARGEST_TABLE:
+            slot[b] = n_slots
+            n_slots += 1
+    return slot, n_slots
+
+
+@njit(cache=True, nogil=True)
+def log_correction(rater_ptr, block_ptr, member, fraction, lam, after, slot, tables):
+    """Ln of what the proposal for fractional copies misses: Π (Σ_σ w_σ)^f / Σ_σ w_σ^f, and L^f for large blocks.
+
+    Leaves rates and both sums of tied blocks in ``tables[slot]``: where λ is taken, the next sweep walks them.
+    """
     value = 0.0
     for rater in range(rater_ptr.size - 1):
         f = fraction[rater]
@@ -95,10 +110,10 @@ def log_correction(rater_ptr, block_ptr, member, fraction, lam, after, rate, tab
             if size > LARGEST_TABLE:
                 value += f * log_large_block(member, start, stop, lam, after[b])
             elif size > 1:
-                fill_table(member, start, stop, lam, after[b], 1.0, rate, table)  # rates to the power n f cancel
-                value += f * np.log(table[(1 << size) - 1])
-                fill_table(member, start, stop, lam, after[b], f, rate, table)
-                value -= np.log(table[(1 << size) - 1])
+                mine = tables[slot[b]]
+                fill_tables(member, start, stop, lam, after[b], f, mine[0], mine[1], mine[2])
+                value += f * np.log(mine[1, (1 << size) - 1])  # rates to the power n f cancel
+                value -= np.log(mine[2, (1 << size) - 1])
     return value
 
 
@@ -137,9 +152,27 @@ def mark_ranked(rater_ptr, block_ptr, member, n_places):
 
 @njit(cache=True, nogil=True)
 def propose(
-    rater_ptr, block_ptr, member, whole, fraction, shape, ranked, lam, proposal, exposure, after, rate, table, count
+    rater_ptr,
+    block_ptr,
+    member,
+    whole,
+    fraction,
+    shape,
+    ranked,
+    lam,
+    proposal,
+    exposure,
+    after,
+    rate,
+    table,
+    count,
+    slot,
+    tables,
 ):
-    """Orders and arrival times given λ, then new λ given these, into ``proposal``: one sweep, before any correction."""
+    """Orders and arrival times given λ, then new λ given these, into ``proposal``: one sweep, before any correction.
+
+    ``tables`` are those of λ where a ranking has a fractional copy; ``rate`` and ``table`` are for the others.
+    """
     n_places = lam.size
     exposure[:] = 1.0
     for rater in range(rater_ptr.size - 1):
@@ -164,13 +197,16 @@ def propose(
                 spent = scaled_gamma(whole[rater] + f, after[b] + lam[k])
                 exposure[k] += elapsed + spent
             elif size <= LARGEST_TABLE:
-                if whole[rater] > 0:
+                n = whole[rater]
+                if f == 0.0:
                     fill_table(member, start, stop, lam, after[b], 1.0, rate, table)
-                    spent = walk_table(member, start, stop, whole[rater], 1.0, rate, table, count, exposure, elapsed)
-                if f > 0.0:
-                    fill_table(member, start, stop, lam, after[b], f, rate, table)
-                    before = elapsed if whole[rater] == 0 else 0.0
-                    spent += walk_table(member, start, stop, 1, f, rate, table, count, exposure, before)
+                    spent = walk_table(member, start, stop, n, 1.0, rate, table, count, exposure, elapsed)
+                else:
+                    mine = tables[slot[b]]
+                    if n > 0:
+                        spent = walk_table(member, start, stop, n, 1.0, mine[0], mine[1], count, exposure, elapsed)
+                    before = elapsed if n == 0 else 0.0
+                    spent += walk_table(member, start, stop, 1, f, mine[0], mine[2], count, exposure, before)
             else:
                 spent = walk_large(member, start, stop, whole[rater], lam, after[b], exposure, elapsed)
             elapsed += spent
@@ -199,18 +235,39 @@ def try_proposal(
     rate,
     table,
     count,
+    slot,
+    tables,
+    side,
 ):
     """One sweep's proposal, and whether it is accepted: always, save where fractional copies need the correction.
 
-    ``current`` is the correction of ``lam``. Returns the result, and the correction of what is then in force.
+    ``current`` is the correction of ``lam``, whose tables are ``tables[side]``; those of the proposal go to the other
+    side, which ``side`` names once it is accepted. Returns the result, and the correction of what is then in force.
     """
     propose(
-        rater_ptr, block_ptr, member, whole, fraction, shape, ranked, lam, proposal, exposure, after, rate, table, count
+        rater_ptr,
+        block_ptr,
+        member,
+        whole,
+        fraction,
+        shape,
+        ranked,
+        lam,
+        proposal,
+        exposure,
+        after,
+        rate,
+        table,
+        count,
+        slot,
+        tables[side[0]],
     )
     if not corrected:
         return True, current
-    new = log_correction(rater_ptr, block_ptr, member, fraction, proposal, after, rate, table)
+    new = log_correction(rater_ptr, block_ptr, member, fraction, proposal, after, slot, tables[1 - side[0]])
     take = np.log(1.0 - np.random.random()) < new - current
+    if take:
+        side[0] = 1 - side[0]
     return take, new if take else current
 
 
@@ -254,7 +311,10 @@ def gibbs(seed, rater_ptr, block_ptr, member, weight, n_named, n_rest, alpha, n_
     order = np.empty((n_draws, depth), np.int32)
     largest = np.empty(depth)
     ranked = mark_ranked(rater_ptr, block_ptr, member, n_places)
-    current = log_correction(rater_ptr, block_ptr, member, fraction, lam, after, rate, table) if corrected else 0.0
+    slot, n_slots = table_slots(block_ptr)
+    tables = np.empty((2, n_slots if corrected else 0, 3, TABLE_SIZE))
+    side = np.zeros(1, np.int64)
+    current = log_correction(rater_ptr, block_ptr, member, fraction, lam, after, slot, tables[0]) if corrected else 0.0
     accepted = 0
     n_sweeps = n_burn + n_draws * thin
     for sweep in range(n_sweeps):
@@ -275,6 +335,9 @@ def gibbs(seed, rater_ptr, block_ptr, member, weight, n_named, n_rest, alpha, n_
             rate,
             table,
             count,
+            slot,
+            tables,
+            side,
         )
         if take:
             lam[:] = proposal

@@ -113,6 +113,32 @@ def fill_table(member, start, stop, lam, after, power, rate, table):
 
 
 @njit(cache=True, nogil=True)
+def fill_tables(member, start, stop, lam, after, power, rate, table, powered):
+    """``table`` as `fill_table` fills it at power 1 and ``powered`` at the given power, in one walk of the lattice."""
+    size = stop - start
+    rate[0] = after
+    table[0] = 1.0
+    powered[0] = 1.0
+    for i in range(size):
+        bit = 1 << i
+        for mask in range(bit, bit << 1):
+            rate[mask] = rate[mask - bit] + lam[member[start + i]]
+    whole = rate[(1 << size) - 1]
+    for mask in range(1, 1 << size):
+        total = 0.0
+        of_power = 0.0
+        left = mask
+        while left:
+            bit = left & -left
+            total += table[mask ^ bit]
+            of_power += powered[mask ^ bit]
+            left ^= bit
+        relative = rate[mask] / whole
+        table[mask] = total / relative
+        powered[mask] = of_power / relative**power
+
+
+@njit(cache=True, nogil=True)
 def mass_after(rater_ptr, block_ptr, member, lam, rater, after):
     """``after[b]`` = λ of all that comes after block b of a rater, by suffix sums (subtraction would cancel to 0)."""
     n_places = lam.size

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from ._attention_kernels import LEAST, attend
-from ._gibbs_kernels import keep_draw, log_correction, mark_ranked, set_copies, try_proposal
+from ._gibbs_kernels import keep_draw, log_correction, mark_ranked, set_copies, table_slots, try_proposal
 from ._kernels import TABLE_SIZE
 
 
@@ -82,6 +82,9 @@ def advance(
     corrected = set_copies(rater_ptr, block_ptr, member, weight, n_named, alpha, rest_alpha, whole, fraction, shape)
     if first == 0:
         lam[:] = shape / shape.sum()
+    slot, n_slots = table_slots(block_ptr)
+    tables = np.empty((2, n_slots, 3, TABLE_SIZE))
+    side = np.zeros(1, np.int64)
     stale = True
     current = 0.0
     for step in range(trust.shape[0]):
@@ -115,7 +118,7 @@ def advance(
             )
             stale = True
         if corrected and stale:
-            current = log_correction(rater_ptr, block_ptr, member, fraction, lam, after, rate, table)
+            current = log_correction(rater_ptr, block_ptr, member, fraction, lam, after, slot, tables[side[0]])
             stale = False
         take, current = try_proposal(
             rater_ptr,
@@ -134,11 +137,15 @@ def advance(
             rate,
             table,
             count,
+            slot,
+            tables,
+            side,
         )
         if take:
-            for k in range(n_places):
-                lam[k] = max(proposal[k], LEAST)
             stale = not corrected  # the correction of the new λ is known only where it was computed
+            for k in range(n_places):
+                stale = stale or proposal[k] < LEAST
+                lam[k] = max(proposal[k], LEAST)
         for n in range(which.size):
             if attends[n]:
                 counts[rater[n]] += 1
