@@ -197,6 +197,10 @@ GLOSSARY: dict[str, Term] = {
         "Mean over test cases of Σ λ_k over the classes of the set; voted coverage counts the majority vote alone and "
         "looks better than the truth allows (Stutz et al. 2023).",
     ),
+    "sample or queue": Term(
+        "Cases from a queue were picked because they are hard; only cases drawn by chance tell of all cases.",
+        "Poisson sampling with recorded inclusion probabilities; rates by inverse probability (Zrnic & Candès 2024).",
+    ),
     "corrected rate": Term(
         "How many of all cases are of a class, from a machine's labels on all and people's on a few. The few must be a "
         "random sample, or their chances of being labelled known.",

@@ -125,6 +125,28 @@ def test_figures_and_files_after_a_review():
     assert any(heading.value == "Decisions as a further rater" for heading in app.subheader)
 
 
+def test_a_queue_yields_no_rate_without_a_warning_and_a_sample_keeps_its_chances():
+    """Two cases of which both are drawn; what a queue brought is called a queue's until a sample holds it."""
+    dataset = kept("two classes")
+    app = press(through_one_case(signed(dataset.digest), dataset.classes[0]), "Leave")
+    tab(app, "What reviews show")
+    assert "The 1 reviewed case came from queues" in words(app) and "is no rate of all cases" in words(app)
+    tab(app, "Review")
+    app.selectbox(key="queue").set_value("sample").run()
+    assert_sound(app)
+    app.number_input(key="sample_budget").set_value(2).run()
+    assert "drawn by chance from 2 cases; each one's chance is kept in the record." in words(app)
+    assert not any(box.key == "filter_class" for box in app.selectbox)
+    press(app, "Start with 2 cases")
+    (session, *_) = ReviewStore().sessions(dataset.digest, "Ada")
+    assert session.title == "Random sample: about 2 of 2 cases, seed 0"
+    assert [queued.why for queued in session.cases] == ["drawn with probability 1"] * 2
+    press(app, "Leave")
+    tab(app, "What reviews show")
+    assert "1 reviewed case is of a random sample" in words(app), words(app)
+    assert "1 case of it still to be read" in words(app)
+
+
 def test_decisions_become_a_further_rater_of_a_new_dataset():
     """The case that was closed by agreement gets one annotation more; the dataset that was reviewed stays."""
     dataset = kept("agreed", b"case,rater,class\n1,a,x\n1,b,x\n1,c,x\n")

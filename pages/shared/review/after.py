@@ -11,6 +11,7 @@ from core.plausibility.protocol import PlausibilityModel
 from core.review.adjudicated import RATER, with_reviews
 from core.review.export import result_table, trail_json, trail_table
 from core.review.opinions import REASONS
+from core.review.random_sample import reviewed_by
 from core.review.states import STATES, CaseReview
 from core.review.store import ReviewStore
 from core.review.summary import DIRECTIONS, Summary, bought, by_reviewer, summarise_reviews
@@ -38,6 +39,8 @@ def figures(store: ReviewStore, dataset: Dataset, model: PlausibilityModel, reli
     if found.alpha.value is not None:
         columns[2].caption(f"beyond chance (α) {with_interval(*_values(found.alpha))}")
     _metric(columns[3], "Minds changed by the reveal", found.minds.share, "mind")
+    by = reviewed_by(reviews, store.sessions_of_others(dataset.digest, ""))
+    st.caption(markdown(by.words()), help=widgets.explained("sample or queue"))
     _people(dataset, reviews)
     _lists(found)
     if found.seconds is not None:

@@ -17,6 +17,7 @@ from core.review import worklist
 from core.review.events import check_name
 from core.review.export import time_of
 from core.review.filters import Filter, matching
+from core.review.random_sample import random_sample
 from core.review.reviewer_session import Desk
 from core.review.sessions import ARBITRATION, BLIND_FIRST, Queued, Session
 from core.review.states import STATES, CaseReview
@@ -33,6 +34,7 @@ QUEUES = {
     "risk": "High risk in doubt",
     "classifier": "A classifier against a certain panel",
     "single": "Only one rater so far",
+    "sample": "A random sample, to estimate rates",
 }
 SIZES = (5, 10, 20, 50)
 MOST_NAMES, MOST_SESSIONS = 6, 5
@@ -92,15 +94,20 @@ def begin(desk: Desk, dataset: Dataset, model, reliability: float) -> None:
     left, right = st.columns([4, 2], vertical_alignment="bottom", gap="medium")
     offered = _offered(dataset)
     name = left.selectbox("Which cases first", offered, format_func=QUEUES.get, key="queue", persist_state="session")
-    size = right.segmented_control(
-        "How many", SIZES, default=10, required=True, key="session_size", persist_state="session"
-    )
-    wanted = _filter(dataset)
-    queue = _queue(name, dataset, model, reliability)
+    if name == "sample":
+        size, queue, title = dataset.n_cases, *_sample(right, dataset, model, reliability)
+    else:
+        size = right.segmented_control(
+            "How many", SIZES, default=10, required=True, key="session_size", persist_state="session"
+        )
+        queue, title = _queue(name, dataset, model, reliability), QUEUES[name]
+    wanted = None if name == "sample" else _filter(dataset)  # a sample is of all cases, whoever has read them
     if queue is None:
         return
     try:
-        among = matching(dataset, wanted, reviews) & ~_through(desk, dataset, reviews)
+        among = np.ones(dataset.n_cases, bool)
+        if wanted is not None:
+            among = matching(dataset, wanted, reviews) & ~_through(desk, dataset, reviews)
         elsewhere = _elsewhere(desk)
         cases = queue.batch(dataset, size, among, elsewhere)
     except PluralityError as error:
@@ -112,14 +119,36 @@ def begin(desk: Desk, dataset: Dataset, model, reliability: float) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             f"Start with {plural(len(cases), 'case')}", type="primary", icon=":material/play_arrow:",
-            on_click=_start_queue, args=(desk, QUEUES[name], queue, size, among), key="start_session",
+            on_click=_start_queue, args=(desk, title, queue, size, among), key="start_session",
         )  # fmt: skip
-        n_listed = int(among[queue.case].sum())
-        st.caption(
-            f"of {n_listed:,} in this queue. Why each is in it is shown after your own opinion."
-            f"{_shared(cases, elsewhere)}",
-            width="content",
+        listed = (
+            f"of {int(among[queue.case].sum()):,} in this queue. Why each is in it is shown after your own opinion."
         )
+        if name == "sample":
+            listed = f"drawn by chance from {plural(dataset.n_cases, 'case')}; each one's chance is kept in the record."
+        st.caption(f"{listed}{_shared(cases, elsewhere)}", width="content")
+
+
+def _sample(place, dataset: Dataset, model, reliability: float) -> tuple[worklist.Queue | None, str]:
+    """A sample by budget and seed, with equal chances or by doubt; None while certainty is worked out."""
+    budget = place.number_input(
+        "About how many", 1, dataset.n_cases, min(50, dataset.n_cases), key="sample_budget", persist_state="session"
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        seed = st.number_input("Seed", 0, 2**31 - 1, 0, key="sample_seed", persist_state="session", width=140)
+        by_doubt = st.toggle(
+            "More often where the panel is in doubt", key="sample_by_doubt", persist_state="session",
+            help="Estimates rates with fewer reads. Each case's chance is kept in the record, and rates must count it.",
+        )  # fmt: skip
+    certainty = None
+    if by_doubt:
+        view = plausibility_models.data_for(model.name, dataset, quietly=True)
+        found = plausibility_models.certainty(view, model, reliability)
+        if found is None:
+            return None, ""
+        certainty = found.certainty[:, 0]
+    queue = random_sample(dataset, budget, seed, certainty)
+    return queue, queue.name
 
 
 def _elsewhere(desk: Desk) -> list[str]:
@@ -250,7 +279,7 @@ def _offered(dataset: Dataset) -> list[str]:
         names.append("classifier")
     if (np.diff(dataset.case_ptr) == 1).any():
         names.append("single")
-    return names
+    return [*names, "sample"]
 
 
 def _filter(dataset: Dataset) -> Filter:

@@ -1,0 +1,74 @@
+"""Samples for review: chances that are kept, and sentences that call a queue a queue."""
+
+import numpy as np
+import pytest
+
+from core.errors import InputError
+from core.review.opinions import Opinion
+from core.review.random_sample import SAMPLE, chance_of, random_sample, reviewed_by
+from core.review.sessions import Queued, Session
+from core.review.worklist import lowest_certainty
+
+X = Opinion.of_ranking([["x"]])
+
+
+@pytest.fixture
+def large(build):
+    return build([(case, rater, case % 2) for case in range(400) for rater in (0, 1)], n_classes=2)
+
+
+def test_every_case_has_its_chance_and_the_number_is_near_the_budget(large):
+    sizes, drawn = [], np.zeros(400)
+    for seed in range(200):
+        queue = random_sample(large, 40, seed)
+        sizes.append(len(queue.case))
+        drawn[queue.case] += 1
+        assert {chance_of(Queued("", why)) for why in queue.why} <= {0.1}
+    assert np.mean(sizes) == pytest.approx(40, abs=4 * 6 / np.sqrt(200))
+    assert np.std(sizes) == pytest.approx(6, abs=1.5)
+    assert drawn.max() < 20 + 5 * 4.3 and drawn.min() > 20 - 5 * 4.3
+    assert random_sample(large, 40, 3).case.tolist() == random_sample(large, 40, 3).case.tolist()
+    assert (np.diff(random_sample(large, 40, 3).case) < 0).any()  # the order tells nothing
+
+
+def test_by_doubt_a_doubtful_case_comes_more_often_and_a_certain_one_still_can(large):
+    certainty = np.where(np.arange(400) < 40, 0.5, 0.999)
+    drawn = np.zeros(400)
+    for seed in range(300):
+        queue = random_sample(large, 40, seed, certainty)
+        drawn[queue.case] += 1
+    chances = {case: chance_of(Queued("", why)) for case, why in zip(queue.case.tolist(), queue.why, strict=True)}
+    for case, chance in chances.items():
+        assert drawn[case] / 300 == pytest.approx(chance, abs=4 * np.sqrt(chance * (1 - chance) / 300) + 1e-9)
+    assert drawn[:40].mean() > 5 * drawn[40:].mean() > 0
+
+
+@pytest.mark.parametrize("budget", [0, 401])
+def test_a_budget_out_of_range_is_refused(large, budget):
+    with pytest.raises(InputError):
+        random_sample(large, budget)
+
+
+def session(name, queue, dataset, size):
+    return Session(name, "d", "Ann", queue.name, 0, tuple(queue.batch(dataset, size)))
+
+
+def test_reviewed_cases_are_a_samples_or_a_queues_and_the_sentence_says_which(dataset, reviews_of):
+    queue = session("q", lowest_certainty(np.linspace(0, 1, dataset.n_cases)), dataset, 2)
+    sample = Session(
+        "s", "d", "Ann", SAMPLE, 0, tuple(Queued(f"case {n}", "drawn with probability 0.25") for n in (2, 3))
+    )
+    made = reviews_of(dataset)
+    made.read("case 0", "Ann", X, panel=X)
+    found = reviewed_by(made.found, [queue])
+    assert (found.chance, found.n_queue, found.n_unread) == ({}, 1, 0)
+    assert "is no rate of all cases. Draw a random sample" in found.words()
+    made.read("case 2", "Ann", X, panel=X)
+    both = reviewed_by(made.found, [queue, sample])
+    assert (both.chance, both.n_queue, both.n_unread) == ({"case 2": 0.25}, 1, 1)
+    assert "1 came by a random sample and 1 from queues" in both.words() and "no rate of all" in both.words()
+    alone = reviews_of(dataset)
+    alone.read("case 2", "Ann", X, panel=X)
+    alone.read("case 3", "Ann", X, panel=X)
+    only = reviewed_by(alone.found, [sample]).words()
+    assert only == "The 2 reviewed cases are of a random sample, with the chances in the record."
