@@ -31,6 +31,12 @@ def test_every_path_that_a_document_names_is_there(name):
     assert missing == []
 
 
+def test_every_test_that_the_threat_model_names_is_there():
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text_of("docs/threat_model.md"))
+    assert len(named) >= 20
+    assert [(file, name) for file, name in named if f"def {name}(" not in text_of(file)] == []
+
+
 def test_every_function_that_the_architecture_names_in_a_module_is_defined_there():
     for module, name in re.findall(r"`([\w/]+\.py): (\w+)`", text_of("ARCHITECTURE.md")):
         (path,) = [one for one in (ROOT / "core").rglob("*.py") if one.as_posix().endswith(f"/{module}")]
