@@ -36,6 +36,8 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
     from .evaluation.uncertainty_adjusted import ua_topk_accuracy as ua_topk_accuracy
     from .ingest.read_files import read as read
     from .ingest.samples import load_sample as load_sample
+    from .machines.alternative_test import alternative_test as alternative_test
+    from .machines.worth import worth_readers as worth_readers
     from .models.bayesian_dawid_skene import BayesianDawidSkene as BayesianDawidSkene
     from .models.dawid_skene import DawidSkene as DawidSkene
     from .models.difficulty.model import DifficultyModel as DifficultyModel
@@ -49,6 +51,7 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
     from .plausibility.plackett_luce.gibbs import PlackettLuce as PlackettLuce
     from .plausibility.plackett_luce.trust import MixturePlackettLuce as MixturePlackettLuce
     from .plausibility.prirn import PrIRN as PrIRN
+    from .raters.shared_errors import shared_errors as shared_errors
 
 prepare_numba_cache()
 read_frames_with(lambda: import_module(".ingest.read_files", __package__).dataset_of_frame)
@@ -78,6 +81,9 @@ _WHERE = {
     "PrIRN": ".plausibility.prirn",
     "PlackettLuce": ".plausibility.plackett_luce.gibbs",
     "MixturePlackettLuce": ".plausibility.plackett_luce.trust",
+    "alternative_test": ".machines.alternative_test",
+    "worth_readers": ".machines.worth",
+    "shared_errors": ".raters.shared_errors",
     "annotation_certainty": ".certainty.top_sets",
     "next_opinion": ".certainty.next_opinion",
     "set_certainty": ".certainty.label_certainty",

@@ -12,6 +12,7 @@ both annotated, the share of resamples that pass, and how many cases it would ta
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -192,6 +193,7 @@ def alternative_test(
     q: float = 0.05,
     level: float = 0.95,
     n_resamples: int = N_RESAMPLES,
+    plan: bool = True,
     seed: int = 0,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
@@ -216,6 +218,8 @@ def alternative_test(
     level : float
         Of the intervals.
     n_resamples : int
+    plan : bool
+        Whether to work out ``n_to_pass``.
     seed : int
     token, progress : optional
 
@@ -233,14 +237,11 @@ def alternative_test(
     standings = []
     for place, (name, contest) in enumerate(zip(machines, contests, strict=True), 1):
         (token or CancelToken()).check()
-        standings.append(_standing(panel, name, contest, settings))
+        standings.append(_standing(panel, name, contest, settings, plan=plan))
         if progress is not None:
             progress(place / len(machines))
-    differences = tuple(
-        _difference(machines[f], machines[g], contests[f], contests[g], settings)
-        for f in range(len(machines))
-        for g in range(f + 1, len(machines))
-    )
+    pairs = combinations(zip(machines, contests, strict=True), 2)
+    differences = tuple(_difference(f, g, one, two, settings) for (f, one), (g, two) in pairs)
     return AlternativeTest(panel.score.name, epsilon, q, level, panel.people, tuple(standings), differences)
 
 
@@ -276,7 +277,7 @@ def people_in_its_place(
     for place, name in enumerate(everybody):
         (token or CancelToken()).check()
         panel = HumanPanel(dataset, [name], [other for other in everybody if other != name], score)
-        found.append(_standing(panel, name, panel.contest(name), settings, more=False))
+        found.append(_standing(panel, name, panel.contest(name), settings, plan=False))
         if progress is not None:
             progress((place + 1) / len(everybody))
     return tuple(found)
@@ -435,9 +436,7 @@ def first_of_each(dataset: Dataset) -> np.ndarray:
     return np.sort(np.unique(key, return_index=True)[1])
 
 
-def _standing(
-    panel: HumanPanel, name: str, contest: Contest, settings: _Settings, *, more: bool = True
-) -> MachineStanding:
+def _standing(panel: HumanPanel, name: str, contest: Contest, settings: _Settings, *, plan: bool) -> MachineStanding:
     tested = contest.tested
     few = tuple(panel.people[j] for j in range(len(panel.people)) if j not in set(tested.tolist()))
     if not tested.size:
@@ -472,7 +471,7 @@ def _standing(
     return MachineStanding(
         name, contest.case.size, raters, few, omega, omega >= PASSES, float(rho.mean()), float(all_low[0]),
         float(all_high[0]), float(np.concatenate(passed).mean()), curve,
-        _cases_to_pass(contest, tested, settings) if more else None,
+        _cases_to_pass(contest, tested, settings) if plan else None,
     )  # fmt: skip
 
 

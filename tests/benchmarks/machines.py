@@ -56,7 +56,7 @@ NAMES = [f"p{n}" for n in range(len(PEOPLE))] + [f"m{n}" for n in range(len(MACH
 def true_rho(present):
     """ρ of both machines, of each person, and their difference, in very many cases."""
     said, here = classes(np.random.default_rng(0), MANY, (*PEOPLE, *MACHINES), present)
-    return alternative_test(dataset_of(said, here, NAMES), NAMES[len(PEOPLE) :], n_resamples=100)
+    return alternative_test(dataset_of(said, here, NAMES), NAMES[len(PEOPLE) :], n_resamples=100, plan=False)
 
 
 def coverage_of_rho(worlds, sizes=(50, 100, 200, 500), present=0.8):
@@ -69,7 +69,7 @@ def coverage_of_rho(worlds, sizes=(50, 100, 200, 500), present=0.8):
         for world in range(worlds):
             said, here = classes(np.random.default_rng([n_cases, world]), n_cases, (*PEOPLE, *MACHINES), present)
             data = dataset_of(said, here, NAMES)
-            found = alternative_test(data, NAMES[len(PEOPLE) :], n_resamples=500, seed=world)
+            found = alternative_test(data, NAMES[len(PEOPLE) :], n_resamples=500, plan=False, seed=world)
             for one, right in zip(found.machines, true.machines, strict=True):
                 if len(one.raters) < len(PEOPLE):
                     continue

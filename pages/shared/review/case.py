@@ -8,13 +8,13 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.plausibility.protocol import PlausibilityModel
 from core.review.events import Event
-from core.review.opinions import Opinion
+from core.review.opinions import UNDETERMINED, Opinion
 from core.review.panel_answer import panel_word
 from core.review.states import STATES, ReviewerOpinion
 from core.text import markdown
 from pages.shared.cases import content as case_facts
 from pages.shared.cases import one_case
-from pages.shared.kit import plausibility_models, seen_cases
+from pages.shared.kit import plausibility_models, seen_cases, state
 from pages.shared.review import moves as review_moves
 from pages.shared.review import opinion as review_opinion
 from pages.shared.review.moves import Action, CaseOnScreen
@@ -51,12 +51,17 @@ def settle(current: CaseOnScreen, model: PlausibilityModel, reliability: float) 
 
 
 def _reveal(current: CaseOnScreen, model: PlausibilityModel, reliability: float) -> CaseOnScreen:
-    case = current.dataset.case_index(current.case_id)
+    out = state.machines_left_out()
     view = plausibility_models.data_for(model.name, current.dataset, quietly=True)
-    panel = panel_word(
-        model, view, case, reliability=reliability, n_draws=plausibility_models.N_DRAWS, seed=plausibility_models.SEED
-    ).opinion
+    people = view.select(raters=[name for name in view.raters if name not in out]) if out else view
+    panel = UNDETERMINED  # where machines alone have annotated
+    if current.case_id in people.cases:
+        panel = panel_word(
+            model, people, people.case_index(current.case_id), reliability=reliability,
+            n_draws=plausibility_models.N_DRAWS, seed=plausibility_models.SEED,
+        ).opinion  # fmt: skip
     settings = {
+        **({"machines_left_out": list(out)} if out else {}),
         **model.settings(),
         "reliability": reliability,
         "n_draws": plausibility_models.N_DRAWS,
