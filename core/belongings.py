@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, urlsplit
 
 from .errors import InputError
 from .ingest.samples import SAMPLES
@@ -142,6 +143,47 @@ def set_people(address: str, owners: tuple[str, ...], shared: tuple[str, ...]) -
         The home folder cannot be written.
     """
     _change(address, lambda told, _: told.update(owners=list(owners), shared=list(shared)))
+
+
+def link_of(address: str) -> str:
+    """Where the cases of a dataset stand, as an address with ``{case}`` in it; empty where nobody said."""
+    return str(_read(address).get("link", ""))
+
+
+def set_link(address: str, template: str) -> None:
+    """Say where the cases of a dataset stand.
+
+    Parameters
+    ----------
+    address : str
+        Of the dataset.
+    template : str
+        Such as ``https://viewer.example/case/{case}``; empty for nowhere.
+
+    Raises
+    ------
+    InputError
+        It is no address of a web page, or has no place for the case.
+    """
+    if template:
+        case_link(template, "1")
+    _change(address, lambda told, _: told.__setitem__("link", template))
+
+
+def case_link(template: str, case_id: str) -> str:
+    """The address of one case; its id is escaped, so that it stays within its place.
+
+    Raises
+    ------
+    InputError
+        As `set_link`.
+    """
+    parts = urlsplit(template)
+    if parts.scheme not in ("http", "https") or not parts.hostname or any(letter.isspace() for letter in template):
+        raise InputError(f"{template!r} is not the address of a web page.", "Begin it with https://.")
+    if "{case}" not in template or "{case}" in parts.netloc:
+        raise InputError(f"{template!r} has no place for the case.", "Write {case} where its name belongs.")
+    return template.replace("{case}", quote(case_id, safe=""))
 
 
 def move_belongings(address: str) -> None:

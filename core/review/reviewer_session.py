@@ -4,6 +4,8 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError
 from .events import Draft, Event, Kind, check_name
@@ -11,6 +13,7 @@ from .rules import what_follows
 from .sessions import Queued, Session, SessionLine, SessionProgress, progress_of, still_to_read
 from .states import CaseReview
 from .store import ReviewStore
+from .summary import times_of
 
 
 def new_token() -> str:
@@ -62,6 +65,12 @@ class Desk:
     def progress(self, session: Session) -> SessionProgress:
         """How far a session is, and its current case."""
         return progress_of(self.lines(session))
+
+    def seconds_per_case(self, session: Session, lines: Sequence[SessionLine]) -> float | None:
+        """Median time of this reviewer on the cases of a session that are done; None before the first."""
+        done = [event for line in lines if line.standing == "done" for event in line.review.events]
+        times = times_of(event for event in done if (event.reviewer, event.session) == (self.reviewer, session.id))
+        return float(np.median(times)) if times else None
 
     def case(self, case_id: str) -> CaseReview:
         """What this reviewer may know of a case now; its ``version`` goes into the next submission as ``seen``."""

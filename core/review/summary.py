@@ -101,7 +101,7 @@ def summarise_reviews(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> Su
     reads = {review.case_id: _rounds(review) for review in here}
     blind = {case_id: [read for read in given if read.visible == "blind"] for case_id, given in reads.items()}
     standing = [event for review in here for event in effective(review.events)]
-    times = _times(event for review in here for event in review.events)
+    times = times_of(event for review in here for event in review.events)
     among = _as_dataset(dataset, blind)
     each_other = undefined(PERCENT, "identity", "no two blind opinions on a case that name one class first")
     alpha = undefined(KRIPPENDORFF_ALPHA, "identity", "no two blind opinions on a case that name one class first")
@@ -242,7 +242,7 @@ def _direction(read: ReviewerOpinion) -> str:
     return "from_panel" if read.first.agrees_with(read.panel) else "elsewhere"
 
 
-def _times(events: Iterable[Event]) -> list[float]:
+def times_of(events: Iterable[Event]) -> list[float]:
     """Seconds of each reviewer on each case."""
     spent: dict[tuple[str, str], float] = {}
     for event in events:

@@ -1,9 +1,12 @@
 """The Review page on odd data, without a browser."""
 
+import re
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import read
+from core.belongings import link_of
 from core.ingest.case_facts import CaseFacts
 from core.library import keep
 from core.review.store import ReviewStore, close_stores
@@ -275,6 +278,34 @@ def test_more_than_ten_classes_are_offered_by_how_often_other_cases_name_them():
     app.text_input(key="reviewer_field").set_value("Bo").run()
     press(app, "Decide")
     assert [button.label for button in app.button if button.label.startswith("class ")] == [offered[0], names[12]]
+
+
+def test_raters_are_grouped_by_what_they_said():
+    """Thirty-nine raters are three lines, what most said first; beyond a few, names unfold; a name stays text."""
+    said = ["x"] * 20 + ["y"] * 16 + ["z"] * 3
+    rows = "\n".join(f"1,R{place:02},{name}" for place, name in enumerate(said[:-1]))
+    dataset = kept("grouped", f"case,rater,class\n{rows}\n1,<b>Z</b>,z\n".encode())
+    app = signed(dataset.digest)
+    for step in ("Start with", "x", "Record my opinion"):
+        press(app, step)
+    (lines,) = [entry.proto.body for entry in app.get("html") if 'class="chips"' in entry.proto.body]
+    shown = [re.sub(r"<[^>]+>", " ", line).split() for line in lines.split('<div class="chips">')[1:]]
+    assert [line[:2] for line in shown] == [["20", "x"], ["16", "y"], ["3", "z"]]
+    assert shown[0][2:7] == ["R00,", "R01", "and", "18", "more"] and shown[0][-1] == "R19"
+    assert "R36, R37, &lt;b&gt;Z&lt;/b&gt;" in lines and "<details" not in lines.split('<div class="chips">')[3]
+
+
+def test_a_case_that_is_kept_elsewhere_has_a_link_there():
+    """Typed once for the dataset; what is no address is said and kept nowhere."""
+    dataset = kept("elsewhere", b"case,rater,class\na/b ?1,p,x\na/b ?1,q,y\n")
+    app = press(signed(dataset.digest), "Start with")
+    field = next(box for box in app.text_input if box.key.startswith("case_link"))
+    field.set_value("javascript:alert({case})").run()
+    assert "is not the address of a web page" in app.error[0].value and link_of(dataset.digest) == ""
+    field.set_value("https://viewer.example/case/{case}?x=1").run()
+    (button,) = app.get("link_button")
+    assert button.proto.url == "https://viewer.example/case/a%2Fb%20%3F1?x=1"
+    assert not app.error and "look at it where you keep it" not in words(app)
 
 
 def test_the_key_of_a_class_is_the_digit_in_its_name():

@@ -3,12 +3,15 @@
 import streamlit as st
 
 from core.annotations.dataset import Dataset
+from core.belongings import case_link, link_of, set_link
 from core.errors import PluralityError
 from core.ingest.images import CaseImage, pictures_of
 from core.settings import current_settings
 from core.text import html_lines, markdown, shorten
 from pages.shared.cache import images as cached_images
 from pages.shared.kit import state
+
+_LINK_ERROR = "case_link_error"
 
 # On the page an image leaves room for what follows; its own button shows it as large as the screen.
 _STYLE = """
@@ -19,6 +22,35 @@ _STYLE = """
 </style>
 """
 _TEXT = '<div class="case-text" role="region" aria-label="Text of the case" tabindex="0" dir="auto">{}</div>'
+
+
+def link(case_id: str) -> bool:
+    """A button to the case where it is kept; gives whether somebody has said where that is."""
+    template = link_of(st.session_state["data"])
+    if template:
+        st.link_button("Open the case", case_link(template, case_id), icon=":material/open_in_new:")
+    return bool(template)
+
+
+def link_setting() -> None:
+    """Where the cases are kept, to be typed once for a dataset."""
+    key = f"case_link-{st.session_state['data']}"
+    st.session_state.setdefault(key, link_of(st.session_state["data"]))
+    with st.popover("Link to your viewer", icon=":material/link:", type="tertiary"):
+        st.text_input(
+            "Address of a case, with {case} for its name", key=key, placeholder="https://viewer.example/case/{case}",
+            on_change=_set_link, args=(key,),
+        )  # fmt: skip
+        if error := st.session_state.get(_LINK_ERROR):
+            st.error(markdown(error), icon=":material/link_off:")
+
+
+def _set_link(key: str) -> None:
+    st.session_state.pop(_LINK_ERROR, None)
+    try:
+        set_link(st.session_state["data"], st.session_state[key].strip())
+    except PluralityError as error:
+        st.session_state[_LINK_ERROR] = str(error)
 
 
 def show(dataset: Dataset, case_id: str) -> bool:
@@ -50,6 +82,18 @@ def show(dataset: Dataset, case_id: str) -> bool:
         if pictures:
             _pictures(pictures, case_id)
     return True
+
+
+def known(dataset: Dataset, case_id: str) -> bool:
+    """Whether there is a text or an image of the case to show."""
+    reading = state.whole()
+    facts = reading.facts if reading is not None else None
+    try:
+        return case_id in dataset.cases and bool(
+            (facts is not None and facts.text.get(case_id)) or pictures_of(facts, case_id, current_settings())
+        )
+    except PluralityError:
+        return False
 
 
 def _pictures(pictures: list[CaseImage], case_id: str) -> None:

@@ -53,21 +53,25 @@ def show(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, r
         _table(view, quantiles, by_mean)
 
 
-def answers_and_plausibilities(
-    dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, reliability: float
-) -> None:
-    """What the raters said and how plausible each class is, without the rest."""
+def annotations(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, reliability: float) -> None:
+    """What the raters said, without the rest."""
+    _, quantiles, *_ = found = _draws(view, model, case, reliability)
+    by_mean = np.argsort(-quantiles.mean[:-1], kind="stable")
+    colours = class_colours([int(found[0].classes[place]) for place in by_mean], view.n_classes, look.theme())
+    with st.container(border=True):
+        st.markdown(f"**What the raters said**: {markdown(why(dataset, case, len(view.annotations_of(case))))}")
+        widgets.chips(dataset, dataset.annotations_of(case), colours, st.session_state.get("hide_names", False))
+
+
+def plausibilities(view: Dataset, case: int, model: PlausibilityModel, reliability: float) -> None:
+    """How plausible each class is, without the rest."""
     theme = look.theme()
     draws, quantiles, result, risk, point = _draws(view, model, case, reliability)
     by_mean = np.argsort(-quantiles.mean[:-1], kind="stable")
     colours = class_colours([int(draws.classes[place]) for place in by_mean], view.n_classes, theme)
-    st.markdown(markdown(why(dataset, case, len(view.annotations_of(case)))))
-    _summary(result, risk)
-    with st.container(border=True):
-        st.markdown("**What the raters said**")
-        widgets.chips(dataset, dataset.annotations_of(case), colours, st.session_state.get("hide_names", False))
     with st.container(border=True):
         _bars(view, draws, quantiles, point, by_mean, colours, theme)
+        _summary(result, risk)
 
 
 def certainty_of_case(view: Dataset, model: PlausibilityModel, case: int, reliability: float):

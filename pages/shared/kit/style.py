@@ -23,6 +23,10 @@ h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; paddin
 .st-key-story_bar [data-testid="stMarkdownContainer"] p { margin-bottom: 0; }
 .chips { display: flex; flex-wrap: wrap; gap: .3rem; align-items: center; margin: .1rem 0 .45rem; line-height: 1.5; }
 .chips .who { min-width: 3.4rem; font-size: .86rem; opacity: .75; overflow-wrap: anywhere; }
+.chips .who summary { cursor: pointer; }
+.chips .count { min-width: 1.9rem; text-align: right; font-weight: 600; font-variant-numeric: tabular-nums; }
+.chips .share { flex: 0 0 4.5rem; height: .5rem; background: rgba(128,140,140,.18); border-radius: .25rem; }
+.chips .share span { display: block; height: 100%; border-radius: .25rem; background: rgba(128,140,140,.75); }
 .chips .block { display: inline-flex; flex-wrap: wrap; border-radius: .4rem; border: 1px solid rgba(128,140,140,.45);
   overflow: hidden; font-size: .9rem; }
 .chips .block.first { border-color: var(--chip); background: color-mix(in srgb, var(--chip) 12%, transparent); }
@@ -38,6 +42,12 @@ h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; paddin
 .gamma-marks .readers, .gamma-legend .readers { color: #2B8CC4; }
 .gamma-marks .beta, .gamma-legend .beta { color: #D55E00; }
 [data-testid="stSidebarUserContent"] { margin-top: .8rem; }
+[data-testid="stSidebarNavLink"] { min-height: 1.75rem; padding-top: .1rem; padding-bottom: .1rem; }
+[data-testid="stSidebarNav"] [data-testid="stNavSectionHeader"] { padding-top: .25rem; padding-bottom: 0; }
+@media (min-width: 641px) and (max-width: 1400px) {
+  [data-testid="stSidebar"][aria-expanded="true"] { width: 14.5rem !important; min-width: 14.5rem !important; }
+  .stMainBlockContainer { padding-left: 1.8rem; padding-right: 1.8rem; }
+}
 @media (max-width: 640px) {
   .stMainBlockContainer { padding-left: 1rem; padding-right: 1rem; padding-top: 3rem; }
   h1 { font-size: 1.35rem !important; }

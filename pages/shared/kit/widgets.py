@@ -25,6 +25,7 @@ _FORMATS = (
     ("xlsx", "Excel", tables.to_xlsx, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
     ("parquet", "Parquet", tables.to_parquet, "application/vnd.apache.parquet"),
 )
+_MOST_WHO = 4  # names of raters on a line, before they fold
 _PLOT = {"displaylogo": False, "modeBarButtons": [["toImage"]], "toImageButtonOptions": {"scale": 2}}
 
 
@@ -151,26 +152,47 @@ def heading(text: str, term: str | Method | None = None) -> None:
 
 
 def chips(dataset: Dataset, annotations: Sequence[int], colours: dict[int, str], hide_names: bool) -> None:
-    """What raters said: one line each, blocks of tied classes together, first choice first."""
-    lines = []
-    theme = look.theme()
+    """What raters said: a line for each different annotation, what most said first, with how many and who said it."""
+    alike: dict[str, list[str]] = {}
     for place, annotation in enumerate(annotations, 1):
-        who = f"Rater {place}" if hide_names else html_text(dataset.raters[dataset.rater[annotation]])
-        if dataset.kind == "score":
-            score = f"<span>{dataset.score[annotation]:g}</span>"
-            body = f'<span class="block first" style="--chip:{theme.accent}">{score}</span>'
-        else:
-            blocks = []
-            for rank, block in enumerate(dataset.blocks_of(annotation)):
-                names = "".join(f"<span>{html_text(dataset.classes[code])}</span>" for code in block)
-                colour = colours.get(block[0], theme.rest)
-                style = f'class="block{" first" if rank == 0 else ""}" style="--chip:{_escape(colour)}"'
-                blocks.append(f"<span {style}>{names}</span>")
-            body = '<span class="then">›</span>'.join(blocks)
-            if any(len(block) > 1 for block in dataset.blocks_of(annotation)):
-                body += '<span class="note">dashed: tied</span>'
-        lines.append(f'<div class="chips"><span class="who">{who}</span>{body}</div>')
+        who = f"Rater {place}" if hide_names else dataset.raters[dataset.rater[annotation]]
+        alike.setdefault(_said(dataset, annotation, colours), []).append(who)
+    most = max((len(names) for names in alike.values()), default=0)
+    lines = []
+    for body, names in sorted(alike.items(), key=lambda entry: -len(entry[1])):
+        width = f'<span class="share"><span style="width:{100 * len(names) / most:.0f}%"></span></span>'
+        count = f'<span class="count">{len(names):,}</span>{width}' if most > 1 else ""
+        lines.append(f'<div class="chips">{count}{body}{_who(names, dataset.raters_identified or hide_names)}</div>')
     st.html("".join(lines))
+
+
+def _said(dataset: Dataset, annotation: int, colours: dict[int, str]) -> str:
+    """One annotation: blocks of tied classes together, first choice first."""
+    theme = look.theme()
+    if dataset.kind == "score":
+        score = f"<span>{dataset.score[annotation]:g}</span>"
+        return f'<span class="block first" style="--chip:{theme.accent}">{score}</span>'
+    blocks = []
+    for rank, block in enumerate(dataset.blocks_of(annotation)):
+        names = "".join(f"<span>{html_text(dataset.classes[code])}</span>" for code in block)
+        colour = colours.get(block[0], theme.rest)
+        style = f'class="block{" first" if rank == 0 else ""}" style="--chip:{_escape(colour)}"'
+        blocks.append(f"<span {style}>{names}</span>")
+    tied = any(len(block) > 1 for block in dataset.blocks_of(annotation))
+    return '<span class="then">›</span>'.join(blocks) + '<span class="note">dashed: tied</span>' * tied
+
+
+def _who(names: list[str], identified: bool) -> str:
+    """Names of raters in their order; beyond a few they unfold."""
+    if not identified:
+        return ""
+    few, rest = names[:_MOST_WHO], names[_MOST_WHO:]
+    if not rest:
+        return f'<span class="who">{html_text(", ".join(few))}</span>'
+    return (
+        f'<details class="who"><summary>{html_text(", ".join(few[:2]))} and {len(names) - 2:,} more</summary>'
+        f"{html_text(', '.join(names[2:]))}</details>"
+    )
 
 
 def tabs(names: Sequence[str], key: str) -> Sequence:

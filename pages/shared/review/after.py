@@ -45,8 +45,8 @@ def figures(store: ReviewStore, dataset: Dataset, model: PlausibilityModel, reli
     _lists(found)
     if found.seconds is not None:
         low, middle, high = found.seconds
-        spread = f", half of them between {_span(low)} and {_span(high)}" if found.n_timed > 2 else ""
-        st.caption(f"Time on a case: {_span(middle)}{spread}; measured {plural(found.n_timed, 'time')}.")
+        spread = f", half of them between {span(low)} and {span(high)}" if found.n_timed > 2 else ""
+        st.caption(f"Time on a case: {span(middle)}{spread}; measured {plural(found.n_timed, 'time')}.")
 
 
 def _metric(place, label: str, share: Coefficient, unit: str) -> None:
@@ -132,7 +132,8 @@ def _counts(what: str, counts: dict[str, int], of: str, key: str) -> None:
     st.dataframe(pd.DataFrame(rows), hide_index=True, key=key)
 
 
-def _span(seconds: float) -> str:
+def span(seconds: float) -> str:
+    """A time in seconds, or in minutes where it is long."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min"

@@ -20,6 +20,7 @@ from pages.shared.review import opinion as review_opinion
 from pages.shared.review.moves import Action, CaseOnScreen
 from pages.shared.review.presses import noted
 
+_ALONE = 860  # pixels of a decision that stands alone
 _DUE = "Your opinion comes first; the panel's annotations are shown once yours is recorded."
 
 
@@ -27,18 +28,51 @@ def facts(dataset: Dataset, case_id: str) -> None:
     """What is known of the case itself and tells nothing of what anybody annotated."""
     shown = case_facts.show(dataset, case_id)
     group = dataset.case_group[dataset.case_index(case_id)] if dataset.case_group is not None else ""
-    where = f"Group: {markdown(group)}. " if group else ""
-    nothing = "" if shown else "These data hold no text and no image of the case: look at it where you keep it."
-    if where or nothing:
-        st.caption(f"{where}{nothing}")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if group:
+            st.caption(f"Group: {markdown(group)}.", width="content")
+        linked = case_facts.link(case_id)
+        if not shown and not linked:
+            st.caption(
+                "These data hold no text and no image of the case: look at it where you keep it.", width="content"
+            )
+        if not shown or linked:
+            case_facts.link_setting()
 
 
 def show(current: CaseOnScreen, standing: str, model: PlausibilityModel, reliability: float) -> Action | None:
-    """The case at the stage at which the reviewer is; gives the step for the bar at the bottom, if any."""
-    facts(current.dataset, current.case_id)
+    """The case at the stage at which the reviewer is; gives the step for the bar at the bottom, if any.
+
+    The case stands at the left, the decision at the right and in reach however far the left is scrolled. A blind read
+    of a case that is kept elsewhere is one column: there is nothing that could stand at its left.
+    """
     if current.own is None and not current.revealed:
-        return _blind(current, standing, model, reliability)
-    return _open(current, model, reliability)
+        if not case_facts.known(current.dataset, current.case_id):
+            with st.container(width=_ALONE, key="review_alone"):
+                facts(current.dataset, current.case_id)
+                return _blind(current, standing, model, reliability)
+        left, right = _panes("review_blind")
+        with left:
+            facts(current.dataset, current.case_id)
+        with right:
+            return _blind(current, standing, model, reliability)
+    left, right = _panes("review_open")
+    with left:
+        facts(current.dataset, current.case_id)
+        if not (shown := case_facts.known(current.dataset, current.case_id)):
+            _raters(current, model, reliability)
+        _plausible(current, model, reliability)
+    with right:
+        _sentence(current)
+        if shown:  # beside an image what was said would be below the fold
+            _raters(current, model, reliability)
+        _opinions(current)
+        return _decide(current)
+
+
+def _panes(key: str):
+    with st.container(key=key):
+        return st.columns([5, 4], gap="medium")
 
 
 def settle(current: CaseOnScreen, model: PlausibilityModel, reliability: float) -> CaseOnScreen:
@@ -110,23 +144,22 @@ def _own(current: CaseOnScreen) -> Action:
     return Action("opinion", told, form, opinion=True)
 
 
-def _open(current: CaseOnScreen, model: PlausibilityModel, reliability: float) -> Action | None:
-    """The panel beside one's own opinion, and what can be done about it."""
-    _sentence(current)
-    left, right = st.columns([2, 3], gap="large")  # on a narrow screen the decision stands over the figures
-    with left:
-        _opinions(current)
-        step = _decide(current)
-    with right:
-        queued = next((one.why for one in current.session.cases if one.case_id == current.case_id), "")
-        if queued:
-            st.caption(f"Why it is here: {markdown(queued)}")
-        case = current.dataset.case_index(current.case_id)
-        view = plausibility_models.data_for(model.name, current.dataset, quietly=True)
-        one_case.answers_and_plausibilities(current.dataset, view, case, model, reliability)
-        title = plausibility_models.method(model.name).title
-        st.caption(f"{title}, reliability γ {reliability:g}, as set on the Cases page.")
-    return step
+def _raters(current: CaseOnScreen, model: PlausibilityModel, reliability: float) -> None:
+    """What the raters said."""
+    case = current.dataset.case_index(current.case_id)
+    view = plausibility_models.data_for(model.name, current.dataset, quietly=True)
+    one_case.annotations(current.dataset, view, case, model, reliability)
+
+
+def _plausible(current: CaseOnScreen, model: PlausibilityModel, reliability: float) -> None:
+    """What is plausible, with why the case is in the session."""
+    queued = next((one.why for one in current.session.cases if one.case_id == current.case_id), "")
+    case = current.dataset.case_index(current.case_id)
+    view = plausibility_models.data_for(model.name, current.dataset, quietly=True)
+    one_case.plausibilities(view, case, model, reliability)
+    title = plausibility_models.method(model.name).title
+    here = f"Why it is here: {markdown(queued)}. " if queued else ""
+    st.caption(f"{here}{title}, reliability γ {reliability:g}, as set on the Cases page.")
 
 
 def _sentence(current: CaseOnScreen) -> None:

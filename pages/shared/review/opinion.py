@@ -71,7 +71,7 @@ def ask(dataset: Dataset, key: str, first: Sequence[str], *, now: Opinion | None
             args=(key, several),
         )
     st.html(_KEYS, unsafe_allow_javascript=True)
-    _chosen(state, key)
+    _chosen(state, key, several)
     return standing(key)
 
 
@@ -100,7 +100,7 @@ def ask_distribution(dataset: Dataset, key: str, named: Sequence[str]) -> Opinio
 
 def remarks(key: str) -> None:
     """Confidence, reason and note."""
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         st.segmented_control(
             "How sure are you?",
             CONFIDENCES,
@@ -113,12 +113,16 @@ def remarks(key: str) -> None:
             list(REASONS),
             index=None,
             format_func=REASONS.get,
-            placeholder="None",
-            width=260,
+            placeholder="Reason for doubt",
+            width=190,
+            label_visibility="collapsed",
             key=f"reason-{key}",
             persist_state="session",
         )
-    st.text_area("Note", key=f"note-{key}", height=68, max_chars=10_000, persist_state="session")
+    st.text_area(
+        "Note", key=f"note-{key}", height=68, max_chars=10_000, placeholder="Note", label_visibility="collapsed",
+        persist_state="session",
+    )  # fmt: skip
 
 
 def standing(key: str) -> Opinion | None:
@@ -204,7 +208,7 @@ def _choice(label: str, chosen: bool, several: bool, **options) -> None:
     st.button(label, icon=f":material/{icons[chosen]}:", **options)
 
 
-def _chosen(state: dict, key: str) -> None:
+def _chosen(state: dict, key: str, several: bool) -> None:
     blocks = state["blocks"]
     if state["cannot"]:
         st.markdown("Your opinion: **it cannot be determined**")
@@ -215,13 +219,14 @@ def _chosen(state: dict, key: str) -> None:
     words = " › ".join(" = ".join(markdown(name) for name in block) for block in blocks)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"Your opinion: **{words}**")
-        st.button(
-            "Take the last out",
-            icon=":material/backspace:",
-            shortcut="Backspace",
-            **noted(_take_out, key, choice=True, of=_case(key)),
-            key=f"out-{key}",
-        )
+        if several:
+            st.button(
+                "Remove the last",
+                icon=":material/backspace:",
+                shortcut="Backspace",
+                **noted(_take_out, key, choice=True, of=_case(key)),
+                key=f"out-{key}",
+            )
         if len(blocks[-1]) > 1 or len(blocks) > 1:
             tied = len(blocks[-1]) > 1
             st.button(

@@ -7,6 +7,7 @@ from core.review.reviewer_session import Desk
 from core.review.sessions import STANDINGS, Session, SessionLine, SessionProgress, progress_of
 from core.review.states import STATES
 from core.text import markdown, plural, shorten
+from pages.shared.review import after as review_after
 from pages.shared.review import case as review_case
 from pages.shared.review import moves as review_moves
 from pages.shared.review import presses as review_presses
@@ -19,7 +20,23 @@ _STYLE = """
 [data-testid="stBottomBlockContainer"] { padding: .6rem 2.6rem .8rem; max-width: 1560px; }
 [data-testid="stBottom"] > div { border-top: 1px solid rgba(128,140,140,.35); }
 .st-key-review_bar { gap: .4rem; }
+.st-key-review_bar > [data-testid="stLayoutWrapper"]:has(> .st-key-review_keys) { width: 100%; }
+[class*="st-key-classes-"] { gap: .45rem; }
+.st-key-review_blind [data-testid="stVerticalBlock"], .st-key-review_open [data-testid="stVerticalBlock"],
+.st-key-review_alone { gap: .5rem; }
+@media (min-width: 641px) {
+  .st-key-review_blind [data-testid="stColumn"]:last-child, .st-key-review_open [data-testid="stColumn"]:last-child {
+    position: sticky; top: .5rem; align-self: flex-start; }
+  .st-key-review_blind .st-key-case_facts [data-testid="stFullScreenFrame"]:not(:has([aria-label="Close fullscreen"]))
+    img { max-height: calc(100vh - 21rem); }
+  .st-key-review_blind .case-text { max-height: calc(100vh - 21rem); }
+  .stMainBlockContainer:has(.st-key-review_blind, .st-key-review_open, .st-key-review_alone) { padding-top: 1.2rem; }
+}
 @media (max-width: 640px) {
+  .st-key-review_keys { flex-wrap: wrap; gap: .4rem; }
+  .st-key-review_keys > * { flex: 1 0 100% !important; }
+  .st-key-review_open > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] {
+    flex-direction: column-reverse; }
   [data-testid="stBottomBlockContainer"] { padding: .4rem 1rem .6rem; }
   .stMainBlockContainer [aria-label^="Shortcut"], .st-key-review_bar [aria-label^="Shortcut"] { display: none; }
   .st-key-review_main, .st-key-review_main .stButton, .st-key-review_main button { width: 100%; }
@@ -60,7 +77,7 @@ def show(title, desk: Desk, session: Session, model: PlausibilityModel, reliabil
         if listed
         else f"Case {markdown(shorten(case_id, 60))}"
     )
-    _progress(desk, progress, listed)
+    _progress(desk, session, lines, listed)
     if listed:
         _list(desk, lines, progress)
         return
@@ -74,13 +91,17 @@ def show(title, desk: Desk, session: Session, model: PlausibilityModel, reliabil
     _bar(current, lines, review_case.show(current, standing, model, reliability))
 
 
-def _progress(desk: Desk, progress: SessionProgress, listed: bool) -> None:
+def _progress(desk: Desk, session: Session, lines: tuple[SessionLine, ...], listed: bool) -> None:
+    """Who reviews, which queue, how far it is, what is left, and how long a case takes."""
+    progress = progress_of(lines)
     with st.container(horizontal=True, vertical_alignment="center"):
-        skipped = f" · {progress.skipped} skipped" if progress.skipped else ""
-        st.progress(
-            progress.share,
-            text=f"{markdown(shorten(desk.reviewer, 40))} · {progress.done} of {progress.total} done{skipped}",
-        )
+        parts = [markdown(shorten(desk.reviewer, 40)), f"{progress.done} of {progress.total} done"]
+        parts += [f"{progress.skipped} skipped"] if progress.skipped else []
+        parts += [f"{progress.total - progress.done} left"] if progress.done < progress.total else []
+        if (pace := desk.seconds_per_case(session, lines)) is not None:
+            parts.append(f"{review_after.span(pace)} a case")
+        parts.append(markdown(session.title))
+        st.progress(progress.share, text=" · ".join(parts))
         if not listed:
             st.button(
                 "All cases",
@@ -107,37 +128,38 @@ def _bar(current: CaseOnScreen, lines: tuple[SessionLine, ...], step: Action | N
     with st.bottom, st.container(key="review_bar"):
         if error := review_presses.refused() or review_moves.trouble(current):
             st.error(markdown(error), icon=":material/error:")
-        with st.container(horizontal=True, vertical_alignment="center", key="review_main"):
-            if step is not None:
-                label, icon, shortcut = _MAIN[step.kind]
-                st.button(
-                    label,
-                    type="primary",
-                    icon=f":material/{icon}:",
-                    shortcut=shortcut,
-                    **noted(review_moves.send, current, step, of=current.place, step=shortcut),
-                    key=current.key(f"send-{step.kind}"),
-                )
-                st.caption(markdown(step.told), width="content")
-        with st.container(horizontal=True, vertical_alignment="center", key="review_steps"):
-            _way(current, lines, -1, "Previous", "chevron_left", "P")
-            _way(current, lines, 1, "Next", "chevron_right", "N")
-            if current.own is None and current.review.adjudication is None:
-                st.button(
-                    "Skip",
-                    icon=":material/skip_next:",
-                    shortcut="S",
-                    **noted(review_moves.send, current, Action("skip", ""), of=current.place, step="S"),
-                    key=current.key("skip"),
-                )
-            if (undo := review_moves.undoable(current)) is not None:
-                st.button(
-                    "Undo" if undo.case_id == current.case_id else f"Undo {markdown(shorten(undo.case_id, 16))}",
-                    icon=":material/undo:",
-                    shortcut="U",
-                    **noted(review_moves.send, undo, Action("undo", ""), of=current.place),
-                    key=current.key("undo"),
-                )
+        with st.container(horizontal=True, vertical_alignment="center", key="review_keys"):
+            with st.container(horizontal=True, vertical_alignment="center", key="review_main", width="stretch"):
+                if step is not None:
+                    label, icon, shortcut = _MAIN[step.kind]
+                    st.button(
+                        label,
+                        type="primary",
+                        icon=f":material/{icon}:",
+                        shortcut=shortcut,
+                        **noted(review_moves.send, current, step, of=current.place, step=shortcut),
+                        key=current.key(f"send-{step.kind}"),
+                    )
+                    st.caption(markdown(step.told), width="content")
+            with st.container(horizontal=True, vertical_alignment="center", key="review_steps", width="content"):
+                _way(current, lines, -1, "Previous", "chevron_left", "P")
+                _way(current, lines, 1, "Next", "chevron_right", "N")
+                if current.own is None and current.review.adjudication is None:
+                    st.button(
+                        "Skip",
+                        icon=":material/skip_next:",
+                        shortcut="S",
+                        **noted(review_moves.send, current, Action("skip", ""), of=current.place, step="S"),
+                        key=current.key("skip"),
+                    )
+                if (undo := review_moves.undoable(current)) is not None:
+                    st.button(
+                        "Undo" if undo.case_id == current.case_id else f"Undo {markdown(shorten(undo.case_id, 16))}",
+                        icon=":material/undo:",
+                        shortcut="U",
+                        **noted(review_moves.send, undo, Action("undo", ""), of=current.place),
+                        key=current.key("undo"),
+                    )
 
 
 def _way(current: CaseOnScreen, lines: tuple[SessionLine, ...], by: int, label: str, icon: str, shortcut: str) -> None:

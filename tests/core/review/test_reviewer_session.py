@@ -171,6 +171,19 @@ def test_a_case_in_a_session_of_arbitration_is_done_when_it_is_decided_not_when_
     assert cem.list == [("case 1", "begun")]
 
 
+def test_the_time_of_a_case_is_the_median_of_what_is_done_in_the_session(page):
+    ann, bob = page("Ann"), page("Bob")
+    ann.start()
+    assert ann.desk.seconds_per_case(ann.session, ann.desk.lines(ann.session)) is None
+    bob.review("case 0")
+    ann.review("case 3")
+    ann.do("opinion", "case 0", opinion=X, seconds=900.0)
+    assert ann.desk.seconds_per_case(ann.session, ann.desk.lines(ann.session)) == 20.0
+    ann.do("reveal", "case 0", panel=X, model="m", settings={})
+    ann.do("keep", "case 0", seconds=60.0)
+    assert ann.desk.seconds_per_case(ann.session, ann.desk.lines(ann.session)) == 490.0
+
+
 def test_what_others_have_still_to_read_comes_last_and_in_the_opposite_order(page):
     ann, bob = page("Ann"), page("Bob")
     ann.start(["case 0", "case 1", "case 2"])
