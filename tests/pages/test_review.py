@@ -159,6 +159,7 @@ def test_decisions_become_a_further_rater_of_a_new_dataset():
     press(app, "Make the new dataset")
     grown = open_dataset(app.session_state["data"]).dataset
     assert grown.digest != dataset.digest
+    assert app.session_state["case"] == "1"  # the decided case, on which the page of the new data opens
     assert grown.raters == ("a", "b", "c", "Adjudication")
     assert grown.n_annotations == dataset.n_annotations + 1
 
@@ -278,6 +279,30 @@ def test_more_than_ten_classes_are_offered_by_how_often_other_cases_name_them():
     app.text_input(key="reviewer_field").set_value("Bo").run()
     press(app, "Decide")
     assert [button.label for button in app.button if button.label.startswith("class ")] == [offered[0], names[12]]
+
+
+def test_ones_decisions_are_found_by_person_and_state_and_undone():
+    """Of others nothing is shown on cases that are unread, so that a blind read stays possible."""
+    dataset = kept("found again", _SPLIT)
+    app = press(signed(dataset.digest), "Start with 3")
+    first = case_of(app)
+    for step in ("x", "Record my opinion", "Keep my opinion", "y", "Record my opinion", "Leave"):
+        press(app, step)
+    tab(app, "Decisions")
+
+    def listed() -> list[list[str]]:
+        tables = [table.value for table in app.dataframe if "decision" in table.value]
+        return [row for table in tables for row in table[["case", "decision", "by"]].values.tolist()]
+
+    assert len(listed()) == 2 and listed()[1] == [first, "x", "Ada"]
+    app.multiselect(key="decisions_states").set_value(["read"]).run()
+    assert [row[1] for row in listed()] == ["y"]
+    bo = tab(signed(dataset.digest, "Bo"), "Decisions")
+    bo.selectbox(key="decisions_by").set_value("Ada").run()
+    assert not any("decision" in table.value for table in bo.dataframe)
+    assert "2 decisions of others on cases that you have not read" in words(bo)
+    bo.toggle(key="decisions_all").set_value(True).run()
+    assert len(next(table.value for table in bo.dataframe if "decision" in table.value)) == 2
 
 
 def test_raters_are_grouped_by_what_they_said():

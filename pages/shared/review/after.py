@@ -1,5 +1,6 @@
 """After reviews: figures for the manager, the trail to export, and decisions as a further rater."""
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -208,4 +209,7 @@ def _grow(dataset: Dataset, reviews, name: str, closed: bool) -> None:
         return
     reading = Reading(grown.dataset.renamed(f"{dataset.name} with {name.strip()}"), None, state.whole().facts)
     state.use(cached.bring(reading))
+    added = np.flatnonzero(np.diff(grown.dataset.case_ptr) > np.diff(dataset.case_ptr))
+    st.session_state["case"] = dataset.cases[int(added[0])]
+    st.session_state["go_to"] = "cases"  # a case that was decided, with the decision among its annotations
     st.toast(f"{plural(grown.n_added, 'decision')} added; {len(grown.left_out):,} could not be.")

@@ -1,0 +1,133 @@
+"""Decisions found again: by person, state and date, with the history of a case, undo, and export."""
+
+from datetime import UTC, datetime, timedelta
+
+import streamlit as st
+
+from core.errors import PluralityError
+from core.review.decisions import Decision, decision_table, decisions
+from core.review.export import trail_table
+from core.review.reviewer_session import Desk, new_token
+from core.review.sessions import Queued
+from core.review.states import STATES, CaseReview
+from core.text import markdown, plural, shorten
+from pages.shared.kit import seen_cases, widgets
+
+_HISTORY = {
+    "at": "at (UTC)", "reviewer": "by", "event": "step", "visible": "read", "old": "before", "new": "after",
+    "panel": "the panel said", "reason": "reason", "note": "note", "undone": "undone",
+}  # fmt: skip
+_STEPS = {"second_opinion": "second opinion asked", "arbitration": "sent to arbitration", "adjudication": "decided"}
+
+
+def show(desk: Desk) -> None:
+    """The list, filtered; one's own at first."""
+    dataset = desk.dataset
+    reviews = desk.store.cases(dataset.digest)
+    if not reviews:
+        st.info("Nobody has decided anything on these data yet.", icon=":material/hourglass_empty:")
+        return
+    found, hidden = _open_to(desk, reviews, _chosen(desk, reviews))
+    if hidden:
+        st.caption(
+            f"{plural(hidden, 'decision')} of others on cases that you have not read: not shown, so that you can still "
+            "read them blind."
+        )
+        st.toggle("Show them; I will count as having seen these cases", key="decisions_all")
+    if not found:
+        st.info("No decision fits these filters.", icon=":material/search_off:")
+        return
+    frame = decision_table(dataset, found)
+    picked = st.dataframe(
+        frame,
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        column_order=[name for name in frame.columns if name != "data"],
+        height=min(420, 36 * (len(frame) + 1) + 2),
+        key="decisions",
+    )
+    st.caption(f"{plural(len(found), 'decision')}, the latest first. Choose a row for the history of its case.")
+    if picked.selection.rows:
+        _history(desk, reviews[found[picked.selection.rows[0]].case_id])
+    listed = {one.case_id: reviews[one.case_id] for one in found}
+    with st.container(horizontal=True):
+        widgets.download(frame, "These decisions", "decisions", "decisions_table")
+        widgets.download(trail_table(dataset, listed), "Their history", "decisions_history", "decisions_history")
+
+
+def _chosen(desk: Desk, reviews: dict[str, CaseReview]) -> list[Decision]:
+    """Decisions that the filters let through."""
+    people = dict.fromkeys(one.reviewer for one in decisions(reviews))
+    left, middle, right = st.columns([3, 4, 3], vertical_alignment="bottom")
+    names = [desk.reviewer, *(name for name in people if name != desk.reviewer), None]
+    who = left.selectbox("By", names, format_func=lambda name: _called(desk, name), key="decisions_by")
+    states = middle.multiselect("Cases that are", list(STATES), format_func=STATES.get, key="decisions_states")
+    days = right.date_input("Between these days (UTC)", (), key="decisions_days")
+    since, until = _span(days)
+    return decisions(reviews, reviewer=who, states=states, since=since, until=until)
+
+
+def _called(desk: Desk, name: str | None) -> str:
+    if name is None:
+        return "Anybody"
+    return f"{shorten(name, 40)} (you)" if name == desk.reviewer else shorten(name, 40)
+
+
+def _span(days: tuple) -> tuple[int | None, int | None]:
+    """The first and the last day as microseconds, the last day included."""
+    if len(days) != 2:
+        return None, None
+    start, end = (datetime(day.year, day.month, day.day, tzinfo=UTC) for day in days)
+    return int(start.timestamp()) * 1_000_000, int((end + timedelta(days=1)).timestamp()) * 1_000_000
+
+
+def _open_to(desk: Desk, reviews: dict[str, CaseReview], found: list[Decision]) -> tuple[list[Decision], int]:
+    """What may be shown to this reviewer, and how many decisions are kept back so that a blind read stays possible."""
+    mine = desk.reviewer
+    closed = [one for one in found if one.reviewer != mine and mine not in reviews[one.case_id].unblinded]
+    if st.session_state.get("decisions_all"):
+        for one in closed:
+            seen_cases.mark(desk.dataset.digest, one.case_id)
+        return found, 0
+    return [one for one in found if one not in closed], len(closed)
+
+
+def _history(desk: Desk, review: CaseReview) -> None:
+    """Every step on a case, and what this reviewer can do about it."""
+    widgets.heading(f"Case {markdown(shorten(review.case_id, 60))}")
+    known = review if desk.reviewer in review.unblinded else review.seen_by(desk.reviewer)
+    frame = trail_table(desk.dataset, {review.case_id: known})
+    frame["event"] = frame["event"].replace(_STEPS)
+    st.dataframe(frame[list(_HISTORY)].rename(columns=_HISTORY), hide_index=True, key="decision_history")
+    with st.container(horizontal=True):
+        if _can_undo(desk, review):
+            st.button("Undo my last step", icon=":material/undo:", on_click=_undo, args=(desk, review),
+                      key="decision_undo")  # fmt: skip
+        st.button("Open the case", icon=":material/open_in_full:", on_click=_open, args=(desk, review.case_id),
+                  key="decision_open")  # fmt: skip
+
+
+def _can_undo(desk: Desk, review: CaseReview) -> bool:
+    if not any(event.reviewer == desk.reviewer for event in review.events):
+        return False
+    try:
+        desk.follows(desk.draft(review.case_id, "undo"))
+    except PluralityError:
+        return False
+    return True
+
+
+def _undo(desk: Desk, review: CaseReview) -> None:
+    try:
+        desk.send(desk.draft(review.case_id, "undo"), seen=review.version, token=new_token())
+    except PluralityError as error:
+        st.session_state["review_error"] = str(error)
+
+
+def _open(desk: Desk, case_id: str) -> None:
+    try:
+        st.session_state["review_session"] = desk.start("Looked at again", [Queued(case_id)]).id
+        st.session_state["review_case"] = case_id
+    except PluralityError as error:
+        st.session_state["review_error"] = str(error)
