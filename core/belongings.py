@@ -1,4 +1,4 @@
-"""What belongs to a dataset beside its annotations: predictions, named selections, machines, and what was chosen.
+"""What belongs to a dataset beside its annotations: predictions, selections, machines, links to cases, what was chosen.
 
 It lies on disk under the address of the dataset: of kept data and samples for good, of others while the server runs.
 So it is there in every tab, after a reload, and for whoever is sent the address.

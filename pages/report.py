@@ -34,6 +34,7 @@ def _request(reading, model, reliability: float, sweep: tuple[float, ...], thres
         selected="" if chosen.everything else chosen.words(whole.dataset),
         threshold=threshold,
         classifiers=predictions.classifiers(view),
+        reviews=access.reviews_of(whole.dataset.digest),
         n_draws=plausibility_models.N_DRAWS,
         seed=plausibility_models.SEED,
         record=access.head_of_reviews(whole.dataset.digest),

@@ -80,7 +80,7 @@ def forest(
         title,
         90 + (46 if len(ticks) <= 6 else 36 if len(ticks) <= 12 else 26) * len(ticks),
         data,
-        xaxis={"range": [max(-1.0, lowest) - 0.02, 1.02], "nticks": 6, "title": "0 = chance or never; 1 = always"},
+        xaxis={"range": [max(-1.0, lowest) - 0.02, 1.02], "nticks": 6, "title": "1 = full agreement"},
         yaxis=rows(ticks, theme),
     )
 

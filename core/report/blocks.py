@@ -17,8 +17,9 @@ class Words:
     ----------
     text : str
         Shown letter for letter.
-    kind : {"text", "lead", "note", "code"}
-        The most important sentence, a remark in small type, or text to copy.
+    kind : {"text", "lead", "note", "code", "todo"}
+        The most important sentence, a remark in small type, text to copy (folded), or what to do, which stands in the
+        summary alone.
     """
 
     text: str

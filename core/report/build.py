@@ -1,7 +1,9 @@
 """A report of a dataset: its sections worked out and put into one HTML file."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pandas as pd
 
 from ..annotations.dataset import Dataset
 from ..annotations.named_selection import Selection
@@ -11,15 +13,17 @@ from ..evaluation.predictions import Predictions
 from ..ingest.build_dataset import ImportReport
 from ..plausibility.protocol import PlausibilityModel
 from ..review.chain import Head
+from ..review.states import CaseReview
 from ..text import plural
-from . import data_sections, gold_section, truth_sections
-from .blocks import Section
+from . import data_sections, gold_section, review_section, truth_sections
+from .blocks import Block, Grid, Section, Words
 from .page import to_html
 
 _SECTIONS: dict[str, tuple[str, Callable]] = {
     "agreement": ("Do the raters agree?", data_sections.agreement),
     "raters": ("Who is right?", data_sections.raters),
     "gold": ("What does gold say?", gold_section.gold),
+    "reviews": ("What did reviews decide?", review_section.reviews),
     "certainty": ("Which cases are uncertain?", truth_sections.certainty),
     "classifiers": ("Does the choice of a classifier survive?", truth_sections.classifiers),
     "methods": ("Methods", truth_sections.methods),
@@ -54,6 +58,8 @@ class ReportRequest:
         Of the section on classifiers.
     classifiers : tuple of Predictions
         Matched to what the model takes: see `core.methods.as_taken`.
+    reviews : mapping of str to CaseReview
+        Of the cases that have been reviewed (`core.review.store.ReviewStore.cases`).
     n_draws, seed : int
     record : Head or None
         Where the record of the reviews of the whole dataset ends.
@@ -69,6 +75,7 @@ class ReportRequest:
     selected: str = ""
     threshold: float | None = None
     classifiers: tuple[Predictions, ...] = ()
+    reviews: Mapping[str, CaseReview] = field(default_factory=dict)
     n_draws: int = 1000
     seed: int = 0
     record: Head | None = None
@@ -81,7 +88,7 @@ def build_report(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> bytes:
-    """One self-contained HTML file; a section that the data do not allow says why.
+    """One self-contained HTML file, a summary first; a section that has nothing to say is not there.
 
     Parameters
     ----------
@@ -101,6 +108,7 @@ def build_report(
         asked = f"There is no section {unknown[0]!r}." if unknown else "No section is asked for."
         raise InputError(asked, f"The sections are {', '.join(SECTIONS)}.")
     token, built = token or CancelToken(), []
+    todo: list[Words] = []
     for place, key in enumerate(sections):
         token.check()
         title, build = _SECTIONS[key]
@@ -110,8 +118,39 @@ def build_report(
                 progress((place + share) / len(sections))
 
         part(0.0)
-        built.append(Section(key, title, tuple(build(request, sections, token, part))))
+        blocks = build(request, sections, token, part)
+        todo += [block for block in blocks if _is_todo(block)]
+        if kept := tuple(block for block in blocks if not _is_todo(block)):
+            built.append(Section(key, title, kept))
+    if not built:
+        built.append(Section("nothing", "Nothing to report", (Words("The data hold nothing for these sections."),)))
+    elif len(sections) > 1:
+        built.insert(0, _summary(request, built, todo))
     dataset = request.dataset
     size = f"{plural(dataset.n_cases, 'case')}, {plural(dataset.n_raters, 'rater')}"
     footer = f"Made with Plurality from {size}. Nothing in this file is loaded from elsewhere."
     return to_html(f"{dataset.name}: ground truth and its uncertainty", built, footer)
+
+
+def _is_todo(block: Block) -> bool:
+    return isinstance(block, Words) and block.kind == "todo"
+
+
+def _summary(request: ReportRequest, built: Sequence[Section], todo: Sequence[Words]) -> Section:
+    """What was asked, what each section answers first, and what to do; one page of print."""
+    dataset = request.dataset
+    size = (
+        f"{plural(dataset.n_cases, 'case')}, {plural(dataset.n_raters, 'rater')}, "
+        f"{plural(dataset.n_annotations, 'annotation')}"
+    )
+    asked = f"Of {size}: {request.selected or 'all annotations'}, at reliability γ = {request.reliability:g}."
+    answers = [
+        (section.title, block.text)
+        for section in built
+        for block in [one for one in section.blocks if isinstance(one, Words) and one.kind == "lead"][:1]
+    ]
+    blocks: list[Block] = [Words(asked)]
+    if answers:
+        blocks.append(Grid(pd.DataFrame(answers, columns=["question", "answer"]), "What the data say."))
+    blocks += [Words("What to do", "lead"), *todo] if todo else []
+    return Section("summary", "Summary", tuple(blocks))

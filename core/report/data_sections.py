@@ -22,6 +22,7 @@ from ..text import plotly, plural, shorten
 from ..version import __version__
 from .blocks import Figure, Grid, Words
 
+_FIRST = 6  # names that a sentence lists
 _OPTIONS = ("alpha", "ties", "epsilon")
 
 
@@ -121,6 +122,7 @@ def raters(request, sections, token, progress) -> list:
         caption = "Raters; the annotations do not rank them."
     return [
         Words(found.words(), "lead"),
+        *_look_at([found.raters[rater] for rater in found.flagged()]),
         *words,
         Words(f"{changes.words} ({title})."),
         *(Words(note) for note in table.notes),
@@ -130,6 +132,14 @@ def raters(request, sections, token, progress) -> list:
         ),
         Grid(frame, caption, 40),
     ]
+
+
+def _look_at(flagged: list[str]) -> list[Words]:
+    """Whom to look at, if anybody is flagged."""
+    if not flagged:
+        return []
+    named = ", ".join(shorten(name, 30) for name in flagged[:_FIRST])
+    return [Words(f"Look at {plural(len(flagged), 'flagged rater')}: {named}{' …' * (len(flagged) > _FIRST)}", "todo")]
 
 
 def provenance(request, sections, token, progress) -> list:
@@ -161,6 +171,7 @@ def provenance(request, sections, token, progress) -> list:
         if request.report.dropped:
             left_out = pd.DataFrame(request.report.dropped, columns=["line", "reason"])
             blocks.append(Grid(left_out, "Rows left out, with their reasons."))
+            blocks.append(Words(f"Look at {plural(len(left_out), 'row')} of the file that were left out.", "todo"))
     settings = {
         "digest": dataset.digest,
         "model": request.model.name,

@@ -28,7 +28,7 @@ def gold(request, sections, token, progress) -> list:
     view = request.dataset.as_classes(request.threshold)[0]
     n = len(gold_cases(view))
     if not n:
-        return [Words("There is no gold with these data, so nothing here is compared with a known truth.")]
+        return []
     blocks = [_raters(view)] if view.raters_identified else []
     if not can_use(DAWID_SKENE, view).possible or view.n_annotations > MOST_ANNOTATIONS or view.n_classes < 2:
         return [Words(f"Gold is known for {plural(n, 'case')}.", "lead"), *blocks]

@@ -23,6 +23,13 @@ from ..text import without_controls
 from .blocks import Block, Figure, Grid, Section, Words
 
 _SHORT = 24
+_HEADS = {
+    "ci_low": "95 % from",
+    "ci_high": "to",
+    "se": "standard error",
+    "n_cases": "cases",
+    "note": "remark",
+}
 _HEIGHT = 320
 
 
@@ -34,7 +41,7 @@ class _Cell:
     mark: str = ""
 
 
-def to_html(title: str, sections: list[Section], footer: str) -> bytes:
+def to_html(title: str, sections: list[Section], footer: str, kind: str = "report") -> bytes:
     """The whole file.
 
     Parameters
@@ -42,6 +49,8 @@ def to_html(title: str, sections: list[Section], footer: str) -> bytes:
     title, footer : str
         Plain text.
     sections : list of Section
+    kind : {"report", "card"}
+        A report, whose summary is printed on a page of its own, or a card for one rater.
     """
     figures: list[dict] = []
     shown = [
@@ -52,6 +61,7 @@ def to_html(title: str, sections: list[Section], footer: str) -> bytes:
     page = _environment().get_template("page.html")
     text = page.render(
         title=title,
+        kind=kind,
         sections=shown,
         footer=footer,
         figures=figures,
@@ -117,7 +127,10 @@ def _grid(grid: Grid) -> dict:
     if len(grid.table) > grid.most:
         caption += f" The first {grid.most} of {len(grid.table):,}."
     marks = ["n" if pd.api.types.is_numeric_dtype(table.iloc[:, place]) else "" for place in range(table.shape[1])]
-    head = [_Cell(str(name), mark) for name, mark in zip(table.columns, marks, strict=True)]
+    head = [
+        _Cell(_HEADS.get(str(name).removeprefix("right "), str(name)), mark)
+        for name, mark in zip(table.columns, marks, strict=True)
+    ]
     rows = [
         [_cell(value, mark) for value, mark in zip(row, marks, strict=True)]
         for row in table.itertuples(index=False, name=None)

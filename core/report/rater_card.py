@@ -8,17 +8,19 @@ from ..text import number, plural, with_interval
 from .blocks import Block, Figure, Grid, Section, Words
 from .page import to_html
 
+_LISTED = 8  # cases and classes, as many as fit on the one page
+
 
 def rater_report(card: ReportCard, dataset_name: str) -> bytes:
     """The file."""
     sections = [
         Section("summary", "In short", tuple(_summary(card))),
+        Section("time", "Over time", tuple(_over_time(card))),
         Section("answers", "Annotations by class", tuple(_answers(card))),
         Section("differences", "Cases to look at again", tuple(_differences(card))),
-        Section("time", "Over time", tuple(_over_time(card))),
     ]
     footer = f"Made with Plurality from {dataset_name}. Other raters are pooled and not named."
-    return to_html(f"Rater {card.rater}", sections, footer)
+    return to_html(f"Rater {card.rater}", sections, footer, "card")
 
 
 def _summary(card: ReportCard) -> list[Block]:
@@ -49,8 +51,10 @@ def _answers(card: ReportCard) -> list[Block]:
         }
         for code, name in enumerate(card.classes)
     ]
+    if len(rows) > _LISTED:
+        rows.sort(key=lambda row: -row["expected annotations"])
     caption = "Where the other raters find a class: how often this rater does, and how often the pool does."
-    return [Grid(pd.DataFrame(rows), caption)]
+    return [Grid(pd.DataFrame(rows), caption, _LISTED)]
 
 
 def _differences(card: ReportCard) -> list[Block]:
@@ -66,7 +70,9 @@ def _differences(card: ReportCard) -> list[Block]:
         }
         for one in card.differences
     ]
-    return [Grid(pd.DataFrame(rows), f"{plural(card.n_differences, 'annotation')} in all, most certain first.", 40)]
+    return [
+        Grid(pd.DataFrame(rows), f"{plural(card.n_differences, 'annotation')} in all, most certain first.", _LISTED)
+    ]
 
 
 def _over_time(card: ReportCard) -> list[Block]:

@@ -12,12 +12,12 @@ from ..figures import classifiers as classifier_figures
 from ..figures import reliability as figures
 from ..methods import as_taken, method_named
 from ..models.dawid_skene import METHOD as DAWID_SKENE
-from ..text import number, plural
+from ..text import number, plural, shorten
 from .blocks import Figure, Grid, Words
 from .methods import methods_text
 
 LEVEL = 0.9
-_LISTED = 25
+_LISTED, _FIRST = 25, 6
 
 
 def certainty(request, sections, token, progress) -> list:
@@ -54,11 +54,23 @@ def certainty(request, sections, token, progress) -> list:
         frame.insert(3, "risk", [RISK_LEVELS[sweep.risk[0].level[case]] for case in listed])
     return [
         Words(lead, "lead"),
+        *_ask_about([result.cases[case] for case in listed], below),
         Figure(
             lambda theme: figures.sorted_certainty(sweep, theme, "Certainty of every case, sorted"),
             "Sorted certainty of all cases",
         ),
         Grid(frame, "The least certain cases.", _LISTED),
+    ]
+
+
+def _ask_about(cases: list[str], below: int) -> list[Words]:
+    """Whom to ask about, where some cases are not certain."""
+    if not below:
+        return []
+    first = ", ".join(shorten(case, 30) for case in cases[: min(below, _FIRST)])
+    more = ", the least certain first" if below > 1 else ""
+    return [
+        Words(f"Ask for another opinion on {plural(below, 'case')}{more}: {first}{' …' * (below > _FIRST)}", "todo")
     ]
 
 
@@ -74,7 +86,7 @@ def classifiers(request, sections, token, progress) -> list:
         See `core.chunks.map_chunks`.
     """
     if not request.classifiers:
-        return [Words("There are no predictions of classifiers with these data.")]
+        return []
     view = as_taken(method_named("plausibility", request.model.name), request.dataset, request.threshold)[0]
     sweep = _sweep(request, view, request.reliabilities, request.classifiers, token, progress)
     metric = first_metric(3, view.n_classes)

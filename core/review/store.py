@@ -315,6 +315,11 @@ def n_reviews(dataset: str) -> int:
     return open_store().count(dataset) if there_is_a_store() else 0
 
 
+def reviews_of(dataset: str) -> dict[str, CaseReview]:
+    """The reviews of all cases of a dataset that have one; makes no database where there is none."""
+    return open_store().cases(dataset) if there_is_a_store() else {}
+
+
 def forget_reviews(dataset: str) -> int:
     """Erase the reviews of a dataset; how many events there were. Makes no database where there is none."""
     return open_store().forget(dataset) if there_is_a_store() else 0

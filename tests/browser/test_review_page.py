@@ -74,7 +74,7 @@ def test_a_whole_session_by_keyboard_alone(open_page, opened):
     classes = [f"class {letter}" for letter in "abcdefghijkl"]
     rows = [f"k{case},{rater},{rank},{classes[(case + rank) % 12]}"
             for case in range(3) for rater in ("Rhea", "Rolf") for rank in (1, 2)]  # fmt: skip
-    rows += [f"k{case},Runa,1,{classes[(3 * case + step) % 12]}" for case in range(3) for step in range(4)]
+    rows += [f"k{case},Runa,1,{classes[(3 * case + step) % 12]}" for case in range(3) for step in range(5)]
     dataset, url, store = opened("by keyboard", rows, "case,rater,rank,class")
     page = open_page(url)
     settled(page)

@@ -14,6 +14,7 @@ from core.review import store as reviews
 from core.review.chain import Head
 from core.review.events import Draft, Event
 from core.review.sessions import Queued, Session, SessionLine
+from core.review.states import CaseReview
 from core.review.store import ReviewStore
 from pages.shared.cache import sign_in
 
@@ -114,6 +115,12 @@ def head_of_reviews(dataset: str) -> Head | None:
     """See `core.review.store.head_of_reviews`."""
     ask(dataset)
     return reviews.head_of_reviews(dataset)
+
+
+def reviews_of(dataset: str) -> dict[str, CaseReview]:
+    """See `core.review.store.reviews_of`."""
+    ask(dataset)
+    return reviews.reviews_of(dataset)
 
 
 def forget_reviews(dataset: str) -> int:

@@ -8,6 +8,7 @@ from core.errors import PluralityError
 from core.ingest.images import CaseImage, pictures_of
 from core.settings import current_settings
 from core.text import html_lines, markdown, shorten
+from pages.shared.cache import access
 from pages.shared.cache import images as cached_images
 from pages.shared.kit import state
 
@@ -26,7 +27,7 @@ _TEXT = '<div class="case-text" role="region" aria-label="Text of the case" tabi
 
 def link(case_id: str) -> bool:
     """A button to the case where it is kept; gives whether somebody has said where that is."""
-    template = link_of(st.session_state["data"])
+    template = link_of(access.place(st.session_state["data"]))
     if template:
         st.link_button("Open the case", case_link(template, case_id), icon=":material/open_in_new:")
     return bool(template)
@@ -35,7 +36,7 @@ def link(case_id: str) -> bool:
 def link_setting() -> None:
     """Where the cases are kept, to be typed once for a dataset."""
     key = f"case_link-{st.session_state['data']}"
-    st.session_state.setdefault(key, link_of(st.session_state["data"]))
+    st.session_state.setdefault(key, link_of(access.place(st.session_state["data"])))
     with st.popover("Link to your viewer", icon=":material/link:", type="tertiary"):
         st.text_input(
             "Address of a case, with {case} for its name", key=key, placeholder="https://viewer.example/case/{case}",
@@ -48,7 +49,7 @@ def link_setting() -> None:
 def _set_link(key: str) -> None:
     st.session_state.pop(_LINK_ERROR, None)
     try:
-        set_link(st.session_state["data"], st.session_state[key].strip())
+        set_link(access.place(st.session_state["data"]), st.session_state[key].strip())
     except PluralityError as error:
         st.session_state[_LINK_ERROR] = str(error)
 

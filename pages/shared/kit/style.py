@@ -16,6 +16,7 @@ _STYLE = """
 [data-testid="stSidebarHeader"] { height: 2.6rem; margin-bottom: 0; }
 [data-testid="stSidebarUserContent"] { padding-top: 0; }
 [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] { gap: .35rem; }
+[data-testid="stMetricLabel"] * { white-space: normal; overflow: visible; }
 h1 { font-size: 1.7rem !important; line-height: 1.25 !important; padding: 0.2rem 0 0.4rem !important; }
 h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; padding-top: 0.2rem !important; }
 [data-testid="stCaptionContainer"] { color: inherit; opacity: .78; }
@@ -45,7 +46,8 @@ h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; paddin
 [data-testid="stSidebarNavLink"] { min-height: 1.75rem; padding-top: .1rem; padding-bottom: .1rem; }
 [data-testid="stSidebarNav"] [data-testid="stNavSectionHeader"] { padding-top: .25rem; padding-bottom: 0; }
 @media (min-width: 641px) and (max-width: 1400px) {
-  [data-testid="stSidebar"][aria-expanded="true"] { width: 14.5rem !important; min-width: 14.5rem !important; }
+  [data-testid="stSidebar"]:not([aria-expanded="false"]) { width: 14.5rem !important; min-width: 14.5rem !important; }
+  [data-testid="stSidebarContent"] { width: 14.5rem !important; }
   .stMainBlockContainer { padding-left: 1.8rem; padding-right: 1.8rem; }
 }
 @media (max-width: 640px) {

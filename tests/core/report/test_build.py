@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import html
 import json
 import re
 from dataclasses import replace
@@ -30,7 +31,7 @@ from core.models.majority import MajorityVote
 from core.raters.monitoring import monitor
 from core.raters.report_card import report_card
 from core.raters.to_act_on import raters_to_act_on
-from core.report import data_sections
+from core.report import data_sections, review_section
 from core.report.blocks import Grid, Section, Words
 from core.report.build import SECTIONS, ReportRequest, build_report
 from core.report.data_sections import provenance
@@ -39,6 +40,10 @@ from core.report.page import to_html
 from core.report.rater_card import rater_report
 from core.report.truth_sections import certainty, classifiers
 from core.review.chain import Head
+from core.review.events import Draft
+from core.review.opinions import Opinion
+from core.review.rules import admit
+from core.review.states import CaseReview, review_of
 
 NASTY = b"case,rater,class\n" + b"".join(
     b"</script><script>alert(1)</script>%d,<img src=x onerror=alert(1)>%d,![](http://x/y.png)%d\n"
@@ -97,7 +102,10 @@ def test_every_sample_has_a_report_that_loads_nothing(sample):
     page = parsed(report)
     assert page.loaded == []
     assert len(report) <= 8_000_000
-    assert [attrs["id"] for tag, attrs in page.tags if tag == "section"] == list(SECTIONS)
+    there = [key for key in SECTIONS if key != "reviews"]
+    there.remove("gold") if dataset.gold is None else None
+    there.remove("classifiers") if not found else None
+    assert [attrs["id"] for tag, attrs in page.tags if tag == "section"] == ["summary", *there]
     text = " ".join(page.text)
     assert "NaN" not in text and "None" not in text
     for figure in re.findall(rb'<script type="application/json" id="figure-\d+">(.*?)</script>', report):
@@ -189,7 +197,39 @@ def test_scores_are_reported_by_their_threshold():
 def test_what_the_data_do_not_allow_is_said():
     text = " ".join(parsed(build_report(request_of(read(b"case,rater,class\n1,a,x\n2,b,y\n3,a,x\n").dataset))).text)
     assert text.count("ossible: every case has only one annotation") == 2
-    assert "no predictions of classifiers" in text
+    assert "Does the choice of a classifier survive?" not in text  # nothing to say: not there
+    assert "What to do" in text and "Ask for another opinion on 3 cases" in text
+
+
+def test_the_summary_answers_each_question_with_the_first_sentence_of_its_section():
+    dataset = load_sample("anaesthesia")
+    parts = {"agreement": data_sections.agreement, "raters": data_sections.raters, "certainty": certainty}
+    report = build_report(request_of(dataset), list(parts))
+    text = report[: report.index(b'<section id="agreement"')].decode()
+    leads = [build(request_of(dataset), list(parts), CancelToken(), None)[0].text for build in parts.values()]
+    assert all(lead in html.unescape(text) for lead in leads)
+    assert 'id="summary"' in text and 'id="summary"' not in build_report(request_of(dataset), ["agreement"]).decode()
+
+
+def test_decisions_of_reviews_have_a_section_with_what_waits():
+    dataset = read(b"case,rater,class\n1,a,x\n1,b,x\n2,a,y\n2,b,y\n").dataset
+    x, y = Opinion.of_class("x"), Opinion.of_class("y")
+    reviews = {}
+    for case, said in (("1", x), ("2", x)):
+        review = CaseReview(case)
+        for step in ({"kind": "opinion", "opinion": said}, {"kind": "reveal", "panel": x if case == "1" else y},
+                     {"kind": "keep"}):  # fmt: skip
+            event = admit(review, Draft(dataset=dataset.digest, case_id=case, reviewer="Ada", **step), 0)
+            review = review_of(case, [*review.events, event])
+        reviews[case] = review
+    request = request_of(dataset, reviews=reviews)
+    lead, todo, _, listed = review_section.reviews(request, ["reviews"], None, None)
+    assert lead.text == "2 of 2 cases reviewed, 1 settled, 1 in arbitration."
+    assert (todo.kind, todo.text) == ("todo", "Decide 1 case in arbitration.")
+    assert listed.table[["case", "decision", "state"]].values.tolist() == [
+        ["1", "x", "closed"], ["2", "x", "in arbitration"]
+    ]  # fmt: skip
+    assert review_section.reviews(request_of(dataset), ["reviews"], None, None) == []
 
 
 def test_the_settings_give_the_same_numbers_on_the_command_line():

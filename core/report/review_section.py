@@ -1,0 +1,48 @@
+"""The section on reviews: how many cases were decided, how blind reads compare, and the decisions themselves."""
+
+import pandas as pd
+
+from ..agreement.intervals import Coefficient
+from ..review.decisions import decision_table, decisions
+from ..review.summary import summarise_reviews
+from ..text import plural, with_interval
+from .blocks import Grid, Words
+
+_LISTED = 60
+
+
+def reviews(request, sections, token, progress) -> list:
+    """Cases by state, blind reads against the panel and each other, minds changed, and every decision that stands.
+
+    Parameters
+    ----------
+    request, sections, token, progress
+        As of every section, see `core.report.build`.
+    """
+    here = {case: request.reviews[case] for case in request.dataset.cases if case in request.reviews}
+    if not here:
+        return []
+    found, listed = summarise_reviews(request.dataset, here), decisions(here)
+    settled, waits = found.states["closed"] + found.states["adjudicated"], found.states["arbitration"]
+    lead = f"{found.n_reviewed:,} of {plural(found.n_cases, 'case')} reviewed, {settled:,} settled"
+    rows = [
+        ("blind reads agree with a decided panel", _said(found.with_panel), found.with_panel.n_annotations),
+        ("blind reads agree with each other", _said(found.with_each_other), found.with_each_other.n_annotations),
+        ("minds changed by the reveal", _said(found.minds.share), found.minds.n),
+    ]
+    blocks: list = [Words(f"{lead}{f', {waits:,} in arbitration' if waits else ''}.", "lead")]
+    if waits:
+        blocks.append(Words(f"Decide {plural(waits, 'case')} in arbitration.", "todo"))
+    blocks.append(
+        Grid(pd.DataFrame(rows, columns=["share", "value", "of"]), "Shares with intervals of 95 % over cases.")
+    )
+    if listed:
+        table = decision_table(request.dataset, listed).drop(columns="data")
+        blocks.append(Grid(table, "Decisions that stand, the latest first.", _LISTED))
+    return blocks
+
+
+def _said(share: Coefficient) -> str:
+    return (
+        f"undefined: {share.note}" if share.value is None else with_interval(share.value, share.ci_low, share.ci_high)
+    )
