@@ -1,5 +1,6 @@
 """One rater's report as an HTML file to hand to them; the others stay without names."""
 
+import numpy as np
 import pandas as pd
 
 from ..figures.raters import rater_over_time
@@ -52,7 +53,7 @@ def _answers(card: ReportCard) -> list[Block]:
         for code, name in enumerate(card.classes)
     ]
     if len(rows) > _LISTED:
-        rows.sort(key=lambda row: -row["expected annotations"])
+        rows = [rows[code] for code in np.argsort(-np.asarray(card.own.n), kind="stable")]
     caption = "Where the other raters find a class: how often this rater does, and how often the pool does."
     return [Grid(pd.DataFrame(rows), caption, _LISTED)]
 

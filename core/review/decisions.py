@@ -9,7 +9,7 @@ from ..annotations.dataset import Dataset
 from ..text import utc
 from .events import Event
 from .opinions import REASONS, Opinion
-from .states import STATES, CaseReview, effective
+from .states import STATES, CaseReview, State, effective
 
 _GIVEN = ("opinion", "change", "adjudication")
 
@@ -40,7 +40,7 @@ class Decision:
     opinion: Opinion
     ended: bool
     visible: str
-    state: str
+    state: State
     at: int
     reason: str
     note: str
