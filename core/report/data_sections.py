@@ -167,11 +167,7 @@ def provenance(request, sections, token, progress) -> list:
     blocks: list = []
     if request.report is not None:
         rows.append(("rows of the file used", f"{request.report.n_kept:,} of {request.report.n_rows:,}"))
-        blocks += [Words(warning, "note") for warning in request.report.warnings]
-        if request.report.dropped:
-            left_out = pd.DataFrame(request.report.dropped, columns=["line", "reason"])
-            blocks.append(Grid(left_out, "Rows left out, with their reasons."))
-            blocks.append(Words(f"Look at {plural(len(left_out), 'row')} of the file that were left out.", "todo"))
+        blocks += _left_out(request.report)
     settings = {
         "digest": dataset.digest,
         "model": request.model.name,
@@ -193,6 +189,16 @@ def provenance(request, sections, token, progress) -> list:
         Words("On the command line (with the file in the place of its name):", "note"),
         Words("\n".join(_commands(request)), "code"),
     ]
+
+
+def _left_out(report) -> list:
+    """What the file warns of, and its rows that are not used."""
+    blocks: list = [Words(warning, "note") for warning in report.warnings]
+    if report.dropped:
+        left_out = pd.DataFrame(report.dropped, columns=["line", "reason"])
+        blocks.append(Grid(left_out, "Rows left out, with their reasons."))
+        blocks.append(Words(f"Look at {plural(len(left_out), 'row')} of the file that were left out.", "todo"))
+    return blocks
 
 
 def _commands(request) -> list[str]:
