@@ -117,9 +117,8 @@ def raters(request, sections, token, progress) -> list:
         }
     )
     changes = vote_changes(fit, vote, np.diff(view.case_ptr) > 0)
-    caption = "Raters, most expected wrong annotations first."
-    if judged.why_no_order or judged.why:
-        caption = "Raters; the annotations do not rank them."
+    unranked = judged.why_no_order or judged.why
+    caption = "Raters; the annotations do not rank them." if unranked else "Raters, most expected wrong annotations first."
     return [
         Words(found.words(), "lead"),
         *_look_at([found.raters[rater] for rater in found.flagged()]),
