@@ -117,8 +117,6 @@ def raters(request, sections, token, progress) -> list:
         }
     )
     changes = vote_changes(fit, vote, np.diff(view.case_ptr) > 0)
-    unranked = judged.why_no_order or judged.why
-    caption = "Raters; the annotations do not rank them." if unranked else "Raters, most expected wrong annotations first."
     return [
         Words(found.words(), "lead"),
         *_look_at([found.raters[rater] for rater in found.flagged()]),
@@ -129,8 +127,15 @@ def raters(request, sections, token, progress) -> list:
             lambda theme: model_figures.prevalence_bars([vote, fit], theme, moved),
             "Prevalence by majority vote and by model",
         ),
-        Grid(frame, caption, 40),
+        Grid(frame, _caption(judged), 40),
     ]
+
+
+def _caption(judged) -> str:
+    """What the order of raters says."""
+    if judged.why_no_order or judged.why:
+        return "Raters; the annotations do not rank them."
+    return "Raters, most expected wrong annotations first."
 
 
 def _look_at(flagged: list[str]) -> list[Words]:
