@@ -26,6 +26,7 @@ _SECTIONS: dict[str, tuple[str, Callable]] = {
     "reviews": ("What did reviews decide?", review_section.reviews),
     "certainty": ("Which cases are uncertain?", truth_sections.certainty),
     "classifiers": ("Does the choice of a classifier survive?", truth_sections.classifiers),
+    "sets": ("How long must a classifier's list be?", truth_sections.sets),
     "methods": ("Methods", truth_sections.methods),
     "data": ("The data, and how to get these numbers again", data_sections.provenance),
 }

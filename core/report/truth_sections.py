@@ -5,9 +5,11 @@ import pandas as pd
 
 from ..annotations.dataset import RISK_LEVELS
 from ..certainty.explain import why
+from ..errors import NotApplicableError
 from ..evaluation.choice import verdict
 from ..evaluation.metrics import first_metric
-from ..evaluation.sweep_table import SweepTable, reliability_sweep
+from ..evaluation.prediction_sets import possible_promise, prediction_sets
+from ..evaluation.sweep_table import SweepTable, kept_plausibilities, reliability_sweep
 from ..figures import classifiers as classifier_figures
 from ..figures import reliability as figures
 from ..methods import as_taken, method_named
@@ -120,6 +122,53 @@ def classifiers(request, sections, token, progress) -> list:
     ]
 
 
+def sets(request, sections, token, progress) -> list:
+    """What prediction sets promise at the report's reliability, how long they are and what they hold.
+
+    Parameters
+    ----------
+    request : ReportRequest
+    sections : sequence of str
+        Keys of the sections that were chosen; not used here.
+    token, progress
+        See `core.chunks.map_chunks`.
+    """
+    usable = [one for one in request.classifiers if one.score is not None]
+    if not usable:
+        return [Words("There are no scores of classifiers with these data.")]
+    view = as_taken(method_named("plausibility", request.model.name), request.dataset, request.threshold)[0]
+    how = {"n_draws": request.n_draws, "seed": request.seed, "token": token, "progress": progress}
+    kept = kept_plausibilities(request.model, view, request.reliability, **how)
+    found, rows = [], []
+    for one in usable:
+        try:
+            first = prediction_sets(one, view, kept, model=request.model, seed=request.seed)
+            alpha = round(1 - possible_promise(first.listed), 6)
+            found.append(prediction_sets(one, view, kept, alpha=alpha, model=request.model, seed=request.seed))
+        except NotApplicableError as error:
+            return [Words(str(error))]
+        last = found[-1]
+        held = last.aggregated
+        rows.append(
+            {
+                "classifier": one.name,
+                "promise": 1 - alpha,
+                "threshold": last.threshold if np.isfinite(last.threshold) else "all classes",
+                "mean size": last.mean_size,
+                "truth held": held.value,
+                "from": held.low,
+                "to": held.high,
+                "majority vote held": None if last.voted is None else last.voted.value,
+                "test cases": last.n_test,
+            }
+        )
+    note = f"Prediction sets at γ = {request.reliability:g}, calibrated on half of the cases and tested on the others."
+    return [
+        *(Words(f"{one.classifier}: {one.promise(request.reliability)}") for one in found),
+        Grid(pd.DataFrame(rows), note, 100),
+    ]
+
+
 def methods(request, sections, token, progress) -> list:
     """What was done, for a paper.
 
@@ -136,12 +185,14 @@ def methods(request, sections, token, progress) -> list:
         parts.append("agreement")
     if "raters" in sections:
         parts += [DAWID_SKENE.name, "monitoring"]
-    if {"certainty", "classifiers"} & set(sections):
+    if {"certainty", "classifiers", "sets"} & set(sections):
         parts.append(request.model.name)
     if "certainty" in sections:
         parts.append("certainty")
     if "classifiers" in sections and request.classifiers:
         parts.append("classifiers")
+    if "sets" in sections and request.classifiers:
+        parts.append("sets")
     return [Words(methods_text(parts) if parts else "No section with numbers was chosen.")]
 
 

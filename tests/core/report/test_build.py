@@ -21,8 +21,9 @@ from core.annotations.named_selection import Selection
 from core.chunks import CancelToken
 from core.errors import Cancelled, InputError
 from core.evaluation.choice import verdict
+from core.evaluation.prediction_sets import prediction_sets
 from core.evaluation.predictions import read_predictions
-from core.evaluation.sweep_table import reliability_sweep
+from core.evaluation.sweep_table import kept_plausibilities, reliability_sweep
 from core.figures.theme import LIGHT
 from core.ingest.formats.tables import open_table
 from core.ingest.samples import SAMPLES, sample_predictions
@@ -38,7 +39,7 @@ from core.report.data_sections import provenance
 from core.report.methods import SENTENCES, methods_text
 from core.report.page import to_html
 from core.report.rater_card import rater_report
-from core.report.truth_sections import certainty, classifiers
+from core.report.truth_sections import certainty, classifiers, sets
 from core.review.chain import Head
 from core.review.events import Draft
 from core.review.opinions import Opinion
@@ -357,3 +358,19 @@ def test_the_methods_number_their_sources_and_name_each_once():
     assert cited == set(range(1, len(cited) + 1))
     for number in cited:
         assert len(re.findall(rf"\[{number}\] [A-Z]", text)) == 1
+
+
+def test_prediction_sets_stand_with_their_promise_under_the_trust_of_the_report():
+    """The numbers are those of the sets at the largest promise that the lists can keep."""
+    dataset = load_sample("skin")
+    (first, *_) = read_predictions(open_table(sample_predictions("skin")), dataset, "skin")
+    request = request_of(dataset, "skin", classifiers=(first,))
+    words, grid = sets(request, ["sets"], None, None)
+    kept = kept_plausibilities(request.model, dataset, request.reliability, n_draws=100, seed=request.seed)
+    (row,) = grid.table.to_dict("records")
+    alpha = 1 - row["promise"]
+    found = prediction_sets(first, dataset, kept, alpha=round(alpha, 6), model=request.model, seed=request.seed)
+    assert 0.4 <= alpha < 1 and words.text == f"A: {found.promise(request.reliability)}"
+    assert (row["mean size"], row["truth held"], row["test cases"]) == (found.mean_size, found.aggregated.value, 200)
+    assert f"γ = {request.reliability:g}" in words.text
+    assert "no scores of classifiers" in sets(request_of(dataset, "skin"), ["sets"], None, None)[0].text
