@@ -241,7 +241,16 @@ def _folder_with(work: Work) -> Path:
 
 
 def full_disk_words(what: str, error: OSError, folder: Path | None = None) -> str:
-    """What to tell when ``what`` could not be written to a folder, by default the temporary one."""
+    """What to tell when ``what`` could not be written to a folder.
+
+    Parameters
+    ----------
+    what : str
+        As a sentence begins with it.
+    error : OSError
+    folder : Path, optional
+        The temporary one where not given.
+    """
     full = error.errno in (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
     remedy = "Free some space there" if full else "Look whether it can be written to"
     where, why = folder or tempfile.gettempdir(), error.strerror or error

@@ -34,7 +34,15 @@ class NotStorableError(PluralityError):
 
 
 def to_bytes(result: Any, dataset: Dataset, *, compress: bool = True) -> bytes:
-    """A result of the dataset, written; ``compress`` is for what is kept.
+    """A result of the dataset, written.
+
+    Parameters
+    ----------
+    result : object
+        Of dataclasses, arrays, numbers and text.
+    dataset : Dataset
+    compress : bool
+        For what is kept.
 
     Raises
     ------

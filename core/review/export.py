@@ -77,7 +77,16 @@ def trail_table(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> pd.DataF
 
 
 def trail_json(dataset: Dataset, reviews: Mapping[str, CaseReview], head: Head | None = None) -> bytes:
-    """The whole trail with the state of each case, for machines, and where its chain ends (`core.review.chain`)."""
+    """The whole trail with the state of each case, for machines.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    reviews : mapping of str to CaseReview
+        By case.
+    head : Head, optional
+        Where the chain of the record ends (`core.review.chain`).
+    """
     early = _earlier(reviews)
     cases = [
         {

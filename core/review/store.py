@@ -250,7 +250,17 @@ class ReviewStore:
         return self._sessions((sessions.c.dataset == dataset) & (sessions.c.reviewer == reviewer))
 
     def sessions_of_others(self, dataset: str, reviewer: str, since: int = 0) -> list[Session]:
-        """Sessions of everybody else on a dataset begun since a moment (microseconds), the latest first."""
+        """Sessions of everybody else on a dataset, the latest first.
+
+        Parameters
+        ----------
+        dataset : str
+            Digest.
+        reviewer : str
+            Whose own are left out.
+        since : int
+            Begun at this moment or later, in microseconds.
+        """
         others = (sessions.c.dataset == dataset) & (sessions.c.reviewer != reviewer)
         return self._sessions(others & (sessions.c.at >= since))
 

@@ -19,12 +19,19 @@ from core.agreement.precision import precision_curve
 from core.annotations.dataset import Dataset
 from core.annotations.write import long_table
 from core.errors import OptionError
+from core.evaluation.corrected_rates import class_rate
 from core.evaluation.gold_accuracy import gold_accuracy
+from core.evaluation.prediction_sets import prediction_sets
 from core.evaluation.predictions import match_predictions
 from core.evaluation.relations import relation
+from core.evaluation.sweep_table import kept_plausibilities
 from core.ingest.case_facts import CaseFacts
 from core.ingest.column_mapping import Mapping
 from core.ingest.read_files import read
+from core.machines.alternative_test import alternative_test
+from core.machines.differs import differences_from_panel
+from core.machines.pair_agreement import pair_agreement
+from core.machines.worth import worth_readers
 from core.models.choose import choose
 from core.models.gold_measures import beta_by_gold, gold_measures
 from core.models.loo import compare_loo
@@ -92,6 +99,8 @@ def _of_plausibilities(dataset):
     sweep = core.reliability_sweep(model, dataset, [1.0, 3.0], classifiers=predictions, n_draws=30)
     yield from (sweep, sweep.certainty[0], sweep.risk[0], sweep.evaluation[0], *predictions)
     yield gold_accuracy(dataset, predictions)
+    kept = kept_plausibilities(model, dataset, 2.0, n_draws=30)
+    yield prediction_sets(predictions[0], dataset, kept, alpha=0.2, within="group")
     yield core.annotation_certainty(model, dataset, **asked)
     (_, draws), *_ = model.draws(dataset, seed=0, **asked)
     yield from (draws, core.set_certainty(draws, [0]))
@@ -120,6 +129,16 @@ def _of_agreement(dataset):
     yield from (pair_matrix(dataset), by_rater(dataset), over_time(dataset), precision_curve(dataset))
 
 
+def _of_machines(dataset):
+    machines, people = RATERS[:2], RATERS[2:]
+    yield alternative_test(dataset, machines, epsilon=0.1, n_resamples=100)
+    yield worth_readers(dataset, machines[0], people, n_resamples=100)
+    yield differences_from_panel(dataset, machines[0], people)
+    yield pair_agreement(dataset, machines[0], people, n_resamples=100)
+    labels = np.where(np.arange(N) < 60, np.asarray(dataset.gold) == 0, np.nan)
+    yield class_rate(labels, np.asarray(dataset.gold == 0, float))
+
+
 @pytest.fixture(scope="module")
 def results(dataset):
     """One or more of each class of results, those inside of others among them."""
@@ -127,7 +146,7 @@ def results(dataset):
     frame.loc[3, "class"] = None
     listed = [dataset, as_rankings(dataset), as_scores(dataset), read(frame, name=HOSTILE[0])]
     listed.append(CaseFacts({CASES[0]: HOSTILE[0]}))
-    for of in (_of_agreement, _of_models, _of_plausibilities, _of_raters):
+    for of in (_of_agreement, _of_models, _of_plausibilities, _of_raters, _of_machines):
         listed += of(dataset)
     found: dict[int, Result] = {}
 
@@ -170,7 +189,8 @@ def answered_by(function):
     return found
 
 
-INPUTS = {"Problem", "DifficultyDensity"}  # what a fit is made of, not what it gives
+# What a fit and prediction sets are made of, not what they give.
+INPUTS = {"Problem", "DifficultyDensity", "KeptPlausibilities"}
 
 
 def test_whatever_a_public_name_gives_back_is_a_result():

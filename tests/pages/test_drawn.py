@@ -8,6 +8,7 @@ import pytest
 
 from core.agreement.intervals import wilson
 from core.annotations.dataset import Dataset
+from core.certainty.regions import draws_region
 from core.certainty.risk import RiskResult
 from core.figures.theme import LIGHT
 from core.ingest.samples import load_sample
@@ -31,6 +32,7 @@ HEIGHT = np.sqrt(3) / 2
 def drawn(monkeypatch):
     """Figures by their keys."""
     found = {}
+    monkeypatch.setattr(one_case.cached, "region", lambda dataset, corners: draws_region(corners))
     monkeypatch.setattr(widgets, "plot", lambda figure, key, alt, **_: found.update({key: figure}))
     return found
 
@@ -62,7 +64,7 @@ MANY = np.tile(SHARES, (25, 1))  # enough draws to tell the classes apart
 
 
 def test_a_triangle_of_classes_has_each_mean_at_the_corner_of_its_name(drawn):
-    one_case._triangle(["acne", "mole", "wart"], 0.8 * MANY, 0.2, LIGHT)
+    one_case._triangle(Three, ["acne", "mole", "wart"], 0.8 * MANY, 0.2, LIGHT)
     found = means_at_corners(drawn["simplex"])
     assert found == pytest.approx({"acne": 0.5, "mole": 0.275, "wart": 0.225})
     assert title(drawn["simplex"]) == "acne is the most plausible of these three"  # renormalised: no share of draws
@@ -70,7 +72,7 @@ def test_a_triangle_of_classes_has_each_mean_at_the_corner_of_its_name(drawn):
         ("wart", "wart is the most plausible class"),
         ("burn", "acne is the most plausible of these three"),
     ):
-        one_case._triangle(["acne", "mole", "wart"], 0.8 * MANY, 0.2, LIGHT, top)  # as the worklist calls it
+        one_case._triangle(Three, ["acne", "mole", "wart"], 0.8 * MANY, 0.2, LIGHT, top)  # as the worklist calls it
         assert title(drawn["simplex"]) == said
 
 
@@ -78,15 +80,15 @@ def test_classes_that_draws_do_not_tell_apart_are_a_near_tie_whichever_of_them_t
     tied = np.repeat([[0.6, 0.3, 0.1], [0.3, 0.6, 0.1]], [52, 48], axis=0)
     near = "Near tie: acne, mole"
     for top, said in ((None, near), ("mole", near), ("burn", near), ("wart", "wart is the most")):
-        one_case._triangle(["acne", "mole", "wart"], 0.8 * tied, 0.2, LIGHT, top)
+        one_case._triangle(Three, ["acne", "mole", "wart"], 0.8 * tied, 0.2, LIGHT, top)
         assert title(drawn["simplex"]).startswith(said)
     three = np.repeat([[0.6, 0.3, 0.1], [0.3, 0.6, 0.1], [0.1, 0.3, 0.6]], [34, 33, 33], axis=0)
-    one_case._triangle(["acne", "mole", "wart"], 0.8 * three, 0.2, LIGHT, "wart")
+    one_case._triangle(Three, ["acne", "mole", "wart"], 0.8 * three, 0.2, LIGHT, "wart")
     assert title(drawn["simplex"]) == "Near tie of all three"
 
 
 def test_what_leads_in_all_draws_is_said_without_a_number(drawn):
-    one_case._triangle(["acne", "mole", "wart"], SHARES[[0, 1, 3]][:, [2, 0, 1]], 0.0, LIGHT)
+    one_case._triangle(Three, ["acne", "mole", "wart"], SHARES[[0, 1, 3]][:, [2, 0, 1]], 0.0, LIGHT)
     assert title(drawn["simplex"]) == "mole leads in nearly all draws"
 
 

@@ -1010,7 +1010,7 @@ def test_decisions_that_become_a_rater_are_counted_beside_those_that_cannot(monk
 
 def test_second_opinions_and_disputes_that_wait_are_counted_apart(monkeypatch, said):
     reviews = {
-        name: SimpleNamespace(state=state, read_by=lambda reviewer, seen=seen: seen)
+        name: SimpleNamespace(case_id=name, state=state, read_by=lambda reviewer, seen=seen: seen)
         for name, state, seen in (
             ("a", "arbitration", None), ("b", "arbitration", "read"), ("c", "closed", None), ("d", "arbitration", None),
             ("e", "arbitration", None),
@@ -1021,6 +1021,7 @@ def test_second_opinions_and_disputes_that_wait_are_counted_apart(monkeypatch, s
     assert said == [
         "**You are asked for a second opinion on 2 cases.**",
         "**3 cases in arbitration, without an opinion of yours.**",
+        "**1 case in arbitration to which you are a party. Best decided by another.**",
     ]
 
 
@@ -1028,14 +1029,16 @@ def test_a_session_starts_with_the_cases_that_are_there_of_those_in_the_queue(mo
     among = np.array([True, True, False, True, True])
     asked = []
     queue = SimpleNamespace(
-        batch=lambda data, size, among: asked.append(size) or ["a", "b"], case=np.array([4, 2, 0, 1])
+        batch=lambda data, size, among, elsewhere: asked.append(size) or [SimpleNamespace(case_id=one) for one in "ab"],
+        case=np.array([4, 2, 0, 1]),
     )
-    for part in ("_asked", "_earlier", "_filter"):
+    for part in ("_asked", "_proposed", "_earlier", "_filter"):
         monkeypatch.setattr(review_start, part, lambda *_: None)
     monkeypatch.setattr(review_start, "_offered", lambda data: ["certainty"])
     monkeypatch.setattr(review_start, "_queue", lambda *_: queue)
     monkeypatch.setattr(review_start, "matching", lambda *_: among)
     monkeypatch.setattr(review_start, "_through", lambda *_: np.zeros(5, bool))
+    monkeypatch.setattr(review_start, "_elsewhere", lambda desk: [])
     monkeypatch.setattr(DeltaGenerator, "selectbox", lambda *a, **_: a[2][0])
     monkeypatch.setattr(DeltaGenerator, "segmented_control", lambda *_, default, **__: default)
     monkeypatch.setattr(st, "button", lambda label, **_: said.append(label))
