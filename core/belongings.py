@@ -137,6 +137,13 @@ def shared_with(address: str) -> tuple[str, ...]:
 def set_people(address: str, owners: tuple[str, ...], shared: tuple[str, ...]) -> None:
     """Say whose the data are, and with whom they are shared.
 
+    Parameters
+    ----------
+    address : str
+        Of the dataset.
+    owners, shared : tuple of str
+        People.
+
     Raises
     ------
     InputError

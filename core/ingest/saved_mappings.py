@@ -38,6 +38,8 @@ def remember(source: Source, question: Question, choices: Choices, whose: str = 
     question : Question
         One of the source's; its columns are the shape.
     choices : Choices
+    whose : str
+        Who chose, where people sign in.
 
     Raises
     ------
@@ -69,7 +71,16 @@ def remember(source: Source, question: Question, choices: Choices, whose: str = 
 
 
 def recall(source: Source, question: Question, whose: str = "") -> Choices | None:
-    """What the user said of the last file of this shape; None where there was none, or its record is damaged."""
+    """What the user said of the last file of this shape; None where there was none, or its record is damaged.
+
+    Parameters
+    ----------
+    source : Source
+    question : Question
+        One of the source's.
+    whose : str
+        As of `remember`.
+    """
     try:
         content = json.loads(_path(source, question, whose).read_text(encoding="utf-8"))
         if content["version"] != _VERSION:

@@ -44,6 +44,7 @@ from core.raters.drift import drift_of
 from core.raters.left_out import left_out
 from core.raters.monitoring import monitor
 from core.raters.planning import Goal, forecast
+from core.raters.shared_errors import shared_errors
 from core.raters.tempo import tempo
 from core.raters.to_act_on import raters_to_act_on
 from core.result_base import ROWS, WIDTH, Result
@@ -119,6 +120,7 @@ def _of_raters(dataset):
     yield from (table, table.accuracies, raters_to_act_on(table, acceptable=0.99))
     yield from (drift_of(table.panel, 0), carelessness(table.panel), tempo(table.panel))
     yield left_out(dataset, fit, RATERS[:1])
+    yield shared_errors(dataset, n_replicates=20)
     yield forecast(dataset, fit, Goal("certainty", 0.9), policy="new_cases", budget=12, n_steps=2, n_worlds=20)
 
 

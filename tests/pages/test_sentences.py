@@ -962,7 +962,9 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
     for part in ("_people", "_lists"):
         monkeypatch.setattr(after, part, lambda *_: None)
     monkeypatch.setattr(after, "_bought", lambda *_: "bought")
-    after.figures(SimpleNamespace(cases=lambda digest: {}), SimpleNamespace(digest=""), None, 1.0)
+    monkeypatch.setattr(after, "reviewed_by", lambda *_: SimpleNamespace(words=lambda: "from queues"))
+    store = SimpleNamespace(cases=lambda digest: {}, sessions_of_others=lambda digest, reviewer: [])
+    after.figures(store, SimpleNamespace(digest=""), None, 1.0)
     assert said[1:] == [
         "bought",
         "Cases reviewed: 17 of 40",
@@ -974,6 +976,7 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
         "beyond chance (α) .55 (.30 to .75)",
         "Minds changed by the reveal: .25",
         ".10 to .50 · 16 minds, 12 cases",
+        "from queues",
         "Time on a case: 62 s, half of them between 31 s and 4 min; measured 21 times.",
     ]
 
@@ -1001,9 +1004,9 @@ def test_decisions_that_become_a_rater_are_counted_beside_those_that_cannot(monk
     monkeypatch.setattr(after, "with_reviews", lambda *_, **__: grown)
     monkeypatch.setattr(after.state, "whole", lambda: SimpleNamespace(facts=None))
     monkeypatch.setattr(after.state, "use", lambda address: None)
-    monkeypatch.setattr(after.cached, "registry", lambda: SimpleNamespace(add=lambda reading: ""))
+    monkeypatch.setattr(after.cached, "bring", lambda reading: "")
     after._grow(data, {}, " Ada ", False)
-    monkeypatch.setattr(after, "forget_reviews", lambda digest: 12)
+    monkeypatch.setattr(after.access, "forget_reviews", lambda digest: 12)
     after._erase(SimpleNamespace(digest="digest"))
     assert told == ["3 decisions added; 2 could not be.", "12 steps erased."]
 
@@ -1032,8 +1035,9 @@ def test_a_session_starts_with_the_cases_that_are_there_of_those_in_the_queue(mo
         batch=lambda data, size, among, elsewhere: asked.append(size) or [SimpleNamespace(case_id=one) for one in "ab"],
         case=np.array([4, 2, 0, 1]),
     )
-    for part in ("_asked", "_proposed", "_earlier", "_filter"):
+    for part in ("_asked", "_proposed", "_earlier"):
         monkeypatch.setattr(review_start, part, lambda *_: None)
+    monkeypatch.setattr(review_start, "_filter", lambda data: "no filter")
     monkeypatch.setattr(review_start, "_offered", lambda data: ["certainty"])
     monkeypatch.setattr(review_start, "_queue", lambda *_: queue)
     monkeypatch.setattr(review_start, "matching", lambda *_: among)
@@ -1043,7 +1047,7 @@ def test_a_session_starts_with_the_cases_that_are_there_of_those_in_the_queue(mo
     monkeypatch.setattr(DeltaGenerator, "segmented_control", lambda *_, default, **__: default)
     monkeypatch.setattr(st, "button", lambda label, **_: said.append(label))
     desk = SimpleNamespace(store=SimpleNamespace(cases=lambda digest: {}))
-    review_start.begin(desk, SimpleNamespace(digest=""), None, 1.0)
+    review_start.begin(desk, SimpleNamespace(digest="", n_cases=5), None, 1.0)
     assert asked == [10] and said[1] == "Start with 2 cases" and said[2].startswith("of 3 in this queue.")
 
 
