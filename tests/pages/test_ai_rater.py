@@ -32,6 +32,9 @@ def test_machines_are_marked_by_a_press_and_kept():
     app = settle(next(b for b in app.button if b.label == "Mark them").click().run())
     assert machines_of(data) == (Machine("gpt-4", "GPT", "4"), Machine("gpt-5", "GPT", "5"))
     assert app.title[0].value.startswith("Too few cases to say whether any")
+    app = settle(next(b for b in app.text_input if b.key == "machine_pattern").set_value("B*").run())
+    settle(next(b for b in app.button if b.key == "mark_matching").click().run())
+    assert [one.name for one in machines_of(data)] == ["gpt-4", "gpt-5", "b"]
 
 
 def test_the_title_is_the_verdict_and_every_tab_has_its_numbers(address, made):

@@ -7,8 +7,8 @@ import streamlit as st
 
 from core import belongings
 from core.annotations.dataset import Dataset
-from core.machines.marks import Machine, machine_like
-from core.text import markdown, shorten
+from core.machines.marks import Machine, machine_like, matching
+from core.text import markdown, plural, shorten
 from pages.shared.cache import access
 from pages.shared.kit import presentation, widgets
 
@@ -38,6 +38,16 @@ def show(whole: Dataset, machines: Sequence[Machine]) -> None:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.caption(f"By their names these may be machines: {markdown(names)}.", width="content")
                 st.button("Mark them", on_click=_mark, args=((*machines, *proposed),), key="mark_proposed")
+        pattern = st.text_input(
+            "Mark by name (* is anything), then press Enter", placeholder="gpt*", key="machine_pattern"
+        )
+        if pattern.strip():
+            more = [name for name in matching(whole.raters, pattern) if name not in marked]
+            like = {one.name: one for one in machine_like(more)}
+            st.button(
+                f"Mark {plural(len(more), 'rater')}", key="mark_matching", disabled=not more,
+                on_click=_mark, args=((*machines, *(like.get(name) or Machine(name) for name in more)),),
+            )  # fmt: skip
         if machines:
             _details(machines)
         st.caption(
