@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.annotations.dataset import Dataset
 from core.methods import any_of
 from core.models.catalogue import Fitted, command_of
 from core.models.models_agree import models_agree
@@ -105,6 +106,12 @@ def _who_is_accurate(shown: Fitted) -> None:
     st.markdown(words, help=widgets.explained("confusion matrix"))
 
 
+def _vote_alone(view: Dataset) -> None:
+    vote = cached.majority(view)
+    frame = pd.DataFrame({"class": vote.classes, "prevalence": vote.prevalence})
+    st.dataframe(frame, hide_index=True, key="vote_only")
+
+
 def _page() -> None:
     dataset = widgets.require_data().dataset
     theme = look.theme()
@@ -114,16 +121,17 @@ def _page() -> None:
     view = widgets.class_view(dataset)
     verdict = any_of("rater model", view)
     if not verdict.possible:
-        vote = cached.majority(view)
         title.title("Only a majority vote is possible with these data")
         st.info(f"Rater models are not possible: {verdict.reason}.", icon=":material/block:")
-        frame = pd.DataFrame({"class": vote.classes, "prevalence": vote.prevalence})
-        st.dataframe(frame, hide_index=True, key="vote_only")
+        _vote_alone(view)
         return
     requests, n_restarts = models_choose.choose(view)
     fitted = models_jobs.fits(view, requests)
     if not fitted:
-        if not requests:
+        if models_choose.vote_opens(view):
+            title.title("Majority vote: no rater model can be judged on these data")
+            _vote_alone(view)
+        elif not requests:
             st.info("Choose at least one model.")
         return
     shown = _shown(fitted, n_restarts)

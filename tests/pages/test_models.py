@@ -185,3 +185,14 @@ def test_ordered_classes_have_severities_and_an_expected_class_and_others_do_not
     frame = next(frame.value for frame in app.dataframe if "severity" in frame.value.columns)
     assert (frame["severity_low"] < frame["severity"]).all() and (frame["slip"] < 1).all()
     assert "higher or lower than the panel beyond" in words(app)
+
+
+def test_where_the_majority_vote_opens_no_model_stands_chosen_and_one_can_be():
+    """Two cases of two annotations: the sentence, the choice and the title say the same; a model is a press away."""
+    app = opened("models", kept("case,rater,class\nA,x,one\nA,y,two\nB,x,two\nB,y,two\n"))
+    assert app.session_state["models_chosen"] == [] and "Majority vote opens, because no rater model" in words(app)
+    assert title(app) == "Majority vote: no rater model can be judged on these data" and "Dawid-Skene" not in words(app)
+    vote = next(frame.value for frame in app.dataframe if "prevalence" in frame.value.columns)
+    assert dict(zip(vote["class"], vote["prevalence"], strict=True)) == {"one": 0.25, "two": 0.75}
+    mine = choose(app, "dawid-skene")
+    assert title(mine).endswith("(Dawid-Skene)") and "Chosen by you. By held-out scores: Majority vote" in words(mine)

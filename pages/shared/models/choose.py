@@ -75,14 +75,22 @@ def choose(view: Dataset) -> tuple[list[Request], int]:
 
 
 def _opened_with(view: Dataset) -> opening.Judged | None:
-    """The model with the best held-out score, until the user chooses; Dawid-Skene until the scores are done."""
+    """The model with the best held-out score, until the user chooses; Dawid-Skene until the scores are done.
+
+    None is chosen where the majority vote opens.
+    """
     judged = opening.choice(view)
     now = st.session_state.get(_CHOSEN)
     if now is None or now == st.session_state.get(_OPENED):
-        best = None if judged is None else judged[0].best.candidate
-        first = DAWID_SKENE if best is None or best.reference else best
-        st.session_state[_CHOSEN] = st.session_state[_OPENED] = [first.name]
+        best = DAWID_SKENE if judged is None else judged[0].best.candidate
+        st.session_state[_CHOSEN] = st.session_state[_OPENED] = [] if best.reference else [best.name]
     return judged
+
+
+def vote_opens(view: Dataset) -> bool:
+    """Whether the held-out scores leave the majority vote alone, and the user has chosen nothing else."""
+    judged = opening.choice(view)
+    return judged is not None and judged[0].best.candidate.reference and not st.session_state[_CHOSEN]
 
 
 def _shown_at(name: str, judged: opening.Judged | None) -> dict:
