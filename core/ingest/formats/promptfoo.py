@@ -1,0 +1,74 @@
+"""promptfoo, results of an evaluation as JSON: assertions judge what each provider answered."""
+
+from collections.abc import Sequence
+
+from .content_columns import CaseTexts
+from .evaluation_records import ANSWER, SCORE, Log, Said, as_object, called, source_of
+from .json_text import JsonFile, Progress, all_records, most_are
+from .reader import Reader, reader_method
+from .source import Source
+
+NAME, TITLE = "promptfoo", "promptfoo (results, JSON)"
+
+
+def recognise(files: Sequence[JsonFile]) -> str | None:
+    """Records whose `results` hold providers and grades."""
+    return "records whose results hold providers and grades" if most_are(files, _is_evaluation) else None
+
+
+def _rows(record: object) -> list:
+    results = record.get("results") if isinstance(record, dict) else None
+    rows = results.get("results") if isinstance(results, dict) else results
+    return rows if isinstance(rows, list) else []
+
+
+def _is_evaluation(record: object) -> bool:
+    rows = [row for row in _rows(record) if isinstance(row, dict)]
+    return bool(rows) and sum(
+        "provider" in row and ("gradingResult" in row or "success" in row) for row in rows
+    ) * 2 > len(rows)
+
+
+def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
+    """What providers answered to each test, and whether each assertion passed."""
+    log = Log([], CaseTexts(), {})
+    for file, number, line, record in all_records(files, progress):
+        if not _is_evaluation(record):
+            log.said.append(Said(file, line, (number, 0), "", "", "", reason="no results with providers and grades"))
+            continue
+        for place, row in enumerate(_rows(record), 1):
+            _row(log, row, file, line, (number, place))
+    return source_of(NAME, TITLE, recognise(files) or "said so", files, log, ("evaluation", "result"))
+
+
+def _row(log: Log, row: object, file: int, line: int, numbers: tuple[int, int]) -> None:
+    if not isinstance(row, dict) or "provider" not in row:
+        log.said.append(Said(file, line, numbers, "", "", "", reason="no result with a provider"))
+        return
+    maker = row["provider"]
+    provider = called(maker.get("label") or maker.get("id")) if isinstance(maker, dict) else called(maker)
+    prompt = row.get("promptIdx") if isinstance(row.get("promptIdx"), int) and row["promptIdx"] else ""
+    case = called(f"test {row.get('testIdx', numbers[1])}", f"prompt {prompt}" if prompt else "")
+    log.shown.add(case, as_object(row.get("vars")))
+    response = as_object(row.get("response"))
+    log.said.append(Said(file, line, numbers, case, provider, ANSWER, response.get("output")))
+    grading = as_object(row.get("gradingResult"))
+    parts = [part for part in grading.get("componentResults") or [] if isinstance(part, dict)]
+    whose = called(case, provider)
+    if not parts:
+        log.said.append(
+            Said(file, line, numbers, whose, "all assertions", SCORE, grading.get("pass", row.get("success")))
+        )
+    for place, part in enumerate(parts, 1):
+        rule = as_object(part.get("assertion"))
+        name = called(rule.get("metric") or rule.get("type") or f"assertion {place}")
+        log.said.append(Said(file, line, numbers, whose, name, SCORE, part.get("pass")))
+
+
+METHOD = reader_method(
+    Reader(NAME, TITLE, "json", recognise, read),
+    76,
+    plainly="Results of promptfoo: assertions judge what providers answered.",
+    exactly="JSON output: providers are raters of `response.output`, assertions of `gradingResult.componentResults`.",
+    source="promptfoo, Output formats: JSON",
+)
