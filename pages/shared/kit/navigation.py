@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.shared.cache import sign_in
-from pages.shared.kit import presentation
+from pages.shared.kit import presentation, style
 
 HOME = "pages/home.py"
 _ENTERED = "_entered_by_app"
@@ -67,5 +67,7 @@ def through_app() -> None:
     if not sign_in.gate():
         st.stop()
     if _ENTERED not in st.session_state:
+        # Before the navigation: without an icon the browser asks for that of the page, at another computer.
+        st.set_page_config(page_icon=style.ICON)
         st.navigation(pages())
         st.rerun()
