@@ -42,7 +42,9 @@ def dashboard(tmp_path_factory, known_results):
     """A running dashboard with a home folder of its own; what one of several has computed, the others find."""
     home = tmp_path_factory.mktemp("home")
     known_results(home)
-    running = Dashboard(home).start()
+    # Heavy work in threads: a process of its own stands back behind all other tests, and tests wait for it. Servers of
+    # single tests (`test_journey`) have one.
+    running = Dashboard(home, PLURALITY_WORKERS="0").start()
     yield running
     running.stop()
     assert "Traceback" not in running.log_text(), running.log_text()

@@ -131,6 +131,9 @@ def test_the_story_can_be_presented(dashboard, open_page):
     told(page, 2, presented=True)
     page.locator(".st-key-story_bar").get_by_text("A vote gives").wait_for()
     assert not RATERS.search(page.locator("[data-testid=stMain]").inner_text())
+    for key, step in (("ArrowLeft", 1), ("Space", 2)):  # as a presenter's remote sends them
+        page.keyboard.press(key)
+        told(page, step, presented=True)
     edge.get_by_role("button", name="End presentation").click()
     settled(page)
     expect(page.get_by_test_id("stSidebar")).to_be_visible()

@@ -24,6 +24,29 @@ html { font-size: 20px !important; }
 @media (max-width: 640px) { html { font-size: 17px !important; } .st-key-presentation_bar { padding: .2rem .6rem; } }
 </style>
 """
+_BY_KEYS = "Space or → goes on, ← goes back."
+# The keys of a presenter's remote press the buttons of the bar: those of the story, or of the pages.
+_KEYS = """
+<script>
+if (!window.presentationKeys) {
+  window.presentationKeys = true;
+  document.addEventListener("keydown", (event) => {
+    const bar = document.querySelector(".st-key-presentation_bar");
+    if (!bar || event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, textarea, select")) return;
+    const on = [" ", "ArrowRight", "PageDown"].includes(event.key);
+    if (!on && !["ArrowLeft", "PageUp"].includes(event.key)) return;
+    if (event.key === " " && event.target.closest("button")) return;
+    let button = bar.querySelector(on ? ".st-key-story_next button, .st-key-story_end button" : ".st-key-story_back button");
+    const pages = [...bar.querySelectorAll("[class*='st-key-present-'] button")];
+    if (pages.length) {
+      const at = pages.findIndex((page) => page.dataset.testid === "stBaseButton-primary");
+      button = pages[at + (on ? 1 : -1)];
+    }
+    if (button) { event.preventDefault(); button.click(); }
+  });
+}
+</script>
+"""
 
 
 def on() -> bool:
@@ -49,6 +72,7 @@ def veiled(reading: Reading | None) -> Reading | None:
 def style(paper: str) -> None:
     """What a presentation hides and enlarges."""
     st.html(_STYLE.replace("var(--plurality-bar)", paper))
+    st.html(_KEYS, unsafe_allow_javascript=True)
 
 
 def bar(page: str, story_moves) -> None:
@@ -75,12 +99,17 @@ def bar(page: str, story_moves) -> None:
                         args=(name,),
                         key=f"present-{name}",
                     )
-        st.button("End presentation", icon=":material/close:", type="tertiary", on_click=stop, key="stop_presenting")
+        st.button(
+            "End presentation", icon=":material/close:", type="tertiary", on_click=stop, key="stop_presenting",
+            help=_BY_KEYS,
+        )  # fmt: skip
 
 
 def button() -> None:
     """Begins a presentation."""
-    st.button("Present", icon=":material/slideshow:", type="tertiary", on_click=start, key="start_presenting")
+    st.button(
+        "Present", icon=":material/slideshow:", type="tertiary", on_click=start, key="start_presenting", help=_BY_KEYS
+    )
 
 
 def _turn_to(name: str) -> None:
