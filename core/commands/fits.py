@@ -43,7 +43,7 @@ def fit(options) -> tuple[dict, pd.DataFrame]:
     found = fitted.fit
     table = pd.DataFrame(found.class_probability, columns=list(found.classes))
     table.insert(0, "case", list(found.cases), allow_duplicates=True)  # a class may be called "case"
-    if fitted.dataset.ordinal:
+    if fitted.dataset.ordinal and fitted.dataset.n_classes > 2:  # of two classes it is the probability over again
         scale = expected_class(found.class_probability)
         ends = {"": scale.mean, "_low": scale.spread.low, "_high": scale.spread.high}
         for end, values in ends.items():

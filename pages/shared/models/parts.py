@@ -230,7 +230,7 @@ def _case_frame(shown: Fitted, vote: RaterModelFit, order: np.ndarray, by_vote, 
             "annotations": np.diff(shown.dataset.case_ptr)[order],
         }
     )
-    if shown.dataset.ordinal:
+    if shown.dataset.ordinal and shown.dataset.n_classes > 2:
         scale = expected_class(fit.class_probability[order])
         frame["expected class"] = scale.mean
         frame["expected class low"], frame["expected class high"] = scale.spread.low, scale.spread.high
