@@ -33,10 +33,11 @@ from core.results.memory import STORED_FROM, Results, size_of
 from core.settings import current_settings
 
 
-def data(raters=("Ann", "Bob", "Cy"), n_cases=8) -> Dataset:
+def data(raters=("Ann", "Bob", "Cy"), n_cases=8, ordinal=False) -> Dataset:
     case, rater = np.repeat(np.arange(n_cases), len(raters)), np.tile(np.arange(len(raters)), n_cases)
     cases = tuple(map(str, range(n_cases)))
-    return Dataset.from_classes("ward", cases, raters, ("x", "y", "z"), case, rater, (case * case + rater) % 3)
+    answer = (case * case + rater) % 3
+    return Dataset.from_classes("ward", cases, raters, ("x", "y", "z"), case, rater, answer, ordinal=ordinal)
 
 
 @pytest.fixture
@@ -80,7 +81,7 @@ def test_undefined_numbers_come_back_as_undefined():
     "name", [name for name, one in methods("rater model").items() if one.ways[0] in ("vote", "em")]
 )
 def test_fits_come_back_to_the_bit_and_share_what_the_data_have(name):
-    dataset = data().coded
+    dataset = data(ordinal=name == "ordinal").coded
     fitted = fit_request(request(name), dataset)
     back = from_bytes(to_bytes(fitted, dataset), dataset)
     assert same(back, fitted)

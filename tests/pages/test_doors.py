@@ -1,6 +1,7 @@
 """Who may talk to the server, asked without one: the doors around every request."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from streamlit import config
@@ -44,7 +45,8 @@ def sent(given):
     async def send(message):
         messages.append(message)
 
-    asyncio.run(doors.Doors(inside)(given, receive, send))
+    with ThreadPoolExecutor(1) as apart:  # in this thread a browser's loop may be running
+        apart.submit(asyncio.run, doors.Doors(inside)(given, receive, send)).result()
     return messages, bool(through)
 
 

@@ -999,13 +999,15 @@ def test_what_reviews_have_bought_is_said_before_and_after(monkeypatch, gain, wo
 def test_decisions_that_become_a_rater_are_counted_beside_those_that_cannot(monkeypatch):
     told = []
     monkeypatch.setattr(st, "toast", lambda words, **_: told.append(words))
-    data = SimpleNamespace(name="made", renamed=lambda name: name)
-    grown = SimpleNamespace(dataset=data, n_added=3, left_out=("a", "b"))
+    data = SimpleNamespace(name="made", case_ptr=[0, 2, 4, 6], cases=("x", "y", "z"))
+    more = SimpleNamespace(renamed=lambda name: name, case_ptr=[0, 2, 5, 8])
+    grown = SimpleNamespace(dataset=more, n_added=3, left_out=("a", "b"))
     monkeypatch.setattr(after, "with_reviews", lambda *_, **__: grown)
     monkeypatch.setattr(after.state, "whole", lambda: SimpleNamespace(facts=None))
     monkeypatch.setattr(after.state, "use", lambda address: None)
     monkeypatch.setattr(after.cached, "bring", lambda reading: "")
     after._grow(data, {}, " Ada ", False)
+    assert (st.session_state["case"], st.session_state["go_to"]) == ("y", "cases")
     monkeypatch.setattr(after.access, "forget_reviews", lambda digest: 12)
     after._erase(SimpleNamespace(digest="digest"))
     assert told == ["3 decisions added; 2 could not be.", "12 steps erased."]

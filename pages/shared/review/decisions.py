@@ -98,7 +98,7 @@ def _history(desk: Desk, review: CaseReview) -> None:
     widgets.heading(f"Case {markdown(shorten(review.case_id, 60))}")
     known = review if desk.reviewer in review.unblinded else review.seen_by(desk.reviewer)
     frame = trail_table(desk.dataset, {review.case_id: known})
-    frame["event"] = frame["event"].replace(_STEPS)
+    frame["event"] = [_STEPS.get(event, event) for event in frame["event"]]
     st.dataframe(frame[list(_HISTORY)].rename(columns=_HISTORY), hide_index=True, key="decision_history")
     with st.container(horizontal=True):
         if _can_undo(desk, review):

@@ -15,6 +15,7 @@ _NEEDS = {
     "agreement": ("reading", "agreement"),
     "models": ("reading", "models"),
     "raters": ("reading", "raters"),
+    "ai_rater": ("reading", "agreement", "models"),
     "cases": ("reading", "draws"),
     "review": ("reading", "draws"),
     "reliability": ("reading", "draws"),
