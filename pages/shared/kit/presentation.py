@@ -32,11 +32,13 @@ if (!window.presentationKeys) {
   window.presentationKeys = true;
   document.addEventListener("keydown", (event) => {
     const bar = document.querySelector(".st-key-presentation_bar");
-    if (!bar || event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, textarea, select")) return;
+    if (!bar || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (event.target.closest("input, textarea, select")) return;
     const on = [" ", "ArrowRight", "PageDown"].includes(event.key);
     if (!on && !["ArrowLeft", "PageUp"].includes(event.key)) return;
     if (event.key === " " && event.target.closest("button")) return;
-    let button = bar.querySelector(on ? ".st-key-story_next button, .st-key-story_end button" : ".st-key-story_back button");
+    const forward = ".st-key-story_next button, .st-key-story_end button";
+    let button = bar.querySelector(on ? forward : ".st-key-story_back button");
     const pages = [...bar.querySelectorAll("[class*='st-key-present-'] button")];
     if (pages.length) {
       const at = pages.findIndex((page) => page.dataset.testid === "stBaseButton-primary");
