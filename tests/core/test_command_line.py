@@ -386,7 +386,7 @@ def test_warnings_stand_on_standard_error_and_not_in_the_json(run, tmp_path):
 
 BAD = {
     "no such file": (["describe", "nowhere.csv"], "nowhere.csv cannot be opened"),
-    "a folder": (["describe", "."], "is a folder without Parquet files"),
+    "a folder": (["describe", "docs"], "is a folder without Parquet files"),
     "no such column": (["describe", "FILE", "--case", "nothing"], "no column 'nothing'"),
     "no such command": (["explode"], "No such command 'explode'"),
     "no command": ([], "Missing command"),

@@ -39,7 +39,8 @@ def open_parquet(content: bytes) -> pa.Table:
 def open_parquet_folder(folder: Path) -> pa.Table:
     """The parts of one table, in the order of their paths; folders called ``column=value`` are a column.
 
-    Files whose names begin with a dot or an underscore are none of its parts, as Spark, Dask and Arrow have it.
+    Files and folders whose names begin with a dot or an underscore are none of its parts, as Spark, Dask and Arrow
+    have it.
 
     Parameters
     ----------
@@ -53,7 +54,11 @@ def open_parquet_folder(folder: Path) -> pa.Table:
     """
     from pyarrow import dataset
 
-    parts = sorted(path for path in folder.rglob("*.parquet") if path.is_file() and path.name[0] not in "._")
+    parts = sorted(
+        path
+        for path in folder.rglob("*.parquet")
+        if path.is_file() and not any(name[0] in "._" for name in path.relative_to(folder).parts)
+    )
     if not parts:
         raise InputError(f"{folder} is a folder without Parquet files.", "Give a file, or the folder of such a table.")
     try:

@@ -26,6 +26,9 @@ def folder(tmp_path):
     (tmp_path / "_SUCCESS").write_bytes(b"")
     (tmp_path / "_metadata.parquet").write_bytes(b"not a table")
     (tmp_path / ".part-0.parquet.crc").write_bytes(b"crc")
+    for name in ("_delta_log", ".venv"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "of_others.parquet").write_bytes(b"not a table")
     return tmp_path
 
 
