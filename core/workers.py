@@ -143,7 +143,7 @@ class WorkerPool:
         return path
 
     def _release(self, call: "_Call", *, keep: bool) -> None:
-        """Let go of a call; its worker stays for the next one, for a while."""
+        """End a call; its worker stays for the next one, for a while."""
         worker = call.worker
         with self._lock:
             worker.drop(call)
@@ -261,7 +261,7 @@ class _Worker:
         return call
 
     def drop(self, call: _Call) -> None:
-        """Let go of a call, and of its files."""
+        """Forget a call, and remove its files."""
         self.calls.pop(call.id, None)
         self.since = time.monotonic()
         for path in (call.asked, call.given):

@@ -1,7 +1,7 @@
 """This project beside what one would use instead: one table of CPU seconds, memory, ratios and growth.
 
-    python3 -m venv /tmp/peers && /tmp/peers/bin/pip install -r tests/benchmarks/peers/requirements.txt
-    python tests/benchmarks/peers/compare.py /tmp/peers/bin/python
+    python3 -m venv "$PEERS" && "$PEERS/bin/pip" install -r tests/benchmarks/peers/requirements.txt
+    python tests/benchmarks/peers/compare.py "$PEERS/bin/python"
 
 Pairs in alternating processes, so that what else the machine does hits both alike; medians of five; the ratio (theirs
 by ours) is the median of the ratios of pairs. Growth is the exponent between the two largest sizes, of our CPU seconds:
