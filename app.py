@@ -36,4 +36,4 @@ else:
     from pages.shared.shell import doors
 
     doors.check_address()
-    app = st.App(__file__, middleware=doors.middleware(), routes=doors.routes())
+    app = st.App(__file__, middleware=doors.middleware(), routes=doors.routes(), lifespan=doors.lifespan)

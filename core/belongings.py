@@ -17,10 +17,10 @@ from .errors import InputError
 from .ingest.samples import SAMPLES
 from .library import is_kept
 from .machines.marks import Machine
-from .results.disk import discard, running_folder, write_whole
+from .results.disk import alone, discard, unkept_folder, write_whole
 from .settings import current_settings
 
-_INDEX = "belongings.json"
+_INDEX, _LOCK = "belongings.json", "belongings"
 _lock = threading.Lock()
 
 
@@ -196,8 +196,8 @@ def case_link(template: str, case_id: str) -> str:
 def move_belongings(address: str) -> None:
     """The dataset is kept from now on, or no more: what belongs to it goes with it."""
     after = _folder(address)
-    with _lock:
-        for before in (running_folder() / "belongings" / _name(address), _lasting() / _name(address)):
+    with _lock, alone(_LOCK):
+        for before in (unkept_folder() / "belongings" / _name(address), _lasting() / _name(address)):
             if before != after and before.is_dir() and not after.exists():
                 after.parent.mkdir(parents=True, exist_ok=True)
                 shutil.move(before, after)
@@ -205,7 +205,7 @@ def move_belongings(address: str) -> None:
 
 def forget_belongings(address: str) -> None:
     """Erase what belongs to a dataset."""
-    for folder in (running_folder() / "belongings", _lasting()):
+    for folder in (unkept_folder() / "belongings", _lasting()):
         shutil.rmtree(folder / _name(address), ignore_errors=True)
 
 
@@ -219,7 +219,7 @@ def _name(address: str) -> str:
 
 def _folder(address: str) -> Path:
     lasts = is_kept(address) or any(sample.name == address for sample in SAMPLES)
-    return (_lasting() if lasts else running_folder() / "belongings") / _name(address)
+    return (_lasting() if lasts else unkept_folder() / "belongings") / _name(address)
 
 
 def _read(address: str) -> dict[str, Any]:
@@ -233,11 +233,12 @@ def _read(address: str) -> dict[str, Any]:
 def _change(address: str, change: Callable[[dict[str, Any], Path], None]) -> None:
     folder = _folder(address)
     with _lock:
-        told = _read(address)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            change(told, folder)
-            write_whole(folder / _INDEX, json.dumps(told, ensure_ascii=False).encode())
+            with alone(_LOCK):
+                told = _read(address)
+                folder.mkdir(parents=True, exist_ok=True)
+                change(told, folder)
+                write_whole(folder / _INDEX, json.dumps(told, ensure_ascii=False).encode())
         except OSError as error:
             raise InputError(
                 f"The folder {folder} cannot be written ({error.strerror or error}).",

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +18,7 @@ from .errors import InputError, NotFoundError, PluralityError
 from .ingest import stored_case_content
 from .ingest.build_dataset import ImportReport
 from .ingest.case_facts import CaseFacts
-from .results.disk import draft_name, kept_results, put_in_place, running_folder, sweep_drafts, write_whole
+from .results.disk import draft_name, kept_results, put_in_place, sweep_drafts, unkept_folder, write_whole
 from .results.encoding import DAMAGED, from_bytes, to_bytes
 from .settings import current_settings
 from .text import utc
@@ -84,9 +85,10 @@ def keep(dataset: Dataset, facts: CaseFacts | None = None) -> Path:
             if folder.exists():
                 shutil.rmtree(folder)
             put_in_place(draft, folder)
-        except BaseException:
+        except BaseException as error:
             shutil.rmtree(draft, ignore_errors=True)
-            raise
+            if not isinstance(error, OSError) or not _is_sound(dataset.digest):  # another process was quicker
+                raise
     except OSError as error:
         raise _not_writable(error) from None
     return folder
@@ -169,7 +171,7 @@ def rename(digest: str, name: str) -> None:
 
 
 def set_aside(dataset: Dataset, facts: CaseFacts | None, report: ImportReport | None) -> None:
-    """Write data that are not kept to where this process finds them while it runs.
+    """Write data that are not kept to where the server finds them while it runs, whole or not at all.
 
     Parameters
     ----------
@@ -185,15 +187,20 @@ def set_aside(dataset: Dataset, facts: CaseFacts | None, report: ImportReport | 
         The home folder cannot be written.
     """
     folder = _aside(dataset.digest)
+    draft = folder.parent / draft_name("keeping")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        draft.mkdir(parents=True)
         if facts is not None:
-            stored_case_content.write(facts, folder)
+            stored_case_content.write(facts, draft)
         if report is not None:
-            write_whole(folder / _REPORT, to_bytes(report, dataset))
-        _write(dataset, folder)
+            write_whole(draft / _REPORT, to_bytes(report, dataset))
+        _write(dataset, draft)
+        shutil.rmtree(folder, ignore_errors=True)
+        put_in_place(draft, folder)
     except OSError as error:
-        raise _not_writable(error) from None
+        shutil.rmtree(draft, ignore_errors=True)
+        if fetch_aside(dataset.digest) is None:  # or another process was quicker
+            raise _not_writable(error) from None
 
 
 def fetch_aside(digest: str) -> tuple[Dataset, CaseFacts | None, ImportReport | None] | None:
@@ -210,6 +217,22 @@ def fetch_aside(digest: str) -> tuple[Dataset, CaseFacts | None, ImportReport | 
         return None
 
 
+def erase_aside(digest: str) -> None:
+    """Erase data that were set aside, where they were."""
+    shutil.rmtree(_aside(digest), ignore_errors=True)
+
+
+def stamp(digest: str) -> tuple[bool, int] | None:
+    """Another one after each change of a dataset on disk by whatever process; None where it is nowhere.
+
+    Whether it is kept, and when it was written, renamed or given facts.
+    """
+    for kept_there, folder in ((True, current_settings().datasets / digest), (False, _aside(digest))):
+        with suppress(OSError):
+            return kept_there, folder.stat().st_mtime_ns
+    return None
+
+
 def keep_no_more(digest: str) -> None:
     """Take back that a dataset is kept; its reviews stay, and go on with it where it is kept again."""
     try:
@@ -219,7 +242,7 @@ def keep_no_more(digest: str) -> None:
 
 
 def _aside(digest: str) -> Path:
-    return running_folder() / "datasets" / digest
+    return unkept_folder() / "datasets" / digest
 
 
 def forget(digest: str) -> None:
@@ -243,7 +266,7 @@ def forget(digest: str) -> None:
         shutil.rmtree(folder)
     except OSError as error:
         raise _not_writable(error) from None
-    shutil.rmtree(_aside(digest), ignore_errors=True)
+    erase_aside(digest)
     kept_results().erase(digest)
 
 

@@ -37,6 +37,9 @@ class Settings:
     database_owner_url : str
         The same as the role that owns its tables (``PLURALITY_DATABASE_OWNER_URL``), for upgrade, backup and restore;
         empty where one role does all.
+    several_processes : bool
+        Whether several processes of one server share the home folder (``PLURALITY_SEVERAL_PROCESSES``, off by
+        default): data that are not kept then lie where all of them find them.
     images : Path or None
         Folder of the images of cases (``PLURALITY_IMAGES``); nothing outside it is ever opened.
     remote_images : bool
@@ -62,6 +65,7 @@ class Settings:
     max_model_cells: int = 50_000_000
     database_url: str = field(default="", repr=False)
     database_owner_url: str = field(default="", repr=False)
+    several_processes: bool = False
     images: Path | None = None
     remote_images: bool = False
     open_to_anybody: bool = False
@@ -104,6 +108,7 @@ def current_settings() -> Settings:
         ),
         database_url=os.environ.get("PLURALITY_DATABASE_URL", ""),
         database_owner_url=os.environ.get("PLURALITY_DATABASE_OWNER_URL", ""),
+        several_processes=_yes("PLURALITY_SEVERAL_PROCESSES"),
         images=Path(images).expanduser() if images else None,
         remote_images=_yes("PLURALITY_REMOTE_IMAGES"),
         sign_in=_yes("PLURALITY_SIGN_IN"),

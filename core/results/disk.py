@@ -11,14 +11,20 @@ import secrets
 import shutil
 import socket
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from ..annotations.dataset import Dataset
+from ..errors import InputError
 from ..settings import MEGABYTE, current_settings
 from .encoding import DAMAGED, NotStorableError, from_bytes, to_bytes
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # Windows, where one process serves
+    fcntl = None  # type: ignore[assignment]
 
 _ENDING = ".result"
 _OWNER = ".owner"
@@ -26,6 +32,8 @@ _DRAFT = re.compile(r"\.(?:writing|keeping|running)-(?P<host>.+)-(?P<process>\d+
 _RUN = secrets.token_hex(4)  # tells this process from an earlier one of the same number
 _TRIES, _PAUSE = 25, 0.02  # seconds
 # Seconds after which what was begun on another computer that shares the folder, or by who knows whom, is nobody's.
+_UNKEPT, _LOCK = ".unkept", ".lock"
+_held: list[int] = []  # the open file by which this process says that it serves, beside others
 _OLD = {"writing": 3_600.0, "keeping": 3_600.0, "running": 604_800.0}
 
 
@@ -158,8 +166,8 @@ def kept_results() -> ResultStore:
 
 
 def fleeting_results() -> ResultStore:
-    """Results of data that are not kept, for this process while it runs."""
-    return ResultStore(lambda: running_folder() / "results", _most_bytes)
+    """Results of data that are not kept, while the server runs."""
+    return ResultStore(lambda: unkept_folder() / "results", _most_bytes)
 
 
 def _most_bytes() -> int:
@@ -230,7 +238,7 @@ def sweep_drafts(folder: Path) -> None:
 
 def is_draft(path: Path) -> bool:
     """Whether a path is of what some process is just writing, or needs only while it runs."""
-    return _DRAFT.fullmatch(path.name) is not None
+    return path.name == _UNKEPT or path.suffix == _LOCK or _DRAFT.fullmatch(path.name) is not None
 
 
 def _in_use(draft: Path) -> bool:
@@ -260,13 +268,80 @@ _RUNNING = draft_name("running")
 
 
 def running_folder() -> Path:
-    """What this process needs only while it runs: what was computed from data that are not kept."""
+    """What this process needs only while it runs."""
     return current_settings().home / _RUNNING
 
 
+def unkept_folder() -> Path:
+    """Data that are not kept, and what was computed from them: of this process, or of all processes of one server."""
+    settings = current_settings()
+    return settings.home / _UNKEPT if settings.several_processes else running_folder()
+
+
+def begin_running() -> None:
+    """Where several processes serve: say that this one does. The first of them finds nothing of those before.
+
+    Raises
+    ------
+    InputError
+        The system knows no locks of files (Windows), or the home folder cannot be written.
+    """
+    if not current_settings().several_processes or _held:
+        return
+    if fcntl is None:
+        raise InputError("Several processes need a system with locks of files.", "Unset PLURALITY_SEVERAL_PROCESSES.")
+    place = current_settings().home / f"{_UNKEPT}{_LOCK}"
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise InputError(f"{place} cannot be written ({error.strerror}).", "Give the right to write to it.") from None
+    _erase_alone(handle)
+    fcntl.flock(handle, fcntl.LOCK_SH)
+    _held.append(handle)
+
+
 def end_running() -> None:
-    """Remove it."""
+    """Remove what this process needed; the last of several removes what they shared."""
     shutil.rmtree(running_folder(), ignore_errors=True)
+    while _held:
+        handle = _held.pop()
+        _erase_alone(handle)
+        os.close(handle)
+
+
+def _erase_alone(handle: int) -> None:
+    """Erase what the processes of a server share where none of them runs; the system tells, also of killed ones."""
+    with suppress(BlockingIOError):
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(unkept_folder(), ignore_errors=True)
+
+
+@contextmanager
+def alone(name: str) -> Iterator[None]:
+    """Hold other processes of the server out of a block; threads of this one are the caller's to hold out.
+
+    Parameters
+    ----------
+    name : str
+        Of what is changed, as the file of the lock is called.
+
+    Raises
+    ------
+    OSError
+        The home folder cannot be written.
+    """
+    settings = current_settings()
+    if fcntl is None or not settings.several_processes:
+        yield
+        return
+    settings.home.mkdir(parents=True, exist_ok=True)
+    handle = os.open(settings.home / f".{name}{_LOCK}", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _sync_folder(folder: Path) -> None:

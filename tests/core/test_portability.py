@@ -352,6 +352,13 @@ def forgives(node):
     return isinstance(node, ast.Try) and any("OSError" in ast.unparse(h.type) for h in node.handlers if h.type)
 
 
+def does_without(node):
+    """Whether something else is done where a module is missing."""
+    return isinstance(node, ast.Try) and any(
+        "ModuleNotFoundError" in ast.unparse(h.type) for h in node.handlers if h.type
+    )
+
+
 def faults(text, file="core/one.py"):
     """What in a source would not do on Windows or macOS, by line."""
     tree = ast.parse(text)
@@ -363,7 +370,9 @@ def faults(text, file="core/one.py"):
             names = [alias.name.split(".")[0] for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and not node.level:
             names = [node.module.split(".")[0]]
-        said = [f"imports {name}" for name in names if name in NOT_EVERYWHERE]
+        said = [
+            f"imports {name}" for name in names if name in NOT_EVERYWHERE and not guarded(node, parents, does_without)
+        ]
         if isinstance(node, ast.Attribute) and node.attr in POSIX_ONLY.get(getattr(node.value, "id", ""), "").split():
             said += [] if guarded(node, parents, asks_first(node.attr)) else [f"{node.value.id}.{node.attr}"]
         if isinstance(node, ast.Call):
@@ -419,6 +428,7 @@ def test_the_rules_find_what_they_are_for(line):
 @pytest.mark.parametrize(
     "text",
     [
+        "try:\n    import fcntl\nexcept ModuleNotFoundError:\n    fcntl = None",
         "open(path, 'rb')",
         "open(path, 'xb')",
         "path.open(encoding='utf-8', newline='')",

@@ -30,7 +30,7 @@ from core.ingest import samples
 from core.ingest.case_facts import joined
 from core.ingest.read_files import Reading
 from core.jobs import Job, JobBoard
-from core.results.disk import running_folder
+from core.results.disk import end_running, running_folder
 from core.results.encoding import NotStorableError
 from core.results.memory import Remembered, size_of
 from core.settings import MEGABYTE, current_settings
@@ -48,30 +48,47 @@ LANES = {"pages": 1, "opening": 2, "samplers": 3}  # how heavy the work of each 
 # Seconds of work from which it goes to a process, and where none runs yet.
 WORTH_A_PROCESS, WORTH_A_START = 1.0, 3.0
 _WARM_UP_DELAY = 1.0
+_pools: list[WorkerPool] = []
+_LOOK = 2.0  # seconds between looks at what other processes have erased
 
 
 class Registry:
-    """Datasets that are open in this server, by digest; beyond a size those used longest ago wait on disk."""
+    """Datasets that are open in this server, by digest; beyond a size those used longest ago wait on disk.
 
-    def __init__(self, most_bytes: int) -> None:
-        self._most = most_bytes
+    Where several processes serve, each finds there what another one opened, renamed, kept or erased.
+
+    Parameters
+    ----------
+    most_bytes : int
+        Of all open ones together.
+    let_go : callable, optional
+        Where several processes serve: told the digest of a dataset that another one erased.
+    """
+
+    def __init__(self, most_bytes: int, let_go: Callable[[str], None] | None = None) -> None:
+        self._most, self._let_go = most_bytes, let_go
         self._lock = threading.Lock()
         self._readings: OrderedDict[str, tuple[Reading, int]] = OrderedDict()
+        self._stamps: dict[str, tuple[bool, int] | None] = {}
 
     def add(self, reading: Reading) -> str:
         """Open a dataset; returns its digest. What an earlier file told of its cases stays known."""
         digest = reading.dataset.digest
         known = self.get(digest)
         reading = replace(reading, facts=joined(known.facts if known else None, reading.facts))
+        if self._let_go is not None:
+            self._set_aside(digest, reading)
         with self._lock:
-            self._readings[digest] = reading, size_of(reading.dataset)
-            self._readings.move_to_end(digest)
+            self._take(digest, reading)
             while sum(size for _, size in self._readings.values()) > self._most and len(self._readings) > 1:
-                self._set_aside(*self._readings.popitem(last=False))
+                aside, (oldest, _) = self._readings.popitem(last=False)
+                if self._let_go is None:
+                    self._set_aside(aside, oldest)
         return digest
 
     def get(self, digest: str) -> Reading | None:
         """The dataset of that digest, if it is open."""
+        self._look(digest)
         with self._lock:
             if digest in self._readings:
                 self._readings.move_to_end(digest)
@@ -81,14 +98,41 @@ class Registry:
             return None
         dataset, facts, report = aside
         with self._lock:
-            self._readings[digest] = Reading(dataset, report, facts), size_of(dataset)
-            return self._readings[digest][0]
+            return self._take(digest, Reading(dataset, report, facts))
+
+    def look_at_all(self) -> None:
+        """Let go of what other processes have changed or erased."""
+        with self._lock:
+            digests = list(self._readings)
+        for digest in digests:
+            self._look(digest)
+
+    def _look(self, digest: str) -> None:
+        if self._let_go is None:
+            return
+        with self._lock:
+            if digest not in self._readings or self._stamps.get(digest) == (now := library.stamp(digest)):
+                return
+            del self._readings[digest]
+        if now is None:
+            self._let_go(digest)
+
+    def _take(self, digest: str, reading: Reading) -> Reading:
+        self._readings[digest] = reading, size_of(reading.dataset)
+        self._readings.move_to_end(digest)
+        if self._let_go is not None:
+            self._stamps[digest] = library.stamp(digest)
+        return reading
 
     @staticmethod
-    def _set_aside(digest: str, open_one: tuple[Reading, int]) -> None:
+    def _set_aside(digest: str, reading: Reading) -> None:
         if not library.is_kept(digest):
-            reading = open_one[0]
             library.set_aside(reading.dataset, reading.facts, reading.report)
+
+    def restamp(self, digest: str) -> None:
+        """The dataset on disk was changed by this process: what is open is as it is there."""
+        with self._lock:
+            self._stamps[digest] = library.stamp(digest)
 
     def remove(self, digest: str) -> None:
         """Let a dataset go."""
@@ -99,7 +143,19 @@ class Registry:
 @st.cache_resource(show_spinner=False)
 def registry() -> Registry:
     """The open datasets of this server."""
-    return Registry(current_settings().memory_mb * MEGABYTE)
+    settings = current_settings()
+    if not settings.several_processes:
+        return Registry(settings.memory_mb * MEGABYTE)
+    results()  # says that this process serves, before anything is shared
+    found = Registry(settings.memory_mb * MEGABYTE, _let_go)
+
+    def look() -> None:
+        while True:
+            time.sleep(_LOOK)
+            found.look_at_all()
+
+    threading.Thread(target=look, name="changes-elsewhere", daemon=True).start()
+    return found
 
 
 @st.cache_resource(show_spinner=False)
@@ -116,7 +172,17 @@ def workers() -> WorkerPool | None:
         return None
     pool = WorkerPool(most, lambda: running_folder() / "work")
     atexit.register(pool.close)  # before the folder goes
+    _pools.append(pool)
     return pool
+
+
+def end() -> None:
+    """End what this server has in hand, and remove what it needs only while it runs."""
+    for job in jobs().unfinished():
+        job.cancel()
+    while _pools:
+        _pools.pop().close()
+    end_running()
 
 
 def run(job: Job, function: Callable[..., Any], dataset: Dataset, *arguments: Any, seconds: float, **options: Any):
@@ -283,14 +349,19 @@ def keep(reading: Reading) -> None:
     digest = reading.dataset.digest
     access.ask(digest)
     library.keep(reading.dataset, reading.facts)
+    library.erase_aside(digest)
     belongings.move_belongings(digest)
     results().keep(digest)
+    if current_settings().several_processes:
+        registry().restamp(digest)
 
 
 def keep_no_more(digest: str) -> None:
     """Take back that a dataset is kept; it stays open, and its reviews stay."""
     access.ask(digest, change=True)
     reading = open_dataset(digest)
+    if current_settings().several_processes:  # or another one would find it nowhere for a moment
+        library.set_aside(reading.dataset, reading.facts, reading.report)
     library.keep_no_more(digest)
     belongings.move_belongings(digest)
     registry().add(reading)
@@ -302,6 +373,11 @@ def forget(digest: str) -> None:
     library.forget(digest)
     belongings.forget_belongings(digest)
     registry().remove(digest)
+    _let_go(digest)
+
+
+def _let_go(digest: str) -> None:
+    """Erase what this process has computed of a dataset that is erased."""
     gone = results().forget(digest)
     for name in [name for name in jobs().all_keys() if isinstance(name, tuple) and name[0] in gone]:
         jobs().remove(name)

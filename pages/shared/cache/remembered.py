@@ -11,7 +11,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from core import library
 from core.annotations.dataset import Dataset
 from core.ingest.samples import SAMPLES
-from core.results.disk import end_running, fleeting_results, kept_results
+from core.results.disk import begin_running, end_running, fleeting_results, kept_results
 from core.results.memory import Results
 from core.settings import MEGABYTE, current_settings
 from core.version import code_digest
@@ -22,6 +22,7 @@ _SAMPLES = frozenset(sample.name for sample in SAMPLES)
 @st.cache_resource(show_spinner=False)
 def results() -> Results:
     """The results that this server has; what an earlier one left half written is removed."""
+    begin_running()
     library.sweep()
     kept = kept_results()
     kept.sweep()

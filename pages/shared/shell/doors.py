@@ -5,7 +5,8 @@ knocks.
 """
 
 import json
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,6 +23,7 @@ from streamlit.web.server.starlette.starlette_websocket import _get_signed_cooki
 
 from core.errors import PluralityError
 from core.people import SignedOutError, person_of
+from core.results.disk import begin_running
 from core.review.store import open_store, there_is_a_store
 from core.settings import current_settings
 from pages.shared.cache import sign_in
@@ -124,6 +126,23 @@ def is_here(address: str | None) -> bool:
 def routes() -> list[Route]:
     """Whether the server lives, and whether it can work: for a proxy or a supervisor, without names or counts."""
     return [Route("/healthz", _lives), Route("/readyz", _ready)]
+
+
+@asynccontextmanager
+async def lifespan(app: Any) -> AsyncIterator[None]:
+    """The time in which the server runs: asked to end (SIGTERM), it leaves nothing behind that was not kept.
+
+    The server is ended by the signal itself once this is over, so that nothing else of Python's is run at its exit.
+    """
+    begin_running()
+    yield None
+    await anyio.to_thread.run_sync(_end)
+
+
+def _end() -> None:
+    from pages.shared.cache.datasets import end  # with all that pages need, which the first session has loaded by now
+
+    end()
 
 
 def middleware() -> list[Middleware]:
