@@ -19,11 +19,15 @@ from core.annotations.dataset import Dataset
 from core.certainty.risk import RiskResult
 from core.certainty.top_sets import CertaintyResult
 from core.evaluation.choice import verdict
+from core.evaluation.prediction_sets import CALIBRATION, LEFT_OUT, TEST, CoveredShare, SetGroup
 from core.evaluation.predictions import open_predictions
 from core.evaluation.sweep_table import reliability_sweep
 from core.figures.theme import LIGHT
 from core.ingest.samples import load_sample
 from core.ingest.saved_mappings import Choices
+from core.machines.alternative_test import MachineDifference, MachineStanding
+from core.machines.differs import Differences, OnSomeCases
+from core.machines.pair_agreement import PairAgreement
 from core.models.catalogue import fit_request, request
 from core.models.majority import MajorityVote
 from core.models.models_agree import models_agree
@@ -41,6 +45,7 @@ from pages.shared.agreement import compare
 from pages.shared.agreement import parts as agreement_parts
 from pages.shared.agreement import raters as agreement_raters
 from pages.shared.agreement import top as agreement_top
+from pages.shared.ai_rater import parts as ai_parts
 from pages.shared.cases import one_case, review_status
 from pages.shared.home import doors as home_doors
 from pages.shared.home import numbers as home_numbers
@@ -54,6 +59,7 @@ from pages.shared.raters import answers as raters_answers
 from pages.shared.raters import plan as raters_plan
 from pages.shared.raters import table as raters_table
 from pages.shared.reliability import anchors, classifiers, relations
+from pages.shared.reliability import prediction_sets as reliability_sets
 from pages.shared.reliability.headline import over_trust
 from pages.shared.review import after
 from pages.shared.review import session as review_session
@@ -782,6 +788,122 @@ def test_a_plan_says_how_many_of_its_worlds_reach_the_target(said, drawn, left):
     raters_plan._result(SimpleNamespace(raters=("ann", "bob")), found, LIGHT)
     assert said[0] == ("Now .312. 40 simulated worlds, seed 7; 35% of them reach the target within the budget.")
     assert said[2] == "**Ask about these first**: a, b, c, d, e, f, g, h, i, j, k, l …"
+
+
+# Prediction sets
+
+
+def share(value, n=30) -> CoveredShare:
+    return CoveredShare(value, value - 0.1, value + 0.05, n)
+
+
+def some_sets(**own) -> SimpleNamespace:
+    """Of seven cases: two calibrate, four test, one is left out; each number is met once."""
+    told = {
+        "part": np.array([CALIBRATION, CALIBRATION, TEST, TEST, TEST, TEST, LEFT_OUT]),
+        "size": np.array([0, 0, 0, 2, 1, 3, 0]), "mean_size": 1.5, "n_classes": 12, "n_calibration": 2, "n_test": 4,
+        "alpha": 0.2, "threshold": 0.31, "aggregated": share(0.81), "voted": share(0.84), "true": share(0.77, 1),
+        "all_classes": False, "strata": (), "groups": (),
+    }  # fmt: skip
+    return SimpleNamespace(**{**told, **own})
+
+
+def test_empty_sets_are_counted_among_the_test_cases():
+    assert reliability_sets._words(some_sets(), 3.0) == (
+        "On 4 test cases at γ = 3 the sets hold 1.50 of 12 classes on average, and the truth in .810 (.710 to .860); "
+        "the majority vote in .840; gold in .770 of 1 case. 1 set is empty: no class scores enough."
+    )
+    none = some_sets(size=np.array([0, 0, 1, 2, 1, 3, 0]), voted=None, true=None)
+    assert reliability_sets._words(none, 3.0).endswith("the truth in .810 (.710 to .860).")
+
+
+def test_the_numbers_of_sets_stand_under_their_own_names():
+    other = some_sets(threshold=0.4, true=None)
+    frame = reliability_sets._numbers((1.0, 3.0), [SimpleNamespace(name="net")], ((some_sets(),), (other,)))
+    ends = {f"{name}{end}" for name in ("aggregated", "voted") for end in ("", "_low", "_high")}
+    row = frame.iloc[0].to_dict()
+    assert (row["reliability"], row["classifier"], row["alpha"], row["threshold"]) == (1.0, "net", 0.2, 0.31)
+    assert (row["mean_size"], row["n_calibration"], row["n_test"]) == (1.5, 2, 4)
+    assert ends <= set(row) and [row[f"true{end}"] for end in ("", "_low", "_high")] == [0.77, 0.67, 0.77 + 0.05]
+    assert (row["voted"], row["aggregated_low"]) == (0.84, 0.81 - 0.1)
+    assert frame["threshold"].tolist() == [0.31, 0.4] and np.isnan(frame["true"].iloc[1])
+
+
+def test_a_promise_is_broken_only_where_the_whole_interval_lies_below_it(said, drawn, left):
+    groups = (
+        SetGroup("group", "near", 11, share(0.78), None, 1.2),
+        SetGroup("group", "far", 12, share(0.6), share(0.7), 2.3),
+        SetGroup("risk", "high", 13, share(0.74), share(0.8), 2.4),
+    )
+    reliability_sets._conditional(some_sets(groups=groups), 3.0, LIGHT)
+    assert said == ["The promise is one for all cases together. It is broken for: group far, risk high."]
+    frame = left["sets_groups"]
+    assert frame.columns.tolist() == [
+        "by", "value", "n", "mean_size", "aggregated", "aggregated_low", "aggregated_high", "voted",
+    ]  # fmt: skip
+    assert frame.iloc[1].tolist() == ["group", "far", 12, 2.3, 0.6, 0.5, 0.6 + 0.05, 0.7]
+    assert drawn["sets_conditional"].layout.title.text.endswith("at γ = 3")
+    reliability_sets._conditional(some_sets(groups=groups[:1], strata=("a",)), 3.0, LIGHT)
+    assert said[-1] == "The promise is for each stratum. No group lies clearly below it."
+
+
+# AI as a rater
+
+
+def in_the_test(name: str, passes: bool | None, rho: float = 0.6, omega: float = 0.4) -> MachineStanding:
+    curve = np.linspace(0, 1, 51) if passes is not None else np.empty(0)
+    return MachineStanding(name, 60, (), (), omega, passes, rho, rho - 0.1, rho + 0.05, 0.7, curve)
+
+
+def test_raters_who_pass_are_counted_among_those_who_could_be_tested(said, drawn, left):
+    everybody = (in_the_test("ann", True, 0.71, 0.9), in_the_test("bob", False, 0.3, 0.1), in_the_test("cem", None))
+    test = SimpleNamespace(machines=(in_the_test("m", True, 0.5, 0.7),), people=("ann", "bob", "cem", "dan"))
+    ai_parts.people(SimpleNamespace(test=test, people=everybody), LIGHT)
+    assert "**1 of 2 pass**" in said[0]
+    frame = left["people_table"]
+    assert frame[["who", "machine", "ω", "ρ"]].values.tolist() == [
+        ["m", True, 0.7, 0.5], ["ann", False, 0.9, 0.71], ["bob", False, 0.1, 0.3],
+    ]  # fmt: skip
+    assert frame["ρ_low"].tolist() == [0.4, 0.71 - 0.1, 0.3 - 0.1] and frame["ρ_high"].iloc[0] == 0.55
+    ai_parts.people(SimpleNamespace(test=test, people=everybody[:1]), LIGHT)
+    assert "**all pass**" in said[1]
+    ai_parts.people(SimpleNamespace(test=test, people=everybody[2:]), LIGHT)
+    assert said[2] == "No rater can be put through the test: too few cases are shared."
+
+
+def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, shown, left):
+    listed = {}
+    monkeypatch.setattr(widgets, "open_case_table", lambda frame, key, **_: listed.update({key: frame}))
+    monkeypatch.setattr(st, "button", lambda label, **_: said.append(label))
+    one = Differences(
+        "m", ("x", "y"), tuple("abcde"), np.array([0, 1, 0, 0, 1]), np.array([0, 0, 1, 1, 0]),
+        np.array([0.99, 0.85, 0.97, 0.5, 0.6]), np.array([2, 3, 4, 5, 6]), 0.8, 2.0,
+        (OnSomeCases("x", 2, 0.5, 0.1, 0.9, 0.75),), (), (),
+    )  # fmt: skip
+    monkeypatch.setattr(ai_parts, "computed_differs", lambda *_: ("too few cases", one))
+    ai_parts.differs(None, ("m",), (), 2.0)
+    assert said[0] == (
+        "The panel is decided on **3** of 5 cases (certainty .80 or more at γ = 2); m gives another class on **2** of "
+        "them. The panel may be wrong there, too."
+    )
+    assert said[1] == "Review 2 cases"
+    assert listed["differs-m"].values.tolist() == [["c", "x", "y", 0.97, 4], ["b", "y", "x", 0.85, 3]]
+    assert left["differs_table"]["case"].tolist() == ["c", "b"]
+    assert shown["by-By the panel's class, decided cases"].values.tolist() == [["x", 2, 0.5, 0.1, 0.9, 0.75]]
+
+
+def test_machines_beside_people_and_each_other_keep_their_own_numbers(said, drawn, shown, left):
+    pair = PairAgreement("m", 61, 0.5, 0.4, 0.6, 0.7, 0.65, 0.8, 0.2, 0.1, 0.3)
+    test = SimpleNamespace(
+        machines=(in_the_test("m", True),), score="accuracy", epsilon=0.2,
+        differences=(MachineDifference("m", "n", 55, 0.11, -0.02, 0.21), MachineDifference("m", "o", 3, *(None,) * 3)),
+    )  # fmt: skip
+    ai_parts.replaces(SimpleNamespace(test=test, agreement=(pair, PairAgreement("n", 0))), LIGHT)
+    assert shown["pair_agreement"].values.tolist() == [["m", 61, 0.5, 0.4, 0.6, 0.7, 0.65, 0.8, 0.2, 0.1, 0.3]]
+    assert shown["machine_differences"].values.tolist() == [["m", "n", 0.11, -0.02, 0.21, 55]]
+    assert left["machine_differences_table"].equals(shown["machine_differences"])
+    ai_parts.over_epsilon(test, LIGHT)
+    assert "**m** passes from ε = 0.25 on." in said
 
 
 # Cases
