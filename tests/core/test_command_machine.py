@@ -52,8 +52,11 @@ def files(made, tmp_path_factory):
 
 
 def test_numbers_are_those_of_the_library(run, made, files):
-    answer = run(files["all.csv"], "--machine", "m0,m1", "--epsilon", "0.1")
-    found = alternative_test(made, ["m0", "m1"], epsilon=0.1)
+    how = {"level": 0.8, "seed": 7}
+    answer = run(
+        files["all.csv"], "--machine", "m0,m1", "--epsilon", "0.1", "--fdr", "0.1", "--level", "0.8", "--seed", "7"
+    )
+    found = alternative_test(made, ["m0", "m1"], epsilon=0.1, q=0.1, **how)
     for row, one in zip(answer["machines"], found.machines, strict=True):
         assert {"machine", "omega", "n_rejected", "n_raters", "rho", "rho_low", "rho_high", "raters", "readers"} <= set(
             row
@@ -64,8 +67,12 @@ def test_numbers_are_those_of_the_library(run, made, files):
         assert [(r["rater"], r["n"], r["rho"], r["p"], r["rejected"]) for r in row["raters"]] == [
             (r.rater, r.n, r.rho, r.p, r.rejected) for r in one.raters
         ]
-        worth = worth_readers(made, one.machine, ("p0", "p1", "p2"))
+        worth = worth_readers(made, one.machine, ("p0", "p1", "p2"), **how)
         assert row["readers"]["words"] == worth.words()
+        assert [row["readers"]["machine_low"], row["readers"]["machine_high"]] == [worth.low, worth.high]
+        assert [(at["score"], at["low"], at["high"]) for at in row["readers"]["curve"]] == [
+            *zip(worth.panel, worth.panel_low, worth.panel_high, strict=True)
+        ]
         assert row["readers"]["k"] == (worth.k if np.isfinite(worth.k) else None)
     assert answer["differences"][0]["difference"] == found.differences[0].difference
     assert [one["machine"] for one in answer["people"]] == ["p0", "p1", "p2"]

@@ -52,17 +52,22 @@ def test_the_command_gives_the_sets_of_the_library(run, files):
     out = folder / "sets.csv"
     answer = json.loads(
         run("sets", data, "--classes", "w,x,y,z", "--predictions", f"A={matrix}", "--alpha", "0.2",
-            "--reliability", "2", "--calibrate", "0.6", "--draws", "100", "--seed", "3", "--cases-out", out)
+            "--reliability", "2", "--calibrate", "0.6", "--labels", "3", "--level", "0.8", "--draws", "100",
+            "--seed", "3", "--cases-out", out)
     )  # fmt: skip
     dataset = read(data, classes=list("wxyz")).dataset
     (predictions,) = open_predictions("A", matrix.read_bytes(), dataset)
     model = DirichletCounts()
     kept = kept_plausibilities(model, dataset, 2.0, n_draws=100, seed=3)
-    found = prediction_sets(predictions, dataset, kept, alpha=0.2, model=model, calibrate=0.6, seed=3)
+    how = {"alpha": 0.2, "calibrate": 0.6, "n_labels": 3, "level": 0.8, "seed": 3}
+    found = prediction_sets(predictions, dataset, kept, model=model, **how)
     assert answer["threshold"] == found.threshold
     assert answer["mean_size"] == found.mean_size
     assert answer["coverage"] == {"aggregated": found.aggregated.value, "voted": found.voted.value}
-    assert answer["intervals"]["aggregated"] == [found.aggregated.low, found.aggregated.high]
+    for name, one in (("aggregated", found.aggregated), ("voted", found.voted)):
+        assert answer["intervals"][name] == [one.low, one.high]
+    assert answer["region"] == {"threshold": found.region, "covered": found.region_covered.value}
+    assert (answer["labels"], answer["listed"]) == (3, found.listed)
     assert answer["promise"] == found.promise(2.0)
     assert (answer["n_calibration"], answer["n_test"], answer["reliability"]) == (36, 24, 2.0)
     by = {(row["by"], row["value"]): row for row in answer["by"]}
@@ -70,6 +75,9 @@ def test_the_command_gives_the_sets_of_the_library(run, files):
         row = by[group.by, group.value]
         assert (row["n"], row["aggregated"], row["mean_size"]) == (group.n, group.aggregated.value, group.mean_size)
         assert row["voted"] == group.voted.value
+        assert row["intervals"] == {
+            "aggregated": [group.aggregated.low, group.aggregated.high], "voted": [group.voted.low, group.voted.high],
+        }  # fmt: skip
     assert {("group", "north"), ("group", "south")} <= set(by)
     written = pd.read_csv(io.BytesIO(out.read_bytes()), keep_default_na=False)
     expected = sets_table(found, dataset)
