@@ -1,5 +1,7 @@
 """Figures of prediction sets read against the sets that they draw."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -54,6 +56,15 @@ def test_each_group_has_a_line_with_its_interval_and_number_of_cases(found, them
     assert list(vote.x) == [one.voted.value for one in groups]
     assert figure.layout.yaxis.ticktext[0] == f"certainty: lowest quarter ({groups[0].n} cases)"
     assert figure.layout.shapes[0].x0 == 0.8
+
+
+def test_a_group_without_a_majority_vote_has_none_and_the_others_keep_their_lines(found):
+    groups = found[0].groups
+    figure = conditional_coverage((replace(groups[0], voted=None), *groups[1:]), 0.8, LIGHT, "title")
+    truth, vote = figure.data
+    assert list(truth.y) == list(range(len(groups))) and list(vote.y) == list(range(1, len(groups)))
+    assert list(vote.x) == [one.voted.value for one in groups[1:]]
+    assert [row[2] for row in vote.customdata] == [one.mean_size for one in groups[1:]]
 
 
 @BOTH

@@ -77,6 +77,22 @@ def test_assertions_of_promptfoo_are_raters_of_what_providers_answered():
     assert answers(said) == [("test 0", "p:a", "yes"), ("test 0", "p:b", "no")]
 
 
+def test_prompts_epochs_tasks_and_judging_models_are_told_apart():
+    """What differs in one of them is another case, answer or rater, and does not fall together."""
+    rows = [result(0, "p:a", said, equals=True) | {"promptIdx": place} for place, said in enumerate(("yes", "no"))]
+    said = opened(("out.json", promptfoo(rows)), question="answer").dataset
+    assert answers(said) == [("test 0", "p:a", "yes"), ("test 0 / prompt 1", "p:a", "no")]
+    judged = opened(("out.json", promptfoo(rows)), question="score").dataset
+    assert judged.cases == ("test 0 / p:a", "test 0 / prompt 1 / p:a")
+    twice = inspect_log("m", [sample("s1", "4", "4", match="C"), sample("s1", "5", "4", match="I") | {"epoch": 2}])
+    assert opened(("log.json", twice), question="score").dataset.cases == ("s1 / m", "s1 / m / epoch 2")
+    metrics = [{"name": "Faith", "success": value, "evaluationModel": name} for name, value in (("j", True), ("k", 0))]
+    run = opened(("run.json", json.dumps({"testCases": [{"input": "?", "metricsData": metrics}] * 2}))).dataset
+    assert run.raters == ("Faith / j", "Faith / k") and run.cases == ("test case 1", "test case 2")
+    files = [(f"m/samples_{task}_2025.jsonl", logged((0, "1", ["1"]), (1, "1", ["2"]))) for task in ("arc", "gsm")]
+    assert set(opened(*files).dataset.cases) == {"arc / 0", "arc / 1", "gsm / 0", "gsm / 1"}
+
+
 @pytest.mark.parametrize("names", [("testCases", "metricsData"), ("test_cases", "metrics_data")])
 def test_metrics_of_deepeval_are_raters_of_test_cases(names):
     cases, metrics = names

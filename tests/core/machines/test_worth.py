@@ -73,6 +73,18 @@ def test_scores_are_what_enumeration_gives(small):
     assert found.score == "squared"
 
 
+def test_nobody_foretells_scores_by_the_mean_of_all_annotations_however_many_a_case_has():
+    value = np.array([0.0, 2.0, 10.0, 11.0, 12.0, 13.0, 14.0, 5.0, 9.0])
+    case, rater = np.array([0, 0, 1, 1, 1, 1, 1, 0, 1]), np.array([0, 1, 0, 1, 2, 3, 4, 5, 5])
+    data = Dataset.from_scores("s", ["few", "many"], [*"abcde", "m"], case, rater, value)
+    found = worth_readers(data, "m", tuple("abcde"), k_max=1, n_resamples=100)
+    people = value[rater < 5]
+    missed = (people - people.mean()) ** 2
+    assert found.panel[0] == pytest.approx(
+        -(missed[case[rater < 5] == 0].mean() + missed[case[rater < 5] == 1].mean()) / 2
+    )
+
+
 def test_a_machine_that_is_one_more_reader_is_worth_one(six):
     data = simulated(9, [0.75] * 7, [0.75, 1.0, 0.2], n_cases=800, present=1.0)
     people = data.raters[:7]

@@ -3,6 +3,7 @@
 import csv
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -186,3 +187,19 @@ def test_the_command_gives_raters_and_the_expected_class(tmp_path, capsys, build
     assert json.loads(capsys.readouterr().out)["classes"] == ["1", "2", "3", "4"]
     assert main(["fit", "ordinal", str(tmp_path / "a.csv")]) != 0
     assert "--classes low,middle,high" in capsys.readouterr().err
+
+
+def test_severities_are_said_with_the_nearer_end_first_and_those_furthest_from_the_panel_are_named():
+    at = np.array([0.31, -0.44, 0.5, -0.1])
+    fit = SimpleNamespace(
+        raters=("ann", "bob", "cem", "dan"), classes=("low", "mid", "high"), n_annotations=np.array([9, 9, 0, 9]),
+        parameters={"severity": at, "severity_low": at - 0.2, "severity_high": at + 0.25},
+    )  # fmt: skip
+    assert reads(fit, 0) == "reads .31 classes higher than the panel (.11 to .56)"
+    assert reads(fit, 1) == "reads .44 classes lower than the panel (.19 to .64)"
+    assert reads(fit, 3) == "reads .10 classes lower than the panel (−.15 to .30)"
+    assert severity_sentence(fit) == (
+        "Of 3 raters 2 raters read higher or lower than the panel beyond their 95 % intervals: bob reads .44 classes "
+        "lower than the panel (.19 to .64); ann reads .31 classes higher than the panel (.11 to .56)."
+    )
+    assert severity_sentence(fit, 1).endswith(": bob reads .44 classes lower than the panel (.19 to .64).")

@@ -50,3 +50,9 @@ def test_what_was_reopened_stands_no_more(dataset, reviews_of):
     made.read("case 0", "Ann", X, panel=X)
     made.do("case 0", "Ann", "reopen", note="a new image")
     assert decisions(made.found) == []
+
+
+def test_the_table_has_the_hour_of_the_day_in_utc(dataset, reviews_of):
+    made = reviews_of(dataset)
+    made.do("case 0", "Ann", "opinion", opinion=X, at=1_700_000_000_900_000)
+    assert decision_table(dataset, decisions(made.found))["at (UTC)"].tolist() == ["2023-11-14 22:13:20"]

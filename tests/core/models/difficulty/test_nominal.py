@@ -178,6 +178,27 @@ def test_the_information_is_that_of_the_likelihood(build):
     assert [accuracy.low[2], accuracy.high[2]] == pytest.approx(ends, abs=0.02)
 
 
+def test_of_a_rater_without_annotations_the_interval_allows_for_what_is_not_known_of_the_centre(build):
+    """Ln a is then as the raters are: variance τ² and that of μ, which is 1 / (J/τ² + 1 − Σ τ⁻⁴/i) with i their own."""
+    rows = crowd(60, 5, 3, 4, 1.0)[0]
+    dataset = build(rows, 3)
+    dataset = replace(dataset, raters=(*dataset.raters, "nobody"))
+    fit = NominalDifficulty().fit(dataset)
+    at, (node, weight) = place_of(fit), difficulty_rule(fit.settings["nodes"])
+
+    def right(log_ability):
+        return expit(np.exp(log_ability + at.spread * node)) @ weight
+
+    own = np.log(at.ability[-1])
+    assert own == pytest.approx(at.centre, abs=0.02)
+    low = fit.uncertainty.accuracy.low[-1]
+    of_raters_alone = right(own - 1.959964 * np.sqrt(at.variance))
+    # At best all other raters are known exactly, and μ is as uncertain as they and its prior leave it.
+    at_least = right(own - 1.959964 * np.sqrt(at.variance + 1 / ((len(dataset.raters) - 1) / at.variance + 1)))
+    assert low <= at_least < of_raters_alone - 0.01
+    assert low > right(own - 1.959964 * np.sqrt(at.variance + 1))
+
+
 def test_log_odds_of_being_right_are_ability_times_discrimination(build):
     """d a = 1.3 of four classes is right with .786 (softmax with scores 0 would give .550)."""
     dataset = build(random_rows(1, 20, 4, 4, 60), 4)
