@@ -42,7 +42,9 @@ _RATES = (0.01, 0.05, 0.1, 0.2)
 
 def _all(table: RaterTable, act: ToActOn, blind: Rates | None, theme) -> None:
     why = act.acceptable.why_no_order or act.acceptable.why
-    raters_table.show(raters_table.frame_of(table, act, blind), "rater", ranked=not why)
+    raters_table.show(
+        raters_table.frame_of(table, act, blind), "rater", ranked=not why, acceptable=act.acceptable.acceptable
+    )
     if why:
         st.caption(f"Raters are not ranked: {markdown(why)}.")
     accuracy = act.acceptable.accuracy.value

@@ -29,6 +29,18 @@ RULES = {
     "fast": "Much faster than the other raters",
     "drift": "Got worse over time",
 }
+# Where there is room for a word or two: in the cells of a table.
+SHORT = {
+    "low": "low accuracy",
+    "one_class": "one class",
+    "below_others": "below others",
+    "adversarial": "adversarial",
+    "spam": "ignores case",
+    "careless": "favours a class",
+    "streaks": "repeats",
+    "fast": "fast",
+    "drift": "drift",
+}
 KINDS = {
     "low": "low",
     "one_class": "one_class",

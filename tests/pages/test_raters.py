@@ -73,6 +73,14 @@ def test_the_table_has_a_row_for_each_rater_and_is_sorted_filtered_and_cut(table
     assert rising.is_monotonic_increasing and len(rising) == 12
 
 
+def test_on_screen_two_flags_are_two_short_words_and_the_interval_is_drawn_in_the_row(table, act):
+    frame = raters_table.frame_of(table, act, None)
+    drawn = raters_table.drawn(frame, act.acceptable.acceptable).set_index("rater")
+    assert drawn["flags"]["R07"] == ["low accuracy", "favours a class"] and drawn["flags"]["R01"] == []
+    assert drawn["interval"].str.startswith("data:image/svg+xml;base64,").all()
+    assert frame.set_index("rater")["flags"]["R07"].count("; ") == 1  # files keep the flags in full
+
+
 def test_what_is_unknown_is_sorted_last():
     frame = pd.DataFrame(
         {"rater": ["a", "b", "c"], "flags": "", "leans to": "k", "accuracy": [np.nan, 0.2, 0.9]},

@@ -6,20 +6,24 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.figures import cells
 from core.models.rater_summary import leaning
+from core.raters.flags import RULES, SHORT
 from core.raters.monitoring import RaterTable
 from core.raters.rates import Rates
 from core.raters.to_act_on import ToActOn
 from pages.shared.kit import columns, widgets
+from pages.shared.kit import style as look
 
 PAGE = 50
 # What the table opens with, the most important first, as far as 1,280 pixels go; its menu shows the other columns too.
 _FIRST = (
-    "rater", "flags", "accuracy", "ci_low", "ci_high", "P(acceptable)", "expected wrong", "annotations",
-    "right by gold", "with others",
+    "rater", "flags", "accuracy", "interval", "P(acceptable)", "expected wrong", "annotations", "right by gold",
+    "with others",
 )  # fmt: skip
 _SHARES = ("with themselves", "blind reads agree")
 _MOST_FIRST = 9
+_SHORT = {title: SHORT[rule] for rule, title in RULES.items()}
 _SORTED_BY = {
     "ci_low": "accuracy, lower end",
     "ci_high": "accuracy, upper end",
@@ -74,10 +78,11 @@ def frame_of(table: RaterTable, act: ToActOn, blind: Rates | None) -> pd.DataFra
     return pd.DataFrame(found).dropna(axis=1, how="all")
 
 
-def show(frame: pd.DataFrame, chosen_key: str, *, ranked: bool) -> None:
+def show(frame: pd.DataFrame, chosen_key: str, *, ranked: bool, acceptable: float | None = None) -> None:
     """The table with its filter and pages; a click on a row keeps that rater under ``chosen_key``.
 
-    Where raters must not be ranked, it opens by how much they did, and not by what they cost.
+    Where raters must not be ranked, it opens by how much they did, and not by what they cost. Intervals are drawn on
+    one axis for all rows, with a mark at the accuracy that is ``acceptable``.
     """
     find, only, by, down = st.columns([4, 2, 3, 2], vertical_alignment="bottom")
     words = find.text_input("Find a rater", key="raters_find", placeholder="part of a name, a flag or a class")
@@ -99,6 +104,7 @@ def show(frame: pd.DataFrame, chosen_key: str, *, ranked: bool) -> None:
     )
     part = shown.iloc[(page - 1) * PAGE : page * PAGE]
     st.caption(f"{len(shown):,} of {len(frame):,} raters. Choose a row to see that rater.")
+    part = drawn(part, acceptable)
     chosen = st.dataframe(
         part,
         hide_index=True,
@@ -113,22 +119,34 @@ def show(frame: pd.DataFrame, chosen_key: str, *, ranked: bool) -> None:
     widgets.download(frame, "Raters", "raters", "raters_monitor")
 
 
+def drawn(part: pd.DataFrame, acceptable: float | None) -> pd.DataFrame:
+    """The rows as the screen shows them: flags as a few words each, the interval of the accuracy as a picture."""
+    part = part.assign(flags=[[_SHORT.get(one, one) for one in said.split("; ") if one] for said in part["flags"]])
+    if "accuracy" not in part:
+        return part
+    ends = (part[name].to_numpy(float) for name in ("accuracy", "ci_low", "ci_high"))
+    flagged = np.array([len(said) > 0 for said in part["flags"]], bool)
+    return part.assign(interval=cells.intervals(*ends, look.theme(), mark=acceptable, flagged=flagged))
+
+
 def _config() -> dict:
     """Heads, widths and digits on screen; files keep the names and digits of the frame."""
     bar = partial(st.column_config.ProgressColumn, format=columns.TWO, min_value=0, max_value=1)
-    narrow = {
-        name: ends | {"width": width} for (name, ends), width in zip(columns.ends().items(), (66, 50), strict=True)
-    }
     return (
         columns.numbers(*_NUMBERS)
         | columns.shares(*_SHARES)
-        | narrow
+        | columns.ends()
         | columns.ends("blind ci_low", "blind ci_high")
         | columns.counts("cases", "seconds", "judged annotations", "gold annotations", "blind cases")
         | {
-            "rater": st.column_config.TextColumn(width=80),
-            "flags": st.column_config.TextColumn(width=220),
-            "accuracy": bar(width=92, help="By gold or by the model, shrunk towards all raters."),
+            "rater": st.column_config.TextColumn(width=76),
+            "flags": st.column_config.ListColumn(width=170, help="In few words; the evidence stands below the table."),
+            "accuracy": st.column_config.NumberColumn(
+                format=columns.TWO, width=72, help="By gold or by the model, shrunk towards all raters."
+            ),
+            "interval": st.column_config.ImageColumn(
+                "95 % interval", width=186, help="Up to 1, on one axis for all; dashed: acceptable; crosses: flagged."
+            ),
             "P(acceptable)": bar(width=98, help="Probability that the accuracy is acceptable or better."),
             "expected wrong": st.column_config.NumberColumn(
                 format="accounting", step=1, width=105, help="Annotations expected to be wrong."

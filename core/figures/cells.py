@@ -1,0 +1,71 @@
+"""Small pictures for the cells of a table: an interval on an axis that all rows share."""
+
+from base64 import b64encode
+
+import numpy as np
+
+from .theme import Theme
+
+WIDTH, HEIGHT = 176, 22
+_MARGIN = 6
+
+
+def intervals(
+    value: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    theme: Theme,
+    *,
+    mark: float | None = None,
+    flagged: np.ndarray | None = None,
+) -> list[str | None]:
+    """Each interval as a line with a point, on one axis from the least end to 1; a dashed line at ``mark``.
+
+    Parameters
+    ----------
+    value, low, high : ndarray, shape (n_rows,)
+        Between 0 and 1; NaN where unknown.
+    theme : Theme
+    mark : float, optional
+    flagged : ndarray of bool, shape (n_rows,), optional
+        Rows in the colour of a warning, with a cross instead of a point.
+
+    Returns
+    -------
+    list of str or None
+        SVG as addresses of data; None where the value is unknown.
+    """
+    ends = [one for one in (*low, *value, mark) if one is not None and np.isfinite(one)]
+    least = min(0.9, np.floor(min(ends, default=0.0) * 10) / 10)
+    warned = np.zeros(len(value), bool) if flagged is None else flagged
+
+    def at(share: float) -> float:
+        return _MARGIN + (WIDTH - 2 * _MARGIN) * (share - least) / (1 - least)
+
+    found: list[str | None] = []
+    for v, a, b, warn in zip(value, low, high, warned, strict=True):
+        found.append(_picture(at, float(v), float(a), float(b), bool(warn), mark, theme) if np.isfinite(v) else None)
+    return found
+
+
+def _picture(at, value: float, low: float, high: float, warn: bool, mark: float | None, theme: Theme) -> str:
+    colour, y = theme.mean if warn else theme.accent, HEIGHT / 2
+    parts = [f'<path d="M{at(1) - WIDTH + 2 * _MARGIN:.1f} {y}H{at(1):.1f}" stroke="{theme.grid}"/>']
+    if mark is not None:
+        parts.append(f'<path d="M{at(mark):.1f} 1V{HEIGHT - 1}" stroke="{theme.quiet}" stroke-dasharray="3 2"/>')
+    if np.isfinite(low) and np.isfinite(high):
+        left, right = at(low), at(high)
+        parts.append(
+            f'<path d="M{left:.1f} {y}H{right:.1f}M{left:.1f} {y - 3}v6M{right:.1f} {y - 3}v6" '
+            f'stroke="{colour}" stroke-width="1.6" fill="none"/>'
+        )
+    x = at(value)
+    if warn:
+        parts.append(f'<path d="M{x - 4:.1f} {y - 4}l8 8m0 -8l-8 8" stroke="{colour}" stroke-width="2.4" fill="none"/>')
+    else:
+        parts.append(f'<circle cx="{x:.1f}" cy="{y}" r="4" fill="{colour}"/>')
+    svg = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}">'
+        f"{''.join(parts)}</svg>"
+    )
+    return f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"

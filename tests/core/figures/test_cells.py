@@ -1,0 +1,31 @@
+"""Intervals in the cells of a table stand where their numbers are, on one axis."""
+
+import re
+from base64 import b64decode
+
+import numpy as np
+
+from core.figures.cells import WIDTH, intervals
+from core.figures.theme import LIGHT
+
+VALUE, LOW, HIGH = np.array([0.5, 1.0, np.nan]), np.array([0.4, 0.9, np.nan]), np.array([0.75, 1.0, np.nan])
+
+
+def drawn(address):
+    return b64decode(address.removeprefix("data:image/svg+xml;base64,")).decode()
+
+
+def test_ends_and_points_stand_on_one_axis_that_ends_at_one():
+    wide, narrow, unknown = intervals(VALUE, LOW, HIGH, LIGHT)
+    assert unknown is None
+    (left, right) = map(float, re.search(r'd="M([\d.]+) 11.0H([\d.]+)M', drawn(wide)).groups())
+    x = float(re.search(r'cx="([\d.]+)"', drawn(wide)).group(1))
+    assert left == 6 and abs((x - left) / (right - left) - (0.5 - 0.4) / (0.75 - 0.4)) < 0.01
+    assert float(re.search(r'cx="([\d.]+)"', drawn(narrow)).group(1)) == WIDTH - 6
+
+
+def test_what_is_flagged_is_a_cross_in_another_colour_and_the_mark_is_dashed():
+    plain, flagged, _ = intervals(VALUE, LOW, HIGH, LIGHT, mark=0.7, flagged=np.array([False, True, False]))
+    assert "<circle" in drawn(plain) and LIGHT.mean not in drawn(plain)
+    assert "<circle" not in drawn(flagged) and LIGHT.mean in drawn(flagged)
+    assert "stroke-dasharray" in drawn(plain) and "stroke-dasharray" not in drawn(intervals(VALUE, LOW, HIGH, LIGHT)[0])
