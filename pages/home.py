@@ -15,36 +15,16 @@ from core.text import markdown, plural, shorten
 from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
 from pages.shared.home import doors as home_doors
+from pages.shared.home import first_visit, next_steps
 from pages.shared.home import known as home_known
 from pages.shared.home import limits as home_limits
 from pages.shared.home import numbers as home_numbers
-from pages.shared.kit import gold_of_reviews, job_progress, navigation, state, widgets
+from pages.shared.kit import gold_of_reviews, job_progress, navigation, presentation, state, widgets
 from pages.shared.kit import style as look
 from pages.shared.shell import story
 from pages.shared.upload import dropped as home_drop
 
 _ANSWERS = {"class": "single classes", "ranking": "differential diagnoses (rankings)", "score": "scores"}
-
-
-def _welcome() -> None:
-    st.title("Ground truth that people disagree about")
-    st.write(
-        "Several raters, one case, different annotations: how much they agree, whom to trust, which cases are "
-        "ambiguous. Nothing leaves this computer."
-    )
-    with st.container(horizontal=True, vertical_alignment="center"):
-        story.entrance("See it in six steps", "primary")
-        st.caption("Five minutes with simulated diagnoses: from raters who disagree to the choice of a classifier.")
-    st.subheader("Try a sample", anchor=False)
-    columns = st.columns(len(SAMPLES))
-    for column, sample in zip(columns, SAMPLES, strict=True):
-        with column.container(border=True, height="stretch"):
-            st.markdown(f"**{sample.title}**")
-            st.caption(f"{sample.size} · {sample.answers}")
-            st.write(sample.shows)
-            st.button(f"Open {sample.title}", key=f"sample-{sample.name}", on_click=state.use, args=(sample.name,))
-    st.subheader("Or open a file of your own", anchor=False)
-    home_drop.zone()
 
 
 def _dashboard(reading) -> None:
@@ -60,33 +40,39 @@ def _dashboard(reading) -> None:
     found = home_known.agreement(dataset)
     why = "" if found else any_of("coefficient", dataset).reason
     figures = [column.container(border=True, height="stretch") for column in st.columns(4)]
-    doors = [column.container(border=True, height="stretch") for column in st.columns(3)]
+    shares = [1] if presentation.on() else [2, 1]  # what to do next is for those who have the controls
+    wide, *beside = (column.container(border=True, height="stretch") for column in st.columns(shares))
+    below = [column.container(border=True, height="stretch") for column in st.columns(3 if views.classifiers else 2)]
     with figures[0]:
         home_numbers.cases(dataset)
     with figures[1]:
         home_numbers.agreement(found, why)
-    with doors[0]:
+    with below[0]:
         home_doors.agreement(found, why, theme)
     with job_progress.one_cancel("home"):
-        _computed(dataset, views, found, title, figures, doors, theme)
+        _computed(dataset, views, found, title, figures, (wide, beside[0] if beside else None, *below[1:]), theme)
     home_limits.show(dataset, len(views.classifiers))
     _files(dataset)
     _keep(state.whole())
 
 
-def _computed(dataset, views, found, title, figures, doors, theme) -> None:
+def _computed(dataset, views, found, title, figures, places, theme) -> None:
     """What takes a while; each fills its place when it is there."""
-    with doors[1]:
+    wide, beside, second, *third = places
+    with wide:
         certain = home_doors.cases(views, theme)
     title.title(home_numbers.sentence(dataset, found, certain))
     with figures[2]:
         home_numbers.uncertain(views, certain)
     sweep = None
-    with doors[2]:
-        if views.classifiers:
+    for place in third:
+        with place:
             sweep = home_doors.classifiers(views, theme)
-        else:
-            home_doors.raters(views, theme)
+    with second:
+        act = home_doors.raters(views, theme)
+    if beside is not None:
+        with beside:
+            next_steps.show(views, certain, act)
     with figures[3]:
         if views.classifiers:
             home_numbers.classifier(views, sweep)
@@ -178,7 +164,7 @@ if "home_go" in st.session_state:
     st.switch_page(st.session_state.pop("home_go"))
 reading = state.current()
 if reading is None:
-    _welcome()
+    first_visit.show(partial(story.entrance, "See it in six steps", "primary"), home_drop.zone)
 else:
     _dashboard(reading)
 _kept()

@@ -21,6 +21,7 @@ from .theme import Theme, Trace, bar, error_bars, figure_of, scatter, upright, w
 HEIGHT = 250
 MOST_COEFFICIENTS = 4
 MOST_LINES = 8
+MOST_LINEAR = 30
 _FIRST = (
     PERCENT,
     LEAVE_ONE_OUT_TOP1,
@@ -45,6 +46,9 @@ def agreement(table: Sequence[Coefficient], theme: Theme) -> go.Figure | None:
 
 def certainties(certainty: np.ndarray, below: float, theme: Theme) -> go.Figure:
     """How many cases have which certainty; the uncertain ones, left of ``below``, in another colour.
+
+    Few uncertain cases beside many certain ones would be invisible on a linear axis: beyond `MOST_LINEAR` to one it is
+    logarithmic, and says so.
 
     Parameters
     ----------
@@ -76,11 +80,25 @@ def certainties(certainty: np.ndarray, below: float, theme: Theme) -> go.Figure:
         data,
         height=HEIGHT,
         xaxis=axis_to_one("certainty of the case"),
-        yaxis={"title": "cases", "rangemode": "tozero", "nticks": 5},
+        yaxis=_of_counts(count),
         shapes=[upright(below, {"color": theme.quiet, "dash": "dot", "width": 1.5})],
         hovermode=False,
         legend_below=True,
     )
+
+
+def _of_counts(count: np.ndarray) -> dict:
+    few, most = int(count[count > 0].min()), int(count.max())
+    if most <= MOST_LINEAR * few:
+        return {"title": "cases", "rangemode": "tozero", "nticks": 5}
+    ticks = [10**power for power in range(int(np.log10(most)) + 1)]
+    return {
+        "title": "cases, log axis",
+        "type": "log",
+        "range": [np.log10(0.6), np.log10(most * 1.3)],
+        "tickvals": ticks,
+        "ticktext": [f"{tick:,}" for tick in ticks],
+    }
 
 
 def with_intervals(

@@ -52,6 +52,7 @@ def test_home_without_data_does_not_wait(monkeypatch):
     monkeypatch.setattr(cached, "preparation", lambda: Compiling(*PARTS))
     app = AppTest.from_file(APP, default_timeout=300).run()
     assert "disagree" in app.title[0].value and "being compiled" not in words(app)
+    assert "appears here when the numerical kernels are compiled" in words(app) and not app.get("plotly_chart")
     assert not app.exception
 
 

@@ -34,7 +34,7 @@ def agreement(found: Suitable | None, why: str, theme) -> None:
         else:
             words = "Agreement of scores" if found.kind == "score" else "Agreement beyond chance"
             _title(f"{words} is {with_interval(quoted.value, quoted.ci_low, quoted.ci_high)}")
-        _plot(figure, "home_agreement", "Coefficients of agreement with their 95 % intervals")
+        plot_still(figure, "home_agreement", "Coefficients of agreement with their 95 % intervals")
     st.page_link("pages/agreement.py", label="See agreement", icon=":material/handshake:")
 
 
@@ -51,7 +51,7 @@ def cases(views: home_known.Views, theme) -> CertaintyResult | None:
             value = certain.certainty[:, 0]
             _title(least_certain(certain))
             alt = f"Number of cases by certainty; {certain.n_below(home_numbers.UNCERTAIN_BELOW):,} are uncertain"
-            _plot(figures.certainties(value, home_numbers.UNCERTAIN_BELOW, theme), "home_cases", alt)
+            plot_still(figures.certainties(value, home_numbers.UNCERTAIN_BELOW, theme), "home_cases", alt)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.page_link("pages/cases.py", label="See the cases", icon=":material/view_list:", width="content")
         if certain is not None:
@@ -83,7 +83,7 @@ def classifiers(views: home_known.Views, theme) -> SweepTable | None:
             _title("How good classifiers are when the truth is uncertain")
         else:
             _title(markdown(verdict(sweep.reliabilities, sweep.evaluation, metric)))
-            _plot(
+            plot_still(
                 figures.classifiers(sweep.reliabilities, sweep.evaluation, metric, theme),
                 "home_classifiers",
                 "Metric of each classifier against reliability, with bands over plausible truths",
@@ -92,11 +92,11 @@ def classifiers(views: home_known.Views, theme) -> SweepTable | None:
     return sweep
 
 
-def raters(views: home_known.Views, theme) -> None:
-    """Accuracy of raters → Raters; shares of classes → Models where raters cannot be compared."""
+def raters(views: home_known.Views, theme) -> ToActOn | None:
+    """Accuracy of raters → Raters, or shares of classes where they cannot be compared; returns what it shows."""
     if not can_use(PAIRS, views.dataset).possible or not can_use(PAIRS, views.classes).possible:
         _shares(views, theme)
-        return
+        return None
     place = st.container()
     found = home_known.raters(views)
     table, act = found or (None, None)
@@ -108,6 +108,7 @@ def raters(views: home_known.Views, theme) -> None:
         else:
             _accuracies(table, act, theme)
     st.page_link("pages/raters.py", label="See the raters", icon=":material/groups:")
+    return act
 
 
 def _accuracies(table: RaterTable, act: ToActOn, theme) -> None:
@@ -135,7 +136,7 @@ def _accuracies(table: RaterTable, act: ToActOn, theme) -> None:
         "accuracy",
         flagged[shown],
     )
-    _plot(figure, "home_raters", "Accuracy of raters with intervals, the least accurate first")
+    plot_still(figure, "home_raters", "Accuracy of raters with intervals, the least accurate first")
     if len(known) > len(shown):
         st.caption(f"{len(shown)} of {plural(len(known), 'rater')}, flagged and least accurate first.")
 
@@ -153,7 +154,7 @@ def _shares(views: home_known.Views, theme) -> None:
         figure = figures.with_intervals(
             [view.classes[code] for code in order], *ends, theme, "share of cases, by majority vote"
         )
-        _plot(figure, "home_shares", "Share of each class among the cases, with intervals")
+        plot_still(figure, "home_shares", "Share of each class among the cases, with intervals")
     st.page_link("pages/models.py", label="See the models", icon=":material/network_node:")
 
 
@@ -170,7 +171,8 @@ def _title(words: str) -> None:
     st.subheader(words, anchor=False)
 
 
-def _plot(figure, key: str, alt: str) -> None:
+def plot_still(figure, key: str, alt: str) -> None:
+    """A small picture without tools."""
     st.plotly_chart(figure, theme=None, config=_STILL, key=key, alt=alt)
 
 

@@ -8,10 +8,10 @@ from core.text import plural
 
 
 def show(dataset: Dataset, n_classifiers: int) -> None:
-    """One line for each reason; no heading where nothing is lacking."""
+    """One line for each reason, folded; nothing where nothing is lacking."""
     if lacking := _lacking(dataset, n_classifiers):
-        st.subheader("Not available for these data", anchor=False)
-        st.markdown("  \n".join(f":material/block: **{titles}**: {why}" for titles, why in lacking))
+        with st.expander(f"Not available for these data: {', '.join(titles for titles, _ in lacking)}"):
+            st.markdown("  \n".join(f":material/block: **{titles}**: {why}" for titles, why in lacking))
     possible: dict[str, list[str]] = {}
     for verdict in verdicts(dataset):
         if verdict.possible:

@@ -15,7 +15,9 @@ _STYLE = """
 .stMainBlockContainer { padding: 2.2rem 2.6rem 3rem; max-width: 1560px; }
 [data-testid="stSidebarHeader"] { height: 2.6rem; margin-bottom: 0; }
 [data-testid="stSidebarUserContent"] { padding-top: 0; }
-[data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] { gap: .35rem; }
+[data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] { gap: .1rem; }
+[data-testid="stMetricValue"] { font-size: 2rem; font-weight: 600; line-height: 1.2; padding-bottom: 0;
+  font-variant-numeric: tabular-nums; }
 [data-testid="stMetricLabel"] * { white-space: normal; overflow: visible; }
 h1 { font-size: 1.7rem !important; line-height: 1.25 !important; padding: 0.2rem 0 0.4rem !important; }
 h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; padding-top: 0.2rem !important; }
@@ -35,6 +37,8 @@ h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; paddin
 .chips .block span + span { border-left: 1px dashed rgba(128,140,140,.65); }
 .chips .then { opacity: .6; padding: 0 .05rem; }
 .chips .note { font-size: .82rem; opacity: .7; }
+.questions { margin: .2rem 0 !important; padding: 0 !important; }
+.questions dt { font-weight: 600; } .questions dd { margin: 0 0 .4rem !important; opacity: .78; font-size: .92rem; }
 .gamma-marks { position: relative; height: 1rem; margin: -1.7rem .4rem 0; font-size: .8rem; line-height: 1; }
 .gamma-marks span { position: absolute; transform: translateX(-50%); cursor: help; }
 .gamma-legend { display: flex; flex-wrap: wrap; gap: .1rem .9rem; font-size: .82rem; line-height: 1.35; }
@@ -44,10 +48,13 @@ h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; paddin
 .gamma-marks .beta, .gamma-legend .beta { color: #D55E00; }
 [data-testid="stSidebarUserContent"] { margin-top: .8rem; }
 [data-testid="stSidebarNavLink"] { min-height: 1.75rem; padding-top: .1rem; padding-bottom: .1rem; }
-[data-testid="stSidebarNav"] [data-testid="stNavSectionHeader"] { padding-top: .25rem; padding-bottom: 0; }
+[data-testid="stSidebarNav"] [data-testid="stNavSectionHeader"] { padding-top: 0; padding-bottom: 0; min-height: 1.2rem;
+  font-size: .74rem; opacity: .75; }
+@media (min-width: 641px) {
+  [data-testid="stSidebar"]:not([aria-expanded="false"]) { width: 13.5rem !important; min-width: 13.5rem !important; }
+  [data-testid="stSidebarContent"] { width: 13.5rem !important; }
+}
 @media (min-width: 641px) and (max-width: 1400px) {
-  [data-testid="stSidebar"]:not([aria-expanded="false"]) { width: 14.5rem !important; min-width: 14.5rem !important; }
-  [data-testid="stSidebarContent"] { width: 14.5rem !important; }
   .stMainBlockContainer { padding-left: 1.8rem; padding-right: 1.8rem; }
 }
 @media (max-width: 640px) {

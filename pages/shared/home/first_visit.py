@@ -1,0 +1,147 @@
+"""A first visit: what this is for in one screen, shown live on a case of a sample, with the ways in beside it."""
+
+from collections.abc import Callable
+
+import numpy as np
+import streamlit as st
+
+from core.annotations.dataset import Dataset
+from core.certainty.top_sets import CertaintyResult
+from core.figures import cases as figures
+from core.figures.theme import class_colours
+from core.ingest.samples import SAMPLES
+from core.plausibility.plackett_luce.gibbs import METHOD as PLACKETT_LUCE
+from core.reducers.metrics import score_case
+from core.text import markdown, number, small
+from pages.shared.cache import datasets as cached
+from pages.shared.home.doors import plot_still
+from pages.shared.kit import plausibility_models, state, widgets
+from pages.shared.kit import style as look
+
+# A mole or a melanoma: seven dermatologists of the simulated panel name the one or the other first.
+SAMPLE, CASE = "skin", "skin-080"
+TRUSTS = (1, 2, 3, 5, 10, 20)
+_LINES = 3
+_NEEDS = ("reading", "draws")
+_POLL_SECONDS = 1.0
+_QUESTIONS = (
+    ("How much do raters agree?", "Coefficients with intervals, by rater, class and time"),
+    ("Whom can one trust?", "Accuracy without gold, raters flagged with the evidence"),
+    ("Which cases stay open?", "The certainty of every case, and a review of the least certain"),
+    ("Is one classifier really better?", "Metrics that hold when the truth itself is uncertain"),
+)
+
+
+def show(story: Callable[[], None], drop_zone: Callable[[], None]) -> None:
+    """The page that opens without data.
+
+    Parameters
+    ----------
+    story, drop_zone : callable
+        Draw the way into the guided story, and the place where files are dropped.
+    """
+    left, right = st.columns([5, 6], gap="large")
+    with left:
+        st.title("Ground truth that people disagree about")
+        st.markdown(
+            "Several people annotate the same cases, and they do not agree. Plurality says what can be known all the "
+            "same, and how surely. Nothing leaves this computer."
+        )
+        st.html(
+            '<dl class="questions">'
+            + "".join(f"<dt>{question}</dt><dd>{answer}</dd>" for question, answer in _QUESTIONS)
+            + "</dl>"
+        )
+        with st.container(horizontal=True, vertical_alignment="center"):
+            story()
+            st.caption("Five minutes, from raters who disagree to the choice of a classifier.")
+        drop_zone()
+    with right.container(border=True, key="live_case"):
+        _live()
+    st.subheader("Or open a sample", anchor=False)
+    for column, sample in zip(st.columns(len(SAMPLES)), SAMPLES, strict=True):
+        with column.container(border=True, height="stretch", key=f"card-{sample.name}", gap="small"):
+            st.markdown(f"**{sample.title}** :small[{sample.size} · {sample.answers}]")
+            st.caption(sample.shows)
+            st.button(
+                f"Open {sample.title}",
+                key=f"sample-{sample.name}",
+                type="tertiary",
+                icon=":material/arrow_forward:",
+                on_click=state.use,
+                args=(sample.name,),
+            )
+
+
+def _live() -> None:
+    """The case as it is computed now; while kernels are compiled, what the raters said of it."""
+    if cached.preparation().missing(_NEEDS):
+        _waiting()
+    else:
+        _case()
+
+
+@st.fragment(run_every=_POLL_SECONDS)
+def _waiting() -> None:
+    if not cached.preparation().missing(_NEEDS):
+        st.rerun()
+    st.markdown(
+        "**A live case of a sample** appears here when the numerical kernels are compiled, once, on this computer."
+    )
+
+
+@st.fragment
+def _case() -> None:
+    dataset, theme = cached.sample(SAMPLE).dataset, look.theme()
+    case = dataset.case_index(CASE)
+    n = len(dataset.annotations_of(case))
+    st.markdown(f"**Live: one case, {n} dermatologists.** What they said, first choice first:")
+    trust = st.session_state.get("first_trust", 3)
+    draws, quantiles, certain, *_, point = cached.case_draws(
+        dataset,
+        plausibility_models.method(PLACKETT_LUCE.name).make(),
+        case,
+        reliability=float(trust),
+        n_draws=plausibility_models.N_DRAWS,
+        seed=plausibility_models.SEED,
+    )
+    lines = np.argsort(-quantiles.mean[:-1], kind="stable")[:_LINES]
+    codes = [int(draws.classes[place]) for place in lines]
+    colours = class_colours(codes, dataset.n_classes, theme)
+    widgets.chips(dataset, dataset.annotations_of(case), colours, hide_names=True)
+    st.select_slider("How far do you trust them? Reliability γ", TRUSTS, value=3, key="first_trust")
+    plot_still(
+        figures.plausibility_bars(
+            [dataset.classes[code] for code in codes],
+            np.array([point.get(code, 0.0) for code in codes]),
+            quantiles.mean[lines],
+            quantiles.quantile[0][lines],
+            quantiles.quantile[2][lines],
+            draws.share[:, lines],
+            [colours.get(code, theme.rest) for code in codes],
+            theme,
+            "",
+        ),
+        "first_bars",
+        "Plausibility of the three likeliest classes of one case: bar, draws, and the line that holds 95 percent",
+    )
+    st.markdown(says(dataset, certain, _guesses(dataset, case, draws)))
+
+
+def _guesses(dataset: Dataset, case: int, draws) -> tuple[str, str, float]:
+    """A classifier of the sample, its first guess, and how likely that is right under the draws."""
+    classifier = cached.sample_predictions(SAMPLE, dataset)[0]
+    entries = slice(classifier.ptr[case], classifier.ptr[case + 1])
+    code = classifier.class_code[entries]
+    right = float(score_case(draws, code, classifier.group[entries], 1)[0].mean())
+    return classifier.name, dataset.classes[code[0]], right
+
+
+def says(dataset: Dataset, certain: CertaintyResult, guess: tuple[str, str, float]) -> str:
+    """What follows for the case, in two sentences."""
+    top, (name, named, right) = dataset.classes[int(certain.top_class()[0])], guess
+    value = f"{number(float(certain.certainty[0, 0]))} ± {small(float(certain.se[0, 0]))}"
+    return (
+        f"At this trust **{markdown(top)}** is the most plausible truth with certainty **{value}**. Classifier "
+        f"{markdown(name)} says {markdown(named)}, and is right with probability **{number(right)}**, not 0 or 1."
+    )

@@ -1,0 +1,41 @@
+"""What to do next with these data, each step with the way to it: beside the uncertain cases on Home."""
+
+import streamlit as st
+
+from core.certainty.top_sets import CertaintyResult
+from core.models.gold import gold_cases
+from core.raters.to_act_on import ToActOn
+from core.text import plural
+from pages.shared.home import known as home_known
+from pages.shared.home import numbers as home_numbers
+
+
+def show(views: home_known.Views, certain: CertaintyResult | None, act: ToActOn | None) -> None:
+    """A line for each; what is still being computed gets its line when it is known."""
+    st.subheader("What to do next", anchor=False)
+    below = certain.n_below(home_numbers.UNCERTAIN_BELOW) if certain is not None else 0
+    if below:
+        _line(plural(below, "uncertain case"), "another opinion, the least certain first", "review", "Review")
+    if act is not None and act.flags:
+        flagged = len(act.flagged())
+        _line(
+            f"{plural(flagged, 'rater')} flagged", f"{plural(len(act.flags), 'flag')} with evidence", "raters", "Look"
+        )
+    if not len(gold_cases(views.classes)):
+        _line("No gold", "a random sample, reviewed, tells how often the top class is right", "review", "Draw one")
+    if views.classifiers:
+        _line(
+            plural(len(views.classifiers), "classifier"),
+            "compared while the truth is uncertain",
+            "reliability",
+            "Compare",
+        )
+    else:
+        _line("No predictions", "a file of predictions, and classifiers are compared", "reliability", "Add")
+    _line("All of it in one file", "to read, print or hand over", "report", "Write a report")
+
+
+def _line(what: str, why: str, page: str, label: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", wrap=False):
+        st.markdown(f"**{what}**  \n:small[{why}]", width="stretch")
+        st.page_link(f"pages/{page}.py", label=label, icon=":material/arrow_forward:", width="content")
