@@ -253,7 +253,7 @@ def test_the_leading_classifier_stands_with_its_own_accuracy_by_gold():
 )
 def test_the_door_to_raters_counts_those_flagged_or_names_the_least_accurate(monkeypatch, said, flagged, words):
     figures = []
-    monkeypatch.setattr(home_doors, "_plot", lambda figure, *_: figures.append(figure))
+    monkeypatch.setattr(home_doors, "plot_still", lambda figure, *_: figures.append(figure))
     value = np.array([0.8, 0.7, 0.5])
     rates = SimpleNamespace(value=value, low=value - 0.1, high=value + 0.05)
     judged = SimpleNamespace(accuracy=rates, why_no_order="", why="")
@@ -268,7 +268,7 @@ def test_the_door_to_raters_counts_those_flagged_or_names_the_least_accurate(mon
 def test_the_door_to_models_names_the_commonest_class_by_vote(monkeypatch, said):
     shares = tuple(home_numbers.cached_home.Share(value, value - 0.1, value + 0.05, 30) for value in (0.2, 0.7, 0.1))
     figures = []
-    monkeypatch.setattr(home_doors, "_plot", lambda figure, *_: figures.append(figure))
+    monkeypatch.setattr(home_doors, "plot_still", lambda figure, *_: figures.append(figure))
     monkeypatch.setattr(home_doors.cached_home, "vote_shares", lambda view: shares)
     monkeypatch.setattr(st, "page_link", lambda *_, **__: None)
     view = SimpleNamespace(n_annotations=9, n_classes=3, classes=("x", "y", "z"))
@@ -728,7 +728,7 @@ def test_flags_that_stand_in_the_table_alone_are_counted(monkeypatch, said, labe
     monkeypatch.setattr(raters_table, "frame_of", lambda *_: None)
     judged = SimpleNamespace(
         why_no_order="", why="too few", accuracy=SimpleNamespace(value=np.ones(2)), by_gold=np.array([True, False]),
-        n_judged=2,
+        n_judged=2, acceptable=0.7,
     )  # fmt: skip
     table = SimpleNamespace(raters=("ann", "bob"), false_alarms=0.02, notes=("A note.",))
     flags = tuple(Flag(place % 2, "drift", 0.01, f"words {place}") for place in range(page.MOST_LISTED + 7))
