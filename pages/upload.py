@@ -40,8 +40,8 @@ def _files():
     if not uploads:
         st.caption(
             "Tables (CSV, TSV, Excel, Parquet; any column names, one row per annotation, a column or a row per rater, "
-            "counts, rankings) and what Label Studio, Prodigy, MTurk, doccano, Labelbox, Argilla and others write. "
-            "Files stay on this computer."
+            "counts, rankings) and what Label Studio, Prodigy, MTurk, doccano, Labelbox, Encord, Zooniverse, REDCap "
+            "and others write. Files stay on this computer."
         )
         with st.expander("All formats that are recognised"):
             for title in formats().values():

@@ -312,6 +312,8 @@ def _from_tables(tables: list[tuple[str, RawTable]], side: SideFiles, wanted: st
         raw = tables[0][1]
         if plainly or wanted not in (None, reader.name) or reader.recognise(raw.columns) is None:
             continue
+        if reader.holds is not None and not reader.holds(raw):
+            continue
         source = reader.read(raw)
         others = tuple(f"{shorten(other, 60)} was skipped." for other, _ in tables[1:])
         return Source(

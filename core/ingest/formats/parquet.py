@@ -134,6 +134,7 @@ def as_text(table: pa.Table, progress: Callable[[float], None] | None = None) ->
     if table.num_rows == 0:
         raise InputError("The file has columns but no rows.", "Choose a file with at least one row of data.")
     line = np.arange(1, table.num_rows + 1, dtype=np.int64)
+    table = _without_structs(table)
     table, line, places, dropped, notes = _without_lists(table, line)
     names, columns = [], []
     for place, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True), 1):
@@ -179,9 +180,45 @@ def _values_as_text(values: pa.Array) -> pa.Array:
 
 
 def _is_list(type_: pa.DataType) -> bool:
-    return (
-        pa.types.is_list(type_) or pa.types.is_large_list(type_) or pa.types.is_fixed_size_list(type_)
-    ) and not pa.types.is_nested(type_.value_type)
+    return _is_any_list(type_) and not pa.types.is_nested(type_.value_type)
+
+
+def _is_any_list(type_: pa.DataType) -> bool:
+    return pa.types.is_list(type_) or pa.types.is_large_list(type_) or pa.types.is_fixed_size_list(type_)
+
+
+def _without_structs(table: pa.Table) -> pa.Table:
+    """Fields of structs, and of structs in lists, as columns: by their own name where no other column has it.
+
+    Datasets of the Hugging Face hub hold annotations as ``annotations: list<struct<annotator, label>>``, or, written
+    as a sequence of features, as ``annotations: struct<annotator: list, label: list>``.
+    """
+    columns: dict[str, pa.ChunkedArray] = {}
+    fields: list[tuple[str, str, pa.ChunkedArray]] = []
+    for name in table.column_names:
+        column = table[name]
+        if pa.types.is_struct(column.type):
+            fields += [(name, part.name, pc.struct_field(column, part.name)) for part in column.type]
+        elif _is_any_list(column.type) and pa.types.is_struct(column.type.value_type):
+            fields += [(name, part.name, _in_lists(column, part.name)) for part in column.type.value_type]
+        else:
+            columns[name] = column
+    own = [part for _, part, _ in fields]
+    for name, part, column in fields:
+        alone = own.count(part) == 1 and part not in columns
+        columns[part if alone else f"{name}.{part}"] = column
+    return pa.table(columns) if fields else table
+
+
+def _in_lists(column: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
+    """One field of the structs in the lists of a column, as lists of the same lengths."""
+    chunks = []
+    for chunk in column.chunks:
+        chunk = chunk.cast(pa.large_list(chunk.type.value_type))
+        values = pc.struct_field(chunk.flatten(), field)
+        ends = np.concatenate([[0], np.cumsum(pc.fill_null(pc.list_value_length(chunk), 0).to_numpy())])
+        chunks.append(pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), values))
+    return pa.chunked_array(chunks, pa.large_list(column.type.value_type.field(field).type))
 
 
 def _without_lists(

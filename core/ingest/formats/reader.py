@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ...methods import EVERY, Method
+from .raw_table import RawTable
 from .source import Source
 
 
@@ -26,6 +27,8 @@ class Reader:
         JSON: whether another file (name, content) belongs to it; ``read`` then takes those as a third argument.
     of_parquet : callable or None
         From name and content of a Parquet file: the `Source`, or None where it is no such file.
+    holds : callable or None
+        Of readers of tables whose columns alone do not tell: whether the table is one.
     """
 
     name: str
@@ -35,6 +38,7 @@ class Reader:
     read: Callable[..., Source]
     claims: Callable[[str, bytes], bool] | None = None
     of_parquet: Callable[[str, bytes], Source | None] | None = None
+    holds: Callable[[RawTable], bool] | None = None
 
 
 def reader_method(reader: Reader, place: int, plainly: str, exactly: str, source: str) -> Method:

@@ -45,6 +45,12 @@ TABLES = {
         ["h1", "a2", "w2", "Rejected", "Mon", "u", "false", "true"],
     ],
     "task answers": [["HITId", "WorkerId", "Answer.taskAnswers"], ["h", "w", '[{"m": {"a": true, "b": false}}]']],
+    "zooniverse": [
+        ["classification_id", "user_name", "created_at", "annotations", "subject_data", "subject_ids"],
+        ["1", "ann", "2024-01-01", '[{"task": "T0", "task_label": "q", "value": "a"}]', '{"s": {"f": "x.png"}}', "s"],
+        ["2", "bob", "2024-01-01", '[{"task": "T0", "task_label": "q", "value": ["a", "b"]}]', "", "s"],
+    ],
+    "redcap": [["record_id", "grade", "reading_complete"], ["7--1", "a", "2"], ["7--2", "b", "2"], ["7", "b", "2"]],
     "label studio csv": [
         ["text", "id", "mood", "annotator", "annotation_id", "created_at", "lead_time"],
         ["t", "1", "happy", "7", "1", "2024-01-01", "1"],
@@ -130,6 +136,17 @@ RECORDS = {
             },
         }
     ],
+    "encord": [
+        {
+            "data_hash": "d",
+            "data_title": "a.png",
+            "data_units": {"d": {"labels": {"classifications": [{"classificationHash": "k", "createdBy": "ann"}]}}},
+            "classification_answers": {
+                "k": {"classifications": [{"name": "mood", "answers": [{"name": "a"}]}], "createdAt": "2024-01-01"},
+                "l": {"classifications": [{"name": "mood", "answers": "text"}], "createdBy": "bob"},
+            },
+        }
+    ],
     "lewidi": [
         {
             "1": {
@@ -156,6 +173,10 @@ RECORDS = {
     "lists": [
         {"case": "1", "annotators": ["a", "b"], "labels": [1, 0], "more": {"x": [1]}},
         {"case": "2", "annotators": ["a"], "labels": [1], "more": {"x": []}},
+    ],
+    "structs": [
+        {"case": "1", "said": [{"annotator": "a", "label": "x"}, {"annotator": "b", "label": "y"}]},
+        {"case": "2", "said": [{"annotator": "a", "label": "y"}]},
     ],
     "records": [{"case": 1, "rater": "a", "label": "x"}, {"case": 1, "rater": "b", "label": None, "more": [1]}],
 }

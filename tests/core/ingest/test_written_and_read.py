@@ -123,6 +123,30 @@ def labelbox(rows):
     ]
 
 
+def zooniverse(rows):
+    head = ["classification_id", "user_name", "annotations", "subject_ids"]
+    said = [
+        [n, rater, json.dumps([{"task": "T0", "task_label": "mood", "value": name}]), case]
+        for n, (case, rater, name) in enumerate(rows)
+    ]
+    return [("a.csv", delimited([head, *said]))]
+
+
+def encord(rows):
+    def answer(rater, name):
+        return {"createdBy": rater, "classifications": [{"name": "mood", "answers": [{"name": name}]}]}
+
+    records = [
+        {
+            "data_title": case,
+            "data_units": {},
+            "classification_answers": {str(n): answer(*pair) for n, pair in enumerate(given.items())},
+        }
+        for case, given in by_case(rows).items()
+    ]
+    return [("a.json", json.dumps(records).encode())]
+
+
 def lewidi(rows):
     cases = {case: {"annotators": ",".join(given), "annotations": given} for case, given in by_case(rows).items()}
     return [("a.json", json.dumps(cases).encode())]
@@ -154,6 +178,8 @@ WRITERS = {
     "mturk": (mturk,),
     "doccano": (doccano,),
     "labelbox": (labelbox,),
+    "zooniverse": (zooniverse,),
+    "encord": (encord,),
     "lewidi": (lewidi,),
     "by-rater": (by_rater,),
     "argilla": (argilla,),

@@ -1,0 +1,65 @@
+"""REDCap, CSV of a project with double data entry: ``7--1`` and ``7--2`` are one record, entered by two people."""
+
+import re
+from collections.abc import Sequence
+
+from .questionnaire import Questionnaire
+from .raw_table import RawTable
+from .reader import Reader, reader_method
+from .source import Source
+
+NAME, TITLE = "redcap", "REDCap (double data entry CSV)"
+_ENTRY = re.compile(r"(.+)--([12])")
+# What REDCap adds to the fields of the project.
+_OWN = re.compile(r"redcap_.*|.*_complete|.*_timestamp")
+
+
+def recognise(columns: Sequence[str]) -> str | None:
+    """A first column of records and others beside it; whether it holds double entries, `holds` says."""
+    return "records with --1 and --2" if len(columns) > 1 else None
+
+
+def holds(raw: RawTable) -> bool:
+    """Whether the records of the first column are entered twice: most end in --1 or --2, and some in both."""
+    records = [text.strip() for text in raw.table[raw.columns[0]].to_pylist()]
+    found = [hit for text in records if (hit := _ENTRY.fullmatch(text)) is not None]
+    entries: dict[str, set[str]] = {}
+    for hit in found:
+        entries.setdefault(hit.group(1), set()).add(hit.group(2))
+    return len(found) * 2 > len(records) and any(len(both) == 2 for both in entries.values())
+
+
+def read(raw: RawTable) -> Source:
+    """Every field is a question; its two entries are raters ``person 1`` and ``person 2``.
+
+    A merged record, which has no ending, is the decision of a third person and is dropped with that reason. Fields of
+    REDCap itself (``redcap_…``, ``…_complete``) are none; boxes of one field (``signs___1``) stand as they are, 0 or 1.
+    """
+    record, *others = raw.columns
+    fields = [name for name in others if not _OWN.fullmatch(name)]
+    event = next((name for name in ("redcap_event_name",) if name in raw.columns), None)
+    repeat = next((name for name in ("redcap_repeat_instance",) if name in raw.columns), None)
+    cells = {name: raw.table[name].to_pylist() for name in raw.columns}
+    asked = Questionnaire(("row",))
+    for row in range(raw.table.num_rows):
+        hit = _ENTRY.fullmatch(cells[record][row].strip())
+        case = hit.group(1) if hit else cells[record][row].strip()
+        parts = [cells[name][row].strip() for name in (event, repeat) if name is not None]
+        name = " ".join([case, *(part for part in parts if part)])
+        asked.begin(int(raw.line[row]), (row + 1,), name, f"person {hit.group(2)}" if hit else "")
+        if hit is None:
+            asked.drop("merged record: the decision on two entries, no entry of its own")
+            continue
+        for field in fields:
+            text = cells[field][row].strip()
+            asked.answer(field, [[text]] if text else [])
+    return Source(NAME, TITLE, recognise(raw.columns) or "said so", asked.questions(raw.notes))
+
+
+METHOD = reader_method(
+    Reader(NAME, TITLE, "table", recognise, read, holds=holds),
+    82,
+    plainly="A REDCap project with double data entry: each record entered by two people.",
+    exactly="CSV of raw or labelled data; the record's name ends in `--1` or `--2` for the two persons.",
+    source="REDCap, Double Data Entry module, data export CSV",
+)

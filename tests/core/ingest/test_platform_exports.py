@@ -1,0 +1,158 @@
+"""Zooniverse, REDCap, Encord and nested columns of the Hugging Face hub; made by hand from what each program writes."""
+
+import io
+import json
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from core.errors import InputError
+from core.ingest.formats.detect import open_source
+from core.ingest.read_files import read
+from tests.core.ingest.as_read import answers, opened, reasons
+from tests.core.ingest.shapes import delimited
+
+HEAD = ["classification_id", "user_name", "user_id", "created_at", "annotations", "subject_data", "subject_ids"]
+SHAPE = "Is it smooth?"
+
+
+def volunteer(number, name, subject, *tasks):
+    facts = json.dumps({subject: {"retired": None, "Filename": f"{subject}.png"}})
+    return [number, name, "", "2018-02-20 10:44:42 UTC", json.dumps(tasks), facts, subject]
+
+
+def task(value, name=SHAPE, key="T0"):
+    return {"task": key, "task_label": name, "value": value}
+
+
+def test_zooniverse_classifications_are_a_question_for_each_task():
+    rows = [
+        HEAD,
+        volunteer(
+            "1", "ann", "s1", task("![a.png](https://x/a.png =60x) Smooth"), task(["Ring", "Lens"], "Rare?", "T1")
+        ),
+        volunteer("2", "not-logged-in-9f", "s1", task("Disk"), task([], "Rare?", "T1")),
+        volunteer("2", "not-logged-in-9f", "s1", task("Disk")),
+        volunteer("3", "ann", "s2", task(None)),
+    ]
+    content = delimited(rows)
+    source = open_source([("c.csv", content)])
+    assert source.format == "zooniverse"
+    assert [question.name for question in source.questions] == [SHAPE, "Rare?"]
+    reading = opened(("c.csv", content), question=SHAPE)
+    assert answers(reading.dataset) == [("s1", "ann", "Smooth"), ("s1", "not-logged-in-9f", "Disk")]
+    assert reasons(reading) == [
+        (4, "row 3: classification 2 stands in the file twice"),
+        (5, "row 4: no answer to this question"),
+    ]
+    rare = opened(("c.csv", content), question="Rare?").dataset
+    assert answers(rare) == [("s1", "ann", [["Lens", "Ring"]])]
+
+
+def test_zooniverse_combined_tasks_stand_beside_each_other_and_marks_are_no_classes():
+    combined = task([task("Yes", "Any?", "T1"), task("Two", "How many?", "T2")], "", "T0")
+    marks = task([{"x": 1.5, "y": 2.5, "tool": 0}], "Mark them", "T3")
+    content = delimited([HEAD, volunteer("1", "ann", "s1", combined, marks)])
+    names = [question.name for question in open_source([("c.csv", content)]).questions]
+    assert names == ["Any?", "How many?"]
+
+
+REDCAP = [
+    ["record_id", "redcap_event_name", "grade", "note", "reading_complete"],
+    ["7--1", "first", "low", "", "2"],
+    ["7--2", "first", "high", "seen", "2"],
+    ["7", "first", "high", "", "2"],
+    ["8--1", "first", "low", "", "2"],
+    ["8--2", "first", "", "", "0"],
+]
+
+
+def test_redcap_double_entries_are_two_raters_of_one_record():
+    content = delimited(REDCAP)
+    source = open_source([("data.csv", content)])
+    assert source.format == "redcap" and [question.name for question in source.questions] == ["grade", "note"]
+    reading = opened(("data.csv", content), question="grade")
+    assert answers(reading.dataset) == [
+        ("7 first", "person 1", "low"),
+        ("7 first", "person 2", "high"),
+        ("8 first", "person 1", "low"),
+    ]
+    assert reasons(reading) == [
+        (4, "row 3: merged record: the decision on two entries, no entry of its own"),
+        (6, "row 5: no answer to this question"),
+    ]
+
+
+@pytest.mark.parametrize("records", [["a--1", "b--1", "c--1"], ["1", "2", "3--1", "3--2", "4"]])
+def test_names_that_end_so_by_chance_are_no_double_entries(records):
+    rows = [["case", "ann", "bob"], *([record, "x", "y"] for record in records)]
+    assert open_source([("a.csv", delimited(rows))]).format == "table"
+
+
+def test_redcap_asked_for_where_there_is_none_is_refused():
+    with pytest.raises(InputError, match="does not look like REDCap"):
+        open_source([("a.csv", delimited([["case", "ann", "bob"], ["1", "x", "y"]]))], format="redcap")
+
+
+def label_row(title, *made, units=None):
+    answered = {
+        key: {
+            "classificationHash": key,
+            "classifications": [{"name": name, "value": name.lower(), "answers": given, "manualAnnotation": True}],
+            **({"createdBy": who, "createdAt": "Tue, 05 Nov 2024 09:41:37 UTC"} if who else {}),
+        }
+        for key, who, name, given in made
+    }
+    return {
+        "label_hash": f"l-{title}",
+        "data_hash": f"d-{title}",
+        "data_title": title,
+        "data_type": "image",
+        "data_units": units or {f"d-{title}": {"labels": {"objects": [], "classifications": []}}},
+        "object_answers": {},
+        "classification_answers": answered,
+    }
+
+
+def option(name):
+    return {"name": name, "value": name.lower(), "featureHash": "f"}
+
+
+def test_encord_classifications_are_answers_of_who_made_them():
+    # A label as older exports have it: who made it stands on the data unit alone.
+    older = {"d-b.png": {"labels": {"classifications": [{"classificationHash": "k3", "createdBy": "bob@x"}]}}}
+    rows = [
+        label_row("a.png", ("k1", "ann@x", "Grade", [option("Low")]), ("k2", "bob@x", "Grade", [option("High")])),
+        label_row("b.png", ("k3", "", "Grade", [option("Low")]), ("k4", "bob@x", "Note", "as before"), units=older),
+        label_row("c.png"),
+        label_row("a.png", ("k5", "ann@x", "Signs", [option("Edge"), option("Colour")])),
+    ]
+    content = json.dumps(rows)
+    assert open_source([("labels.json", content.encode())]).format == "encord"
+    reading = opened(("labels.json", content), question="Grade")
+    assert answers(reading.dataset) == [
+        ("a.png", "ann@x", "Low"),
+        ("a.png", "bob@x", "High"),
+        ("b.png", "bob@x", "Low"),
+    ]
+    assert reasons(reading) == [(1, "label row 3, classification 0: it has no classification")]
+    signs = opened(("labels.json", content), question="Signs").dataset
+    assert answers(signs) == [("a.png", "ann@x", [["Colour", "Edge"]])]
+
+
+def hub(column) -> bytes:
+    sink = io.BytesIO()
+    parquet.write_table(pa.table({"case_id": ["1", "2", "3"], "annotations": column}), sink)
+    return sink.getvalue()
+
+
+PAIRS = [[{"annotator": "a", "label": "x"}, {"annotator": "b", "label": "y"}], [{"annotator": "a", "label": "y"}], []]
+SEQUENCES = [{key: [pair[key] for pair in pairs] for key in ("annotator", "label")} for pairs in PAIRS]
+
+
+@pytest.mark.parametrize("column", [PAIRS, SEQUENCES], ids=["lists of structs", "structs of lists"])
+def test_annotations_nested_in_columns_of_the_hub_are_taken_apart(column):
+    reading = read(hub(column))
+    assert answers(reading.dataset) == [("1", "a", "x"), ("1", "b", "y"), ("2", "a", "y")]
+    assert reasons(reading) == [(3, "no annotation")]
