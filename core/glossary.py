@@ -60,7 +60,8 @@ GLOSSARY: dict[str, Term] = {
         "How well a model predicts an annotation that it has not seen, from the others of the case. It needs "
         "no truth, and is blind to mistakes that raters share.",
         "Mean log probability of held-out annotations, at most one of a case in each of five folds; differences paired "
-        "by annotation, standard errors clustered by case; each model at its own β.",
+        "by annotation, standard errors clustered by case; each model at its own β, which lowers the weight of the "
+        "prevalence too where that is ahead by more than one standard error.",
     ),
     "full posterior": Term(
         "The posterior mode comes at once and has no intervals. The full posterior takes up to minutes and has them.",

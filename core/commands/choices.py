@@ -8,6 +8,7 @@ from ..errors import InputError, NotApplicableError
 from ..models.choose import Choice, Standing
 from ..models.choose import choose as choose_model
 from ..models.result import RaterModelFit
+from ..models.tempering import OPTION
 from .fits import with_gold
 from .inputs import progress, read_classes, stamp, with_declared_order
 
@@ -49,6 +50,7 @@ def _row(each: Standing) -> dict:
         "beta": None if held is None else held.beta,
         "beta_shown": None if held is None else each.beta,
         "doubt": None if held is None else each.doubt,
+        OPTION: None if held is None else held.temper_prevalence,
         "within_one_se": None if held is None else each.within_one_se,
         "case_score": float(cases.mean()) if cases is not None and cases.size else None,
         "excluded": each.excluded or None,

@@ -67,9 +67,10 @@ def spread_folds(case_ptr, rater, seeds, n_folds, fold):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def score_hidden(  # noqa: C901 - one pass of loops over a case
-    case_ptr, cell, fold, scored, hidden, log_theta, log_prevalence, betas, log_floor, first_case, last_case, sums
-):
-    """Add the scores of the annotations that fold ``hidden`` hides to ``sums[case, beta]``."""
+    case_ptr, cell, fold, scored, hidden, log_theta, log_prevalence, betas, powers_of_prevalence, log_floor, first_case,
+    last_case, sums,
+):  # fmt: skip
+    """Add the scores of what fold ``hidden`` hides to ``sums[case, b]``: θ to ``betas[b]``, π to its own power."""
     n_classes = log_prevalence.size
     n_betas = betas.size
     likelihood = np.empty(n_classes)
@@ -94,7 +95,7 @@ def score_hidden(  # noqa: C901 - one pass of loops over a case
         for b in range(n_betas):
             best = -np.inf
             for k in range(n_classes):
-                weight[b, k] = log_prevalence[k] + betas[b] * likelihood[k]
+                weight[b, k] = powers_of_prevalence[b] * log_prevalence[k] + betas[b] * likelihood[k]
                 best = max(best, weight[b, k])
             for k in range(n_classes):
                 weight[b, k] = 0.0 if best == -np.inf else weight[b, k] - best

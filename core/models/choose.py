@@ -16,7 +16,7 @@ from .difficulty.names import switches
 from .held_out import HeldOut, HeldOutData, held_out, held_out_difficulty, held_out_votes, prepare
 from .majority import METHOD as MAJORITY
 from .result import RaterModelFit
-from .tempering import tempered, truth_beta, truth_doubt
+from .tempering import OPTION, tempered, truth_beta, truth_doubt
 
 SAME_SCORE = 1e-6
 _RUN_AWAY, _MIXED = 0.999, 0.95
@@ -64,7 +64,7 @@ class Standing(Result):
         """
         if self.candidate.reference:
             return request(self.candidate.name)
-        shown: dict[str, Any] = {"beta": self.beta, "doubt": self.doubt}
+        shown = self.shown_at
         taken = {option.name for option in self.candidate.options}
         if {"repeats", "use_gold"} <= taken:
             return request(self.candidate.name, repeats=repeats, use_gold=use_gold, **shown)
@@ -73,6 +73,12 @@ class Standing(Result):
                 f"{self.candidate.title} opens here and cannot hold gold fixed. Name another model."
             )
         return request(self.candidate.name, **shown)
+
+    @property
+    def shown_at(self) -> dict[str, Any]:
+        """The options of the model that class probabilities are made with, but for those at their defaults."""
+        tempered_too = self.held is not None and self.held.temper_prevalence
+        return {"beta": self.beta, "doubt": self.doubt} | ({OPTION: True} if tempered_too else {})
 
     @property
     def within_one_se(self) -> bool:
@@ -112,6 +118,7 @@ class Choice(Result):
             "score": [None if one is None else one.score for one in held],
             "se": [None if one is None else one.se for one in held],
             **rows(self.standings, ("diff", "diff_se", "n_parameters", "beta", "doubt")),
+            OPTION: [None if one is None else one.temper_prevalence for one in held],
             "excluded": [each.excluded or None for each in self.standings],
         }
 
@@ -212,7 +219,7 @@ def _standing(data: HeldOutData, dataset, candidate: Method, repeats, cases, tok
             fit = fit_request(asked, dataset, token=token).fit
             held = held_out(data, em_model(asked), cases=cases, token=token, progress=progress)
             beta, doubt = truth_beta(held.beta), truth_doubt(held.beta)
-            fit = tempered(fit, dataset, beta, token, doubt=doubt)
+            fit = tempered(fit, dataset, beta, token, doubt=doubt, temper_prevalence=held.temper_prevalence)
         elif candidate.variant is None:
             asked = plain.request(repeats)
             model = candidate.make(**dict(asked.options))

@@ -58,9 +58,7 @@ class DawidSkene(EmModel):
         else:
             prior = no_prior(data.dataset.n_classes)
         notes = () if self.use_gold else two_per_case(data.dataset)
-        return Problem(
-            data, family, prior, self.settings(smoothing), (*notes, *unshrunk(smoothing)), self.beta, self.doubt
-        )
+        return Problem(data, family, prior, self.settings(smoothing), (*notes, *unshrunk(smoothing)), *self.shown_at)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,15 @@ from .restarts import Restarts, random_restarts
 from .result import RaterModelFit
 from .smoothing import NO_SHRINKAGE
 from .stopping import StoppingRule
-from .tempering import check_beta, check_doubt, dependence_note, doubt_note, tempered_posterior
+from .tempering import (
+    OPTION,
+    check_beta,
+    check_doubt,
+    dependence_note,
+    doubt_note,
+    prevalence_note,
+    tempered_posterior,
+)
 
 _USUAL = StoppingRule()
 _MET, _THIN, _FEWEST_CLASSES = 0.5, 2.0, 3
@@ -36,12 +44,18 @@ class Problem:
     notes: tuple[str, ...] = ()
     beta: float = 1.0
     doubt: float = 0.0
+    temper_prevalence: bool = False
+
+    @property
+    def shown_at(self) -> tuple[float, float, bool]:
+        """What class probabilities are made with: β, doubt, and whether β tempers the prevalence."""
+        return self.beta, self.doubt, self.temper_prevalence
 
     def posterior(self, top: Summit) -> np.ndarray:
         """Class probabilities at the end of a climb, shape (n_cases, n_classes), annotations counted ``beta`` times."""
         if self.beta == 1 and not self.doubt:
             return top.posterior
-        return tempered_posterior(self.data, top.point, self.beta, doubt=self.doubt)
+        return tempered_posterior(self.data, top.point, *self.shown_at)
 
     def fit_from(
         self,
@@ -91,6 +105,7 @@ class Problem:
                 *(_thin_rows(evidence, self.settings["smoothing"]) if getattr(self.family, "by_class", True) else ()),
                 *self._of_data(),
                 *dependence_note(dataset, self.beta),
+                *prevalence_note(self.beta, self.temper_prevalence),
                 *doubt_note(self.doubt),
             ),
             parameters=top.point.parameters,
@@ -126,6 +141,8 @@ class EmModel(ABC):
     doubt : float
         Share of cases whose annotations as a whole may say nothing of the truth, from 0 to below 1: class
         probabilities are (1 − doubt) P_β + doubt π. It does not touch the parameters either.
+    temper_prevalence : bool
+        Class probabilities in proportion to (π_z Π θ)^β: the prevalence counts for less as the annotations do.
     """
 
     smoothings: ClassVar[tuple[str, ...]] = ("none", "pooled")
@@ -135,15 +152,22 @@ class EmModel(ABC):
     repeats: Repeats = "independent"
     beta: float = 1.0
     doubt: float = 0.0
+    temper_prevalence: bool = False
+
+    @property
+    def shown_at(self) -> tuple[float, float, bool]:
+        """As of `Problem`."""
+        return self.beta, self.doubt, self.temper_prevalence
 
     def settings(self, smoothing: str) -> dict:
         """What a fit says of how it was made."""
-        names = ("use_gold", "repeats", "beta", "doubt")
+        names = ("use_gold", "repeats", "beta", "doubt", *([OPTION] if self.temper_prevalence else []))
         return {"smoothing": smoothing} | {name: getattr(self, name) for name in names}
 
     def __post_init__(self) -> None:
         check_beta(self.beta)
         check_doubt(self.doubt)
+        check_flag(self.temper_prevalence, OPTION)
         if self.smoothing is not None:
             check_choice(self.smoothing, "The smoothing", self.smoothings)
         if not isinstance(self.stopping, StoppingRule):

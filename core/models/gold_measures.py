@@ -54,7 +54,7 @@ class GoldMeasures(Result):
     certain_right : GoldMeasure or None
         Share of them that is right; None where there is none.
     absolute_error : GoldMeasure or None
-        Mean of |expected class − known class|, in classes; None where classes have no order.
+        Mean of |median class − known class|, in classes; None where classes have no order.
     """
 
     n: int

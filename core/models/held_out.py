@@ -94,6 +94,8 @@ class HeldOut(Result):
     n_of_case : ndarray of int64, shape (n_cases,)
     betas : ndarray, shape (n_betas,)
         Ascending; 1 alone for a model that takes no β.
+    temper_prevalence : bool
+        Whether π is taken to the power of β as well; see `better_tempering`.
     case_score : ndarray, shape (n_cases,), or None
         ln p(annotations of the case) under a fit without it, at β = 1; NaN of a case without annotations.
     """
@@ -102,6 +104,7 @@ class HeldOut(Result):
     n_of_case: np.ndarray
     betas: np.ndarray
     case_score: np.ndarray | None = None
+    temper_prevalence: bool = False
 
     TABLES = ("betas",)
 
@@ -261,7 +264,9 @@ def held_out(
         A fold leaves nothing to estimate.
     Cancelled
     """
-    whole, sums = data.whole, np.zeros((data.whole.dataset.n_cases, BETAS.size))
+    whole, sums = data.whole, np.zeros((data.whole.dataset.n_cases, 2 * BETAS.size))
+    # First π at full weight, then π to the power of β.
+    powers = np.tile(BETAS, 2), np.concatenate([np.ones(BETAS.size), BETAS])
     n_jobs = len(data.refits) + (N_FOLDS if cases else 0)
     for done, refit in enumerate(data.refits, 1):
         point = _refitted(model, refit.data, token)
@@ -269,7 +274,7 @@ def held_out(
         arguments = (whole.dataset.case_ptr, whole.cell, folds.fold, folds.scored, number)
 
         def score(chunk: tuple[int, int], arguments=arguments, point=point) -> None:
-            score_hidden(*arguments, point.log_theta, point.log_prevalence, BETAS, np.log(FLOOR), *chunk, sums)
+            score_hidden(*arguments, point.log_theta, point.log_prevalence, *powers, np.log(FLOOR), *chunk, sums)
 
         for _ in map_chunks(score, chunk_ranges(whole.dataset.n_cases, CHUNK_CASES), token=token):
             pass
@@ -278,7 +283,25 @@ def held_out(
     if cases:
         by_case = _held_out_cases(data, model, token)
         _tell(progress, 1.0)
-    return HeldOut(sums / data.n_sets, data.n_of_case, BETAS, by_case)
+    plain, warm = (
+        HeldOut(part / data.n_sets, data.n_of_case, BETAS, by_case, flag)
+        for part, flag in ((sums[:, : BETAS.size], False), (sums[:, BETAS.size :], True))
+    )
+    return better_tempering(plain, warm)
+
+
+def better_tempering(plain: HeldOut, both: HeldOut) -> HeldOut:
+    """Of π Π θ^β and (π Π θ)^β the first, unless the second is ahead by more than one standard error.
+
+    They are compared at the β at which the first is best: at β = 1 they are the same.
+
+    Parameters
+    ----------
+    plain, both : HeldOut
+        Of the same model on the same folds, with π at full weight and with π to the power of β.
+    """
+    ahead = both.by_case[:, plain.place] - plain.by_case[:, plain.place]
+    return both if ahead.sum() / plain.n > clustered_error(ahead, plain.n_of_case) else plain
 
 
 def _refitted(model: EmModel, data: Design, token: CancelToken | None) -> Point:

@@ -71,7 +71,7 @@ def _problem(model: EmModel, data: Design, family: "EvenMistakes", token: Cancel
         prior = pooled_prior(data, family, token, per_row=family.by_class)
     else:
         prior = no_prior(data.dataset.n_classes)
-    return Problem(data, family, prior, model.settings(smoothing), unshrunk(smoothing), model.beta, model.doubt)
+    return Problem(data, family, prior, model.settings(smoothing), unshrunk(smoothing), *model.shown_at)
 
 
 @dataclass(frozen=True, slots=True)

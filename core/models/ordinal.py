@@ -70,7 +70,7 @@ class Ordinal(EmModel):
         named = np.bincount(dataset.answer, minlength=dataset.n_classes) + 1.0
         family = OrdinalRows(named / named.sum())
         prior = RaterPrior(np.ones(dataset.n_classes), np.zeros((dataset.n_classes, dataset.n_classes)))
-        return _OrdinalProblem(data, family, prior, self.settings("prior"), (), self.beta, self.doubt)
+        return _OrdinalProblem(data, family, prior, self.settings("prior"), (), *self.shown_at)
 
 
 class _OrdinalProblem(Problem):

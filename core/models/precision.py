@@ -163,7 +163,7 @@ def _intervals(p: np.ndarray, sd: np.ndarray, moved: np.ndarray, n: np.ndarray, 
 
 def _posteriors(problem: Problem, at: Coordinates, draws: np.ndarray) -> list[np.ndarray]:
     return [
-        tempered_posterior(problem.data, at.point(coordinates), problem.beta, doubt=problem.doubt).astype(np.float32)
+        tempered_posterior(problem.data, at.point(coordinates), *problem.shown_at).astype(np.float32)
         for coordinates in draws
     ]
 

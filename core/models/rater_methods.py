@@ -38,12 +38,28 @@ DOUBT = Option(
     0.99,
     on_page=False,
 )
+TEMPER_PREVALENCE = Option(
+    "temper_prevalence",
+    bool,
+    False,
+    "β lowers the weight of the prevalence too",
+    "class probabilities take the prevalence to the power of β as they do the annotations (em)",
+    on_page=False,
+)
 DAWID_SKENE_1979 = "Dawid & Skene, Applied Statistics 28 (1979), 20-28"
 EM_SOURCE = "Dempster, Laird & Rubin, Journal of the Royal Statistical Society B 39 (1977), 1-38"
 
 
-def em_options(*smoothings: str) -> tuple[Option, ...]:
-    """What models by expectation-maximisation leave open; ``smoothings`` are the pseudo-counts that they take."""
+def em_options(*smoothings: str, tempers_prevalence: bool = True) -> tuple[Option, ...]:
+    """What models by expectation-maximisation leave open.
+
+    Parameters
+    ----------
+    *smoothings : str
+        The pseudo-counts that they take.
+    tempers_prevalence : bool
+        β can lower the weight of the prevalence too.
+    """
     smoothing = Option(
         "smoothing",
         str,
@@ -56,6 +72,7 @@ def em_options(*smoothings: str) -> tuple[Option, ...]:
         *((smoothing,) if smoothings else ()),
         BETA,
         DOUBT,
+        *((TEMPER_PREVALENCE,) if tempers_prevalence else ()),
         Option(
             "use_gold",
             bool,

@@ -68,7 +68,7 @@ class TAP(EmModel):
         notes = () if self.use_gold else tap_identifiability(data.dataset, common)
         if not common:
             notes = (*notes, *unshrunk(smoothing))
-        return _TapProblem(data, Guessers(common), prior, settings, notes, self.beta, self.doubt)
+        return _TapProblem(data, Guessers(common), prior, settings, notes, *self.shown_at)
 
 
 class _TapProblem(Problem):

@@ -625,7 +625,7 @@ def _method(name: str, title: str, even: bool, place: int, plainly: str, exactly
         plainly=plainly,
         exactly=exactly,
         sources=(source,),
-        options=em_options(),
+        options=em_options(tempers_prevalence=False),
         place=place,
         opens=lambda dataset: dataset.n_classes > 2,
         n_parameters=partial(_n_parameters, even),

@@ -98,7 +98,7 @@ def _shown_at(name: str, judged: opening.Judged | None) -> dict:
     if judged is None:
         return _UNTIL_KNOWN
     standing = next((one for one in judged[0].standings if one.candidate.name == name), None)
-    return {} if standing is None else {"beta": standing.beta, "doubt": standing.doubt}
+    return {} if standing is None else standing.shown_at
 
 
 def _why(view: Dataset, judged: opening.Judged | None) -> None:

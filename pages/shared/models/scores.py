@@ -50,6 +50,7 @@ def _row(found: Choice, each: Standing, gold: GoldMeasures | None) -> dict:
         "parameters": each.n_parameters,
         "β held out": None if held is None else held.beta,
         "β shown": None if held is None or each.candidate.reference else each.beta,
+        "prevalence": "to the power of β" if held is not None and held.temper_prevalence else None,
         "remark": "opens" if each.candidate.name == found.chosen else each.excluded,
     }
     if gold is not None:

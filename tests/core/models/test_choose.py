@@ -10,10 +10,11 @@ from core.errors import Cancelled, NotApplicableError
 from core.ingest.read_files import read
 from core.methods import method_named
 from core.models import choose as module
+from core.models import held_out as held_out_module
 from core.models.catalogue import fit_request
 from core.models.choose import MAJORITY, Standing, choose
 from core.models.held_out import HeldOut, HeldOutData
-from core.models.tempering import truth_beta
+from core.models.tempering import tempered, truth_beta
 from tests.core.models.rows import random_rows, simulated
 
 SHARP = np.full((6, 3, 3), 0.1) + 0.7 * np.eye(3)
@@ -74,6 +75,21 @@ def test_the_chosen_model_is_fitted_as_the_table_says(build):
     gold[3] = 1
     known = fit_request(found.request(use_gold=True), replace(dataset, gold=gold))
     assert known.fit.class_probability[3].tolist() == [0, 1, 0]
+
+
+def test_a_model_whose_prevalence_is_tempered_is_fitted_so_everywhere(build, monkeypatch):
+    monkeypatch.setattr(held_out_module, "better_tempering", lambda plain, both: both)
+    crowd = simulated(1, 100, SHARP, (0.8, 0.1, 0.1), 4)[0]
+    dataset = build([(c, 2 * r + twin, a) for c, r, a in crowd for twin in (0, 1)], 3)
+    found = choose(dataset, difficulty=False)
+    assert found.best.shown_at == {"beta": found.best.beta, "doubt": found.best.doubt, "temper_prevalence": True}
+    assert found.best.beta < 1
+    fit = fit_request(found.request(), dataset).fit
+    assert fit.class_probability == pytest.approx(found.best.fit.class_probability, abs=1e-12)
+    plain = tempered(fit, dataset, fit.beta, doubt=found.best.doubt, temper_prevalence=False)
+    assert np.abs(fit.class_probability - plain.class_probability).max() > 1e-3
+    told = found.to_frame("models").set_index("model")["temper_prevalence"]
+    assert told[found.chosen] and not told["majority"]
 
 
 def test_gold_does_not_choose(build):

@@ -14,6 +14,7 @@ from core.models.held_out import (
     BETAS,
     N_FOLDS,
     HeldOut,
+    better_tempering,
     clustered_error,
     draw,
     held_out,
@@ -81,12 +82,15 @@ def test_small_data_have_four_sets_of_folds_and_large_ones_one(build):
     assert len(many.refits) == N_FOLDS
 
 
+@pytest.mark.parametrize("both", [False, True])
 @pytest.mark.parametrize("model", [OneCoin("pooled"), DawidSkene("pooled"), TAP("pooled")])
-def test_scores_equal_a_slow_reference_that_fits_each_fold_and_multiplies(model, build, monkeypatch):
+def test_scores_equal_a_slow_reference_that_fits_each_fold_and_multiplies(model, both, build, monkeypatch):
     monkeypatch.setattr(module, "REFIT", StoppingRule(300, 1e-12))
+    monkeypatch.setattr(module, "better_tempering", lambda *two: two[both])
     dataset = build(random_rows(2, n_cases=20), 3)
     data = prepare(dataset, seed=1)
     found = held_out(data, model)
+    assert found.temper_prevalence is both
     slow = np.zeros((dataset.n_cases, BETAS.size))
     for number in range(4):
         folds = draw(dataset, 1, number)
@@ -98,7 +102,7 @@ def test_scores_equal_a_slow_reference_that_fits_each_fold_and_multiplies(model,
             for a in np.flatnonzero((folds.fold == fold) & folds.scored):
                 case = dataset.case_of_annotation[a]
                 for b, beta in enumerate(BETAS):
-                    weight = fit.prevalence.copy()
+                    weight = fit.prevalence ** (beta if both else 1)
                     for other in dataset.annotations_of(case):
                         if keep[other]:
                             weight *= fit.confusion[dataset.rater[other], :, dataset.answer[other]] ** beta
@@ -182,6 +186,20 @@ def test_the_fullest_beta_is_the_largest_within_one_standard_error_of_the_best(b
     assert held.beta == 0.5
     assert clustered_error(apart, n) == pytest.approx(0.05)
     assert held.fullest_beta == fullest
+
+
+@pytest.mark.parametrize(("ahead", "chosen"), [(0.06, True), (0.04, False), (-0.06, False)])
+def test_the_prevalence_is_tempered_where_that_is_ahead_by_more_than_one_standard_error(ahead, chosen):
+    n = np.ones(100, np.int64)
+    best = np.linspace(-2, -1, 100)
+    apart = np.repeat([0.5, -0.5], 50)
+    plain = HeldOut(np.stack([best, best - 1], axis=1), n, np.array([0.5, 1.0]))
+    both = HeldOut(np.stack([best + ahead + apart, best - 1], axis=1), n, np.array([0.5, 1.0]), temper_prevalence=True)
+    assert clustered_error(apart, n) == pytest.approx(0.05)
+    assert better_tempering(plain, both).temper_prevalence is chosen
+    full = replace(plain, by_case=plain.by_case[:, ::-1])  # best at β = 1, where the two are the same
+    tempered = replace(both, by_case=np.stack([best + 1, best], axis=1))
+    assert not better_tempering(full, tempered).temper_prevalence
 
 
 def test_raters_that_copy_each_other_count_for_less_and_independent_ones_do_not(build):

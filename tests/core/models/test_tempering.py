@@ -11,7 +11,7 @@ from core.models.dawid_skene import DawidSkene
 from core.models.one_coin import OneCoin
 from core.models.smoothing import pool_rows, strength
 from core.models.tap import TAP
-from core.models.tempering import dependence_note, tempered, truth_beta, truth_doubt
+from core.models.tempering import PREVALENCE_NOTE, dependence_note, tempered, truth_beta, truth_doubt
 from tests.core.models.rows import random_rows, simulated
 
 
@@ -28,6 +28,28 @@ def test_beta_changes_class_probabilities_as_the_formula_says_and_nothing_else(m
         for a in dataset.annotations_of(case):
             weight *= plain.confusion[dataset.rater[a], :, dataset.answer[a]] ** 0.4
         assert other.class_probability[case] == pytest.approx(weight / weight.sum(), abs=1e-12)
+
+
+@pytest.mark.parametrize("model", [OneCoin(beta=0.4), DawidSkene("empirical", beta=0.4), TAP(beta=0.4)])
+def test_a_tempered_prevalence_is_the_posterior_to_the_power_of_beta(model, build):
+    dataset = build(random_rows(3), 3)
+    whole = replace(model, beta=1.0).fit(dataset)
+    found = replace(model, temper_prevalence=True).fit(dataset)
+    power = whole.class_probability**0.4
+    assert found.class_probability == pytest.approx(power / power.sum(axis=1, keepdims=True), abs=1e-12)
+    assert (found.top_class() == whole.top_class()).all()
+    assert PREVALENCE_NOTE in found.notes and found.settings["temper_prevalence"] is True
+    assert PREVALENCE_NOTE not in model.fit(dataset).notes
+    assert PREVALENCE_NOTE not in replace(model, beta=1.0, temper_prevalence=True).fit(dataset).notes
+    kept = tempered(found, dataset, 0.3)
+    assert kept.settings["temper_prevalence"] is True and kept.notes.count(PREVALENCE_NOTE) == 1
+    power = whole.class_probability**0.3
+    assert kept.class_probability == pytest.approx(power / power.sum(axis=1, keepdims=True), abs=1e-12)
+    back = tempered(found, dataset, 0.4, temper_prevalence=False)
+    assert back.class_probability == pytest.approx(model.fit(dataset).class_probability, abs=1e-12)
+    assert back.notes == model.fit(dataset).notes and "temper_prevalence" not in back.settings
+    with pytest.raises(InputError, match="temper_prevalence"):
+        replace(model, temper_prevalence="yes")
 
 
 @pytest.mark.parametrize("repeats", ["independent", "first"])
