@@ -15,21 +15,41 @@ from pages.shared.kit import style as look
 TEST = "alternative annotator test"
 
 
-def _settings(dataset: Dataset) -> tuple[float, str]:
-    left, right = st.columns([3, 2], vertical_alignment="bottom", gap="medium")
-    who = left.segmented_control(
-        "Whom it would replace", list(EPSILONS), default="experts", required=True, key="epsilon_kind",
-        format_func=lambda name: f"{name} (ε = {EPSILONS[name]:g})", help=widgets.explained(TEST),
-        persist_state="session",
-    )  # fmt: skip
-    with right.popover("More", icon=":material/tune:", key="machine_more"):
-        own = st.checkbox("Another ε", key="own_epsilon")
-        epsilon = st.slider("ε", 0.0, 0.5, EPSILON, 0.01, key="epsilon") if own else EPSILONS[who]
-        scores = {"class": ["accuracy"], "score": ["rmse", "accuracy"], "ranking": ["overlap"]}[dataset.kind]
-        if dataset.kind == "class" and (dataset.ordinal or all(name.isdigit() for name in dataset.classes)):
-            scores.append("rmse")
-        score = st.radio("How near annotations are", scores, format_func=TITLES.get, key=f"score-{scores}")
+def _settings(dataset: Dataset, marked: tuple[Machine, ...]) -> tuple[float, str]:
+    """ε and how near annotations are, with who is a machine, in one row."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="machine_settings"):
+        who = st.segmented_control(
+            "Whom it would replace", list(EPSILONS), default="experts", required=True, key="epsilon_kind",
+            format_func=lambda name: f"{name} (ε = {EPSILONS[name]:g})", help=widgets.explained(TEST),
+            persist_state="session", width="content",
+        )  # fmt: skip
+        with st.popover("More", icon=":material/tune:", key="machine_more"):
+            own = st.checkbox("Another ε", key="own_epsilon")
+            epsilon = st.slider("ε", 0.0, 0.5, EPSILON, 0.01, key="epsilon") if own else EPSILONS[who]
+            scores = {"class": ["accuracy"], "score": ["rmse", "accuracy"], "ranking": ["overlap"]}[dataset.kind]
+            if dataset.kind == "class" and (dataset.ordinal or all(name.isdigit() for name in dataset.classes)):
+                scores.append("rmse")
+            score = st.radio("How near annotations are", scores, format_func=TITLES.get, key=f"score-{scores}")
+        marking.again(state.whole().dataset, marked)
     return float(epsilon), score
+
+
+def _compared(dataset: Dataset, marked: tuple[Machine, ...]) -> computed.Machines | None:
+    """Machines and people; None where nothing can be compared, with what is missing on screen."""
+    if not dataset.raters_identified:
+        st.info("These annotations are anonymous, so that no rater can be compared with a machine.",
+                icon=":material/block:")  # fmt: skip
+        return None
+    machines = computed.with_classifiers(dataset, tuple(one.name for one in marked))
+    if not machines.names:
+        marking.first(state.whole().dataset)
+        st.info("No rater is marked as a machine, and no classifier's predictions are open.", icon=":material/info:")
+        return None
+    if len(machines.people) < 2:
+        marking.again(state.whole().dataset, marked)
+        st.info("The test needs two people or more beside the machine.", icon=":material/info:")
+        return None
+    return machines
 
 
 def _page() -> None:
@@ -37,45 +57,46 @@ def _page() -> None:
     title = st.empty()
     title.title("May a machine stand in for a rater?")
     found = state.with_machines()
-    whole = state.whole()
-    if found is None or whole is None:
+    if found is None or state.whole() is None:
         return
     reading, marked = found
-    dataset = reading.dataset
-    if not dataset.raters_identified:
-        st.info("These annotations are anonymous, so that no rater can be compared with a machine.",
-                icon=":material/block:")  # fmt: skip
+    machines = _compared(reading.dataset, marked)
+    if machines is None:
         return
-    marking.show(whole.dataset, marked)
-    dataset, machines = computed.with_classifiers(dataset, tuple(one.name for one in marked))
-    people = tuple(name for name in dataset.raters if name not in set(machines))
-    if not machines:
-        st.info("No rater is marked as a machine, and no classifier's predictions are open.", icon=":material/info:")
-        return
-    if len(people) < 2:
-        st.info("The test needs two people or more beside the machine.", icon=":material/info:")
-        return
-    st.caption("Machines count for no panel and no truth here: people are compared with people.")
-    epsilon, score = _settings(dataset)
-    result = computed.of(dataset, machines, people, epsilon, score)
+    dataset = machines.dataset
+    epsilon, score = _settings(dataset, marked)
+    result = computed.of(machines, epsilon, score)
     if result is None:
         return
     title.title(markdown(verdict(result.test)))
-    settings = {"machines": list(machines), "epsilon": epsilon, "score": score, "seed": computed.SEED}
-    asked = f"machine FILE --machine {','.join(machines)} --epsilon {epsilon:g} --score {score}"
+    parts.verdicts(result)
+    settings = {"machines": list(machines.names), "epsilon": epsilon, "score": score, "seed": computed.SEED}
+    asked = f"machine FILE --machine {','.join(machines.names)} --epsilon {epsilon:g} --score {score}"
     provenance.show(dataset, ["machines"], asked, settings, "machines", state.selected_with_machines())
-    theme = look.theme()
+    _parts(machines, marked, result, score)
+
+
+def _parts(machines: computed.Machines, marked: tuple[Machine, ...], result: computed.Computed, score: str) -> None:
+    theme, dataset = look.theme(), machines.dataset
+
+    def gamma() -> float:
+        return computed.reliability(dataset, machines.people) if dataset.kind != "score" else 1.0
+
+    def by_part() -> None:
+        parts.by_part(computed.leads(machines, score, gamma()), result.test.epsilon, theme)
+
     tabs = {
-        "May it replace a rater?": lambda: parts.replaces(result, theme),
-        "Over ε": lambda: parts.over_epsilon(result.test, theme),
-        "Every rater through the test": lambda: parts.people(result, theme),
+        "Against each rater": lambda: parts.replaces(result, theme),
+        "By class, certainty, group": by_part,
+        "Where it differs": lambda: parts.differs(machines, gamma()),
         "Worth how many readers": lambda: parts.worth(result, theme),
-        "Where it differs": lambda: parts.differs(dataset, machines, people, computed.reliability(dataset, people)),
+        "Raters through the test": lambda: parts.people(result, theme),
+        "Over ε": lambda: parts.over_epsilon(result.test, theme),
     }
     if dataset.kind != "score":
         of = {one.name: one for one in marked}
         view = widgets.class_view(dataset) if dataset.kind == "ranking" else dataset
-        all_of_them = [of.get(name, Machine(name)) for name in machines]
+        all_of_them = [of.get(name, Machine(name)) for name in machines.names]
         tabs["Shared errors"] = lambda: shared_errors.show(view, all_of_them, theme, "machines")
     for (_, show), tab in zip(tabs.items(), widgets.tabs(list(tabs), "ai_tabs"), strict=True):
         if tab.open:

@@ -2,7 +2,9 @@
 
 import math
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ..annotations.dataset import Dataset
@@ -10,8 +12,9 @@ from ..errors import InputError, NotApplicableError
 from ..evaluation.predictions import open_predictions
 from ..ingest.read_files import read
 from ..machines.alternative_test import CURVE, AlternativeTest, MachineStanding, alternative_test, people_in_its_place
-from ..machines.annotation_scores import TITLES
+from ..machines.annotation_scores import TITLES, Score
 from ..machines.joined import as_scores, called, joined, of_predictions
+from ..machines.leads import leads
 from ..machines.worth import Worth, worth_readers
 from .inputs import progress, read_warned, stamp
 
@@ -21,7 +24,7 @@ _MOST_PEOPLE = 60
 
 def machine(options) -> tuple[dict, pd.DataFrame]:
     """The alternative annotator test and the readers that each machine is worth; the table is one row a machine."""
-    dataset, names, notes = _opened(options)
+    dataset, names, notes, probability = _opened(options)
     left_out = options.leave_out.split(",") if options.leave_out else []
     if unknown := [name for name in left_out if name not in dataset.raters]:
         raise InputError(f"There is no rater {unknown[0]!r} to leave out.", f"There is {', '.join(dataset.raters)}.")
@@ -38,6 +41,11 @@ def machine(options) -> tuple[dict, pd.DataFrame]:
     worth = [_worth(dataset, name, tuple(people), options) for name in names]
     options.cautions.extend(notes)
     rows = [_row(one) | {"readers": readers} for one, readers in zip(found.machines, worth, strict=True)]
+    for row in rows:
+        given = probability.get(row["machine"]) if dataset.kind == "class" else None
+        by_them = None if given is None else _worth(dataset, row["machine"], tuple(people), options, given)
+        row["readers_by_probabilities"] = by_them
+        row["leads"] = _leads(dataset, row["machine"], people, score, options)
     answer = {
         "machines": rows,
         "score": found.score,
@@ -80,10 +88,22 @@ def _fields(one: object) -> dict:
     return {name: getattr(one, name) for name in type(one).__slots__}  # type: ignore[attr-defined]
 
 
-def _worth(dataset: Dataset, name: str, people: tuple[str, ...], options) -> dict:
-    empty = {"k": None, "low": None, "high": None}
+def _leads(dataset: Dataset, name: str, people: list[str], score: Score | None, options) -> list[dict]:
+    """How far people lead the machine by class, certainty and group; nothing where no case has it and two people."""
     try:
-        found = worth_readers(dataset, name, people, level=options.level, seed=options.seed)
+        found = leads(dataset, name, people, score=score, level=options.level, seed=options.seed)
+    except NotApplicableError:
+        return []
+    return [{key: value for key, value in _fields(one).items() if key != "machine"} for one in found]
+
+
+def _worth(
+    dataset: Dataset, name: str, people: tuple[str, ...], options, probability: np.ndarray | None = None
+) -> dict:
+    empty = {"k": None, "low": None, "high": None}
+    how: dict[str, Any] = {} if probability is None else {"score": "log", "probability": probability}
+    try:
+        found = worth_readers(dataset, name, people, **how, level=options.level, seed=options.seed)
     except NotApplicableError as error:
         return empty | {"why": str(error)}
     curve = [
@@ -119,8 +139,8 @@ def _table(found: AlternativeTest, worth: list[dict]) -> pd.DataFrame:
     return table
 
 
-def _opened(options) -> tuple[Dataset, list[str], list[str]]:
-    """People and machines in one dataset, names of the machines that are asked for, and what to mind."""
+def _opened(options) -> tuple[Dataset, list[str], list[str], dict[str, np.ndarray]]:
+    """People and machines in one dataset, machines that are asked for, what to mind, and machines' probabilities."""
     dataset = read_warned(options).dataset
     notes: list[str] = []
     files: list[tuple[str | None, Path]] = [(None, Path(name)) for name in options.more]
@@ -146,7 +166,7 @@ def _opened(options) -> tuple[Dataset, list[str], list[str]]:
         of_files += [] if title else names
         asked += names if title else ()
         notes += more
-    dataset = _with_predictions(dataset, options, asked, notes)
+    dataset, probability = _with_predictions(dataset, options, asked, notes)
     asked = list(dict.fromkeys(asked or of_files))
     if not asked:
         raise InputError(
@@ -157,7 +177,7 @@ def _opened(options) -> tuple[Dataset, list[str], list[str]]:
     unasked = [name for name in of_files if name not in asked]
     if unasked:
         dataset = dataset.select(raters=[name for name in dataset.raters if name not in unasked])
-    return dataset, asked, notes
+    return dataset, asked, notes, probability
 
 
 def _parts(given: str) -> list[str]:
@@ -188,14 +208,24 @@ def _read(path: Path, options, *, named: bool) -> Dataset:
     return reading.dataset
 
 
-def _with_predictions(dataset: Dataset, options, asked: list[str], notes: list[str]) -> Dataset:
+def _with_predictions(
+    dataset: Dataset, options, asked: list[str], notes: list[str]
+) -> tuple[Dataset, dict[str, np.ndarray]]:
+    """The data with classifiers as raters, too, but for those that have a rater's name, and their probabilities."""
+    probability = {}
+    people = dataset
     for entry in options.predictions:
         name, _, path = entry.partition("=")
         if not path or not Path(path).is_file():
             raise InputError(f"{entry!r} does not name a file of predictions.", "Write NAME=FILE.")
-        for predictions in open_predictions(name, Path(path).read_bytes(), dataset):
+        for predictions in open_predictions(name, Path(path).read_bytes(), people):
             options.cautions.extend(predictions.notes)
-            dataset, names, more = joined(dataset, of_predictions(dataset, predictions))
-            asked += names
-            notes += more
-    return dataset
+            names: tuple[str, ...] = (predictions.name,)
+            if predictions.name not in asked:
+                dataset, names, more = joined(dataset, of_predictions(dataset, predictions))
+                asked += names
+                notes += more
+            given = predictions.probabilities(people.n_classes)
+            if given is not None and dataset.n_classes == people.n_classes:
+                probability[names[0]] = given
+    return dataset, probability

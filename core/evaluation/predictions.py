@@ -90,6 +90,29 @@ class Predictions(Result):
         """Which cases have a prediction, bool, shape (n_cases,)."""
         return np.diff(self.ptr) > 0
 
+    def probabilities(self, n_classes: int) -> np.ndarray | None:
+        """The probability of every class, shape (n_cases, n_classes), NaN on cases without a prediction.
+
+        What a list leaves to 1 is spread evenly over the classes that it does not name. None where only the order is
+        known, or the scores of some case are no probabilities: below 0, of a sum above 1, or below 1 of all classes.
+
+        Parameters
+        ----------
+        n_classes : int
+        """
+        n_listed = np.diff(self.ptr)
+        if self.score is None or not self.score.size or self.score.min() < 0:
+            return None
+        case = np.repeat(np.arange(n_listed.size), n_listed)
+        total = np.bincount(case, self.score, n_listed.size)
+        left, unnamed = 1 - total, n_classes - n_listed
+        if (left < -SUM_TOLERANCE).any() or (left > SUM_TOLERANCE)[unnamed == 0].any():
+            return None
+        each = np.maximum(left, 0.0) / np.maximum(unnamed, 1)
+        found = np.repeat(np.where(self.predicted, each, np.nan)[:, None], n_classes, axis=1)
+        found[case, self.class_code] = self.score
+        return found / found.sum(axis=1, keepdims=True)
+
     def n_tied(self, top: int) -> int:
         """Cases with a tie of scores across place ``top``."""
         first, last = self.ptr[:-1], self.ptr[1:]

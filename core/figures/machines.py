@@ -1,4 +1,4 @@
-"""Figures of machines among the raters: against each person, over ε, beside people, and in readers."""
+"""Figures of machines among the raters: against each person, over ε, beside people, by part, and in readers."""
 
 from collections.abc import Sequence
 
@@ -6,6 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ..machines.alternative_test import CURVE, PASSES, MachineStanding
+from ..machines.leads import Lead
 from ..machines.worth import Worth
 from ..raters.shared_errors import SharedErrors
 from ..text import plotly, shorten
@@ -169,7 +170,7 @@ def beside_people(
     )
 
 
-def worth_in_readers(found: Sequence[Worth], theme: Theme, title: str) -> go.Figure:
+def worth_in_readers(found: Sequence[Worth], theme: Theme, title: str, machines: Sequence[str] = ()) -> go.Figure:
     """What panels of 0, 1, … people foretell of one more, with a band, and the machines as level lines.
 
     Parameters
@@ -178,7 +179,10 @@ def worth_in_readers(found: Sequence[Worth], theme: Theme, title: str) -> go.Fig
         Of one score and on the same cases.
     theme : Theme
     title : str
+    machines : sequence of str
+        All that are compared, so that each has its colour whichever are here; those of ``found`` where not given.
     """
+    place = {name: number for number, name in enumerate(machines or [one.machine for one in found])}
     first = found[0]
     k = np.arange(first.k_max + 1)
     data: list[Trace] = [
@@ -192,8 +196,10 @@ def worth_in_readers(found: Sequence[Worth], theme: Theme, title: str) -> go.Fig
             hovertemplate="%{x} people: %{y:.3f}<extra></extra>",
         ),
     ]
-    for number, one in enumerate(found):
+    for one in found:
+        number = place[one.machine]
         colour = theme.classes[number % len(theme.classes)]
+        data.append(filled_band([0, first.k_max], [one.low] * 2, [one.high] * 2, with_opacity(colour, 0.1)))
         data.append(
             scatter(
                 x=[0, first.k_max],
@@ -283,3 +289,55 @@ def _frames(family: Sequence[str], theme: Theme) -> list[dict]:
                 found.append({"type": "rect", **ends, "line": {"color": theme.ink, "width": 2}})
             start = place
     return found
+
+
+def leads_by_part(found: Sequence[Lead], epsilon: float, theme: Theme, title: str) -> go.Figure:
+    """How far people lead each machine on parts of the cases; filled where it is surely below ε, a dotted line there.
+
+    Parameters
+    ----------
+    found : sequence of Lead
+        Of one or several machines.
+    epsilon : float
+    theme : Theme
+    title : str
+    """
+    machines = list(dict.fromkeys(one.machine for one in found))
+    parts = list(dict.fromkeys((one.by, one.value) for one in found))[:MOST_ROWS]
+    data: list[Trace] = []
+    for number, machine in enumerate(machines):
+        colour, symbol = theme.classes[number % len(theme.classes)], _SYMBOLS[number % len(_SYMBOLS)]
+        shown = [one for one in found if one.machine == machine and (one.by, one.value) in parts]
+        shift = 0.6 * ((number + 0.5) / len(machines) - 0.5)
+        lead = np.array([one.lead for one in shown])
+        low, high = np.array([one.low for one in shown]), np.array([one.high for one in shown])
+        data.append(
+            scatter(
+                x=lead,
+                y=[parts.index((one.by, one.value)) + shift for one in shown],
+                mode="markers",
+                name=plotly(shorten(machine, 24)),
+                marker={
+                    "color": colour,
+                    "size": 8,
+                    "symbol": [symbol if one.high < epsilon else f"{symbol}-open" for one in shown],
+                },
+                error_x=error_bars(high - lead, lead - low, with_opacity(colour, 0.6), 1.4, 2),
+                customdata=[[plotly(one.value), one.n_cases] for one in shown],
+                hovertemplate="%{customdata[0]}: %{x:.2f}, %{customdata[1]} cases<extra></extra>",
+            )
+        )
+    breaks = [row - 0.5 for row in range(1, len(parts)) if parts[row][0] != parts[row - 1][0]]
+    return figure_of(
+        theme,
+        data,
+        title,
+        150 + max(24, 9 * len(machines)) * max(3, len(parts)),
+        xaxis={"title": f"how much oftener a rater is nearer to the others than the machine (ε = {epsilon:g})"},
+        yaxis=rows([plotly(shorten(value, 28)) for _, value in parts], theme),
+        shapes=[
+            upright(epsilon, {"color": theme.quiet, "dash": "dot", "width": 1.2}),
+            *(level(row, {"color": theme.grid, "width": 1}) for row in breaks),
+        ],
+        legend_below=True,
+    )

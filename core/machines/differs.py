@@ -160,7 +160,7 @@ def differences_from_panel(
         level,
         reliability,
         _groups(of_class, same, share, dataset.classes),
-        _groups(_quartile_of(certainty), same, share, QUARTILES),
+        _groups([QUARTILES[place] for place in quartile_of(certainty)], same, share, QUARTILES),
         () if groups is None else _groups(groups, same, share, tuple(sorted(set(groups)))),
     )
 
@@ -183,10 +183,9 @@ def _leads(counts: np.ndarray, classes: tuple[str, ...], reliability: float) -> 
     return lead[which.ravel()], certainty[which.ravel()]
 
 
-def _quartile_of(certainty: np.ndarray) -> list[str]:
-    """Cases of equal certainty stand in one quartile, so that the order of the cases decides nothing."""
-    cuts = np.quantile(certainty, [0.25, 0.5, 0.75])
-    return [QUARTILES[int(np.searchsorted(cuts, value, side="left"))] for value in certainty]
+def quartile_of(value: np.ndarray) -> np.ndarray:
+    """The quartile of each value, 0 to 3, ndarray of int64; equal values share one, so that no order decides."""
+    return np.searchsorted(np.quantile(value, [0.25, 0.5, 0.75]), value, side="left")
 
 
 def _groups(value: list[str], same: np.ndarray, share: np.ndarray, names: tuple[str, ...]) -> tuple[OnSomeCases, ...]:

@@ -6,7 +6,8 @@ Schoenebeck & Weninger 2021, arXiv:2106.01254]. c(0) is what the pool of all ann
 
 Scores s: "agreement", 1 where the plurality of W is the reader's class, ties shared, and the machine's first class;
 "log", the log of the probability of the reader's class, comb being the mean of a Dirichlet with counts of W and c = α/γ
-of each class, for machines that give probabilities; "squared", minus the squared distance of the mean of W, for scores.
+of each class at the γ at which people foretell each other best, for machines that give probabilities; "squared", minus
+the squared distance of the mean of W, for scores.
 W is a draw from the other annotations of the case, so that expectations over W are closed forms in its counts. Cases
 with more than k_max people count, the same for every k.
 """
@@ -19,7 +20,9 @@ from typing import Literal
 import numpy as np
 
 from ..annotations.dataset import Dataset
+from ..certainty.held_out_readers import held_out_curve
 from ..errors import InputError, NotApplicableError
+from ..plausibility.dirichlet import DirichletCounts
 from ..result_base import Columns, Result
 from ..text import plural
 from .alternative_test import check_numbers, first_of_each
@@ -93,7 +96,7 @@ def worth_readers(
     *,
     score: Foretells | None = None,
     probability: np.ndarray | None = None,
-    pseudo: float = 1.0,
+    pseudo: float | None = None,
     k_max: int | None = None,
     level: float = 0.95,
     n_resamples: int = 2_000,
@@ -111,8 +114,8 @@ def worth_readers(
         "squared" for scores, else "agreement" where not given.
     probability : ndarray, shape (n_cases, n_classes), optional
         The machine's, for "log"; NaN where it has none.
-    pseudo : float
-        c = α/γ of "log".
+    pseudo : float, optional
+        c = α/γ of "log"; that of the best held-out score of people where not given.
     k_max : int, optional
         From 1 to `LARGEST`; the lower quartile of readers a case less one where not given.
     level : float
@@ -141,8 +144,28 @@ def worth_readers(
     if not cases.size:
         raise NotApplicableError(f"No case of {machine!r} has more than {plural(k_max, 'person', 'people')}.")
     given = None if probability is None else probability[cases]
+    if score == "log" and pseudo is None:
+        pseudo = best_pseudo(dataset, people)
     panel, value = _scored(dataset, score, human, of_case, cases, k_max, given, pseudo)
     return _worth(machine, score, panel, value, level, n_resamples, seed)
+
+
+def best_pseudo(dataset: Dataset, people: tuple[str, ...]) -> float:
+    """The c = α/γ at which the other people of a case foretell a person best.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of single classes.
+    people : tuple of str
+
+    Raises
+    ------
+    NotApplicableError
+        No case has two people.
+    """
+    model = DirichletCounts()
+    return model.alpha / held_out_curve(dataset.select(raters=people), model).best
 
 
 def _scored(
@@ -153,7 +176,7 @@ def _scored(
     cases: np.ndarray,
     k_max: int,
     probability: np.ndarray | None,
-    pseudo: float,
+    pseudo: float | None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Scores of panels of 0 to k_max, shape (n_cases, k_max + 1), and of the machine, of each of some cases."""
     case = dataset.case_of_annotation[human]
@@ -163,7 +186,7 @@ def _scored(
         return _squared(dataset.score[human[keep]], row, dataset.score[of_case[cases]], k_max)
     counts = np.zeros((cases.size, dataset.n_classes), np.int64)
     np.add.at(counts, (row, dataset.answer[human[keep]]), 1)
-    if score == "log" and probability is not None:
+    if score == "log" and probability is not None and pseudo is not None:
         return _log(counts, probability, k_max, pseudo)
     return _agreement(counts, dataset.answer[of_case[cases]], k_max)
 

@@ -9,6 +9,7 @@ import pytest
 
 from core.command_line import main
 from core.machines.alternative_test import alternative_test
+from core.machines.leads import leads
 from core.machines.worth import worth_readers
 from tests.core.machines.conftest import simulated
 
@@ -74,6 +75,11 @@ def test_numbers_are_those_of_the_library(run, made, files):
             *zip(worth.panel, worth.panel_low, worth.panel_high, strict=True)
         ]
         assert row["readers"]["k"] == (worth.k if np.isfinite(worth.k) else None)
+        parts = leads(made, one.machine, ("p0", "p1", "p2"), **how)
+        assert [(part["by"], part["value"], part["lead"], part["low"]) for part in row["leads"]] == [
+            (part.by, part.value, part.lead, part.low) for part in parts
+        ]
+        assert row["readers_by_probabilities"] is None
     assert answer["differences"][0]["difference"] == found.differences[0].difference
     assert [one["machine"] for one in answer["people"]] == ["p0", "p1", "p2"]
 
@@ -100,6 +106,19 @@ def test_a_machine_is_taken_from_wherever_it_is(run, files, made, arguments):
     (expected,) = alternative_test(made, ["m0"], people=["p0", "p1", "p2"]).machines
     assert (row["machine"], row["omega"], row["rho"]) == ("m0", expected.omega, expected.rho)
     assert [rater["p"] for rater in row["raters"]] == [rater.p for rater in expected.raters]
+
+
+def test_predictions_that_bear_the_name_of_a_machine_are_its_probabilities(run, files, made):
+    arguments = (files["all.csv"], "--machine", "m0,m1", "--predictions", f"m0={files['net.csv']}", "--no-people")
+    first, second = run(*arguments)["machines"]
+    assert (first["machine"], second["machine"]) == ("m0", "m1")
+    sure = np.full((made.n_cases, 4), 0.0)
+    own = made.rater == made.raters.index("m0")
+    sure[made.case_of_annotation[own], made.answer[own]] = 1.0
+    found = worth_readers(made, "m0", ("p0", "p1", "p2"), score="log", probability=sure)
+    assert first["readers_by_probabilities"]["words"] == found.words()
+    assert first["readers_by_probabilities"]["machine_score"] == found.value
+    assert second["readers_by_probabilities"] is None and first["readers"]["score"] == "agreement"
 
 
 def test_all_machines_of_the_file_beside_where_none_is_named(run, files):

@@ -30,6 +30,7 @@ from core.ingest.column_mapping import Mapping
 from core.ingest.read_files import read
 from core.machines.alternative_test import alternative_test
 from core.machines.differs import differences_from_panel
+from core.machines.leads import leads
 from core.machines.pair_agreement import pair_agreement
 from core.machines.worth import worth_readers
 from core.models.choose import choose
@@ -136,6 +137,7 @@ def _of_machines(dataset):
     yield alternative_test(dataset, machines, epsilon=0.1, n_resamples=100)
     yield worth_readers(dataset, machines[0], people, n_resamples=100)
     yield differences_from_panel(dataset, machines[0], people)
+    yield from leads(dataset, machines[0], people, n_resamples=100)
     yield pair_agreement(dataset, machines[0], people, n_resamples=100)
     labels = np.where(np.arange(N) < 60, np.asarray(dataset.gold) == 0, np.nan)
     yield class_rate(labels, np.asarray(dataset.gold == 0, float))

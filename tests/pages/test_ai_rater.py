@@ -3,11 +3,13 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.belongings import machines_of, mark_machines
+from core.belongings import add_predictions, machines_of, mark_machines
 from core.library import keep
-from core.machines.alternative_test import alternative_test
+from core.machines.alternative_test import alternative_test, people_in_its_place
 from core.machines.marks import Machine
 from core.machines.sentences import verdict
+from core.machines.worth import worth_readers
+from core.text import with_interval
 from tests.core.machines.conftest import simulated
 from tests.pages.opened import APP, kept, opened, settle, words
 
@@ -37,15 +39,38 @@ def test_machines_are_marked_by_a_press_and_kept():
     assert [one.name for one in machines_of(data)] == ["gpt-4", "gpt-5", "b"]
 
 
-def test_the_title_is_the_verdict_and_every_tab_has_its_numbers(address, made):
+def table(app, column):
+    return next(frame.value for frame in app.dataframe if column in frame.value)
+
+
+def test_the_title_is_the_verdict_and_the_table_has_a_row_a_machine(address, made):
     app = opened("ai_rater", address)
     found = alternative_test(made, ["m0", "m1"])
     assert app.title[0].value == verdict(found)
     assert "may stand in" in app.title[0].value
-    for tab, said in {
+    rows = table(app, "may replace a rater")
+    people = made.raters[:4]
+    assert rows["machine"].tolist() == ["m0", "m1"] and rows["may replace a rater"].tolist() == ["yes", "no"]
+    assert rows["holds against"].tolist() == [f"{one.n_rejected} of 4" for one in found.machines]
+    assert rows["advantage ρ"].tolist() == [with_interval(m.rho, m.rho_low, m.rho_high) for m in found.machines]
+    assert rows["worth in readers"].tolist() == [worth_readers(made, m, people).words() for m in ("m0", "m1")]
+    assert rows["passes in resamples"].tolist() == [one.pass_share for one in found.machines]
+    assert rows["cases"].tolist() == [150, 150] and rows["cases to pass"].iloc[1] == "no number would do"
+    passing = [one for one in people_in_its_place(made, people=people) if one.passes]
+    assert f"Of 4 raters put through the same test {len(passing)} pass" in words(app)
+
+
+def test_every_tab_has_its_numbers_and_differing_cases_go_to_review(address, made):
+    app = opened("ai_rater", address)
+    for tab, column in {
         "Over ε": "passes from ε",
-        "Every rater through the test": "Each rater in the machine's place",
-        "Worth how many readers": "in readers",
+        "By class, certainty, group": "raters nearer by",
+        "Worth how many readers": "compared by",
+    }.items():
+        app.session_state["ai_tabs"] = tab
+        assert table(settle(app.run()), column)["machine"].unique().tolist() == ["m0", "m1"]
+    for tab, said in {
+        "Raters through the test": "Each rater in the machine's place",
         "Shared errors": "Who shares errors?",
         "Where it differs": "The panel is decided on",
     }.items():
@@ -54,6 +79,15 @@ def test_the_title_is_the_verdict_and_every_tab_has_its_numbers(address, made):
     app = settle(next(b for b in app.button if b.key == "review_differing").click().run())
     data, title, cases = app.session_state["review_proposed"]
     assert (data, title) == (address, "m0 differs") and set(cases) <= set(made.cases)
+
+
+def test_predictions_of_a_marked_machine_are_its_probabilities_and_no_further_machine(address, made):
+    rows = [f"{made.cases[made.case_of_annotation[a]]},{made.classes[made.answer[a]]},0.9997"
+            for a in range(made.n_annotations) if made.raters[made.rater[a]] == "m0"]  # fmt: skip
+    add_predictions(address, "m0", "\n".join(["case,class,score", *rows]).encode())
+    shown = table(opened("ai_rater", address), "may replace a rater")
+    assert shown["machine"].tolist() == ["m0", "m1"]
+    assert shown["by its probabilities"].tolist() == ["less than none", "–"]
 
 
 def test_machines_count_nowhere_else_unless_they_are_asked_for(address):

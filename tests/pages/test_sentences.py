@@ -25,9 +25,10 @@ from core.evaluation.sweep_table import reliability_sweep
 from core.figures.theme import LIGHT
 from core.ingest.samples import load_sample
 from core.ingest.saved_mappings import Choices
-from core.machines.alternative_test import MachineDifference, MachineStanding
+from core.machines.alternative_test import AgainstRater, MachineDifference, MachineStanding
 from core.machines.differs import Differences, OnSomeCases
 from core.machines.pair_agreement import PairAgreement
+from core.machines.worth import Worth
 from core.models.catalogue import fit_request, request
 from core.models.majority import MajorityVote
 from core.models.models_agree import models_agree
@@ -850,6 +851,10 @@ def test_a_promise_is_broken_only_where_the_whole_interval_lies_below_it(said, d
 # AI as a rater
 
 
+def against(rater: str) -> AgainstRater:
+    return AgainstRater(rater, 40, 0.6, 0.5, 0.7, 10, 20, 10, 0.01, True)
+
+
 def in_the_test(name: str, passes: bool | None, rho: float = 0.6, omega: float = 0.4) -> MachineStanding:
     curve = np.linspace(0, 1, 51) if passes is not None else np.empty(0)
     return MachineStanding(name, 60, (), (), omega, passes, rho, rho - 0.1, rho + 0.05, 0.7, curve)
@@ -881,7 +886,7 @@ def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, sh
         (OnSomeCases("x", 2, 0.5, 0.1, 0.9, 0.75),), (), (),
     )  # fmt: skip
     monkeypatch.setattr(ai_parts, "computed_differs", lambda *_: ("too few cases", one))
-    ai_parts.differs(None, ("m",), (), 2.0)
+    ai_parts.differs(None, 2.0)
     assert said[0] == (
         "The panel is decided on **3** of 5 cases (certainty .80 or more at γ = 2); m gives another class on **2** of "
         "them. The panel may be wrong there, too."
@@ -903,7 +908,33 @@ def test_machines_beside_people_and_each_other_keep_their_own_numbers(said, draw
     assert shown["machine_differences"].values.tolist() == [["m", "n", 0.11, -0.02, 0.21, 55]]
     assert left["machine_differences_table"].equals(shown["machine_differences"])
     ai_parts.over_epsilon(test, LIGHT)
-    assert "**m** passes from ε = 0.25 on." in said
+    assert shown["passes_from"].values.tolist() == [["m", 0.25, 0.4]]
+    assert left["epsilon_table"]["ω"].tolist() == np.linspace(0, 1, 51).tolist()
+
+
+def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabilities(said, shown):
+    panel = np.array([0.4, 0.5])
+    by = [
+        Worth("m", score, 30, 1, panel, panel, panel, 0.45, 0.4, 0.5, k, 0.2, np.inf, 0.95)
+        for score, k in (("agreement", 0.5), ("log", -np.inf))
+    ]
+    surely = replace(in_the_test("m", True), pass_share=0.99, n_to_pass=44, raters=(against("ann"), against("bob")))
+    unsure = replace(in_the_test("n", True), raters=(against("ann"),))
+    test = SimpleNamespace(machines=(surely, unsure, in_the_test("o", None)), epsilon=0.15)
+    people = (in_the_test("ann", True, 0.71), in_the_test("bob", False, 0.3), in_the_test("cem", True, 0.5))
+    found = SimpleNamespace(test=test, worth=(by[0], "no case", "no case"), by_log_score=(by[1],), people=people)
+    ai_parts.verdicts(found)
+    frame = shown["verdicts"].set_index("machine")
+    assert frame["may replace a rater"].tolist() == ["yes", "the cases do not tell", "too few cases"]
+    assert frame["holds against"].tolist() == ["2 of 2", "1 of 1", "–"]
+    assert frame["advantage ρ"].iloc[0] == ".60 (.50 to .65)"
+    assert frame["worth in readers"].tolist() == ["0.5 (0.2 to more than 1)", "–", "–"]
+    assert frame["by its probabilities"].tolist() == ["less than none (0.2 to more than 1)", "–", "–"]
+    assert frame["cases to pass"].tolist() == ["44", "no number would do", "–"]
+    assert said[-1].startswith(
+        "Intervals are 95 % over cases; ε = 0.15. Of 3 raters put through the same test 2 pass, "
+    )
+    assert "with ρ .30 to .71." in said[-1]
 
 
 # Cases

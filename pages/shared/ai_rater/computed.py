@@ -1,7 +1,9 @@
 """What the page shows, computed once for the content of the data, the machines and the settings."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import streamlit as st
 
 from core.annotations.dataset import Dataset
@@ -11,12 +13,14 @@ from core.machines.alternative_test import AlternativeTest, MachineStanding, alt
 from core.machines.annotation_scores import Score
 from core.machines.differs import Differences
 from core.machines.joined import joined, of_predictions
+from core.machines.leads import Lead
 from core.machines.pair_agreement import PairAgreement, pair_agreement
 from core.machines.worth import Worth, worth_readers
 from core.plausibility.dirichlet import DirichletCounts
 from core.text import markdown
 from pages.shared.cache import datasets as cached
 from pages.shared.cache.machines import differs as cached_differs
+from pages.shared.cache.machines import leads as cached_leads
 from pages.shared.kit import job_progress, opening, predictions
 
 SEED = 0
@@ -25,26 +29,68 @@ MOST_PEOPLE = 60
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Computed:
-    """What is tested; an entry of ``worth`` is the reason where there is none."""
+    """What is tested; an entry of ``worth`` is the reason where there is none.
+
+    ``by_log_score`` has the machines that give probabilities.
+    """
 
     test: AlternativeTest
     people: tuple[MachineStanding, ...]
     worth: tuple[Worth | str, ...]
+    by_log_score: tuple[Worth, ...]
     agreement: tuple[PairAgreement, ...]
 
 
-def with_classifiers(dataset: Dataset, machines: tuple[str, ...]) -> tuple[Dataset, tuple[str, ...]]:
-    """The dataset with the predictions of classifiers as raters, too, and the names of all machines."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Machines:
+    """Whom the page compares: the data with all machines as raters, who they are, and who gives probabilities.
+
+    Attributes
+    ----------
+    dataset : Dataset
+    names : tuple of str
+    probability : mapping of str to ndarray, shape (n_cases, n_classes)
+    stamp : tuple of str
+        Of the predictions behind the probabilities.
+    """
+
+    dataset: Dataset
+    names: tuple[str, ...]
+    probability: Mapping[str, np.ndarray]
+    stamp: tuple[str, ...]
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """All other raters."""
+        return tuple(name for name in self.dataset.raters if name not in set(self.names))
+
+
+def with_classifiers(dataset: Dataset, machines: tuple[str, ...]) -> Machines:
+    """The dataset with the predictions of classifiers as raters, too; those of a marked machine are its probabilities.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    machines : tuple of str
+        Raters of it.
+    """
     if dataset.kind == "score":
-        return dataset, machines
+        return Machines(dataset, machines, {}, ())
+    found, probability, stamps = dataset, {}, []
     for classifier in predictions.classifiers(dataset):
-        try:
-            dataset, names, _ = joined(dataset, of_predictions(dataset, classifier))
-        except PluralityError as error:
-            st.caption(markdown(error))
-            continue
-        machines += names
-    return dataset, machines
+        name = classifier.name
+        if name not in machines:
+            try:
+                found, (name,), _ = joined(found, of_predictions(found, classifier))
+            except PluralityError as error:
+                st.caption(markdown(error))
+                continue
+            machines += (name,)
+        given = classifier.probabilities(dataset.n_classes)
+        if given is not None and dataset.kind == "class":
+            probability[name] = given
+            stamps.append(predictions.fingerprint(classifier))
+    return Machines(found, machines, probability, tuple(stamps))
 
 
 def reliability(dataset: Dataset, people: tuple[str, ...]) -> float:
@@ -53,61 +99,77 @@ def reliability(dataset: Dataset, people: tuple[str, ...]) -> float:
     return opening.reliability(view, DirichletCounts(), view)[0]
 
 
-def of(
-    dataset: Dataset, machines: tuple[str, ...], people: tuple[str, ...], epsilon: float, score: Score
-) -> Computed | None:
+def of(machines: Machines, epsilon: float, score: Score) -> Computed | None:
     """The results; None while they are computed, with that on screen.
 
     Parameters
     ----------
-    dataset : Dataset
-    machines, people : tuple of str
-        Raters of it.
+    machines : Machines
     epsilon : float
     score : {"accuracy", "rmse", "overlap"}
     """
-    codes = dict(zip(dataset.raters, dataset.coded.raters, strict=True))
-    m, p = tuple(codes[name] for name in machines), tuple(codes[name] for name in people)
+    dataset = machines.dataset
+    coded, m, p = _coded(machines)
+    probability = {code: machines.probability.get(name) for code, name in zip(m, machines.names, strict=True)}
 
     def work(job: Job) -> Computed:
-        return _computed(dataset.coded, m, p, epsilon, score, job)
+        return _computed(coded, m, p, epsilon, score, probability, job)
 
-    key = (dataset.content_digest, "machines", m, p, epsilon, score, SEED)
+    key = (dataset.content_digest, "machines", m, p, machines.stamp, epsilon, score, SEED)
     return job_progress.result_of(key, "Machines against raters", work, of=dataset)
 
 
-def differs(
-    dataset: Dataset, machines: tuple[str, ...], people: tuple[str, ...], gamma: float
-) -> tuple[Differences | str, ...]:
+def differs(machines: Machines, gamma: float) -> tuple[Differences | str, ...]:
     """Where each machine differs from a decided panel at a γ, or why that cannot be said.
 
     Parameters
     ----------
-    dataset : Dataset
-    machines, people : tuple of str
-        Raters of it.
+    machines : Machines
     gamma : float
         Of the panel's certainty.
     """
+    return cached_differs(machines.dataset, *_coded(machines)[1:], gamma)
+
+
+def leads(machines: Machines, score: Score, gamma: float) -> tuple[Lead, ...]:
+    """How far people lead each machine on parts of the cases.
+
+    Parameters
+    ----------
+    machines : Machines
+    score : {"accuracy", "rmse", "overlap"}
+    gamma : float
+        Of the panel's certainty.
+    """
+    return cached_leads(machines.dataset, *_coded(machines)[1:], score, gamma)
+
+
+def _coded(machines: Machines) -> tuple[Dataset, tuple[str, ...], tuple[str, ...]]:
+    """The data by raters without names, the machines and the people by these."""
+    dataset = machines.dataset
     codes = dict(zip(dataset.raters, dataset.coded.raters, strict=True))
-    m, p = tuple(codes[name] for name in machines), tuple(codes[name] for name in people)
-    return cached_differs(dataset, m, p, gamma)
+    names, people = (tuple(codes[name] for name in group) for group in (machines.names, machines.people))
+    return dataset.coded, names, people
 
 
 def _computed(
-    dataset: Dataset, machines: tuple[str, ...], people: tuple[str, ...], epsilon: float, score: Score, job: Job
+    dataset: Dataset, machines: tuple[str, ...], people: tuple[str, ...], epsilon: float, score: Score,
+    probability: Mapping[str, np.ndarray | None], job: Job,
 ) -> Computed:  # fmt: skip
     how = {"people": people, "epsilon": epsilon, "score": score, "seed": SEED, "token": job.token}
     test = alternative_test(dataset, machines, **how, progress=lambda share: job.report(0.4 * share))
     everybody: tuple[MachineStanding, ...] = ()
     if 3 <= len(people) <= MOST_PEOPLE:
         everybody = people_in_its_place(dataset, **how, progress=lambda share: job.report(0.4 + 0.4 * share))
-    worth = []
+    worth, by_log_score = [], []
     for name in machines:
         job.token.check()
         worth.append(_or_why(worth_readers, dataset, name, people, seed=SEED))
+        if (given := probability[name]) is not None:
+            found = _or_why(worth_readers, dataset, name, people, score="log", probability=given, seed=SEED)
+            by_log_score += [found] if isinstance(found, Worth) else []
     near = tuple(pair_agreement(dataset, name, people, score=score, seed=SEED) for name in machines)
-    return Computed(test, everybody, tuple(worth), near)
+    return Computed(test, everybody, tuple(worth), tuple(by_log_score), near)
 
 
 def _or_why(work, *asked, **more):

@@ -13,8 +13,21 @@ from pages.shared.cache import access
 from pages.shared.kit import presentation, widgets
 
 
-def show(whole: Dataset, machines: Sequence[Machine]) -> None:
-    """The choice of raters who are machines, and what is known of each.
+def first(whole: Dataset) -> None:
+    """The choice of raters who are machines, where none is marked; nothing in a presentation.
+
+    Parameters
+    ----------
+    whole : Dataset
+        With all raters, by their names in the file.
+    """
+    if not presentation.on():
+        with st.expander("Which raters are machines?", expanded=True, icon=":material/smart_toy:"):
+            _choice(whole, ())
+
+
+def again(whole: Dataset, machines: Sequence[Machine]) -> None:
+    """The same folded, and what is known of each machine.
 
     Parameters
     ----------
@@ -23,37 +36,39 @@ def show(whole: Dataset, machines: Sequence[Machine]) -> None:
     machines : sequence of Machine
         Marked so far.
     """
-    if presentation.on():
-        return
+    if not presentation.on():
+        with st.popover("Which raters are machines", icon=":material/smart_toy:", key="marking"):
+            _choice(whole, machines)
+
+
+def _choice(whole: Dataset, machines: Sequence[Machine]) -> None:
     marked = [machine.name for machine in machines]
     field = f"marked_machines-{'|'.join(marked)}"
     proposed = [one for one in machine_like(whole.raters) if one.name not in marked]
-    with st.expander("Which raters are machines?", expanded=not marked, icon=":material/smart_toy:"):
-        st.multiselect(
-            "Raters who are machines", whole.raters, default=marked, key=field,
-            help=widgets.explained("machine"), on_change=_choose, args=(field,),
+    st.multiselect(
+        "Raters who are machines", whole.raters, default=marked, key=field,
+        help=widgets.explained("machine"), on_change=_choose, args=(field,),
+    )  # fmt: skip
+    if proposed:
+        names = ", ".join(shorten(one.name, 24) for one in proposed[:6]) + (" …" if len(proposed) > 6 else "")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(f"By their names these may be machines: {markdown(names)}.", width="content")
+            st.button("Mark them", on_click=_mark, args=((*machines, *proposed),), key="mark_proposed")
+    pattern = st.text_input("Mark by name (* is anything), then press Enter", placeholder="gpt*", key="machine_pattern")
+    if pattern.strip():
+        more = [name for name in matching(whole.raters, pattern) if name not in marked]
+        like = {one.name: one for one in machine_like(more)}
+        st.button(
+            f"Mark {plural(len(more), 'rater')}", key="mark_matching", disabled=not more,
+            on_click=_mark, args=((*machines, *(like.get(name) or Machine(name) for name in more)),),
         )  # fmt: skip
-        if proposed:
-            names = ", ".join(shorten(one.name, 24) for one in proposed[:6]) + (" …" if len(proposed) > 6 else "")
-            with st.container(horizontal=True, vertical_alignment="center"):
-                st.caption(f"By their names these may be machines: {markdown(names)}.", width="content")
-                st.button("Mark them", on_click=_mark, args=((*machines, *proposed),), key="mark_proposed")
-        pattern = st.text_input(
-            "Mark by name (* is anything), then press Enter", placeholder="gpt*", key="machine_pattern"
-        )
-        if pattern.strip():
-            more = [name for name in matching(whole.raters, pattern) if name not in marked]
-            like = {one.name: one for one in machine_like(more)}
-            st.button(
-                f"Mark {plural(len(more), 'rater')}", key="mark_matching", disabled=not more,
-                on_click=_mark, args=((*machines, *(like.get(name) or Machine(name) for name in more)),),
-            )  # fmt: skip
-        if machines:
-            _details(machines)
-        st.caption(
-            "Marked machines are kept with the dataset and left out on all other pages, unless you count them there. "
-            "Classifiers whose predictions were added on Reliability or Upload are compared here, too."
-        )
+    if machines:
+        _details(machines)
+    st.caption(
+        "Marked machines are kept with the dataset and left out on all other pages, unless you count them there. "
+        "Classifiers whose predictions were added on Reliability or Upload are compared here, too; predictions that "
+        "bear the name of a marked machine are its probabilities."
+    )
 
 
 def _details(machines: Sequence[Machine]) -> None:

@@ -1,32 +1,77 @@
-"""The tabs of the page: against each rater, over ε, beside people, in readers, and where a machine differs."""
+"""The page in parts: verdicts, against each rater, over ε, beside people, in readers, by part, and where it differs."""
 
 from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
 
-from core.annotations.dataset import Dataset
 from core.figures import machines as figures
-from core.machines.alternative_test import AlternativeTest
+from core.machines.alternative_test import CURVE, AlternativeTest
 from core.machines.differs import Differences
+from core.machines.leads import Lead
 from core.machines.pair_agreement import PairAgreement
-from core.machines.sentences import in_detail
+from core.machines.sentences import outcome
 from core.machines.worth import Worth
-from core.text import markdown, number, plural, shorten
-from pages.shared.ai_rater.computed import MOST_PEOPLE, Computed
+from core.text import markdown, number, plural, shorten, with_interval
+from pages.shared.ai_rater.computed import MOST_PEOPLE, Computed, Machines
 from pages.shared.ai_rater.computed import differs as computed_differs
-from pages.shared.kit import widgets
+from pages.shared.kit import columns, widgets
 
 MOST_DIFFERENCES = 500
+COMPARED = {"agreement": "agreement", "log": "log score of its probabilities", "squared": "squared distance"}
+BY = {"class": "panel's class", "certainty": "panel's certainty", "spread": "spread of scores", "group": "group"}
+
+
+MAY = {"passes": "yes", "fails": "no", "open": "the cases do not tell", "untested": "too few cases"}
+
+
+def verdicts(computed: Computed) -> None:
+    """A row for each machine: whether it may replace a rater, by how much, and what it is worth in readers."""
+    found = computed.test
+    st.dataframe(
+        verdict_table(computed), hide_index=True, key="verdicts", width="stretch",
+        column_config={
+            "machine": st.column_config.TextColumn(pinned=True),
+            **columns.numbers("passes in resamples"),
+            **columns.counts("cases"),
+        },
+    )  # fmt: skip
+    said = [f"Intervals are 95 % over cases; ε = {found.epsilon:g}."]
+    known = [one for one in computed.people if one.rho is not None]
+    if known:
+        n = sum(bool(one.passes) for one in known)
+        ends = " to ".join(number(end(one.rho for one in known)) for end in (min, max))
+        said.append(f"Of {plural(len(known), 'rater')} put through the same test {n:,} pass, with ρ {ends}.")
+    said.append("It rewards being where most raters are: a machine that shares their errors passes.")
+    st.caption(" ".join(said))
+
+
+def verdict_table(computed: Computed) -> pd.DataFrame:
+    """What `verdicts` shows, by machine."""
+    logs = {one.machine: one for one in computed.by_log_score}
+    rows = []
+    for one, worth in zip(computed.test.machines, computed.worth, strict=True):
+        row = {
+            "machine": one.machine,
+            "may replace a rater": MAY[outcome(one)],
+            "holds against": f"{one.n_rejected} of {len(one.raters)}" if one.raters else "–",
+            "advantage ρ": "–" if one.rho is None else with_interval(one.rho, one.rho_low, one.rho_high),
+            "worth in readers": worth.words() if isinstance(worth, Worth) else "–",
+        }
+        if logs:
+            row["by its probabilities"] = logs[one.machine].words() if one.machine in logs else "–"
+        needed = "–" if not one.raters else "no number would do" if one.n_to_pass is None else f"{one.n_to_pass:,}"
+        rows.append(row | {"passes in resamples": one.pass_share, "cases": one.n_cases, "cases to pass": needed})
+    return pd.DataFrame(rows)
 
 
 def replaces(computed: Computed, theme) -> None:
-    """Every machine against every rater, with its numbers, and the differences between machines."""
+    """Every machine against every rater, agreement within people beside it, and the differences between machines."""
     found = computed.test
-    for one in found.machines:
-        st.markdown(markdown(in_detail(one, found.epsilon)))
     tested = [one for one in found.machines if one.raters]
-    if tested:
+    if not tested:
+        st.info("No rater has 30 cases with a machine and another rater.", icon=":material/info:")
+    else:
         title = "Filled: holds its own · bars: 95 % over cases"
         widgets.plot(
             figures.against_raters(tested, found.epsilon, theme, title), "against", "Machines against each rater"
@@ -34,13 +79,9 @@ def replaces(computed: Computed, theme) -> None:
     few = {name for one in found.machines for name in one.not_tested}
     if few:
         st.caption(f"{plural(len(few), 'rater')} with fewer than 30 shared cases judge and are not tested.")
-    _agreement(computed.agreement, found.score)
-    st.caption(
-        "The test rewards being where most raters are: a machine that shares the raters' errors passes. It says "
-        "nothing of the truth."
-    )
     frame = pd.concat([one.to_frame().assign(machine=one.machine) for one in tested] or [pd.DataFrame({"machine": []})])
     widgets.download(frame, "Machines against raters", "machines_against_raters", "against_table")
+    _agreement(computed.agreement, found.score)
     _differences(found)
 
 
@@ -115,11 +156,23 @@ def over_epsilon(found: AlternativeTest, theme) -> None:
         figures.over_epsilon(known, found.epsilon, theme, "Passes above the level line · upright: ε in use"),
         "epsilon_curve", "Winning rate over ε",
     )  # fmt: skip
-    for one in known:
-        start = one.passes_from
-        said = "at no ε up to .5" if start is None else f"from ε = {start:.2f} on"
-        st.markdown(f"**{markdown(one.machine)}** passes {said}.")
-    st.caption("Where the curve is steep at the ε in use, the verdict hangs on that choice.")
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "machine": [one.machine for one in known],
+                "passes from ε": [one.passes_from for one in known],
+                f"winning rate at ε = {found.epsilon:g}": [one.omega for one in known],
+            }
+        ),
+        hide_index=True, key="passes_from",
+        column_config=columns.numbers("passes from ε", f"winning rate at ε = {found.epsilon:g}"),
+    )  # fmt: skip
+    st.caption(
+        "Empty: at no ε up to .5. Where the curve is steep at the ε in use, the verdict hangs on that choice. It is "
+        "the curve of these cases; how often others like them would pass stands above."
+    )
+    frame = pd.concat([pd.DataFrame({"machine": one.machine, "ε": CURVE, "ω": one.curve}) for one in known])
+    widgets.download(frame, "Winning rates", "winning_rate_over_epsilon", "epsilon_table")
 
 
 def people(computed: Computed, theme) -> None:
@@ -154,40 +207,94 @@ def people(computed: Computed, theme) -> None:
 
 
 def worth(computed: Computed, theme) -> None:
-    """How many readers each machine is worth, with the panel's curve."""
+    """How many readers each machine is worth, with the panel's curve, by agreement and by its probabilities."""
     widgets.heading("Worth how many readers?", "worth in readers")
-    known = [one for one in computed.worth if isinstance(one, Worth)]
-    for one in computed.worth:
-        if isinstance(one, str):
-            st.info(markdown(one), icon=":material/info:")
+    for why in dict.fromkeys(one for one in computed.worth if isinstance(one, str)):
+        st.info(markdown(why), icon=":material/info:")
+    known = [*(one for one in computed.worth if isinstance(one, Worth)), *computed.by_log_score]
+    if not known:
+        return
+    frame = pd.DataFrame(
+        {
+            "machine": [one.machine for one in known],
+            "compared by": [COMPARED[one.score] for one in known],
+            "readers": [one.said(one.k) for one in known],
+            "95 % from": [one.said(one.k_low) for one in known],
+            "to": [one.said(one.k_high) for one in known],
+            "its score": [one.value for one in known],
+            "cases": [one.n_cases for one in known],
+            "largest panel": [one.k_max for one in known],
+        }
+    )
+    st.dataframe(
+        frame, hide_index=True, key="worth_rows", column_config=columns.numbers("its score") | columns.counts("cases")
+    )
+    of_cases: dict[tuple[str, int, int], list[Worth]] = {}
     for one in known:
-        st.markdown(
-            f"**{markdown(one.machine)}**, in readers: **{one.words()}**, on {plural(one.n_cases, 'case')}; panels of "
-            f"up to {one.k_max} can be compared."
-        )
-    of_cases: dict[tuple[int, int], list[Worth]] = {}
-    for one in known:
-        of_cases.setdefault((one.n_cases, one.k_max), []).append(one)
+        of_cases.setdefault((one.score, one.n_cases, one.k_max), []).append(one)
     for place, group in enumerate(of_cases.values()):
-        title = "What a panel foretells of one more reader · band: 95 % over cases"
-        widgets.plot(figures.worth_in_readers(group, theme, title), f"worth-{place}", "Score of panels and of machines")
-    if known:
-        frame = pd.concat([one.to_frame().assign(machine=one.machine, machine_score=one.value) for one in known])
-        widgets.download(frame, "Panels", "worth_in_readers", "worth_table")
+        title = f"What a panel foretells of one more reader, by {COMPARED[group[0].score]} · bands: 95 % over cases"
+        figure = figures.worth_in_readers(group, theme, title, [one.machine for one in computed.test.machines])
+        widgets.plot(figure, f"worth-{place}", "Score of panels and of machines")
+    st.caption(
+        "A machine is worth as many readers as a panel needs to foretell one more reader as well as it does. By its "
+        "probabilities a machine loses that is sure where it is wrong. Readers are no truth: what they share in error "
+        "counts for a machine that shares it."
+    )
+    frame = pd.concat(
+        [one.to_frame().assign(machine=one.machine, by=one.score, machine_score=one.value) for one in known]
+    )
+    widgets.download(frame, "Panels", "worth_in_readers", "worth_table")
 
 
-def differs(dataset: Dataset, machines: tuple[str, ...], people: tuple[str, ...], gamma: float) -> None:
+def by_part(found: Sequence[Lead], epsilon: float, theme) -> None:
+    """How far raters lead each machine, by class, by certainty, by group.
+
+    Parameters
+    ----------
+    found : sequence of Lead
+    epsilon : float
+    theme : Theme
+    """
+    if not found:
+        st.info("No case has a machine and two raters.", icon=":material/info:")
+        return
+    title = f"Filled: surely less than ε = {epsilon:g} behind · bars: 95 % over cases"
+    widgets.plot(figures.leads_by_part(found, epsilon, theme, title), "by_part", "Lead of raters by class and group")
+    frame = pd.DataFrame(
+        {
+            "machine": [one.machine for one in found],
+            "by": [BY[one.by] for one in found],
+            "of": [one.value for one in found],
+            "cases": [one.n_cases for one in found],
+            "raters nearer by": [one.lead for one in found],
+            "95 % from": [one.low for one in found],
+            "to": [one.high for one in found],
+            "ρ": [one.rho for one in found],
+        }
+    )
+    st.dataframe(
+        frame, hide_index=True, key="by_part_rows",
+        column_config=columns.numbers("raters nearer by", "95 % from", "to", "ρ") | columns.counts("cases"),
+    )  # fmt: skip
+    st.caption(
+        "Of every rater and case: how much oftener the rater than the machine is nearer to the other raters. Where the "
+        "panel is split a rater is far from the others, and any machine as near. Intervals are not corrected for "
+        "looking at many parts."
+    )
+    widgets.download(frame, "Parts", "machines_by_part", "by_part_table")
+
+
+def differs(machines: Machines, gamma: float) -> None:
     """Where one machine differs from a decided panel, by class and certainty, and the cases.
 
     Parameters
     ----------
-    dataset : Dataset
-    machines, people : tuple of str
-        Raters of it.
+    machines : Machines
     gamma : float
         Of the panel's certainty.
     """
-    found = computed_differs(dataset, machines, people, gamma)
+    found = computed_differs(machines, gamma)
     known = [one for one in found if isinstance(one, Differences)]
     if not known:
         for said in dict.fromkeys(one for one in found if isinstance(one, str)):

@@ -17,3 +17,17 @@ def differs(dataset: Dataset, machines: tuple[str, ...], people: tuple[str, ...]
         except NotApplicableError as error:
             found.append(str(error))
     return tuple(found)
+
+
+@remembered
+def leads(dataset: Dataset, machines: tuple[str, ...], people: tuple[str, ...], score: str, reliability: float):
+    """How far people lead each machine on parts of the cases; nothing of a machine that no part can be said of."""
+    from core.machines.leads import leads as of_machine
+
+    found = []
+    for name in machines:
+        try:
+            found += of_machine(dataset, name, people, score=score, reliability=reliability)
+        except NotApplicableError:
+            continue
+    return tuple(found)

@@ -9,10 +9,10 @@ from core.annotations.dataset import Dataset
 from core.figures import machines as figures
 from core.machines.marks import Machine
 from core.raters.shared_errors import SharedErrors, shared_errors
-from core.text import markdown, number, plural, shorten
-from pages.shared.kit import job_progress, widgets
+from core.text import number, plural
+from pages.shared.kit import columns, job_progress, widgets
 
-MOST_PAIRS = 8
+MOST_PAIRS = 50
 
 
 def show(view: Dataset, machines: Sequence[Machine], theme, key: str) -> None:
@@ -46,19 +46,24 @@ def show(view: Dataset, machines: Sequence[Machine], theme, key: str) -> None:
     widgets.plot(
         figures.shared_errors_matrix(found, order, families, theme, title), f"shared-{key}", "Raters who share errors"
     )
-    for first, second in found.pairs()[:MOST_PAIRS]:
-        one, other = (markdown(shorten(found.raters[rater], 30)) for rater in (first, second))
-        st.markdown(
-            f"**{one}** and **{other}**: {number(float(found.correlation[first, second]))} of the agreement that "
-            f"accuracy leaves open, on {plural(int(found.n_common[first, second]), 'common case')}."
-        )
+    pairs = found.to_frame()
+    if pairs["shares"].any():
+        shown = pairs[pairs["shares"]].head(MOST_PAIRS)[["rater", "other", "correlation", "cases", "p"]]
+        st.dataframe(
+            shown, hide_index=True, key=f"shared-{key}-pairs",
+            column_config={
+                "correlation": st.column_config.NumberColumn("of what accuracy leaves open", format=columns.TWO),
+                "p": st.column_config.NumberColumn("p by chance", format="%.2g"),
+                **columns.counts(cases="common cases"),
+            },
+        )  # fmt: skip
     st.caption(
         "Under a Dawid-Skene fit of people's annotations. Cases that are hard for everybody make raters share "
         "errors, too. Pairs who copy bend the fit towards themselves, so that in a small panel others may stand out "
         "beside them. "
         "Errors that all raters share cannot be seen without gold."
     )
-    widgets.download(found.to_frame(), "Pairs", "shared_errors", f"shared-{key}-table")
+    widgets.download(pairs, "Pairs", "shared_errors", f"shared-{key}-table")
 
 
 def _sentence(found: SharedErrors) -> str:

@@ -1,5 +1,6 @@
 """Predictions against the rows they were read from, and every way in which they may not fit the data."""
 
+from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
@@ -302,3 +303,20 @@ def test_the_predictions_of_the_skin_sample_are_those_of_its_file():
             assert len(ordered) == len(scores) and (np.diff(ordered) <= 0).all()
             steps = np.diff(one.group[one.ptr[case] : one.ptr[case + 1]])
             assert ((steps == 1) == (np.diff(ordered) < 0)).all()
+
+
+def test_probabilities_of_every_class_are_those_listed_with_the_rest_spread_evenly(dataset):
+    def of(cases, classes, scores):
+        return match_predictions(dataset, cases, classes, np.array(scores), "net").probabilities(dataset.n_classes)
+
+    first, second, *_ = dataset.cases
+    a, b, *others = dataset.classes
+    found = of([first, first], [a, b], [0.5, 0.2])
+    assert found[0].tolist() == pytest.approx([0.5, 0.2] + [0.3 / len(others)] * len(others))
+    assert np.isnan(found[1:]).all() and found[0].sum() == pytest.approx(1)
+    assert of([first, second], [a, b], [0.5, 1.2]) is None
+    assert of([first], [a], [-0.5]) is None
+    n = dataset.n_classes
+    assert of([first] * n, dataset.classes, [0.5 / n] * n) is None
+    known = match_predictions(dataset, [first], [a], np.array([1.0]), "net")
+    assert replace(known, score=None).probabilities(n) is None

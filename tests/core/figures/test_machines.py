@@ -3,9 +3,17 @@
 import numpy as np
 import pytest
 
-from core.figures.machines import against_raters, beside_people, over_epsilon, shared_errors_matrix, worth_in_readers
-from core.figures.theme import DARK, LIGHT
+from core.figures.machines import (
+    against_raters,
+    beside_people,
+    leads_by_part,
+    over_epsilon,
+    shared_errors_matrix,
+    worth_in_readers,
+)
+from core.figures.theme import DARK, LIGHT, with_opacity
 from core.machines.alternative_test import CURVE, PASSES, AgainstRater, MachineStanding
+from core.machines.leads import Lead
 from core.machines.worth import Worth
 from core.raters.shared_errors import SharedErrors
 
@@ -80,12 +88,16 @@ def test_panels_stand_at_their_number_of_people_and_machines_at_their_own_score(
         for name, value, k in (("m", 0.52, 1.4), ("<i>n", 0.45, 0.5))
     ]
     figure = worth_in_readers(found, theme, "title")
-    band, line, first, second = figure.data
+    band, line, first_band, first, second_band, second = figure.data
     assert list(line.x) == [0, 1, 2] and list(line.y) == panel.tolist()
     assert list(band.x) == [0, 1, 2, 2, 1, 0]
     assert list(band.y) == [*(panel + 0.05), *(panel - 0.1)[::-1]]
     assert list(first.x) == [0, 2] and list(first.y) == [0.52, 0.52] and list(second.y) == [0.45, 0.45]
     assert (first.line.color, second.line.color) == theme.classes[:2]
+    assert list(first_band.y) == list(second_band.y) == [0.6, 0.6, 0.4, 0.4] and list(first_band.x) == [0, 2, 2, 0]
+    assert first_band.fillcolor == with_opacity(theme.classes[0], 0.1)
+    alone = worth_in_readers(found[1:], theme, "title", ["m", "<i>n"]).data[-1]
+    assert (alone.line.color, alone.line.dash) == (second.line.color, second.line.dash)
     assert "worth 1.4 (0.5 to more than 2)" in first.hovertemplate and second.name == "&lt;i&gt;n"
     assert figure.layout.yaxis.title.text == "log score"
 
@@ -115,3 +127,23 @@ def test_pairs_that_share_errors_are_crossed_and_families_framed(theme):
     assert set(zip(crosses.x, crosses.y, strict=True)) == {(1, 2), (2, 1)}
     (frame,) = figure.layout.shapes
     assert (frame.x0, frame.y0, frame.x1, frame.y1) == (0.5, 0.5, 2.5, 2.5)
+    assert not shared_errors_matrix(found, [0, 1, 2, 3], ["F", "", "F", ""], theme, "title").layout.shapes
+
+
+@BOTH
+def test_leads_stand_by_part_filled_only_where_they_are_surely_below_epsilon(theme):
+    found = [
+        Lead("m", "class", "x", 30, 0.9, 0.05, 0.0, 0.12),
+        Lead("m", "group", "x", 9, 0.7, 0.15, 0.1, 0.31),
+        Lead("n", "group", "x", 9, 0.4, 0.5, 0.4, 0.6),
+    ]
+    figure = leads_by_part(found, 0.2, theme, "title")
+    one, two = figure.data
+    assert (list(one.x), list(two.x)) == ([0.05, 0.15], [0.5])
+    assert [round(y) for y in one.y] == [0, 1] and round(two.y[0]) == 1 and one.y[1] < two.y[0]
+    assert list(one.marker.symbol) == ["circle", "circle-open"] and list(two.marker.symbol) == ["square-open"]
+    np.testing.assert_allclose(one.x - one.error_x.arrayminus, [0.0, 0.1], atol=1e-12)
+    np.testing.assert_allclose(one.x + one.error_x.array, [0.12, 0.31])
+    assert list(figure.layout.yaxis.ticktext) == ["x", "x"]
+    assert figure.layout.shapes[0].x0 == 0.2 and figure.layout.shapes[1].y0 == 0.5
+    assert (one.marker.color, two.marker.color) == theme.classes[:2]

@@ -7,7 +7,7 @@ import pytest
 
 from core.annotations.dataset import Dataset
 from core.errors import InputError, NotApplicableError
-from core.machines.worth import equivalence, worth_readers
+from core.machines.worth import best_pseudo, equivalence, worth_readers
 from tests.core.machines.conftest import simulated
 
 
@@ -132,3 +132,27 @@ def test_what_cannot_be_said_is_refused(small):
         worth_readers(small, "m0", small.raters[:5], k_max=31)
     with pytest.raises(NotApplicableError, match="more than 7 people"):
         worth_readers(small, "m0", small.raters[:5], k_max=7)
+
+
+def test_the_log_score_takes_the_trust_at_which_people_foretell_each_other_best(six):
+    people = six.raters[:6]
+    given = np.full((six.n_cases, 4), 0.25)
+    own = worth_readers(six, "m0", people, score="log", probability=given, n_resamples=100)
+    at = best_pseudo(six, people)
+    scores = []
+    for pseudo in (at / 2, at, 2 * at):
+        found = worth_readers(six, "m0", people, score="log", probability=given, pseudo=pseudo, n_resamples=100)
+        scores.append(found.panel[-1])
+        assert (own.panel[-1] == found.panel[-1]) == (pseudo == at)
+    assert max(scores) == scores[1] and 0.01 < at < 2
+    assert own.value == pytest.approx(np.log(0.25)) and own.k == -np.inf
+
+
+def test_a_machine_that_is_sure_where_it_is_wrong_is_worth_less_by_its_probabilities_than_by_agreement(six):
+    people = six.raters[:6]
+    said = np.zeros((six.n_cases, 4))
+    of = six.rater == six.raters.index("m0")
+    said[six.case_of_annotation[of], six.answer[of]] = 1.0
+    sure, meek = (share * said + (1 - share) / 4 for share in (0.999, 0.75))
+    by = [worth_readers(six, "m0", people, score="log", probability=p, n_resamples=100).k for p in (sure, meek)]
+    assert by[0] == -np.inf and by[1] >= 1
