@@ -29,6 +29,9 @@ class Settings:
         Largest size of the results on disk, in MiB (``PLURALITY_RESULTS_MB``); those used longest ago go first.
     workers : int
         Processes in which a server does heavy work (``PLURALITY_WORKERS``); 0 for threads of its own.
+    unasked_cases : int
+        Largest number of cases whose curve of held-out readers, minutes of one core, is computed before anybody asks
+        for it (``PLURALITY_UNASKED_CASES``).
     max_model_cells : int
         Largest number of parameters or class probabilities of a rater model (``PLURALITY_MAX_MODEL_CELLS``).
     database_url : str
@@ -62,6 +65,7 @@ class Settings:
     memory_mb: int = 512
     results_mb: int = 2048
     workers: int = max(1, min(2, (os.cpu_count() or 1) - 1))
+    unasked_cases: int = 3_000
     max_model_cells: int = 50_000_000
     database_url: str = field(default="", repr=False)
     database_owner_url: str = field(default="", repr=False)
@@ -103,6 +107,7 @@ def current_settings() -> Settings:
         results_mb=_positive("PLURALITY_RESULTS_MB", Settings.__dataclass_fields__["results_mb"].default),
         memory_mb=_positive("PLURALITY_MEMORY_MB", Settings.__dataclass_fields__["memory_mb"].default),
         workers=_positive("PLURALITY_WORKERS", Settings.__dataclass_fields__["workers"].default, least=0),
+        unasked_cases=_positive("PLURALITY_UNASKED_CASES", Settings.__dataclass_fields__["unasked_cases"].default),
         max_model_cells=_positive(
             "PLURALITY_MAX_MODEL_CELLS", Settings.__dataclass_fields__["max_model_cells"].default
         ),

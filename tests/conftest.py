@@ -1,6 +1,7 @@
 """What all tests share: kernels from the one cache, a home folder that is nobody's own, and what a run may take."""
 
 import os
+import time
 from collections import Counter
 from contextlib import suppress
 
@@ -18,34 +19,37 @@ settings.load_profile("plurality")
 # Seconds of all workers together that each kind of test may take, about twice what it took on two cores; beyond it
 # the run fails in CI.
 BUDGETS = {"core": 3000, "pages": 1500, "browser": 3600}
-# The longest files, longest first: those of the browser, which mostly wait, between those that compute.
+# The longest files, those of the browser, which mostly wait, between those that compute. One alone begins with the
+# largest sample: what it computes, the others find.
 LONGEST = [
     f"tests/{file}.py"
     for file in (
         "browser/test_journey",
+        "core/models/test_calibration",
+        "core/test_golden",
         "pages/test_pages",
         "browser/test_story",
-        "core/models/test_calibration",
         "browser/test_axe",
-        "core/test_wheel",
-        "browser/test_review",
-        "core/test_golden",
-        "browser/test_models",
         "core/plausibility/plackett_luce/test_gibbs",
+        "browser/test_review",
+        "core/test_wheel",
+        "browser/test_models",
+        "pages/test_one_accuracy",
         "browser/test_plausibilities",
-        "core/test_worker",
-        "browser/test_selection",
         "pages/test_downloads",
+        "browser/test_selection",
+        "core/plausibility/plackett_luce/test_trust",
         "browser/test_upload",
-        "core/models/nuts/test_sampler",
         "browser/test_review_page",
-        "core/models/nuts/test_fitting",
+        "core/test_worker",
+        "core/models/nuts/test_sampler",
         "browser/test_review_together",
+        "core/models/nuts/test_fitting",
         "core/models/test_hierarchical",
         "browser/test_agreement",
-        "core/plausibility/plackett_luce/test_trust",
     )
 ]
+MOST_COMPILING = 600  # seconds
 MOST_REPEATED_PRESSES = 10  # in CI; a press without effect is one that a user would have made in vain
 MOST_SECOND_TRIES = 1  # in CI, of browser tests that failed and then passed: a race to be found, not to be hidden
 _spent = dict.fromkeys(BUDGETS, 0.0)
@@ -77,14 +81,22 @@ def known_results(tmp_path_factory):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def compiled_by_all():
-    """Of several workers each begins to compile the kernels at a part of its own, so that they share the work."""
+def compiled_by_all(tmp_path_factory):
+    """The kernels are compiled once, as at a first start: each of two workers takes a part, and the others wait."""
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")
-    if worker:
-        from core.warmup import PARTS, warm_up
+    if not worker:
+        return
+    from core.first_start import CHILDREN
+    from core.warmup import warm_up
 
-        first = int(worker.removeprefix("gw")) * len(PARTS) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
-        warm_up(PARTS[first:] + PARTS[:first])
+    shared = tmp_path_factory.getbasetemp().parent
+    for number, parts in enumerate(CHILDREN):
+        if number % int(os.environ["PYTEST_XDIST_WORKER_COUNT"]) == int(worker.removeprefix("gw")):
+            warm_up(parts)
+            (shared / f"compiled-{number}").touch()
+    until = time.monotonic() + MOST_COMPILING  # a worker that died leaves its part to whoever needs it
+    while time.monotonic() < until and len(list(shared.glob("compiled-*"))) < len(CHILDREN):
+        time.sleep(0.2)
 
 
 @pytest.fixture(scope="session", autouse=True)

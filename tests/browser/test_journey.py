@@ -80,9 +80,9 @@ def test_the_first_visit_of_a_new_server_may_be_an_address_of_a_case(open_page, 
     """An address opens at its case even where nobody has opened the start page before."""
     dashboard = Dashboard(tmp_path / "new home").start()
     try:
-        page = open_page(f"{dashboard.url}/cases?data=skin&case=skin-007&reliability=3")
+        page = open_page(f"{dashboard.url}/cases?data=anaesthesia&case=7&reliability=3")
         settled(page)
-        expect(page.get_by_role("heading", name=re.compile("^Case skin-007 · certainty"))).to_be_visible()
+        expect(page.get_by_role("heading", name=re.compile("^Case 7 · certainty"))).to_be_visible()
         expect(page.get_by_test_id("stSidebarNav").get_by_role("link", name="Agreement")).to_be_visible()
     finally:
         dashboard.stop()

@@ -66,7 +66,7 @@ def test_a_full_posterior_can_be_cancelled_tried_again_and_says_that_it_fails_it
     page.get_by_role("radio", name="Full posterior").click()
     sampler = page.get_by_text(re.compile("^Sampling Difficulty ABC"))  # the bar of the mode may stand above it
     sampler.locator("xpath=following::button[normalize-space()='Cancel'][1]").click()
-    expect(page.get_by_text(re.compile("cancelled: Difficulty ABC"))).to_be_visible()
+    expect(page.get_by_text(re.compile("^Sampling Difficulty ABC: cancelled"))).to_be_visible()
     draws(page, 100)
     settled(page)
     expect(page.get_by_text(re.compile("cancelled"))).to_have_count(0)

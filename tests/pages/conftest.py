@@ -12,4 +12,4 @@ def compiled(monkeypatch):
 @pytest.fixture(autouse=True)
 def few_held_out_readers(monkeypatch):
     """The curve of held-out readers of the larger samples takes minutes: here it is computed of small data only."""
-    monkeypatch.setattr("pages.shared.kit.opening.MOST_READ_CASES", 100)
+    monkeypatch.setenv("PLURALITY_UNASKED_CASES", "100")

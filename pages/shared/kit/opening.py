@@ -14,6 +14,7 @@ from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.gaussian import GaussianScores
 from core.plausibility.plackett_luce.gibbs import PlackettLuce
 from core.plausibility.protocol import PlausibilityModel
+from core.settings import current_settings
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import expected, trusted_raters
 
@@ -22,7 +23,6 @@ LANE = "opening"
 READERS = "Held-out readers"
 MOST_ANNOTATIONS = 1_000_000
 MOST_TRUTH_CASES = 5_000
-MOST_READ_CASES = 3_000  # minutes of one core, in the background
 _OF_TRUTH = 4e-3  # seconds of a case with gold
 MOST_TRUSTED_CASES = 500  # a model with a trust in each rater draws chains for it
 Judged = tuple[Choice, dict[str, GoldMeasures]]
@@ -106,10 +106,15 @@ def readers(dataset: Dataset, model: PlausibilityModel) -> HeldOutCurve | None:
 
 def readers_job(dataset: Dataset, model: PlausibilityModel) -> Job | None:
     """The same in the background; None where no mark comes of it, or it takes too long."""
-    if not isinstance(model, PlackettLuce | GaussianScores) or dataset.n_cases > MOST_READ_CASES:
+    if not isinstance(model, PlackettLuce | GaussianScores) or takes_minutes(dataset):
         return None
     work = readers_work(dataset, model)
     return cached.job(readers_key(dataset, model), READERS, work, "samplers", dataset, later=True)
+
+
+def takes_minutes(dataset: Dataset) -> bool:
+    """Whether held-out readers are computed only where they are asked for."""
+    return dataset.n_cases > current_settings().unasked_cases
 
 
 def readers_work(dataset: Dataset, model: PlausibilityModel):

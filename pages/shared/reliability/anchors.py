@@ -33,7 +33,7 @@ def show(view: Dataset, model: PlausibilityModel, theme) -> None:
 
 def _readers(view: Dataset, model: PlausibilityModel, theme) -> None:
     if (
-        view.n_cases > opening.MOST_READ_CASES
+        opening.takes_minutes(view)
         and view.kind == "ranking"
         and not st.toggle(f"Compute it for {view.n_cases:,} cases (minutes)", key=f"readers-{view.digest}-{model.name}")
     ):
