@@ -72,7 +72,7 @@ def _import_without_plots() -> None:
     """
     name = "arviz"
     if name in sys.modules or "nutpie" in sys.modules:
-        import nutpie  # noqa: F401
+        import nutpie
 
         return
     stand_in = ModuleType(name)
