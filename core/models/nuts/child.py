@@ -76,7 +76,7 @@ def _import_without_plots() -> None:
 
         return
     stand_in = ModuleType(name)
-    stand_in.InferenceData = object  # type: ignore[attr-defined]
+    vars(stand_in)["InferenceData"] = object
     sys.modules[name] = stand_in
     try:
         import nutpie  # noqa: F401
