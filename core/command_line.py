@@ -400,6 +400,29 @@ def _restore() -> list[click.Parameter]:
     return [click.Argument(["file"], metavar="FILE")]
 
 
+def _deploy() -> list[click.Parameter]:
+    from .deployment.write import Deployment
+
+    def option(name: str, metavar: str, words: str) -> click.Option:
+        default = Deployment.__dataclass_fields__[name].default
+        return click.Option(
+            [f"--{name.replace('_', '-')}"], default=default, show_default=True, metavar=metavar, help=words
+        )
+
+    return [
+        click.Argument(["out"], metavar="OUT"),
+        click.Option(["--name"], required=True, metavar="HOST", help="By which people open the server."),
+        option("processes", "N", "Of the dashboard; about one for each core."),
+        option("database", "URL", "Of Postgres; an SQLite file in the home folder where not given."),
+        option("home", "FOLDER", "Of what is kept, on the server."),
+        option("program", "FOLDER", "Of this program, on the server."),
+        option("certificate", "FILE", "Certificate chain and key, on the server."),
+        option("port", "N", "Of the address that people open."),
+        option("plain_port", "N", "From which browsers are sent on to that."),
+        option("first_port", "N", "Of the first process; the others follow."),
+    ]
+
+
 def _cases_out(words: str) -> click.Option:
     return click.Option(["--cases-out"], metavar="FILE", help=words)
 
@@ -500,6 +523,12 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         "Put a backup back, into an empty home folder.",
         "restore plurality.backup",
         _restore,
+    ),
+    "deploy": (
+        ".commands.deployment:deploy",
+        "The files of a server for a team: services, proxy, settings, backup, containers.",
+        "deploy out --name plurality.clinic.example --processes 2",
+        _deploy,
     ),
     "upgrade": (
         ".commands.record:upgrade",

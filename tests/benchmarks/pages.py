@@ -74,6 +74,7 @@ class Visitor:
     def __init__(self, socket):
         self._socket = socket
         self._hashes: dict[str, str] = {}
+        self.said: list[bytes] = []  # the messages of the last run
 
     async def run(self, page: str | None, query: str = "") -> tuple[int, bool]:
         """Ask for a run and read it to its end; the bytes that it sent, and whether work was still going on."""
@@ -84,9 +85,10 @@ class Visitor:
         where = {"page_script_hash": self._hashes[page]} if page in self._hashes else {"page_name": page or ""}
         message = BackMsg(rerun_script=ClientState(query_string=query, **where))
         await self._socket.send(message.SerializeToString())
-        received, at_work = 0, False
+        received, at_work, self.said = 0, False, []
         while True:
             content = await asyncio.wait_for(self._socket.recv(), LONGEST)
+            self.said.append(content)
             received += len(content)
             at_work |= b"cancel-" in content
             told = ForwardMsg.FromString(content)

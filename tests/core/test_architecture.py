@@ -24,7 +24,7 @@ LAYERS = (
     ("report",),
     ("story",),
     ("figures",),
-    ("backup",),
+    ("backup", "deployment"),
     ("belongings",),
     ("library",),
     ("machines",),

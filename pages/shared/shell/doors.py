@@ -31,6 +31,7 @@ from pages.shared.cache import sign_in
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _CLOSED = ("/_stcore/metrics", "/_stcore/agent")  # what a proxy may show its administrators, and what nobody asked for
 _OF_PEOPLE = ("/media/", "/_stcore/upload_file/")
+_OF_THE_PAGE = "/static/"  # its fonts lie in a folder called media
 _HEADERS = (b"host", b"origin", b"sec-fetch-site", b"sec-fetch-mode", b"sec-fetch-dest")
 _OPEN_SETTING = "PLURALITY_ANYBODY_WHO_REACHES_THIS_COMPUTER_MAY_READ_AND_ERASE"
 
@@ -72,7 +73,8 @@ def refusal(scope: dict[str, Any]) -> str:
         return "Pages of other sites may not talk to this server."
     if site == "cross-site" and (mode != "navigate" or into not in (None, "document")):
         return "Pages of other sites may not load anything from this server."
-    if any(part in path for part in _OF_PEOPLE) and sign_in.is_on() and not _is_signed_in(scope):
+    of_people = any(part in path for part in _OF_PEOPLE) and not path.startswith(_OF_THE_PAGE)
+    if of_people and sign_in.is_on() and not _is_signed_in(scope):
         return "Sign in first."
     return ""
 

@@ -1,0 +1,58 @@
+#!/bin/sh
+# Puts Plurality {{ version }} on a bare Debian 12 as services, from this folder and that of the program. Run it as root:
+#   sh install.sh /path/to/plurality
+# It may be run again: the secrets and the list of people that are there stay. What it would do, without doing it: DRY=1.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+source=${1:?the folder of the program}
+do_() { echo "+ $*"; [ -n "${DRY:-}" ] || "$@"; }
+in_program() { echo "+ $1"; [ -n "${DRY:-}" ] || (cd {{ asked.program }} && sh -c "$1"); }
+
+[ -f "$source/app.py" ] || { echo "$source is not the folder of the program." >&2; exit 2; }
+
+echo "1. Packages of the system"
+do_ apt-get update -q
+do_ apt-get install -y -q --no-install-recommends {{ steps.packages }}{{ " postgresql-client" if asked.database }}
+
+echo "2. A user without rights, and its folders"
+id plurality >/dev/null 2>&1 || do_ useradd --system --home-dir {{ asked.home }} --shell /usr/sbin/nologin plurality
+do_ install -d -m 0755 {{ asked.program }}
+do_ install -d -m 0700 -o plurality -g plurality {{ asked.home }} /var/cache/plurality /var/backups/plurality
+do_ install -d -m 0750 -o root -g plurality /etc/plurality
+
+echo "3. The program and its packages, whose hashes are checked"
+for part in app.py core pages sample_data requirements.lock .streamlit; do
+    do_ cp -R "$source/$part" {{ asked.program }}/
+done
+in_program "[ -x .venv/bin/python ] || {{ steps.environment }}"
+in_program "{{ steps.install }}"
+{% if asked.database %}
+in_program "{{ steps.postgres }}"
+{% endif %}
+
+echo "4. Settings"
+for file in plurality.env secrets.toml people.toml; do
+    [ -e "/etc/plurality/$file" ] || do_ install -m 0640 -o root -g plurality "$here/$file" "/etc/plurality/$file"
+done
+if [ ! -e {{ asked.certificate }} ]; then
+    echo "   No certificate at {{ asked.certificate }}: one of our own is made, which browsers warn of. Put yours there."
+    do_ sh -c 'umask 077; d=$(mktemp -d); openssl req -x509 -newkey rsa:2048 -nodes -days 90 -subj "/CN={{ asked.name }}" \
+        -addext "subjectAltName=DNS:{{ asked.name }}" -keyout "$d/key" -out "$d/chain" 2>/dev/null \
+        && cat "$d/chain" "$d/key" > {{ asked.certificate }}; rm -r "$d"'
+fi
+
+echo "5. Services"
+for file in plurality@.service plurality.target plurality-kernels.service plurality-backup.service plurality-backup.timer; do
+    do_ install -m 0644 "$here/$file" "/etc/systemd/system/$file"
+done
+do_ install -m 0644 "$here/haproxy.cfg" /etc/haproxy/haproxy.cfg
+do_ haproxy -c -q -f /etc/haproxy/haproxy.cfg
+do_ systemctl daemon-reload
+do_ systemctl enable plurality-backup.timer plurality.target{% for port in asked.ports %} plurality@{{ port }}.service{% endfor %}
+
+if [ -n "${DRY:-}" ] || grep -q '^client_id = ""' /etc/plurality/secrets.toml; then
+    echo "Fill in /etc/plurality/secrets.toml and /etc/plurality/people.toml, then run: systemctl restart plurality.target haproxy plurality-backup.timer"
+else
+    do_ systemctl restart plurality.target haproxy plurality-backup.timer
+    echo "Plurality is at {{ asked.origin }}"
+fi

@@ -1,0 +1,213 @@
+"""The files of a server for a team: written anew for a name, a number of processes and a folder, all from one place.
+
+Two ways to run it come from the same parts: services of systemd on one Debian machine, and containers. In both HAProxy
+ends TLS and hands everything of a browser to one process, by a cookie; sessions of a process that died begin anew at
+another one, from their address and the store.
+"""
+
+import os
+import re
+import secrets
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+import jinja2
+
+from ..errors import InputError
+from ..results.disk import put_in_place
+from ..version import __version__
+
+MOST_PROCESSES = 64
+FIRST_PORT = 8501
+# What may be loaded and from where. Streamlit's page and the report shown inside one hold scripts and styles; nothing
+# comes from another host, and nothing is sent to one.
+POLICY = (
+    "default-src 'self'",
+    "script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'",
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data: blob:",
+    "font-src 'self' data:",
+    "connect-src 'self'",
+    "worker-src 'self' blob:",
+    "frame-src 'self' blob: data:",
+    "frame-ancestors 'self'",
+    "form-action 'self'",
+    "base-uri 'self'",
+    "object-src 'none'",
+)
+_TEMPLATES = Path(__file__).parent / "templates"
+_NAME = re.compile(r"(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*")
+_FOLDER = re.compile(r"/[\w./-]+", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One file of a deployment.
+
+    Attributes
+    ----------
+    file : str
+        Within the folder that is written.
+    place : str
+        Where it belongs on the server; "image" for what stays beside the Dockerfile.
+    what : str
+        What it is for, in a sentence.
+    secret : bool
+        Whether it holds secrets: only its owner may read it.
+    """
+
+    file: str
+    place: str
+    what: str
+    secret: bool = False
+
+
+PARTS = (
+    Part("install.sh", "run it", "All steps on a bare Debian machine, in their order; says what it does."),
+    Part("plurality.env", "/etc/plurality/plurality.env", "Settings of every process, with the cookie secret.", True),
+    Part("secrets.toml", "/etc/plurality/secrets.toml", "The identity provider, which you fill in.", True),
+    Part("people.toml", "/etc/plurality/people.toml", "Who is what; read again as soon as it changes."),
+    Part("plurality@.service", "/etc/systemd/system", "One process of the dashboard; the name after @ is its port."),
+    Part("plurality.target", "/etc/systemd/system", "All processes together, to start and stop at once."),
+    Part("plurality-kernels.service", "/etc/systemd/system", "Compiles the kernels once, before the first page."),
+    Part("plurality-backup.service", "/etc/systemd/system", "A backup of reviews, data and results, then its check."),
+    Part("plurality-backup.timer", "/etc/systemd/system", "When a backup is made: every night."),
+    Part("haproxy.cfg", "/etc/haproxy/haproxy.cfg", "The door: TLS, one process for each browser, headers, limits."),
+    Part("Dockerfile", "image", "The same as an image: packages, kernels, a user without rights."),
+    Part("compose.yaml", "image", "The containers: processes, Postgres, the door, the nightly backup.", True),
+    Part("haproxy-containers.cfg", "image", "The door before containers."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """What is asked for.
+
+    Attributes
+    ----------
+    name : str
+        By which people open the server, such as ``plurality.clinic.example``.
+    processes : int
+        Of the dashboard; about one for each core.
+    home : str
+        Folder of what is kept, on the server.
+    program : str
+        Folder of this program there.
+    database : str
+        Address of Postgres; empty for an SQLite file, which several processes of one machine share.
+    port, plain_port : int
+        Of the door, with TLS and without; the latter only sends on to the former.
+    first_port : int
+        Of the first process; the others follow.
+    certificate : str
+        File with certificate chain and key, on the server.
+    """
+
+    name: str
+    processes: int = 2
+    home: str = "/var/lib/plurality"
+    program: str = "/opt/plurality"
+    database: str = ""
+    port: int = 443
+    plain_port: int = 80
+    first_port: int = FIRST_PORT
+    certificate: str = "/etc/haproxy/plurality.pem"
+
+    @property
+    def ports(self) -> list[int]:
+        """Of the processes."""
+        return list(range(self.first_port, self.first_port + self.processes))
+
+    @property
+    def origin(self) -> str:
+        """The address that people open."""
+        return f"https://{self.name}" + ("" if self.port == 443 else f":{self.port}")
+
+    def check(self) -> None:
+        """Raise `InputError` for what would make a file say something else than it should."""
+        if not _NAME.fullmatch(self.name):
+            raise InputError(f"{self.name!r} is no name of a server.", "Give it as plurality.clinic.example.")
+        if not 1 <= self.processes <= MOST_PROCESSES:
+            raise InputError(f"{self.processes} processes.", f"Give 1 to {MOST_PROCESSES}, about one for each core.")
+        for folder in (self.home, self.program, self.certificate):
+            if not _FOLDER.fullmatch(folder) or ".." in PurePosixPath(folder).parts:
+                raise InputError(
+                    f"{folder!r} is no path that can stand in all files.",
+                    "Give it whole, from /, in letters and digits.",
+                )
+        if self.database and not re.fullmatch(r"postgresql(?:\+psycopg)?://[^\s\"'\\$#{}]+", self.database):
+            raise InputError(
+                "The database is no address of Postgres.",
+                "Give postgresql://role:password@host/name, special letters as %40",
+            )
+        for port in (self.port, self.plain_port, *self.ports):
+            if not 0 < port < 65_536:
+                raise InputError(f"{port} is no port.", "Give a number from 1 to 65535.")
+        if len({self.port, self.plain_port, *self.ports}) < 2 + self.processes:
+            raise InputError("Two parts would listen at one port.", "Give other ports.")
+
+
+def write_deployment(asked: Deployment, folder: Path) -> tuple[Part, ...]:
+    """Write all files into a folder that is not there or empty, with new secrets.
+
+    Parameters
+    ----------
+    asked : Deployment
+    folder : Path
+
+    Raises
+    ------
+    InputError
+        What is asked for makes no server, or the folder holds something or cannot be written.
+    """
+    asked.check()
+    templates = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # no markup; what is put in was checked
+    )
+    known = {
+        "asked": asked,
+        "version": __version__,
+        "policy": "; ".join(POLICY),
+        "cookie_secret": secrets.token_hex(32),
+        "database_password": secrets.token_hex(16),
+        "steps": _STEPS,
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise InputError(
+                f"The folder {folder} is not empty.", "Give a new one: what you have filled in stays yours."
+            )
+        for part in PARTS:
+            text = templates.get_template(_template(part)).render(known, part=part)
+            _write(folder / part.file, text, 0o600 if part.secret else 0o755 if part.file.endswith(".sh") else 0o644)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written ({error.strerror}).", "Choose another place.") from None
+    return PARTS
+
+
+# What both a machine and an image need; the same steps stand in install.sh and in the Dockerfile.
+_STEPS = {
+    "packages": "python3 python3-venv haproxy openssl",
+    "environment": "python3 -m venv .venv",
+    "install": ".venv/bin/python -m pip install --no-cache-dir --require-hashes -r requirements.lock",
+    "postgres": ".venv/bin/python -m pip install --no-cache-dir 'psycopg[binary]==3.3.9'",
+    "kernels": ".venv/bin/python -m core.warmup",
+    "serve": ".venv/bin/python -m streamlit run app.py --server.port",
+}
+
+
+def _template(part: Part) -> str:
+    return "haproxy.cfg" if part.file.startswith("haproxy") else part.file
+
+
+def _write(path: Path, text: str, mode: int) -> None:
+    draft = path.with_name(f".{path.name}.part")
+    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+        file.write(text.encode())
+    put_in_place(draft, path)

@@ -1,0 +1,172 @@
+"""The files of a server for a team: all there, checked by the programs that read them, and with nobody else's words."""
+
+import json
+import re
+import shutil
+import stat
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from core.command_line import main
+from core.deployment.write import PARTS, Deployment, write_deployment
+from core.errors import InputError
+from core.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+NAME = "plurality.clinic.example"
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Where the deployment of three processes is."""
+    return tmp_path_factory.mktemp("deployment") / "out"
+
+
+@pytest.fixture(scope="module")
+def written(files):
+    write_deployment(Deployment(NAME, processes=3), files)
+    return {path.name: path.read_text(encoding="utf-8") for path in files.iterdir()}
+
+
+def test_the_command_says_what_each_file_is_and_where_it_belongs(tmp_path, capsys):
+    assert main(["deploy", str(tmp_path / "out"), "--name", NAME]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["address"] == f"https://{NAME}"
+    assert {part["file"] for part in told["files"]} == {path.name for path in (tmp_path / "out").iterdir()}
+    assert main(["deploy", str(tmp_path / "out"), "--name", NAME]) == 2
+    assert "not empty" in capsys.readouterr().err
+
+
+def test_secrets_are_new_each_time_and_only_their_owner_reads_them(written, files, tmp_path):
+    write_deployment(Deployment(NAME), tmp_path / "other")
+    for part in PARTS:
+        mode = stat.S_IMODE((files / part.file).stat().st_mode)
+        assert mode & 0o077 == 0 if part.secret else mode & 0o044, part.file
+    found = set(re.findall(r"\b[0-9a-f]{32,64}\b", "".join(written.values())))
+    others = set(re.findall(r"\b[0-9a-f]{32,64}\b", (tmp_path / "other" / "plurality.env").read_text()))
+    assert len(found) == 2 and len(others) == 1 and not found & others
+    secret = {part.file for part in PARTS if part.secret}
+    assert all(one not in text for one in found for name, text in written.items() if name not in secret)
+
+
+def test_every_file_is_explained_in_itself_and_in_the_documents(written):
+    guide = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
+    for part in PARTS:
+        assert re.match(r"(?:#!/bin/sh\n)?\n?# \S", written[part.file]), part.file
+        assert f"`{part.file}`" in guide, part.file
+        assert "{{" not in written[part.file] and "{%" not in written[part.file]
+
+
+def test_settings_are_those_that_there_are_and_the_provider_s_file_can_be_read(written):
+    names = set(re.findall(r"(?m)^#? ?(PLURALITY_\w+)=", written["plurality.env"]))
+    known = (ROOT / "core" / "settings.py").read_text(encoding="utf-8")
+    assert len(names) >= 6 and all(name in known for name in names)
+    assert Settings.__dataclass_fields__["several_processes"].default is False
+    auth = tomllib.loads(written["secrets.toml"])["auth"]
+    assert auth["redirect_uri"] == f"https://{NAME}/oauth2callback"
+    assert auth["cookie_secret"] in written["plurality.env"], "one secret for all processes"
+    assert tomllib.loads(written["people.toml"])["everybody_else"] == "nobody"
+
+
+def test_every_process_has_its_line_in_every_file(written):
+    for name, line in (
+        ("haproxy.cfg", r"server p\d 127.0.0.1:(85\d\d) cookie p\d"),
+        ("plurality.target", r"plurality@(85\d\d).service"),
+        ("install.sh", r"plurality@(85\d\d).service"),
+    ):
+        assert re.findall(line, written[name]) == ["8501", "8502", "8503"], name
+    assert re.findall(r"(?m)^  plurality(\d):$", written["compose.yaml"]) == ["1", "2", "3"]
+    assert re.findall(r"server p\d plurality(\d):8501", written["haproxy-containers.cfg"]) == ["1", "2", "3"]
+
+
+def test_image_and_machine_take_the_same_steps(written):
+    steps = re.findall(r"(?:-m venv|-m pip install|-m core.warmup|-m streamlit run)[^\n\"&]*", written["install.sh"])
+    assert len(steps) >= 2
+    for step in steps:
+        assert step.strip() in written["Dockerfile"], step
+    assert "-m streamlit run app.py --server.port" in written["plurality@.service"]
+    copied = set(re.findall(r"(?m)^COPY (\S+)", written["Dockerfile"]))
+    assert copied == {"app.py", ".streamlit", "core", "pages", "sample_data", "requirements.lock"}
+    assert all((ROOT / one).exists() for one in copied)
+
+
+@pytest.mark.skipif(shutil.which("haproxy", path="/usr/sbin:/usr/bin") is None, reason="no HAProxy")
+@pytest.mark.parametrize("database", ["", "postgresql://plurality:p%40ss@db.clinic.example/plurality"])
+def test_haproxy_reads_what_is_written_for_it(tmp_path, database):
+    haproxy = shutil.which("haproxy", path="/usr/sbin:/usr/bin")
+    folder = tmp_path / "out"
+    write_deployment(Deployment(NAME, database=database, certificate=str(tmp_path / "plurality.pem")), folder)
+    _certificate(tmp_path)
+    for name in ("haproxy.cfg", "haproxy-containers.cfg"):
+        text = (folder / name).read_text().replace("/etc/plurality.pem", str(tmp_path / "plurality.pem"))
+        (folder / name).write_text(re.sub(r"(?m)^    (?:user|group) .*\n", "", text))
+        done = subprocess.run([haproxy, "-c", "-f", str(folder / name)], capture_output=True, text=True)
+        assert done.returncode == 0 and "WARNING" not in done.stderr, done.stderr
+    assert (database in (folder / "plurality.env").read_text()) and (database in (folder / "compose.yaml").read_text())
+
+
+def _certificate(folder):
+    openssl = shutil.which("openssl") or pytest.skip("no openssl")
+    made = [
+        openssl,
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-subj",
+        "/CN=localhost",
+        "-keyout",
+        "k",
+        "-out",
+        "c",
+    ]
+    subprocess.run(made, cwd=folder, check=True, capture_output=True)
+    (folder / "plurality.pem").write_text((folder / "c").read_text() + (folder / "k").read_text())
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd")
+def test_systemd_reads_what_is_written_for_it(written, files):
+    units = [str(path) for path in files.iterdir() if path.suffix in (".service", ".target", ".timer")]
+    done = subprocess.run(["systemd-analyze", "verify", *units], capture_output=True, text=True)
+    faults = [line for line in done.stderr.splitlines() if "is not executable" not in line and "plurality" in line]
+    assert faults == [], "that the program is not installed here is the only fault"
+
+
+def test_the_script_says_what_it_would_do_and_does_nothing(written, files):
+    done = subprocess.run(
+        ["sh", str(files / "install.sh"), str(ROOT)],
+        env={"PATH": "/usr/bin:/bin", "DRY": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    steps = [line for line in done.stdout.splitlines() if line.startswith("+ ")]
+    assert len(steps) > 15 and steps[0] == "+ apt-get update -q"
+    assert any("--require-hashes -r requirements.lock" in step for step in steps)
+    assert subprocess.run(["sh", str(files / "install.sh")], capture_output=True).returncode == 2
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"name": "a b"},
+        {"name": 'x"; rm'},
+        {"name": "x\ny"},
+        {"processes": 0},
+        {"home": "relative"},
+        {"home": "/a b"},
+        {"program": "/a/../b"},
+        {"database": "mysql://x"},
+        {"database": "postgresql://a:b@c/d\nX=1"},
+        {"port": 0},
+        {"port": 8501},
+    ],
+)
+def test_what_would_say_something_else_in_a_file_is_refused(tmp_path, wrong):
+    with pytest.raises(InputError):
+        write_deployment(Deployment(**{"name": NAME, **wrong}), tmp_path / "out")
+    assert not (tmp_path / "out").exists()

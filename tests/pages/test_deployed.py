@@ -1,0 +1,117 @@
+"""Two processes behind the proxy that `deploy` configures: one is killed, its people find everything at the other."""
+
+import asyncio
+import time
+from pathlib import Path
+
+import pytest
+import streamlit
+
+from core import belongings, library
+from core.annotations.dataset import Dataset
+from core.review.sessions import Queued
+from core.review.store import ReviewStore
+from tests.benchmarks.pages import Visitor
+from tests.browser.deployed import ANN, Deployed, missing_tools
+
+pytestmark = pytest.mark.skipif(bool(missing_tools()), reason=f"missing here: {missing_tools()}")
+
+
+@pytest.fixture(scope="module")
+def deployed(tmp_path_factory):
+    running = Deployed(tmp_path_factory.mktemp("deployed"))
+    try:
+        yield running.start()
+    finally:
+        running.stop()
+    left = [path.name for path in running.home.glob(".*") if path.is_dir()]
+    assert len(left) <= 1 and ".unkept" not in left, (
+        "of the killed one alone something may be left until the next start"
+    )
+
+
+def ours():
+    return Dataset.from_classes("Ward seven", ["c1", "c2"], ["r1", "r2"], ["x", "y"], [0, 0, 1], [0, 1, 0], [0, 1, 1])
+
+
+@pytest.fixture
+def data(deployed, monkeypatch):
+    """Data of Ann's that are not kept, and a queue of hers, as one of the processes would have written them."""
+    monkeypatch.setenv("PLURALITY_HOME", str(deployed.home))
+    monkeypatch.setenv("PLURALITY_SEVERAL_PROCESSES", "1")
+    library.set_aside(ours(), None, None)
+    belongings.set_people(ours().digest, owners=(ANN,), shared=())
+    store = ReviewStore()
+    store.start_session(ours().digest, ANN, "Doubtful first", [Queued("c1", "why"), Queued("c2", "why")])
+    store.close()
+    return ours().digest
+
+
+def process_of(headers):
+    """Which process answered, by the cookie that the proxy sets."""
+    (told,) = [value for value in headers.get_all("Set-Cookie") if value.startswith("plurality=")]
+    return told.split(";")[0].removeprefix("plurality="), told
+
+
+def test_a_killed_process_leaves_its_people_their_page_data_and_queue(deployed, data):
+    async def seen(socket):
+        visitor = Visitor(socket)
+        found = []
+        for page in ("settings", "cases", "review"):
+            await visitor.run(page, f"data={data}")
+            found.append(b"".join(visitor.said))
+        return [b"Ward seven" in found[0], b"c1" in found[1], b"Doubtful first" in found[2]]
+
+    async def story():
+        async with deployed.connect() as socket:
+            first, told = process_of(socket.response.headers)
+            assert await seen(socket) == [True, True, True]
+            assert {"HttpOnly", "Secure"} <= {part.strip() for part in told.split(";")}
+            deployed.kill(first)
+            killed = time.monotonic()
+        while True:
+            try:
+                async with deployed.connect(ANN, f"plurality={first}") as socket:
+                    second, _ = process_of(socket.response.headers)
+                    assert time.monotonic() - killed < 10
+                    assert second != first
+                    assert await seen(socket) == [True, True, True]
+                    return
+            except (OSError, EOFError):
+                await asyncio.sleep(0.1)
+            assert time.monotonic() - killed < 10
+
+    asyncio.run(story())
+
+
+def test_a_stranger_behind_the_proxy_sees_neither_name_nor_case(deployed, data):
+    async def story():
+        for person in (None, "eve@clinic.example"):
+            async with deployed.connect(person) as socket:
+                visitor = Visitor(socket)
+                await visitor.run("cases", f"data={data}")
+                assert b"Ward seven" not in b"".join(visitor.said)
+
+    asyncio.run(story())
+
+
+def test_before_sign_in_the_page_has_its_fonts_and_nothing_of_people_s(deployed):
+    (font, *_) = sorted((Path(streamlit.__file__).parent / "static" / "static" / "media").glob("MaterialSymbols*"))
+    assert deployed.get(f"/static/media/{font.name}", Origin=deployed.url)[0] == 200
+    assert deployed.get("/media/0123.png")[0] == deployed.get("/_stcore/upload_file/a/b")[0] == 403
+
+
+def test_the_door_says_what_browsers_may_load_and_closes_what_is_not_theirs(deployed):
+    status, headers, _ = deployed.get("/")
+    assert status == 200
+    assert "default-src 'self'" in headers["Content-Security-Policy"]
+    assert headers["Strict-Transport-Security"] and headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "same-origin", (
+        "without a referrer, fonts come from the origin null, which is refused"
+    )
+    assert headers["Server"] is None
+    closed = ("/_stcore/metrics", "/_stcore/agent/openapi.json", "/metrics", "/readyz")
+    assert [deployed.get(path)[0] for path in closed] == [403] * len(closed)
+    assert deployed.get("//metrics")[0] in (400, 403)
+    assert deployed.get("/", Host="evil.example")[0] == 421
+    assert deployed.get("/healthz", Origin="https://evil.example")[0] == 403
