@@ -222,11 +222,29 @@ def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_num
     )  # fmt: skip
     swept = SimpleNamespace(reliabilities=(1.0, 3.0), evaluation=(None, evaluation))
     monkeypatch.setattr(home_numbers, "gold_cases", lambda view: ())
-    home_numbers.classifier(SimpleNamespace(reliability=3.0, plausible=SimpleNamespace(n_classes=2)), swept)
+    # 1.9 is nearer to 3 than to 1 by its ratio, as trust is told apart.
+    home_numbers.classifier(SimpleNamespace(reliability=1.9, plausible=SimpleNamespace(n_classes=2)), swept)
     assert said == [
         "Best classifier, top-1 accuracy: .70",
         ".61 to .78 over plausible truths at γ = 3: net; ahead of each other one with P ≥ .97",
     ]
+
+
+def test_the_model_that_opens_and_the_majority_vote_have_each_their_own_accuracy_by_gold(monkeypatch, said):
+    vote, model = (
+        SimpleNamespace(accuracy=home_numbers.cached_home.Share(value, value - 0.1, value + 0.05, n), n=n)
+        for value, n in ((0.71, 1234), (0.86, 1200))
+    )
+    chosen = SimpleNamespace(chosen="em", best=SimpleNamespace(candidate=SimpleNamespace(title="Dawid-Skene")))
+    monkeypatch.setattr(home_numbers.cached_home, "vote_by_gold", lambda view: vote)
+    for judged in (None, (chosen, {"other": model}), (chosen, {"em": model})):
+        monkeypatch.setattr(home_numbers.opening, "choice", lambda view, judged=judged: judged)
+        home_numbers.by_gold(SimpleNamespace(classes=None))
+    by_vote = ["Right by gold: 71%", "61% to 76%, by majority vote; n = 1,234 cases with gold"]
+    assert said[:4] == by_vote * 2
+    assert said[4:] == [
+        "Right by gold: 86%", "76% to 91%, by Dawid-Skene; majority vote 71%; n = 1,200 cases with gold",
+    ]  # fmt: skip
 
 
 def test_the_leading_classifier_stands_with_its_own_accuracy_by_gold():
