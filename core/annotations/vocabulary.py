@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from .columns import as_numpy, of_numpy, of_texts, text
 from .validation import Names
 
 MISSING_TOKENS = frozenset({"", "na", "n/a", ".", "nan", "null"})
@@ -38,18 +39,18 @@ class Coded:
 def encode(column: pa.ChunkedArray) -> Coded:
     """Codes of a column of strings; only distinct values are looked at one by one."""
     encoded = one_dictionary(column)
-    raw_code = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+    raw_code = as_numpy(encoded.indices).astype(np.int32, copy=False)
     trimmed = pc.utf8_trim(encoded.dictionary, characters=_BLANKS)
-    is_missing = pc.is_in(pc.utf8_lower(trimmed), pa.array(sorted(MISSING_TOKENS))).to_numpy(zero_copy_only=False)
+    is_missing = as_numpy(pc.is_in(pc.utf8_lower(trimmed), of_texts(sorted(MISSING_TOKENS))))
 
-    distinct = trimmed.filter(pa.array(~is_missing)).unique()
+    distinct = trimmed.filter(of_numpy(~is_missing)).unique()
     order = natural_order(distinct)
     values = distinct.take(order)
     if len(distinct) == len(trimmed):
         recode = np.empty(len(distinct), np.int32)
-        recode[order.to_numpy()] = np.arange(len(distinct), dtype=np.int32)
+        recode[as_numpy(order)] = np.arange(len(distinct), dtype=np.int32)
     else:
-        recode = pc.fill_null(pc.index_in(trimmed, values), -1).to_numpy(zero_copy_only=False).astype(np.int32)
+        recode = as_numpy(pc.fill_null(pc.index_in(trimmed, values), of_numpy(np.array([-1], np.int32))[0])).copy()
         recode[is_missing] = -1
     code = recode.take(raw_code, mode="clip") if raw_code.size else raw_code
     missing: dict[str, int] = {}
@@ -96,14 +97,14 @@ def compact(code: np.ndarray, values: tuple[str, ...]) -> tuple[np.ndarray, tupl
 def natural_order(values: pa.Array) -> pa.Array:
     """Order of distinct strings by the text before the first number, then that number, then the rest."""
     if len(values) and pc.all(pc.ascii_is_decimal(values)).as_py() and pc.max(pc.binary_length(values)).as_py() <= 18:
-        numbers = values.cast(pa.int64()).to_numpy()
+        numbers = as_numpy(values.cast(pa.int64()))
         order = np.argsort(numbers, kind="stable")
         if (np.diff(numbers[order]) > 0).all():  # no 1 beside 01
-            return pa.array(order)
+            return of_numpy(order)
     parts = pc.extract_regex(values, r"^(?s)(?P<prefix>\D*)(?P<number>\d{0,18})(?P<rest>.*)$")
     prefix, rest = pc.struct_field(parts, "prefix"), pc.struct_field(parts, "rest")
     number = pc.struct_field(parts, "number")
-    number = pc.if_else(pc.equal(number, ""), "-1", number).cast(pa.int64())
+    number = pc.if_else(pc.equal(number, text("")), text("-1"), number).cast(pa.int64())
     keys = pa.table(
         {
             "prefix": prefix,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
+from ..annotations.columns import of_texts
 from ..annotations.vocabulary import Coded, compact, encode
 from ..text import plural
 from .formats.raw_table import RawTable
@@ -131,5 +132,5 @@ def take_apart(rows: Rows, raw: RawTable, separators: tuple[str, str]) -> None:
 
 def _in_order(names: list[str], missing: dict[str, int]) -> tuple[Coded, np.ndarray]:
     """A vocabulary of names in natural order, and the code of each name as it came (-1 for a missing token)."""
-    coded = encode(pa.chunked_array([pa.array(names, pa.string())]))
+    coded = encode(pa.chunked_array([of_texts(names)]))
     return Coded(coded.code, coded.values, missing), coded.code

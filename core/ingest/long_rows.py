@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
+from ..annotations.columns import of_texts
 from ..annotations.vocabulary import Coded, encode, to_numbers
 from .column_mapping import Mapping
 from .formats.raw_table import Dropped, RawTable
@@ -181,7 +182,7 @@ def stacked(raw: RawTable, columns: Sequence[str]) -> pa.ChunkedArray:
 
 def names_as_codes(names: Sequence[str]) -> Coded:
     """Names of columns as a vocabulary, each with its code."""
-    return encode(pa.chunked_array([pa.array(names, pa.string())]))
+    return encode(pa.chunked_array([of_texts(names)]))
 
 
 def _cases_or_numbers(raw: RawTable, column: str | None) -> Coded:

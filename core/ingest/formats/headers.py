@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ...annotations.columns import as_numpy, text
 from ...errors import InputError
 from ...text import plural
 from ..column_mapping import is_known_column
@@ -85,10 +86,10 @@ def repeats_header(table: pa.Table, header: list[str]) -> np.ndarray:
         if not same.any():
             break
         if pa.types.is_dictionary(column.type):
-            if not any(pc.index(chunk.dictionary, name).as_py() >= 0 for chunk in column.chunks):
+            if not any(pc.index(chunk.dictionary, text(name)).as_py() >= 0 for chunk in column.chunks):
                 return np.zeros(table.num_rows, bool)
             column = column.cast(pa.string())
-        same &= pc.equal(column, name).to_numpy()
+        same &= as_numpy(pc.equal(column, text(name)))
     return same
 
 
