@@ -13,7 +13,7 @@ from ..ingest.companion_files import SideFiles, with_side_files
 from ..ingest.formats.tables import open_table
 from ..methods import Method, methods
 from ..models.catalogue import Fitted, Request, em_model, fit_request, request
-from ..models.expected_class import expected_class
+from ..models.expected_class import expected_class, median_class, within_one
 from ..models.ordinal import METHOD as ORDINAL
 from ..models.ordinal import NAMES
 from ..models.precision import precision_of
@@ -43,11 +43,7 @@ def fit(options) -> tuple[dict, pd.DataFrame]:
     found = fitted.fit
     table = pd.DataFrame(found.class_probability, columns=list(found.classes))
     table.insert(0, "case", list(found.cases), allow_duplicates=True)  # a class may be called "case"
-    if fitted.dataset.ordinal and fitted.dataset.n_classes > 2:  # of two classes it is the probability over again
-        scale = expected_class(found.class_probability)
-        ends = {"": scale.mean, "_low": scale.spread.low, "_high": scale.spread.high}
-        for end, values in ends.items():
-            table.insert(len(table.columns), f"{scale.name}{end}", values, allow_duplicates=True)
+    _add_scale(table, fitted)
     write_table(options.cases_out, table)
     spread = found.uncertainty
     whole = options.parameters or found.confusion.size <= MOST_WRITTEN
@@ -82,6 +78,19 @@ def fit(options) -> tuple[dict, pd.DataFrame]:
         **stamp(options, dataset),
     }
     return answer, table
+
+
+def _add_scale(table: pd.DataFrame, fitted: Fitted) -> None:
+    """Where cases stand on the scale, of ordered classes; of two classes it would be the probability over again."""
+    if not fitted.dataset.ordinal or fitted.dataset.n_classes <= 2:
+        return
+    probability = fitted.fit.class_probability
+    scale = expected_class(probability)
+    ends = {"": scale.mean, "_low": scale.spread.low, "_high": scale.spread.high}
+    told = {f"{scale.name}{end}": values for end, values in ends.items()}
+    told |= {"median_class": median_class(probability) + 1, "within_one": within_one(probability)}
+    for name, values in told.items():
+        table.insert(len(table.columns), name, values, allow_duplicates=True)
 
 
 def _chosen(options, dataset: Dataset) -> tuple[Request, dict]:

@@ -12,6 +12,8 @@ Jacobian of u -> softmax(V u) is sqrt(K) prod_l theta_l, which makes a Dirichlet
 import numpy as np
 from numba import njit
 
+from ._ordinal_kernels import fill_row
+
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _softmax(x, log_p, p):
@@ -222,6 +224,45 @@ def hierarchical_density(u, basis, ptr, cell, count, prevalence_prior, centre, s
                 gradient[at_tau + c] += by_logit * tau[c] * u[at]
                 gradient[at] = by_logit * tau[c] - u[at]
     _contract_means(u, n, by_mu, cooperative, gradient)
+    return value, gradient
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def ordinal_posterior(u, basis, ptr, cell, count, prevalence_prior, mean, sd, guess):
+    """Log posterior of rows by (δ, ln ψ, logit e) of each rater, with its gradient.
+
+    ``u``: K - 1 coordinates of the prevalence, then x ~ N(0, 1) of each rater's three, which are ``mean`` + ``sd`` x.
+    """
+    n = basis.shape[0]
+    n_raters = (u.size - (n - 1)) // 3
+    gradient = np.zeros(u.size)
+    x, row, slopes, own = np.empty(n), np.empty(n), np.empty((n, 3)), np.empty(3)
+    log_pi, pi, by_pi = np.empty(n), np.empty(n), prevalence_prior.copy()
+    log_theta, by_theta = np.empty((n_raters * n, n)), np.zeros((n_raters * n, n))
+    slope_of_log = np.empty((n_raters * n, n, 3))
+    _spread(basis, u, 0, x)
+    _softmax(x, log_pi, pi)
+    value = 0.0
+    for k in range(n):
+        value += prevalence_prior[k] * log_pi[k]
+    for j in range(n_raters):
+        for a in range(3):
+            own[a] = mean[a] + sd[a] * u[n - 1 + 3 * j + a]
+            value -= 0.5 * u[n - 1 + 3 * j + a] ** 2
+        for z in range(n):
+            fill_row(own, z, guess, row, slopes)
+            for k in range(n):
+                log_theta[j * n + k, z] = np.log(row[k])
+                for a in range(3):
+                    slope_of_log[j * n + k, z, a] = slopes[k, a] / max(row[k], 1e-300)
+    value += _likelihood(ptr, cell, count, log_pi, log_theta, by_pi, by_theta)
+    if not np.isfinite(value):
+        return -np.inf, gradient
+    _contract(basis, by_pi, pi, gradient, 0)
+    for at in range(n - 1, u.size):
+        j, a = (at - n + 1) // 3, (at - n + 1) % 3
+        rows = slice(j * n, (j + 1) * n)
+        gradient[at] = sd[a] * (by_theta[rows] * slope_of_log[rows, :, a]).sum() - u[at]
     return value, gradient
 
 

@@ -124,7 +124,9 @@ def command_of(request: Request) -> str:
 
 def em_model(request: Request) -> EmModel:
     """The model of a request by expectation-maximisation."""
-    return request.method.make(**dict(request.options))
+    return request.method.make(
+        **{name: value for name, value in request.options if not request.method.option(name).of_run}
+    )
 
 
 def em_model_of(fit: RaterModelFit) -> EmModel | None:

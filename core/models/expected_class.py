@@ -31,6 +31,19 @@ def median_class(probability: np.ndarray) -> np.ndarray:
     return (np.cumsum(probability, axis=1) < 0.5 - 1e-12).sum(axis=1)
 
 
+def within_one(probability: np.ndarray) -> np.ndarray:
+    """P(the true class is at most one away from the median class) of each case, shape (n_cases,).
+
+    Parameters
+    ----------
+    probability : ndarray, shape (n_cases, n_classes)
+        P(class) of the cases, classes in their order.
+    """
+    places = np.arange(probability.shape[1])
+    near = np.abs(places - median_class(probability)[:, None]) <= 1
+    return np.minimum((probability * near).sum(axis=1), 1.0)
+
+
 def absolute_error(probability: np.ndarray, truth: np.ndarray) -> np.ndarray:
     """|median class − known class| of each case, in classes.
 

@@ -10,12 +10,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import numpy as np
 
-from tests.core.models.calibration import RANKED, dawid_skene, difficulty, hierarchical, p_uniform, ranks
+from tests.core.models.calibration import RANKED, dawid_skene, difficulty, hierarchical, ordinal, p_uniform, ranks
 
 MODELS = {
     "dawid-skene": dawid_skene,
     "dawid-skene, 60 cases, 3 raters": lambda rng: dawid_skene(rng, 60, 3, 3),
     "hierarchical": hierarchical,
+    "ordinal": ordinal,
+    "ordinal, 60 cases, 3 raters": lambda rng: ordinal(rng, 60, 3, 5),
     "ABC": difficulty("ABC"),
     "AB": difficulty("AB"),
     "A": difficulty("A"),

@@ -176,6 +176,9 @@ _AXES = {
     "mu": ["true_class", "answered_class"],
     "tau": ["true_class", "answered_class"],
     "alpha": ["rater"],
+    "severity": ["rater"],
+    "spread": ["rater"],
+    "slip": ["rater"],
     "alpha_sens": ["rater"],
     "alpha_spec": ["rater"],
 }

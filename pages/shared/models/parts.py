@@ -8,7 +8,7 @@ from core.annotations.dataset import Dataset
 from core.figures import models as figures
 from core.figures import rater_models as rater_figures
 from core.models.catalogue import Fitted
-from core.models.expected_class import expected_class
+from core.models.expected_class import expected_class, within_one
 from core.models.explain import explain
 from core.models.hierarchical import METHOD as HIERARCHICAL
 from core.models.ordinal import METHOD as ORDINAL
@@ -210,6 +210,9 @@ def _effect_columns(fit: RaterModelFit) -> dict:
         ),
         "expected class low": st.column_config.NumberColumn("95 % from", format="%d"),
         "expected class high": st.column_config.NumberColumn("to", format="%d"),
+        "within one class": st.column_config.NumberColumn(
+            help="Probability that the true class is at most one away from the median class.", format="%.2f"
+        ),
     }
     for effect in fit.effects:
         config[effect.name] = st.column_config.NumberColumn(format="%.2f")
@@ -234,6 +237,7 @@ def _case_frame(shown: Fitted, vote: RaterModelFit, order: np.ndarray, by_vote, 
         scale = expected_class(fit.class_probability[order])
         frame["expected class"] = scale.mean
         frame["expected class low"], frame["expected class high"] = scale.spread.low, scale.spread.high
+        frame["within one class"] = within_one(fit.class_probability[order])
     for effect in fit.effects:
         frame[effect.name] = effect.mean[order]
         frame[f"{effect.name} low"], frame[f"{effect.name} high"] = effect.spread.low[order], effect.spread.high[order]

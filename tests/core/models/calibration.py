@@ -11,6 +11,7 @@ from core.models.bayesian_dawid_skene import BayesianDawidSkene
 from core.models.difficulty.density import DifficultyDensity, Specification
 from core.models.hierarchical import HierarchicalDawidSkene
 from core.models.nuts.sampler import sample_many
+from core.models.ordinal_density import NAMES, OrdinalDensity
 
 RANKED = 20  # draws that a truth is ranked among, far enough apart to be nearly independent
 BINS = 7
@@ -50,6 +51,16 @@ def hierarchical(rng, n_cases=30, n_raters=5, n_classes=3):
     return model.density(complete(n_cases, n_raters, n_classes, answer)), truth
 
 
+def ordinal(rng, n_cases=30, n_raters=5, n_classes=4):
+    """The same of the ordinal model; what a slip names is given, not taken from the annotations."""
+    guess = rng.dirichlet(np.full(n_classes, 3.0))
+    blank = OrdinalDensity(complete(n_cases, n_raters, n_classes, np.zeros(n_cases * n_raters, int)), guess)
+    prevalence = np.log(rng.dirichlet(blank.prevalence_prior)) @ blank.basis
+    truth = np.concatenate((prevalence, rng.standard_normal(3 * n_raters)))
+    answer = blank.simulate(truth, int(rng.integers(2**31)))
+    return OrdinalDensity(complete(n_cases, n_raters, n_classes, answer), guess), truth
+
+
 def difficulty(tag):
     """Posteriors of a model with rater bias, of raters that differ; the prior is cut at sensitivity > -specificity."""
 
@@ -74,7 +85,12 @@ def numbers(density, draws):
     """What is ranked, by name: three parameters, a mean over raters, and the log likelihood of the data."""
     found = density.quantities(draws)
     ranked = {"log likelihood": density.log_likelihood(draws) @ density.case_count}
-    if "confusion" in found:
+    if "severity" in found:
+        ranked |= {f"{name}, rater {j}": found[name][:, j] for j, name in enumerate(NAMES)}
+        ranked["prevalence of class 1"] = found["prevalence"][:, 1]
+        ranked["mean severity"] = found["severity"].mean(axis=1)
+        ranked["mean accuracy"] = found["accuracy"].mean(axis=1)
+    elif "confusion" in found:
         ranked["prevalence of class 1"] = found["prevalence"][:, 1]
         ranked["right on class 0, rater 0"] = found["confusion"][:, 0, 0, 0]
         ranked["class 1 as 2, rater 1"] = found["confusion"][:, 1, 1, 2]

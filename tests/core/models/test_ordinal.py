@@ -13,7 +13,7 @@ from core.annotations.ordering import with_class_order
 from core.errors import NotApplicableError
 from core.models._ordinal_kernels import slope_and_information
 from core.models.choose import choose
-from core.models.expected_class import absolute_error, expected_class
+from core.models.expected_class import absolute_error, expected_class, median_class, within_one
 from core.models.gold_measures import gold_measures
 from core.models.ordinal import MEAN, SD, Ordinal, OrdinalRows, reads, severity_sentence
 from core.models.precision import precision_of
@@ -160,6 +160,11 @@ def test_the_absolute_error_is_that_of_the_median_class_which_no_single_answer_b
     assert expected[np.arange(200), median] == pytest.approx(expected.min(axis=1))
 
 
+def test_within_one_class_is_the_probability_around_the_median():
+    p = np.array([[0.1, 0.2, 0.3, 0.4], [1.0, 0, 0, 0], [0.4, 0.05, 0.05, 0.5], [0.05, 0.05, 0.1, 0.8]])
+    assert within_one(p) == pytest.approx([0.9, 1.0, 0.6, 0.9])
+
+
 def test_gold_gives_the_mean_absolute_error_of_ordered_classes_alone(build):
     """In classes, with its interval; nothing of names without an order."""
     rows, _, truth = panel(200, 8, 4, 2)
@@ -192,6 +197,8 @@ def test_the_command_gives_raters_and_the_expected_class(tmp_path, capsys, build
     assert [float(row["expected_class_low"]), float(row["expected_class_high"])] == (
         pytest.approx([scale.spread.low[7], scale.spread.high[7]])
     )
+    assert int(row["median_class"]) == 1 + median_class(fit.class_probability)[7]
+    assert float(row["within_one"]) == pytest.approx(within_one(fit.class_probability)[7])
     assert main(["fit", "ordinal", str(tmp_path / "n.csv")]) == 0
     assert json.loads(capsys.readouterr().out)["classes"] == ["1", "2", "3", "4"]
     assert main(["fit", "ordinal", str(tmp_path / "a.csv")]) != 0

@@ -1,0 +1,98 @@
+"""Posterior of the ordinal rater, as the sampler sees it."""
+
+import numpy as np
+
+from ..annotations.dataset import Dataset
+from ._confusion_kernels import ordinal_posterior
+from ._ordinal_kernels import rows_of_raters
+from .confusion_density import ConfusionDensity, log_softmax
+from .nuts.job_data import packed, unpacked
+from .reparametrise import expit
+
+MEAN = np.array([0.0, np.log(0.7), -1.5])
+SD = np.array([0.5, 0.5, 1.5])
+NAMES = ("severity", "spread", "slip")
+PREVALENCE_PRIOR = 2.0
+
+
+def natural(own: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Severity, spread and slip from (δ, ln ψ, logit e) along the last axis."""
+    return own[..., 0].copy(), np.exp(own[..., 1]), expit(own[..., 2])
+
+
+def guesses_of(dataset: Dataset) -> np.ndarray:
+    """What a slip names, shape (n_classes,): the shares of all annotations, one more of each class."""
+    named = np.bincount(dataset.answer, minlength=dataset.n_classes) + 1.0
+    return named / named.sum()
+
+
+class OrdinalDensity(ConfusionDensity):
+    """Prevalence on log ratios, then every rater's (δ, ln ψ, logit e) in standard deviations from the prior mean.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of single classes, in their order.
+    guess : ndarray, shape (n_classes,), optional
+        What a slip names; the shares of the annotations where it is not given.
+    """
+
+    name = f"{__name__}:OrdinalDensity"
+
+    def __init__(self, dataset: Dataset, guess: np.ndarray | None = None):
+        super().__init__(dataset)
+        self.guess = np.ascontiguousarray(guesses_of(dataset) if guess is None else guess, np.float64)
+        self.ndim = self.n_classes - 1 + 3 * self.n_raters
+        self.prevalence_prior = np.full(self.n_classes, PREVALENCE_PRIOR)
+
+    @property
+    def settings(self) -> dict:
+        """The Dirichlet parameter of the prevalence."""
+        return {"prevalence_prior": PREVALENCE_PRIOR}
+
+    def job(self) -> tuple[dict, dict[str, np.ndarray]]:
+        """Sizes, annotations and what a slip names."""
+        settings, arrays = packed(self.dataset)
+        return settings, arrays | {"guess": self.guess}
+
+    @classmethod
+    def from_job(cls, settings: dict, arrays: dict[str, np.ndarray]) -> "OrdinalDensity":
+        """The same posterior, without the names of cases and raters."""
+        return cls(unpacked(settings, arrays), arrays["guess"])
+
+    def value_and_gradient(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        """Log posterior density up to a constant, with its gradient."""
+        return ordinal_posterior(theta, self.basis, *self.patterns.design, self.prevalence_prior, MEAN, SD, self.guess)
+
+    def own(self, draws: np.ndarray) -> np.ndarray:
+        """(δ, ln ψ, logit e) of every rater, shape (n_draws, n_raters, 3)."""
+        return MEAN + SD * draws[:, self.n_classes - 1 :].reshape(len(draws), self.n_raters, 3)
+
+    def logs(self, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Log prevalence and log confusion of draws."""
+        n = self.n_classes
+        rows = np.empty((len(draws) * self.n_raters, n, n))
+        rows_of_raters(np.ascontiguousarray(self.own(draws).reshape(-1, 3)), self.guess, rows)
+        by_truth = rows.reshape(len(draws), self.n_raters, n, n).transpose(0, 1, 3, 2)
+        return log_softmax(draws[:, : n - 1] @ self.basis.T), np.log(by_truth)
+
+    def vote_start(self, log_prevalence: np.ndarray, log_confusion: np.ndarray) -> np.ndarray:
+        """The prevalence given, and raters as the prior expects them."""
+        return np.concatenate([log_prevalence @ self.basis, np.zeros(3 * self.n_raters)])
+
+    def quantities(self, draws: np.ndarray) -> dict[str, np.ndarray]:
+        """Also severity, spread and slip of every rater."""
+        return super().quantities(draws) | dict(zip(NAMES, natural(self.own(draws)), strict=True))
+
+    def further_parameters(self, draws: np.ndarray, level: float) -> dict[str, np.ndarray]:
+        """Severity, spread and slip with the ends of their intervals, each of shape (n_raters,), and what a slip names.
+
+        From the mode alone without intervals.
+        """
+        found = {"guesses": self.guess}
+        tails = [(1 - level) / 2, (1 + level) / 2]
+        for name, drawn in zip(NAMES, natural(self.own(draws)), strict=True):
+            found[name] = drawn.mean(axis=0)
+            if len(draws) > 1:
+                found[f"{name}_low"], found[f"{name}_high"] = np.quantile(drawn, tails, axis=0)
+        return found
