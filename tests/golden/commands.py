@@ -152,6 +152,8 @@ def _judged() -> dict[str, Command]:
     found["reliability dirichlet anaesthesia"] = Command(
         ("reliability", "dirichlet", "anaesthesia", "--draws", "200"), "closed", drawn=True
     )
+    line = ("reliability", "dirichlet", "skin", "--gold", "{samples}/skin/truth.csv", "--draws", "200")
+    found["reliability dirichlet skin, gold"] = Command(line, "closed", drawn=True)
     return found
 
 
