@@ -15,6 +15,7 @@ from typing import Any
 import click
 import numpy as np
 
+from .annotations.dataset import KINDS
 from .errors import PluralityError
 from .methods import Family, Option, Variant, methods
 from .version import __version__
@@ -157,7 +158,14 @@ def _file() -> list[click.Parameter]:
             help="The closed list of classes, in its order: names, or a file (a name a line, or a class table). Whole "
             "numbers that are no names of it are places in it, counted from 0.",
         ),
+        click.Option(
+            ["--kind"],
+            type=click.Choice(KINDS),
+            metavar="K",
+            help=f"What an annotation is, detected where not given: {', '.join(KINDS)}.",
+        ),
         click.Option(["--threshold"], type=float, metavar="T", help="Scores: two classes, at most T and above."),
+        click.Option(["--label"], metavar="NAME", help="Sets of labels: two classes, without this label and with it."),
         click.Option(["--seed"], type=int, default=0, show_default=True),
     ]
 
@@ -221,6 +229,7 @@ def _fit() -> list[click.Parameter]:
         click.Option(["--intervals"], is_flag=True, help="Standard errors and intervals (em)."),
         click.Option(["--gold"], metavar="FILE", help="case,class of gold cases, held fixed (em)."),
         click.Option(["--ordinal"], is_flag=True, help="The order of --classes means something."),
+        click.Option(["--own-trust"], is_flag=True, help="Sets of labels: each label alone, no trust that they share."),
         click.Option(["--parameters"], is_flag=True, help="Write confusion matrices however large they are."),
         _cases_out("Write class probabilities per case as CSV."),
     ]

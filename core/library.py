@@ -302,7 +302,7 @@ def _not_writable(error: Exception) -> InputError:
 def _write(dataset: Dataset, folder: Path) -> None:
     columns = {"case": dataset.case_of_annotation}
     columns |= {name: array for name in _PER_ANNOTATION if (array := getattr(dataset, name)) is not None and array.size}
-    if dataset.kind == "ranking":
+    if dataset.kind in ("ranking", "set"):
         columns["n_entries"] = np.diff(dataset.entry_ptr).astype(np.int32)
         entries = {name: getattr(dataset, name) for name in _PER_ENTRY}
         parquet.write_table(pa.table(entries), folder / "entries.parquet")
@@ -341,7 +341,7 @@ def _read(folder: Path) -> Dataset:
         for name in _PER_ANNOTATION
         if name in annotations.column_names
     }
-    if meta["kind"] == "ranking":
+    if meta["kind"] in ("ranking", "set"):
         entries = parquet.read_table(folder / "entries.parquet")
         fields["entry_ptr"] = np.concatenate([[0], np.cumsum(annotations["n_entries"].to_numpy())]).astype(np.int64)
         fields |= {name: np.ascontiguousarray(entries[name].to_numpy()) for name in _PER_ENTRY}

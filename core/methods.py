@@ -32,9 +32,10 @@ UGT = "Stutz et al., Evaluating AI systems under uncertain ground truth (2023)" 
 AS_IS = "as they are"
 FIRST_BLOCK = "by their first choice; annotations whose first choice is tied are left out"
 THRESHOLD = "by a threshold that you set"
-ONE_CLASS: dict[Kind, str] = {"class": AS_IS, "ranking": FIRST_BLOCK, "score": THRESHOLD}
+BY_LABEL = "by a label that you choose: with it or without it"
+ONE_CLASS: dict[Kind, str] = {"class": AS_IS, "ranking": FIRST_BLOCK, "set": BY_LABEL, "score": THRESHOLD}
 RANKED: dict[Kind, str] = {"class": AS_IS, "ranking": AS_IS}
-EVERY: dict[Kind, str] = {"class": AS_IS, "ranking": AS_IS, "score": AS_IS}
+EVERY: dict[Kind, str] = {"class": AS_IS, "ranking": AS_IS, "set": AS_IS, "score": AS_IS}
 _FOLDERS: dict[Family, str] = {
     "coefficient": "agreement",
     "rater model": "models",
@@ -185,7 +186,8 @@ class Method:
     sources : tuple of str
         As the report cites them.
     takes : dict of Kind to str
-        The kinds of annotation that it takes, each with how it enters: `AS_IS`, `FIRST_BLOCK` or `THRESHOLD`.
+        The kinds of annotation that it takes, each with how it enters: `AS_IS`, `FIRST_BLOCK`, `BY_LABEL` or
+        `THRESHOLD`.
     make : callable
         The method's object from its options: a model, a reader; for coefficients and metrics the function itself.
     fit : callable or None
@@ -359,15 +361,15 @@ def any_of(family: Family, dataset: Dataset) -> Verdict:
     return Verdict(one.method, title, one.possible, one.reason)
 
 
-def as_taken(method: Method, dataset: Dataset, threshold: float | None = None) -> tuple[Dataset, int]:
+def as_taken(method: Method, dataset: Dataset, threshold: float | str | None = None) -> tuple[Dataset, int]:
     """The data as the method takes them, and how many annotations were left out.
 
     Parameters
     ----------
     method : Method
     dataset : Dataset
-    threshold : float, optional
-        Where scores are split in two classes.
+    threshold : float or str, optional
+        Where scores are split in two classes; the label by which sets are.
 
     Raises
     ------

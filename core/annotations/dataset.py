@@ -19,8 +19,10 @@ from .validation import (
     MISSING_TIME,
     Names,
     check_length,
+    check_one_block,
     check_range,
     check_rankings,
+    check_sets,
     check_time_order,
     checked_codes,
     checked_flag,
@@ -33,14 +35,16 @@ from .validation import (
     frozen,
 )
 
-Kind = Literal["class", "ranking", "score"]
+Kind = Literal["class", "ranking", "set", "score"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+LABEL_SIGNS = (";", "|", ",", "/", "+")
+_LISTING = ("ranking", "set")  # kinds whose annotations are entries
 RISK_LEVELS = ("low", "medium", "high")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset(Result):
-    """Annotations of cases by raters. Build one with `from_classes`, `from_rankings` or `from_scores`, or read a file.
+    """Annotations of cases by raters: read a file, or use `from_classes`, `from_rankings`, `from_sets`, `from_scores`.
 
     Annotations of case ``i`` are those from ``case_ptr[i]`` up to ``case_ptr[i + 1]``, in the order in which they were
     made or, without times, in which they stand in the file. All arrays are read-only.
@@ -53,8 +57,8 @@ class Dataset(Result):
     ----------
     name : str
         What people call it; not part of the digest.
-    kind : {"class", "ranking", "score"}
-        What an annotation is.
+    kind : {"class", "ranking", "set", "score"}
+        What an annotation is; a set is one label or several.
     cases, raters, classes : tuple of str
         Vocabularies. ``classes`` is the closed list that annotations are drawn from, in its declared order.
     case_ptr : ndarray of int64, shape (n_cases + 1,)
@@ -62,9 +66,10 @@ class Dataset(Result):
     answer : ndarray of int32, shape (n_annotations,)
         Class of each annotation; empty unless ``kind`` is "class".
     entry_ptr : ndarray of int64, shape (n_annotations + 1,)
-        Rankings: the ranked classes of annotation ``a`` are entries ``entry_ptr[a]`` to ``entry_ptr[a + 1]``.
+        Rankings and sets: the classes of annotation ``a`` are entries ``entry_ptr[a]`` to ``entry_ptr[a + 1]``.
     entry_class, entry_block : ndarray of int32, shape (n_entries,)
-        Class and block (0 = first choice; equal = tied; ascending) of each entry.
+        Class and block (0 = first choice; equal = tied; ascending) of each entry. A set is one block, of classes that
+        ascend.
     score : ndarray of float64, shape (n_annotations,)
     time : ndarray of int64, shape (n_annotations,), or None
         Seconds since 1970-01-01 UTC; `MISSING_TIME` where unknown.
@@ -120,7 +125,7 @@ class Dataset(Result):
             raise InputError("There are no cases.", "Give at least one.")
         if bool(self.classes) == (self.kind == "score"):
             found = f"There are {len(self.classes):,} classes, and the annotations are of the kind {self.kind!r}."
-            raise InputError(found, "Declare classes for classes and rankings, none for scores.")
+            raise InputError(found, "Declare classes for classes, rankings and sets, none for scores.")
         put("rater", checked_codes(self.rater, "rater", self.raters, "raters"))
         n = len(self.rater)
         pointers = checked_pointers(self.case_ptr, "case_ptr", len(self.cases), n, "cases", "annotations")
@@ -141,19 +146,25 @@ class Dataset(Result):
         put("score", checked_numbers(self.score, "score", LARGEST_SCORE))
         put("entry_class", checked_codes(self.entry_class, "entry_class", self.classes, "classes"))
         put("entry_block", checked_integers(self.entry_block, "entry_block", np.int32))
-        ranked = n if self.kind == "ranking" else 0
+        listed = n if self.kind in _LISTING else 0
         check_length(self.answer, n if self.kind == "class" else 0, "answer", "annotations of one class")
         check_length(self.score, n if self.kind == "score" else 0, "score", "annotations that are scores")
         check_length(self.entry_block, len(self.entry_class), "entry_block", "entries of entry_class")
         entries = len(self.entry_class)
-        pointers = checked_pointers(self.entry_ptr, "entry_ptr", ranked, entries, "rankings", "ranked classes")
+        pointers = checked_pointers(self.entry_ptr, "entry_ptr", listed, entries, "annotations", "listed classes")
         put("entry_ptr", pointers)
-        if ranked:
+        if self.kind == "ranking" and listed:
             check_rankings(self.entry_ptr, self.entry_class, self.entry_block, len(self.classes))
+        if self.kind == "set" and listed:
+            check_sets(self.entry_ptr, self.entry_class, self.classes, self._whose)
+            check_one_block(self.entry_ptr, self.entry_class, self.entry_block)
 
     def _check_sides(self, put: Callable[[str, object], None]) -> None:
         if self.kind == "score" and (self.class_risk is not None or self.gold is not None):
             raise InputError("Scores have no classes, so no gold and no risk of classes.", "Leave them out.")
+        if self.kind == "set" and (self.gold is not None or self.ordinal):
+            what = "gold class of a case" if self.gold is not None else "order of the classes"
+            raise InputError(f"Annotations are sets of labels, which have no single {what}.", "Leave it out.")
         if self.class_risk is not None:
             risk = checked_integers(self.class_risk, "class_risk", np.int8)
             check_range(risk, "class_risk", -1, len(RISK_LEVELS) - 1, "a level of risk")
@@ -334,6 +345,61 @@ class Dataset(Result):
         )
 
     @classmethod
+    def from_sets(
+        cls,
+        name: str,
+        cases: Sequence[str],
+        raters: Sequence[str],
+        classes: Sequence[str],
+        case_code: np.ndarray,
+        rater_code: np.ndarray,
+        entry_ptr: np.ndarray,
+        entry_class: np.ndarray,
+        time: np.ndarray | None = None,
+        **side,
+    ) -> "Dataset":
+        """From one row per annotation and one entry per label that it names, in any order.
+
+        That none of the labels applies is a label of its own: an annotation without any could be one that was not made.
+
+        Parameters
+        ----------
+        name : str
+            What people call it.
+        cases, raters, classes : sequence of str
+            Vocabularies, each name once.
+        case_code, rater_code : ndarray of int, shape (n_annotations,)
+            Positions in ``cases`` and ``raters``.
+        entry_ptr : ndarray of int, shape (n_annotations + 1,)
+            Annotation ``a`` names the entries ``entry_ptr[a]`` to ``entry_ptr[a + 1]``.
+        entry_class : ndarray of int, shape (n_entries,)
+            Position in ``classes``.
+        time : ndarray of int64 or datetime64, shape (n_annotations,), optional
+            Seconds since 1970-01-01 UTC; `MISSING_TIME` where unknown.
+        **side
+            Attributes of the class that are not named here, such as ``case_group`` and ``raters_identified``.
+
+        Raises
+        ------
+        InputError
+            As `from_classes`; an annotation names no label, or one twice.
+        """
+        cases, classes, names = (
+            checked_names(each, what) for each, what in ((cases, "cases"), (classes, "classes"), (raters, "raters"))
+        )
+        case_ptr, order, rater, time = _in_order(cases, case_code, rater_code, time)
+        entry_class = checked_codes(entry_class, "entry_class", classes, "classes")
+        size = len(order), len(entry_class)
+        entry_ptr = checked_pointers(entry_ptr, "entry_ptr", *size, "annotations", "number of labels")
+        # Before they are ordered, so that places are the caller's.
+        check_sets(entry_ptr, entry_class, classes, _whose_in(cases, case_code, names, rater_code))
+        entry_ptr, entry_class, entry_block = order_blocks(entry_ptr, entry_class, np.zeros(len(entry_class)), order)
+        return cls(
+            name, "set", cases, names, classes, case_ptr, rater, entry_ptr=entry_ptr, entry_class=entry_class,
+            entry_block=entry_block, time=time, **side,
+        )  # fmt: skip
+
+    @classmethod
     def from_frame(
         cls,
         frame: Any,
@@ -393,10 +459,16 @@ class Dataset(Result):
                 "ordered class" if self.ordinal else "class",
                 "ordered classes" if self.ordinal else "classes",
             )
-        yield plural(self.n_annotations, {"class": "annotation", "ranking": "ranking", "score": "score"}[self.kind])
+        yield plural(
+            self.n_annotations,
+            {"class": "annotation", "ranking": "ranking", "set": "set of labels", "score": "score"}[self.kind],
+            "sets of labels" if self.kind == "set" else None,
+        )
 
     def long_columns(self, cases: range) -> dict[str, Any]:
-        """One row per annotation, or per ranked class: case, rater, (time,) (rank,) class or score, (group).
+        """One row per annotation, or per ranked class: case, rater, (time,) (rank,) class, labels or score, (group).
+
+        Labels of a set stand in one cell, between them a sign that no class holds.
 
         Parameters
         ----------
@@ -421,11 +493,43 @@ class Dataset(Result):
             columns["class"] = _named(self.classes, self.entry_class[entries])
         elif self.kind == "class":
             columns["class"] = _named(self.classes, self.answer[annotations])
+        elif self.kind == "set":
+            columns["labels"] = self.set_texts(range(start, stop))
         else:
             columns["score"] = self.score[annotations]
         if self.case_group is not None:
             columns["group"] = _named(self.case_group, case_of)
         return columns
+
+    def set_texts(self, annotations: range) -> np.ndarray:
+        """Labels of a run of annotations that are sets, each in one text, ndarray of object, shape (n_of_run,)."""
+        sign = label_sign(self.classes)
+        names, ptr = _named(self.classes, self.entry_class), self.entry_ptr
+        joined = [sign.join(names[ptr[place] : ptr[place + 1]]) for place in annotations]
+        return np.array(joined, dtype=object)
+
+    def names_label(self, label: str) -> np.ndarray:
+        """Which annotations name a label, bool, shape (n_annotations,); of sets.
+
+        Raises
+        ------
+        InputError
+            The annotations are no sets, or there is no such label.
+        """
+        if self.kind != "set":
+            raise InputError(f"Labels are of sets; these are {self.kind}s.", "Use as_sets first.")
+        if label not in self.classes:
+            known = ", ".join(map(repr, self.classes[:12]))
+            raise InputError(f"There is no label {label!r}.", f"The labels are {known}.")
+        found = np.zeros(self.n_annotations, bool)
+        whose = np.repeat(np.arange(self.n_annotations), np.diff(self.entry_ptr))
+        found[whose[self.entry_class == self.classes.index(label)]] = True
+        return found
+
+    def _whose(self, annotation: int) -> str:
+        """Whose annotation it is and of which case, for messages."""
+        case = int(np.searchsorted(self.case_ptr, annotation, "right")) - 1
+        return f"rater {self.raters[self.rater[annotation]]!r} on case {self.cases[case]!r}"
 
     @property
     def n_cases(self) -> int:
@@ -507,18 +611,40 @@ class Dataset(Result):
         """The same content under another name; the digest stays."""
         return replace(self, name=name)
 
-    def as_classes(self, threshold: float | None = None) -> tuple["Dataset", int]:
+    def as_classes(self, threshold: float | str | None = None) -> tuple["Dataset", int]:
         """One class per annotation, for methods that need it, and how many annotations were left out.
 
         A ranking counts as its first block; a tied first block is left out. Scores become two classes by
-        ``threshold``: at most it, and above it. Cases keep their places, so some may be left with no annotation.
+        ``threshold``: at most it, and above it. Sets become two classes by a label: without it, and with it; sets of
+        one label each are classes as they are. Cases keep their places, so some may be left with no annotation.
+
+        Parameters
+        ----------
+        threshold : float or str, optional
+            Of scores, the largest that is in the first class. Of sets, the label.
 
         Raises
         ------
         InputError
-            Scores without a threshold, or with one that is not finite.
+            Scores without a threshold, or with one that is not finite; sets of several labels without a label, or
+            with one that there is not.
         """
         return as_classes(self, threshold)
+
+    def as_sets(self, cut: int | None = None) -> "Dataset":
+        """A set of labels per annotation: a class is a set of one, a ranking the classes of its first places.
+
+        Parameters
+        ----------
+        cut : int, optional
+            How many places of a ranking are in the set, ties as one place; all ranked classes where not given.
+
+        Raises
+        ------
+        InputError
+            The annotations are scores, or the cut is below 1.
+        """
+        return as_sets(self, cut)
 
     def select(
         self,
@@ -621,7 +747,7 @@ def keep_only(dataset: Dataset, keep: np.ndarray) -> Dataset:
     rater_kept[dataset.rater[keep]] = True
     new_rater = np.cumsum(rater_kept, dtype=np.int32) - 1
     changes = {}
-    if dataset.kind == "ranking":
+    if dataset.kind in _LISTING:
         entry_keep = np.repeat(keep, np.diff(dataset.entry_ptr))
         changes = {
             "entry_ptr": np.concatenate([[0], np.cumsum(np.diff(dataset.entry_ptr)[keep])]).astype(np.int64),
@@ -645,12 +771,14 @@ def keep_only(dataset: Dataset, keep: np.ndarray) -> Dataset:
     )
 
 
-def as_classes(dataset: Dataset, threshold: float | None) -> tuple[Dataset, int]:
+def as_classes(dataset: Dataset, threshold: float | str | None) -> tuple[Dataset, int]:
     """One class per annotation, and how many annotations were left out; see `Dataset.as_classes`."""
     if dataset.kind == "class":
         return dataset, 0
+    if dataset.kind == "set":
+        return _by_label(dataset, threshold), 0
     if dataset.kind == "score":
-        if threshold is None:
+        if threshold is None or isinstance(threshold, str):
             raise InputError("Scores have no classes.", "Choose a threshold that splits them in two.")
         if not np.isfinite(threshold):
             raise InputError(f"The threshold is {threshold}.", "Give a finite number.")
@@ -677,3 +805,53 @@ def as_classes(dataset: Dataset, threshold: float | None) -> tuple[Dataset, int]
         entry_block=np.empty(0, np.int32),
         time=None if dataset.time is None else dataset.time[~tied],
     ), int(tied.sum())
+
+
+_NO_ENTRIES: dict[str, Any] = {
+    "entry_ptr": np.zeros(1, np.int64),
+    "entry_class": np.empty(0, np.int32),
+    "entry_block": np.empty(0, np.int32),
+}
+
+
+def _by_label(dataset: Dataset, label: float | str | None) -> Dataset:
+    """Sets as one class each: by a label, or as they are where each names one."""
+    if label is None and len(dataset.entry_class) == dataset.n_annotations:
+        return replace(dataset, kind="class", answer=dataset.entry_class, **_NO_ENTRIES)
+    if not isinstance(label, str):
+        raise InputError(
+            "These annotations name several labels, not one class each.",
+            f"Choose one of the labels, such as {dataset.classes[0]!r}: each annotation then has it or not.",
+        )
+    classes, answer = (f"not {label}", label), dataset.names_label(label).astype(np.int32)
+    return replace(dataset, kind="class", classes=classes, answer=answer, class_risk=None, **_NO_ENTRIES)
+
+
+def as_sets(dataset: Dataset, cut: int | None) -> Dataset:
+    """A set of labels per annotation; see `Dataset.as_sets`."""
+    if dataset.kind == "score":
+        raise InputError("Scores have no classes, so no sets of them.", "Use as_classes with a threshold.")
+    if cut is not None and cut < 1:
+        raise InputError(f"The cut is {cut}.", "Give how many places of a ranking are in the set, at least 1.")
+    if dataset.kind == "set":
+        return dataset
+    if dataset.kind == "class":
+        ptr, code = np.arange(dataset.n_annotations + 1), dataset.answer
+    else:
+        keep = np.ones(len(dataset.entry_block), bool) if cut is None else dataset.entry_block < cut
+        ptr, code = np.concatenate([[0], np.cumsum(keep)])[dataset.entry_ptr], dataset.entry_class[keep]
+    side = {name: getattr(dataset, name) for name in ("raters_identified", "class_risk", "case_group")}
+    names = dataset.name, dataset.cases, dataset.raters, dataset.classes
+    return Dataset.from_sets(*names, dataset.case_of_annotation, dataset.rater, ptr, code, dataset.time, **side)
+
+
+def label_sign(classes: Sequence[str]) -> str:
+    """What is written between the labels of a set: a sign that stands in no class."""
+    text = "".join(classes)
+    sign = next((one for one in LABEL_SIGNS if one not in text), None)
+    return "; " if sign == ";" else f" {sign} " if sign is not None else "\n"
+
+
+def _whose_in(cases: Names, case_code: np.ndarray, raters: Names, rater_code: np.ndarray) -> Callable[[int], str]:
+    """Whose annotation it is and of which case, by its place as it was given; codes have been checked."""
+    return lambda place: f"rater {raters[int(rater_code[place])]!r} on case {cases[int(case_code[place])]!r}"

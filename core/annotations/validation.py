@@ -4,7 +4,7 @@ Kernels check no bounds, so every array that reaches one has been through here. 
 brought into its form (other widths of integers, ``datetime64``); everything else is refused with its place.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NoReturn
 
 import numpy as np
@@ -313,6 +313,71 @@ def check_rankings(entry_ptr: np.ndarray, entry_class: np.ndarray, entry_block: 
         raise InputError(
             f"Annotation {annotation:,} {_RANKING_FAULTS[fault]}.",
             "Build the dataset with from_rankings, which orders them by rank and class; rank each class once.",
+        )
+
+
+def check_sets(
+    entry_ptr: np.ndarray, entry_class: np.ndarray, classes: tuple[str, ...], whose: Callable[[int], str]
+) -> None:
+    """Refuse annotations that name no label, or one twice; the order of their labels does not matter.
+
+    The arrays have been through `checked_pointers` and `checked_codes`.
+
+    Parameters
+    ----------
+    entry_ptr : ndarray of int64, shape (n_annotations + 1,)
+        Where the labels of each annotation begin and end.
+    entry_class : ndarray of int32, shape (n_entries,)
+    classes : tuple of str
+    whose : callable
+        Whose an annotation is, for the message, from its place.
+
+    Raises
+    ------
+    InputError
+        Names the first annotation that is wrong.
+    """
+    size = np.diff(entry_ptr)
+    if size.size and not size.all():
+        place = int(np.flatnonzero(size == 0)[0])
+        raise InputError(
+            f"Annotation {place:,}, of {whose(place)}, names no label.",
+            "Leave it out where nothing was said; where none of the labels applies, give it a label that says so.",
+        )
+    annotation = np.repeat(np.arange(size.size), size)
+    by = np.lexsort((entry_class, annotation))
+    twice = (annotation[by][1:] == annotation[by][:-1]) & (entry_class[by][1:] == entry_class[by][:-1])
+    if twice.any():
+        entry = by[1 + int(np.flatnonzero(twice)[0])]
+        place = int(annotation[entry])
+        raise InputError(
+            f"Annotation {place:,}, of {whose(place)}, names {classes[entry_class[entry]]!r} twice.",
+            "Name each label once.",
+        )
+
+
+def check_one_block(entry_ptr: np.ndarray, entry_class: np.ndarray, entry_block: np.ndarray) -> None:
+    """Refuse sets whose labels have an order, or do not ascend by code; of sets that `check_sets` has let pass.
+
+    Parameters
+    ----------
+    entry_ptr : ndarray of int64, shape (n_annotations + 1,)
+    entry_class, entry_block : ndarray of int32, shape (n_entries,)
+
+    Raises
+    ------
+    InputError
+        Names the first entry that is wrong.
+    """
+    starts = np.zeros(len(entry_class), bool)
+    starts[entry_ptr[:-1]] = True
+    falls = np.flatnonzero((entry_class[1:] < entry_class[:-1]) & ~starts[1:]) + 1
+    wrong = np.flatnonzero(entry_block)
+    if wrong.size or falls.size:
+        found = f"entry_block[{wrong[0]:,}] is {entry_block[wrong[0]]}" if wrong.size else f"entry {falls[0]:,} falls"
+        raise InputError(
+            f"{found}; labels of a set are one block that ascends by class.",
+            "Build the dataset with from_sets, which orders them.",
         )
 
 

@@ -9,7 +9,7 @@ from .dataset import Dataset
 
 
 def long_table(dataset: Dataset, cases: range | None = None) -> pd.DataFrame:
-    """One row per annotation, or per ranked class: case, rater, (time,) (rank,) class or score, (group).
+    """One row per annotation, or per ranked class: case, rater, (time,) (rank,) class, labels or score, (group).
 
     Parameters
     ----------
@@ -64,6 +64,8 @@ def _texts(dataset: Dataset, signs: tuple[str, str]) -> np.ndarray:
     """Every annotation as the text of a cell, ndarray of object, shape (n_annotations,)."""
     if dataset.kind == "class":
         return _named(dataset.classes, dataset.answer)
+    if dataset.kind == "set":
+        return dataset.set_texts(range(dataset.n_annotations))
     if dataset.kind == "score":
         return np.array([repr(float(score)) for score in dataset.score], dtype=object)
     for name in dataset.classes:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from ..annotations.ordering import with_class_order
 from ..errors import InputError
 from ..ingest.samples import SAMPLES
-from .inputs import read_file, read_warned, stamp
+from .inputs import read_file, read_warned, split, stamp
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,8 +80,11 @@ def agreement(options) -> tuple[dict, "pd.DataFrame"]:
     reading = read_warned(options)
     dataset = reading.dataset
     more: dict = {"left_out": 0}
-    if options.weights is not None or (dataset.kind == "score" and options.threshold is not None):
-        dataset, more["left_out"] = dataset.as_classes(options.threshold)
+    split_in_two = (dataset.kind == "score" and options.threshold is not None) or (
+        dataset.kind == "set" and options.label is not None
+    )
+    if options.weights is not None or split_in_two:
+        dataset, more["left_out"] = dataset.as_classes(split(options))
         how = {"level": options.level, "spa_weightings": [options.spa_weights]}
         table = agreement_table(class_counts(dataset), weights=options.weights, dataset=dataset, **how)
     else:

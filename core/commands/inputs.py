@@ -47,7 +47,7 @@ def read_file(options, kind: Kind | None = None) -> Reading:
             rater=options.rater,
             answer=options.answer,
             rank=options.rank,
-            kind=kind,
+            kind=kind or options.kind,
             classes=_classes(options.classes),
         )
     chosen = Selection.from_text(options.select or "")
@@ -71,7 +71,12 @@ def read_warned(options, kind: Kind | None = None) -> Reading:
 
 def read_classes(options) -> tuple[Dataset, int]:
     """One class per annotation, and how many were left out; warnings are kept for standard error."""
-    return read_warned(options).dataset.as_classes(options.threshold)
+    return read_warned(options).dataset.as_classes(split(options))
+
+
+def split(options) -> float | str | None:
+    """What makes classes of what is none: the threshold of scores, or the label of sets."""
+    return options.threshold if options.label is None else options.label
 
 
 def with_declared_order(dataset: Dataset, options, *, asked: bool = False) -> Dataset:

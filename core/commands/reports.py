@@ -9,7 +9,7 @@ from ..errors import InputError
 from ..methods import as_taken, method_named, offered
 from ..report.build import SECTIONS, ReportRequest, build_report
 from ..review.store import head_of_reviews
-from .inputs import progress, read_warned, stamp
+from .inputs import progress, read_warned, split, stamp
 from .plausibilities import chosen_model, read_classifiers
 
 
@@ -19,10 +19,12 @@ def report(options) -> tuple[dict, pd.DataFrame]:
     dataset = reading.dataset
     if dataset.kind == "score" and options.threshold is None:
         raise InputError("Scores need a threshold.", "Give --threshold T.")
+    if dataset.kind == "set" and options.label is None:
+        raise InputError("Sets of labels are reported label by label.", "Give --label NAME.")
     if options.model is None:
         options.model = offered("plausibility", dataset)[0].name
     model = chosen_model(options)
-    view = as_taken(method_named("plausibility", model.name), dataset, options.threshold)[0]
+    view = as_taken(method_named("plausibility", model.name), dataset, split(options))[0]
     sections = tuple(options.sections.split(",")) if options.sections else tuple(SECTIONS)
     request = ReportRequest(
         dataset=dataset,
@@ -32,7 +34,7 @@ def report(options) -> tuple[dict, pd.DataFrame]:
         report=reading.report,
         selection=Selection.from_text(options.select or ""),
         selected=options.select or "",
-        threshold=options.threshold,
+        threshold=split(options),
         classifiers=read_classifiers(options, view),
         n_draws=options.draws,
         seed=options.seed,

@@ -20,6 +20,7 @@ from .column_mapping import Mapping, Repeats, check_mapping
 from .companion_files import SideFiles, with_side_files
 from .data_warnings import cautions_about
 from .formats.raw_table import Dropped, RawTable
+from .label_columns import annotation_of, drop_whole, label_rows, labels_apart, likely_sign, none_of
 from .long_rows import Rows, drop, long_rows, transposed_rows, wide_rows
 from .repeated_answers import entries_of_rankings, treat_repeats
 
@@ -31,6 +32,7 @@ _ROWS_OF = {
     "counts": count_rows,
     "contingency": contingency_rows,
     "patterns": pattern_rows,
+    "labels": label_rows,
 }
 
 
@@ -88,10 +90,10 @@ def build_dataset(
     raw : RawTable
     mapping : Mapping
     name : str
-    kind : {"class", "ranking", "score"}, optional
-        What an annotation is. Not given: a ranking where ranks, confidences or separators are mapped; a score where all
-        annotations are numbers and some are not whole or there are more than 30 different ones; else a class. Given as
-        class or score, ranks and separators are not looked at.
+    kind : {"class", "ranking", "set", "score"}, optional
+        What an annotation is. Not given: a ranking where ranks, confidences or separators are mapped; a set where a
+        sign between labels or columns of labels are; a score where all annotations are numbers and some are not whole
+        or there are more than 30 different ones; else a class. For class and score, ranks and signs are not looked at.
     classes : sequence of str, optional
         The closed list of classes in its order; annotations outside it are dropped rows, but whole numbers are places
         in it (from 0) where no annotation is a name of it. Not given: the annotations that occur, in natural order.
@@ -116,8 +118,8 @@ def build_dataset(
     rows, missing = _ROWS_OF[mapping.layout](raw, mapping, tell)
     tell(0.5)
     rows.dropped.extend(raw.dropped)
-    cautions, notes = list[str](), list(raw.notes)
-    kind = _understood(rows, raw, mapping, kind, classes is not None, treatment, notes)
+    notes, cautions = said = list(raw.notes), list[str]()
+    kind = _understood(rows, raw, mapping, kind, classes is not None, treatment, said)
     numbers = _only_answers(rows, raw, kind, classes, cautions)
     first, entry_ptr, n_repeats = _repeats_treated(rows, raw, kind, repeats, cautions)
     tell(0.7)
@@ -143,16 +145,59 @@ def _understood(
     kind: Kind | None,
     declared: bool,
     treatment: Treatment | None,
-    notes: list[str],
+    said: tuple[list[str], list[str]],
 ) -> Kind:
-    """Annotations taken apart and treated as was asked for; what kind they are of."""
+    """Annotations taken apart and treated as was asked for; what kind they are of. ``said``: notes and cautions."""
+    notes, cautions = said
+    several = kind == "set" or (kind is None and (mapping.label_sign is not None or mapping.layout == "labels"))
+    if several:
+        _take_labels_apart(rows, raw, mapping, cautions)
     if mapping.separators is not None and kind in (None, "ranking"):
         take_apart(rows, raw, mapping.separators)
     if treatment is not None:
         notes += treat(rows, raw, treatment)
+    if several:
+        return "set"
+    if rows.annotation is not None and kind == "class":
+        _only_single(rows, raw, cautions)
     if declared and not mapping.ranked:
         kind = kind or "class"
     return kind or _kind_of(rows, mapping, raw.decimal_comma)
+
+
+def _take_labels_apart(rows: Rows, raw: RawTable, mapping: Mapping, cautions: list[str]) -> None:
+    """One row for each label of an annotation, where a cell holds several; says what may be meant in another way."""
+    if mapping.layout == "labels":
+        nothing = rows.answer_code == rows.answer.values.index(none_of(mapping))
+        if nothing.any():
+            cautions.append(
+                f"{plural(int(nothing.sum()), 'annotation')} with 0 in every column of labels: they count as the label "
+                f"{none_of(mapping)!r} until you say that it is no annotation."
+            )
+        return
+    columns = [mapping.answer] if mapping.layout == "long" else list(mapping.raters)
+    named = [column for column in columns if column is not None]
+    sign = mapping.label_sign or (likely_sign(raw, named) if rows.annotation is None else None)
+    if sign is not None:
+        labels_apart(rows, raw, sign)
+    twice = np.stack([annotation_of(rows), rows.answer_code], 1)
+    n_twice = len(twice) - len(np.unique(twice, axis=0))
+    if n_twice:
+        cautions.append(f"Labels that stand twice in an annotation: {n_twice:,}. Each counts once.")
+
+
+def _only_single(rows: Rows, raw: RawTable, cautions: list[str]) -> None:
+    """Leave out annotations of several labels where single classes are wanted."""
+    of_row = annotation_of(rows)
+    several = np.bincount(of_row)[of_row] > 1
+    n_several = len(np.unique(of_row[several]))
+    if n_several:
+        drop(rows, raw, several, "names several labels where one class is wanted")
+        cautions.append(
+            f"{plural(n_several, 'annotation')} of several labels, left out because nearly all others name one class. "
+            "Say that an annotation is a set of labels, and they are used."
+        )
+    rows.annotation = None
 
 
 def _only_answers(
@@ -178,7 +223,8 @@ def _only_answers(
             cautions.append(AS_POSITIONS)
         rows.answer, unlisted = _declared(rows.answer, rows.answer_code, classes)
         rows.answer_code = rows.answer.code
-        drop(rows, raw, unlisted, "the annotation is not in the declared list of classes")
+        leave_out = drop_whole if kind == "set" else drop
+        leave_out(rows, raw, unlisted, "the annotation is not in the declared list of classes")
     if rows.row.size == 0:
         first = f" The first one: line {rows.dropped[0].line:,}, {rows.dropped[0].reason}." if rows.dropped else ""
         raise InputError(
@@ -192,14 +238,17 @@ def _repeats_treated(
 ) -> tuple[np.ndarray | None, np.ndarray | None, int]:
     """First row and end of each ranking's entries, None where there are none, and how many annotations are repeated."""
     first = entry_ptr = None
-    if kind == "ranking":
+    if kind in ("ranking", "set"):
         first, entry_ptr = entries_of_rankings(rows, raw)
         n_repeats = treat_repeats(rows, raw, repeats, np.repeat(first, np.diff(entry_ptr)))
         first, entry_ptr = entries_of_rankings(rows, raw)
     else:
         n_repeats = treat_repeats(rows, raw, repeats)
     if repeats == "keep" and n_repeats:
-        cautions.append(f"Annotations of a rater who had annotated the same case before: {n_repeats:,}. Each is kept.")
+        caution = f"Annotations of a rater who had annotated the same case before: {n_repeats:,}. Each is kept."
+        if kind == "class" and 5 * n_repeats > rows.row.size:
+            caution += " If they are labels of one annotation, say that an annotation is a set of labels."
+        cautions.append(caution)
     return first, entry_ptr, n_repeats
 
 
@@ -235,6 +284,9 @@ def _assembled(
     answer_code, class_names = rows.answer_code, rows.answer.values
     if only_used:
         answer_code, class_names = compact(answer_code, class_names)
+    if kind == "set" and first is not None and entry_ptr is not None:
+        whose, time = (case_code[first], rater_code[first]), None if rows.time is None else rows.time[first]
+        return Dataset.from_sets(*names, class_names, *whose, entry_ptr, answer_code, time=time, **side)
     if kind == "class" or first is None or entry_ptr is None or rows.rank is None:
         codes = case_code, rater_code, answer_code
         return Dataset.from_classes(*names, class_names, *codes, time=rows.time, **side)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from ..errors import InputError
 from ..options import check_choice, shown
 
-Layout = Literal["long", "wide", "transposed", "counts", "contingency", "patterns"]
+Layout = Literal["long", "wide", "transposed", "counts", "contingency", "patterns", "labels"]
 Repeats = Literal["keep", "first", "refuse"]
 Role = Literal["case", "rater", "answer", "rank", "time", "group", "confidence", "count", "gold"]
 LAYOUTS: dict[Layout, str] = {
@@ -19,6 +19,7 @@ LAYOUTS: dict[Layout, str] = {
     "counts": "one row per case, a column for each class with how many gave it",
     "contingency": "two raters: a row and a column for each class, with how many cases are in both",
     "patterns": "a column for each rater, and how many cases have these annotations",
+    "labels": "one row per annotation, a column of 0 and 1 for each label",
 }
 
 
@@ -96,11 +97,16 @@ class Mapping:
     separators : (str, str) or None
         Annotations are whole rankings: the sign between one place and the next, and that between tied classes.
     across : tuple of str
-        Counts and contingency: the columns that are classes. Transposed: the columns that are cases.
+        Counts and contingency: the columns that are classes. Labels: those that are labels. Transposed: those that are
+        cases.
     count : str or None
         Patterns: column of how many cases have these annotations.
     gold : str or None
         Long and wide: column of the gold class of the case.
+    label_sign : str or None
+        Annotations are sets of labels: the sign between one label and the next.
+    annotation : str or None
+        Long: column that tells annotations apart, where several rows are one.
     why : dict
         Reason of each guess by role, for the screen.
     """
@@ -118,6 +124,8 @@ class Mapping:
     across: tuple[str, ...] = ()
     count: str | None = None
     gold: str | None = None
+    label_sign: str | None = None
+    annotation: str | None = None
     why: dict[str, str] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
@@ -136,6 +144,8 @@ class Mapping:
             if not isinstance(signs, list | tuple) or [type(sign) for sign in signs] != [str, str]:
                 raise InputError(f"The signs between ranked classes are {shown(signs)}.", "Give two, such as > and =.")
             object.__setattr__(self, "separators", tuple(signs))
+        if self.label_sign is not None and not (isinstance(self.label_sign, str) and self.label_sign.strip()):
+            raise InputError(f"The sign between labels is {shown(self.label_sign)}.", "Give one, such as ;.")
 
     @property
     def ranked(self) -> bool:
@@ -227,6 +237,8 @@ def check_mapping(mapping: Mapping, columns: Sequence[str]) -> None:
         raise InputError(f"There is no layout {mapping.layout!r}.", f"Use one of {', '.join(LAYOUTS)}.")
     if mapping.separators is not None and (len(set(mapping.separators)) < 2 or not all(mapping.separators)):
         raise InputError("The signs between ranked classes are empty or the same.", "Use > and =, or what is there.")
+    if mapping.annotation is not None and mapping.annotation not in present:
+        raise InputError(f"There is no column {mapping.annotation!r}.", f"The columns are {listed}.")
     if mapping.layout in ("wide", "patterns"):
         if len(mapping.raters) < 1:
             raise InputError("No column is marked as a rater.", f"Choose rater columns among {listed}.")
@@ -234,8 +246,8 @@ def check_mapping(mapping: Mapping, columns: Sequence[str]) -> None:
             raise InputError("No column says how many cases have these annotations.", f"Choose it among {listed}.")
     elif mapping.layout == "long":
         _check_long(mapping, listed)
-    elif len(mapping.across) < (1 if mapping.layout == "transposed" else 2):
-        what = "case" if mapping.layout == "transposed" else "class"
+    elif len(mapping.across) < (1 if mapping.layout in ("transposed", "labels") else 2):
+        what = {"transposed": "case", "labels": "label"}.get(mapping.layout, "class")
         raise InputError(f"No column is marked as a {what}.", f"Choose the columns among {listed}.")
 
 

@@ -131,6 +131,9 @@ def _with_gold(dataset: Dataset, gold: dict[str, str], notes: list[str]) -> Data
     if dataset.kind == "score":
         notes.append("Gold classes were skipped: the annotations are scores.")
         return dataset
+    if dataset.kind == "set":
+        notes.append("Gold classes were skipped: the annotations are sets of labels, which have no single gold class.")
+        return dataset
     position = {name: code for code, name in enumerate(dataset.classes)}
     codes = np.array([position.get(gold.get(case, ""), -1) for case in dataset.cases], np.int32)
     unlisted = {name for case in dataset.cases if (name := gold.get(case)) is not None and name not in position}
@@ -184,7 +187,7 @@ def _with_classes(dataset: Dataset, table: ClassTable, notes: list[str]) -> Data
 def _reordered(dataset: Dataset, recode: np.ndarray, classes: tuple[str, ...]) -> Dataset:
     """The dataset with class ``k`` as class ``recode[k]`` of a list that may be longer."""
     changes: dict = {"classes": classes}
-    if dataset.kind == "ranking":
+    if dataset.kind in ("ranking", "set"):
         entry_class = recode[dataset.entry_class]
         annotation = np.repeat(np.arange(dataset.n_annotations), np.diff(dataset.entry_ptr))
         by = np.lexsort((entry_class, dataset.entry_block, annotation))

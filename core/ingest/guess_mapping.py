@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
@@ -10,6 +11,7 @@ from ..annotations.vocabulary import encode, to_numbers
 from .aggregated_tables import MOST_ANSWERS
 from .column_mapping import Layout, Mapping, guess_mapping, likeness, rater_columns
 from .formats.raw_table import RawTable
+from .label_columns import label_columns, sign_of_labels
 
 _LOOKED_AT = 5_000
 _FEW = 10
@@ -24,14 +26,14 @@ def likeliest_mapping(raw: RawTable) -> Mapping:
 
     A count table is one whose rows of whole numbers, zeros among them, all have the same sum; a contingency table one
     whose rows are named as its columns; a table of patterns one with a column of counts and no case. Confidences order
-    classes where a rater gives several to a case, and annotations such as "A > B = C" are rankings.
+    classes where a rater gives several to a case; annotations such as "A > B = C" are rankings, "A; B" sets.
     """
     columns = raw.columns
     guess = guess_mapping(columns)
     if raw.table.num_rows == 0 or len(columns) > _MOST_COLUMNS:
         return guess
     guess = _by_id(raw, guess)
-    for other in (_contingency, _transposed, _patterns, _counts):
+    for other in (_contingency, _transposed, _patterns, label_columns, _counts):
         found = other(raw, guess)
         if found is not None:
             return found
@@ -46,6 +48,11 @@ def likeliest_mapping(raw: RawTable) -> Mapping:
         if signs is not None:
             why = guess.why | {"separators": f"annotations hold {signs[0]!r} between places; {signs[1]!r} ties classes"}
             return replace(guess, separators=signs, why=why)
+        sign = sign_of_labels(raw, [column for column in answers if column is not None])
+        if sign is not None:
+            return replace(
+                guess, label_sign=sign, why=guess.why | {"labels": f"annotations hold {sign!r} between labels"}
+            )
     return guess
 
 
@@ -81,6 +88,10 @@ def mapping_as(raw: RawTable, layout: Layout) -> Mapping:
         return Mapping(
             "transposed", rater=columns[0], across=tuple(columns[1:]), why={"rater": "it is the first column"}
         )
+    if layout == "labels":
+        across = tuple(column for column in columns if column not in (named.case, named.rater, named.time, named.group))
+        role: dict[str, Any] = {"case": named.case, "rater": named.rater, "time": named.time, "group": named.group}
+        return Mapping("labels", **role, across=across, why=why)
     if layout == "patterns":
         count = next((column for column in columns if likeness(column, "count") == 2), columns[-1])
         return Mapping("patterns", raters=tuple(column for column in columns if column != count), count=count)

@@ -67,7 +67,7 @@ def long_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) ->
     if mapping.rater is not None:
         rater = encode(raw.table[mapping.rater])
     else:
-        number = _number_within(case.code)
+        number = number_within(case.code)
         places = tuple(f"answer {place}" for place in range(1, int(number.max(initial=0)) + 2))
         rater = Coded(number.astype(np.int32), places, {})
     rows = Rows(case, rater, answer, np.arange(case.code.size, dtype=np.int32), case.code, rater.code, answer.code)
@@ -80,6 +80,8 @@ def long_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) ->
         token = tokens[int(row)].as_py().strip()
         rows.dropped.append(raw.drop(row, f"no annotation ({token!r})" if token else "no annotation"))
     rows.keep(rows.answer_code >= 0)
+    if mapping.annotation is not None:
+        rows.annotation = encode(raw.table[mapping.annotation]).code[rows.row]
     if mapping.rank is not None:
         rows.rank = _numbers(raw, mapping.rank)[rows.row]
         drop(rows, raw, ~np.isfinite(rows.rank), "the rank is not a number")
@@ -108,7 +110,7 @@ def wide_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) ->
         The rows, and how many annotations are missing by token.
     """
     n_rows = raw.table.num_rows
-    case = _cases_or_numbers(raw, mapping.case)
+    case = cases_or_numbers(raw, mapping.case)
     tell(0.1)
     answer = encode(stacked(raw, mapping.raters))
     raters = names_as_codes(mapping.raters)
@@ -185,7 +187,8 @@ def names_as_codes(names: Sequence[str]) -> Coded:
     return encode(pa.chunked_array([of_texts(names)]))
 
 
-def _cases_or_numbers(raw: RawTable, column: str | None) -> Coded:
+def cases_or_numbers(raw: RawTable, column: str | None) -> Coded:
+    """Cases by a column, or by the number of their row."""
     return encode(raw.table[column]) if column is not None else _numbered(raw.table.num_rows)
 
 
@@ -199,7 +202,8 @@ def _numbers(raw: RawTable, column: str) -> np.ndarray:
     return np.append(to_numbers(coded.values, decimal_comma=raw.decimal_comma), np.nan)[coded.code]
 
 
-def _number_within(code: np.ndarray) -> np.ndarray:
+def number_within(code: np.ndarray) -> np.ndarray:
+    """How many rows of the same code stand before each."""
     import pandas as pd  # most files need none of it, and loading it takes longer than reading a small one
 
     return pd.Series(code).groupby(code).cumcount().to_numpy()

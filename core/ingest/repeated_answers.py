@@ -71,6 +71,7 @@ def entries_of_rankings(rows: Rows, raw: RawTable) -> tuple[np.ndarray, np.ndarr
             keys["time"] = rows.time
     annotation = pd.DataFrame(keys).groupby(list(keys), sort=False, dropna=False).ngroup().to_numpy()
     rank = np.zeros(len(annotation)) if rows.rank is None else rows.rank
+    what = "annotation" if rows.rank is None else "ranking"
     best_first = np.lexsort((rank, annotation))
     rows.keep(best_first)
     annotation = annotation[best_first]
@@ -82,7 +83,7 @@ def entries_of_rankings(rows: Rows, raw: RawTable) -> tuple[np.ndarray, np.ndarr
     rows.dropped += [
         raw.drop(
             rows.row[place],
-            f"{rows.answer.values[rows.answer_code[place]]!r} is already in the ranking of rater "
+            f"{rows.answer.values[rows.answer_code[place]]!r} is already in the {what} of rater "
             f"{rows.rater.values[rows.rater_code[place]]!r} on case {rows.case.values[rows.case_code[place]]!r}",
         )
         for place in leaving

@@ -60,6 +60,14 @@ SAMPLES = (
         "four classes",
         "The first data set that raters' confusion matrices were estimated from, with repeated readings.",
     ),
+    Sample(
+        "street",
+        "Street",
+        "200 photos × 8 raters",
+        "several labels each",
+        "Simulated photos with up to seven labels each and known truth: one rater overlooks much, another names too "
+        "much, on every label.",
+    ),
 )
 
 

@@ -39,6 +39,8 @@ class AnnotationScore:
     """
 
     def __init__(self, dataset: Dataset, name: Score | None = None) -> None:
+        if dataset.kind == "set":
+            raise NotApplicableError("A machine is compared label by label; these are sets of labels.")
         if name is None:
             by_kind: dict[str, Score] = {"class": "accuracy", "score": "rmse", "ranking": "overlap"}
             name = by_kind[dataset.kind]

@@ -192,6 +192,8 @@ def of_predictions(people: Dataset, predictions: Predictions) -> Dataset:
     """
     if people.kind == "score":
         raise InputError("Predictions name classes; these annotations are scores.", "Give the machine's scores.")
+    if people.kind == "set":
+        raise InputError("Predictions name one class a case; these annotations are sets of labels.", "Choose a label.")
     sizes = np.diff(predictions.ptr)
     if people.kind == "ranking":
         cases = np.flatnonzero(sizes)

@@ -130,7 +130,7 @@ def worth_readers(
         No case has the machine and two people, or the score does not suit.
     """
     check_numbers(0.0, 0.05, level, n_resamples)
-    if dataset.kind == "ranking":
+    if dataset.kind in ("ranking", "set"):
         dataset = dataset.as_classes()[0]
     score = _score_of(dataset, score, probability)
     human, of_case = _sides(dataset, machine, people)

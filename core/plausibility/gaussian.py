@@ -50,7 +50,7 @@ def score_statistics(dataset: Dataset, cases: range | None = None) -> ScoreStati
     """
     if dataset.kind != "score":
         raise NotApplicableError(
-            f"Gaussian scores need numbers; these are {'rankings' if dataset.kind == 'ranking' else 'classes'}."
+            f"Gaussian scores need numbers; these are {'classes' if dataset.kind == 'class' else dataset.kind + 's'}."
         )
     cases = range(dataset.n_cases) if cases is None else cases
     if cases.step != 1:

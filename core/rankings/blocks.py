@@ -46,6 +46,8 @@ def ranked_entries(dataset: Dataset, annotations: range | None = None) -> Ranked
     """
     if dataset.kind == "score":
         raise NotApplicableError("Rankings need classes or ranked classes; these are scores.")
+    if dataset.kind == "set":
+        raise NotApplicableError("Rankings need classes or ranked classes; these are sets of labels without an order.")
     annotations = range(dataset.n_annotations) if annotations is None else annotations
     low, high = annotations.start, annotations.stop
     if dataset.kind == "class":

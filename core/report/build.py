@@ -50,8 +50,8 @@ class ReportRequest:
         What counts; ``dataset`` holds only that.
     selected : str
         The same in words; empty where everything counts.
-    threshold : float or None
-        That scores become classes by.
+    threshold : float, str or None
+        That scores become classes by; the label that sets become classes by.
     model : PlausibilityModel
     reliability : float
         Of the section on cases.
@@ -74,7 +74,7 @@ class ReportRequest:
     report: ImportReport | None = None
     selection: Selection = _EVERYTHING
     selected: str = ""
-    threshold: float | None = None
+    threshold: float | str | None = None
     classifiers: tuple[Predictions, ...] = ()
     reviews: Mapping[str, CaseReview] = field(default_factory=dict)
     n_draws: int = 1000

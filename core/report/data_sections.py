@@ -207,7 +207,9 @@ def _left_out(report) -> list:
 
 def _commands(request) -> list[str]:
     source = quote(request.source)
-    more = f" --threshold {request.threshold:g}" if request.threshold is not None else ""
+    more = f" --threshold {request.threshold:g}" if isinstance(request.threshold, float) else ""
+    if isinstance(request.threshold, str):
+        more = f" --label {quote(request.threshold)}"
     if not request.selection.everything:
         more += f" --select {quote(request.selection.to_text())}"
     sweep = ",".join(f"{value:g}" for value in request.reliabilities)
@@ -231,6 +233,8 @@ def _classes(request) -> tuple[Dataset, list]:
                 "note",
             )
         )
+    elif request.dataset.kind == "set" and request.threshold is not None:
+        words.append(Words(f"Sets of labels count as with {request.threshold!r}, or without it.", "note"))
     elif request.dataset.kind == "score":
         words.append(Words(f"Scores count as at most {request.threshold:g}, or above.", "note"))
     return view, words

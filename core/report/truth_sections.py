@@ -210,6 +210,6 @@ def _sweep(request, view, reliabilities, classifiers, token, progress) -> SweepT
 
 
 def _why(request, view, case: int, n_used: int) -> str:
-    if request.dataset.kind == "score":
-        return plural(n_used, "score")
+    if request.dataset.kind in ("score", "set"):
+        return plural(n_used, "score" if request.dataset.kind == "score" else "annotation")
     return why(request.dataset, case, n_used)

@@ -78,6 +78,8 @@ def with_reviews(
     check_name(rater, "further rater")
     if dataset.kind == "score":
         raise NotApplicableError("Adjudications are classes; these data are scores.")
+    if dataset.kind == "set":
+        raise NotApplicableError("Adjudications are single classes; these data are sets of labels.")
     if rater in dataset.raters:
         raise InputError(f"There is a rater {rater!r} already.", "Give the adjudications another name.")
     added: list[tuple[int, Opinion, int]] = []

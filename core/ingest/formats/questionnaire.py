@@ -9,12 +9,15 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
+from ...annotations.dataset import Kind
 from ...errors import InputError
+from ...text import plural
 from ..column_mapping import Mapping
 from .raw_table import Dropped, RawTable, RowLocations
 from .source import Question
 
 AnswerType = Literal["class", "grade", "score", "ranking"]
+_ODD = 50  # one record in so many does not make sets of all
 
 
 def text_of(value: object) -> str:
@@ -78,6 +81,7 @@ class _Asked:
         self.answer = TextCodes()
         self.dropped: list[tuple[int, str]] = []
         self.ranked = False
+        self.n_answers = self.n_several = 0
 
 
 class Questionnaire:
@@ -140,7 +144,8 @@ class Questionnaire:
     def answer(self, question: str, blocks: Sequence[Sequence[str]], kind: AnswerType = "class") -> None:
         """The answer of the annotation begun last: blocks of tied classes, first choice first.
 
-        One block of one class is a single class. Nothing, or a second answer to the same question, is a dropped row.
+        One block of one class is a single class, one of several a set of labels. Nothing, or a second answer to the
+        same question, is a dropped row.
 
         Parameters
         ----------
@@ -157,8 +162,10 @@ class Questionnaire:
         if asked.annotation and asked.annotation[-1] == here:
             asked.dropped.append((here, "a second answer to the same question in one annotation"))
             return
+        asked.n_answers += bool(blocks)
+        asked.n_several += any(len(block) > 1 for block in blocks)
+        asked.ranked |= len(blocks) > 1
         for rank, block in enumerate(blocks, 1):
-            asked.ranked |= rank > 1 or len(block) > 1
             for name in block:
                 asked.annotation.append(here)
                 asked.rank.append(rank)
@@ -217,23 +224,25 @@ class Questionnaire:
             columns["time"] = self._time.taken(annotation)
         if not self._is_empty(self._group):
             columns["group"] = self._group.taken(annotation)
-        kind = "ranking" if asked.ranked or asked.kind == "ranking" else asked.kind
+        kind: Kind | Literal["grade"] = "ranking" if asked.ranked or asked.kind == "ranking" else asked.kind
+        several = asked.n_several > 0 and kind != "ranking"
+        if several:
+            kind = "set" if _ODD * asked.n_several >= asked.n_answers else kind
+            columns["annotation"] = pa.chunked_array([pa.array(annotation).cast(pa.string())])
         if kind == "ranking":
             columns["rank"] = pa.chunked_array([pa.array(np.array(asked.rank, np.int32)[keep]).cast(pa.string())])
         answer = "score" if kind == "score" else "class"
         columns[answer] = asked.answer.taken(np.flatnonzero(keep))
         if not identified:
             notes = (*notes, "No annotation says whose it is: raters are anonymous, and statistics per rater are off.")
-        if asked.ranked and asked.kind != "ranking":
-            notes = (*notes, "Some annotations hold several classes: those are read as tied for the first place.")
-        at = RowLocations(
-            self._words,
-            tuple(number[annotation] for number in places.numbers),
-            self._files,
-            file[annotation],
-        )
+        if kind == "set":
+            share = f"{asked.n_several:,} of {plural(asked.n_answers, 'annotation')}"
+            notes = (*notes, f"Annotations are sets of labels: {share} name several.")
+        numbers = tuple(number[annotation] for number in places.numbers)
+        at = RowLocations(self._words, numbers, self._files, file[annotation])
         roles: dict[str, Any] = {role: role for role in ("time", "group", "rank") if role in columns}
         reasons_why = dict.fromkeys(("case", "rater", "answer", *roles), "the format says so") | why
+        roles |= {"annotation": "annotation"} if several else {}
         if not identified:
             reasons_why["anonymous"] = "no annotation names its rater"
         return Question(

@@ -52,6 +52,8 @@ def ranking_entries(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarra
         return dataset.entry_ptr, dataset.entry_class, dataset.entry_block
     if dataset.kind == "class":
         return np.arange(dataset.n_annotations + 1), dataset.answer, np.zeros(dataset.n_annotations, np.int32)
+    if dataset.kind == "set":
+        raise NotApplicableError("Sets of labels have no order of classes; choose a label first.")
     raise NotApplicableError("Scores have no order of classes; set a threshold first.")
 
 

@@ -10,6 +10,7 @@ KNOWN = {
     "dermatology": ("ranking", 3, 6, 12),
     "caries": ("class", 3869, 5, 19_345),
     "anaesthesia": ("class", 45, 5, 315),
+    "street": ("set", 200, 8, 800),
 }
 
 
@@ -42,5 +43,5 @@ def test_repeated_readings_in_a_sample_are_kept():
 
 
 def test_a_sample_that_does_not_exist_is_not_found():
-    with pytest.raises(NotFoundError, match="skin, dermatology, caries, anaesthesia"):
+    with pytest.raises(NotFoundError, match="skin, dermatology, caries, anaesthesia, street"):
         load_sample("../skin")

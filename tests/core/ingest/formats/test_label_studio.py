@@ -79,10 +79,11 @@ def test_a_line_is_that_of_the_task():
     assert line > 10
 
 
-def test_several_choices_are_tied_and_told():
+def test_several_choices_are_a_set_of_labels_and_told():
     reading = opened(("a", json.dumps([task(1, happy(1, 1, "a", "b"), happy(2, 2, "b"))])))
     assert answers(reading.dataset) == [("1", "1", [["a", "b"]]), ("1", "2", [["b"]])]
-    assert any("tied" in note for note in reading.report.notes)
+    assert reading.dataset.kind == "set"
+    assert any("1 of 2 annotations name several" in note for note in reading.report.notes)
 
 
 def kinds():

@@ -1,0 +1,239 @@
+"""Annotations of several labels: a column of 0 and 1 for each label, or all labels of an annotation in a cell."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..annotations.dataset import LABEL_SIGNS
+from ..annotations.vocabulary import Coded, encode
+from .column_mapping import Mapping, likeness
+from .formats.raw_table import RawTable
+from .long_rows import Rows, cases_or_numbers, drop, names_as_codes, number_within
+
+NONE_APPLIES = "none of these"
+_YES = frozenset({"1", "1.0", "true", "yes", "x"})
+_NO = frozenset({"0", "0.0", "false", "no"})
+_LOOKED_AT = 5_000
+_BLANK, _ODD = -1, -2
+
+
+def label_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
+    """Rows of a table with a column of 0 and 1 for each label: one for each label that an annotation names.
+
+    An annotation that has 0 everywhere names the label `NONE_APPLIES`. Empty cells are 0 where the table has no 0 at
+    all; else they are no annotation.
+
+    Parameters
+    ----------
+    raw : RawTable
+    mapping : Mapping
+        ``across`` has the columns of labels; cases and raters are numbered where no column has them.
+    tell : callable
+        Told the share done, 0 to 1.
+
+    Returns
+    -------
+    tuple of (Rows, dict of str to int)
+        The rows; nothing is missing here, so the dict is empty.
+    """
+    case = cases_or_numbers(raw, mapping.case)
+    if mapping.rater is not None:
+        rater = encode(raw.table[mapping.rater])
+    else:
+        number = number_within(case.code)
+        places = tuple(f"answer {place}" for place in range(1, int(number.max(initial=0)) + 2))
+        rater = Coded(number.astype(np.int32), places, {})
+    tell(0.2)
+    state = np.stack([_state(raw, column) for column in mapping.across], 1)
+    if not (state == 0).any():
+        state[(state == _BLANK) & (state == 1).any(axis=1, keepdims=True)] = 0
+    dropped = _unusable(raw, mapping, state)
+    names = [*mapping.across, _free_name(mapping.across)]
+    named = np.column_stack([state == 1, (state == 0).all(axis=1)])
+    named[list(dropped)] = False
+    row, column = np.nonzero(named)
+    labels = names_as_codes(names)
+    rows = Rows(case, rater, labels, row.astype(np.int32), case.code[row], rater.code[row], labels.code[column])
+    rows.annotation = row
+    rows.dropped += [raw.drop(place, reason) for place, reason in dropped.items()]
+    drop(rows, raw, rows.case_code < 0, "no case")
+    drop(rows, raw, rows.rater_code < 0, "no rater")
+    tell(0.4)
+    return rows, {}
+
+
+def none_of(mapping: Mapping) -> str:
+    """The label of annotations with 0 in every column."""
+    return _free_name(mapping.across)
+
+
+def _free_name(names: Sequence[str]) -> str:
+    name = NONE_APPLIES
+    while name in names:
+        name = f"({name})"
+    return name
+
+
+def _state(raw: RawTable, column: str) -> np.ndarray:
+    """1, 0, `_BLANK` or `_ODD` of each cell of a column, int8."""
+    coded = encode(raw.table[column])
+    of_value = [1 if text.casefold() in _YES else 0 if text.casefold() in _NO else _ODD for text in coded.values]
+    return np.array([*of_value, _BLANK], np.int8)[coded.code]
+
+
+def _unusable(raw: RawTable, mapping: Mapping, state: np.ndarray) -> dict[int, str]:
+    """Rows that are no annotation, each with its reason."""
+    found = {int(row): "no annotation" for row in np.flatnonzero((state == _BLANK).all(axis=1))}
+    for row in np.flatnonzero((state < 0).any(axis=1)):
+        if int(row) in found:
+            continue
+        place = int(np.flatnonzero(state[row] < 0)[0])
+        column = mapping.across[place]
+        if state[row, place] == _BLANK:
+            found[int(row)] = f"neither 0 nor 1 for the label {column!r}"
+        else:
+            found[int(row)] = f"{raw.table[column][int(row)].as_py()!r} for the label {column!r}, neither 0 nor 1"
+    return found
+
+
+def label_columns(raw: RawTable, guess: Mapping) -> Mapping | None:
+    """The mapping of a table with a column of 0 and 1 for each label; None where it is none.
+
+    A table of raters who say 0 or 1 looks the same, so either a column holds raters or cases stand in several rows.
+
+    Parameters
+    ----------
+    raw : RawTable
+    guess : Mapping
+        By the names of the columns alone.
+    """
+    rater = guess.rater if guess.rater is not None and likeness(guess.rater, "rater") == 2 else None
+    taken = {guess.case, rater, guess.time, guess.group, guess.gold, guess.rank}
+    free = [column for column in raw.columns if column not in taken]
+    across = tuple(column for column in free if _is_indicator(raw, column))
+    if len(across) < 2 or (guess.answer is not None and guess.answer not in across):
+        return None
+    case = guess.case or (raw.columns[0] if raw.columns[0] not in (*across, rater) else None)
+    if case is None or case in across:
+        return None
+    if rater is None:
+        code = encode(raw.table[case].slice(0, _LOOKED_AT)).code
+        if guess.rater is not None or len(np.unique(code)) == code.size:
+            return None
+    why = {role: reason for role, reason in guess.why.items() if role in ("case", "rater", "time", "group")}
+    why = {"case": "it is the first column"} | why | {"across": "these columns hold 0 and 1 alone"}
+    if rater is None:
+        why["anonymous"] = "no column names raters, and cases stand in several rows"
+    return Mapping("labels", case=case, rater=rater, across=across, time=guess.time, group=guess.group, why=why)
+
+
+def _is_indicator(raw: RawTable, column: str) -> bool:
+    values = {text.casefold() for text in encode(raw.table[column].slice(0, _LOOKED_AT)).values}
+    return bool(values) and values <= _YES | _NO and not values <= _NO
+
+
+def sign_of_labels(raw: RawTable, columns: Sequence[str]) -> str | None:
+    """The sign between the labels of an annotation: one row in fifty holds it, around names that come again.
+
+    Four of five names that stand beside it are also in another annotation, alone or beside others. Of signs that
+    are common inside of names, half of them stand alone, too.
+
+    Parameters
+    ----------
+    raw : RawTable
+    columns : sequence of str
+        Those that hold annotations.
+    """
+    parts = [pc.cast(raw.table[column].slice(0, _LOOKED_AT), pa.string()).to_pylist() for column in columns[:20]]
+    texts = [text.strip() for part in parts for text in part if text and text.strip()]
+    different = set(texts)
+    for sign in LABEL_SIGNS:
+        together = {text for text in different if sign in text}
+        if len(together) < 2 or 50 * sum(text in together for text in texts) < len(texts):
+            continue
+        pieces = {text: frozenset(_pieces(text, sign)) for text in different}
+        beside = frozenset().union(*(pieces[text] for text in together))
+        again = sum(sum(name in own for own in pieces.values()) > 1 for name in beside)
+        alone = sum(name in different for name in beside)
+        if 5 * again >= 4 * len(beside) and (sign in ";|" or 2 * alone >= len(beside)):
+            return sign
+    return None
+
+
+def likely_sign(raw: RawTable, columns: Sequence[str]) -> str | None:
+    """The sign that most annotations hold, where it is known that they are sets; None where none holds any.
+
+    Parameters
+    ----------
+    raw : RawTable
+    columns : sequence of str
+        Those that hold annotations.
+    """
+    if (found := sign_of_labels(raw, columns)) is not None:
+        return found
+    texts = [text for column in columns for text in encode(raw.table[column].slice(0, _LOOKED_AT)).values]
+    count = {sign: sum(sign in text for text in texts) for sign in LABEL_SIGNS}
+    best = max(count, key=lambda sign: count[sign])
+    return best if count[best] else None
+
+
+def labels_apart(rows: Rows, raw: RawTable, sign: str) -> None:
+    """Turn annotations such as "a; b" into one row per label, in place; empty places are nothing.
+
+    Parameters
+    ----------
+    rows : Rows
+        Changed in place.
+    raw : RawTable
+        Where the rows are from, for the account of those that are dropped.
+    sign : str
+        What stands between labels.
+    """
+    pieces = [_pieces(text, sign) for text in rows.answer.values]
+    drop(rows, raw, np.array([not piece for piece in pieces], bool)[rows.answer_code], "no label stands there")
+    names = [name for piece in pieces for name in piece]
+    coded = encode(pa.chunked_array([pa.array(names, pa.string())]))
+    size = np.array([len(piece) for piece in pieces], np.int64)
+    start = np.cumsum(size) - size
+    per_row = size[rows.answer_code]
+    within = np.arange(int(per_row.sum())) - np.repeat(np.cumsum(per_row) - per_row, per_row)
+    entry = np.repeat(start[rows.answer_code], per_row) + within
+    annotation = np.repeat(np.arange(rows.row.size), per_row)
+    missing = rows.answer.missing
+    rows.keep(annotation)
+    rows.answer, rows.answer_code, rows.annotation = (
+        Coded(coded.code, coded.values, missing),
+        coded.code[entry],
+        annotation,
+    )
+    drop_whole(rows, raw, rows.answer_code < 0, "one of its labels is no text")
+
+
+def drop_whole(rows: Rows, raw: RawTable, bad: np.ndarray, reason: str) -> None:
+    """Take annotations out of which one row is marked in ``bad``: a set without one of its labels is another answer.
+
+    Parameters
+    ----------
+    rows : Rows
+        Changed in place.
+    raw : RawTable
+    bad : ndarray of bool, shape (n_rows,)
+    reason : str
+    """
+    if bad.any():
+        whole = annotation_of(rows)
+        drop(rows, raw, np.isin(whole, whole[bad]), reason)
+
+
+def annotation_of(rows: Rows) -> np.ndarray:
+    """Number of the annotation of each row: as the file tells them apart, or by case, rater and time."""
+    if rows.annotation is not None:
+        return rows.annotation
+    keys = [rows.case_code, rows.rater_code, *([] if rows.time is None else [rows.time])]
+    return np.unique(np.stack(keys, 1), axis=0, return_inverse=True)[1].ravel()
+
+
+def _pieces(text: str, sign: str) -> list[str]:
+    return [name for piece in text.split(sign) if (name := piece.strip())]

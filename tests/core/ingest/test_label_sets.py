@@ -1,0 +1,187 @@
+"""Annotations of several labels in every form that they are written in, and what is no such thing."""
+
+import json
+
+import pytest
+
+from core.annotations.write import long_table, wide_table
+from core.errors import InputError
+from core.ingest.answer_rules import Treatment
+from core.ingest.read_files import read
+from core.ingest.samples import load_sample
+from tests.core.kinds import as_sets
+
+TOGETHER = "case,rater,labels\na,r1,war;drama\na,r2,drama\nb,r1,comedy; war\nb,r2,comedy;drama;war\n"
+COLUMNS = "case,rater,drama,comedy,war\na,r1,1,0,1\na,r2,1,0,0\nb,r1,0,1,1\nb,r2,1,1,1\n"
+LABELS = {
+    "a": {"r1": ["drama", "war"], "r2": ["drama"]},
+    "b": {"r1": ["comedy", "war"], "r2": ["comedy", "drama", "war"]},
+}
+
+
+def of_file(tmp_path, text, name="d.csv", **how):
+    path = tmp_path / name
+    path.write_text(text)
+    return read(path, **how)
+
+
+def labels_of(dataset):
+    """Labels by case and rater, in natural order."""
+    found = {}
+    for annotation, (case, rater) in enumerate(zip(dataset.case_of_annotation, dataset.rater, strict=True)):
+        named = sorted(dataset.classes[code] for code in dataset.blocks_of(annotation)[0])
+        found.setdefault(dataset.cases[case], {})[dataset.raters[rater]] = named
+    return found
+
+
+def label_studio(sets):
+    """Tasks whose raters chose several."""
+    return json.dumps(
+        [
+            {
+                "id": task,
+                "data": {"text": f"text {task}"},
+                "annotations": [
+                    {
+                        "id": 10 * task + place,
+                        "completed_by": rater,
+                        "result": [{"from_name": "genre", "type": "choices", "value": {"choices": labels}}],
+                    }
+                    for place, (rater, labels) in enumerate(annotations)
+                ],
+            }
+            for task, annotations in enumerate(sets, 1)
+        ]
+    )
+
+
+@pytest.mark.parametrize("text", [TOGETHER, COLUMNS, TOGETHER.replace(";", "|"), COLUMNS.replace("0", "")])
+def test_cells_and_columns_of_labels_are_recognised(tmp_path, text):
+    reading = of_file(tmp_path, text)
+    assert reading.dataset.kind == "set"
+    assert labels_of(reading.dataset) == LABELS
+    assert reading.report.n_kept == 4
+
+
+def test_label_studio_and_doccano_say_several_labels(tmp_path):
+    tasks = [[("u1", ["drama", "war"]), ("u2", ["drama"])], [("u1", ["comedy"]), ("u2", ["war", "comedy"])]]
+    reading = of_file(tmp_path, label_studio(tasks), "t.json")
+    expected = {"1": {"u1": ["drama", "war"], "u2": ["drama"]}, "2": {"u1": ["comedy"], "u2": ["comedy", "war"]}}
+    assert labels_of(reading.dataset) == expected
+    assert "Annotations are sets of labels: 2 of 4 annotations name several." in reading.report.notes
+    for name, own in (("ann", (["drama", "war"], ["war"])), ("bo", (["drama"], ["comedy", "war"]))):
+        lines = [json.dumps({"id": case, "text": "t", "label": labels}) for case, labels in enumerate(own, 1)]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
+    both = read([tmp_path / "ann.jsonl", tmp_path / "bo.jsonl"]).dataset
+    assert labels_of(both) == {
+        "1": {"ann": ["drama", "war"], "bo": ["drama"]}, "2": {"ann": ["war"], "bo": ["comedy", "war"]},
+    }  # fmt: skip
+
+
+def test_one_odd_record_among_many_makes_no_sets_and_is_left_out_aloud(tmp_path):
+    tasks = [[("u1", ["drama"]), ("u2", ["war"])] for _ in range(40)]
+    tasks[3][1] = ("u2", ["drama", "war"])
+    text = label_studio(tasks)
+    reading = of_file(tmp_path, text, "t.json")
+    assert (reading.dataset.kind, reading.dataset.n_annotations) == ("class", 79)
+    assert any("1 annotation of several labels, left out" in one for one in reading.report.warnings)
+    assert any("names several labels where one class is wanted" in one.reason for one in reading.report.dropped)
+    asked = of_file(tmp_path, text, "t.json", kind="set")
+    assert (asked.dataset.kind, asked.dataset.n_annotations) == ("set", 80)
+
+
+def test_two_readings_of_a_rater_stay_two_annotations(tmp_path):
+    tasks = [[("u1", ["drama", "war"]), ("u1", ["drama"])], [("u1", ["war"]), ("u2", ["war", "drama"])]]
+    dataset = of_file(tmp_path, label_studio(tasks), "t.json").dataset
+    assert dataset.n_annotations == 4
+    assert len(dataset.entry_class) == 6
+
+
+def test_raters_who_say_0_or_1_are_no_labels(tmp_path):
+    assert of_file(tmp_path, "case,r1,r2,r3\na,1,0,1\nb,0,0,1\nc,1,1,1\n").dataset.kind == "class"
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["Carcinoma, squamous", "Carcinoma, basal", "Naevus", "Naevus"],
+        ["yes/no", "n/a", "yes", "no"],
+        ["a;b", "c", "c", "d"],
+    ],
+)
+def test_signs_inside_of_names_are_no_labels(tmp_path, cells):
+    rows = "".join(f'c{place // 2},r{place % 2},"{cell}"\n' for place, cell in enumerate(cells))
+    assert of_file(tmp_path, f"case,rater,label\n{rows}").dataset.kind == "class"
+
+
+def test_where_it_is_in_doubt_it_is_asked_and_both_answers_are_taken(tmp_path):
+    text = "case,rater,label\na,r1,war\na,r1,drama\na,r2,war\nb,r1,war\nb,r2,drama\nb,r2,war\n"
+    reading = of_file(tmp_path, text)
+    assert reading.dataset.kind == "class"
+    assert any("say that an annotation is a set of labels" in one for one in reading.report.warnings)
+    asked = of_file(tmp_path, text, kind="set").dataset
+    assert labels_of(asked) == {
+        "a": {"r1": ["drama", "war"], "r2": ["war"]},
+        "b": {"r1": ["war"], "r2": ["drama", "war"]},
+    }
+    assert of_file(tmp_path, TOGETHER, kind="class").dataset.n_classes == 4
+
+
+def test_what_is_no_annotation_is_left_out_with_its_reason(tmp_path):
+    text = "case,rater,drama,comedy\na,r1,1,0\na,r2,2,0\nb,r1,,\nb,r2,0,\nc,r1,0,0\nc,r2,1,1\n"
+    reading = of_file(tmp_path, text, layout="labels")
+    assert labels_of(reading.dataset) == {
+        "a": {"r1": ["drama"]}, "c": {"r1": ["none of these"], "r2": ["comedy", "drama"]},
+    }  # fmt: skip
+    assert [one.reason for one in reading.report.dropped] == [
+        "'2' for the label 'drama', neither 0 nor 1", "no annotation", "neither 0 nor 1 for the label 'comedy'",
+    ]  # fmt: skip
+    assert any("1 annotation with 0 in every column of labels" in one for one in reading.report.warnings)
+    without = of_file(tmp_path, text, layout="labels", treatment=Treatment(missing=frozenset({"none of these"})))
+    assert without.dataset.classes == ("comedy", "drama")
+
+
+def test_a_label_that_stands_twice_counts_once_and_empty_places_are_nothing(tmp_path):
+    reading = of_file(tmp_path, TOGETHER.replace("war;drama", "war;war;drama;"))
+    assert labels_of(reading.dataset) == LABELS
+    assert "Labels that stand twice in an annotation: 1. Each counts once." in reading.report.warnings
+    empty = of_file(tmp_path, TOGETHER + "c,r1,;\n")
+    assert [one.reason for one in empty.report.dropped] == ["no label stands there"]
+
+
+def test_an_annotation_with_a_label_outside_of_the_list_is_left_out_whole(tmp_path):
+    reading = of_file(tmp_path, TOGETHER, classes=["drama", "comedy"], kind="set")
+    assert labels_of(reading.dataset) == {"a": {"r2": ["drama"]}}
+    assert len(reading.report.dropped) == 3
+
+
+def test_gold_classes_are_no_gold_of_sets(tmp_path):
+    text = TOGETHER.replace("labels", "labels,gold").replace("\n", ",war\n").replace("gold,war", "gold")
+    reading = of_file(tmp_path, text)
+    assert reading.dataset.gold is None
+    assert any("sets of labels, which have no single gold class" in one for one in reading.report.warnings)
+
+
+def test_sets_that_are_written_read_back_to_the_same(tmp_path):
+    dataset = as_sets(load_sample("anaesthesia"))
+    first = dataset.select(cases=dataset.cases[:20])
+    long_table(first).to_csv(tmp_path / "long.csv", index=False)
+    assert (
+        read(tmp_path / "long.csv", name=first.name, classes=first.classes, kind="set").dataset.digest == first.digest
+    )
+    once = first.select(raters=first.raters[1:])  # the first rater read cases again
+    wide_table(once).to_csv(tmp_path / "wide.csv", index=False)
+    again = read(tmp_path / "wide.csv", classes=once.classes, kind="set").dataset
+    assert labels_of(again) == labels_of(once)
+
+
+@pytest.mark.parametrize(
+    ("text", "how", "found"),
+    [
+        ("case,rater,drama\na,r1,x\n", {"layout": "labels", "case": "opera"}, "There is no column"),
+        ("case,rater,d,e\na,r1,5,5\n", {"layout": "labels"}, "No row holds"),
+    ],
+)
+def test_what_cannot_be_read_as_labels_says_so(tmp_path, text, how, found):
+    with pytest.raises(InputError, match=found):
+        of_file(tmp_path, text, **how)
