@@ -133,6 +133,48 @@ def _alpha(
     return with_t_interval("krippendorff_alpha", how, value, variance, m - 1, m, n_total, level)
 
 
+def alpha_by_distance(
+    counts: ClassCounts, distance: np.ndarray | None, how: str, level: float, what: str
+) -> Coefficient:
+    """Alpha by any distance between two classes, for what is no class but a set of them.
+
+    Parameters
+    ----------
+    counts : ClassCounts
+    distance : ndarray of float64, shape (n_classes, n_classes), or None
+        Symmetric, 0 on the diagonal, at most 1; None is 1 for any two that differ.
+    how, what : str
+        What the distance and the classes are called.
+    level : float
+        Of the interval, 0 to 1.
+    """
+    matrix = None if distance is None else 1.0 - distance
+    found = _alpha(counts, None, how, matrix, "nominal", level, what)
+    return mind_rare_classes(found, counts)
+
+
+def alpha_and_deviations(counts: ClassCounts) -> tuple[float, np.ndarray] | None:
+    """Nominal alpha, and what each case with two annotations or more adds to its variance; None where it is undefined.
+
+    Parameters
+    ----------
+    counts : ClassCounts
+
+    Returns
+    -------
+    alpha : float
+    deviation : ndarray of float64, shape (n_usable_cases,)
+        The variance is the sum of their squares over m (m − 1).
+    """
+    n, pairs = agreeing_pairs(counts.ptr, counts.count)
+    usable = n >= 2
+    _, pooled = class_shares(counts.ptr, counts.class_code, counts.count, n, 2, counts.n_classes)
+    if not usable.any() or np.count_nonzero(pooled) < 2:
+        return None
+    found = _of_classes(counts, n, pairs, pooled / n[usable].sum(), None)
+    return _deviations(n[usable], found.within[usable], found.across[usable], found.expected)
+
+
 def _metric_of_classes(
     n_classes: int, metric: str, labels: Sequence[float] | None, weights: Weights
 ) -> tuple[str, np.ndarray | None, np.ndarray | None]:
@@ -150,6 +192,13 @@ def _metric_of_classes(
 
 def _linearised(n: np.ndarray, within: np.ndarray, across: np.ndarray, expected: float) -> tuple[float, float]:
     """Alpha and its variance: with w = 1 − δ this is Gwet's, and every term of his is one of δ here."""
+    m = n.size
+    alpha, deviation = _deviations(n, within, across, expected)
+    return alpha, float(np.square(deviation).sum()) / (m * (m - 1)) if m > 1 else 0.0
+
+
+def _deviations(n: np.ndarray, within: np.ndarray, across: np.ndarray, expected: float) -> tuple[float, np.ndarray]:
+    """Alpha, and what each case adds to its variance before it is squared."""
     m, total = n.size, float(n.sum())
     mean_n = total / m
     own = within / ((n - 1) * mean_n) / expected
@@ -158,8 +207,7 @@ def _linearised(n: np.ndarray, within: np.ndarray, across: np.ndarray, expected:
     excess = (n - mean_n) / mean_n
     kappa_i = 1 - own + (1 - 1 / total) * observed * excess
     influence = kappa_i - 2 * observed * (n - across / expected) / mean_n
-    variance = float(np.square(influence - (1 - observed)).sum()) / (m * (m - 1)) if m > 1 else 0.0
-    return alpha, variance
+    return alpha, influence - (1 - observed)
 
 
 def _of_classes(

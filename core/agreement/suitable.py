@@ -16,6 +16,7 @@ from .coefficients import PERCENT, agreement_table
 from .corrected_spa import SPA_CORRECTED
 from .intervals import Coefficient
 from .krippendorff import KRIPPENDORFF_ALPHA, krippendorff_alpha
+from .label_sets import SET_ALPHA, TITLES, set_agreement
 from .ordered import DEPTHS, ranking_agreement
 from .probability import SPA_WEIGHTINGS
 from .scores import ICC_1, ICC_2, ICC_2K, ICC_3, ICC_3K, score_table
@@ -38,7 +39,7 @@ class Suitable(Result):
     Attributes
     ----------
     kind : str
-        "nominal", "ordinal", "score" or "ranking".
+        "nominal", "ordinal", "score", "set" or "ranking".
     coefficients : tuple of Coefficient
     left_out : tuple of LeftOut
     """
@@ -56,8 +57,11 @@ class Suitable(Result):
 
     @property
     def percentage(self) -> Coefficient | None:
-        """The percentage of the same kind as `quoted`: by rank where near classes agree in part; scores have none."""
-        if self.kind == "score":
+        """The percentage of the same kind as `quoted`: by rank where near classes agree in part.
+
+        Scores and sets have none.
+        """
+        if self.kind in ("score", "set"):
             return None
         wanted = "ordinal" if self.kind == "ordinal" else "identity"
         return next(one for one in self.coefficients if one.name == PERCENT and one.weights == wanted)
@@ -70,6 +74,12 @@ class Suitable(Result):
     def words(self) -> str:
         """How far the raters agree, by what is to be quoted, as a sentence without its full stop."""
         quoted, percent = self.quoted, self.percentage
+        if self.kind == "set":
+            if quoted.value is None:
+                return f"Agreement of the sets of labels cannot be computed: {_why(quoted)}"
+            beyond = with_interval(quoted.value, quoted.ci_low, quoted.ci_high)
+            cases = plural(quoted.n_cases, "case")
+            return f"Beyond chance raters agree on the sets of labels by α = {beyond} (MASI distance); {cases}"
         if percent is None:
             if quoted.value is None:
                 return f"Agreement of the scores cannot be computed: {_why(quoted)}"
@@ -93,6 +103,8 @@ class Suitable(Result):
     def quoted(self) -> Coefficient:
         """The one to quote: alpha for classes, by rank where their order means something; for scores ICC(2), or ICC(1).
 
+        Of sets alpha by the MASI distance.
+
         Among intraclass correlations the one that rests on most cases. Rankings have none.
         """
         if self.kind == "score":
@@ -101,6 +113,9 @@ class Suitable(Result):
                 if able:
                     return max(able, key=lambda one: one.n_cases)
             return next(one for one in self.coefficients if one.name == ICC_1)
+        if self.kind == "set":
+            masi = TITLES["masi"]
+            return next(one for one in self.coefficients if one.name == SET_ALPHA and one.weights == masi)
         wanted = "ordinal metric" if self.kind == "ordinal" else "nominal"
         return next(one for one in self.coefficients if one.name == KRIPPENDORFF_ALPHA and one.weights == wanted)
 
@@ -110,6 +125,7 @@ _REASONS = {
     "nominal": "α takes any number of raters and cases that not all of them saw, and counts the same class alone",
     "ordinal": "the order of the classes is declared to mean something, so both count near classes in part, by rank",
     "ranking": "both are of first choices; α takes any number of raters and cases that not all of them saw",
+    "set": "it counts sets that share labels in part, and less where neither holds the other",
     "score": "it says how far one score of one rater can be relied on",
 }
 
@@ -158,11 +174,14 @@ def coefficients_for(
     Notes
     -----
     Nominal classes: every unweighted coefficient. Ordered classes: those, and with quadratic and with ordinal weights;
-    ordinal alpha. Scores: intraclass correlations and alpha by interval, ordinal and ratio metric. Rankings:
-    leave-one-rater-out and average overlap, and the coefficients of first choices.
+    ordinal alpha. Sets of labels: alpha by Jaccard's and by the MASI distance, and for each label. Scores: intraclass
+    correlations and alpha by interval, ordinal and ratio metric. Rankings: leave-one-rater-out and average overlap, and
+    the coefficients of first choices.
     """
     if dataset.kind == "score":
         return _of_scores(dataset, level)
+    if dataset.kind == "set":
+        return _of_sets(dataset, level)
     if dataset.kind == "ranking":
         return _of_rankings(dataset, level, spa_weightings, depths)
     identified = _raters(dataset)
@@ -206,6 +225,18 @@ def _of_scores(dataset: Dataset, level: float) -> Suitable:
     found = [one for one in score_table(dataset, level) if dataset.raters_identified or one.name not in of_raters]
     found += _of_others(dataset, level)
     return Suitable("score", tuple(found), tuple(left_out))
+
+
+def _of_sets(dataset: Dataset, level: float) -> Suitable:
+    left_out = (
+        LeftOut(
+            "percent agreement, SPA and kappas of whole sets",
+            "sets of labels are seldom exactly equal; choose a label to have them of it",
+        ),
+        LeftOut("weighted coefficients, intraclass correlations", "the annotations are sets of labels"),
+    )
+    found = (*set_agreement(dataset, level), *_of_others(dataset, level))
+    return Suitable("set", found, left_out)
 
 
 def _of_rankings(dataset: Dataset, level: float, spa_weightings: Sequence[str], depths: Sequence[int]) -> Suitable:
