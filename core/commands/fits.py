@@ -17,7 +17,8 @@ from ..models.expected_class import expected_class, median_class, within_one
 from ..models.ordinal import METHOD as ORDINAL
 from ..models.ordinal import NAMES
 from ..models.precision import precision_of
-from .inputs import progress, read_classes, stamp, with_declared_order, write_table
+from .inputs import progress, read_warned, split, stamp, with_declared_order, write_table
+from .labels import fit_of_labels, of_all_labels
 
 AUTO = "auto"
 MOST_WRITTEN = 1_000_000
@@ -27,10 +28,10 @@ def fit(options) -> tuple[dict, pd.DataFrame]:
     """A fit of a rater model; the table is of class probabilities per case."""
     if options.restarts < 0:
         raise InputError(f"{options.restarts} restarts were asked for.", "Ask for none or more.")
-    dataset, left_out = read_classes(options)
-    dataset = with_declared_order(dataset, options, asked=options.model == ORDINAL.name)
-    if options.gold:
-        dataset = with_gold(dataset, options)
+    dataset = read_warned(options).dataset
+    if of_all_labels(options, dataset):
+        return _of_labels(options, dataset)
+    dataset, left_out = _single(options, dataset)
     extra: dict = {}
     if options.model == AUTO:
         asked, extra = _chosen(options, dataset)
@@ -91,6 +92,20 @@ def _add_scale(table: pd.DataFrame, fitted: Fitted) -> None:
     told |= {"median_class": median_class(probability) + 1, "within_one": within_one(probability)}
     for name, values in told.items():
         table.insert(len(table.columns), name, values, allow_duplicates=True)
+
+
+def _single(options, dataset: Dataset) -> tuple[Dataset, int]:
+    """Single classes with their order and gold, and how many annotations were left out."""
+    dataset, left_out = dataset.as_classes(split(options))
+    dataset = with_declared_order(dataset, options, asked=options.model == ORDINAL.name)
+    return (with_gold(dataset, options) if options.gold else dataset), left_out
+
+
+def _of_labels(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
+    """A fit of every label of sets."""
+    if options.model == AUTO:
+        raise InputError("auto chooses a model of single classes.", "Name one, or choose a label (--label NAME).")
+    return fit_of_labels(options, dataset, _request(options))
 
 
 def _chosen(options, dataset: Dataset) -> tuple[Request, dict]:

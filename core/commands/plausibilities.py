@@ -18,7 +18,8 @@ from ..plausibility.gaussian import GaussianScores
 from ..plausibility.gaussian_prior import fit_prior
 from ..plausibility.plackett_luce.trust import MixturePlackettLuce
 from ..plausibility.protocol import PlausibilityModel
-from .inputs import progress, read_warned, stamp, write_table
+from .inputs import progress, read_warned, split, stamp, write_table
+from .labels import certainty_of_sets, of_all_labels
 
 LEVELS = (0.5, 0.9, 0.99)
 _METRIC_FIELDS = ("mean", "sd", "ci_low", "ci_high", "min", "max", "point", "case_se", "total_se", "n_cases")
@@ -26,7 +27,10 @@ _METRIC_FIELDS = ("mean", "sd", "ci_low", "ci_high", "min", "max", "point", "cas
 
 def certainty(options) -> tuple[dict, pd.DataFrame]:
     """Annotation certainty and risk, their means over cases; the table is per case."""
-    dataset, left_out = read_input(options)
+    reading = None if _closed_form(options) else read_warned(options)
+    if reading is not None and of_all_labels(options, reading.dataset):
+        return certainty_of_sets(options, reading.dataset, LEVELS)
+    dataset, left_out = read_input(options, reading)
     if _closed_form(options):
         return _gaussian_certainty(options, dataset)
     model = chosen_model(options)
@@ -125,7 +129,7 @@ def read_input(options, reading: Reading | None = None) -> tuple[Dataset, int]:
         reading = read_warned(options, kind="score")
         return reading.dataset, 0
     reading = reading or read_warned(options)
-    dataset, left_out = as_taken(method_named("plausibility", options.model), reading.dataset, options.threshold)
+    dataset, left_out = as_taken(method_named("plausibility", options.model), reading.dataset, split(options))
     if getattr(options, "risk", None):
         dataset = dataclasses.replace(dataset, class_risk=_read_risk(options.risk, dataset))
     return dataset, left_out

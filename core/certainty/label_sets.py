@@ -1,0 +1,94 @@
+"""How certain the labels of a case are, one by one and as a set."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..annotations.dataset import Dataset, label_sign
+from ..errors import NotApplicableError
+from ..plausibility.dirichlet import DirichletCounts
+from ..result_base import Columns, Result
+from .first_place import exact_top
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class LabelSetCertainty(Result):
+    """Certainty of every label of every case, and of the whole set.
+
+    Attributes
+    ----------
+    cases, labels : tuple of str
+    certainty : ndarray, shape (n_cases, n_labels)
+        Probability that it stays the same whether the label applies.
+    applies : ndarray of bool, shape (n_cases, n_labels)
+        Whether it applies, at the point where that is likelier; where both are equally likely it does not.
+    whole : ndarray, shape (n_cases,)
+        Probability that all labels stay the same, taken as independent of each other.
+    exclusive : bool
+        Every annotation names one label, so that labels exclude each other: ``whole`` is then the annotation certainty
+        of the class, and one label applies to each case.
+    """
+
+    cases: tuple[str, ...]
+    labels: tuple[str, ...]
+    certainty: np.ndarray
+    applies: np.ndarray
+    whole: np.ndarray
+    exclusive: bool
+
+    TABLES = ("cases", "labels")
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        if table == "labels":
+            return {
+                "label": self.labels,
+                "cases": self.applies.sum(axis=0),
+                "mean_certainty": self.certainty.mean(axis=0),
+            }
+        found: dict[str, Any] = {"case": self.cases[:most], "labels": self.sets()[:most]}
+        found["certainty"] = self.whole[:most]
+        each = {f"certainty of {label}": self.certainty[:most, place] for place, label in enumerate(self.labels)}
+        return found | each
+
+    def sets(self) -> list[str]:
+        """The labels of each case in one text; "" where none applies."""
+        sign = label_sign(self.labels)
+        return [sign.join(self.labels[place] for place in np.flatnonzero(own)) for own in self.applies]
+
+    def n_below(self, level: float) -> int:
+        """Cases whose set is less certain than ``level``."""
+        return int((self.whole < level).sum())
+
+
+def label_set_certainty(
+    dataset: Dataset, model: DirichletCounts | None = None, *, reliability: float = 1.0
+) -> LabelSetCertainty:
+    """Certainty of labels and sets by Dirichlet counts of each label, given or not; in closed form.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of sets.
+    model : DirichletCounts, optional
+    reliability : float
+        γ, the trust in the raters, > 0.
+
+    Raises
+    ------
+    NotApplicableError
+        The annotations are no sets, or the model is no Dirichlet counts.
+    """
+    model = model or DirichletCounts()
+    if dataset.kind != "set" or not isinstance(model, DirichletCounts):
+        raise NotApplicableError("Certainty of sets is by Dirichlet counts, of sets of labels.")
+    tops = [exact_top(model, dataset.as_classes(label)[0], reliability) for label in dataset.classes]
+    certainty = np.stack([top.certainty for top in tops if top is not None], axis=1)
+    applies = np.stack([top.top_class == 1 for top in tops if top is not None], axis=1)
+    exclusive = len(dataset.entry_class) == dataset.n_annotations
+    if not exclusive:
+        return LabelSetCertainty(dataset.cases, dataset.classes, certainty, applies, certainty.prod(axis=1), False)
+    classes = exact_top(model, dataset.as_classes()[0], reliability)
+    assert classes is not None  # counts have a closed form
+    applies = classes.top_class[:, None] == np.arange(dataset.n_classes)
+    return LabelSetCertainty(dataset.cases, dataset.classes, certainty, applies, classes.certainty, True)

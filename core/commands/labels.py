@@ -1,0 +1,118 @@
+"""Sets of labels on the command line: truth and certainty of every label, where no label is chosen."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..annotations.dataset import Dataset
+from ..certainty.label_sets import label_set_certainty
+from ..errors import InputError
+from ..models.catalogue import Request, em_model
+from ..models.em_model import EmModel
+from ..models.label_fits import fit_labels
+from ..plausibility.dirichlet import DirichletCounts
+from .inputs import progress, stamp, write_table
+
+
+def of_all_labels(options, dataset: Dataset) -> bool:
+    """Whether every label is asked about: annotations name several, and none of them is chosen."""
+    return dataset.kind == "set" and options.label is None and len(dataset.entry_class) > dataset.n_annotations
+
+
+def fit_of_labels(options, dataset: Dataset, asked: Request) -> tuple[dict, pd.DataFrame]:
+    """A fit of every label, with a trust in the raters that they share; the table has the labels of each case.
+
+    Parameters
+    ----------
+    options
+        Of the command.
+    dataset : Dataset
+        Of sets.
+    asked : Request
+        The model of one label.
+    """
+    model = em_model(asked) if asked.way == "em" else None
+    if not isinstance(model, EmModel):
+        raise InputError(
+            f"{asked.title} is not fitted to all labels at once.",
+            "Choose a label (--label NAME), or a model fitted by expectation-maximisation, such as dawid-skene.",
+        )
+    for name in ("restarts", "intervals", "gold"):
+        if getattr(options, name):
+            raise InputError(f"--{name} is not for all labels at once.", "Choose a label (--label NAME).")
+    found = fit_labels(dataset, model, shared=not options.own_trust, progress=progress)
+    table = found.to_frame("cases")
+    write_table(options.cases_out, table)
+    labels: list[dict[str, Any]] = [
+        {
+            "label": label,
+            "prevalence": float(fit.prevalence[1]),
+            "log_likelihood": fit.log_likelihood,
+            "n_iterations": len(fit.objective),
+            "converged": fit.converged,
+            "notes": list(fit.notes),
+        }
+        for label, fit in zip(found.labels, found.fits, strict=True)
+    ]
+    accuracy = found.accuracy()
+    raters = [
+        {
+            "rater": rater,
+            "n": int(found.fits[0].n_annotations[place]),
+            "accuracy": float(accuracy[place]),
+            "odds_without": float(np.exp(found.log_factor[place, 0])),
+            "odds_with": float(np.exp(found.log_factor[place, 1])),
+        }
+        for place, rater in enumerate(found.raters)
+    ]
+    answer = {
+        "model": options.model,
+        "method": "em",
+        "shared_trust": found.shared,
+        "converged": found.converged,
+        "settings": found.fits[0].settings,
+        "labels": labels,
+        "raters": raters,
+        "left_out": 0,
+        **stamp(options, dataset),
+    }
+    return answer, table
+
+
+def certainty_of_sets(options, dataset: Dataset, levels: tuple[float, ...]) -> tuple[dict, pd.DataFrame]:
+    """Certainty of every label and of the set; the table is per case.
+
+    Parameters
+    ----------
+    options
+        Of the command.
+    dataset : Dataset
+        Of sets.
+    levels : tuple of float
+        Below which cases are counted.
+    """
+    if options.model != "dirichlet":
+        raise InputError(
+            f"{options.model} has no certainty of sets.", "Use dirichlet, or choose a label (--label NAME)."
+        )
+    alpha = getattr(options, "alpha", None)
+    model = DirichletCounts() if alpha is None else DirichletCounts(alpha)
+    found = label_set_certainty(dataset, model, reliability=options.reliability)
+    table = found.to_frame("cases")
+    write_table(options.cases_out, table)
+    mean = found.certainty.mean(axis=0)
+    answer = {
+        "model": options.model,
+        "mean": {"set": float(found.whole.mean())},
+        "labels": [
+            {"label": label, "mean": float(mean[place]), "n_cases": int(found.applies[:, place].sum())}
+            for place, label in enumerate(found.labels)
+        ],
+        "n_below": {str(level): found.n_below(level) for level in levels},
+        "n_cases": dataset.n_cases,
+        "reliability": options.reliability,
+        "left_out": 0,
+        **stamp(options, dataset),
+    }
+    return answer, table

@@ -1,0 +1,61 @@
+"""Certainty of labels and of sets."""
+
+import numpy as np
+import pytest
+
+from core.certainty.label_sets import label_set_certainty
+from core.certainty.top_sets import annotation_certainty
+from core.errors import NotApplicableError
+from core.ingest.samples import load_sample
+from core.plausibility.dirichlet import DirichletCounts
+from core.plausibility.prirn import PrIRN
+
+
+@pytest.fixture(scope="module")
+def street():
+    return load_sample("street")
+
+
+@pytest.mark.parametrize("reliability", [0.6, 3.0])
+def test_certainty_of_a_label_is_todays_of_its_two_classes_to_the_digit(street, reliability):
+    found = label_set_certainty(street, reliability=reliability)
+    for place, label in enumerate(street.classes):
+        view = street.as_classes(label)[0]
+        today = annotation_certainty(DirichletCounts(), view, reliability=reliability, n_draws=2, max_top=1)
+        assert (found.certainty[:, place] == today.certainty[:, 0]).all()
+        assert (found.applies[:, place] == (today.top_class() == 1)).all()
+
+
+def test_sets_of_one_label_have_todays_certainty_of_the_class_to_the_digit():
+    ordinary = load_sample("anaesthesia")
+    found = label_set_certainty(ordinary.as_sets(), reliability=2.0)
+    today = annotation_certainty(DirichletCounts(), ordinary, reliability=2.0, n_draws=2, max_top=1)
+    assert found.exclusive
+    assert (found.whole == today.certainty[:, 0]).all()
+    assert found.sets() == [ordinary.classes[code] for code in today.top_class()]
+
+
+def test_certainty_of_a_set_is_that_of_independent_labels_by_draws(street):
+    found = label_set_certainty(street, DirichletCounts(0.5), reliability=1.0)
+    rng = np.random.default_rng(2)
+    for case in (0, 7, 40):
+        own = street.annotations_of(case)
+        votes = np.array([street.names_label(label)[own.start : own.stop].sum() for label in street.classes])
+        draws = rng.beta(votes + 0.5, len(own) - votes + 0.5, (40_000, len(votes))) > 0.5
+        same = (draws == found.applies[case]).all(axis=1).mean()
+        assert found.whole[case] == pytest.approx(same, abs=4 * np.sqrt(0.25 / 40_000))
+
+
+def test_a_set_is_never_surer_than_its_labels_and_the_table_says_both(street):
+    found = label_set_certainty(street)
+    assert (found.whole <= found.certainty.min(axis=1)).all()
+    table = found.to_frame("cases")
+    assert list(table.columns)[:4] == ["case", "labels", "certainty", "certainty of pedestrian"]
+    assert found.n_below(0.5) == int((table["certainty"] < 0.5).sum())
+
+
+def test_what_is_no_set_or_has_no_closed_form_is_refused(street):
+    with pytest.raises(NotApplicableError, match="Dirichlet counts, of sets of labels"):
+        label_set_certainty(load_sample("anaesthesia"))
+    with pytest.raises(NotApplicableError, match="Dirichlet counts, of sets of labels"):
+        label_set_certainty(street, PrIRN())
