@@ -12,7 +12,7 @@ from pages.shared.agreement import parts as agreement_parts
 from pages.shared.agreement import raters as agreement_raters
 from pages.shared.agreement import top as agreement_top
 from pages.shared.cache import agreement as cached_agreement
-from pages.shared.kit import navigation, provenance, widgets
+from pages.shared.kit import navigation, provenance, state, widgets
 from pages.shared.kit import style as look
 
 
@@ -68,11 +68,11 @@ def _page() -> None:
     dataset = _order(dataset)
     found = cached_agreement.suitable(dataset)
     title.title(found.words())
-    shares = None if dataset.kind == "score" else cached_agreement.class_shares(dataset)
+    shares = None if dataset.kind in ("score", "set") else cached_agreement.class_shares(dataset)
     agreement_top.show(found, theme, shares)
     _repeats(dataset)
-    if dataset.kind == "score":
-        widgets.heading("As two classes")
+    if dataset.kind in ("score", "set"):
+        widgets.heading("As two classes" if dataset.kind == "score" else "One label at a time")
     view = widgets.class_view(dataset)
     agreement_compare.warn_of_adaptive_collection(view)
     parts = {
@@ -81,7 +81,7 @@ def _page() -> None:
         "By class": lambda: agreement_parts.by_class(view, theme),
         "Cases": lambda: agreement_parts.cases(view, theme),
         "Over time": lambda: agreement_parts.over_time(view, theme),
-        "Compare": lambda: agreement_compare.selections(view, st.session_state.get("threshold")),
+        "Compare": lambda: agreement_compare.selections(view, state.split(dataset)),
         "Precision and sample size": lambda: agreement_compare.precision(view, theme),
     }
     for (_, show), tab in zip(parts.items(), widgets.tabs(list(parts), "agreement_tabs"), strict=True):

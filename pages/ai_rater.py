@@ -60,7 +60,8 @@ def _page() -> None:
     if found is None or state.whole() is None:
         return
     reading, marked = found
-    machines = _compared(reading.dataset, marked)
+    dataset = widgets.class_view(reading.dataset) if reading.dataset.kind == "set" else reading.dataset
+    machines = _compared(dataset, marked)
     if machines is None:
         return
     dataset = machines.dataset

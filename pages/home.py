@@ -24,7 +24,12 @@ from pages.shared.kit import style as look
 from pages.shared.shell import story
 from pages.shared.upload import dropped as home_drop
 
-_ANSWERS = {"class": "single classes", "ranking": "differential diagnoses (rankings)", "score": "scores"}
+_ANSWERS = {
+    "class": "single classes",
+    "ranking": "differential diagnoses (rankings)",
+    "set": "sets of labels",
+    "score": "scores",
+}
 
 
 def _dashboard(reading) -> None:
@@ -35,7 +40,7 @@ def _dashboard(reading) -> None:
         f"{plural(dataset.n_cases, 'case')} · {plural(dataset.n_raters, 'rater')} · "
         f"{plural(dataset.n_annotations, 'annotation')} · {_ANSWERS[dataset.kind]}"
     )
-    widgets.threshold(dataset)
+    widgets.split(dataset)
     views = home_known.views_of(dataset)
     found = home_known.agreement(dataset)
     why = "" if found else any_of("coefficient", dataset).reason

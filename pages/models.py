@@ -22,6 +22,7 @@ from pages.shared.models import choose as models_choose
 from pages.shared.models import compare as models_compare
 from pages.shared.models import fit as models_fit
 from pages.shared.models import jobs as models_jobs
+from pages.shared.models import labels as models_labels
 from pages.shared.models import parts as models_parts
 
 MOST_SIDE_BY_SIDE = 6
@@ -125,6 +126,9 @@ def _page() -> None:
         st.info(f"Rater models are not possible: {verdict.reason}.", icon=":material/block:")
         _vote_alone(view)
         return
+    if dataset.kind == "set" and dataset.raters_identified:
+        models_labels.show(dataset)
+        widgets.heading(f"The label “{markdown(view.classes[1])}” alone")
     requests, n_restarts = models_choose.choose(view)
     fitted = models_jobs.fits(view, requests)
     if not fitted:

@@ -19,7 +19,9 @@ from pages.shared.kit import (
 )
 
 
-def _request(reading, model, reliability: float, sweep: tuple[float, ...], threshold: float | None) -> ReportRequest:
+def _request(
+    reading, model, reliability: float, sweep: tuple[float, ...], threshold: float | str | None
+) -> ReportRequest:
     dataset = reading.dataset
     view = as_taken(plausibility_models.method(model.name), dataset, threshold)[0]
     chosen, whole = state.counted(), state.whole()
@@ -41,7 +43,9 @@ def _request(reading, model, reliability: float, sweep: tuple[float, ...], thres
     )
 
 
-def _key(request: ReportRequest, name: str, reliability: float, threshold: float | None, sections: list[str]) -> tuple:
+def _key(
+    request: ReportRequest, name: str, reliability: float, threshold: float | str | None, sections: list[str]
+) -> tuple:
     who = tuple((one.name, predictions.fingerprint(one)) for one in request.classifiers)
     of = (request.dataset.digest, request.dataset.names_digest, request.selected, who)  # names stand in a report
     of = (*of, request.record.hash if request.record else "")
@@ -61,7 +65,7 @@ def _page() -> None:
         "One file with live figures, tables, methods and where the data came from. It opens by double-click, needs no "
         "network, and prints."
     )
-    threshold = widgets.threshold(dataset)
+    threshold = widgets.split(dataset)
     left, middle, right = st.columns([4, 2, 3], vertical_alignment="bottom")
     sections = left.multiselect(
         "Sections, in their order",

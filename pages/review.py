@@ -30,6 +30,10 @@ def _page() -> None:
     if dataset.kind == "score":
         st.info("A review chooses among classes, and scores have none.", icon=":material/block:")
         return
+    if dataset.kind == "set":
+        st.info("A review chooses one class or a ranking for a case; sets of labels cannot be reviewed yet.",
+                icon=":material/block:")  # fmt: skip
+        return
     if not state.selection().everything:
         st.caption("A review is of all annotations, whatever is selected.")
     store = access.store()
@@ -63,7 +67,7 @@ def _page() -> None:
 def _opened(dataset: Dataset, model) -> float:
     """The trust that the Cases page opens with."""
     view = plausibility_models.data_for(model.name, dataset, quietly=True)
-    classes = cached.class_view(dataset, st.session_state.get("threshold"))[0]
+    classes = cached.class_view(dataset, state.split(dataset))[0]
     return opening.reliability(view, model, classes)[0]
 
 

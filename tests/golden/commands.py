@@ -78,6 +78,7 @@ def commands() -> dict[str, Command]:
 
 def _descriptions() -> dict[str, Command]:
     found = {f"describe {sample}": Command(("describe", sample), "closed") for sample in SAMPLES}
+    found["describe street"] = Command(("describe", "street"), "closed")
     found["describe scores"] = Command(("describe", "{inputs}/scores.csv"), "closed")
     found["describe skin, three raters"] = Command(("describe", "skin", "--select", _THREE_RATERS), "closed")
     return found
@@ -95,6 +96,8 @@ def _agreements() -> dict[str, Command]:
         for sample in SAMPLES
         for words, more in options.items()
     }
+    found["agreement street"] = Command(("agreement", "street"), "closed")
+    found["agreement street, bus"] = Command(("agreement", "street", "--label", "bus"), "closed")
     scores = ("agreement", "{inputs}/scores.csv")
     found["agreement scores"] = Command(scores, "closed")
     found["agreement scores, threshold"] = Command((*scores, "--threshold", "3.5"), "closed")
@@ -125,6 +128,9 @@ def _fits() -> dict[str, Command]:
     found["fit dawid-skene anaesthesia, restarts"] = Command(line, "iterative")
     line = ("fit", "dawid-skene", "skin", "--smoothing", "pooled", "--gold", "{samples}/skin/truth.csv")
     found["fit dawid-skene skin, gold"] = Command((*line, "--cases-out", "{out}"), "iterative")
+    for name, more in (("", ()), (", own trust", ("--own-trust",)), (", bus", ("--label", "bus"))):
+        line = ("fit", "dawid-skene", "street", *more, "--cases-out", "{out}")
+        found[f"fit dawid-skene street{name}"] = Command(line, "iterative")
     line = ("fit", "dawid-skene", "{inputs}/scores.csv", "--threshold", "3.5", "--smoothing", "pooled")
     found["fit dawid-skene scores, threshold"] = Command((*line, "--cases-out", "{out}"), "iterative")
     return found

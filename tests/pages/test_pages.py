@@ -51,11 +51,16 @@ def _unlike(case: int, rater: int) -> str:
     return "xyz"[(case * case + (rater == 1)) % 3]
 
 
+def _several(place: int) -> str:
+    return ";".join(name for bit, name in enumerate("xyz") if (place * place % 7 + 1) >> bit & 1)
+
+
 _NOISE = np.random.default_rng(1).choice(list("xyz"), (12, 3))
 ODD_DATA = {
     "scores": _table("case,rater,score", [(i // 3, i % 3, round(i * 0.7 % 5, 1)) for i in range(60)]),
     "scores of two cases": _table("case,rater,score", [(i // 3, i % 3, i / 2) for i in range(6)]),
     "equal scores": _table("case,rater,score", [(i // 3, i % 3, 1) for i in range(18)]),
+    "sets of labels": _table("case,rater,labels", [(i // 3, i % 3, _several(i)) for i in range(36)]),
     "one rater": _classes(3, lambda case, _: "xyx"[case], "a"),
     "one annotation a case": _table("case,rater,class", [(i, "abc"[i % 3], "xyz"[i * i % 3]) for i in range(12)]),
     "one class": _classes(2, lambda *_: "x", "ab"),

@@ -41,7 +41,7 @@ def warn_of_adaptive_collection(view: Dataset) -> None:
     )
 
 
-def selections(view: Dataset, threshold: float | None) -> None:
+def selections(view: Dataset, threshold: float | str | None) -> None:
     """Two selections side by side, and two coefficients on the same cases, with the interval of the difference."""
     widgets.heading("Two selections of the annotations", "bootstrap")
     whole = state.whole().dataset

@@ -9,6 +9,7 @@ import streamlit as st
 from core.agreement.bands import SCALES, bands, beyond_chance
 from core.agreement.coefficients import FLEISS_KAPPA, GWET_AC
 from core.agreement.intervals import Coefficient
+from core.agreement.label_sets import LABEL_ALPHA
 from core.agreement.ordered import LEAVE_ONE_OUT_TOP1, MEAN_AVERAGE_OVERLAP
 from core.agreement.probability import SPA, SPA_WEIGHTINGS
 from core.agreement.scores import INTRACLASS
@@ -89,6 +90,9 @@ def _groups(found: Suitable) -> list[Group]:
     if found.kind == "ranking":
         whole = [one for one in main if one.name in (LEAVE_ONE_OUT_TOP1, MEAN_AVERAGE_OVERLAP)]
         return [Group("Whole rankings", whole), Group("First choices", [one for one in main if one not in whole])]
+    if found.kind == "set":
+        whole = [one for one in main if one.name != LABEL_ALPHA]
+        return [Group("Whole sets", whole), Group("Each label", [one for one in main if one not in whole])]
     if found.kind == "score":
         icc = [one for one in main if one.name in INTRACLASS]
         by_anova = [one for one in icc if "ANOVA" in one.weights]
@@ -120,6 +124,8 @@ def _short_title(one: Coefficient) -> str:
         return method.title_weighted or method.title
     if one.name == SPA:
         return "SPA"
+    if one.name == LABEL_ALPHA:
+        return one.weights
     return figures.title_of(one)
 
 

@@ -409,7 +409,7 @@ def decided_gold(dataset: Dataset, reviews):
 
 
 @remembered
-def class_view(dataset: Dataset, threshold: float | None) -> tuple[Dataset, int]:
+def class_view(dataset: Dataset, threshold: float | str | None) -> tuple[Dataset, int]:
     """The dataset with one class per annotation, and how many were left out."""
     return dataset.as_classes(threshold)
 

@@ -14,6 +14,7 @@ from core.reducers.risk import level_masses
 from core.text import html_text, markdown, number, plotly, shorten, small
 from pages.shared.cache import datasets as cached
 from pages.shared.cases import content as case_facts
+from pages.shared.cases import label_table
 from pages.shared.kit import columns, plausibility_models, trusted_raters, widgets
 from pages.shared.kit import style as look
 
@@ -31,8 +32,11 @@ def show(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, r
     ranked = [int(draws.classes[place]) for place in by_mean]
     colours = class_colours(ranked, view.n_classes, theme)
     if dataset.kind != "score":
-        st.markdown(markdown(f"{why(dataset, case, len(view.annotations_of(case)))}{_doubted(dataset, case)}"))
+        told = view if dataset.kind == "set" else dataset  # of sets, what is said of the label
+        st.markdown(markdown(f"{why(told, case, len(view.annotations_of(case)))}{_doubted(told, case)}"))
     _summary(result, risk)
+    if dataset.kind == "set":
+        label_table.show(dataset, case, model, reliability)
     left, right = st.columns(2, gap="small")
     with left.container(border=True):
         st.markdown("**What the raters said**")

@@ -18,7 +18,7 @@ from core.raters.to_act_on import ToActOn, raters_to_act_on
 from pages.shared.cache import agreement as cached_agreement
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import home as cached_home
-from pages.shared.kit import expected, job_progress, opening, plausibility_models, predictions
+from pages.shared.kit import expected, job_progress, opening, plausibility_models, predictions, state
 from pages.shared.kit import sweep as sweeps
 
 SEED = 0
@@ -62,7 +62,7 @@ def views_of(dataset: Dataset) -> Views:
     """Views of the data in use; scores need ``threshold`` in the session's state."""
     name = plausibility_models.offered(dataset)[0]
     model = plausibility_models.method(name).make()
-    classes, _ = cached.class_view(dataset, st.session_state.get("threshold"))
+    classes, _ = cached.class_view(dataset, state.split(dataset))
     plausible = plausibility_models.data_for(name, dataset, quietly=True)
     return Views(dataset, classes, plausible, model, predictions.classifiers(plausible))
 

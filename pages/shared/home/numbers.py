@@ -17,7 +17,7 @@ from core.models.gold import gold_cases
 from core.text import markdown, number, plural, shorten, with_interval
 from pages.shared.cache import home as cached_home
 from pages.shared.home import known as home_known
-from pages.shared.kit import opening, plausibility_models, predictions, widgets
+from pages.shared.kit import opening, plausibility_models, predictions, state, widgets
 
 UNCERTAIN_BELOW = 0.9
 
@@ -40,6 +40,9 @@ def sentence(dataset: Dataset, found: Suitable | None, certain: CertaintyResult 
         return f"{name}: agreement cannot be computed" + (f", and {uncertain}" if uncertain else "")
     if found.kind == "score":
         words = f"{number(main.value)} of what varies in a score is the case, not the rater"
+    elif found.kind == "set":
+        words = f"agreement on sets of labels is α = {number(main.value)}"
+        uncertain = uncertain and f"{uncertain} about “{markdown(state.split(dataset))}”"
     elif main.value == 1.0:
         words = "raters agree on everything"
     else:
@@ -63,6 +66,10 @@ def agreement(found: Suitable | None, why: str) -> None:
         st.caption(markdown(why[:1].upper() + why[1:]) + ".")
         return
     main = _main(found)
+    if found.kind == "set":
+        st.metric("Agreement on sets of labels, α", number(main.value), help=widgets.explained(main.name))
+        st.caption(_ends(main) + f", {main.weights}; n = {plural(main.n_cases, 'case')}")
+        return
     if found.kind == "score":
         st.metric("Reliability of one score", number(main.value), help=widgets.explained(main.name))
         st.caption(_ends(main) + f", {agreement_figures.title_of(main)}; n = {plural(main.n_cases, 'case')}")

@@ -58,6 +58,6 @@ def _found(dataset: Dataset) -> DecidedGold | None:
             raise
         return None
     decided = any(review.adjudication is not None for review in reviews.values())
-    if not decided or dataset.kind == "score":
+    if not decided or dataset.kind in ("score", "set"):
         return None
     return cached.decided_gold(dataset, reviews)

@@ -11,7 +11,7 @@ from core.methods import offered as methods_offered
 from core.plausibility.protocol import PlausibilityModel
 from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import expected, job_progress, widgets
+from pages.shared.kit import expected, job_progress, state, widgets
 
 N_DRAWS = 1000
 SEED = 0
@@ -101,7 +101,7 @@ def data_for(name: str, dataset: Dataset, *, quietly: bool = False) -> Dataset:
     if method(name).takes.get(dataset.kind) == AS_IS:
         return dataset
     if quietly:
-        return cached.class_view(dataset, st.session_state.get("threshold"))[0]
+        return cached.class_view(dataset, state.split(dataset))[0]
     return widgets.class_view(dataset)
 
 

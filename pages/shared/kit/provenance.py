@@ -69,6 +69,9 @@ def command_line(dataset: Dataset, command: str, chosen: Selection | None = None
     threshold = st.session_state.get("threshold")
     if dataset.kind == "score" and threshold is not None:
         more += f" --threshold {threshold:g}"
+    whole = state.whole().dataset
+    if whole.kind == "set" and not (dataset.kind == "set" and command.startswith("agreement")):
+        more += f" --label {quote(state.split(whole))}"
     return "python -m core " + command.replace("FILE", quote(_source())) + more
 
 
@@ -89,6 +92,8 @@ def of_data() -> dict:
     threshold = st.session_state.get("threshold")
     if reading.dataset.kind == "score" and threshold is not None:
         found["threshold"] = threshold
+    if reading.dataset.kind == "set":
+        found["label"] = state.split(reading.dataset)
     return found
 
 

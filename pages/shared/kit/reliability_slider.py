@@ -12,7 +12,7 @@ from core.methods import ReliabilityScale
 from core.plausibility.protocol import PlausibilityModel
 from core.text import html_text, markdown, number
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import job_progress, opening, plausibility_models, widgets
+from pages.shared.kit import job_progress, opening, plausibility_models, state, widgets
 
 _OPENED = "_reliability_opened"
 SIGNS = {"gold": "◆", "readers": "●", "beta": "■", "published": "▲", "default": "▲"}
@@ -69,7 +69,7 @@ def _words(found: Opening, opened: float) -> str:
 
 
 def _opening(dataset: Dataset, model: PlausibilityModel, *, waits: bool = False) -> tuple[float, Opening | None]:
-    classes = cached.class_view(dataset, st.session_state.get("threshold"))[0]
+    classes = cached.class_view(dataset, state.split(dataset))[0]
     view = plausibility_models.data_for(model.name, dataset, quietly=True)
     opened, found = opening.reliability(view, model, classes)
     for job in opening.at_work(view, model, classes) if waits else ():

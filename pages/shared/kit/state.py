@@ -8,9 +8,11 @@ edits it, and written after each run; moving between pages clears it, and it is 
 import math
 from dataclasses import replace
 
+import numpy as np
 import streamlit as st
 
 from core import belongings
+from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection
 from core.errors import PluralityError
 from core.ingest.read_files import Reading
@@ -56,9 +58,22 @@ def write_address() -> None:
     st.session_state[_WRITTEN] = now
 
 
+def split(dataset: Dataset) -> float | str | None:
+    """What makes single classes of annotations that are none: the threshold of scores, the label of sets."""
+    if dataset.kind != "set":
+        return st.session_state.get("threshold")
+    label = st.session_state.get("label")
+    return label if label in dataset.classes else most_named(dataset)
+
+
+def most_named(dataset: Dataset) -> str:
+    """The label that most annotations of sets name."""
+    return dataset.classes[int(np.bincount(dataset.entry_class, minlength=dataset.n_classes).argmax())]
+
+
 def use(address: str) -> None:
     """Change to another dataset, by its digest or the name of a sample."""
-    for name in ("select", "case", "threshold", "find", "model", "reliability", COUNTED):
+    for name in ("select", "case", "threshold", "label", "find", "model", "reliability", COUNTED):
         st.session_state.pop(name, None)
     st.session_state["data"] = address
     _take_chosen(address, {})

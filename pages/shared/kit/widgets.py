@@ -14,7 +14,7 @@ from core.annotations.dataset import Dataset
 from core.figures.theme import enlarge
 from core.ingest.read_files import Reading
 from core.methods import Method, explained
-from core.text import html_text, plural
+from core.text import html_text, plural, shorten
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import columns, presentation, provenance, state
 from pages.shared.kit import style as look
@@ -46,8 +46,14 @@ def require_data() -> Reading:
     return reading
 
 
-def threshold(dataset: Dataset) -> float | None:
-    """The threshold that splits scores in two classes, asked for once for all pages; None where there are none."""
+def split(dataset: Dataset) -> float | str | None:
+    """What makes two classes of scores (a threshold) or of sets (a label), asked for once for all pages; else None."""
+    if dataset.kind == "set":
+        st.session_state["label"] = state.split(dataset)
+        return st.selectbox(
+            "Label (annotations with it, and without)", dataset.classes, key="label", persist_state="session",
+            format_func=shorten, width=280,
+        )  # fmt: skip
     if dataset.kind != "score":
         return None
     if "threshold" not in st.session_state:
@@ -59,7 +65,7 @@ def threshold(dataset: Dataset) -> float | None:
 
 def class_view(dataset: Dataset) -> Dataset:
     """The dataset as single classes, with a line that says what was done and left out; stops where none is left."""
-    view, left_out = cached.class_view(dataset, threshold(dataset))
+    view, left_out = cached.class_view(dataset, split(dataset))
     if dataset.kind == "ranking":
         st.caption(
             f"Rankings count by their first choice: {plural(view.n_annotations, 'annotation')} used, "
@@ -172,6 +178,9 @@ def _said(dataset: Dataset, annotation: int, colours: dict[int, str]) -> str:
     if dataset.kind == "score":
         score = f"<span>{dataset.score[annotation]:g}</span>"
         return f'<span class="block first" style="--chip:{theme.accent}">{score}</span>'
+    if dataset.kind == "set":
+        names = "".join(f"<span>{html_text(dataset.classes[code])}</span>" for code in dataset.blocks_of(annotation)[0])
+        return f'<span class="block" style="--chip:{theme.rest}">{names}</span>'
     blocks = []
     for rank, block in enumerate(dataset.blocks_of(annotation)):
         names = "".join(f"<span>{html_text(dataset.classes[code])}</span>" for code in block)

@@ -26,7 +26,7 @@ def sidebar() -> None:
             st.page_link("pages/upload.py", label="Open a file", icon=":material/upload_file:")
             return
         dataset = reading.dataset
-        answers = {"class": "annotation", "ranking": "ranking", "score": "score"}[dataset.kind]
+        answers = {"class": "annotation", "ranking": "ranking", "set": "annotation", "score": "score"}[dataset.kind]
         st.caption("Data in use")
         st.markdown(f"**{markdown(shorten(dataset.name, 44))}**")
         st.caption(

@@ -163,7 +163,7 @@ def _out() -> None:
 def _claim(number: int) -> story.Claim | None:
     """What the step says; None while it is worked out."""
     dataset = state.whole().dataset
-    view, _ = cached.class_view(dataset, None)
+    view, _ = cached.class_view(dataset, state.split(dataset))
     if number == 1:
         return story.disagree(cached_agreement.agreement(view)[0][0])
     if number == 3:

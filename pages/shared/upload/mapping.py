@@ -13,7 +13,13 @@ from core.text import markdown, plural, shorten
 NOBODY = "(none)"
 ROW_NUMBER = "(the row's number)"
 ANONYMOUS = "(none: annotations are anonymous)"
-KINDS = {"Detect automatically": None, "A class": "class", "A score": "score", "A ranking": "ranking"}
+KINDS = {
+    "Detect automatically": None,
+    "A class": "class",
+    "A score": "score",
+    "A ranking": "ranking",
+    "A set of labels": "set",
+}
 REPEATS = {"Keep them all": "keep", "Use only the first": "first", "Refuse the file": "refuse"}
 TITLES = {
     "long": "One row per annotation",
@@ -22,6 +28,7 @@ TITLES = {
     "counts": "Counts per case",
     "contingency": "Two raters, cross table",
     "patterns": "Annotation patterns with counts",
+    "labels": "A column per label",
 }
 ROLES = {
     "case": "case",
@@ -162,6 +169,7 @@ def _long(pick: _Picker, guess: Mapping) -> Mapping:
     return Mapping(
         "long", case=case, rater=rater, answer=answer, rank=rank, confidence=confidence if rank is None else None,
         separators=separators, time=time, group=group, gold=gold, why=why,
+        label_sign=guess.label_sign if separators is None and rank is None and confidence is None else None,
     )  # fmt: skip
 
 

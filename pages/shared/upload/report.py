@@ -51,7 +51,7 @@ def in_words(reading: Reading) -> None:
         plural(dataset.n_annotations, "annotation"),
         "scores" if dataset.kind == "score" else plural(dataset.n_classes, "class", "classes"),
     ]
-    parts += ["rankings"] * (dataset.kind == "ranking")
+    parts += ["rankings"] * (dataset.kind == "ranking") + ["sets of labels"] * (dataset.kind == "set")
     st.markdown(f"**{' · '.join(parts)}**")
     facts(reading)
 

@@ -1,0 +1,13 @@
+"""What the Cases page asks of all cases at once."""
+
+from core.annotations.dataset import Dataset
+from core.certainty.label_sets import LabelSetCertainty, label_set_certainty
+from core.plausibility.protocol import PlausibilityModel
+from pages.shared.cache.remembered import of_content
+
+
+def label_sets(dataset: Dataset, model: PlausibilityModel, reliability: float) -> LabelSetCertainty:
+    """Certainty of every label of every case, and of sets."""
+    settings = tuple(sorted(model.settings().items()))
+    asked = ("label sets", model.name, settings, reliability)
+    return of_content(dataset, asked, lambda coded: label_set_certainty(coded, model, reliability=reliability))
