@@ -11,6 +11,7 @@ from ..errors import InputError
 from ..models.catalogue import Request, em_model
 from ..models.em_model import EmModel
 from ..models.label_fits import fit_labels
+from ..plausibility.dirichlet import METHOD as COUNTS
 from ..plausibility.dirichlet import DirichletCounts
 from .inputs import progress, stamp, write_table
 
@@ -92,9 +93,9 @@ def certainty_of_sets(options, dataset: Dataset, levels: tuple[float, ...]) -> t
     levels : tuple of float
         Below which cases are counted.
     """
-    if options.model != "dirichlet":
+    if options.model != COUNTS.name:
         raise InputError(
-            f"{options.model} has no certainty of sets.", "Use dirichlet, or choose a label (--label NAME)."
+            f"{options.model} has no certainty of sets.", f"Use {COUNTS.name}, or choose a label (--label NAME)."
         )
     alpha = getattr(options, "alpha", None)
     model = DirichletCounts() if alpha is None else DirichletCounts(alpha)

@@ -46,16 +46,18 @@ RANKINGS = (
     b"case,rater,rank,class\n1,ann,1,x\n1,ann,2,y\n1,bob,1,y\n2,ann,1,x\n2,bob,1,x\n2,bob,2,y\n3,ann,1,y\n3,bob,1,y\n"
 )
 SCORES = b"case,rater,score\n1,ann,1.5\n1,bob,2\n2,ann,3\n2,bob,2.5\n3,ann,0.5\n3,bob,1\n4,ann,4\n4,bob,3\n"
-DATA = {"class": CLASSES, "ranking": RANKINGS, "score": SCORES}
+SETS = b"case,rater,labels\n1,ann,x;y\n1,bob,y\n2,ann,x\n2,bob,x\n3,ann,y\n3,bob,y\n4,ann,x\n4,bob,y;x\n"
+DATA = {"class": CLASSES, "ranking": RANKINGS, "set": SETS, "score": SCORES}
+SPLIT = {"set": "x"}  # the label, or of scores the threshold
 
 
 def fits(method, dataset):
     """Run a method on data of one kind as the program runs it; what comes out."""
     if method.family == "coefficient":
         if dataset.kind != "class" and method.takes[dataset.kind] != AS_IS:
-            dataset = as_taken(method, dataset, 2.0)[0]
+            dataset = as_taken(method, dataset, SPLIT.get(dataset.kind, 2.0))[0]
         return [one for one in coefficients_for(dataset).coefficients if one.name == method.name]
-    view, _ = as_taken(method, dataset, 2.0)
+    view, _ = as_taken(method, dataset, SPLIT.get(dataset.kind, 2.0))
     if "order" in method.needs:
         view = with_class_order(view, view.classes)
     if method.family == "rater model":
@@ -189,7 +191,7 @@ def test_the_command_line_gives_the_numbers_of_every_coefficient(tmp_path, capsy
 
 @pytest.mark.parametrize("method", methods("coefficient").values(), ids=lambda one: one.name)
 def test_a_coefficient_alone_is_what_it_is_among_the_others(method):
-    content = {"score": SCORES, "ranking": RANKINGS}.get(next(iter(method.takes)), CLASSES)
+    content = {"score": SCORES, "ranking": RANKINGS, "set": SETS}.get(next(iter(method.takes)), CLASSES)
     dataset = read(THREE if method.name == "conger_kappa" else content).dataset
     among = [one for one in coefficients_for(dataset).coefficients if one.name == method.name]
     assert among

@@ -18,6 +18,7 @@ from core.agreement.pairs import pair_matrix
 from core.agreement.precision import precision_curve
 from core.annotations.dataset import Dataset
 from core.annotations.write import long_table
+from core.certainty.label_sets import label_set_certainty
 from core.errors import OptionError
 from core.evaluation.corrected_rates import class_rate
 from core.evaluation.gold_accuracy import gold_accuracy
@@ -35,6 +36,7 @@ from core.machines.pair_agreement import pair_agreement
 from core.machines.worth import worth_readers
 from core.models.choose import choose
 from core.models.gold_measures import beta_by_gold, gold_measures
+from core.models.label_fits import fit_labels
 from core.models.loo import compare_loo
 from core.models.precision import precision_of
 from core.models.soft_labels import soft_labels
@@ -49,7 +51,7 @@ from core.raters.shared_errors import shared_errors
 from core.raters.tempo import tempo
 from core.raters.to_act_on import raters_to_act_on
 from core.result_base import ROWS, WIDTH, Result
-from tests.core.kinds import as_rankings, as_scores
+from tests.core.kinds import as_rankings, as_scores, as_sets
 from tests.core.test_architecture import MODULES
 
 HOSTILE = ("<script>alert(1)</script>", '<img src=x onerror="x">', "a\nb\x1b[31m&<b>", "'\"><svg/onload=1>")
@@ -115,6 +117,11 @@ def _of_plausibilities(dataset):
     yield relation(np.arange(9.0), np.arange(9.0) ** 2)
 
 
+def _of_labels(dataset):
+    several = as_sets(dataset)
+    yield from (fit_labels(several), label_set_certainty(several))
+
+
 def _of_raters(dataset):
     fit = core.DawidSkene().fit(dataset)
     table = monitor(dataset)
@@ -148,9 +155,9 @@ def results(dataset):
     """One or more of each class of results, those inside of others among them."""
     frame = long_table(dataset).drop(columns=["time", "group"]).head(20)
     frame.loc[3, "class"] = None
-    listed = [dataset, as_rankings(dataset), as_scores(dataset), read(frame, name=HOSTILE[0])]
+    listed = [dataset, as_rankings(dataset), as_scores(dataset), as_sets(dataset), read(frame, name=HOSTILE[0])]
     listed.append(CaseFacts({CASES[0]: HOSTILE[0]}))
-    for of in (_of_agreement, _of_models, _of_plausibilities, _of_raters, _of_machines):
+    for of in (_of_agreement, _of_models, _of_plausibilities, _of_labels, _of_raters, _of_machines):
         listed += of(dataset)
     found: dict[int, Result] = {}
 
@@ -271,7 +278,7 @@ def test_tables_have_the_columns_that_are_promised(results):
     seen = set()
     for one in results:
         for table, columns in COLUMNS.get(type(one).__name__, {}).items():
-            if getattr(one, "kind", "") in ("ranking", "score") or getattr(one, "classes", CLASSES) != CLASSES:
+            if getattr(one, "kind", "") in ("ranking", "score", "set") or getattr(one, "classes", CLASSES) != CLASSES:
                 continue
             wanted = columns.split() if isinstance(columns, str) else columns
             got = list(one.to_frame(table).columns)

@@ -193,6 +193,8 @@ def _certainties() -> dict[str, Command]:
             found[f"certainty {model} {sample}"] = Command(line, "closed", drawn=True)
     line = ("certainty", "mixture-plackett-luce", "anaesthesia", "--reliability", "2", "--draws", "200")
     found["certainty mixture-plackett-luce anaesthesia"] = Command(line, "closed", drawn=True)
+    line = ("certainty", "dirichlet", "street", "--reliability", "2", "--cases-out", "{out}")
+    found["certainty dirichlet street"] = Command(line, "closed")
     line = ("certainty", "gaussian", "{inputs}/scores.csv", "--threshold", "3.5", "--reliability", "2")
     found["certainty gaussian scores, prior fitted"] = Command((*line, "--cases-out", "{out}"), "iterative")
     line = (*line, "--prior", "3,1,2,2", "--cases-out", "{out}")

@@ -36,9 +36,8 @@ def show(dataset: Dataset) -> None:
     with left:
         labels = found.to_frame("labels")
         st.dataframe(
-            labels,
+            labels[["label", "prevalence", "converged"]],
             hide_index=True,
-            column_order=["label", "prevalence", "converged"],
             column_config=columns.shares("prevalence"),
             key="label_fits",
         )
@@ -47,9 +46,8 @@ def show(dataset: Dataset) -> None:
     with right:
         raters = found.to_frame("raters")
         st.dataframe(
-            raters,
+            raters[["rater", "n_annotations", "accuracy", *(["without", "with"] if shares else [])]],
             hide_index=True,
-            column_order=["rater", "n_annotations", "accuracy", *(["without", "with"] if shares else [])],
             column_config=columns.shares("accuracy")
             | columns.counts(n_annotations="annotations")
             | {

@@ -1,0 +1,102 @@
+"""Sets of labels on the command line: the library's numbers, and words where something is not for sets."""
+
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.agreement.label_sets import alpha_of_sets
+from core.certainty.label_sets import label_set_certainty
+from core.command_line import main
+from core.ingest.samples import load_sample
+from core.models.dawid_skene import DawidSkene
+from core.models.label_fits import fit_labels
+
+
+@pytest.fixture
+def run(capsys):
+    def run_it(*arguments, status=0):
+        code = main([str(argument) for argument in arguments])
+        output = capsys.readouterr()
+        assert code == status, output.err
+        return output.out if status == 0 else output.err
+
+    return run_it
+
+
+@pytest.fixture(scope="module")
+def street():
+    return load_sample("street")
+
+
+def test_describe_says_what_an_annotation_is(run, street):
+    answer = json.loads(run("describe", "street"))
+    assert (answer["kind"], answer["classes"], answer["dropped"]) == ("set", list(street.classes), [])
+
+
+def test_agreement_is_of_sets_or_of_a_label(run, street):
+    answer = json.loads(run("agreement", "street"))
+    assert answer["kind"] == "set"
+    assert answer["quote"]["coefficient"]["value"] == alpha_of_sets(street).value
+    assert answer["quote"]["percentage"] is None
+    named = [one["weights"] for one in answer["coefficients"] if one["name"] == "label_alpha"]
+    assert named == list(street.classes)
+    bus = json.loads(run("agreement", "street", "--label", "bus"))["coefficients"]
+    alone = next(one for one in answer["coefficients"] if one["weights"] == "bus")
+    assert next(one for one in bus if one["name"] == "krippendorff_alpha")["value"] == alone["value"]
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_fit_is_of_all_labels(run, street, shared, tmp_path):
+    out = tmp_path / "labels.csv"
+    answer = json.loads(run("fit", "dawid-skene", "street", "--cases-out", out, *([] if shared else ["--own-trust"])))
+    found = fit_labels(street, shared=shared)
+    assert answer["shared_trust"] == shared
+    assert [one["prevalence"] for one in answer["labels"]] == [float(fit.prevalence[1]) for fit in found.fits]
+    assert [one["odds_with"] for one in answer["raters"]] == np.exp(found.log_factor[:, 1]).tolist()
+    table = pd.read_csv(out, keep_default_na=False)
+    assert list(table["labels"]) == found.sets()
+    assert table["P(bus)"].to_numpy() == pytest.approx(found.probability[:, street.classes.index("bus")], abs=1e-9)
+
+
+def test_fit_of_a_label_is_that_of_its_two_classes(run, street):
+    answer = json.loads(run("fit", "dawid-skene", "street", "--label", "bus"))
+    assert answer["classes"] == ["not bus", "bus"]
+    fit = DawidSkene().fit(street.as_classes("bus")[0])
+    assert answer["prevalence"]["bus"] == float(fit.prevalence[1])
+
+
+def test_certainty_is_of_labels_and_sets(run, street):
+    answer = json.loads(run("certainty", "dirichlet", "street", "--reliability", "2"))
+    found = label_set_certainty(street, reliability=2.0)
+    assert answer["mean"] == {"set": float(found.whole.mean())}
+    assert answer["n_below"]["0.9"] == found.n_below(0.9)
+    table = pd.read_csv(io.StringIO(run("certainty", "dirichlet", "street", "--reliability", "2", "--csv")))
+    assert table["certainty"].to_numpy() == pytest.approx(found.whole, abs=1e-9)
+
+
+def test_the_kind_can_be_said_and_ends_the_doubt(run, tmp_path):
+    path = tmp_path / "tags.csv"
+    path.write_text("case,rater,label\na,r,x\na,r,y\na,s,x\nb,r,y\nb,s,y\n")
+    assert json.loads(run("describe", path))["kind"] == "class"
+    answer = json.loads(run("describe", path, "--kind", "set"))
+    assert (answer["kind"], answer["n_annotations"]) == ("set", 4)
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        (("fit", "auto", "street"), "auto chooses a model of single classes. Name one, or choose a label"),
+        (("fit", "dawid-skene", "street", "--intervals"), "--intervals is not for all labels at once"),
+        (("fit", "dawid-skene", "street", "--smoothing", "none"), "shares no trust between labels"),
+        (("fit", "glad", "street"), "is not fitted to all labels at once"),
+        (("certainty", "prirn", "street", "--reliability", "1"), "prirn has no certainty of sets"),
+        (("choose", "street"), "Choose one of the labels, such as 'pedestrian'"),
+        (("agreement", "street", "--label", "tram"), "There is no label 'tram'. The labels are 'pedestrian'"),
+        (("report", "street", "--out", "r.html"), "Sets of labels are reported label by label. Give --label NAME"),
+    ],
+)
+def test_what_is_not_for_sets_says_what_to_do(run, line, found):
+    assert found in run(*line, status=2)
