@@ -16,7 +16,7 @@ from ..machines.annotation_scores import TITLES, Score
 from ..machines.joined import as_scores, called, joined, of_predictions
 from ..machines.leads import leads
 from ..machines.worth import Worth, worth_readers
-from .inputs import progress, read_warned, stamp
+from .inputs import progress, read_warned, split, stamp
 
 _PEOPLE, _MACHINES = "_human", "_llm"
 _MOST_PEOPLE = 60
@@ -142,6 +142,8 @@ def _table(found: AlternativeTest, worth: list[dict]) -> pd.DataFrame:
 def _opened(options) -> tuple[Dataset, list[str], list[str], dict[str, np.ndarray]]:
     """People and machines in one dataset, machines that are asked for, what to mind, and machines' probabilities."""
     dataset = read_warned(options).dataset
+    if dataset.kind == "set":  # a machine is compared label by label
+        dataset = dataset.as_classes(split(options))[0]
     notes: list[str] = []
     files: list[tuple[str | None, Path]] = [(None, Path(name)) for name in options.more]
     asked: list[str] = []
