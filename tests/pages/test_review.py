@@ -57,10 +57,16 @@ def through_one_case(app: AppTest, label: str) -> AppTest:
     return app
 
 
-def test_scores_have_no_review():
+NOT_REVIEWED = ("scores", "scores of two cases", "equal scores", "sets of labels", "markup")
+
+
+@pytest.mark.parametrize(
+    ("name", "why"), [("scores", "scores have none"), ("sets of labels", "cannot be reviewed yet")]
+)
+def test_scores_and_sets_have_no_review(name, why):
     """It is said why, and nobody is asked for a name."""
-    app = open_page("review", kept("scores").digest)
-    assert "scores have none" in app.info[0].value
+    app = open_page("review", kept(name).digest)
+    assert why in app.info[0].value
     assert not app.text_input
 
 
@@ -71,7 +77,7 @@ def test_without_data_a_file_is_asked_for():
     assert app.title[0].value == "No data open yet"
 
 
-@pytest.mark.parametrize("name", [name for name in ODD_DATA if "scores" not in name and name != "markup"])
+@pytest.mark.parametrize("name", [name for name in ODD_DATA if name not in NOT_REVIEWED])
 def test_odd_data_can_be_reviewed(name):
     """One class, one rater, one case, only ties: a case is read, revealed and kept."""
     dataset = kept(name)
