@@ -56,21 +56,34 @@ def dirichlet_draws(seed, shape, rest_shape, n_rest, n_draws, depth):
     order = np.empty((n_draws, depth), np.int32)
     logs = np.empty(n_named + 1)
     largest = np.empty(depth)
+    of_rest = rest_shape * n_rest
+    plain = n_rest == 0 or of_rest >= 1.0  # no draw of a shape from 1 on is so near to 0 that it would underflow
+    for k in range(n_named):
+        plain = plain and shape[k] >= 1.0
     for draw in range(n_draws):
-        best = -np.inf
-        for k in range(n_named):
-            logs[k] = log_gamma_draw(shape[k])
-            best = max(best, logs[k])
-        logs[n_named] = log_gamma_draw(rest_shape * n_rest) if n_rest > 0 else -np.inf
-        best = max(best, logs[n_named])
-        total = 0.0
-        for k in range(n_named):
-            share[draw, k] = ordered_exp(logs[k] - best)
-            total += share[draw, k]
-        if n_rest > 0:
-            rest[draw] = ordered_exp(logs[n_named] - best)
-            total += rest[draw]
-        leading_places(share[draw], rest[draw], logs[n_named] - best, rest_shape, n_rest, order[draw], largest)
+        log_rest, total = -np.inf, 0.0
+        if plain:
+            for k in range(n_named):
+                share[draw, k] = gamma_draw(shape[k])
+                total += share[draw, k]
+            if n_rest > 0:
+                rest[draw] = gamma_draw(of_rest)
+                log_rest = np.log(rest[draw])
+        else:
+            best = -np.inf
+            for k in range(n_named):
+                logs[k] = log_gamma_draw(shape[k])
+                best = max(best, logs[k])
+            logs[n_named] = log_gamma_draw(of_rest) if n_rest > 0 else -np.inf
+            best = max(best, logs[n_named])
+            for k in range(n_named):
+                share[draw, k] = ordered_exp(logs[k] - best)
+                total += share[draw, k]
+            if n_rest > 0:
+                rest[draw] = ordered_exp(logs[n_named] - best)
+                log_rest = logs[n_named] - best
+        total += rest[draw]
+        leading_places(share[draw], rest[draw], log_rest, rest_shape, n_rest, order[draw], largest)
         for k in range(n_named):
             share[draw, k] /= total
         rest[draw] /= total
