@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from ..agreement.coefficients import FLEISS_KAPPA, GWET_AC, PERCENT
 from ..agreement.intervals import Coefficient
 from ..agreement.krippendorff import KRIPPENDORFF_ALPHA
+from ..agreement.label_sets import MEAN_LABEL_ALPHA, SET_ALPHA
 from ..agreement.ordered import LEAVE_ONE_OUT_TOP1, MEAN_AVERAGE_OVERLAP
 from ..agreement.scores import ICC_1, ICC_2, ICC_3
 from ..evaluation.metrics import Evaluation
@@ -27,6 +28,8 @@ _FIRST = (
     LEAVE_ONE_OUT_TOP1,
     KRIPPENDORFF_ALPHA,
     MEAN_AVERAGE_OVERLAP,
+    SET_ALPHA,
+    MEAN_LABEL_ALPHA,
     GWET_AC,
     FLEISS_KAPPA,
     ICC_2,
@@ -36,11 +39,11 @@ _FIRST = (
 
 
 def agreement(table: Sequence[Coefficient], theme: Theme) -> go.Figure | None:
-    """A few coefficients with their intervals, each once; None where none is defined."""
-    chosen: dict[str, Coefficient] = {}
+    """A few coefficients with their intervals, each once, of sets by both distances; None where none is defined."""
+    chosen: dict[tuple[str, str], Coefficient] = {}
     for one in sorted((one for one in table if one.name in _FIRST), key=lambda one: _FIRST.index(one.name)):
         if one.value is not None and len(chosen) < MOST_COEFFICIENTS:
-            chosen.setdefault(one.name, one)
+            chosen.setdefault((one.name, one.weights if one.name == SET_ALPHA else ""), one)
     return _still(forest(list(chosen.values()), theme, "")) if chosen else None
 
 
