@@ -25,6 +25,7 @@ def _request(
     dataset = reading.dataset
     view = as_taken(plausibility_models.method(model.name), dataset, threshold)[0]
     chosen, whole = state.counted(), state.whole()
+    reviews, n_kept_back = access.reviews_to_show(whole.dataset.digest)
     return ReportRequest(
         dataset=dataset,
         source=st.session_state["data"] if _is_sample() else whole.dataset.name,
@@ -36,7 +37,8 @@ def _request(
         selected="" if chosen.everything else chosen.words(whole.dataset),
         threshold=threshold,
         classifiers=predictions.classifiers(view),
-        reviews=access.reviews_of(whole.dataset.digest),
+        reviews=reviews,
+        n_kept_back=n_kept_back,
         n_draws=plausibility_models.N_DRAWS,
         seed=plausibility_models.SEED,
         record=access.head_of_reviews(whole.dataset.digest),
@@ -48,7 +50,9 @@ def _key(
 ) -> tuple:
     who = tuple((one.name, predictions.fingerprint(one)) for one in request.classifiers)
     of = (request.dataset.digest, request.dataset.names_digest, request.selected, who)  # names stand in a report
-    of = (*of, request.record.hash if request.record else "")
+    # Whoever sees other reviews gets another report.
+    seen = tuple((case, len(review.events)) for case, review in sorted(request.reviews.items()))
+    of = (*of, request.record.hash if request.record else "", seen, request.n_kept_back)
     settings = tuple(sorted(request.model.settings().items()))
     return ("report", *of, name, settings, reliability, threshold, tuple(sections))
 

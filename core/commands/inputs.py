@@ -28,7 +28,7 @@ def read_file(options, kind: Kind | None = None) -> Reading:
 
     A file of that name comes first. A kept dataset is named by its digest.
 
-    ``kind`` says what an annotation is where that is known.
+    ``kind`` says what an annotation is where that is known. The digest of the whole goes into ``options.whole``.
     """
     is_file = Path(options.file).is_file()
     if any(sample.name == options.file for sample in SAMPLES) and not is_file:
@@ -50,7 +50,7 @@ def read_file(options, kind: Kind | None = None) -> Reading:
             kind=kind or options.kind,
             classes=_classes(options.classes),
         )
-    chosen = Selection.from_text(options.select or "")
+    chosen, options.whole = Selection.from_text(options.select or ""), reading.dataset.digest
     return replace(reading, dataset=chosen.apply(reading.dataset))
 
 

@@ -38,7 +38,7 @@ def report(options) -> tuple[dict, pd.DataFrame]:
         classifiers=read_classifiers(options, view),
         n_draws=options.draws,
         seed=options.seed,
-        record=head_of_reviews(reading.dataset.digest) if not options.select else None,
+        record=head_of_reviews(options.whole),  # reviews belong to the whole dataset
     )
     content = build_report(request, sections, progress=progress)
     try:

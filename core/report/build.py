@@ -61,6 +61,8 @@ class ReportRequest:
         Matched to what the model takes: see `core.methods.as_taken`.
     reviews : mapping of str to CaseReview
         Of the cases that have been reviewed (`core.review.store.ReviewStore.cases`).
+    n_kept_back : int
+        Cases of whose reviews something is not in ``reviews``, because who asks can still read them blind.
     n_draws, seed : int
     record : Head or None
         Where the record of the reviews of the whole dataset ends.
@@ -77,6 +79,7 @@ class ReportRequest:
     threshold: float | str | None = None
     classifiers: tuple[Predictions, ...] = ()
     reviews: Mapping[str, CaseReview] = field(default_factory=dict)
+    n_kept_back: int = 0
     n_draws: int = 1000
     seed: int = 0
     record: Head | None = None

@@ -20,8 +20,12 @@ def reviews(request, sections, token, progress) -> list:
         As of every section, see `core.report.build`.
     """
     here = {case: request.reviews[case] for case in request.dataset.cases if case in request.reviews}
+    left = []
+    if request.n_kept_back:
+        what = plural(request.n_kept_back, "case")
+        left = [Words(f"Of {what} reviews of others are left out: who made this report can still read them blind.")]
     if not here:
-        return []
+        return left
     found, listed = summarise_reviews(request.dataset, here), decisions(here)
     settled, waits = found.states["closed"] + found.states["adjudicated"], found.states["arbitration"]
     lead = f"{found.n_reviewed:,} of {plural(found.n_cases, 'case')} reviewed, {settled:,} settled"
@@ -39,7 +43,7 @@ def reviews(request, sections, token, progress) -> list:
     if listed:
         table = decision_table(request.dataset, listed).drop(columns="data")
         blocks.append(Grid(table, "Decisions that stand, the latest first.", _LISTED))
-    return blocks
+    return [*blocks, *left]
 
 
 def _said(share: Coefficient) -> str:

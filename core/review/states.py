@@ -1,6 +1,6 @@
 """The state of a case, worked out from its events. No database here."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -118,6 +118,28 @@ class CaseReview:
             unblinded=self.unblinded & {reviewer},
             events=mine,
         )
+
+
+def open_to(reviews: Mapping[str, CaseReview], reviewer: str) -> tuple[dict[str, CaseReview], int]:
+    """What a reviewer may be shown of the reviews of a dataset, and of how many cases something is kept back.
+
+    A case whose opinions the reviewer has never seen can still be read blind: of it only their own steps are left.
+
+    Parameters
+    ----------
+    reviews : mapping of str to CaseReview
+    reviewer : str
+    """
+    known, kept_back = {}, 0
+    for case_id, review in reviews.items():
+        if reviewer in review.unblinded:
+            known[case_id] = review
+            continue
+        own = review.seen_by(reviewer)
+        kept_back += len(own.events) < len(review.events)
+        if own.events:
+            known[case_id] = own
+    return known, kept_back
 
 
 def effective(events: Iterable[Event]) -> list[Event]:

@@ -15,6 +15,7 @@ import urllib.request
 from pathlib import Path
 
 from core.deployment.write import Deployment, write_deployment
+from core.first_start import compiled
 from tests.browser.server import ROOT
 
 ANN = "ann@clinic.example"
@@ -105,6 +106,8 @@ class Deployed:
     def start(self) -> "Deployed":
         """Start the processes and the proxy, and wait until all are healthy."""
         self.home.mkdir(parents=True, exist_ok=True)
+        if not compiled():  # as plurality-kernels.service does, or the first pages would wait for them
+            subprocess.run([sys.executable, "-m", "core.warmup"], cwd=ROOT, env=self.environment, check=True)
         for place in range(self.asked.processes):
             self.start_process(place)
         self.start_proxy()

@@ -7,6 +7,9 @@ import pytest
 from core import library
 from core.command_line import main
 from core.ingest.read_files import read
+from core.ingest.samples import load_sample
+from core.review.events import Draft
+from core.review.store import close_stores, open_store
 
 CSV = b"thing,who,said\n1,ann,x\n1,bob,y\n2,ann,x\n2,bob,x\n"
 
@@ -38,3 +41,14 @@ def test_a_file_of_that_name_comes_first(capsys, digest, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / digest).write_bytes(b"case,rater,class\n1,ann,z\n1,bob,z\n")
     assert answer(capsys, "describe", digest)["classes"] == ["z"]
+
+
+def test_a_report_of_a_selection_holds_the_last_hash_of_the_whole_record(tmp_path):
+    dataset = load_sample("anaesthesia")
+    draft = Draft(dataset=dataset.digest, case_id=dataset.cases[0], kind="skip", reviewer="Ann")
+    last = open_store().record(draft, seen=0, token="one").hash
+    close_stores()
+    chosen = f'{{"raters":["{dataset.raters[0]}","{dataset.raters[1]}"]}}'
+    assert main(["report", "anaesthesia", "--sections", "data", "--out", str(tmp_path / "r"), "--select", chosen]) == 0
+    close_stores()
+    assert f"last hash {last}" in (tmp_path / "r").read_text(encoding="utf-8")

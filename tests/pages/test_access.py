@@ -3,6 +3,7 @@
 import inspect
 import re
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -226,3 +227,13 @@ def test_every_read_and_write_of_pages_goes_through_the_function_that_asks():
                 line.strip() for line in path.read_text(encoding="utf-8").splitlines() if bypass.search(line)
             ]
     assert {path: lines for path, lines in found.items() if lines} == {}
+
+
+def test_a_report_shows_a_reviewer_only_reviews_of_cases_that_they_have_seen(anns, as_):
+    belongings.set_people(anns.digest, owners=(ANN.name,), shared=(CEM.name, BOB.name))
+    as_(CEM)
+    assert access.reviews_to_show(anns.digest) == ({}, 1)
+    as_(BOB)
+    assert list(access.reviews_to_show(anns.digest)[0]) == ["case-7f3-0"], "who manages and reviews nothing sees all"
+    access.store().record(replace(skip(anns.digest, BOB), case_id="case-7f3-1"), seen=0, token="bob")
+    assert list(access.reviews_to_show(anns.digest)[0]) == ["case-7f3-1"], "now Bob reviews, too"

@@ -11,6 +11,7 @@ from core import belongings, library
 from core.annotations.dataset import Dataset
 from core.review.sessions import Queued
 from core.review.store import ReviewStore
+from tests.benchmarks import kill, load
 from tests.benchmarks.pages import Visitor
 from tests.browser.deployed import ANN, Deployed, missing_tools
 
@@ -115,3 +116,20 @@ def test_the_door_says_what_browsers_may_load_and_closes_what_is_not_theirs(depl
     assert deployed.get("//metrics")[0] in (400, 403)
     assert deployed.get("/", Host="evil.example")[0] == 421
     assert deployed.get("/healthz", Origin="https://evil.example")[0] == 403
+
+
+def test_the_benchmark_of_many_people_tells_times_errors_and_figures_that_differ(deployed, monkeypatch):
+    monkeypatch.setattr(load, "PAGES", ("settings",))
+    monkeypatch.setattr(load, "DATA", ("caries",))
+    alone, told = asyncio.run(load.loaded(deployed, people=2, seconds=1.0, jobs=0, every=0.5))
+    assert told.errors == [] and len(told.seconds) >= 2 and told.differing(alone) == []
+    told.figures["settings", "caries"]["other figures"] = 1
+    assert told.differing(alone) == [("settings", "caries")]
+
+
+def test_the_benchmark_of_killing_finds_a_review_that_is_lost(tmp_path, monkeypatch):
+    store, acknowledged = ReviewStore(f"sqlite:///{tmp_path / 'reviews'}"), ["eve-c1"]
+    asyncio.run(kill.recorder(store, ours(), "ann", acknowledged, 0.0))
+    there = {f"{event.reviewer}-{event.case_id}" for event in store.trail(ours().digest)}
+    store.close()
+    assert set(acknowledged) - there == {"eve-c1"}

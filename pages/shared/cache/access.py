@@ -14,7 +14,7 @@ from core.review import store as reviews
 from core.review.chain import Head
 from core.review.events import Draft, Event
 from core.review.sessions import Queued, Session, SessionLine
-from core.review.states import CaseReview
+from core.review.states import CaseReview, open_to
 from core.review.store import ReviewStore
 from pages.shared.cache import sign_in
 
@@ -121,6 +121,19 @@ def reviews_of(dataset: str) -> dict[str, CaseReview]:
     """See `core.review.store.reviews_of`."""
     ask(dataset)
     return reviews.reviews_of(dataset)
+
+
+def reviews_to_show(dataset: str) -> tuple[dict[str, CaseReview], int]:
+    """The reviews that who is here may be shown, and of how many cases some are kept back: those they can read blind.
+
+    Who manages and has reviewed nothing of these data sees all, and so does who has given no name.
+    """
+    reviews, person = reviews_of(dataset), sign_in.person()
+    who = st.session_state.get("reviewer") if person is None else person.name
+    reviewed = any(event.reviewer == who for review in reviews.values() for event in review.events)
+    if who is None or (person is not None and person.may_act_as("manager") and not reviewed):
+        return reviews, 0
+    return open_to(reviews, who)
 
 
 def forget_reviews(dataset: str) -> int:

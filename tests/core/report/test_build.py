@@ -44,7 +44,7 @@ from core.review.chain import Head
 from core.review.events import Draft
 from core.review.opinions import Opinion
 from core.review.rules import admit
-from core.review.states import CaseReview, review_of
+from core.review.states import CaseReview, open_to, review_of
 
 NASTY = b"case,rater,class\n" + b"".join(
     b"</script><script>alert(1)</script>%d,<img src=x onerror=alert(1)>%d,![](http://x/y.png)%d\n"
@@ -231,6 +231,14 @@ def test_decisions_of_reviews_have_a_section_with_what_waits():
         ["1", "x", "closed"], ["2", "x", "in arbitration"]
     ]  # fmt: skip
     assert review_section.reviews(request_of(dataset), ["reviews"], None, None) == []
+    assert open_to(reviews, "Ada") == (reviews, 0)
+    shown, n_kept_back = open_to(reviews, "Bob")
+    assert (shown, n_kept_back) == ({}, 2), "he can read both blind"
+    (said,) = review_section.reviews(request_of(dataset, reviews=shown, n_kept_back=2), ["reviews"], None, None)
+    assert said.text.startswith("Of 2 cases reviews of others are left out")
+    bobs = admit(reviews["1"], Draft(dataset=dataset.digest, case_id="1", reviewer="Bob", kind="opinion", opinion=y), 0)
+    shown, n_kept_back = open_to({"1": review_of("1", [*reviews["1"].events, bobs])}, "Bob")
+    assert ([event.reviewer for event in shown["1"].events], n_kept_back) == (["Bob"], 1), "his own stays his"
 
 
 def test_the_settings_give_the_same_numbers_on_the_command_line():

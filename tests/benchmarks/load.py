@@ -1,0 +1,153 @@
+"""Many people at once behind the proxy. Run: python tests/benchmarks/load.py [people] [seconds] [processes] [jobs].
+
+Websocket clients on this computer, each a session of its own that opens a page every five seconds (the first ones
+spread over five) on one of the samples; beside them heavy jobs, which open Models and Reliability of data that nobody
+has opened yet. The processes and the proxy are those that `deploy` configures. Told: median and 95th percentile of the
+seconds from a press to the end of the run, errors, pages whose figures differ from those of a session alone, resident
+memory, and how busy the machine was (other work on it makes every figure worse).
+Targets, 50 people for 600 s with 2 processes on 2 cores: p50 .5 s, p95 1.5 s, no error, no figure that differs.
+"""
+
+import asyncio
+import hashlib
+import os
+import re
+import statistics
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tests.benchmarks.pages import Visitor
+from tests.benchmarks.sessions import state_of
+from tests.browser.deployed import Deployed
+
+PAGES = ("", "agreement", "raters", "cases", "review", "settings")
+DATA = ("anaesthesia", "caries")
+EVERY = 5.0
+MOST_PEOPLE, LONGEST = 200, 1800.0
+_FIGURES = re.compile(rb"(?<![\w-])[01]?\.\d{2,}(?![\w-])")
+
+
+@dataclass
+class Told:
+    """What the clients have seen."""
+
+    seconds: list[float] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    figures: dict[tuple[str, str], dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
+    at_work: int = 0  # runs in which some of the page was still being computed
+
+    def differing(self, alone: "Told") -> list[tuple[str, str]]:
+        """Pages whose figures were others than those of a session alone; only where a whole page was drawn."""
+        return [
+            key for key, seen in self.figures.items() if key in alone.figures and set(seen) - set(alone.figures[key])
+        ]
+
+
+def figures_of(said: list[bytes]) -> str:
+    """A digest of all decimal figures of a page, in their order."""
+    return hashlib.sha256(b" ".join(_FIGURES.findall(b"".join(said)))).hexdigest()[:16]
+
+
+async def visit(visitor: Visitor, page: str, data: str, told: Told) -> None:
+    """One press and what came of it."""
+    started = time.monotonic()
+    at_work = (await visitor.run(page, f"data={data}"))[1]
+    told.seconds.append(time.monotonic() - started)
+    told.at_work += at_work
+    if not at_work:
+        seen = told.figures[page, data]
+        seen[figures_of(visitor.said)] = seen.get(figures_of(visitor.said), 0) + 1
+
+
+async def person(deployed: Deployed, number: int, until: float, told: Told, every: float) -> None:
+    """One session: a page every few seconds, over all pages, until the end."""
+    data = DATA[number % len(DATA)]
+    await asyncio.sleep(every * (number % 50) / 50)
+    try:
+        async with deployed.connect(f"person{number}@clinic.example") as socket:
+            visitor = Visitor(socket)
+            place = number
+            while time.monotonic() < until:
+                started = time.monotonic()
+                await visit(visitor, PAGES[place % len(PAGES)], data, told)
+                place += 1
+                await asyncio.sleep(max(0.0, every - (time.monotonic() - started)))
+    except Exception as error:
+        told.errors.append(f"{type(error).__name__}: {error}"[:200])
+
+
+async def heavy(deployed: Deployed, number: int) -> None:
+    """Somebody who asks for what takes long, until cancelled."""
+    async with deployed.connect(f"heavy{number}@clinic.example") as socket:
+        visitor = Visitor(socket)
+        while True:
+            await visitor.run(("models", "reliability")[number % 2], "data=dermatology")
+            await asyncio.sleep(1.0)
+
+
+async def loaded(deployed: Deployed, people: int, seconds: float, jobs: int, every: float = EVERY) -> tuple[Told, Told]:
+    """What a session alone sees, then what all see at once."""
+    alone, told = Told(), Told()
+    for data in DATA:
+        async with deployed.connect("alone@clinic.example") as socket:
+            visitor = Visitor(socket)
+            for _ in range(2):  # the second time everything is worked out
+                for page in PAGES:
+                    await visit(visitor, page, data, alone)
+                    await asyncio.sleep(0.2)
+    alone.seconds = alone.seconds[len(PAGES) :]
+    working = [asyncio.create_task(heavy(deployed, number)) for number in range(jobs)]
+    until = time.monotonic() + seconds
+    await asyncio.gather(*(person(deployed, number, until, told, every) for number in range(people)))
+    for task in working:
+        task.cancel()
+    await asyncio.gather(*working, return_exceptions=True)
+    return alone, told
+
+
+def spread(seconds: list[float]) -> str:
+    """Median, 95th percentile and largest."""
+    if len(seconds) < 2:
+        return "nothing"
+    return (
+        f"p50 {statistics.median(seconds):.2f} s, p95 {statistics.quantiles(seconds, n=20)[-1]:.2f} s, "
+        f"largest {max(seconds):.2f} s of {len(seconds)}"
+    )
+
+
+def main(people: int = 50, seconds: float = 600.0, processes: int = 2, jobs: int = 4) -> None:
+    """Start, load, tell, end."""
+    people, seconds = min(people, MOST_PEOPLE), min(seconds, LONGEST)
+    with tempfile.TemporaryDirectory() as folder:
+        deployed = Deployed(Path(folder), processes, PLURALITY_WORKERS="1")
+        try:
+            deployed.start()
+            before = os.times(), time.monotonic(), _busy()
+            alone, told = asyncio.run(loaded(deployed, people, seconds, jobs))
+            wall, busy = time.monotonic() - before[1], _busy() - before[2]
+            print(f"{people} people, {seconds:g} s, {processes} processes, {jobs} heavy jobs, {os.cpu_count()} cores")
+            print(f"alone       {spread(alone.seconds)}")
+            print(f"all at once {spread(told.seconds)}; still at work {told.at_work}")
+            print(f"errors {len(told.errors)} {sorted(set(told.errors))[:3]}; differing {told.differing(alone)}")
+            memory = {name: state_of(one.pid) for name, one in deployed.running.items() if name != "proxy"}
+            share = busy / wall / (os.cpu_count() or 1)
+            print(f"memory {memory}; the machine was {share:.0%} busy, load {os.getloadavg()[0]:.1f}")
+        finally:
+            deployed.stop()
+
+
+def _busy() -> float:
+    """Processor seconds of the whole machine so far."""
+    fields = Path("/proc/stat").read_text(encoding="ascii").splitlines()[0].split()[1:9]
+    user, nice, system, _, _, irq, soft, _ = map(int, fields)
+    return (user + nice + system + irq + soft) / os.sysconf("SC_CLK_TCK")
+
+
+if __name__ == "__main__":
+    main(*(int(word) for word in sys.argv[1:]))
