@@ -94,7 +94,7 @@ def small(error: float) -> str:
     return "<.01" if error < 0.005 else number(error)
 
 
-def with_interval(value: float | None, low: float | None, high: float | None) -> str:
+def with_interval(value: float | None, low: float | None, high: float | None, digits: int = 2) -> str:
     """``.84 (.81 to .87)``; says so where the value or its interval is undetermined.
 
     Parameters
@@ -103,7 +103,9 @@ def with_interval(value: float | None, low: float | None, high: float | None) ->
         None where it is undefined.
     low, high : float, optional
         Ends of the interval; None where it is undetermined.
+    digits : int
     """
     if value is None:
         return "undefined"
-    return f"{number(value)} (no interval)" if low is None else f"{number(value)} ({number(low)} to {number(high)})"
+    said = number(value, digits)
+    return f"{said} (no interval)" if low is None else f"{said} ({number(low, digits)} to {number(high, digits)})"

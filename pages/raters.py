@@ -236,6 +236,7 @@ def _page() -> None:
                 width=260,
             )
             asked["q"] = raters_act_on.false_discoveries()
+        methods = st.container(width="content")
     table = raters_model.monitored(view, chosen, rate)
     if table is None:
         return
@@ -253,7 +254,8 @@ def _page() -> None:
         "false_alarms": rate,
         "seed": raters_model.SEED,
     }
-    provenance.show(dataset, ["monitoring"], "raters FILE", judged, "raters")
+    with methods:
+        provenance.show(dataset, ["monitoring"], "raters FILE", judged, "raters")
     _tabs(dataset, view, table, act, theme)
 
 

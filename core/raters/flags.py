@@ -36,10 +36,10 @@ SHORT = {
     "below_others": "below others",
     "adversarial": "adversarial",
     "spam": "ignores case",
-    "careless": "favours a class",
+    "careless": "careless",
     "streaks": "repeats",
     "fast": "fast",
-    "drift": "drift",
+    "drift": "got worse",
 }
 KINDS = {
     "low": "low",

@@ -46,6 +46,7 @@ from core.raters.carelessness import carelessness
 from core.raters.drift import drift_of
 from core.raters.left_out import left_out
 from core.raters.monitoring import monitor
+from core.raters.plan_outcomes import Plan, plan_outcomes
 from core.raters.planning import Goal, forecast
 from core.raters.shared_errors import shared_errors
 from core.raters.tempo import tempo
@@ -130,6 +131,7 @@ def _of_raters(dataset):
     yield left_out(dataset, fit, RATERS[:1])
     yield shared_errors(dataset, n_replicates=20)
     yield forecast(dataset, fit, Goal("certainty", 0.9), policy="new_cases", budget=12, n_steps=2, n_worlds=20)
+    yield plan_outcomes(dataset, fit, [Plan("new_raters", 1)], n_worlds=20)
 
 
 def _of_agreement(dataset):

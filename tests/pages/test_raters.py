@@ -76,7 +76,7 @@ def test_the_table_has_a_row_for_each_rater_and_is_sorted_filtered_and_cut(table
 def test_on_screen_two_flags_are_two_short_words_and_the_interval_is_drawn_in_the_row(table, act):
     frame = raters_table.frame_of(table, act, None)
     drawn = raters_table.drawn(frame, act.acceptable.acceptable).set_index("rater")
-    assert drawn["flags"]["R07"] == ["low accuracy", "favours a class"] and drawn["flags"]["R01"] == []
+    assert drawn["flags"]["R07"] == ["low accuracy", "careless"] and drawn["flags"]["R01"] == []
     assert drawn["interval"].str.startswith("data:image/svg+xml;base64,").all()
     assert frame.set_index("rater")["flags"]["R07"].count("; ") == 1  # files keep the flags in full
 
@@ -134,3 +134,31 @@ def test_another_model_may_judge_the_raters():
     assert other["accuracy"]["R07"] < 0.65
     assert (other["ci_low"] < other["accuracy"]).all() and (other["accuracy"] < other["ci_high"]).all()
     assert not np.allclose(other["accuracy"].reindex(usual.index), usual)
+
+
+def test_crossed_data_have_plans_to_compare_with_their_cost_and_no_dead_end():
+    rows = "".join(
+        f"{case},{rater},{'xy'[(case % 2) ^ ((case * 7 + 4 * rater) % 11 == 0)]}\n"
+        for case in range(40)
+        for rater in range(3)
+    )
+    app = opened("raters", kept("case,rater,class\n" + rows, "crossed"))
+    app.session_state["rater_tabs"] = "Planning"
+    app.run()
+    policies = next(box for box in app.selectbox if box.label == "Which cases")
+    assert policies.options == [
+        "New cases of the same kind"
+    ] and "more annotations of these raters need new cases" in words(app)
+    app.number_input(key="plan_cost").set_value(0.5)
+    app.button(key="plans_go").click()
+    app = settle(app.run())
+    table = next(entry.value for entry in app.dataframe if "plan" in entry.value)
+    assert table["plan"].tolist() == [
+        "As it is",
+        "3 new raters on every case",
+        "20 more cases, 3 annotations each",
+        "2 more annotations on the 40 least certain cases",
+    ]
+    assert table["annotations"].tolist() == [0, 120, 60, 80] and table["cost"].tolist() == [0, 60, 30, 40]
+    assert table["mean certainty"].str.fullmatch(r"\.\d{3} \(\.\d{3}.*\.\d{3}\)").all()
+    assert "buys most certainty" in words(app)

@@ -1,5 +1,6 @@
 """Planning: how many more annotations, from whom and on which cases, until something is known well enough."""
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -13,6 +14,7 @@ from core.raters.planning import Forecast, Goal, forecast
 from core.text import markdown, number, plural, shorten, with_interval
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import expected, job_progress, widgets
+from pages.shared.raters import plans
 
 SEED = 0
 N_WORLDS = 100
@@ -32,13 +34,21 @@ POLICIES = {
 
 def show(view: Dataset, theme) -> None:
     """The question, the forecast with its band, and whom to ask about first."""
-    widgets.heading("How many more annotations?", "planning")
+    plans.show(view)
+    widgets.heading("How many more annotations until a goal is reached?", "planning")
+    crossed = _nobody_left(view)
+    if crossed:
+        st.caption(
+            "Every rater has annotated every case: more annotations of these raters need new cases. What new raters "
+            "would buy on the present ones stands above."
+        )
     left, middle, right = st.columns([4, 2, 3], vertical_alignment="bottom")
     quantity = left.selectbox(
         "Goal", list(QUANTITIES), format_func=lambda name: QUANTITIES[name][0], key="plan_quantity"
     )
     target = middle.number_input("Target", 0.01, 1.0, QUANTITIES[quantity][1], 0.01, key=f"plan_target-{quantity}")
-    policy = right.selectbox("Which cases", list(POLICIES), format_func=POLICIES.get, key="plan_policy")
+    policies = ["new_cases"] if crossed else list(POLICIES)
+    policy = right.selectbox("Which cases", policies, format_func=POLICIES.get, key=f"plan_policy-{crossed}")
     name = ""
     if quantity == "accuracy":
         name = st.selectbox("Rater", view.raters, key="plan_rater")
@@ -64,6 +74,12 @@ def show(view: Dataset, theme) -> None:
         _result(view, planned, theme)
         if by_gold is not None:
             st.markdown(_gold_words(by_gold))
+
+
+def _nobody_left(view: Dataset) -> bool:
+    """Whether every rater has annotated every case."""
+    pairs = np.unique(view.case_of_annotation.astype(np.int64) * view.n_raters + view.rater)
+    return pairs.size == view.n_cases * view.n_raters
 
 
 def _planned(content: Dataset, goal: Goal, policy: str, budget: int, job: Job) -> tuple[Forecast, GoldMeasures | None]:

@@ -140,7 +140,7 @@ def _config() -> dict:
         | columns.counts("cases", "seconds", "judged annotations", "gold annotations", "blind cases")
         | {
             "rater": st.column_config.TextColumn(width=76),
-            "flags": st.column_config.ListColumn(width=170, help="In few words; the evidence stands below the table."),
+            "flags": st.column_config.ListColumn(width=178, help="In few words; the evidence stands below the table."),
             "accuracy": st.column_config.NumberColumn(
                 format=columns.TWO, width=72, help="By gold or by the model, shrunk towards all raters."
             ),

@@ -1,0 +1,258 @@
+"""What plans buy: further annotations by new raters like the present ones, on the present cases or on new ones.
+
+Each plan is carried out in worlds that the data could come from (`core.raters.plan_world`), the same for all plans, so
+that their gains are compared in pairs. Whoever is asked is a new rater: the confusion matrix of one of the present
+raters, drawn anew for each. So there is always somebody to ask, in crossed data, too, where everybody has annotated
+everything. What is right is judged by the world's truth: the most probable class from two steps of EM, for who carries
+a plan out does not know the parameters.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..annotations.dataset import Dataset
+from ..chunks import CancelToken, map_chunks
+from ..errors import InputError, LimitError, NotApplicableError
+from ..models.design import design
+from ..models.result import RaterModelFit
+from ..result_base import Columns, Result
+from ..text import plural
+from .plan_cases import CountsCache
+from .plan_quantities import Measure
+from .plan_world import ExtendedData, World, counts_of, drawn_world, fitted_posterior
+
+KINDS = ("new_raters", "new_cases", "least_certain")
+QUANTITIES = ("certainty", "uncertain", "agreement", "right")
+UNCERTAIN_BELOW = 0.9
+MOST_CELLS = 20_000_000  # raters × classes × classes, and cases × classes, of one world
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Further annotations.
+
+    Attributes
+    ----------
+    kind : str
+        "new_raters": ``n`` of them annotate every case. "new_cases": ``n`` cases like the present ones, with ``each``
+        annotations. "least_certain": ``each`` more annotations on the ``n`` cases of the least certainty.
+    n : int
+    each : int
+        Counts for nothing where raters are new.
+    """
+
+    kind: str
+    n: int
+    each: int = 1
+
+    @property
+    def title(self) -> str:
+        """The plan in words."""
+        if self.kind == "new_raters":
+            return f"{plural(self.n, 'new rater')} on every case"
+        if self.kind == "new_cases":
+            return f"{plural(self.n, 'more case')}, {plural(self.each, 'annotation')} each"
+        return f"{plural(self.each, 'more annotation')} on the {plural(self.n, 'least certain case')}"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PlanOutcomes(Result):
+    """What each plan leads to; arrays have axes plan, quantity, the first plan is none at all.
+
+    Attributes
+    ----------
+    plans : tuple of Plan or None
+    n_annotations, n_cases : ndarray of int64, shape (n_plans,)
+        Further annotations, and cases by then.
+    value, low, high : ndarray, shape (n_plans, 4)
+        Median over worlds and interval of `QUANTITIES`: mean certainty of cases, share of cases below certainty .9,
+        width of the 95 % interval of SPA, share of cases whose most probable class is right.
+    gain, gain_low, gain_high : ndarray, shape (n_plans, 4)
+        The same of the difference from no plan, within worlds.
+    level : float
+    n_worlds, seed : int
+    """
+
+    plans: tuple[Plan | None, ...]
+    n_annotations: np.ndarray
+    n_cases: np.ndarray
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    gain: np.ndarray
+    gain_low: np.ndarray
+    gain_high: np.ndarray
+    level: float
+    n_worlds: int
+    seed: int
+
+    TABLES = ("plans",)
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        found: Columns = {
+            "plan": ["none" if plan is None else plan.title for plan in self.plans[:most]],
+            "annotations": self.n_annotations[:most],
+            "cases": self.n_cases[:most],
+        }
+        for place, quantity in enumerate(QUANTITIES):
+            for end in ("value", "low", "high", "gain", "gain_low", "gain_high"):
+                name = quantity if end == "value" else f"{quantity}_{end}"
+                found[name] = getattr(self, end)[:most, place]
+        return found
+
+
+def plan_outcomes(
+    dataset: Dataset,
+    fit: RaterModelFit,
+    plans: Sequence[Plan],
+    *,
+    reliability: float = 1.0,
+    level: float = 0.9,
+    n_worlds: int = 100,
+    seed: int = 0,
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> PlanOutcomes:
+    """Carry plans out in simulated worlds, beside no plan at all.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of single classes by identified raters.
+    fit : RaterModelFit
+        Of these data.
+    plans : sequence of Plan
+    reliability : float
+        γ of the certainty, under Dirichlet counts.
+    level : float
+        Of the intervals over worlds; 0 to 1.
+    n_worlds, seed : int
+    token, progress
+        See `core.chunks.map_chunks`.
+
+    Raises
+    ------
+    NotApplicableError
+        The annotations are not single classes, anonymous, or no case has two.
+    InputError
+        A plan or a parameter is out of range, or the fit is of other data.
+    LimitError
+        A plan takes more memory than fits.
+    """
+    _check(dataset, fit, plans, level, n_worlds)
+    data = design("Planning", dataset, bool(fit.settings.get("use_gold")))
+    patterns = CountsCache(dataset.n_classes, reliability)
+    measure = Measure("agreement", -1, 0.95, patterns)
+
+    def one(number: int) -> tuple[np.ndarray, np.ndarray]:
+        if token is not None:
+            token.check()
+        own = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
+        world = drawn_world(data, fit, own)
+        found, size = np.empty((len(plans) + 1, len(QUANTITIES))), np.empty((len(plans) + 1, 2), np.int64)
+        for place, plan in enumerate((None, *plans)):
+            at, by_then = _carried_out(dataset, world, plan, patterns, np.random.default_rng([own, place]))
+            found[place] = _measured(at, by_then, patterns, measure)
+            size[place] = at.case.size, len(at.counts)
+        return found, size
+
+    results = list(map_chunks(one, list(range(n_worlds)), token=token, progress=progress))
+    values, sizes = np.array([found for found, _ in results]), results[0][1]
+    ends = [0.5, (1 - level) / 2, (1 + level) / 2]
+    return PlanOutcomes(
+        (None, *plans),
+        sizes[:, 0],
+        sizes[:, 1],
+        *np.quantile(values, ends, axis=0, method="weibull"),
+        *np.quantile(values - values[:, :1], ends, axis=0, method="weibull"),
+        level,
+        n_worlds,
+        seed,
+    )
+
+
+def _carried_out(
+    dataset: Dataset, world: World, plan: Plan | None, patterns: CountsCache, rng: np.random.Generator
+) -> tuple[ExtendedData, World]:
+    """The data and the world with the new cases and raters of the plan."""
+    counts = counts_of(dataset)
+    if plan is None:
+        return ExtendedData(dataset, counts), world
+    if plan.kind == "new_cases":
+        case = np.repeat(np.arange(dataset.n_cases, dataset.n_cases + plan.n), plan.each)
+        rater = np.tile(np.arange(plan.each), plan.n)
+        truth = np.concatenate([world.truth, rng.choice(dataset.n_classes, plan.n, p=world.prevalence)])
+        counts = np.concatenate([counts, np.zeros((plan.n, dataset.n_classes), np.int64)])
+    else:
+        truth = world.truth
+        which, n = np.arange(dataset.n_cases), plan.n
+        if plan.kind == "least_certain":
+            shuffled = rng.permutation(which)
+            which, n = shuffled[np.argsort(patterns.certainty(counts[shuffled]), kind="stable")][: plan.n], plan.each
+        case, rater = np.repeat(which, n), np.tile(np.arange(n), which.size)
+    n_new = int(rater.max(initial=-1)) + 1
+    like = rng.choice(dataset.n_raters, n_new, p=_weight(dataset))
+    theta = np.concatenate([world.theta, world.theta[like]])
+    own = theta[dataset.n_raters + rater, truth[case]]
+    answer = (rng.random((case.size, 1)) > own.cumsum(axis=1)[:, :-1]).sum(axis=1).astype(np.int32)
+    np.add.at(counts, (case, answer), 1)
+    extended = ExtendedData(
+        _with_raters(dataset, n_new), counts, case.astype(np.int64), (dataset.n_raters + rater).astype(np.int32), answer
+    )
+    return extended, World(theta, world.prevalence, truth)
+
+
+def _weight(dataset: Dataset) -> np.ndarray:
+    """How probable each of the present raters is as the one that a new rater is like: by their annotations."""
+    n = np.bincount(dataset.rater, minlength=dataset.n_raters).astype(float)
+    return n / n.sum()
+
+
+def _with_raters(dataset: Dataset, n_new: int) -> Dataset:
+    taken, names = set(dataset.raters), []
+    number = 0
+    while len(names) < n_new:
+        number += 1
+        if (name := f"new rater {number}") not in taken:
+            names.append(name)
+    return Dataset.from_classes(
+        dataset.name,
+        dataset.cases,
+        [*dataset.raters, *names],
+        dataset.classes,
+        dataset.case_of_annotation,
+        dataset.rater,
+        dataset.answer,
+    )
+
+
+def _measured(at: ExtendedData, world: World, patterns: CountsCache, measure: Measure) -> tuple[float, ...]:
+    annotated = at.counts.sum(axis=1) > 0
+    certainty = patterns.certainty(at.counts[annotated])
+    right = fitted_posterior(at, world).argmax(axis=1) == world.truth
+    return (
+        float(certainty.mean()),
+        float((certainty < UNCERTAIN_BELOW).mean()),
+        measure.of(at, world),
+        float(right[annotated].mean()),
+    )
+
+
+def _check(dataset: Dataset, fit: RaterModelFit, plans: Sequence[Plan], level: float, n_worlds: int) -> None:
+    if dataset.kind != "class" or not dataset.raters_identified:
+        raise NotApplicableError("Plans are made for single classes of raters who are identified.")
+    if (fit.raters, fit.classes, fit.cases) != (dataset.raters, dataset.classes, dataset.cases):
+        raise InputError("The fit is of other cases, raters or classes.", "Fit the model to these data.")
+    if n_worlds < 20 or not 0 < level < 1:
+        raise InputError("Worlds or the level are out of range.", "Ask for 20 worlds or more, a level within 0 to 1.")
+    for plan in plans:
+        if plan.kind not in KINDS:
+            raise InputError(f"There is no plan {plan.kind!r}.", f"Use one of {', '.join(KINDS)}.")
+        if plan.n < 1 or plan.each < 1:
+            raise InputError(f"{plan.title} is no plan.", "Ask for one or more of each.")
+        n_raters = dataset.n_raters + (plan.n if plan.kind == "new_raters" else plan.each)
+        n_cases = dataset.n_cases + (plan.n if plan.kind == "new_cases" else 0)
+        if max(n_raters * dataset.n_classes, n_cases) * dataset.n_classes > MOST_CELLS:
+            raise LimitError(f"{plan.title}: more than fits in memory.", "Plan for fewer.")
