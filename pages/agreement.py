@@ -4,6 +4,7 @@ from shlex import quote
 
 import streamlit as st
 
+from core.agreement.suitable import Suitable
 from core.annotations.dataset import Dataset
 from core.methods import any_of
 from core.text import plural
@@ -56,6 +57,20 @@ def _repeats(dataset: Dataset) -> None:
         )
 
 
+def _coefficients(dataset: Dataset, found: Suitable, theme, shares: dict[str, float] | None) -> None:
+    agreement_top.show(found, theme, shares)
+    _repeats(dataset)
+    if dataset.kind not in ("score", "set"):
+        agreement_compare.warn_of_adaptive_collection(widgets.class_view(dataset))
+
+
+def _view(dataset: Dataset) -> Dataset:
+    """Single classes, by which raters are compared two by two; scores by a threshold, sets one label at a time."""
+    if dataset.kind in ("score", "set"):
+        widgets.heading("As two classes" if dataset.kind == "score" else "One label at a time")
+    return widgets.class_view(dataset)
+
+
 def _page() -> None:
     dataset = widgets.require_data().dataset
     theme = look.theme()
@@ -69,23 +84,20 @@ def _page() -> None:
     found = cached_agreement.suitable(dataset)
     title.title(found.words())
     shares = None if dataset.kind in ("score", "set") else cached_agreement.class_shares(dataset)
-    agreement_top.show(found, theme, shares)
-    _repeats(dataset)
-    if dataset.kind in ("score", "set"):
-        widgets.heading("As two classes" if dataset.kind == "score" else "One label at a time")
-    view = widgets.class_view(dataset)
-    agreement_compare.warn_of_adaptive_collection(view)
     parts = {
-        "Pairwise agreement": lambda: agreement_raters.pairs(view, theme),
-        "By rater": lambda: agreement_raters.each(view, theme),
-        "By class": lambda: agreement_parts.by_class(view, theme),
-        "Cases": lambda: agreement_parts.cases(view, theme),
-        "Over time": lambda: agreement_parts.over_time(view, theme),
-        "Compare": lambda: agreement_compare.selections(view, state.split(dataset)),
-        "Precision and sample size": lambda: agreement_compare.precision(view, theme),
+        "Coefficients": lambda: _coefficients(dataset, found, theme, shares),
+        "Pairwise agreement": lambda: agreement_raters.pairs(_view(dataset), theme),
+        "By rater": lambda: agreement_raters.each(_view(dataset), theme),
+        "By class": lambda: agreement_parts.by_class(_view(dataset), theme),
+        "Cases": lambda: agreement_parts.cases(_view(dataset), theme),
+        "Over time": lambda: agreement_parts.over_time(_view(dataset), theme),
+        "Compare": lambda: agreement_compare.selections(_view(dataset), state.split(dataset)),
+        "Precision and sample size": lambda: agreement_compare.precision(_view(dataset), theme),
     }
-    for (_, show), tab in zip(parts.items(), widgets.tabs(list(parts), "agreement_tabs"), strict=True):
+    for (name, show), tab in zip(parts.items(), widgets.tabs(list(parts), "agreement_tabs"), strict=True):
         if tab.open:
+            if name != "Compare":
+                agreement_compare.out_of_address()
             with tab:
                 show()
     ordinal = f" --ordinal --classes {quote(','.join(dataset.classes))}" if found.kind == "ordinal" else ""

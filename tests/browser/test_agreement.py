@@ -47,6 +47,8 @@ def outside(page: Page) -> list[str]:
 
 def test_a_click_on_a_cell_lists_where_the_two_differ_and_the_boxes_can_be_changed_after(open_page, dashboard):
     page = open_page(f"{dashboard.url}/agreement?data=anaesthesia", height=1600)
+    settled(page)
+    page.get_by_role("tab", name="Pairwise agreement").click()
     at_rest(page)
     with answered(page):
         click_cell(page, 1, 0, 5)
@@ -80,6 +82,8 @@ def test_a_file_with_dates_is_followed_over_time_compared_and_shown_letter_for_l
     settled(page)
     expect(page.get_by_text("is in use.")).to_be_visible()
     go_to(page, "Agreement")
+    page.get_by_role("tab", name="Pairwise agreement").click()
+    settled(page)
     names = page.locator(".js-plotly-plot:has(.heatmaplayer)").first
     expect(names.locator(".ytick text", has_text="<b>x</b>:red[a]")).to_be_visible()
     settled(page)
@@ -93,11 +97,13 @@ def test_a_file_with_dates_is_followed_over_time_compared_and_shown_letter_for_l
     page.get_by_role("tab", name="Compare").click()
     settled(page)
     expect(page.get_by_text(re.compile(r"the difference is -?\.\d+ \("))).to_be_visible()
-    second = page.get_by_role("combobox", name=re.compile("Second selection"))
-    second.click()
-    page.get_by_role("option", name="Everything").click()
+    first = page.get_by_role("combobox", name=re.compile("First selection"))
+    expect(first).to_be_in_viewport()
+    first.click()
+    page.get_by_role("option", name="Later half of the days").click()
     settled(page)
-    expect(page.get_by_text("Cases in both are resampled together")).to_be_visible()
+    expect(page.get_by_text(re.compile(r"resamples of the cases, seed 0"))).to_be_visible()
+    assert "compare=" in page.url
     page.get_by_role("tab", name="Precision and sample size").click()
     expect(page.get_by_text(re.compile("500 more annotations make it"))).to_be_visible()
 
@@ -105,6 +111,7 @@ def test_a_file_with_dates_is_followed_over_time_compared_and_shown_letter_for_l
 def test_the_table_behind_the_figure_can_be_taken_away(open_page, dashboard):
     page = open_page(f"{dashboard.url}/agreement?data=anaesthesia", height=1600)
     settled(page)
+    page.get_by_role("tab", name="Pairwise agreement").click()
     page.get_by_test_id("stMain").get_by_role("button", name="Pairs").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="CSV", exact=True).click()

@@ -3,10 +3,12 @@
 import json
 import re
 
+from streamlit.testing.v1 import AppTest
+
 from core.agreement.suitable import coefficients_for
 from core.annotations.ordering import with_class_order
 from core.ingest.samples import read_sample
-from tests.pages.opened import kept, opened, settle, words
+from tests.pages.opened import APP, kept, opened, settle, words
 
 
 def table(rows) -> str:
@@ -83,20 +85,25 @@ def test_repeated_answers_are_counted_and_said():
     assert "repeat an earlier one" not in words(opened("agreement", "caries"))
 
 
+def pairs_of(address: str) -> AppTest:
+    app = opened("agreement", address)
+    app.session_state["agreement_tabs"] = "Pairwise agreement"
+    return settle(app.run())
+
+
 def test_raters_who_hardly_met_are_not_compared_two_by_two():
     rows = [f"{case},{2 * case + rater},{(case + rater) % 2}" for case in range(12) for rater in range(2)]
-    assert "No two raters share 5 annotations" in words(opened("agreement", kept(table(rows))))
+    assert "No two raters share 5 annotations" in words(pairs_of(kept(table(rows))))
 
 
 def test_two_raters_are_compared_without_a_click():
     rows = [f"{case},{rater},{int(case % 3 == 0 and rater == 'b')}" for case in range(12) for rater in "ab"]
-    assert "differ on 4 of 12 pairs of annotations (4 cases)" in words(opened("agreement", kept(table(rows))))
+    assert "differ on 4 of 12 pairs of annotations (4 cases)" in words(pairs_of(kept(table(rows))))
 
 
 def test_a_rater_named_like_a_column_of_the_table_breaks_nothing():
     rows = [f"{case},{rater},{int(case % 3 == 0 and rater == 'b')}" for case in range(12) for rater in ("case", "b")]
-    app = opened("agreement", kept(table(rows)))
-    assert "differ on 4 of 12" in words(app)
+    assert "differ on 4 of 12" in words(pairs_of(kept(table(rows))))
 
 
 def test_a_value_and_its_interval_have_the_same_digits_and_counts_have_separators():
@@ -113,3 +120,50 @@ def test_a_value_and_its_interval_have_the_same_digits_and_counts_have_separator
         shown[name] | {"format": "accounting", "step": 1} == shown[name] for name in ("n_cases", "n_annotations")
     )
     assert (table.value["ci_low"].dropna().round(2) != table.value["ci_low"].dropna()).any()
+
+
+DATED = [
+    f"{case},{rater},{'xyz'[(case * (1 + (rater == 'c'))) % 3]},2025-0{1 + case // 10}-10"
+    for case in range(30)
+    for rater in "abc"
+]
+
+
+def compared(address: str | None = None):
+    app = AppTest.from_file(APP, default_timeout=300)
+    app.session_state["data"] = kept("case,rater,class,date\n" + "\n".join(DATED), "dated")
+    if address is not None:
+        app.query_params["data"], app.query_params["compare"] = app.session_state["data"], address
+    app.run()
+    app.switch_page("pages/agreement.py").run()
+    if address is None:
+        app.session_state["agreement_tabs"] = "Compare"
+    return settle(app.run())
+
+
+def side(app, key: str):
+    return next(box for box in app.selectbox if box.key and box.key.startswith(f"compare_{key}"))
+
+
+def test_two_selections_open_with_everything_on_one_side_and_stand_in_the_address():
+    app = compared()
+    assert side(app, "first").value == "Everything" and side(app, "second").value == "Earlier half of the days"
+    first, second = json.loads(app.session_state["compare"])
+    assert first == ["Everything", ""] and second[0] == "Earlier half of the days" and "last_day" in second[1]
+    side(app, "first").set_value("Later half of the days")
+    app = settle(app.run())
+    assert "the difference is" in words(app) and "at once" not in words(app)
+    side(app, "second").set_value("Some raters …")
+    app.run()
+    assert "Choose raters, or the first and the last day" in words(app)
+    next(box for box in app.multiselect if box.label == "Raters").set_value(["a", "b"])
+    app = settle(app.run())
+    assert "differ in raters and dates at once" in words(app)
+
+
+def test_an_address_with_two_selections_opens_on_their_comparison_with_their_names():
+    address = json.dumps([["Ann and Bob", '{"raters":["a","b"]}'], ["Spring", '{"last_day":"2025-02-20"}']])
+    app = compared(address)
+    assert side(app, "first").value == "Ann and Bob" and side(app, "second").value == "Spring"
+    assert "**Ann and Bob**: raters a, b" in words(app) and "the difference is" in words(app)
+    assert side(compared('[["x", 7], 3]'), "first").value == "Everything"  # what is no comparison is none

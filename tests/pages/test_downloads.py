@@ -176,7 +176,15 @@ COUNTS = {"cases": "n_cases", "answers": "n_annotations"}
 
 @pytest.fixture(scope="module")
 def agreement(tables):
-    tabs = ("Pairwise agreement", "By class", "Cases", "Over time", "Precision and sample size", "Compare")
+    tabs = (
+        "Coefficients",
+        "Pairwise agreement",
+        "By class",
+        "Cases",
+        "Over time",
+        "Precision and sample size",
+        "Compare",
+    )
     state = {"pair_coefficient": "cohen_kappa", "windows": "quarter"}
     return tables("agreement", ROWS, *(state | {"agreement_tabs": tab} for tab in tabs))[0]
 

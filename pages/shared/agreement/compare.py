@@ -1,5 +1,7 @@
 """What the agreement rests on: selections side by side, how precise it is, and how the annotations were collected."""
 
+import json
+from dataclasses import fields
 from datetime import timedelta
 
 import pandas as pd
@@ -20,6 +22,18 @@ from pages.shared.cache import datasets as cached
 from pages.shared.kit import columns, expected, job_progress, selection, state, widgets
 
 _BUYS = 500
+_MOST_GROUPS = 30
+_RATERS, _PERIOD = "Some raters …", "A period …"
+_LAST = "_compared_last"
+_RESPECTS = {
+    "raters": "raters",
+    "classes": "classes",
+    "groups": "groups of cases",
+    "first_day": "dates",
+    "last_day": "dates",
+    "least": "annotations a case",
+    "most": "annotations a case",
+}
 _REPLICATES = 1000
 _SEED = 0
 
@@ -45,29 +59,100 @@ def selections(view: Dataset, threshold: float | str | None) -> None:
     """Two selections side by side, and two coefficients on the same cases, with the interval of the difference."""
     widgets.heading("Two selections of the annotations", "bootstrap")
     whole = state.whole().dataset
-    offered = _offered(whole)
-    names = list(offered)
+    asked = _asked()
+    offered = dict(asked) | _offered(whole)
+    names = [*offered, *_made_here(whole)]
     if len(names) == 1:
         st.info(
-            "There is nothing to compare yet. Choose raters or dates in the sidebar and give the selection a name.",
+            "There is nothing to compare: these data have one rater, no dates and no groups of cases.",
             icon=":material/filter_alt:",
         )
     else:
-        left, right = st.columns(2)
-        first = left.selectbox("First selection", names, index=1, key="compare_first")
-        second = right.selectbox("Second selection", names, index=2 if len(names) > 2 else 0, key="compare_second")
-        if first == second:
+        places = [names.index(name) for name, _ in asked] or [0, 1]
+        sides = [
+            _side(column, whole, offered, names, place, key)
+            for column, place, key in zip(st.columns(2), places, ("first", "second"), strict=True)
+        ]
+        if sides[0] is None or sides[1] is None:
+            st.info("Choose raters, or the first and the last day.")
+        elif sides[0][1] == sides[1][1]:
             st.info("Choose two different selections.")
         else:
-            _side_by_side(whole, offered[first], offered[second], (first, second), threshold)
+            (first_name, first), (second_name, second) = sides
+            _say_in_address(sides)
+            if second_name == first_name:
+                second_name = f"{second_name} (second)"
+            _one_at_a_time(first, second)
+            _side_by_side(whole, first, second, (first_name, second_name), threshold)
     widgets.heading("Two coefficients on the same cases", "bootstrap")
     result = _bootstrapped(view)
     if result is not None:
         _coefficients(result)
 
 
+def _asked() -> list[tuple[str, Selection]]:
+    """The two sides that the address names, or those compared last on these data; none where it cannot be read."""
+    try:
+        said = json.loads(st.session_state.get("compare") or st.session_state.get(_LAST) or "[]")
+        sides = [(str(name), Selection.from_text(text)) for name, text in said]
+    except (ValueError, TypeError, AttributeError, RecursionError, PluralityError):
+        st.toast("The comparison in the address cannot be understood; choose it here.", icon=":material/link_off:")
+        return []
+    return sides if len(sides) == 2 else []
+
+
+def _say_in_address(sides) -> None:
+    text = json.dumps([[name, chosen.to_text()] for name, chosen in sides], ensure_ascii=False, separators=(",", ":"))
+    st.session_state["compare"] = st.session_state[_LAST] = text
+
+
+def out_of_address() -> None:
+    """While another part of the page is open, the address says nothing of a comparison."""
+    st.session_state.pop("compare", None)
+
+
+def _made_here(whole: Dataset) -> list[str]:
+    made = [_RATERS] if whole.raters_identified and whole.n_raters > 1 else []
+    days = days_of(whole)
+    return made + [_PERIOD] * bool(days and days[1] > days[0])
+
+
+def _side(column, whole: Dataset, offered: dict[str, Selection], names: list[str], place: int, key: str):
+    """Name and selection of one side; None while it is being chosen."""
+    # The data, in the key: what was chosen for others does not fit these.
+    own = f"compare_{key}-{whole.digest}"
+    name = column.selectbox(f"{key.capitalize()} selection", names, index=place, key=own)
+    if name == _RATERS:
+        raters = column.multiselect("Raters", whole.raters, key=f"{own}-raters")
+        chosen = Selection(raters=tuple(raters)) if raters else None
+    elif name == _PERIOD:
+        days = days_of(whole)
+        picked = column.date_input("First and last day", days, *days, key=f"{own}-days")
+        ends = [day.isoformat() for day in picked] if isinstance(picked, tuple) and len(picked) == 2 else None
+        chosen = Selection(first_day=ends[0], last_day=ends[1]) if ends else None
+    else:
+        return name, offered[name]
+    return None if chosen is None else (chosen.words(whole), chosen)
+
+
+def _one_at_a_time(first: Selection, second: Selection) -> None:
+    """Say so where two things differ at once: the difference is then of both together."""
+    differ = list(
+        dict.fromkeys(_RESPECTS[field.name] for field in fields(Selection) if _unlike(first, second, field.name))
+    )
+    if len(differ) > 1:
+        st.caption(
+            f":material/info: The two differ in {' and '.join(differ)} at once: which of them makes the difference "
+            "cannot be told."
+        )
+
+
+def _unlike(first: Selection, second: Selection, name: str) -> bool:
+    return getattr(first, name) != getattr(second, name)
+
+
 def _offered(whole: Dataset) -> dict[str, Selection]:
-    """The named selections; where there are dates, also the earlier and the later half of the days."""
+    """Everything and the named selections; groups of cases, and the earlier and the later half of the days."""
     offered = dict(selection.named())
     now = state.selection()
     if not now.everything and now not in offered.values():
@@ -76,6 +161,9 @@ def _offered(whole: Dataset) -> dict[str, Selection]:
         middle = days[0] + (days[1] - days[0]) / 2
         offered["Earlier half of the days"] = Selection(last_day=middle.isoformat())
         offered["Later half of the days"] = Selection(first_day=(middle + timedelta(days=1)).isoformat())
+    groups = sorted(set(whole.case_group)) if whole.case_group is not None else []
+    if 1 < len(groups) <= _MOST_GROUPS:
+        offered |= {f"Group {name}": Selection(groups=(name,)) for name in groups}
     return offered
 
 

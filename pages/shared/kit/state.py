@@ -1,8 +1,9 @@
 """Which dataset and which case this session looks at, and the address that says so.
 
 The address is ``?data=<digest or sample>&select=…&case=…&model=…&reliability=…``, in the guided story with
-``&story=<step>``, in a presentation with ``&presenting=1``. It is adopted when somebody opens or
-edits it, and written after each run; moving between pages clears it, and it is written again.
+``&story=<step>``, in a presentation with ``&presenting=1``, with two selections side by side in ``&compare=…``. It is
+adopted when somebody opens or edits it, and written after each run; moving between pages clears it, and it is written
+again.
 """
 
 import math
@@ -24,7 +25,7 @@ from pages.shared.kit import presentation
 _WRITTEN = "_address_written"
 COUNTED = "machines_count"
 _CHOSEN = ("model", "reliability")
-_PARTS = ("data", "select", "case", "model", "reliability", "story", "presenting")
+_PARTS = ("data", "select", "case", "model", "reliability", "story", "presenting", "compare")
 
 
 def adopt_address() -> None:
@@ -48,6 +49,9 @@ def adopt_address() -> None:
     for part in ("story", "presenting"):
         if part in said and said[part] != written.get(part):
             st.session_state[part] = said[part]
+    if "compare" in said and said["compare"] != written.get("compare"):
+        st.session_state["compare"] = said["compare"]
+        st.session_state["agreement_tabs"] = "Compare"
 
 
 def write_address() -> None:
@@ -73,7 +77,8 @@ def most_named(dataset: Dataset) -> str:
 
 def use(address: str) -> None:
     """Change to another dataset, by its digest or the name of a sample."""
-    for name in ("select", "case", "threshold", "label", "find", "model", "reliability", COUNTED):
+    left = ("select", "case", "threshold", "label", "find", "model", "reliability", "compare", "_compared_last")
+    for name in (*left, COUNTED):
         st.session_state.pop(name, None)
     st.session_state["data"] = address
     _take_chosen(address, {})
