@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal
 
 from ..errors import InputError
@@ -69,6 +70,8 @@ _WHOLE = {
 }
 _NAMED_WHOLE: tuple[Role, ...] = ("rank", "time", "group", "confidence", "count", "gold")
 _SUFFIXES = {"id", "ids", "no", "nr", "num", "number", "name", "key", "code", "idx", "index", "uid", "uuid", "at", "on"}
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_NO_LETTER = re.compile(r"[^a-z]+")
 _GLUED = re.compile(r"^(.+?)(?:ids?|no|nr|num|number|name|uuid|uid)$")
 
 
@@ -271,16 +274,23 @@ def _check_long(mapping: Mapping, listed: str) -> None:
 _FLAGS = {"case": "case", "answer": "class"}
 
 
+@lru_cache(maxsize=200_000)
+def _said(name: str) -> tuple[frozenset[str], tuple[str, ...]]:
+    """The roles that the whole name says, and its words without what only numbers them; asked for each role."""
+    plain = name.strip().casefold()
+    whole = frozenset(role for role, pattern in _WHOLE.items() if pattern.fullmatch(plain))
+    spaced = _CAMEL.sub(" ", name)
+    tokens = [token for token in _NO_LETTER.split(spaced.casefold()) if token]
+    return whole, tuple(token for token in tokens if token not in _SUFFIXES) or tuple(tokens)
+
+
 def likeness(name: str, role: Role) -> int:
     """2 where the whole name is a synonym of the role, 1 where a part of it is, else 0."""
-    plain = name.strip().casefold()
-    if role in _WHOLE and _WHOLE[role].fullmatch(plain):
+    whole, core = _said(name)
+    if role in whole:
         return 2
-    if any(other != role and _WHOLE[other].fullmatch(plain) for other in ("rater", "time")):
+    if any(other != role and other in whole for other in ("rater", "time")):
         return 0  # "read on" is no annotation
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
-    tokens = [token for token in re.split(r"[^a-z]+", spaced.casefold()) if token]
-    core = [token for token in tokens if token not in _SUFFIXES] or tokens
     words = [_singular(token, role) for token in core]
     if len(words) == 1 and words[0] in _SYNONYMS[role]:
         return 2
@@ -288,8 +298,13 @@ def likeness(name: str, role: Role) -> int:
 
 
 def _singular(token: str, role: Role) -> str:
-    glued = _GLUED.match(token)
-    for word in (token, token.removesuffix("s"), glued.group(1) if glued else token):
+    for word in _forms(token):
         if word in _SYNONYMS[role]:
             return word
     return token
+
+
+@lru_cache(maxsize=10_000)
+def _forms(token: str) -> tuple[str, ...]:
+    glued = _GLUED.match(token)
+    return token, token.removesuffix("s"), glued.group(1) if glued else token

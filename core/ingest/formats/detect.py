@@ -14,7 +14,7 @@ from . import plain_table
 from .archive import is_archive, is_workbook, unpack
 from .binary import what_document, what_is
 from .frames import read_frame
-from .json_text import JsonFile, looks_like_json, open_json
+from .json_text import JsonFile, looks_like_json, oddities, open_json
 from .matrix import is_matrix
 from .parquet import MAGIC as PARQUET
 from .raw_table import RawTable
@@ -77,6 +77,7 @@ def open_source(
     flat, side = _without_matrices(flat, side) if several else (flat, side)
     flat = _without_others(flat, notes) if several else flat
     jsons, rest = _jsons_apart(flat, several)
+    notes += [f"{shorten(file.name, 60)}: {note}" if several else note for file in jsons for note in oddities(file)]
     wanted = None if format in LAYOUTS or format == plain_table.NAME else format
     plainly = format is not None and wanted is None
     if jsons and not plainly:

@@ -1,6 +1,7 @@
 """JSON and JSON Lines, record by record: the whole file is never held as objects at once."""
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from ...errors import InputError
+from ...text import plural, shorten
 from .._json_kernels import scan_records_of_json
 from .encoding import to_utf8
 
@@ -109,6 +111,11 @@ def open_json(name: str, content: bytes) -> JsonFile:
     return JsonFile(name, content, start, stop, lines, shape, head)
 
 
+_SMALL = 8 << 20
+# Escaped backslashes and whole letters of two halves come first, so that only halves are left for the group.
+_HALF = re.compile(
+    rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+)
 _WRONG = {
     1: f"the JSON is nested deeper than {DEEPEST} levels.",
     2: "a closing bracket has no opening one.",
@@ -134,6 +141,35 @@ def _value(name: str, content: bytes, start: int, stop: int, line: int) -> objec
             "The file may be damaged; export it again.",
             line=int(line) + inside,
         ) from None
+
+
+def oddities(file: JsonFile) -> list[str]:
+    """What a reader of JSON passes over in silence: a name twice in one object, and halves of letters.
+
+    Names are looked at in all records of a file up to `_SMALL` bytes, and in some of a larger one.
+    """
+    notes = []
+    whole = range(len(file)) if len(file.content) <= _SMALL else range(min(len(file), _HEAD))
+    for place in whole:
+        twice: list[str] = []
+
+        def pairs(found: list[tuple[str, object]], twice: list[str] = twice) -> dict:
+            if len(made := dict(found)) < len(found):
+                names = [name for name, _ in found]
+                twice.append(next(name for name in names if names.count(name) > 1))
+            return made
+
+        try:
+            json.loads(file.content[file.start[place] : file.stop[place]].decode(), object_pairs_hook=pairs)
+        except (ValueError, RecursionError):
+            continue  # said where the record is read
+        if twice:
+            notes.append(f"Record {place + 1:,} has the name {shorten(twice[0], 40)!r} twice: the last one counts.")
+            break
+    if halves := sum(map(bool, _HALF.findall(file.content))) if b"\\u" in file.content else 0:
+        said = plural(halves, "half of a letter", "halves of letters")
+        notes.append(f"{said} (lone surrogates) cannot be shown: a question mark stands there.")
+    return notes
 
 
 def all_records(files: Sequence[JsonFile], progress: Progress | None = None) -> Iterator[tuple[int, int, int, object]]:

@@ -107,3 +107,13 @@ def test_negative_numbers_and_classes_named_twice_in_a_ranking_are_said_with_the
     assert "1 ranking names a class twice (first: case 2, rater 1): its first place counts." in reading.report.notes
     ranking = reading.dataset.blocks_of(1)
     assert [[reading.dataset.classes[code] for code in block] for block in ranking] == [["2"], ["5"]]
+
+
+def test_a_name_twice_in_one_record_and_halves_of_letters_are_said():
+    content = b"""[{"case": 1, "rater": "a", "label": "x\\ud800"}, {"case": 1, "case": 2, "rater": "b", "label": "y"},
+    {"case": 1, "rater": "b", "label": "\\ud83d\\ude00"}, {"case": 3, "rater": "b", "label": "\\udc00 z"}]"""
+    notes = read(content).report.notes
+    assert any("Record 2 has the name 'case' twice: the last one counts." in note for note in notes)
+    assert any("2 halves of letters (lone surrogates) cannot be shown" in note for note in notes)
+    sound = read(b'[{"case": 1, "rater": "a", "label": "\\ud83d\\ude00"}, {"case": 2, "rater": "b", "label": "y"}]')
+    assert not any("twice" in note or "surrogate" in note for note in sound.report.notes)
