@@ -24,7 +24,8 @@ from pages.shared.kit import (
 )
 
 UNCERTAIN_BELOW = 0.9
-MOST_ROWS = 400
+MOST_ROWS = 2_000
+_ALL, _UNCERTAIN, _REVIEWED = "All", "Uncertain", "Reviewed"
 _CLICKED, _ANCHOR = "_worklist_clicked", "_worklist_anchor"
 
 
@@ -53,6 +54,24 @@ def _order(view: Dataset, dataset: Dataset, result: CertaintyResult, find: str) 
     by_rater = np.zeros(dataset.n_cases, bool)
     by_rater[dataset.case_of_annotation[np.isin(dataset.rater, raters)]] = True
     return order[(by_id | by_class | by_rater)[order]]
+
+
+def _filter(dataset: Dataset, result: CertaintyResult, order: np.ndarray, reviews: dict) -> np.ndarray:
+    """The cases of the worklist that are asked for; all where none is of that kind."""
+    kinds = [_ALL, _UNCERTAIN, *[_REVIEWED] * bool(reviews)]
+    asked = st.segmented_control(
+        "Cases", kinds, default=_ALL, required=True, key="worklist_kind", label_visibility="collapsed"
+    )
+    if asked == _UNCERTAIN:
+        kept = result.certainty[order, 0] < UNCERTAIN_BELOW
+    elif asked == _REVIEWED:
+        kept = np.array([dataset.cases[case] in reviews for case in order], bool)
+    else:
+        return order
+    if not kept.any():
+        st.caption(f"None of these cases is {asked.lower()}; all are shown.")
+        return order
+    return order[kept]
 
 
 def _opened_elsewhere(case_id: str) -> str:
@@ -210,6 +229,8 @@ def _page() -> None:
         if not len(order):
             narrow.info("No case matches. Find by a part of the id or class, or a rater's whole name.")
             order = _order(view, dataset, result, "")
+        with narrow:
+            order = _filter(dataset, result, order, reviews)
         if heading is None:
             case = int(order[0])
             st.session_state["case"] = dataset.cases[case]

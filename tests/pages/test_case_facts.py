@@ -9,7 +9,7 @@ from PIL import Image
 
 from core import library
 from core.ingest.case_facts import CaseFacts
-from tests.pages.opened import done, kept, opened, words
+from tests.pages.opened import done, kept, opened, settle, words
 from tests.pages.test_upload import dropped, use
 
 _number = count()
@@ -105,3 +105,14 @@ def test_texts_and_images_of_a_drop_reach_the_case_and_stay_when_kept():
     assert any("lesion</div>" in body for body in bodies(app))
     assert len(images(app)) == 1
     assert library.reopen(address).case_group == ("north", "south")
+
+
+def test_the_worklist_holds_the_uncertain_cases_alone_where_they_are_asked_for():
+    """As many as the title says; next goes along them."""
+    app = opened("cases", "anaesthesia")
+    n, of = app.title[0].value.split(" stay")[0].split(" of ")
+    app.session_state["worklist_kind"] = "Uncertain"
+    app = settle(app.run())
+    listed = next(entry.value for entry in app.dataframe if "certainty" in entry.value)
+    assert len(listed) == int(n) < int(of.split()[0]) and (listed["certainty"] < 0.9).all()
+    assert f"{n} of {n} cases, least certain first" in words(app)
