@@ -47,9 +47,12 @@ h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; paddin
 .gamma-marks .readers, .gamma-legend .readers { color: #2B8CC4; }
 .gamma-marks .beta, .gamma-legend .beta { color: #D55E00; }
 [data-testid="stSidebarUserContent"] { margin-top: .8rem; }
-[data-testid="stSidebarNavLink"] { min-height: 1.75rem; padding-top: .1rem; padding-bottom: .1rem; }
-[data-testid="stSidebarNav"] [data-testid="stNavSectionHeader"] { padding-top: 0; padding-bottom: 0; min-height: 1.2rem;
-  font-size: .74rem; opacity: .75; }
+[data-testid="stSidebarNavLink"] { min-height: 1.7rem !important; line-height: 1.6rem !important; margin: 0 !important;
+  padding-top: .05rem !important; padding-bottom: .05rem !important; }
+[data-testid="stSidebarNavItems"] li { margin: 1px 0 !important; }
+[data-testid="stSidebarNavItems"] > div { margin-top: .3rem !important; }
+[data-testid="stNavSectionHeader"] { margin: .25rem 0 .1rem !important; padding: 0 .5rem !important; font-size: .74rem;
+  min-height: 1.2rem; opacity: .8; }
 @media (min-width: 641px) {
   [data-testid="stSidebar"]:not([aria-expanded="false"]) { width: 13.5rem !important; min-width: 13.5rem !important; }
   [data-testid="stSidebarContent"] { width: 13.5rem !important; }
