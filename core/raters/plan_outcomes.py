@@ -134,43 +134,47 @@ def plan_outcomes(
 
     Raises
     ------
-    NotApplicableError
-        The annotations are not single classes, anonymous, or no case has two.
-    InputError
-        A plan or a parameter is out of range, or the fit is of other data.
+    NotApplicableError, InputError
+        The annotations are not single classes of identified raters; a parameter is out of range, the fit of other data.
     LimitError
         A plan takes more memory than fits.
     """
     _check(dataset, fit, plans, level, n_worlds)
     data = design("Planning", dataset, bool(fit.settings.get("use_gold")))
     patterns = CountsCache(dataset.n_classes, reliability)
-    measure = Measure("agreement", -1, 0.95, patterns)
 
     def one(number: int) -> tuple[np.ndarray, np.ndarray]:
         if token is not None:
             token.check()
         own = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
-        world = drawn_world(data, fit, own)
-        found, size = np.empty((len(plans) + 1, len(QUANTITIES))), np.empty((len(plans) + 1, 2), np.int64)
-        for place, plan in enumerate((None, *plans)):
-            at, by_then = _carried_out(dataset, world, plan, patterns, np.random.default_rng([own, place]))
-            found[place] = _measured(at, by_then, patterns, measure)
-            size[place] = at.case.size, len(at.counts)
-        return found, size
+        return _in_world(dataset, drawn_world(data, fit, own), plans, patterns, own)
 
     results = list(map_chunks(one, list(range(n_worlds)), token=token, progress=progress))
-    values, sizes = np.array([found for found, _ in results]), results[0][1]
+    values, ((n_annotations, n_cases), *_) = np.array([found for found, _ in results]), [size.T for _, size in results]
     ends = [0.5, (1 - level) / 2, (1 + level) / 2]
     return PlanOutcomes(
         (None, *plans),
-        sizes[:, 0],
-        sizes[:, 1],
+        n_annotations,
+        n_cases,
         *np.quantile(values, ends, axis=0, method="weibull"),
         *np.quantile(values - values[:, :1], ends, axis=0, method="weibull"),
         level,
         n_worlds,
         seed,
     )
+
+
+def _in_world(
+    dataset: Dataset, world: World, plans: Sequence[Plan], patterns: CountsCache, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """`QUANTITIES` after no plan and after each, and the further annotations and the cases by then."""
+    measure = Measure("agreement", -1, 0.95, patterns)
+    found, size = np.empty((len(plans) + 1, len(QUANTITIES))), np.empty((len(plans) + 1, 2), np.int64)
+    for place, plan in enumerate((None, *plans)):
+        at, by_then = _carried_out(dataset, world, plan, patterns, np.random.default_rng([seed, place]))
+        found[place] = _measured(at, by_then, patterns, measure)
+        size[place] = at.case.size, len(at.counts)
+    return found, size
 
 
 def _carried_out(
