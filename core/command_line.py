@@ -301,6 +301,7 @@ def _plausible() -> list[click.Parameter]:
         *_file(),
         *_draws(),
         click.Option(["--prior"], metavar="M0,K0,A0,B0", help="Of scores; fitted where not given."),
+        click.Option(["--ordinal"], is_flag=True, help="The order of --classes means something."),
         click.Option(["--risk"], metavar="FILE", help="class,risk with low, medium, high; or a level a line."),
     ]
 

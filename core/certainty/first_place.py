@@ -10,6 +10,7 @@ import numpy as np
 from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
 from ..plausibility.dirichlet import DirichletCounts
+from ..plausibility.ordinal_truth import OrdinalTruth
 from ..plausibility.prirn import PrIRN
 from ..plausibility.protocol import PlausibilityModel
 from ..rankings.irn import irn
@@ -114,7 +115,7 @@ class ExactTop:
 def exact_top(
     model: PlausibilityModel, dataset: Dataset, reliability: float, cases: range | None = None
 ) -> ExactTop | None:
-    """The top-1 class of all cases, or of some, by integration; None for models other than Dirichlet counts.
+    """The top-1 class of all cases, or of some, by integration; None for models without a closed form.
 
     Cases with the same counts, in whatever order of classes, have the same certainty to the last digit.
 
@@ -128,10 +129,13 @@ def exact_top(
     cases : range, optional
         Positions of cases; all by default.
     """
+    cases = range(dataset.n_cases) if cases is None else cases
+    if isinstance(model, OrdinalTruth):
+        found = model.probability(dataset, reliability)[cases.start : cases.stop]
+        return ExactTop(found.max(axis=1), found.argmax(axis=1).astype(np.int32), np.zeros(len(found)))
     if not isinstance(model, DirichletCounts):
         return None
     counts = class_counts(dataset)
-    cases = range(dataset.n_cases) if cases is None else cases
     known: dict[tuple[float, ...], tuple[float, float]] = {}
     certainty, never = np.empty(len(cases)), np.empty(len(cases))
     top = np.full(len(cases), -1, np.int32)

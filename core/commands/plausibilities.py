@@ -14,11 +14,13 @@ from ..evaluation.sweep_table import SweepTable, reliability_sweep
 from ..ingest.read_files import Reading
 from ..ingest.samples import SAMPLES, sample_predictions
 from ..methods import as_taken, method_named, methods
+from ..models.expected_class import expected_class, median_class, within_one
 from ..plausibility.gaussian import GaussianScores
 from ..plausibility.gaussian_prior import fit_prior
+from ..plausibility.ordinal_truth import OrdinalTruth
 from ..plausibility.plackett_luce.trust import MixturePlackettLuce
 from ..plausibility.protocol import PlausibilityModel
-from .inputs import progress, read_warned, split, stamp, write_table
+from .inputs import progress, read_warned, split, stamp, with_declared_order, write_table
 from .labels import certainty_of_sets, of_all_labels
 
 LEVELS = (0.5, 0.9, 0.99)
@@ -34,6 +36,8 @@ def certainty(options) -> tuple[dict, pd.DataFrame]:
     if _closed_form(options):
         return _gaussian_certainty(options, dataset)
     model = chosen_model(options)
+    if isinstance(model, OrdinalTruth):  # fitted once
+        model = model.prepare(dataset, reliability=options.reliability, n_draws=options.draws, seed=options.seed)
     sweep = _run(options, model, dataset, [options.reliability], ())
     result, tops = sweep.certainty[0], range(1, options.top + 1)
     table = pd.DataFrame({"case": list(result.cases)})
@@ -57,6 +61,7 @@ def certainty(options) -> tuple[dict, pd.DataFrame]:
         table["risk_of_top1"], table["risk_summed"] = risk.of_top1, risk.summed
         table["risk"], table["expected_risk"] = [RISK_LEVELS[level] for level in risk.level], risk.expected
     answer |= _trust(options, model, dataset, options.reliability)
+    answer |= _scale(options, model, dataset, table)
     write_table(options.cases_out, table)
     return answer, table
 
@@ -129,7 +134,10 @@ def read_input(options, reading: Reading | None = None) -> tuple[Dataset, int]:
         reading = read_warned(options, kind="score")
         return reading.dataset, 0
     reading = reading or read_warned(options)
-    dataset, left_out = as_taken(method_named("plausibility", options.model), reading.dataset, split(options))
+    method = method_named("plausibility", options.model)
+    dataset, left_out = as_taken(method, reading.dataset, split(options))
+    if "order" in method.needs:
+        dataset = with_declared_order(dataset, options, asked=True)
     if getattr(options, "risk", None):
         dataset = dataclasses.replace(dataset, class_risk=_read_risk(options.risk, dataset))
     return dataset, left_out
@@ -258,6 +266,21 @@ def _trust(options, model: PlausibilityModel, dataset: Dataset, reliability: flo
         for row, rater in enumerate(trust.raters)
     ]
     return {"raters": raters, "trust_prior": {"a": trust.prior[0], "b": trust.prior[1]}, "notes": list(trust.notes)}
+
+
+def _scale(options, model: PlausibilityModel, dataset: Dataset, table: pd.DataFrame) -> dict:
+    """Where cases stand on the scale, into the table, and how sure it is within one class; of ordered classes."""
+    if not isinstance(model, OrdinalTruth):
+        return {}
+    found = model.probability(dataset, options.reliability)
+    scale, near = expected_class(found), within_one(found)
+    table["expected_class"] = scale.mean
+    table["expected_class_low"], table["expected_class_high"] = scale.spread.low, scale.spread.high
+    table["median_class"], table["within_one"] = median_class(found) + 1, near
+    return {
+        "within_one": float(near.mean()),
+        "n_below_within_one": {str(level): int((near < level).sum()) for level in LEVELS},
+    }
 
 
 def _undefined_tops(options, dataset: Dataset) -> dict:

@@ -52,7 +52,7 @@ class Ordinal(EmModel):
     than the truth; "spread" in classes; "slip", 0 to 1; and the ends of their 95 % intervals, "severity_low",
     "severity_high" and so on. "guesses" of shape (n_classes,) are g. Intervals are normal on (δ, ln ψ, logit e), from
     the squares of the scores of the rater's annotations and the prior; other raters and the prevalence are taken as
-    known, so that on small panels they hold less: on 60 cases and 6 raters of 5 classes .88 to .90, where those of
+    known, so that on small panels they hold less: on 60 cases and 6 raters of 5 classes .85 to .90, where those of
     `sample` hold .94 to .96 (tests/benchmarks/ordinal_recovery.py).
     """
 

@@ -195,6 +195,8 @@ def _certainties() -> dict[str, Command]:
     found["certainty mixture-plackett-luce anaesthesia"] = Command(line, "closed", drawn=True)
     line = ("certainty", "dirichlet", "street", "--reliability", "2", "--cases-out", "{out}")
     found["certainty dirichlet street"] = Command(line, "closed")
+    line = ("certainty", "ordinal-truth", "anaesthesia", "--ordinal", "--reliability", "0.5", "--draws", "200")
+    found["certainty ordinal-truth anaesthesia"] = Command((*line, "--cases-out", "{out}"), "iterative", drawn=True)
     line = ("certainty", "gaussian", "{inputs}/scores.csv", "--threshold", "3.5", "--reliability", "2")
     found["certainty gaussian scores, prior fitted"] = Command((*line, "--cases-out", "{out}"), "iterative")
     line = (*line, "--prior", "3,1,2,2", "--cases-out", "{out}")
@@ -214,6 +216,8 @@ def _sweeps() -> dict[str, Command]:
         for model in models:
             line = ("sweep", model, sample, "--reliabilities", "1,4", "--draws", "100", "--top", "3")
             found[f"sweep {model} {sample}"] = Command(line, "closed", drawn=True)
+    line = ("sweep", "ordinal-truth", "anaesthesia", "--ordinal", "--reliabilities", "0.5,1", "--draws", "100")
+    found["sweep ordinal-truth anaesthesia"] = Command(line, "iterative", drawn=True)
     line = ("sets", "skin", "--alpha", "0.4", "--reliability", "10", "--draws", "100", "--cases-out", "{out}")
     found["sets skin"] = Command(line, "closed", drawn=True)
     for method in ("ppi", "humans"):
