@@ -52,7 +52,7 @@ h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; paddin
 [data-testid="stSidebarNavItems"] li { margin: 1px 0 !important; }
 [data-testid="stSidebarNavItems"] > div { margin-top: .3rem !important; }
 [data-testid="stNavSectionHeader"] { margin: .25rem 0 .1rem !important; padding: 0 .5rem !important; font-size: .74rem;
-  min-height: 1.2rem; opacity: .8; }
+  min-height: 1.2rem; }
 @media (min-width: 641px) {
   [data-testid="stSidebar"]:not([aria-expanded="false"]) { width: 13.5rem !important; min-width: 13.5rem !important; }
   [data-testid="stSidebarContent"] { width: 13.5rem !important; }
