@@ -17,7 +17,7 @@ import numpy as np
 
 from .annotations.dataset import KINDS
 from .errors import PluralityError
-from .methods import Family, Option, Variant, methods
+from .methods import AS_IS, Family, Option, Variant, methods
 from .version import __version__
 
 _TYPES = {int: click.INT, float: click.FLOAT, str: click.STRING}
@@ -373,11 +373,13 @@ def _rate() -> list[click.Parameter]:
 
 
 def _reliability() -> list[click.Parameter]:
-    names = [name for name, method in methods("plausibility").items() if method.on_pages]
+    each = methods("plausibility").items()
+    names = [name for name, method in each if method.on_pages or method.takes.get("score") == AS_IS]
     return [
         click.Argument(["model"], type=click.Choice(names), metavar="MODEL"),
         *_file(),
         *_draws(),
+        click.Option(["--prior"], metavar="M0,K0,A0,B0", help="Of scores; fitted where not given."),
         click.Option(["--gold"], metavar="FILE", help="case,class of gold cases."),
         click.Option(["--beta"], type=float, metavar="B", help="Exponent of dependence that counts open at."),
     ]

@@ -10,7 +10,7 @@ from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
 from core.plausibility.protocol import PlausibilityModel
 from core.text import markdown, number, plural, shorten, small
-from pages.shared.cases import one_case, review_status
+from pages.shared.cases import moves, one_case, review_status, score_cases
 from pages.shared.kit import (
     gold_of_reviews,
     navigation,
@@ -26,7 +26,6 @@ from pages.shared.kit import (
 UNCERTAIN_BELOW = 0.9
 MOST_ROWS = 2_000
 _ALL, _UNCERTAIN, _REVIEWED = "All", "Uncertain", "Reviewed"
-_CLICKED, _ANCHOR = "_worklist_clicked", "_worklist_anchor"
 
 
 def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, str]:
@@ -74,16 +73,6 @@ def _filter(dataset: Dataset, result: CertaintyResult, order: np.ndarray, review
     return order[kept]
 
 
-def _opened_elsewhere(case_id: str) -> str:
-    """The last case that was opened by anything but a click in the worklist.
-
-    A part of the worklist's key: its highlight follows Next and the address, while a click keeps its sorting.
-    """
-    if st.session_state.get(_CLICKED) != case_id:
-        st.session_state[_CLICKED], st.session_state[_ANCHOR] = None, case_id
-    return st.session_state.setdefault(_ANCHOR, case_id)
-
-
 def _worklist(
     dataset: Dataset, result: CertaintyResult, order: np.ndarray, case: int, model, reliability, states: dict[str, str]
 ) -> None:
@@ -99,13 +88,13 @@ def _worklist(
     reviewed = any(states.values())
     if reviewed:
         frame["review"] = [states.get(case_id, "") for case_id in frame["case"]]
-    key = f"worklist-{dataset.digest}-{zlib.crc32(shown.tobytes())}-{_opened_elsewhere(dataset.cases[case])}"
+    key = f"worklist-{dataset.digest}-{zlib.crc32(shown.tobytes())}-{moves.opened_elsewhere(dataset.cases[case])}"
     places = np.flatnonzero(shown == case)
 
     def choose() -> None:
         cells = st.session_state[key].selection.cells
         if cells:
-            st.session_state["case"] = st.session_state[_CLICKED] = frame["case"].iloc[cells[0][0]]
+            st.session_state["case"] = st.session_state[moves.CLICKED] = frame["case"].iloc[cells[0][0]]
 
     st.dataframe(
         frame,
@@ -145,10 +134,6 @@ def _worklist(
         )
 
 
-def _go(case_id: str) -> None:
-    st.session_state["case"] = case_id
-
-
 def _header(dataset: Dataset, order: np.ndarray | None, case: int, result: CertaintyResult) -> None:
     left, right = st.columns([5, 3], vertical_alignment="center")
     buttons = right.container(horizontal=True, horizontal_alignment="right", wrap=False)
@@ -160,30 +145,7 @@ def _header(dataset: Dataset, order: np.ndarray | None, case: int, result: Certa
         anchor=False,
         help=widgets.explained("annotation certainty"),
     )
-    place = np.flatnonzero(order == case) if order is not None else []
-    at = int(place[0]) if len(place) else None
-    before = dataset.cases[order[at - 1]] if at else None
-    after = dataset.cases[order[at + 1]] if at is not None and at + 1 < len(order) else None
-    if at is None and order is not None:  # the case is not among those found: the first of them comes next
-        after = dataset.cases[order[0]]
-    buttons.button(
-        "Previous",
-        icon=":material/chevron_left:",
-        on_click=_go,
-        args=(before,),
-        disabled=before is None,
-        shortcut="P",
-        key="previous",
-    )
-    buttons.button(
-        "Next",
-        icon=":material/chevron_right:",
-        on_click=_go,
-        args=(after,),
-        disabled=after is None,
-        shortcut="N",
-        key="next",
-    )
+    moves.buttons(buttons, dataset, order, case)
 
 
 def _page() -> None:
@@ -191,6 +153,9 @@ def _page() -> None:
     dataset = reading.dataset
     title = st.empty()
     title.title("Which cases are uncertain?")
+    if dataset.kind == "score":
+        score_cases.show(dataset, title)
+        return
     model, reliability, find = _settings(dataset)
     view = plausibility_models.data_for(model.name, dataset)
     model = trusted_raters.asked_for(view, model)

@@ -19,6 +19,7 @@ from pages.shared.home import first_visit, next_steps
 from pages.shared.home import known as home_known
 from pages.shared.home import limits as home_limits
 from pages.shared.home import numbers as home_numbers
+from pages.shared.home import scores as home_scores
 from pages.shared.kit import gold_of_reviews, job_progress, navigation, presentation, state, widgets
 from pages.shared.kit import style as look
 from pages.shared.shell import story
@@ -40,10 +41,15 @@ def _dashboard(reading) -> None:
         f"{plural(dataset.n_cases, 'case')} · {plural(dataset.n_raters, 'rater')} · "
         f"{plural(dataset.n_annotations, 'annotation')} · {_ANSWERS[dataset.kind]}"
     )
-    widgets.split(dataset)
-    views = home_known.views_of(dataset)
     found = home_known.agreement(dataset)
     why = "" if found else any_of("coefficient", dataset).reason
+    if dataset.kind == "score":
+        home_scores.show(dataset, found, why, title, theme)
+        _files(dataset)
+        _keep(state.whole())
+        return
+    widgets.split(dataset)
+    views = home_known.views_of(dataset)
     figures = [column.container(border=True, height="stretch") for column in st.columns(4)]
     shares = [1] if presentation.on() else [2, 1]  # what to do next is for those who have the controls
     wide, *beside = (column.container(border=True, height="stretch") for column in st.columns(shares))
@@ -81,8 +87,6 @@ def _computed(dataset, views, found, title, figures, places, theme) -> None:
     with figures[3]:
         if views.classifiers:
             home_numbers.classifier(views, sweep)
-        elif dataset.kind == "score":
-            home_numbers.mean_score(dataset)
         elif len(gold_cases(views.classes)):
             home_numbers.by_gold(views)
         else:

@@ -31,6 +31,7 @@ from pages.shared.raters import answers as raters_answers
 from pages.shared.raters import blind as raters_blind
 from pages.shared.raters import model as raters_model
 from pages.shared.raters import plan as raters_plan
+from pages.shared.raters import scores as raters_scores
 from pages.shared.raters import table as raters_table
 from pages.shared.raters import trust as raters_trust
 
@@ -218,6 +219,9 @@ def _page() -> None:
     verdict = can_use(PAIRS, dataset)
     if not verdict.possible:
         st.info(f"Raters cannot be compared with these data: {verdict.reason}.", icon=":material/block:")
+        return
+    if dataset.kind == "score" and raters_scores.as_scores():
+        raters_scores.show(dataset, title, theme)
         return
     dataset = gold_of_reviews.switched(dataset)
     view = widgets.class_view(dataset)

@@ -25,6 +25,7 @@ from pages.shared.reliability import anchors, headline
 from pages.shared.reliability import classifiers as classifier_view
 from pages.shared.reliability import prediction_sets as set_view
 from pages.shared.reliability import relations as relation_view
+from pages.shared.reliability import scores as score_view
 
 
 def _settings(dataset: Dataset):
@@ -122,6 +123,9 @@ def _page() -> None:
     theme = look.theme()
     title = st.empty()
     title.title("How certain is the truth, and does trust change it?")
+    if dataset.kind == "score":
+        score_view.show(dataset, title, theme)
+        return
     model, reliabilities, opened = _settings(dataset)
     view = plausibility_models.data_for(model.name, dataset)
     if not reliabilities:

@@ -10,7 +10,7 @@ from core.review.store import ReviewStore
 from core.text import markdown
 from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import navigation, opening, plausibility_models, state, trusted_raters, widgets
+from pages.shared.kit import navigation, opening, plausibility_models, scores, state, trusted_raters, widgets
 from pages.shared.review import after as review_after
 from pages.shared.review import decisions as review_decisions
 from pages.shared.review import presses as review_presses
@@ -27,9 +27,6 @@ def _page() -> None:
     title.title("Which cases need another opinion?")
     if error := st.session_state.pop("review_error", None):
         st.error(markdown(error), icon=":material/error:")
-    if dataset.kind == "score":
-        st.info("A review chooses among classes, and scores have none.", icon=":material/block:")
-        return
     if dataset.kind == "set":
         st.info("A review chooses one class or a ranking for a case; sets of labels cannot be reviewed yet.",
                 icon=":material/block:")  # fmt: skip
@@ -41,7 +38,9 @@ def _page() -> None:
     if name is None:
         return
     desk = Desk(store, dataset, name)
-    model = trusted_raters.or_default(dataset, plausibility_models.as_chosen(dataset))
+    model = _model(dataset)
+    if model is None:
+        return
     reliability = float(st.session_state.get("reliability") or _opened(dataset, model))
     session = _session(store, dataset, name)
     review_start.kept_for_it()
@@ -64,10 +63,19 @@ def _page() -> None:
             review_after.take_away(store, dataset)
 
 
+def _model(dataset: Dataset):
+    """The plausibility model as chosen; of scores the one with the prior of all of them, None until that is there."""
+    if dataset.kind != "score":
+        return trusted_raters.or_default(dataset, plausibility_models.as_chosen(dataset))
+    widgets.forget_split()
+    found = scores.model(dataset, st.session_state.get("threshold"))
+    return None if found is None else found[0]
+
+
 def _opened(dataset: Dataset, model) -> float:
     """The trust that the Cases page opens with."""
     view = plausibility_models.data_for(model.name, dataset, quietly=True)
-    classes = cached.class_view(dataset, state.split(dataset))[0]
+    classes = view if view.kind == "score" else cached.class_view(dataset, state.split(dataset))[0]
     return opening.reliability(view, model, classes)[0]
 
 

@@ -16,6 +16,7 @@ from ..annotations.dataset import Dataset
 from ..errors import InputError
 from ..methods import method_named
 from ..plausibility.dirichlet import DirichletCounts
+from ..plausibility.gaussian import GaussianScores
 from ..plausibility.prirn import PrIRN
 from ..plausibility.protocol import PlausibilityModel
 from ..result_base import Columns, Result, rows
@@ -156,6 +157,8 @@ def _by_default(model: PlausibilityModel) -> str:
     default = _g(model.default_reliability)
     if isinstance(model, DirichletCounts):
         return f"γ = {default}, the default: how far raters share mistakes (β) has not been estimated."
+    if isinstance(model, GaussianScores):
+        return f"γ = {default}, the default: the scores of a case count as independent."
     return f"γ = {default}, the default: without gold nothing tells how sure the top class may be."
 
 
@@ -174,9 +177,10 @@ def _readers(model: PlausibilityModel, readers: HeldOutCurve | None) -> Mark | N
     """What a colleague would say; not for counts and PrIRN, whose curve speaks of γ/α and ε/γ, and not at an end."""
     if readers is None or readers.at_end or isinstance(model, DirichletCounts | PrIRN):
         return None
+    unsaid = "near the truth the panel is" if isinstance(model, GaussianScores) else "sure the top class may be"
     sentence = (
         f"Readers: γ = {_g(readers.best)} ({_g(readers.low)} to {_g(readers.high)}) predicts best what a colleague "
-        "would say. It does not tell how sure the top class may be."
+        f"would say. It does not tell how {unsaid}."
     )
     return Mark("readers", readers.best, readers.low, readers.high, sentence)
 

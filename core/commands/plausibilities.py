@@ -1,6 +1,7 @@
 """Certainty of cases, and the sweep over reliabilities: each a tree for JSON and a table for CSV."""
 
 import dataclasses
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,11 @@ import numpy as np
 import pandas as pd
 
 from ..annotations.dataset import RISK_LEVELS, Dataset
+from ..certainty.score_trust import score_trust
 from ..errors import InputError
 from ..evaluation.predictions import Predictions, open_predictions
+from ..evaluation.score_errors import score_errors
+from ..evaluation.score_predictions import ScorePredictions, open_score_predictions
 from ..evaluation.sweep_table import SweepTable, reliability_sweep
 from ..ingest.read_files import Reading
 from ..ingest.samples import SAMPLES, sample_predictions
@@ -74,10 +78,7 @@ def sweep(options) -> tuple[dict, pd.DataFrame]:
         raise InputError(f"{options.reliabilities!r} is not a list of numbers.", "Write for example 1,3,10.") from None
     dataset, left_out = read_input(options)
     if _closed_form(options):
-        raise InputError(
-            "Scores have a certainty in closed form, which needs no sweep.",
-            "Use certainty gaussian for each γ.",
-        )
+        return _gaussian_sweep(options, dataset, reliabilities)
     options.top = options.k or options.top
     classifiers = read_classifiers(options, dataset)
     model = chosen_model(options)
@@ -173,39 +174,28 @@ def _run(options, model: PlausibilityModel, dataset: Dataset, reliabilities, cla
 
 def _gaussian_certainty(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
     """Closed form: no draws, and so no Monte Carlo error."""
-    if options.threshold is None:
-        raise InputError("Scores need a threshold.", "Give --threshold T.")
     if dataset.kind != "score":
         raise InputError("The Gaussian model takes scores; these are not.", "Use another model.")
-    prior = None
-    if options.prior:
-        try:
-            m0, k0, a0, b0 = (float(value) for value in options.prior.split(","))
-        except ValueError:
-            raise InputError(f"{options.prior!r} is not a prior.", "Give four numbers: m0,k0,a0,b0.") from None
-        model = GaussianScores(options.threshold, m0, k0, a0, b0)
-    else:
-        prior = fit_prior(dataset)
-        model = prior.model(options.threshold)
-        if prior.at_bounds:
-            options.cautions.append(f"The fitted prior stands at the bound of {', '.join(prior.at_bounds)}.")
+    model, fitted = _gaussian_model(options, dataset)
     posterior = model.posterior(dataset, options.reliability)
-    table = pd.DataFrame(
-        {
-            "case": list(dataset.cases),
-            "top1": posterior.certainty,
-            "p_at_most": posterior.at_most,
-            "predictive_share": posterior.predictive,
+    low, high = posterior.interval()
+    columns: dict[str, Any] = {"case": list(dataset.cases)}
+    answer: dict[str, Any] = {"model": model.name}
+    if model.threshold is not None:
+        columns |= {
+            "top1": posterior.certainty, "p_at_most": posterior.at_most, "predictive_share": posterior.predictive
+        }  # fmt: skip
+        answer |= {
+            "mean": {"top1": float(posterior.certainty.mean())},
+            "se": {"top1": 0.0},
+            "predictive_share": float(posterior.predictive.mean()),
+            "n_below": {str(level): int((posterior.certainty < level).sum()) for level in LEVELS},
         }
-    )
+    table = pd.DataFrame(columns | {"score": posterior.m, "ci_low": low, "ci_high": high})
     write_table(options.cases_out, table)
-    answer = {
-        "model": model.name,
-        "mean": {"top1": float(posterior.certainty.mean())},
-        "se": {"top1": 0.0},
-        "predictive_share": float(posterior.predictive.mean()),
-        "prior": {"m0": model.m0, "k0": model.k0, "a0": model.a0, "b0": model.b0, "fitted": prior is not None},
-        "n_below": {str(level): int((posterior.certainty < level).sum()) for level in LEVELS},
+    answer |= {
+        "width": {"mean": float((high - low).mean()), "median": float(np.median(high - low))},
+        "prior": {"m0": model.m0, "k0": model.k0, "a0": model.a0, "b0": model.b0, "fitted": fitted},
         "n_cases": dataset.n_cases,
         "reliability": options.reliability,
         "left_out": 0,
@@ -214,13 +204,86 @@ def _gaussian_certainty(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
     return answer, table
 
 
+def _gaussian_sweep(options, dataset: Dataset, reliabilities: list[float]) -> tuple[dict, pd.DataFrame]:
+    """Widths and sides at each γ in closed form, and errors of predicted scores over plausible truths."""
+    model, fitted = _gaussian_model(options, dataset)
+    trust = score_trust(dataset, model, reliabilities)
+    predictors = _read_predictors(options, dataset)
+    rows: list[dict[str, Any]] = []
+    better: list[dict[str, Any]] = []
+    for place, value in enumerate(trust.reliability.tolist()):
+        quarter, median, three = trust.quartiles[:, place].tolist()
+        row: dict[str, Any] = {"reliability": value, "width": {"quarter": quarter, "median": median, "three": three}}
+        if trust.above is not None:
+            side = trust.certainty[place]
+            row["mean"] = {"top1": float(side.mean())}
+            row["n_below"] = {str(level): int((side < level).sum()) for level in LEVELS}
+        if predictors:
+            how = {"n_draws": options.draws, "seed": options.seed}
+            found = score_errors(dataset, model, predictors, reliability=value, **how)
+            row["errors"] = {
+                name: {
+                    metric: {part: float(getattr(found, part)[who, at]) for part in _ERROR_PARTS}
+                    for at, metric in enumerate(found.metrics)
+                }
+                for who, name in enumerate(found.predictors)
+            }
+            better += [
+                {"reliability": value, "a": a, "b": b, "p": float(found.better[i, j])}
+                for i, a in enumerate(found.predictors)
+                for j, b in enumerate(found.predictors)
+                if i != j and np.isfinite(found.better[i, j])
+            ]
+        rows.append(row)
+    answer = {
+        "model": model.name,
+        "rows": rows,
+        "better": better,
+        "prior": {"m0": model.m0, "k0": model.k0, "a0": model.a0, "b0": model.b0, "fitted": fitted},
+        "left_out": 0,
+        **stamp(options, dataset),
+    }
+    return answer, pd.DataFrame([_flat(row) for row in rows])
+
+
+_ERROR_PARTS = ("mean", "low", "high", "total_low", "total_high", "point")
+
+
+def model_for(options, dataset: Dataset) -> PlausibilityModel:
+    """The same for data at hand: the prior of scores is fitted to them, unless it was given."""
+    return _gaussian_model(options, dataset)[0] if _closed_form(options) else chosen_model(options)
+
+
+def _gaussian_model(options, dataset: Dataset) -> tuple[GaussianScores, bool]:
+    """The model with the prior that was given, or else fitted, and whether it was fitted."""
+    if options.prior:
+        try:
+            m0, k0, a0, b0 = (float(value) for value in options.prior.split(","))
+        except ValueError:
+            raise InputError(f"{options.prior!r} is not a prior.", "Give four numbers: m0,k0,a0,b0.") from None
+        return GaussianScores(options.threshold, m0, k0, a0, b0), False
+    prior = fit_prior(dataset)
+    if prior.at_bounds:
+        options.cautions.append(f"The fitted prior stands at the bound of {', '.join(prior.at_bounds)}.")
+    return prior.model(options.threshold), True
+
+
 def read_classifiers(options, dataset: Dataset) -> tuple[Predictions, ...]:
     """Predictions of a sample and of the files asked for, matched to the dataset."""
-    found: list[Predictions] = []
+    return _read_matched(options, dataset, open_predictions)
+
+
+def _read_predictors(options, dataset: Dataset) -> tuple[ScorePredictions, ...]:
+    """The same of scores."""
+    return _read_matched(options, dataset, open_score_predictions)
+
+
+def _read_matched(options, dataset: Dataset, opened: Callable) -> tuple:
+    found: list[Any] = []
     if any(sample.name == options.file for sample in SAMPLES) and not Path(options.file).is_file():
         content = sample_predictions(options.file)
         if content is not None:
-            found += open_predictions(options.file, content, dataset)
+            found += opened(options.file, content, dataset)
     for entry in options.predictions:
         name, _, path = entry.partition("=")
         if not path:
@@ -229,7 +292,7 @@ def read_classifiers(options, dataset: Dataset) -> tuple[Predictions, ...]:
             content = Path(path).read_bytes()
         except OSError as error:
             raise InputError(f"{path} cannot be opened ({error.strerror}).", "Look at the path.") from None
-        found += open_predictions(name, content, dataset)
+        found += opened(name, content, dataset)
     for predictions in found:
         options.cautions.extend(predictions.notes)
     return tuple(found)

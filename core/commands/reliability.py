@@ -12,7 +12,7 @@ from ..plausibility.dirichlet import METHOD as DIRICHLET
 from ..plausibility.protocol import PlausibilityModel
 from .fits import with_gold
 from .inputs import progress, stamp
-from .plausibilities import chosen_model, read_input
+from .plausibilities import model_for, read_input
 
 _HELD_OUT = ("reliability", "score", "se", "diff", "diff_se", "bias", "mc_se")
 _GOLD = (
@@ -28,7 +28,7 @@ def reliability(options) -> tuple[dict, pd.DataFrame]:
     dataset, left_out = read_input(options)
     if options.gold:
         dataset = with_gold(dataset, options)
-    model = chosen_model(options)
+    model = model_for(options, dataset)
     truth = _truth(options, dataset, model)
     readers = _readers(options, dataset, model, truth)
     opening = opens_at(dataset, model, beta=options.beta, truth=truth, readers=readers)

@@ -312,7 +312,7 @@ def read_predictions(raw: RawTable, dataset: Dataset, name: str) -> tuple[Predic
     InputError
         Neither scores nor classes can be recognised, or no classifier can be read.
     """
-    roles = _roles(raw.columns, dataset)
+    roles = columns_of(raw.columns, dataset.classes)
     class_columns = [column for column in raw.columns if column in set(dataset.classes)]
     if "class" in roles and ("score" in roles or "rank" in roles):
         columns, notes = _long(raw, roles, name)
@@ -360,7 +360,7 @@ def _long(raw: RawTable, roles: dict[str, str], name: str) -> tuple[_Columns, li
     usable = known & (cases.code >= 0) & (classes.code >= 0)
     n_empty = int((~usable).sum())
     notes = [f"{name}: {plural(n_empty, 'row')} without a case, a class or a classifier skipped."] if n_empty else []
-    return (who[usable], _texts(cases)[usable], _texts(classes)[usable], scores[usable]), notes
+    return (who[usable], texts_of(cases)[usable], texts_of(classes)[usable], scores[usable]), notes
 
 
 def _wide(raw: RawTable, roles: dict[str, str], class_columns: list[str], name: str) -> tuple[_Columns, list[str]]:
@@ -368,7 +368,7 @@ def _wide(raw: RawTable, roles: dict[str, str], class_columns: list[str], name: 
     who, known = _classifiers(raw, roles, name)
     cases = encode(raw.table[roles["case"]])
     usable = known & (cases.code >= 0)
-    case_ids = _texts(cases)
+    case_ids = texts_of(cases)
     parts, n_empty = [], 0
     for column in class_columns:
         scores = _numbers(raw, column)
@@ -398,10 +398,11 @@ def _classifiers(raw: RawTable, roles: dict[str, str], name: str) -> tuple[np.nd
     if "classifier" not in roles:
         return np.full(raw.table.num_rows, name, object), np.ones(raw.table.num_rows, bool)
     who = encode(raw.table[roles["classifier"]])
-    return _texts(who), who.code >= 0
+    return texts_of(who), who.code >= 0
 
 
-def _texts(coded: Coded) -> np.ndarray:
+def texts_of(coded: Coded) -> np.ndarray:
+    """The texts of a coded column, "" where there is none, ndarray of object."""
     return np.array([*coded.values, ""], dtype=object)[coded.code]
 
 
@@ -414,19 +415,26 @@ _ROLES = {
     "class": {"class", "label", "prediction", "predicted", "predicted class", "condition", "category"},
     "score": {"score", "probability", "prob", "confidence", "p"},
     "rank": {"rank", "position", "place"},
-    "classifier": {"classifier", "model", "system", "algorithm"},
+    "classifier": {"classifier", "predictor", "model", "system", "algorithm"},
     "case": {"case", "case id"},
 }
 
 
-def _roles(columns: Sequence[str], dataset: Dataset) -> dict[str, str]:
-    """Column of each role by its name; the case by any name that a table of annotations may have, or the first."""
+def columns_of(columns: Sequence[str], classes: Sequence[str]) -> dict[str, str]:
+    """Column of each role by its name; the case by any name that a table of annotations may have, or the first.
+
+    Parameters
+    ----------
+    columns : sequence of str
+    classes : sequence of str
+        Columns that are called like one of these are of that class and have no role.
+    """
     found: dict[str, str] = {}
     others = []
     for column in columns:
         plain = " ".join(column.casefold().replace("_", " ").split())
         role = next((role for role, names in _ROLES.items() if plain in names), None)
-        if column in set(dataset.classes):
+        if column in set(classes):
             continue
         if role is None or role in found:
             others.append(column)

@@ -68,6 +68,13 @@ SAMPLES = (
         "Simulated photos with up to seven labels each and known truth: one rater overlooks much, another names too "
         "much, on every label.",
     ),
+    Sample(
+        "essays",
+        "Essays",
+        "160 essays × 9 raters",
+        "scores, 0 to 10",
+        "Simulated marks with known truth: severe and lenient raters, one who is erratic, essays that divide.",
+    ),
 )
 
 

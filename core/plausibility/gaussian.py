@@ -18,7 +18,7 @@ from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError, OptionError
 from ..methods import AS_IS, UGT, Method, ReliabilityScale
 from ..options import check_number, check_whole
-from ..result_base import Result
+from ..result_base import Columns, Result
 from ..seeds import case_seeds
 from ..text import bound
 from .dirichlet import LARGEST, SMALLEST, SPLIT_DEPTH
@@ -68,23 +68,95 @@ def score_statistics(dataset: Dataset, cases: range | None = None) -> ScoreStati
 class GaussianPosterior(Result):
     """Posterior of each case, ``μ | σ² ~ N(m, σ²/κ)``, ``σ² ~ InvGamma(a, b)``.
 
+    The case's mean score μ is then Student's t about m with 2a degrees of freedom and the scale √(b/(a κ)).
+
     Attributes
     ----------
-    threshold : float
+    threshold : float or None
+        None where scores are not split: there is then no side to be certain of.
     m, k, a, b : ndarray of float64, shape (n_cases,)
     """
 
-    threshold: float
+    threshold: float | None
     m: np.ndarray
     k: np.ndarray
     a: np.ndarray
     b: np.ndarray
 
     TABLES = ("cases",)
-    COLUMNS = ("m", "k", "a", "b", "at_most", "certainty", "predictive")
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        low, high = self.interval()
+        columns: dict[str, np.ndarray] = {"m": self.m, "low": low, "high": high, "k": self.k, "a": self.a, "b": self.b}
+        if self.threshold is not None:
+            columns |= {"at_most": self.at_most, "certainty": self.certainty, "predictive": self.predictive}
+        return {name: values[:most] for name, values in columns.items()}
+
+    @property
+    def scale(self) -> np.ndarray:
+        """Scale of the Student t of each case's mean score, in units of the scores, shape (n_cases,)."""
+        return np.sqrt(self.b / (self.a * self.k))
+
+    def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+        """Ends of the central interval of each case's mean score μ, each of shape (n_cases,).
+
+        Parameters
+        ----------
+        level : float
+            Probability that it holds, between 0 and 1.
+        """
+        return self._around(self.scale, level)
+
+    def of_colleague(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+        """Ends of the central interval of one further score of each case, each of shape (n_cases,).
+
+        Parameters
+        ----------
+        level : float
+            As of `interval`.
+        """
+        return self._around(self.scale * np.sqrt(self.k + 1), level)
+
+    def _around(self, scale: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+        from scipy.special import stdtrit
+
+        check_number(level, "The level", 0, 1)
+        freedom, place = np.unique(2 * self.a, return_inverse=True)  # as many as there are numbers of scores of a case
+        reach = stdtrit(freedom, 0.5 + level / 2)[place] * scale
+        return self.m - reach, self.m + reach
+
+    def width(self, level: float = 0.95) -> np.ndarray:
+        """Width of that interval, in units of the scores, shape (n_cases,).
+
+        Parameters
+        ----------
+        level : float
+            As of `interval`.
+        """
+        low, high = self.interval(level)
+        return high - low
+
+    def density(self, case: int, score: np.ndarray) -> np.ndarray:
+        """Density of a case's mean score μ, per unit of the scores, shape of ``score``.
+
+        Parameters
+        ----------
+        case : int
+            Place among the cases of this posterior.
+        score : ndarray
+            Where.
+        """
+        from scipy.special import gammaln
+
+        a, scale = self.a[case], self.scale[case]
+        t = (score - self.m[case]) / scale
+        log_top = gammaln(a + 0.5) - gammaln(a) - 0.5 * np.log(2 * np.pi * a) - np.log(scale)
+        return np.exp(log_top - (a + 0.5) * np.log1p(t**2 / (2 * a)))
 
     def _standardised(self, spread: np.ndarray) -> np.ndarray:
         """Distance of the threshold from m, in units of the scale √(b · spread / a) of a Student t."""
+        if self.threshold is None:
+            raise InputError("There is no threshold, so no side to be certain of.", "Give one.")
         return (self.threshold - self.m) / np.sqrt(self.b * spread / self.a)
 
     @property
@@ -93,6 +165,13 @@ class GaussianPosterior(Result):
         from scipy.special import stdtr
 
         return stdtr(2 * self.a, self._standardised(1 / self.k))
+
+    @property
+    def above(self) -> np.ndarray:
+        """Probability P(μ > t | b) that the case's mean score is above the threshold, shape (n_cases,)."""
+        from scipy.special import stdtr
+
+        return stdtr(2 * self.a, -self._standardised(1 / self.k))
 
     @property
     def certainty(self) -> np.ndarray:
@@ -118,8 +197,8 @@ class GaussianScores:
 
     Parameters
     ----------
-    threshold : float
-        t.
+    threshold : float or None
+        t; without one there is the posterior of the mean score, and no draws of two classes.
     m0, k0 : float
         Prior mean, and how many scores it is worth, κ0.
     a0, b0 : float
@@ -130,7 +209,7 @@ class GaussianScores:
 
     name: ClassVar[str] = "gaussian"
     default_reliability: ClassVar[float] = 1.0
-    threshold: float
+    threshold: float | None
     m0: float
     k0: float
     a0: float
@@ -138,8 +217,9 @@ class GaussianScores:
     depth: int = SPLIT_DEPTH
 
     def __post_init__(self) -> None:
+        if self.threshold is not None:
+            check_number(self.threshold, "The threshold")
         for what, value in (
-            ("The threshold", self.threshold),
             ("The prior mean m0", self.m0),
             ("The prior's κ0", self.k0),
             ("The prior's a0", self.a0),
@@ -161,7 +241,13 @@ class GaussianScores:
     @property
     def classes(self) -> tuple[str, str]:
         """Names of the two classes of the draws, those of `Dataset.as_classes`."""
-        return f"≤ {self.threshold:g}", f"> {self.threshold:g}"
+        threshold = self._split()
+        return f"≤ {threshold:g}", f"> {threshold:g}"
+
+    def _split(self) -> float:
+        if self.threshold is None:
+            raise InputError("Without a threshold scores have no two classes.", "Give a threshold.")
+        return self.threshold
 
     def settings(self) -> dict:
         """Parameters that change the draws."""
@@ -226,10 +312,11 @@ class GaussianScores:
         NotApplicableError
             The annotations are not scores.
         InputError
-            A parameter is out of its range.
+            A parameter is out of its range, or there is no threshold.
         """
         from scipy.special import ndtr
 
+        threshold = self._split()
         check_sampling(reliability, n_draws)
         cases = range(dataset.n_cases) if cases is None else cases
         start = min(cases, default=0)
@@ -241,7 +328,7 @@ class GaussianScores:
             )
             rng = np.random.default_rng(int(case_seed))
             precision = rng.standard_gamma(a, n_draws) / b  # 1/σ²; a tiny one may underflow to 0, which is no harm here
-            x = (self.threshold - m) * np.sqrt(precision) - rng.standard_normal(n_draws) / np.sqrt(k)
+            x = (threshold - m) * np.sqrt(precision) - rng.standard_normal(n_draws) / np.sqrt(k)
             share = np.column_stack([ndtr(x), ndtr(-x)])
             top = np.full((n_draws, self.depth), -1, np.int32)
             first = share.argmax(axis=1)

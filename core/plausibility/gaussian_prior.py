@@ -48,7 +48,7 @@ class FittedPrior:
     n_cases: int
     n_scores: int
 
-    def model(self, threshold: float) -> GaussianScores:
+    def model(self, threshold: float | None = None) -> GaussianScores:
         """The plausibility model with this prior."""
         return GaussianScores(threshold, self.m0, self.k0, self.a0, self.b0)
 

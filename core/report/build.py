@@ -15,13 +15,14 @@ from ..plausibility.protocol import PlausibilityModel
 from ..review.chain import Head
 from ..review.states import CaseReview
 from ..text import plural
-from . import data_sections, gold_section, review_section, truth_sections
+from . import data_sections, gold_section, review_section, score_section, truth_sections
 from .blocks import Block, Grid, Section, Words
 from .page import to_html
 
 _SECTIONS: dict[str, tuple[str, Callable]] = {
     "agreement": ("Do the raters agree?", data_sections.agreement),
     "raters": ("Who is right?", data_sections.raters),
+    "scores": ("How do raters score, and how well are scores known?", score_section.scores),
     "gold": ("What does gold say?", gold_section.gold),
     "reviews": ("What did reviews decide?", review_section.reviews),
     "certainty": ("Which cases are uncertain?", truth_sections.certainty),

@@ -10,6 +10,7 @@ from ..version import __version__
 ALTERNATIVE_TEST = "Calderon, Reichart & Dror, The Alternative Annotator Test, ACL 2025, arXiv:2501.10970"
 SURVEY_EQUIVALENCE = "Resnick, Kong, Schoenebeck & Weninger, Survey equivalence (2021), arXiv:2106.01254"
 CONFORMAL = "Stutz et al., Conformal prediction under ambiguous ground truth (2023)"
+SMYTH = "Smyth, Statistical Applications in Genetics and Molecular Biology 3 (2004), article 3"
 _LOO = "Vehtari, Gelman & Gabry, Statistics and Computing 27 (2017), 1413-1432"
 
 SENTENCES = {
@@ -37,6 +38,11 @@ SENTENCES = {
         "other raters of the same cases; accuracy was shrunk towards the pool, raters below what is acceptable were "
         "flagged at a Bayesian false discovery rate, and other flags raised at a family-wise false-alarm rate.",
         (DAWID_SKENE_1979,),
+    ),
+    "score raters": (
+        "Severity and spread of raters were estimated in a linear model with random cases and raters, a variance for "
+        "each rater, by restricted likelihood steps; variances of raters were shrunk towards each other.",
+        (SMYTH,),
     ),
     "certainty": (
         "Annotation certainty is the probability that the most plausible class stays the same over these draws; the "

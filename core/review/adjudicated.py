@@ -60,7 +60,6 @@ def with_reviews(
     Parameters
     ----------
     dataset : Dataset
-        Of classes or rankings.
     reviews : mapping of str to CaseReview
         By case, as `ReviewStore.cases` gives them.
     rater : str
@@ -73,11 +72,9 @@ def with_reviews(
     InputError
         A rater of that name is there, or nothing can be added.
     NotApplicableError
-        The annotations are scores.
+        The annotations are sets of labels.
     """
     check_name(rater, "further rater")
-    if dataset.kind == "score":
-        raise NotApplicableError("Adjudications are classes; these data are scores.")
     if dataset.kind == "set":
         raise NotApplicableError("Adjudications are single classes; these data are sets of labels.")
     if rater in dataset.raters:
@@ -85,7 +82,7 @@ def with_reviews(
     added: list[tuple[int, Opinion, int]] = []
     left_out = []
     for case_id, (opinion, at) in results(reviews, closed=closed).items():
-        if opinion.kind == "class" or (opinion.kind == "ranking" and dataset.kind == "ranking"):
+        if opinion.kind in _TAKEN[dataset.kind]:
             added.append((dataset.case_index(case_id), opinion, at // 1_000_000))
         else:
             left_out.append(case_id)
@@ -104,6 +101,10 @@ def _with_rater(dataset: Dataset, rater: str, added: list[tuple[int, Opinion, in
     time = None if dataset.time is None else np.append(dataset.time, seconds)
     codes = {name: code for code, name in enumerate(dataset.classes)}
     side = {name: getattr(dataset, name) for name in _SIDE}
+    if dataset.kind == "score":
+        del side["ordinal"], side["class_risk"], side["gold"]
+        score = np.append(dataset.score, [opinion.score for opinion in opinions])
+        return Dataset.from_scores(dataset.name, dataset.cases, (*dataset.raters, rater), *whose, score, time, **side)
     names = (dataset.name, dataset.cases, (*dataset.raters, rater), dataset.classes)
     if dataset.kind == "class":
         answer = np.append(dataset.answer, [codes[opinion.first[0]] for opinion in opinions])
@@ -121,4 +122,5 @@ def _with_rater(dataset: Dataset, rater: str, added: list[tuple[int, Opinion, in
     )
 
 
+_TAKEN = {"class": ("class",), "ranking": ("class", "ranking"), "score": ("score",)}
 _SIDE = ("ordinal", "raters_identified", "class_risk", "case_group", "gold")

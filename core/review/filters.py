@@ -108,6 +108,13 @@ def _names(dataset: Dataset, name: str) -> np.ndarray:
 
 def _disagree(dataset: Dataset, a: int, b: int) -> np.ndarray:
     """Cases that both annotated, with no first choice in common."""
+    if dataset.kind == "score":
+        pair = np.isin(dataset.rater, [a, b])
+        cases, score = dataset.case_of_annotation[pair], dataset.score[pair]
+        low, high = np.full(dataset.n_cases, np.inf), np.full(dataset.n_cases, -np.inf)
+        np.minimum.at(low, cases, score)
+        np.maximum.at(high, cases, score)
+        return low < high  # of one of them alone both ends are equal, unless that rater repeated the case
     firsts: list[dict[int, set[int]]] = [{}, {}]
     for place, rater in enumerate((a, b)):
         for annotation in np.flatnonzero(dataset.rater == rater):

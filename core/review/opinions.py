@@ -1,4 +1,4 @@
-"""What a reviewer says about a case: a class, a ranking with ties, a distribution, or that it cannot be determined."""
+"""What a reviewer says of a case: a class, a ranking with ties, a distribution, a score, or that it is undetermined."""
 
 import json
 import math
@@ -20,7 +20,7 @@ _SUM_TOLERANCE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """One opinion. Build it with `of_class`, `of_ranking` or `of_distribution`; `UNDETERMINED` is the fourth kind.
+    """One opinion. Build it with `of_class`, `of_ranking`, `of_distribution` or `of_score`; or it is `UNDETERMINED`.
 
     Equal opinions are equal objects: the order within a tie, or of the classes of a distribution, does not matter.
 
@@ -30,10 +30,16 @@ class Opinion:
         Classes, first choice first; tied classes stand in one block. A single class is one block of one.
     distribution : tuple of (str, float)
         Class and probability; classes without any are left out.
+    score : float or None
+        Where annotations are scores.
+    within : tuple of float, or None
+        Of the panel: between which scores a colleague's agrees with it.
     """
 
     blocks: tuple[tuple[str, ...], ...] = ()
     distribution: tuple[tuple[str, float], ...] = ()
+    score: float | None = None
+    within: tuple[float, float] | None = None
 
     @classmethod
     def of_class(cls, name: str) -> "Opinion":
@@ -73,9 +79,31 @@ class Opinion:
             raise InputError(f"The probabilities sum to {total:.4g}.", "They must sum to 1.")
         return cls(distribution=tuple(sorted((name, float(share)) for name, share in shares.items() if share > 0)))
 
+    @classmethod
+    def of_score(cls, score: float, within: tuple[float, float] | None = None) -> "Opinion":
+        """A score; of the panel with the interval in which a colleague's score agrees with it.
+
+        Parameters
+        ----------
+        score : float
+        within : tuple of float, optional
+
+        Raises
+        ------
+        InputError
+            One is no finite number, or the score lies outside of the interval.
+        """
+        if not all(math.isfinite(value) for value in (score, *(within or ()))):
+            raise InputError("A score is not a finite number.", "Give a number.")
+        if within is not None and not within[0] <= score <= within[1]:
+            raise InputError("The score lies outside of its interval.", "Give an interval that holds it.")
+        return cls(score=float(score), within=None if within is None else (float(within[0]), float(within[1])))
+
     @property
     def kind(self) -> str:
-        """Which of the four: "class", "ranking", "distribution" or "undetermined"."""
+        """Which of them: "class", "ranking", "distribution", "score" or "undetermined"."""
+        if self.score is not None:
+            return "score"
         if self.distribution:
             return "distribution"
         if not self.blocks:
@@ -84,7 +112,9 @@ class Opinion:
 
     @property
     def first(self) -> tuple[str, ...]:
-        """First choice, more than one class where they are tied; none where it cannot be determined."""
+        """First choice, more than one class where they are tied; a score as text; none where it is undetermined."""
+        if self.score is not None:
+            return (f"{self.score:g}",)
         if self.distribution:
             most = max(share for _, share in self.distribution)
             return tuple(name for name, share in self.distribution if share == most)
@@ -101,7 +131,9 @@ class Opinion:
         return len(self.first) == 1
 
     def check_classes(self, classes: Sequence[str]) -> None:
-        """Raise `InputError` where it names a class that is not in the list."""
+        """Raise `InputError` where it names a class that is not in the list, or a score where there are classes."""
+        if self.score is not None and classes:
+            raise InputError("A score was given, and these annotations are classes.", "Choose from the list.")
         unknown = [name for name in self.classes if name not in classes]
         if unknown:
             raise InputError(f"Class {unknown[0]!r} is not in the list of classes.", "Choose from the list.")
@@ -110,12 +142,16 @@ class Opinion:
         """Whether both have the same first choice.
 
         A tie that only holds the other's class does not settle a case, so it does not agree; nor does an opinion that
-        it cannot be determined, unless both say so.
+        it cannot be determined, unless both say so. A score agrees with a panel's where it lies within its interval.
         """
+        if self.score is not None and panel.within is not None:
+            return panel.within[0] <= self.score <= panel.within[1]
         return set(self.first) == set(panel.first)
 
     def words(self) -> str:
         """As a line of text: ``A = B › C``. Not escaped."""
+        if self.score is not None:
+            return f"{self.score:g}" + (f" ({self.within[0]:.3g} to {self.within[1]:.3g})" if self.within else "")
         if self.distribution:
             ordered = sorted(self.distribution, key=lambda entry: -entry[1])
             return ", ".join(f"{name} {100 * share:.3g} %" for name, share in ordered)
@@ -123,8 +159,10 @@ class Opinion:
 
     def to_json(self) -> str:
         """Text for the database and for export."""
-        if self.distribution:
-            value: dict[str, Any] = {"distribution": dict(self.distribution)}
+        if self.score is not None:
+            value: dict[str, Any] = {"score": self.score} | ({"within": self.within} if self.within else {})
+        elif self.distribution:
+            value = {"distribution": dict(self.distribution)}
         else:
             value = {"ranking": self.blocks} if self.blocks else {"undetermined": True}
         return json.dumps(value, ensure_ascii=False)
@@ -133,6 +171,8 @@ class Opinion:
     def from_json(cls, text: str) -> "Opinion":
         """What `to_json` wrote."""
         value = json.loads(text)
+        if "score" in value:
+            return cls.of_score(value["score"], value.get("within"))
         if "distribution" in value:
             return cls.of_distribution(value["distribution"])
         return cls.of_ranking(value["ranking"]) if "ranking" in value else UNDETERMINED

@@ -12,6 +12,7 @@ import numpy as np
 from ..annotations.dataset import Dataset
 from ..certainty.first_place import exact_first_place
 from ..errors import InputError
+from ..plausibility.gaussian import GaussianScores
 from ..plausibility.protocol import PlausibilityModel, check_sampling
 from .opinions import UNDETERMINED, Opinion
 
@@ -110,6 +111,30 @@ def panel_word(
     names = [getattr(model, "classes", dataset.classes)[code] for code in classes]
     opinion = _undecided(chance, names, level) if why else Opinion.of_class(names[best])
     return PanelWord(opinion, certainty, error, n_readers, level, why)
+
+
+def panel_score(model: GaussianScores, dataset: Dataset, case: int, *, reliability: float) -> Opinion:
+    """What the panel says of a case's score: its plausible score, and where a colleague's would lie with 95 %.
+
+    A colleague's score beyond that is no disagreement by chance. `UNDETERMINED` with fewer than two readers.
+
+    Parameters
+    ----------
+    model : GaussianScores
+    dataset : Dataset
+        Of scores.
+    case : int
+        Position.
+    reliability : float
+        γ, the trust in the raters, > 0.
+    """
+    rows = dataset.annotations_of(case)
+    n_readers = len(np.unique(dataset.rater[rows])) if dataset.raters_identified else len(rows)
+    if n_readers < FEWEST_READERS:
+        return UNDETERMINED
+    posterior = model.posterior(dataset, reliability, range(case, case + 1))
+    low, high = posterior.of_colleague()
+    return Opinion.of_score(float(posterior.m[0]), (float(low[0]), float(high[0])))
 
 
 def _first_places(

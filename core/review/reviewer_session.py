@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..errors import NotApplicableError
 from .events import Draft, Event, Kind, check_name
 from .rules import what_follows
 from .sessions import Queued, Session, SessionLine, SessionProgress, progress_of, still_to_read
@@ -29,14 +28,9 @@ class Desk:
     ----------
     store : ReviewStore
     dataset : Dataset
-        Of classes or rankings. Reviews belong to its digest: take the whole dataset, not a selection.
+        Reviews belong to its digest: take the whole dataset, not a selection.
     reviewer : str
         Name in one line.
-
-    Raises
-    ------
-    NotApplicableError
-        The annotations are scores, so there is no class to choose.
     """
 
     store: ReviewStore
@@ -45,8 +39,6 @@ class Desk:
 
     def __post_init__(self) -> None:
         check_name(self.reviewer, "reviewer")
-        if not self.dataset.n_classes:
-            raise NotApplicableError("A review chooses among classes, and scores have none. Split them by a threshold.")
 
     def start(self, title: str, cases: Sequence[Queued]) -> Session:
         """Begin a session with cases of the dataset, as from `core.review.worklist`."""

@@ -260,7 +260,8 @@ def _as_dataset(dataset: Dataset, blind: Mapping[str, list[ReviewerOpinion]]) ->
         for read in given
         if len(read.first.first) == 1
     ]
-    if max(Counter(case_id for case_id, _, _ in rows).values(), default=0) < 2:
+    # Two scores are seldom exactly equal: percent agreement says nothing of them.
+    if dataset.kind == "score" or max(Counter(case_id for case_id, _, _ in rows).values(), default=0) < 2:
         return None
     cases, raters = (list(dict.fromkeys(row[place] for row in rows)) for place in (0, 1))
     codes = [

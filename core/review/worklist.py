@@ -8,6 +8,7 @@ import numpy as np
 from ..annotations.counts import ClassCounts
 from ..annotations.dataset import RISK_LEVELS, Dataset
 from ..certainty.next_opinion import NextOpinion
+from ..certainty.score_trust import ScoreTrust, score_digits
 from ..errors import InputError
 from ..evaluation.predictions import Predictions
 from ..text import plural
@@ -67,6 +68,26 @@ def lowest_certainty(certainty: np.ndarray) -> Queue:
         Annotation certainty of the top-1 class. Cases of NaN are left out.
     """
     return _ordered("lowest certainty", certainty, lambda case: f"certainty {_percent(float(certainty[case]))}")
+
+
+def least_known(trust: ScoreTrust) -> Queue:
+    """Cases of scores: the side of the threshold least certain first; without a threshold the widest interval first.
+
+    Parameters
+    ----------
+    trust : ScoreTrust
+        At one γ.
+    """
+    if trust.above is not None:
+        certainty, t = trust.certainty[0], f"{trust.threshold:g}"
+        return _ordered(
+            "least certain side",
+            certainty,
+            lambda case: f"above {t} or not: {_percent(float(certainty[case]))} certain",
+        )
+    width = trust.width[0]
+    digits = score_digits(float(np.median(width)))
+    return _ordered("widest interval", -width, lambda case: f"the 95 % interval is {width[case]:.{digits}f} wide")
 
 
 def risk_times_uncertainty(certainty: np.ndarray, expected_risk: np.ndarray) -> Queue:

@@ -55,8 +55,6 @@ def test_every_command_and_every_model_has_its_numbers(capsys):
             known = set(re.findall(r"(?m)^ {2,4}([a-z]+)(?: {2,}\S|$)", output.out))
         else:
             known = set(re.findall(r"[a-z]+(?:-[a-z]+)*", re.split(start, output.err.split("(see")[0])[1]))
-        if arguments[0] == "sweep":
-            known.discard("gaussian")  # which has no sweep
         if place == 0:
             known -= OF_THE_STORE
         assert len(known) >= 3

@@ -19,12 +19,15 @@ from core.agreement.precision import precision_curve
 from core.annotations.dataset import Dataset
 from core.annotations.write import long_table
 from core.certainty.label_sets import label_set_certainty
+from core.certainty.score_trust import plausible_score, score_trust
 from core.errors import OptionError
 from core.evaluation.corrected_rates import class_rate
 from core.evaluation.gold_accuracy import gold_accuracy
 from core.evaluation.prediction_sets import prediction_sets
 from core.evaluation.predictions import match_predictions
 from core.evaluation.relations import relation
+from core.evaluation.score_errors import score_errors
+from core.evaluation.score_predictions import ScorePredictions
 from core.evaluation.sweep_table import kept_plausibilities
 from core.ingest.case_facts import CaseFacts
 from core.ingest.column_mapping import Mapping
@@ -48,6 +51,7 @@ from core.raters.left_out import left_out
 from core.raters.monitoring import monitor
 from core.raters.plan_outcomes import Plan, plan_outcomes
 from core.raters.planning import Goal, forecast
+from core.raters.score_raters import score_raters
 from core.raters.shared_errors import shared_errors
 from core.raters.tempo import tempo
 from core.raters.to_act_on import raters_to_act_on
@@ -115,12 +119,21 @@ def _of_plausibilities(dataset):
     yield core.MixturePlackettLuce(n_burn=60).fit(rankings, reliability=1.0, n_draws=30)
     yield from (plackett_luce_mode(rankings), core.PrIRN().point(rankings))
     yield fit_prior(scores).model(1.0).posterior(scores, 1.0)
+    yield from _of_scores(scores)
     yield relation(np.arange(9.0), np.arange(9.0) ** 2)
 
 
 def _of_labels(dataset):
     several = as_sets(dataset)
     yield from (fit_labels(several), label_set_certainty(several))
+
+
+def _of_scores(scores):
+    model = fit_prior(scores).model()
+    predicted = ScorePredictions(HOSTILE[0], scores.cases, np.arange(float(N)), ())
+    yield from (score_trust(scores, model, [1.0, 2.0]), plausible_score(scores, model, 0, 1.0), predicted)
+    yield score_errors(scores, model, [predicted], reliability=1.0, n_draws=20)
+    yield score_raters(scores)
 
 
 def _of_raters(dataset):

@@ -201,6 +201,8 @@ def _certainties() -> dict[str, Command]:
     found["certainty gaussian scores, prior fitted"] = Command((*line, "--cases-out", "{out}"), "iterative")
     line = (*line, "--prior", "3,1,2,2", "--cases-out", "{out}")
     found["certainty gaussian scores, prior given"] = Command(line, "closed")
+    line = ("certainty", "gaussian", "essays", "--reliability", "1", "--cases-out", "{out}")
+    found["certainty gaussian essays, no threshold"] = Command(line, "iterative")
     return found
 
 
@@ -218,6 +220,9 @@ def _sweeps() -> dict[str, Command]:
             found[f"sweep {model} {sample}"] = Command(line, "closed", drawn=True)
     line = ("sweep", "ordinal-truth", "anaesthesia", "--ordinal", "--reliabilities", "0.5,1", "--draws", "100")
     found["sweep ordinal-truth anaesthesia"] = Command(line, "iterative", drawn=True)
+    line = ("sweep", "gaussian", "essays", "--threshold", "6", "--reliabilities", "1,4", "--draws", "100")
+    found["sweep gaussian essays"] = Command(line, "iterative", drawn=True)
+    found["reliability gaussian essays"] = Command(("reliability", "gaussian", "essays"), "iterative")
     line = ("sets", "skin", "--alpha", "0.4", "--reliability", "10", "--draws", "100", "--cases-out", "{out}")
     found["sets skin"] = Command(line, "closed", drawn=True)
     for method in ("ppi", "humans"):

@@ -114,11 +114,13 @@ def test_one_rater_and_one_class_are_no_trouble():
     assert "every case is certain" in same.title[0].value
 
 
-def test_scores_have_their_own_agreement_and_mean_and_ask_for_a_threshold():
+def test_scores_have_their_own_agreement_and_mean_and_need_no_threshold():
     app = home(kept(SCORES))
-    assert {"Reliability of one score", "Mean score"} <= set(figures(app))
-    assert app.number_input(key="threshold").value > 0
+    assert {"Reliability of one score", "Mean score", "Half of the cases are known to"} <= set(figures(app))
+    assert app.number_input(key="threshold").value is None
     assert "of what varies in a score" in app.title[0].value
+    app = settle(app.number_input(key="threshold").set_value(9.0).run())
+    assert "of lying above 9 or not" in words(app) and figures(app)["Uncertain cases"].endswith("%")
 
 
 def test_large_data_wait_until_somebody_asks(monkeypatch):

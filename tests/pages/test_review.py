@@ -9,6 +9,10 @@ from core import read
 from core.belongings import link_of
 from core.ingest.case_facts import CaseFacts
 from core.library import keep
+from core.plausibility.gaussian_prior import fit_prior
+from core.review.adjudicated import with_reviews
+from core.review.opinions import Opinion
+from core.review.panel_answer import panel_score
 from core.review.store import ReviewStore, close_stores
 from pages.shared.cache.datasets import open_dataset
 from pages.shared.review.opinion import keys_of
@@ -60,14 +64,56 @@ def through_one_case(app: AppTest, label: str) -> AppTest:
 NOT_REVIEWED = ("scores", "scores of two cases", "equal scores", "sets of labels", "markup")
 
 
-@pytest.mark.parametrize(
-    ("name", "why"), [("scores", "scores have none"), ("sets of labels", "cannot be reviewed yet")]
-)
-def test_scores_and_sets_have_no_review(name, why):
+def test_sets_have_no_review():
     """It is said why, and nobody is asked for a name."""
-    app = open_page("review", kept(name).digest)
-    assert why in app.info[0].value
+    app = open_page("review", kept("sets of labels").digest)
+    assert "cannot be reviewed yet" in app.info[0].value
     assert not app.text_input
+
+
+def score_field(app: AppTest):
+    """The field of one's own score."""
+    return next(box for box in app.number_input if box.key and box.key.startswith("score-"))
+
+
+def test_a_score_is_typed_blind_then_compared_with_the_panels_and_decided_by_arbitration():
+    """Nothing of the panel is on the page before; a score outside of what a colleague would give is for arbitration."""
+    dataset = kept("scores")
+    app = press(signed(dataset.digest), "Start with")
+    assert score_field(app).value is None and "panel's score" not in words(app)
+    settle(press(app, "Record my opinion"))
+    assert "Give a score first" in words(app) or "There is no opinion" in "".join(e.value for e in app.error)
+    score_field(app).set_value(400.0).run()
+    press(app, "Record my opinion")
+    said = words(app).replace("\\", "")
+    assert "You say **400**" in said and "You disagree" in said
+    assert "the panel's score is" in said and "a colleague's would lie between" in said
+    press(app, "Keep my opinion")
+    (review,) = ReviewStore().cases(dataset.digest).values()
+    assert [event.kind for event in review.events] == ["opinion", "reveal", "keep"]
+    assert review.reads[0].opinion == Opinion.of_score(400.0) and review.state == "arbitration"
+    panel = review.reads[0].panel
+    model = fit_prior(dataset).model()
+    assert panel == panel_score(model, dataset, dataset.case_index(review.case_id), reliability=1.0)
+
+
+def test_a_score_that_a_colleague_might_have_given_closes_the_case_and_becomes_a_further_rater():
+    dataset = kept("scores")
+    app = press(signed(dataset.digest), "Start with")
+    score_field(app).set_value(2.5).run()
+    press(app, "Record my opinion")
+    assert "You agree" in words(app)
+    press(app, "Keep my opinion")
+    reviews = ReviewStore().cases(dataset.digest)
+    ((case_id, review),) = reviews.items()
+    assert review.state == "closed"
+    grown = with_reviews(dataset, reviews, closed=True).dataset
+    case = grown.annotations_of(grown.case_index(case_id))
+    assert grown.raters[-1] == "Adjudication" and 2.5 in grown.score[case.start : case.stop].tolist()
+    press(app, "Leave")
+    app.session_state["review_tabs"] = "What reviews show"
+    settle(app.run())
+    assert "the mean 95 % interval" in words(app)
 
 
 def test_without_data_a_file_is_asked_for():

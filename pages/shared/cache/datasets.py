@@ -262,6 +262,10 @@ def _sample_predictions(name: str, digest: str, version: str, _dataset: Dataset)
 
 
 def _matched(name: str, content: bytes, dataset: Dataset, whole: Dataset | None = None):
+    if dataset.kind == "score":
+        from core.evaluation.score_predictions import open_score_predictions
+
+        return open_score_predictions(name, content, dataset)
     from core.evaluation.predictions import open_predictions
 
     return open_predictions(name, content, dataset, whole)
@@ -410,7 +414,9 @@ def decided_gold(dataset: Dataset, reviews):
 
 @remembered
 def class_view(dataset: Dataset, threshold: float | str | None) -> tuple[Dataset, int]:
-    """The dataset with one class per annotation, and how many were left out."""
+    """The dataset with one class per annotation, and how many were left out; scores split at the median at first."""
+    if dataset.kind == "score" and threshold is None:
+        threshold = float(np.median(dataset.score))
     return dataset.as_classes(threshold)
 
 

@@ -57,7 +57,7 @@ def cases(views: home_known.Views, theme) -> CertaintyResult | None:
         if certain is not None:
             case_id = certain.cases[int(np.nanargmin(certain.certainty[:, 0]))]
             words = "Open this one" if least_certain(certain).startswith("Most ambiguous") else "Open the first of them"
-            st.button(words, type="tertiary", on_click=_open, args=(case_id,), key="home_case")
+            st.button(words, type="tertiary", on_click=open_case, args=(case_id,), key="home_case")
     return certain
 
 
@@ -176,6 +176,7 @@ def plot_still(figure, key: str, alt: str) -> None:
     st.plotly_chart(figure, theme=None, config=_STILL, key=key, alt=alt)
 
 
-def _open(case_id: str) -> None:
+def open_case(case_id: str) -> None:
+    """Callback: the case on the Cases page."""
     st.session_state["case"] = case_id
     st.session_state["home_go"] = "pages/cases.py"

@@ -76,8 +76,13 @@ def remove() -> None:
 
 def fingerprint(predictions) -> str:
     """Of one classifier's predictions, by content: a corrected file has the same name and often the same length."""
+    return fingerprint_of(predictions.ptr, predictions.class_code, predictions.group, predictions.score)
+
+
+def fingerprint_of(*arrays) -> str:
+    """Of what was predicted, by content; arrays that are None are not there."""
     found = hashlib.blake2b(digest_size=16)
-    for array in (predictions.ptr, predictions.class_code, predictions.group, predictions.score):
+    for array in arrays:
         if array is not None:
             found.update(array.tobytes())
     return found.hexdigest()

@@ -69,8 +69,9 @@ def _words(found: Opening, opened: float) -> str:
 
 
 def _opening(dataset: Dataset, model: PlausibilityModel, *, waits: bool = False) -> tuple[float, Opening | None]:
-    classes = cached.class_view(dataset, state.split(dataset))[0]
     view = plausibility_models.data_for(model.name, dataset, quietly=True)
+    # Scores have no classes, and so no β.
+    classes = view if view.kind == "score" else cached.class_view(dataset, state.split(dataset))[0]
     opened, found = opening.reliability(view, model, classes)
     for job in opening.at_work(view, model, classes) if waits else ():
         job_progress.redraw_after(job)

@@ -25,6 +25,7 @@ _FORMATS = (
     ("xlsx", "Excel", tables.to_xlsx, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
     ("parquet", "Parquet", tables.to_parquet, "application/vnd.apache.parquet"),
 )
+_SPLIT = "_threshold_opened"  # the threshold that two classes open with and nobody has set
 _MOST_WHO = 4  # names of raters on a line, before they fold
 _PLOT = {"displaylogo": False, "modeBarButtons": [["toImage"]], "toImageButtonOptions": {"scale": 2}}
 
@@ -56,11 +57,26 @@ def split(dataset: Dataset) -> float | str | None:
         )  # fmt: skip
     if dataset.kind != "score":
         return None
-    if "threshold" not in st.session_state:
-        st.session_state["threshold"] = float(np.median(dataset.score))
+    if st.session_state.get("threshold") is None:
+        st.session_state["threshold"] = st.session_state[_SPLIT] = float(np.median(dataset.score))
     return st.number_input(
-        "Threshold (scores at most this, and above)", key="threshold", persist_state="session", width=280
+        "Threshold (scores at most this, and above)",
+        key="threshold",
+        persist_state="session",
+        width=280,
+        on_change=_threshold_set,
     )
+
+
+def _threshold_set() -> None:
+    st.session_state.pop(_SPLIT, None)
+
+
+def forget_split() -> None:
+    """Before a threshold that may stay empty is asked for: the median, where nobody chose it, is none."""
+    if st.session_state.get(_SPLIT) is not None and st.session_state.get("threshold") == st.session_state[_SPLIT]:
+        st.session_state["threshold"] = None
+    _threshold_set()
 
 
 def class_view(dataset: Dataset) -> Dataset:

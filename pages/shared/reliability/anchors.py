@@ -6,6 +6,7 @@ from core.annotations.dataset import Dataset
 from core.certainty.opening import LEAST_GOLD
 from core.errors import PluralityError
 from core.figures import anchors as figures
+from core.plausibility.gaussian import GaussianScores
 from core.plausibility.protocol import PlausibilityModel
 from core.text import markdown, number, plural
 from pages.shared.cache import datasets as cached
@@ -14,7 +15,7 @@ from pages.shared.kit import job_progress, opening, widgets
 
 def show(view: Dataset, model: PlausibilityModel, theme) -> None:
     """Both curves side by side, each with its sentence; gold first, where there is some."""
-    classes = cached.class_view(view, None)[0] if view.kind != "score" else view
+    classes = cached.class_view(view, None)[0]
     value, found = opening.reliability(view, model, classes)
     if found is not None:
         st.markdown(markdown(found.reason))
@@ -29,6 +30,17 @@ def show(view: Dataset, model: PlausibilityModel, theme) -> None:
     with right:
         widgets.heading("How sure may the top class be?", "certainty against gold")
         _truth(view, model, value, theme)
+
+
+def of_scores(dataset: Dataset, model: GaussianScores, theme) -> None:
+    """The one curve that scores have: gold scores are unknown here."""
+    _, found = opening.reliability(dataset, model, dataset)
+    if found is not None:
+        st.markdown(markdown(found.reason))
+        for mark in found.marks:
+            st.caption(f"γ = {number(mark.reliability)} · {markdown(mark.sentence)}")
+    widgets.heading("What would a colleague say?", "held-out readers")
+    _readers(dataset, model, theme)
 
 
 def _readers(view: Dataset, model: PlausibilityModel, theme) -> None:

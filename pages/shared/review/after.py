@@ -8,6 +8,7 @@ from core.agreement.intervals import Coefficient
 from core.annotations.dataset import Dataset
 from core.errors import InputError, PluralityError
 from core.ingest.read_files import Reading
+from core.plausibility.gaussian import GaussianScores
 from core.plausibility.protocol import PlausibilityModel
 from core.review.adjudicated import RATER, with_reviews
 from core.review.export import result_table, trail_json, trail_table
@@ -68,7 +69,10 @@ def _bought(dataset: Dataset, reviews: dict[str, CaseReview], model: Plausibilit
     try:
         grown = with_reviews(dataset, reviews, rater=_unused(dataset), closed=True).dataset
     except InputError:  # nothing that could be added
-        return "No case is settled with a class yet, so the reviews have bought no certainty that could be counted."
+        what = "score" if dataset.kind == "score" else "class"
+        return f"No case is settled with a {what} yet, so the reviews have bought no certainty that could be counted."
+    if isinstance(model, GaussianScores):
+        return _narrower(dataset, grown, model, reliability)
     views = [plausibility_models.data_for(model.name, one, quietly=True) for one in (dataset, grown)]
     gain = bought(
         model, *views, reliability=reliability, n_draws=plausibility_models.N_DRAWS, seed=plausibility_models.SEED
@@ -81,6 +85,18 @@ def _bought(dataset: Dataset, reviews: dict[str, CaseReview], model: Plausibilit
         f"Counted as one more rater, the decisions change how sure one can be of {cases} that they settled: mean "
         f"certainty {fate} from **{number(gain.before)}** to **{number(gain.after)}** "
         f"({plausibility_models.method(model.name).title}, reliability γ {reliability:g})."
+    )
+
+
+def _narrower(dataset: Dataset, grown: Dataset, model: GaussianScores, reliability: float) -> str:
+    """The same of scores, at the same prior: how much narrower intervals are where a case was settled."""
+    added = np.diff(grown.case_ptr) > np.diff(dataset.case_ptr)
+    before, after = (float(model.posterior(one, reliability).width()[added].mean()) for one in (dataset, grown))
+    cases = "the case" if added.sum() == 1 else f"the {added.sum():,} cases"
+    fate = "narrows" if after <= before else "widens"
+    return (
+        f"Counted as one more rater, the decisions change how well the score of {cases} is known that they settled: "
+        f"the mean 95 % interval {fate} from **{before:.3g}** to **{after:.3g}** (reliability γ {reliability:g})."
     )
 
 

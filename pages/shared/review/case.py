@@ -6,14 +6,15 @@ import numpy as np
 import streamlit as st
 
 from core.annotations.dataset import Dataset
+from core.plausibility.gaussian import GaussianScores
 from core.plausibility.protocol import PlausibilityModel
 from core.review.events import Event
 from core.review.opinions import UNDETERMINED, Opinion
-from core.review.panel_answer import panel_word
+from core.review.panel_answer import panel_score, panel_word
 from core.review.states import STATES, ReviewerOpinion
 from core.text import markdown
 from pages.shared.cases import content as case_facts
-from pages.shared.cases import one_case
+from pages.shared.cases import one_case, score_cases
 from pages.shared.kit import plausibility_models, seen_cases, state
 from pages.shared.review import moves as review_moves
 from pages.shared.review import opinion as review_opinion
@@ -89,7 +90,10 @@ def _reveal(current: CaseOnScreen, model: PlausibilityModel, reliability: float)
     view = plausibility_models.data_for(model.name, current.dataset, quietly=True)
     people = view.select(raters=[name for name in view.raters if name not in out]) if out else view
     panel = UNDETERMINED  # where machines alone have annotated
-    if current.case_id in people.cases:
+    if isinstance(model, GaussianScores):
+        if current.case_id in people.cases:
+            panel = panel_score(model, people, people.case_index(current.case_id), reliability=reliability)
+    elif current.case_id in people.cases:
         panel = panel_word(
             model, people, people.case_index(current.case_id), reliability=reliability,
             n_draws=plausibility_models.N_DRAWS, seed=plausibility_models.SEED,
@@ -98,9 +102,10 @@ def _reveal(current: CaseOnScreen, model: PlausibilityModel, reliability: float)
         **({"machines_left_out": list(out)} if out else {}),
         **model.settings(),
         "reliability": reliability,
-        "n_draws": plausibility_models.N_DRAWS,
-        "seed": plausibility_models.SEED,
-    }
+        **({} if isinstance(model, GaussianScores) else {
+            "n_draws": plausibility_models.N_DRAWS, "seed": plausibility_models.SEED
+        }),
+    }  # fmt: skip
     review = review_moves.reveal(current, panel, model.name, settings)
     return CaseOnScreen(current.desk, current.session, current.case_id, review)
 
@@ -137,16 +142,23 @@ def _look(current: CaseOnScreen, model: PlausibilityModel, reliability: float) -
 
 def _own(current: CaseOnScreen) -> Action:
     form = current.key("own")
-    named = _named(current) if current.revealed else _commonest(current)
-    opinion = review_opinion.ask(current.dataset, form, named)
+    if scored := current.dataset.kind == "score":
+        opinion = review_opinion.ask_score(current.dataset, form)
+    else:
+        named = _named(current) if current.revealed else _commonest(current)
+        opinion = review_opinion.ask(current.dataset, form, named)
     review_opinion.remarks(form)
-    told = "Choose a class first." if opinion is None else current.told("opinion", opinion=opinion)
+    first = "Give a score first." if scored else "Choose a class first."
+    told = first if opinion is None else current.told("opinion", opinion=opinion)
     return Action("opinion", told, form, opinion=True)
 
 
 def _raters(current: CaseOnScreen, model: PlausibilityModel, reliability: float) -> None:
     """What the raters said."""
     case = current.dataset.case_index(current.case_id)
+    if isinstance(model, GaussianScores):
+        score_cases.given(current.dataset, case)
+        return
     view = plausibility_models.data_for(model.name, current.dataset, quietly=True)
     one_case.annotations(current.dataset, view, case, model, reliability)
 
@@ -155,8 +167,11 @@ def _plausible(current: CaseOnScreen, model: PlausibilityModel, reliability: flo
     """What is plausible, with why the case is in the session."""
     queued = next((one.why for one in current.session.cases if one.case_id == current.case_id), "")
     case = current.dataset.case_index(current.case_id)
-    view = plausibility_models.data_for(model.name, current.dataset, quietly=True)
-    one_case.plausibilities(view, case, model, reliability)
+    if isinstance(model, GaussianScores):
+        score_cases.plausible(current.dataset, case, model, reliability)
+    else:
+        view = plausibility_models.data_for(model.name, current.dataset, quietly=True)
+        one_case.plausibilities(view, case, model, reliability)
     title = plausibility_models.method(model.name).title
     here = f"Why it is here: {markdown(queued)}. " if queued else ""
     st.caption(f"{here}{title}, reliability γ {reliability:g}, as set on the Cases page.")
@@ -179,7 +194,14 @@ def _panel(own: Opinion, panel: Opinion) -> str:
     if not panel.decided:
         between = f" between **{', '.join(map(markdown, panel.first))}**" if panel.first else ""
         return f"the panel is undecided{between}."
-    return f"the panel says **{markdown(panel.words())}**. You {'agree' if own.agrees_with(panel) else 'disagree'}."
+    agree = "agree" if own.agrees_with(panel) else "disagree"
+    if panel.within is not None:
+        low, high = (f"{end:.3g}" for end in panel.within)
+        return (
+            f"the panel's score is **{panel.score:.3g}**, and a colleague's would lie between {low} and {high} with "
+            f"95 %. You {agree}."
+        )
+    return f"the panel says **{markdown(panel.words())}**. You {agree}."
 
 
 def _opinions(current: CaseOnScreen) -> None:
@@ -257,7 +279,10 @@ def _do(current: CaseOnScreen, kind: str) -> None:
 
 def _change(current: CaseOnScreen) -> Action:
     form = current.key("change")
-    opinion = review_opinion.ask(current.dataset, form, _named(current), now=current.own.opinion)
+    if current.dataset.kind == "score":
+        opinion = review_opinion.ask_score(current.dataset, form, now=current.own.opinion)
+    else:
+        opinion = review_opinion.ask(current.dataset, form, _named(current), now=current.own.opinion)
     review_opinion.remarks(form)
     same = opinion is None or opinion == current.own.opinion
     told = "Choose something else, with a reason or a note."
@@ -335,6 +360,11 @@ def _arbitrate(current: CaseOnScreen) -> Action:
     st.markdown("**How the arbitration ends**")
     if current.own is not None and not _read_to_decide(current):
         st.caption("You are a party to this dispute: better that somebody else decides, if there is anybody.")
+    if current.dataset.kind == "score":
+        opinion = review_opinion.ask_score(current.dataset, form)
+        review_opinion.remarks(form)
+        told = "Give the score it ends with." if opinion is None else current.told("adjudication", opinion=opinion)
+        return Action("adjudication", told, form, opinion=True)
     how = st.segmented_control(
         "It ends with",
         ["a class or ranking", review_opinion.DISTRIBUTION],

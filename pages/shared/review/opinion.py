@@ -7,6 +7,7 @@ another case or another page loses nothing. Callbacks read it from there, not fr
 import re
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import streamlit as st
 
 from core.annotations.dataset import Dataset
@@ -98,6 +99,48 @@ def ask_distribution(dataset: Dataset, key: str, named: Sequence[str]) -> Opinio
     return standing(key)
 
 
+def ask_score(dataset: Dataset, key: str, *, now: Opinion | None = None) -> Opinion | None:
+    """A score as it stands on screen; None while nothing is typed. The field is empty at first and suggests nothing.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of scores: its range over all cases stands beside the field.
+    key : str
+        Of the form (`CaseOnScreen.key`).
+    now : Opinion, optional
+        What the form begins with.
+    """
+    state = _state(key, now)
+    if now is not None and now.score is not None:
+        st.session_state.setdefault(f"score-{key}", now.score)
+    low, high = float(dataset.score.min()), float(dataset.score.max())
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.number_input(
+            f"Your score (raters gave {low:g} to {high:g} over all cases)",
+            value=None,
+            step=_step(dataset),
+            format="%g",
+            key=f"score-{key}",
+            persist_state="session",
+            width=320,
+        )
+        _cannot(state, key)
+    st.html(_KEYS, unsafe_allow_javascript=True)
+    found = standing(key)
+    if found is not None:
+        st.markdown(f"Your opinion: **{markdown(found.words())}**")
+    return found
+
+
+def _step(dataset: Dataset) -> float:
+    """The coarsest of a few steps on which all scores lie; a hundredth of their range where none will do."""
+    for step in (10.0, 5.0, 1.0, 0.5, 0.25, 0.1):
+        if np.allclose(dataset.score / step, np.round(dataset.score / step), atol=1e-9, rtol=0):
+            return step
+    return float(f"{np.ptp(dataset.score) / 100:.1g}") or 0.01
+
+
 def remarks(key: str) -> None:
     """Confidence, reason and note."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -132,6 +175,9 @@ def standing(key: str) -> Opinion | None:
         total = sum(shares.values())
         return Opinion.of_distribution({name: share / total for name, share in shares.items()}) if total else None
     state = st.session_state.get(f"chosen-{key}")
+    score = st.session_state.get(f"score-{key}")
+    if score is not None and not (state and state["cannot"]):
+        return Opinion.of_score(score)
     if state is None or not (state["cannot"] or state["blocks"]):
         return None
     return UNDETERMINED if state["cannot"] else Opinion.of_ranking(state["blocks"])
@@ -145,7 +191,7 @@ def said(key: str) -> Mapping[str, object]:
 
 def clear(key: str) -> None:
     """Forget a form once it is recorded."""
-    for part in ("chosen", "find", "ends", "shared", *_PARTS):
+    for part in ("chosen", "score", "find", "ends", "shared", *_PARTS):
         st.session_state.pop(f"{part}-{key}", None)
 
 

@@ -12,7 +12,9 @@ from core.annotations.dataset import Dataset
 from core.annotations.named_selection import days_of
 from core.certainty.next_opinion import next_opinion
 from core.certainty.risk import expected_risk
+from core.certainty.score_trust import score_trust
 from core.errors import PluralityError
+from core.plausibility.gaussian import GaussianScores
 from core.review import worklist
 from core.review.events import check_name
 from core.review.export import time_of
@@ -36,6 +38,7 @@ QUEUES = {
     "single": "Only one rater so far",
     "sample": "A random sample, to estimate rates",
 }
+_OF_SCORES = {"certainty": "Widest interval first"}
 SIZES = (5, 10, 20, 50)
 MOST_NAMES, MOST_SESSIONS = 6, 5
 _HELD = 24 * 3_600_000_000  # microseconds for which a session that was begun holds its cases
@@ -93,14 +96,18 @@ def begin(desk: Desk, dataset: Dataset, model, reliability: float) -> None:
     widgets.heading("A new session", "review queue")
     left, right = st.columns([4, 2], vertical_alignment="bottom", gap="medium")
     offered = _offered(dataset)
-    name = left.selectbox("Which cases first", offered, format_func=QUEUES.get, key="queue", persist_state="session")
+    queues = QUEUES | (_OF_SCORES if dataset.kind == "score" and model.threshold is None else {})
+    name = left.selectbox("Which cases first", offered, format_func=queues.get, key="queue", persist_state="session")
     if name == "sample":
         size, queue, title = dataset.n_cases, *_sample(right, dataset, model, reliability)
     else:
         size = right.segmented_control(
             "How many", SIZES, default=10, required=True, key="session_size", persist_state="session"
         )
-        queue, title = _queue(name, dataset, model, reliability), QUEUES[name]
+        queue = _queue(name, dataset, model, reliability)
+        title = (
+            QUEUES[name] if name != "certainty" or queue is None or dataset.kind != "score" else queue.name.capitalize()
+        )
     wanted = None if name == "sample" else _filter(dataset)  # a sample is of all cases, whoever has read them
     if queue is None:
         return
@@ -136,7 +143,7 @@ def _sample(place, dataset: Dataset, model, reliability: float) -> tuple[worklis
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         seed = st.number_input("Seed", 0, 2**31 - 1, 0, key="sample_seed", persist_state="session", width=140)
-        by_doubt = st.toggle(
+        by_doubt = dataset.kind != "score" and st.toggle(
             "More often where the panel is in doubt", key="sample_by_doubt", persist_state="session",
             help="Estimates rates with fewer reads. Each case's chance is kept in the record, and rates must count it.",
         )  # fmt: skip
@@ -272,6 +279,9 @@ def _resume(session: Session) -> None:
 
 
 def _offered(dataset: Dataset) -> list[str]:
+    if dataset.kind == "score":
+        single = ["single"] if (np.diff(dataset.case_ptr) == 1).any() else []
+        return ["certainty", *single, "sample"]
     names = ["certainty", "gain", "split"]
     if dataset.class_risk is not None and (dataset.class_risk >= 0).all():
         names.append("risk")
@@ -284,8 +294,10 @@ def _offered(dataset: Dataset) -> list[str]:
 
 def _filter(dataset: Dataset) -> Filter:
     with st.expander("Filter cases"):
-        named = st.selectbox("On which this class was named", [None, *dataset.classes], key="filter_class",
-                             format_func=lambda name: "any" if name is None else name)  # fmt: skip
+        named = None
+        if dataset.classes:
+            named = st.selectbox("On which this class was named", [None, *dataset.classes], key="filter_class",
+                                 format_func=lambda name: "any" if name is None else name)  # fmt: skip
         rater = pair = None
         if dataset.raters_identified:
             rater = st.selectbox("That this rater annotated", [None, *dataset.raters], key="filter_rater",
@@ -328,6 +340,9 @@ def _pair(dataset: Dataset) -> list[str]:
 
 
 def _queue(name: str, dataset: Dataset, model, reliability: float) -> worklist.Queue | None:
+    if isinstance(model, GaussianScores):
+        trust = score_trust(dataset, model, [reliability])
+        return worklist.least_known(trust) if name == "certainty" else worklist.single_rater(dataset, -trust.width[0])
     view = plausibility_models.data_for(model.name, dataset, quietly=True)
     if name == "split":
         return worklist.split_panel(class_counts(cached.class_view(dataset, None)[0]), dataset.classes)

@@ -11,6 +11,7 @@ KNOWN = {
     "caries": ("class", 3869, 5, 19_345),
     "anaesthesia": ("class", 45, 5, 315),
     "street": ("set", 200, 8, 800),
+    "essays": ("score", 160, 9, 648),
 }
 
 
@@ -43,5 +44,5 @@ def test_repeated_readings_in_a_sample_are_kept():
 
 
 def test_a_sample_that_does_not_exist_is_not_found():
-    with pytest.raises(NotFoundError, match="skin, dermatology, caries, anaesthesia, street"):
+    with pytest.raises(NotFoundError, match="skin, dermatology, caries, anaesthesia, street, essays"):
         load_sample("../skin")

@@ -18,6 +18,7 @@ from core.agreement.suitable import coefficients_for
 from core.annotations.counts import class_counts
 from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection
+from core.certainty.score_trust import score_trust
 from core.chunks import CancelToken
 from core.errors import Cancelled, InputError
 from core.evaluation.choice import verdict
@@ -29,10 +30,12 @@ from core.ingest.formats.tables import open_table
 from core.ingest.samples import SAMPLES, sample_predictions
 from core.methods import every_method, offered
 from core.models.majority import MajorityVote
+from core.plausibility.gaussian_prior import fit_prior
 from core.raters.monitoring import monitor
 from core.raters.report_card import report_card
+from core.raters.score_raters import score_raters
 from core.raters.to_act_on import raters_to_act_on
-from core.report import data_sections, review_section
+from core.report import data_sections, review_section, score_section
 from core.report.blocks import Grid, Section, Words
 from core.report.build import SECTIONS, ReportRequest, build_report
 from core.report.data_sections import provenance
@@ -97,14 +100,15 @@ def parsed(content: bytes) -> Loads:
 @pytest.mark.parametrize("sample", [sample.name for sample in SAMPLES])
 def test_every_sample_has_a_report_that_loads_nothing(sample):
     dataset = load_sample(sample)
-    content = sample_predictions(sample)
-    found = () if content is None else read_predictions(open_table(content), dataset, sample)
-    report = build_report(request_of(dataset, sample, classifiers=tuple(found)))
+    content, scored = sample_predictions(sample), dataset.kind == "score"
+    found = () if content is None or scored else read_predictions(open_table(content), dataset, sample)
+    report = build_report(request_of(dataset, sample, classifiers=tuple(found), threshold=6.0 if scored else None))
     page = parsed(report)
     assert page.loaded == []
     assert len(report) <= 8_000_000
     there = [key for key in SECTIONS if key != "reviews"]
     there.remove("gold") if dataset.gold is None else None
+    there.remove("scores") if not scored else None
     there.remove("classifiers") if not found else None
     assert [attrs["id"] for tag, attrs in page.tags if tag == "section"] == ["summary", *there]
     text = " ".join(page.text)
@@ -382,3 +386,19 @@ def test_prediction_sets_stand_with_their_promise_under_the_trust_of_the_report(
     assert (row["mean size"], row["truth held"], row["test cases"]) == (found.mean_size, found.aggregated.value, 200)
     assert f"γ = {request.reliability:g}" in words.text
     assert "no scores of classifiers" in sets(request_of(dataset, "skin"), ["sets"], None, None)[0].text
+
+
+def test_a_report_of_scores_has_raters_and_plausible_scores_of_the_threshold():
+    dataset = load_sample("essays")
+    request = request_of(dataset, "essays", threshold=6.0)
+    blocks = score_section.scores(request, ["scores"], None, None)
+    raters = score_raters(dataset)
+    assert blocks[0].text == f"{raters.words(2)}." and blocks[0].kind == "lead"
+    assert blocks[3].table["severity"].tolist() == raters.severity.tolist()
+    trust = score_trust(dataset, fit_prior(dataset).model(6.0), [1.0])
+    table = blocks[5].table
+    widest = int(np.argmax(trust.width[0]))
+    assert table["case"].iloc[0] == dataset.cases[widest]
+    assert table["P(above 6)"].iloc[0] == trust.above[0, widest]
+    assert f"± {np.median(trust.width) / 2:.1f} or better" in blocks[4].text
+    assert score_section.scores(request_of(load_sample("anaesthesia"), "anaesthesia"), ["scores"], None, None) == []

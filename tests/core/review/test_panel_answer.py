@@ -4,16 +4,18 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from core.annotations.dataset import Dataset
 from core.certainty.first_place import exact_first_place
 from core.errors import InputError
 from core.ingest.samples import load_sample
 from core.plausibility.dirichlet import DirichletCounts
+from core.plausibility.gaussian import GaussianScores
 from core.plausibility.plackett_luce.gibbs import PlackettLuce
 from core.plausibility.prirn import PrIRN
 from core.review.opinions import UNDETERMINED, Opinion
-from core.review.panel_answer import panel_word
+from core.review.panel_answer import panel_score, panel_word
 
 
 def answers(*counts, n_classes=None, one_reader=False):
@@ -157,3 +159,24 @@ def test_exact_chances_of_the_named_and_the_unnamed_make_one(model):
 def test_a_level_below_one_half_is_refused():
     with pytest.raises(InputError):
         word(answers(2, 1), level=0.4)
+
+
+def test_the_panels_score_holds_what_a_colleague_would_say_by_the_predictive_t():
+    model = GaussianScores(None, 4.0, 0.7, 2.5, 3.0)
+    data = Dataset.from_scores("s", list("ab"), list("xyz"), [0, 0, 0, 1], [0, 1, 2, 0], [3.0, 4.0, 6.0, 5.0])
+    found = panel_score(model, data, 0, reliability=2.0)
+    posterior = model.posterior(data, 2.0)
+    scale = np.sqrt(posterior.b[0] * (posterior.k[0] + 1) / (posterior.a[0] * posterior.k[0]))
+    wanted = stats.t(2 * posterior.a[0], posterior.m[0], scale).ppf([0.025, 0.975])
+    assert found.score == posterior.m[0] and found.within == pytest.approx(tuple(wanted))
+    low, high = found.within
+    assert Opinion.of_score(low).agrees_with(found) and Opinion.of_score(high).agrees_with(found)
+    assert not Opinion.of_score(low - 1e-6).agrees_with(found) and not UNDETERMINED.agrees_with(found)
+    assert panel_score(model, data, 1, reliability=2.0) == UNDETERMINED  # one reader
+    assert Opinion.from_json(found.to_json()) == found and found.decided and found.kind == "score"
+
+
+def test_scores_that_make_no_sense_are_refused():
+    for wrong in (lambda: Opinion.of_score(np.nan), lambda: Opinion.of_score(1, (2, 3))):
+        with pytest.raises(InputError):
+            wrong()

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.annotations.dataset import Dataset
-from core.errors import InputError, NotApplicableError
+from core.errors import InputError
 from core.review.adjudicated import with_reviews
 from core.review.events import Draft
 from core.review.export import result_table, trail_json, trail_table
@@ -92,9 +91,6 @@ def test_nothing_to_add_or_a_name_that_is_taken_is_said(dataset, decided):
         with_reviews(dataset, decided(dataset, {"case 1": UNDETERMINED}))
     with pytest.raises(InputError, match="already"):
         with_reviews(dataset, decided(dataset, {"case 1": X}), rater="ann")
-    scores = Dataset.from_scores("s", ["1"], ["ann"], np.zeros(1, int), np.zeros(1, int), np.ones(1))
-    with pytest.raises(NotApplicableError):
-        with_reviews(scores, {})
 
 
 def test_the_table_of_results_has_a_row_for_each_reviewed_case(dataset, decided):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.annotations.dataset import Dataset
-from core.errors import InputError, NotApplicableError, NotFoundError
+from core.errors import InputError, NotFoundError
 from core.review.opinions import UNDETERMINED, Opinion
 from core.review.review_errors import ConflictError, NotAllowedError
 from core.review.reviewer_session import Desk, new_token
@@ -224,7 +224,17 @@ def test_only_cases_and_classes_of_the_data_are_taken(page):
     assert ann.desk.case("case 0").version == 0
 
 
-def test_scores_have_no_class_to_choose(store):
+def test_scores_take_scores_and_no_class(store):
     scores = Dataset.from_scores("s", ["1"], ["ann"], np.zeros(1, int), np.zeros(1, int), np.ones(1))
-    with pytest.raises(NotApplicableError, match="threshold"):
-        Desk(store, scores, "Ann")
+    desk = Desk(store, scores, "Ann")
+    with pytest.raises(InputError, match="not in the list"):
+        desk.send(desk.draft("1", "opinion", opinion=Opinion.of_class("x")), seen=0, token="a")
+    desk.send(desk.draft("1", "opinion", opinion=Opinion.of_score(2.5)), seen=0, token="b")
+    assert desk.case("1").reads[0].opinion.words() == "2.5"
+
+
+def test_classes_take_no_score(store):
+    classes = Dataset.from_classes("s", ["1"], ["ann"], ["x"], np.zeros(1, int), np.zeros(1, int), np.zeros(1, int))
+    desk = Desk(store, classes, "Ann")
+    with pytest.raises(InputError, match="these annotations are classes"):
+        desk.send(desk.draft("1", "opinion", opinion=Opinion.of_score(2.5)), seen=0, token="a")

@@ -1,0 +1,402 @@
+"""Figures of scores: what the score of a case could be, what the trust in the raters does to it, and errors."""
+
+import numpy as np
+import plotly.graph_objects as go
+
+from ..certainty.score_trust import PlausibleScore, ScoreTrust
+from ..evaluation.score_errors import ScoreErrors
+from ..raters.score_raters import ScoreRaters
+from ..text import plotly, shorten
+from .reliability import DASHES, SYMBOLS, axis_to_one, reliability_axis
+from .theme import (
+    Theme,
+    Trace,
+    cross,
+    error_bars,
+    figure_of,
+    filled_band,
+    level,
+    rows,
+    scatter,
+    upright,
+    with_opacity,
+)
+
+_STRIP, _STEP = -0.09, 0.075  # where ticks stand below the density, whose top is 1, and how far apart equal ones are
+_MOST_STACKED = 6
+_WHO = 6  # raters named at a tick
+METRIC_TITLES = {
+    "absolute": "mean absolute error",
+    "root_squared": "root mean squared error",
+    "bias": "bias, predicted less plausible",
+    "right_side": "share on the right side",
+}
+_MOST_POINTS = 600
+MOST_RATERS = 60
+_TICKS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0)
+
+
+def score_density(
+    found: PlausibleScore,
+    theme: Theme,
+    title: str,
+    *,
+    hide_names: bool = False,
+    predictions: tuple[tuple[str, float], ...] = (),
+) -> go.Figure:
+    """Density of a case's plausible score, its 95 % interval shaded; each rater's score is a tick below.
+
+    Parameters
+    ----------
+    found : PlausibleScore
+    theme : Theme
+    title : str
+    hide_names : bool
+        Say no rater's name at the ticks.
+    predictions : tuple of (str, float)
+        Predicted scores by name, as diamonds on the axis.
+    """
+    data = [*_curve(found, theme), _ticks(found, theme, hide_names)]
+    if predictions:
+        data.append(
+            scatter(
+                x=[value for _, value in predictions],
+                y=[0] * len(predictions),
+                mode="markers",
+                marker={"symbol": "diamond", "size": 11, "color": theme.mean},
+                customdata=[plotly(shorten(name, 30)) for name, _ in predictions],
+                hovertemplate="%{customdata}: %{x:.4g}<extra>predicted</extra>",
+                name="predicted",
+                showlegend=False,
+            )
+        )
+    shapes = [level(0, {"color": theme.grid, "width": 1})]
+    if found.threshold is not None:
+        shapes.append(upright(found.threshold, {"color": theme.ink, "width": 1.5, "dash": "dash"}))
+    return figure_of(
+        theme,
+        data,
+        title,
+        320,
+        xaxis={"title": "score"},
+        yaxis={"visible": False, "range": [_STRIP - _STEP * _MOST_STACKED, 1.06], "fixedrange": True},
+        shapes=shapes,
+    )
+
+
+def _curve(found: PlausibleScore, theme: Theme) -> list[Trace]:
+    """Density with the interval shaded, and a cross at the mean."""
+    height = found.density / found.density.max()
+    inside = (found.x >= found.low) & (found.x <= found.high)
+    x, y = found.x[inside], height[inside]
+    return [
+        filled_band(x, np.zeros(len(x)), y, with_opacity(theme.accent, 0.18)),
+        scatter(
+            x=found.x,
+            y=height,
+            mode="lines",
+            line={"color": theme.accent, "width": 2.5},
+            hovertemplate="plausible score %{x:.4g}<extra></extra>",
+            showlegend=False,
+        ),
+        scatter(
+            x=[found.m],
+            y=[0],
+            mode="markers",
+            marker=cross(theme.ink, 15, 2.5),
+            hovertemplate=f"mean %{{x:.4g}} ({found.low:.4g} to {found.high:.4g})<extra></extra>",
+            name="mean",
+            showlegend=False,
+        ),
+    ]
+
+
+def _ticks(found: PlausibleScore, theme: Theme, hide_names: bool) -> Trace:
+    """One tick a score; equal ones stand below each other, and beyond a few on the last place."""
+    values, place, count = np.unique(found.score, return_inverse=True, return_counts=True)
+    first = np.concatenate([[0], np.cumsum(count)])[:-1]
+    stacked = np.minimum(np.arange(len(found.score)) - first[place], _MOST_STACKED - 1)
+    said = []
+    for start, n in zip(first, count, strict=True):
+        names = [plotly(shorten(name, 24)) for name in found.rater[start : start + min(n, _WHO)]]
+        more = f" and {n - _WHO:,} more" if n > _WHO else ""
+        said.append(f"{n:,}" if hide_names else ", ".join(names) + more)
+    return scatter(
+        x=values[place],
+        y=_STRIP - _STEP * stacked,
+        mode="markers",
+        marker={"symbol": "line-ns", "size": 12, "line": {"width": 2.5, "color": theme.ink}},
+        customdata=[said[at] for at in place],
+        hovertemplate="%{x:g}: %{customdata}<extra></extra>",
+        name="raters",
+        showlegend=False,
+    )
+
+
+def score_against_trust(found: ScoreTrust, reliability: float, theme: Theme, title: str) -> go.Figure:
+    """One case's plausible score with its interval against γ; a line stands at the γ in use.
+
+    Parameters
+    ----------
+    found : ScoreTrust
+        Of one case.
+    reliability : float
+    theme : Theme
+    title : str
+    """
+    shapes = [upright(reliability, {"color": theme.quiet, "width": 1.5, "dash": "dot"})]
+    if found.threshold is not None:
+        shapes.append(level(found.threshold, {"color": theme.ink, "width": 1.5, "dash": "dash"}))
+    ends = np.column_stack([found.low[:, 0], found.high[:, 0]])
+    return figure_of(
+        theme,
+        [
+            filled_band(found.reliability, found.low[:, 0], found.high[:, 0], with_opacity(theme.accent, 0.18)),
+            scatter(
+                x=found.reliability,
+                y=found.m[:, 0],
+                mode="lines",
+                line={"color": theme.accent, "width": 2.5},
+                customdata=ends,
+                hovertemplate="γ %{x:.2g}: %{y:.4g} (%{customdata[0]:.4g} to %{customdata[1]:.4g})<extra></extra>",
+                showlegend=False,
+            ),
+        ],
+        title,
+        300,
+        xaxis=_trust_axis(found.reliability),
+        yaxis={"title": "plausible score, 95 %"},
+        shapes=shapes,
+    )
+
+
+def above_against_trust(found: ScoreTrust, reliability: float, theme: Theme, title: str) -> go.Figure:
+    """Probability that one case's score is above the threshold, against γ; a line stands at the γ in use.
+
+    Parameters
+    ----------
+    found : ScoreTrust
+        Of one case, with a threshold.
+    reliability : float
+    theme : Theme
+    title : str
+    """
+    data = [
+        scatter(
+            x=found.reliability,
+            y=found.above[:, 0] if found.above is not None else [],
+            mode="lines",
+            line={"color": theme.accent, "width": 2.5},
+            hovertemplate="γ %{x:.2g}: %{y:.3f}<extra></extra>",
+            showlegend=False,
+        )
+    ]
+    return figure_of(
+        theme,
+        data,
+        title,
+        260,
+        xaxis=_trust_axis(found.reliability),
+        yaxis={"title": f"P(score above {found.threshold:g})", "range": [-0.02, 1.02]},
+        shapes=[
+            upright(reliability, {"color": theme.quiet, "width": 1.5, "dash": "dot"}),
+            level(0.5, {"color": theme.grid, "width": 1.5}),
+        ],
+    )
+
+
+def _trust_axis(reliabilities: np.ndarray) -> dict:
+    """The axis of γ with a few round ticks within the range."""
+    low, high = reliabilities.min(), reliabilities.max()
+    return reliability_axis(tuple(tick for tick in _TICKS if low <= tick <= high))
+
+
+def widths(found: ScoreTrust, theme: Theme, title: str) -> go.Figure:
+    """Width of the intervals of all cases against γ: median, and the middle half of the cases as a band.
+
+    Parameters
+    ----------
+    found : ScoreTrust
+        Of all cases.
+    theme : Theme
+    title : str
+    """
+    low, middle, high = found.quartiles
+    line = {"color": theme.accent, "width": 2.5}
+    return figure_of(
+        theme,
+        [
+            filled_band(found.reliability, low, high, with_opacity(theme.accent, 0.18)),
+            scatter(
+                x=found.reliability,
+                y=middle,
+                mode="lines+markers",
+                line=line,
+                marker={"size": 7},
+                customdata=np.column_stack([low, high]),
+                hovertemplate="γ %{x:g}: %{y:.4g} (%{customdata[0]:.4g} to %{customdata[1]:.4g})<extra></extra>",
+                showlegend=False,
+            ),
+        ],
+        title,
+        340,
+        xaxis=reliability_axis(tuple(found.reliability)),
+        yaxis={"title": "width of the 95 % interval", "rangemode": "tozero"},
+    )
+
+
+def sides(found: ScoreTrust, theme: Theme, title: str) -> go.Figure:
+    """P(score above the threshold) of every case, sorted, a curve for each γ.
+
+    Parameters
+    ----------
+    found : ScoreTrust
+        Of all cases, with a threshold.
+    theme : Theme
+    title : str
+    """
+    data: list[Trace] = []
+    above = np.empty((0, 0)) if found.above is None else np.sort(found.above, axis=1)
+    for number, (reliability, p) in enumerate(zip(found.reliability, above, strict=True)):
+        keep = np.unique(np.linspace(0, len(p) - 1, min(len(p), _MOST_POINTS)).astype(int))
+        name = f"γ = {reliability:g}"
+        line = {"color": theme.accent, "width": 1.5 + 2 * number / max(1, len(above) - 1)}
+        data.append(
+            scatter(
+                x=(keep + 0.5) / len(p),
+                y=p[keep],
+                mode="lines",
+                name=name,
+                line=line,
+                opacity=0.35 + 0.65 * (number + 1) / len(above),
+                hovertemplate=f"%{{x:.0%}} of cases are below %{{y:.2f}}<extra>{name}</extra>",
+            )
+        )
+    return figure_of(
+        theme,
+        data,
+        title,
+        340,
+        xaxis={"title": "share of cases, lowest first", "tickformat": ".0%", "range": [0, 1]},
+        yaxis=axis_to_one(f"P(score above {found.threshold:g})"),
+        legend_below=True,
+    )
+
+
+def errors_against_trust(found: tuple[ScoreErrors, ...], metric: str, theme: Theme, title: str) -> go.Figure:
+    """An error of each predictor against γ: line = mean over plausible truths, band = 95 % of them, × = the point.
+
+    Parameters
+    ----------
+    found : tuple of ScoreErrors
+        One for each γ, ascending.
+    metric : str
+        One of its metrics.
+    theme : Theme
+    title : str
+    """
+    x = [one.reliability for one in found]
+    at = found[0].metrics.index(metric)
+    data: list[Trace] = []
+    for number, name in enumerate(found[0].predictors):
+        colour, label = theme.classes[number % len(theme.classes)], plotly(shorten(name, 24))
+        low, high = ([float(getattr(one, end)[number, at]) for one in found] for end in ("low", "high"))
+        data.append(filled_band(x, low, high, with_opacity(colour, 0.14)))
+        data.append(
+            scatter(
+                x=x,
+                y=[float(one.mean[number, at]) for one in found],
+                mode="lines+markers",
+                name=label,
+                line={"color": colour, "width": 2.5, "dash": DASHES[number % len(DASHES)]},
+                marker={"symbol": SYMBOLS[number % len(SYMBOLS)], "size": 8},
+                customdata=np.column_stack([low, high]),
+                hovertemplate="γ %{x:g}: %{y:.4g} (%{customdata[0]:.4g} to %{customdata[1]:.4g})<extra>"
+                + label
+                + "</extra>",
+            )
+        )
+        data.append(
+            scatter(
+                x=[x[-1] * 1.22],
+                y=[float(found[-1].point[number, at])],
+                mode="markers",
+                marker={"symbol": "x", "size": 11, "color": colour},
+                hovertemplate="against the mean plausible scores: %{y:.4g}<extra>" + label + "</extra>",
+                showlegend=False,
+            )
+        )
+    named = {"title": METRIC_TITLES[metric]}
+    zero = {} if metric == "bias" else {"rangemode": "tozero"}
+    return figure_of(theme, data, title, 360, xaxis=reliability_axis(tuple(x)), yaxis=named | zero, legend_below=True)
+
+
+def severities(found: ScoreRaters, theme: Theme, title: str) -> go.Figure:
+    """Severity of each rater with its interval, the lowest scores on top; clear ones are crosses in another colour.
+
+    Parameters
+    ----------
+    found : ScoreRaters
+    theme : Theme
+    title : str
+    """
+    ends = found.severity, found.severity_low, found.severity_high
+    return _of_raters(found, ends, found.severe, theme, title, "scores above the average rater", 0.0)
+
+
+def spreads(found: ScoreRaters, theme: Theme, title: str) -> go.Figure:
+    """Spread of each rater with its interval, the least on top; clear ones are crosses in another colour.
+
+    Parameters
+    ----------
+    found : ScoreRaters
+    theme : Theme
+    title : str
+    """
+    ends = found.spread, found.spread_low, found.spread_high
+    return _of_raters(
+        found, ends, found.erratic, theme, title, "spread about the score of the case", found.median_spread
+    )
+
+
+def _of_raters(
+    found: ScoreRaters,
+    ends: tuple[np.ndarray, np.ndarray, np.ndarray],
+    clear: np.ndarray,
+    theme: Theme,
+    title: str,
+    axis: str,
+    at: float,
+) -> go.Figure:
+    value, low, high = ends
+    known = np.flatnonzero(np.isfinite(value))
+    if len(known) > MOST_RATERS:  # those who stand apart, and then those farthest from the line
+        known = known[np.lexsort((-np.abs(value[known] - at), ~clear[known]))][:MOST_RATERS]
+    known = known[np.argsort(value[known], kind="stable")]
+    data: list[Trace] = []
+    for mark, name, symbol, colour in ((False, "raters", "circle", theme.accent), (True, "clear", "x", theme.mean)):
+        shown = np.flatnonzero(clear[known] == mark)
+        who = known[shown]
+        words = [[plotly(found.raters[r]), f"{low[r]:.4g} to {high[r]:.4g}", f"{found.n[r]:,}"] for r in who]
+        data.append(
+            scatter(
+                x=value[who],
+                y=shown,
+                mode="markers",
+                name=name,
+                marker={"color": colour, "symbol": symbol, "size": 9},
+                error_x=error_bars(high[who] - value[who], value[who] - low[who], with_opacity(colour, 0.7), 1.6, 3),
+                customdata=words,
+                hovertemplate="%{customdata[0]}: %{x:.4g} (%{customdata[1]})<br>%{customdata[2]} scores<extra></extra>",
+                showlegend=False,
+            )
+        )
+    return figure_of(
+        theme,
+        data,
+        title,
+        110 + 22 * max(4, len(known)),
+        xaxis={"title": axis},
+        yaxis=rows([plotly(shorten(found.raters[r], 24)) for r in known], theme),
+        shapes=[upright(at, {"color": theme.quiet, "dash": "dot", "width": 1.5})],
+    )

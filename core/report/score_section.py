@@ -1,0 +1,63 @@
+"""The section on scores: who scores higher or lower, and how well the score of each case is known."""
+
+import numpy as np
+import pandas as pd
+
+from ..certainty.score_trust import LEVEL, score_digits, score_trust
+from ..errors import PluralityError
+from ..figures import scores as figures
+from ..plausibility.gaussian import GaussianScores
+from ..plausibility.gaussian_prior import fit_prior
+from ..raters.score_raters import score_raters
+from ..text import plural
+from .blocks import Figure, Grid, Words
+
+_MOST = 20
+
+
+def scores(request, sections, token, part) -> list:
+    """Severity and spread of raters, and plausible scores at the trust of the report; nothing where there are none."""
+    if request.dataset.kind != "score":
+        return []
+    return [*_raters(request.dataset, token), *_cases(request)]
+
+
+def _raters(dataset, token) -> list:
+    try:
+        found = score_raters(dataset, token=token)
+    except PluralityError as error:
+        return [Words(f"Raters cannot be compared: {error}", "note")]
+    table = found.to_frame()
+    return [
+        Words(f"{found.words(score_digits(float(np.nanmedian(found.severity_high - found.severity_low))))}.", "lead"),
+        Figure(lambda theme: figures.severities(found, theme, "Severity"), "Severity of each rater with its interval"),
+        Figure(lambda theme: figures.spreads(found, theme, "Spread"), "Spread of each rater with its interval"),
+        Grid(table, "Severity and spread of raters, in units of the scores, with 95 % intervals."),
+    ]
+
+
+def _cases(request) -> list:
+    dataset = request.dataset
+    try:
+        model = fit_prior(dataset).model(request.threshold)
+    except PluralityError as error:
+        return [Words(f"Plausible scores need a prior. {error}", "note")]
+    own = isinstance(request.model, GaussianScores)
+    reliability = request.reliability if own else GaussianScores.default_reliability
+    trust = score_trust(dataset, model, [reliability])
+    half = float(np.median(trust.width)) / 2
+    digits = score_digits(2 * half)
+    order = np.argsort(-trust.width[0], kind="stable")[:_MOST]
+    table = pd.DataFrame(
+        {
+            "case": [dataset.cases[case] for case in order],
+            "score": trust.m[0, order],
+            "low": trust.low[0, order],
+            "high": trust.high[0, order],
+        }
+    )
+    if trust.above is not None:
+        table[f"P(above {trust.threshold:g})"] = trust.above[0, order]
+    said = f"Half of the cases have a score known to ± {half:.{digits}f} or better ({LEVEL:.0%}, γ = {reliability:g})."
+    shown = f"{plural(len(order), 'case')} of {dataset.n_cases:,}, the widest interval first."
+    return [Words(said), Grid(table, shown)]

@@ -1,0 +1,82 @@
+"""Home of scores: how far one score can be relied on, how well scores are known, which case least, and the raters."""
+
+import numpy as np
+import streamlit as st
+
+from core.agreement.suitable import Suitable
+from core.annotations.dataset import Dataset
+from core.certainty.score_trust import plausible_score, score_trust
+from core.figures import scores as figures
+from core.plausibility.gaussian import METHOD
+from core.text import markdown, number, plural, shorten
+from pages.shared.home import doors, limits, numbers
+from pages.shared.kit import predictions, reliability_slider, scores, widgets
+
+
+def show(dataset: Dataset, found: Suitable | None, why: str, title, theme) -> None:
+    """The dashboard. ``title`` is the place of its first sentence."""
+    title.title(numbers.sentence(dataset, found, None))
+    at = scores.threshold()
+    cards = [column.container(border=True, height="stretch") for column in st.columns(4)]
+    places = [column.container(border=True, height="stretch") for column in st.columns(3)]
+    with cards[0]:
+        numbers.cases(dataset)
+    with cards[1]:
+        numbers.agreement(found, why)
+    with cards[3]:
+        numbers.mean_score(dataset)
+    with places[0]:
+        doors.agreement(found, why, theme)
+    with places[2]:
+        _raters(dataset, theme)
+    with places[1]:
+        known = scores.model(dataset, at)
+        if known is not None:
+            _least_known(dataset, known[0], cards[2], theme)
+    limits.show(dataset, len(predictions.classifiers(dataset)))
+
+
+def _least_known(dataset: Dataset, model, card, theme) -> None:
+    """The card of all cases, and the case whose score is known least."""
+    reliability = reliability_slider.opens(dataset, model)
+    trust = score_trust(dataset, model, [reliability])
+    digits = scores.digits_of(trust.width)
+    with card:
+        if trust.above is None:
+            half = scores.written(float(np.median(trust.width)) / 2, digits)
+            st.metric("Half of the cases are known to", f"± {half}", help=widgets.explained(METHOD))
+            st.caption(f"95 % interval of the plausible score or better, γ = {reliability:g}")
+        else:
+            below = int((trust.certainty[0] < numbers.UNCERTAIN_BELOW).sum())
+            st.metric(
+                "Uncertain cases", f"{below / dataset.n_cases:.0%}", help=widgets.explained("annotation certainty")
+            )
+            st.caption(
+                f"{below:,} of {plural(dataset.n_cases, 'case')} below certainty {number(numbers.UNCERTAIN_BELOW, 1)} "
+                f"of lying above {trust.threshold:g} or not, γ = {reliability:g}"
+            )
+    case = int(np.argmax(trust.width[0]) if trust.above is None else np.argmin(trust.certainty[0]))
+    one = plausible_score(dataset, model, case, reliability)
+    low, high = (scores.written(end, digits) for end in (one.low, one.high))
+    st.subheader(f"Known least: {markdown(shorten(one.case, 20))}, {low} to {high}", anchor=False)
+    doors.plot_still(figures.score_density(one, theme, ""), "home_cases", "Plausible score of the case known least")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.page_link("pages/cases.py", label="See the cases", icon=":material/view_list:", width="content")
+        st.button("Open this one", type="tertiary", on_click=doors.open_case, args=(one.case,), key="home_case")
+
+
+def _raters(dataset: Dataset, theme) -> None:
+    """Who stands out among the raters."""
+    if not dataset.raters_identified or np.diff(dataset.case_ptr).max() < 2:
+        st.caption("Raters cannot be compared with these data.")
+        return
+    raters = scores.raters(dataset)
+    if raters is None:
+        return
+    said = raters.words(2).split(". ")
+    n = int(raters.severe.sum())
+    words = f"{plural(n, 'rater')} clearly above or below" if n else "Nobody clearly above or below"
+    st.subheader(words, anchor=False)
+    doors.plot_still(figures.severities(raters, theme, ""), "home_raters", "Severity of each rater with its interval")
+    st.caption(markdown(f"{said[0]}."))
+    st.page_link("pages/raters.py", label="See the raters", icon=":material/groups:")

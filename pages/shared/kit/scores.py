@@ -1,0 +1,109 @@
+"""Scores as they are: the prior of plausible scores, the threshold that somebody may set, how scores are written."""
+
+import numpy as np
+import streamlit as st
+
+from core.annotations.dataset import Dataset
+from core.certainty.score_trust import score_digits
+from core.errors import InputError
+from core.jobs import Job
+from core.plausibility.gaussian import METHOD, GaussianScores
+from core.plausibility.gaussian_prior import FittedPrior, fit_prior
+from core.raters.score_raters import ScoreRaters, score_raters
+from core.text import bound, markdown, number
+from pages.shared.cache import datasets as cached
+from pages.shared.kit import job_progress, widgets
+
+_OF_RATERS = 2e-5  # seconds of a score
+
+
+def threshold(place=st) -> float | None:
+    """The threshold that splits scores, where somebody set one on any page; none at first."""
+    widgets.forget_split()
+    return place.number_input(
+        "Threshold (may stay empty)",
+        value=None,
+        key="threshold",
+        persist_state="session",
+        help="With a threshold each case has a probability that its score is above it, and a certainty of its side. "
+        "Without one the interval of the score says how well it is known.",
+    )
+
+
+def model(dataset: Dataset, at: float | None) -> tuple[GaussianScores, FittedPrior] | None:
+    """The plausibility model with the prior fitted to all cases; None where there is none yet or at all, which is said.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of scores.
+    at : float or None
+        The threshold.
+    """
+
+    def work(job: Job) -> FittedPrior | str:
+        try:
+            return fit_prior(dataset.coded)
+        except InputError as error:
+            return str(error)
+
+    found = job_progress.result_of((dataset.content_digest, "gaussian prior"), "Prior of the scores", work, of=dataset)
+    if isinstance(found, str):
+        st.info(f"Plausible scores need a prior. {markdown(found)}", icon=":material/block:")
+        return None
+    return None if found is None else (found.model(at), found)
+
+
+def about_prior(found: FittedPrior) -> None:
+    """The prior in words, for the rarer settings."""
+    spread = np.sqrt(found.b0 / found.a0)
+    st.caption(
+        f"Prior, fitted to {found.n_scores:,} scores of {found.n_cases:,} cases: mean {number(found.m0)}, worth "
+        f"{number(found.k0)} scores of a case; raters of a case differ by about {number(spread)} "
+        f"(a₀ {number(found.a0)}, b₀ {number(found.b0)}).",
+        help=widgets.explained(METHOD),
+    )
+    if found.at_bounds:
+        st.caption(
+            f"The data do not determine {', '.join(found.at_bounds)}: it stands at an end of what was searched. Either "
+            "raters hardly differ on any case, or cases hardly differ."
+        )
+
+
+def command(reliability: float) -> str:
+    """What gives the same on the command line; a threshold stands there already."""
+    return f"certainty {METHOD.name} FILE --reliability {reliability:g}"
+
+
+def settings(model: GaussianScores, reliability: float) -> dict:
+    """What the numbers of a page depend on."""
+    given = {name: value for name, value in model.settings().items() if value is not None}
+    return {"model": METHOD.name, **given, "reliability": reliability}
+
+
+def digits_of(width: np.ndarray) -> int:
+    """Digits after the point that scores with intervals of these widths are written with."""
+    return score_digits(float(np.median(width)))
+
+
+def written(value: float, digits: int) -> str:
+    """A score for people."""
+    return bound(value) if float(value).is_integer() and digits == 0 else f"{value:,.{digits}f}"
+
+
+def column(label: str | None, digits: int):
+    """A column of scores."""
+    return st.column_config.NumberColumn(label, format=f"%.{digits}f")
+
+
+def raters(dataset: Dataset) -> ScoreRaters | None:
+    """Severity and spread of the raters; None while that is worked out, or where nothing can be said, which is said."""
+    if np.ptp(dataset.score) == 0:
+        st.info("All scores are equal, so nothing tells raters apart.", icon=":material/block:")
+        return None
+
+    def work(job: Job) -> ScoreRaters:
+        seconds = _OF_RATERS * dataset.n_annotations
+        return cached.run(job, score_raters, dataset.coded, dataset.coded, seconds=seconds)
+
+    return job_progress.result_of((dataset.content_digest, "score raters"), "Severity and spread", work, of=dataset)

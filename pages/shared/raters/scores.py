@@ -1,0 +1,107 @@
+"""Raters of scores: who scores higher or lower than the others, and whose scores scatter."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.agreement.suitable import Suitable
+from core.annotations.dataset import Dataset
+from core.certainty.score_trust import score_digits
+from core.figures import scores as figures
+from core.figures.agreement import title_of
+from core.raters.score_raters import ScoreRaters
+from core.text import markdown, plural, with_interval
+from pages.shared.cache import agreement as cached_agreement
+from pages.shared.kit import columns, provenance, widgets
+from pages.shared.kit import scores as kit
+
+_SCORES, _CLASSES = "Scores", "Two classes, by a threshold"
+
+
+def as_scores() -> bool:
+    """Whether scores count as they are here; else as two classes, with what classes allow: drift, flags, planning."""
+    return (
+        st.segmented_control(
+            "Scores count as",
+            [_SCORES, _CLASSES],
+            default=_SCORES,
+            required=True,
+            key="raters_scores_as",
+            persist_state="session",
+        )
+        == _SCORES
+    )
+
+
+def show(dataset: Dataset, title, theme) -> None:
+    """The page. ``title`` is the place of its first sentence."""
+    raters = kit.raters(dataset)
+    if raters is None:
+        return
+    digits = score_digits(float(np.nanmedian(raters.severity_high - raters.severity_low)))
+    first, *rest = raters.words(digits).split(". ")
+    title.title(markdown(first))
+    for sentence in rest:
+        st.markdown(f"{markdown(sentence)}.")
+    left, right = st.columns(2, gap="large")
+    with left:
+        n = int(raters.severe.sum())
+        words = f"{plural(n, 'rater')} clearly above or below" if n else "Nobody clearly above or below"
+        widgets.plot(figures.severities(raters, theme, words), "severity", "Severity of each rater with its interval")
+    with right:
+        n = int(raters.erratic.sum())
+        words = f"{plural(n, 'rater')} clearly more scattered" if n else "Nobody clearly more scattered"
+        widgets.plot(figures.spreads(raters, theme, words), "spread", "Spread of each rater with its interval")
+    st.caption(
+        "Severity: how far a rater scores above the average rater on the same cases, dotted at 0 · spread: standard "
+        "deviation of a rater's scores about the score of the case and the rater's own level, dotted at the median "
+        "rater · crosses: clear, with a probability of 5 % at most that any rater like the others is among them."
+    )
+    if not raters.converged:
+        st.warning("The variances had not settled when the search ended: take intervals with care.")
+    _numbers(raters, digits)
+    _beside(raters, cached_agreement.suitable(dataset), digits)
+    provenance.show(
+        dataset, ["score raters"], "raters FILE", {"level": raters.level, "raters": "severity and spread"}, "raters"
+    )
+
+
+def _numbers(raters: ScoreRaters, digits: int) -> None:
+    frame = raters.to_frame()
+    frame["clear"] = [
+        " and ".join(word for word, is_so in (("severity", a), ("spread", b)) if is_so)
+        for a, b in zip(raters.severe, raters.erratic, strict=True)
+    ]
+    shown = frame.copy()
+    names = {"severity_low": "95 % from", "severity_high": "to", "spread_low": "95 % from ", "spread_high": "to "}
+    st.dataframe(
+        shown,
+        hide_index=True,
+        key="score_raters",
+        column_config={
+            **{name: kit.column(names.get(name), digits) for name in frame.columns[2:8]},
+            **columns.counts(n="scores"),
+        },
+    )
+    alone = int(np.isnan(raters.severity).sum())
+    if alone:
+        share = "shares" if alone == 1 else "share"
+        st.caption(f"{plural(alone, 'rater')} {share} no case with anybody, or too few for anything to be said.")
+    widgets.download(pd.DataFrame(frame), "Raters", "score_raters", "score_raters_file")
+
+
+def _beside(raters: ScoreRaters, suitable: Suitable, digits: int) -> None:
+    """What the variances say together, and the intraclass correlation of Agreement."""
+    widgets.heading("What a score is made of")
+    parts = (("cases", raters.between_cases), ("raters", raters.between_raters), ("the rest", raters.median_spread))
+    said = ", ".join(f"{name} {kit.written(value, digits)}" for name, value in parts)
+    st.markdown(f"Standard deviations: {said} (of the median rater).")
+    best = suitable.quoted
+    if best.value is None:
+        return
+    said = with_interval(best.value, best.ci_low, best.ci_high)
+    st.markdown(
+        f"{markdown(title_of(best))} = {said}, n = {plural(best.n_cases, 'case')}: the share of what varies in a score "
+        "that comes from the case. All coefficients stand on Agreement.",
+        help=widgets.explained(best.name),
+    )

@@ -1,0 +1,259 @@
+"""Reliability of scores: how well they are known against the trust, and predictors over plausible truths."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.annotations.dataset import Dataset
+from core.certainty.score_trust import ScoreTrust, score_trust
+from core.errors import PluralityError
+from core.evaluation.score_errors import ScoreErrors, score_errors
+from core.figures import scores as figures
+from core.jobs import Job
+from core.plausibility.gaussian import METHOD, GaussianScores
+from core.text import markdown, number, plural
+from pages.shared.cache import datasets as cached
+from pages.shared.kit import (
+    columns,
+    job_progress,
+    plausibility_models,
+    predictions,
+    provenance,
+    reliability_slider,
+    scores,
+    widgets,
+)
+from pages.shared.reliability import anchors
+
+UNCERTAIN_BELOW = 0.9
+_PER_CASE = 1e-4  # seconds, of 1,000 draws of a case
+_LIKELY = 0.95
+
+
+def show(dataset: Dataset, title, theme) -> None:
+    """The page. ``title`` is the place of its first sentence."""
+    left, middle, more = st.columns([5, 3, 2], vertical_alignment="bottom")
+    at = scores.threshold(middle)
+    found = scores.model(dataset, at)
+    if found is None:
+        return
+    model, prior = found
+    opened = reliability_slider.opens(dataset, model)
+    default = sorted({*METHOD.reliability.sweep, opened})
+    chosen = left.pills(
+        "Reliabilities γ",
+        sorted({0.3, 0.5, 5.0, 10.0, *METHOD.reliability.choices, opened}),
+        default=default,
+        selection_mode="multi",
+        format_func=lambda value: f"{value:g}",
+        key=f"reliabilities-{METHOD.name}-{opened:g}",
+        help=widgets.explained("reliability"),
+        persist_state="session",
+    )
+    with more.popover("More", key="more_reliability"):
+        scores.about_prior(prior)
+    reliability_slider.marks(dataset, model)
+    if not chosen:
+        st.info("Choose at least one reliability.")
+        return
+    trust = score_trust(dataset, model, chosen)
+    title.title(_sentence(trust))
+    predictors = predictions.classifiers(dataset)
+    _provenance(dataset, model, trust, bool(predictors))
+    names = ["Certainty", *(["Predictors"] if predictors else []), "What anchors γ"]
+    tabs = dict(zip(names, widgets.tabs(names, "reliability_tabs"), strict=True))
+    if tabs["Certainty"].open:
+        with tabs["Certainty"]:
+            _certainty(dataset, trust, theme)
+    if predictors and tabs["Predictors"].open:
+        with tabs["Predictors"]:
+            _predictors(dataset, model, predictors, trust, opened, theme)
+    if tabs["What anchors γ"].open:
+        with tabs["What anchors γ"]:
+            anchors.of_scores(dataset, model, theme)
+    _add(dataset)
+
+
+def _provenance(dataset: Dataset, model: GaussianScores, trust: ScoreTrust, judged: bool) -> None:
+    values = [float(value) for value in trust.reliability]
+    given = scores.settings(model, values[0]) | {"reliabilities": values}
+    given.pop("reliability")
+    more = plausibility_models.SAMPLING if judged else {}
+    line = f"sweep {METHOD.name} FILE --reliabilities {','.join(f'{value:g}' for value in values)}"
+    provenance.show(dataset, [METHOD.name], line, given | more, "reliability")
+
+
+def _sentence(trust: ScoreTrust) -> str:
+    """What the trust does, over all cases."""
+    first, last = trust.reliability[0], trust.reliability[-1]
+    if trust.above is None:
+        digits = scores.digits_of(trust.width[-1])
+        wide = [scores.written(float(np.median(width)), digits) for width in (trust.width[0], trust.width[-1])]
+        if len(trust.reliability) == 1:
+            return f"The interval of the median case is {wide[0]} wide at γ = {first:g}"
+        return f"The interval of the median case is {wide[0]} wide at γ = {first:g}, {wide[1]} at γ = {last:g}"
+    below = (trust.certainty < UNCERTAIN_BELOW).sum(axis=1)
+    n, t = trust.m.shape[1], f"{trust.threshold:g}"
+    stays = f"whether it lies above {t} stays uncertain"
+    if len(trust.reliability) == 1:
+        return f"In {below[0]:,} of {plural(n, 'case')} {stays} at γ = {first:g}"
+    return f"In {below[0]:,} of {plural(n, 'case')} {stays} at γ = {first:g}, in {below[-1]:,} at γ = {last:g}"
+
+
+def _certainty(dataset: Dataset, trust: ScoreTrust, theme) -> None:
+    left, right = st.columns(2, gap="large")
+    with left:
+        figure = figures.widths(trust, theme, "Line: median case · band: the middle half of the cases")
+        widgets.plot(figure, "score_widths", "Width of the intervals against reliability")
+    with right:
+        if trust.above is None:
+            st.caption("Set a threshold to see how sure each case lies above it or not.")
+        else:
+            figure = figures.sides(trust, theme, f"Above {trust.threshold:g} or not, every case")
+            widgets.plot(figure, "score_sides", "Probability of lying above the threshold, all cases sorted")
+    table = table_of(trust)
+    widgets.heading("The numbers", METHOD)
+    digits = scores.digits_of(trust.width[0]) + 1
+    shown = {
+        "reliability": st.column_config.NumberColumn("reliability γ", format="%g"),
+        "certainty": st.column_config.NumberColumn("mean certainty", format=columns.THREE),
+        **{name: scores.column(label, digits) for name, label in _WIDTHS.items()},
+        **columns.counts(**{name: name for name in table if name.startswith("below ")}),
+    }
+    st.dataframe(table, hide_index=True, key="sweep_table", column_config=shown)
+    widgets.download(table, "Sweep", "sweep", "sweep")
+    cases = pd.DataFrame({"case": list(dataset.cases)})
+    for place, reliability in enumerate(trust.reliability):
+        for name in ("m", "low", "high", *([] if trust.above is None else ["above"])):
+            cases[f"{_CASES[name]} at {reliability:g}"] = getattr(trust, name)[place]
+    widgets.download(cases, "Score of every case", "scores_by_case", "sweep_cases")
+
+
+_WIDTHS = {"width_quarter": "width, quarter", "width_median": "median", "width_three_quarters": "three quarters"}
+_CASES = {"m": "score", "low": "95 % from", "high": "95 % to", "above": "P(above)"}
+
+
+def table_of(trust: ScoreTrust) -> pd.DataFrame:
+    """One row for each γ."""
+    quarter, median, three = trust.quartiles
+    columns_ = {"reliability": trust.reliability, "width_quarter": quarter, "width_median": median}
+    table = pd.DataFrame(columns_ | {"width_three_quarters": three})
+    if trust.above is not None:
+        table["certainty"] = trust.certainty.mean(axis=1)
+        for level in (0.9, 0.99):
+            table[f"below {number(level)}"] = (trust.certainty < level).sum(axis=1)
+    return table
+
+
+def _errors(dataset: Dataset, model: GaussianScores, found: tuple, trust: ScoreTrust) -> tuple[ScoreErrors, ...] | None:
+    values = tuple(float(value) for value in trust.reliability)
+
+    def work(job: Job) -> tuple[ScoreErrors, ...]:
+        done = []
+        for place, value in enumerate(values):
+            done.append(
+                cached.run(
+                    job, score_errors, dataset.coded, dataset.coded, model, found, reliability=value,
+                    n_draws=plausibility_models.N_DRAWS, seed=plausibility_models.SEED,
+                    seconds=_PER_CASE * dataset.n_cases,
+                )
+            )  # fmt: skip
+            job.report((place + 1) / len(values))
+        return tuple(done)
+
+    who = tuple((one.name, predictions.fingerprint_of(one.score)) for one in found)
+    key = plausibility_models.job_key(dataset, model, "score errors", values, who)
+    return job_progress.result_of(key, "Errors of predictors", work, of=dataset)
+
+
+def _predictors(dataset: Dataset, model: GaussianScores, found, trust: ScoreTrust, opened: float, theme) -> None:
+    errors = _errors(dataset, model, found, trust)
+    if errors is None:
+        return
+    metric = st.segmented_control(
+        "Error",
+        errors[0].metrics,
+        default=errors[0].metrics[0],
+        required=True,
+        format_func=figures.METRIC_TITLES.get,
+        key="score_metric",
+        persist_state="session",
+    )
+    st.subheader(markdown(verdict(errors)), anchor=False)
+    widgets.plot(
+        figures.errors_against_trust(
+            errors,
+            metric,
+            theme,
+            "Line: mean over plausible truths · band: 95 % of them · ×: against the mean plausible scores",
+        ),
+        "score_errors",
+        "Error of each predictor against reliability",
+    )
+    nearest = min(errors, key=lambda one: abs(np.log(one.reliability / opened)))
+    frame = nearest.to_frame()
+    frame["metric"] = frame["metric"].map(figures.METRIC_TITLES)
+    widgets.heading(f"At γ = {nearest.reliability:g}")
+    labels = {"mean": "mean", "low": "95 % from", "high": "to", "total_low": "with cases, from", "total_high": "to ",
+              "point": "against the means"}  # fmt: skip
+    shown = {name: st.column_config.NumberColumn(label, format=columns.THREE) for name, label in labels.items()}
+    st.dataframe(
+        frame, hide_index=True, key="score_errors_table", column_config=shown | columns.counts(n_cases="cases")
+    )
+    st.caption(
+        "From and to: over plausible truths; with cases: also over which cases are in the data. An error against "
+        "uncertain truth is never 0: it holds what is not known of the truth."
+    )
+    every = pd.concat([one.to_frame().assign(reliability=one.reliability) for one in errors], ignore_index=True)
+    widgets.download(every, "Errors", "score_errors", "score_errors_file")
+    if len(nearest.predictors) > 1:
+        names = list(nearest.predictors)
+        better = pd.DataFrame(nearest.better, columns=names, index=pd.Index(names))
+        widgets.heading("P(row has the lower absolute error than column)", "better")
+        st.dataframe(better, column_config=columns.fine(*names), placeholder="–", key="better")
+        better.insert(0, "predictor", names, allow_duplicates=True)
+        widgets.download(better, "P(better)", "better", "better")
+
+
+def verdict(errors: tuple[ScoreErrors, ...]) -> str:
+    """Which predictor has the least absolute error, at every γ or at some, and how sure that is. Not escaped."""
+    names = errors[0].predictors
+    if len(names) == 1:
+        return f"{names[0]} is {number(float(errors[0].mean[0, 0]))} off in the mean at γ = {errors[0].reliability:g}"
+    best = [int(one.mean[:, 0].argmin()) for one in errors]
+    if len(set(best)) > 1:
+        return "Which predictor errs least depends on the trust"
+    one = best[0]
+    sure = min(float(np.nanmin(np.where(np.isnan(e.better[one]), np.inf, e.better[one]))) for e in errors)
+    always = "at every trust" if len(errors) > 1 else f"at γ = {errors[0].reliability:g}"
+    if not np.isfinite(sure):
+        return f"{names[one]} errs least {always}; no case is predicted by another one, too"
+    if sure < _LIKELY:
+        return f"{names[one]} errs least {always}, but not surely: P(better) is down to {number(sure)}"
+    return f"{names[one]} errs least {always}, with P(better) of {number(min(sure, 0.99))} or more"
+
+
+def _add(dataset: Dataset) -> None:
+    for why in predictions.unusable(dataset):
+        st.warning(f"Left out: {markdown(why)}", icon=":material/warning:")
+    with st.expander("Add predicted scores"):
+        upload = st.file_uploader(
+            "CSV, TSV or Parquet: one row per case (case, score, perhaps predictor), or a column for each predictor",
+            key="predictions_file",
+        )
+        if upload is None:
+            if own := predictions.own_names():
+                st.markdown(f"In use: {markdown(', '.join(own))}.")
+                st.button("Remove them", on_click=predictions.remove, key="no_predictions")
+            return
+        name = upload.name.rsplit(".", 1)[0]
+        try:
+            found = predictions.matched(name, upload.getvalue(), dataset)
+        except PluralityError as error:
+            st.error(markdown(error), icon=":material/error:")
+            return
+        for one in found:
+            st.markdown(markdown(f"{one.name}: {int(one.predicted.sum()):,} of {dataset.n_cases:,} cases"))
+            for note in one.notes:
+                st.caption(markdown(note))
+        predictions.add(name, upload.getvalue())

@@ -1,0 +1,113 @@
+"""Plausible scores against quadrature of prior times likelihood, and what the trust does to them."""
+
+import numpy as np
+import pytest
+from scipy.integrate import simpson
+
+from core.annotations.dataset import Dataset
+from core.certainty.score_trust import plausible_score, score_digits, score_trust, scores_in_words
+from core.errors import InputError, NotApplicableError
+from core.ingest.samples import load_sample
+from core.plausibility.gaussian import GaussianScores
+from core.plausibility.gaussian_prior import fit_prior
+
+PRIOR = (4.0, 0.7, 2.5, 3.0)
+SCORES = [[1.0, 2.5, 2.5, 6.0], [5.0], [3.0, 3.0]]
+_CASE = np.repeat(np.arange(3), [len(one) for one in SCORES])
+DATA = Dataset.from_scores(
+    "s", ["a", "b", "c"], list("wxyz"), _CASE, np.array([3, 0, 1, 2, 0, 1, 2]), np.concatenate(SCORES)
+)
+
+
+def by_quadrature(scores, reliability, x):
+    """Density of μ at ``x``: prior times likelihood to the power γ, summed over ln σ²."""
+    m0, k0, a0, b0 = PRIOR
+    log_variance = np.linspace(-6, 9, 151)[:, None]
+    variance = np.exp(log_variance)
+    log_p = -(a0 + 1) * log_variance - b0 / variance + log_variance  # the last term: d σ² = σ² d ln σ²
+    log_p = log_p - log_variance / 2 - k0 * (x - m0) ** 2 / (2 * variance)
+    for score in scores:
+        log_p = log_p + reliability * (-log_variance / 2 - (score - x) ** 2 / (2 * variance))
+    p = simpson(np.exp(log_p - log_p.max()), x=log_variance[:, 0], axis=0)
+    return p / simpson(p, x=x)
+
+
+@pytest.mark.parametrize("reliability", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("case", range(3))
+def test_density_interval_and_side_are_those_of_prior_times_likelihood(case, reliability):
+    x = np.linspace(-40, 50, 3601)
+    wanted = by_quadrature(SCORES[case], reliability, x)
+    found = plausible_score(DATA, GaussianScores(3.2, *PRIOR), case, reliability)
+    assert np.interp(found.x, x, wanted) == pytest.approx(found.density, abs=2e-3 * found.density.max())
+    inside = np.linspace(found.low, found.high, 2001)
+    assert simpson(np.interp(inside, x, wanted), x=inside) == pytest.approx(0.95, abs=2e-4)
+    assert (x * wanted).sum() / wanted.sum() == pytest.approx(found.m, abs=2e-3)
+    beyond = np.linspace(3.2, 50, 8001)
+    assert simpson(np.interp(beyond, x, wanted), x=beyond) == pytest.approx(found.above, abs=5e-4)
+
+
+def test_a_case_has_its_scores_in_order_with_who_gave_them():
+    found = plausible_score(DATA, GaussianScores(None, *PRIOR), 0, 1.0)
+    assert found.score.tolist() == [1.0, 2.5, 2.5, 6.0] and found.rater == ("z", "w", "x", "y")
+    assert found.above is None and found.threshold is None
+    assert found.x.min() <= 1.0 and found.x.max() >= 6.0
+    assert (np.diff(found.x) > 0).all()
+
+
+def test_more_trust_narrows_intervals_and_one_case_is_what_it_is_among_all():
+    model = GaussianScores(3.2, *PRIOR)
+    found = score_trust(DATA, model, [10, 0.5, 1, 1])
+    assert found.reliability.tolist() == [0.5, 1.0, 10.0] and found.m.shape == (3, 3)
+    assert (np.diff(found.width[:, 0]) < 0).all()
+    alone = score_trust(DATA, model, [0.5, 1, 10], range(1, 2))
+    for name in ("m", "low", "high", "above", "certainty"):
+        assert np.array_equal(getattr(alone, name)[:, 0], getattr(found, name)[:, 1])
+    one = plausible_score(DATA, model, 2, 10.0)
+    assert (one.m, one.low, one.high, one.above) == tuple(
+        getattr(found, name)[2, 2] for name in ("m", "low", "high", "above")
+    )
+
+
+def test_without_a_threshold_there_is_no_side_and_no_draw_of_two_classes():
+    model = GaussianScores(None, *PRIOR)
+    found = score_trust(DATA, model, [1.0])
+    assert found.above is None
+    for refused in (lambda: found.certainty, lambda: model.posterior(DATA).certainty, lambda: model.classes):
+        with pytest.raises(InputError, match="threshold"):
+            refused()
+    with pytest.raises(InputError, match="threshold"):
+        next(model.draws(DATA, reliability=1.0, n_draws=3, seed=0))
+
+
+def test_what_is_no_score_and_no_reliability_is_refused():
+    model = GaussianScores(None, *PRIOR)
+    with pytest.raises(InputError, match="No reliability"):
+        score_trust(DATA, model, [])
+    with pytest.raises(NotApplicableError):
+        plausible_score(load_sample("anaesthesia"), model, 0, 1.0)
+
+
+def test_on_the_sample_intervals_hold_the_true_scores_about_as_often_as_they_say():
+    """Essays on which raters differ more than on others, and raters who differ, are no part of the model."""
+    import csv
+
+    from core.ingest.samples import SAMPLE_FOLDER
+
+    dataset = load_sample("essays")
+    with (SAMPLE_FOLDER / "essays" / "truth.csv").open(encoding="utf-8", newline="") as file:
+        truth = {row["case"]: float(row["score"]) for row in csv.DictReader(file)}
+    true = np.array([truth[case] for case in dataset.cases])
+    found = score_trust(dataset, fit_prior(dataset).model(), [1.0])
+    held = ((found.low[0] <= true) & (true <= found.high[0])).mean()
+    assert 0.9 <= held <= 0.99
+
+
+@pytest.mark.parametrize(("width", "digits"), [(0.83, 2), (1.7, 1), (12.0, 0), (0.0004, 5), (3e6, 0), (0.0, 2)])
+def test_a_score_is_written_with_two_digits_of_its_interval(width, digits):
+    assert score_digits(width) == digits
+
+
+def test_scores_of_a_case_are_said_in_a_sentence():
+    assert scores_in_words(DATA, 0) == "4 scores from 1 to 6, half of them at most 2.50."
+    assert scores_in_words(DATA, 1) == "1 score, of 5."
+    assert scores_in_words(DATA, 2) == "2 scores, all of them 3."

@@ -1,0 +1,116 @@
+"""Errors of predicted scores over plausible truths, and how their files are read."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from core.annotations.dataset import Dataset
+from core.errors import InputError
+from core.evaluation.score_errors import score_errors
+from core.evaluation.score_predictions import open_score_predictions
+from core.ingest.samples import load_sample, sample_predictions
+from core.plausibility.gaussian import GaussianScores
+from core.plausibility.gaussian_prior import fit_prior
+
+MODEL = GaussianScores(None, 5.0, 0.5, 4.0, 3.0)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(3)
+    case = np.repeat(np.arange(40), 3)
+    score = rng.normal(5, 2, 40)[case] + rng.normal(0, 1, 120)
+    return Dataset.from_scores("s", [str(i) for i in range(40)], list("abc"), case, np.tile(np.arange(3), 40), score)
+
+
+def predicted(data, name, scores):
+    rows = "".join(f"{case},{value}\n" for case, value in zip(data.cases, scores, strict=True))
+    (found,) = open_score_predictions(name, f"case,score\n{rows}".encode(), data)
+    return found
+
+
+def test_errors_over_truths_are_the_moments_of_the_posterior(data):
+    """E|e| by Student's t, E e² and the bias in closed form; within four Monte Carlo errors."""
+    posterior = MODEL.posterior(data, 2.0)
+    guess = predicted(data, "A", np.round(posterior.m + 0.7, 6))
+    n_draws = 4000
+    found = score_errors(data, MODEL, [guess], reliability=2.0, n_draws=n_draws)
+    apart, freedom = guess.score - posterior.m, 2 * posterior.a
+    absolute = [stats.t(v, -d, s).expect(abs, lb=-40, ub=40)
+                for v, d, s in zip(freedom, apart, posterior.scale, strict=True)]  # fmt: skip
+    variance = posterior.scale**2 * freedom / (freedom - 2)
+    error = np.sqrt(variance.mean() / 40 / n_draws)
+    assert found.mean[0, 0] == pytest.approx(np.mean(absolute), abs=4 * error)
+    assert found.mean[0, 1] ** 2 == pytest.approx((apart**2 + variance).mean(), abs=0.05)
+    assert found.mean[0, 2] == pytest.approx(0.7, abs=4 * error)
+    assert found.point[0] == pytest.approx([0.7, 0.7, 0.7], abs=1e-5)
+    half = 1.96 * np.sqrt(variance.mean() / 40)
+    assert (found.low[0, 2], found.high[0, 2]) == (
+        pytest.approx(0.7 - half, abs=0.02),
+        pytest.approx(0.7 + half, abs=0.02),
+    )
+
+
+def test_sampling_of_cases_widens_and_the_better_one_is_found(data):
+    m = MODEL.posterior(data, 1.0).m
+    noise = np.random.default_rng(0).normal(0, 1.5, 40)
+    pair = [predicted(data, "near", m), predicted(data, "far", m + noise)]
+    found = score_errors(data, MODEL, pair, reliability=1.0, n_draws=500)
+    assert (found.total_high - found.total_low)[1, 0] > (found.high - found.low)[1, 0]
+    assert found.better[0, 1] > 0.95 and found.better[0, 1] + found.better[1, 0] == pytest.approx(1)
+    assert np.isnan(np.diag(found.better)).all()
+    same = score_errors(data, MODEL, [pair[0], predicted(data, "again", m)], reliability=1.0, n_draws=20)
+    assert same.better[0, 1] == 0.5
+
+
+def test_the_side_of_the_threshold_counts_and_a_case_is_drawn_alike_among_others(data):
+    model = GaussianScores(5.0, 5.0, 0.5, 4.0, 3.0)
+    posterior = model.posterior(data, 1.0)
+    (found,) = [score_errors(data, model, [predicted(data, "A", posterior.m)], reliability=1.0, n_draws=2000)]
+    assert found.metrics[-1] == "right_side"
+    assert found.mean[0, 3] == pytest.approx(posterior.certainty.mean(), abs=0.01)
+    few = predicted(data, "few", [*posterior.m[:1], *[""] * 39])
+    alone = score_errors(data.select(cases=["0"]), model, [predicted(data.select(cases=["0"]), "few", posterior.m[:1])],
+                         reliability=1.0, n_draws=50)  # fmt: skip
+    among = score_errors(data, model, [few], reliability=1.0, n_draws=50)
+    assert np.array_equal(alone.mean, among.mean) and among.n_cases.tolist() == [1]
+
+
+def test_on_the_sample_the_predictor_without_its_shift_is_better():
+    dataset = load_sample("essays")
+    predictors = open_score_predictions("essays", sample_predictions("essays"), dataset)
+    found = score_errors(dataset, fit_prior(dataset).model(), predictors, reliability=1.0, n_draws=300)
+    assert found.predictors == ("length and vocabulary", "language model", "language model, tuned")
+    shifted, tuned = 1, 2
+    assert found.low[shifted, 2] > 0.2 and found.better[tuned, shifted] > 0.9 and found.better[shifted, 0] > 0.9
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("case,score\n1,2\n1,3\n", "two predicted scores"),
+        ("case,score\n99,2\n", "no predicted score is for a case"),
+        ("case,score\n1,high\n", "no predicted score is for a case"),
+        ("case,words\n1,high\n", "no column of predicted scores"),
+    ],
+)
+def test_a_file_that_does_not_fit_is_refused_with_the_reason(data, content, words):
+    with pytest.raises(InputError, match=words):
+        open_score_predictions("net", content.encode(), data)
+
+
+def test_columns_are_predictors_and_what_is_left_out_is_told(data):
+    content = "case,net,tree\n1,2,\n2,x,4\n99,1,1\n"
+    net, tree = open_score_predictions("file", content.encode(), data)
+    assert (net.name, tree.name, net.score[1], tree.score[2]) == ("net", "tree", 2.0, 4.0)
+    assert net.predicted.sum() == 1
+    assert any("1 row of cases that are not in the data" in note for note in net.notes)
+    assert any("no prediction of 39 cases" in note for note in net.notes)
+
+
+def test_without_predictions_and_with_those_of_other_data_there_are_no_errors(data):
+    with pytest.raises(InputError, match="no predictions"):
+        score_errors(data, MODEL, [], reliability=1.0)
+    other = predicted(data.select(cases=["0", "1"]), "A", [1, 2])
+    with pytest.raises(InputError, match="other cases"):
+        score_errors(data, MODEL, [other], reliability=1.0)

@@ -1,0 +1,96 @@
+"""Figures of scores hold the numbers that went in."""
+
+import numpy as np
+import pytest
+
+from core.certainty.score_trust import plausible_score, score_trust
+from core.evaluation.score_errors import score_errors
+from core.evaluation.score_predictions import open_score_predictions
+from core.figures.scores import (
+    above_against_trust,
+    errors_against_trust,
+    score_against_trust,
+    score_density,
+    severities,
+    sides,
+    spreads,
+    widths,
+)
+from core.figures.theme import LIGHT
+from core.ingest.samples import load_sample
+from core.plausibility.gaussian import GaussianScores
+from core.raters.score_raters import score_raters
+from tests.core.certainty.test_score_trust import DATA, PRIOR
+
+
+def test_the_density_has_its_interval_its_mean_and_a_tick_for_each_score():
+    found = plausible_score(DATA, GaussianScores(3.2, *PRIOR), 0, 1.0)
+    figure = score_density(found, LIGHT, "title", predictions=(("<b>net", 4.5),))
+    band, curve, mean, ticks, predicted = figure.data
+    assert np.array_equal(curve.x, found.x) and max(curve.y) == 1.0
+    assert np.asarray(curve.y) * found.density.max() == pytest.approx(found.density)
+    assert found.low <= min(band.x) and max(band.x) <= found.high
+    step = np.diff(found.x).max()
+    assert min(band.x) - found.low <= step and found.high - max(band.x) <= step
+    assert list(mean.x) == [found.m]
+    assert list(ticks.x) == [1.0, 2.5, 2.5, 6.0] and len(set(ticks.y)) == 2 and ticks.y[1] != ticks.y[2]
+    assert list(ticks.customdata) == ["z", "w, x", "w, x", "y"]
+    assert (list(predicted.x), list(predicted.customdata)) == ([4.5], ["&lt;b&gt;net"])
+    assert 3.2 in [shape.x0 for shape in figure.layout.shapes]
+
+
+def test_hidden_names_and_no_threshold_leave_names_and_its_line_out():
+    found = plausible_score(DATA, GaussianScores(None, *PRIOR), 0, 1.0)
+    figure = score_density(found, LIGHT, "title", hide_names=True)
+    assert list(figure.data[3].customdata) == ["1", "2", "2", "1"] and len(figure.data) == 4
+    assert len(figure.layout.shapes) == 1
+
+
+def test_the_trust_figures_have_interval_probability_and_the_trust_in_use():
+    found = score_trust(DATA, GaussianScores(3.2, *PRIOR), [0.5, 1, 3], range(1))
+    band, line = score_against_trust(found, 1.0, LIGHT, "t").data
+    assert list(line.y) == found.m[:, 0].tolist()
+    assert list(band.y) == [*found.high[:, 0], *found.low[::-1, 0]]
+    figure = above_against_trust(found, 1.0, LIGHT, "t")
+    assert list(figure.data[0].y) == found.above[:, 0].tolist()
+    assert figure.layout.shapes[0].x0 == 1.0
+
+
+def test_widths_and_sides_are_those_of_the_cases():
+    found = score_trust(DATA, GaussianScores(3.2, *PRIOR), [1, 3])
+    band, line = widths(found, LIGHT, "t").data
+    assert np.asarray(line.y) == pytest.approx(np.median(found.width, axis=1))
+    low, high = np.quantile(found.width, [0.25, 0.75], axis=1)
+    assert np.asarray(band.y) == pytest.approx([*high, *low[::-1]])
+    curves = sides(found, LIGHT, "t").data
+    assert [curve.name for curve in curves] == ["γ = 1", "γ = 3"]
+    assert list(curves[1].y) == sorted(found.above[1].tolist())
+
+
+def test_errors_of_predictors_have_their_bands_and_points():
+    model = GaussianScores(None, *PRIOR)
+    predictors = open_score_predictions("file", b"case,<i>A,B\na,3,1\nb,5,5\nc,3,9\n", DATA)
+    found = tuple(score_errors(DATA, model, predictors, reliability=value, n_draws=50) for value in (1, 3))
+    figure = errors_against_trust(found, "bias", LIGHT, "t")
+    band, line, point = figure.data[3:]
+    at = found[0].metrics.index("bias")
+    assert list(line.y) == [one.mean[1, at] for one in found] and line.name == "B"
+    assert list(band.y) == [*(one.high[1, at] for one in found), *(one.low[1, at] for one in found[::-1])]
+    assert list(point.y) == [found[1].point[1, at]] and figure.data[1].name == "&lt;i&gt;A"
+
+
+def test_severities_and_spreads_are_in_order_with_their_intervals():
+    found = score_raters(load_sample("essays"))
+    for figure, value, low, high, clear in (
+        (severities(found, LIGHT, "t"), found.severity, found.severity_low, found.severity_high, found.severe),
+        (spreads(found, LIGHT, "t"), found.spread, found.spread_low, found.spread_high, found.erratic),
+    ):
+        names = list(figure.layout.yaxis.ticktext)
+        assert names == [found.raters[r] for r in np.argsort(value)]
+        for trace, mark in zip(figure.data, (False, True), strict=True):
+            who = [found.raters.index(names[int(at)]) for at in trace.y]
+            assert list(trace.x) == value[who].tolist() and (clear[who] == mark).all()
+            assert np.asarray(trace.error_x.array) == pytest.approx(high[who] - value[who])
+            assert np.asarray(trace.error_x.arrayminus) == pytest.approx(value[who] - low[who])
+        assert sum(len(trace.x) for trace in figure.data) == 9
+    assert figure.layout.shapes[0].x0 == found.median_spread

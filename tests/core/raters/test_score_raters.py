@@ -1,0 +1,106 @@
+"""Severity and spread of raters of scores: the system written out whole, planted raters, and what cannot be told."""
+
+import numpy as np
+import pytest
+
+from core.annotations.dataset import Dataset
+from core.errors import InputError, LimitError, NotApplicableError
+from core.ingest.samples import load_sample
+from core.raters import score_raters as module
+from core.raters.score_raters import score_raters
+
+
+def crowd(seed, n_cases, n_raters, n_each, omega=0.5):
+    """Scores by raters of known severity and spread, which are given back: severities less their mean."""
+    rng = np.random.default_rng(seed)
+    spread = 0.8 * np.sqrt(8 / rng.chisquare(8, n_raters))
+    severity = rng.normal(0, omega, n_raters)
+    case = np.repeat(np.arange(n_cases), n_each)
+    rater = np.concatenate([rng.choice(n_raters, n_each, replace=False) for _ in range(n_cases)])
+    score = rng.normal(5, 1.5, n_cases)[case] + severity[rater] + rng.normal(0, spread[rater])
+    names = ["s", [str(i) for i in range(n_cases)], [f"r{j}" for j in range(n_raters)]]
+    return Dataset.from_scores(*names, case, rater, score), severity - severity.mean(), spread
+
+
+def test_severities_are_those_of_the_whole_normal_system_at_the_variances_found():
+    """Generalised least squares with the covariance of all scores written out, raters as random effects."""
+    data, _, _ = crowd(1, 30, 5, 3)
+    fit = module._Fit(module._table(data))
+    for _ in range(300):
+        fit.step()
+    sigma2, tau2, omega2, m = fit.sigma2.copy(), fit.tau2, fit.omega2, fit.m
+    table = fit.table
+    fit.step()  # severities at these variances
+    of_case, of_rater = np.eye(30)[table.case], np.eye(5)[table.rater]
+    whole = tau2 * of_case @ of_case.T + omega2 * of_rater @ of_rater.T + np.diag(sigma2[table.rater])
+    inverse = np.linalg.inv(whole)
+    delta = omega2 * of_rater.T @ inverse @ (table.score - m)
+    covariance = omega2 * np.eye(5) - omega2**2 * of_rater.T @ inverse @ of_rater
+    assert fit.delta == pytest.approx(delta, abs=1e-9)
+    assert fit.covariance == pytest.approx(covariance, abs=1e-9)
+
+
+def test_the_planted_raters_of_the_sample_are_found_and_nobody_else():
+    found = score_raters(load_sample("essays"))
+    name = dict(zip(found.raters, range(9), strict=True))
+    assert found.converged
+    assert {rater for rater, clear in zip(found.raters, found.severe, strict=True) if clear} == {"Ben", "Cleo"}
+    assert {rater for rater, clear in zip(found.raters, found.erratic, strict=True) if clear} == {"Eve"}
+    assert found.severity_low[name["Ben"]] < -0.9 - 0.02 < found.severity_high[name["Ben"]]
+    assert found.severity_low[name["Cleo"]] < 0.7 - 0.02 < found.severity_high[name["Cleo"]]
+    words = found.words()
+    assert words.startswith(f"Ben scores {-found.severity[name['Ben']]:.2f} lower than the average rater")
+    assert f"Eve's scores scatter by {found.spread[name['Eve']]:.2f}" in words
+
+
+def test_intervals_hold_planted_severities_and_spreads():
+    """About 95 of 100: 40 crowds of 8 raters, within three standard errors of a share."""
+    held = []
+    for seed in range(40):
+        data, severity, spread = crowd(seed, 80, 8, 3)
+        found = score_raters(data)
+        held.append((found.severity_low <= severity) & (severity <= found.severity_high))
+        held.append((found.spread_low <= spread) & (spread <= found.spread_high))
+    for each in (np.array(held[::2]), np.array(held[1::2])):
+        assert each.mean() == pytest.approx(0.95, abs=3 * np.sqrt(0.95 * 0.05 / each.size))
+
+
+def test_alike_raters_are_not_told_apart_in_words():
+    data, *_ = crowd(5, 60, 6, 3, omega=0.0)
+    rng = np.random.default_rng(0)
+    score = rng.normal(5, 1.5, 60)[data.case_of_annotation] + rng.normal(0, 1, 180)
+    alike = Dataset.from_scores("s", data.cases, data.raters, data.case_of_annotation, data.rater, score)
+    found = score_raters(alike)
+    assert not found.severe.any() and not found.erratic.any()
+    assert found.words().startswith("No rater clearly")
+
+
+def test_other_units_and_names_change_nothing_but_units_and_names():
+    data, *_ = crowd(2, 40, 4, 2)
+    more = Dataset.from_scores("s", data.cases, [f"x{r}" for r in data.raters], data.case_of_annotation, data.rater,
+                               100 * data.score - 7)  # fmt: skip
+    one, other = score_raters(data), score_raters(more)
+    for name in ("severity", "severity_low", "spread", "spread_high"):
+        assert getattr(other, name) == pytest.approx(100 * getattr(one, name), rel=1e-6)
+    assert other.mean == pytest.approx(100 * one.mean - 7)
+
+
+def test_a_rater_who_shares_no_case_has_no_severity():
+    data = Dataset.from_scores("s", list("abcd"), list("xyz"), [0, 0, 1, 1, 2, 2, 3], [0, 1, 0, 1, 0, 1, 2],
+                               [1.0, 2, 3, 3.5, 5, 6, 4])  # fmt: skip
+    found = score_raters(data)
+    assert np.isnan(found.severity[2]) and found.n.tolist() == [3, 3, 1]
+    assert np.isfinite(found.severity[:2]).all() and found.severity[:2].sum() == pytest.approx(0)
+
+
+def test_what_tells_nothing_of_raters_is_refused(monkeypatch):
+    cases, raters = list("ab"), list("xy")
+    with pytest.raises(NotApplicableError, match="No case has scores of two raters"):
+        score_raters(Dataset.from_scores("s", cases, raters, [0, 1], [0, 1], [1.0, 2.0]))
+    with pytest.raises(InputError, match="All scores are equal"):
+        score_raters(Dataset.from_scores("s", cases, raters, [0, 0, 1, 1], [0, 1, 0, 1], [1.0] * 4))
+    with pytest.raises(NotApplicableError, match="of scores"):
+        score_raters(load_sample("anaesthesia"))
+    monkeypatch.setattr(module, "MOST_RATERS", 3)
+    with pytest.raises(LimitError, match="4 raters"):
+        score_raters(crowd(1, 10, 4, 2)[0])

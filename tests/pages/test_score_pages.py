@@ -1,0 +1,124 @@
+"""Pages of scores: with a threshold and without, the numbers of the command line, and sentences that are true."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.__main__ import main
+from core.certainty.score_trust import score_trust
+from core.ingest.samples import load_sample
+from core.plausibility.gaussian_prior import fit_prior
+from core.raters.score_raters import score_raters
+from tests.pages.opened import kept, opened, settle, words
+
+ESSAYS = "essays"
+
+
+@pytest.fixture(scope="module")
+def essays():
+    dataset = load_sample(ESSAYS)
+    return dataset, fit_prior(dataset)
+
+
+def worklist(app) -> pd.DataFrame:
+    return next(table.value for table in app.dataframe if "case" in table.value)
+
+
+def test_cases_without_a_threshold_are_ordered_by_width_and_say_the_median(essays):
+    dataset, prior = essays
+    app = opened("cases", ESSAYS)
+    trust = score_trust(dataset, prior.model(), [1.0])
+    half = float(np.median(trust.width)) / 2
+    assert app.title[0].value == f"Half of the cases have a score known to ± {half:.1f} or better at this trust level"
+    table = worklist(app)
+    assert list(table.columns) == ["case", "score", "ci_width"]
+    assert table["ci_width"].to_numpy() == pytest.approx(np.sort(trust.width[0])[::-1])
+    case = int(np.argmax(trust.width[0]))
+    assert table["case"].iloc[0] == dataset.cases[case]
+    assert f"{trust.m[0, case]:.1f} ({trust.low[0, case]:.1f} to {trust.high[0, case]:.1f})" in app.subheader[0].value
+    assert app.number_input(key="threshold").value is None
+    assert "certain" not in app.title[0].value
+
+
+def test_cases_with_a_threshold_have_the_numbers_of_the_command_line(essays, tmp_path, capsys):
+    dataset, _ = essays
+    app = opened("cases", ESSAYS)
+    app.number_input(key="threshold").set_value(6.0).run()
+    app = settle(app.slider(key="reliability").set_value(2.0).run())
+    line = ["certainty", "gaussian", ESSAYS, "--threshold", "6", "--reliability", "2"]
+    assert main([*line, "--cases-out", str(tmp_path / "cases.csv")]) == 0
+    told = json.loads(capsys.readouterr().out)
+    below = told["n_below"]["0.9"]
+    assert app.title[0].value.startswith(f"{below} of {dataset.n_cases} cases stay uncertain: above 6 or not")
+    theirs = pd.read_csv(tmp_path / "cases.csv").set_index("case")
+    table = worklist(app).set_index("case")
+    assert len(table) == dataset.n_cases and (np.diff(table["certainty"]) >= 0).all()
+    assert table["certainty"].to_numpy() == pytest.approx(theirs.loc[table.index, "top1"].to_numpy(), abs=1e-12)
+    assert table["score"].to_numpy() == pytest.approx(theirs.loc[table.index, "score"].to_numpy(), abs=1e-12)
+    command = next(block.value for block in app.code if "certainty gaussian" in block.value)
+    assert command == "python -m core certainty gaussian essays --reliability 2 --threshold 6"
+
+
+def test_the_median_that_two_classes_open_with_is_no_threshold_of_scores():
+    app = opened("models", ESSAYS)
+    assert app.number_input(key="threshold").value == 6.0
+    app = settle(app.switch_page("pages/cases.py").run())
+    assert app.number_input(key="threshold").value is None
+    app.number_input(key="threshold").set_value(6.0).run()
+    app = settle(app.switch_page("pages/models.py").run())
+    app = settle(app.switch_page("pages/cases.py").run())
+    assert app.number_input(key="threshold").value == 6.0
+
+
+def test_without_two_scores_of_a_case_the_page_says_why_there_is_no_prior():
+    app = opened("cases", kept("case,rater,score\n1,a,1.5\n2,b,2.5\n3,a,4\n"))
+    assert "No case has two scores" in words(app) and not app.error
+
+
+def test_reliability_has_widths_predictors_and_the_curve_of_colleagues(essays):
+    dataset, prior = essays
+    app = opened("reliability", ESSAYS)
+    trust = score_trust(dataset, prior.model(), [1.0, 2.0, 3.0])
+    first, last = np.median(trust.width, axis=1)[[0, -1]]
+    assert app.title[0].value == (f"The interval of the median case is {first:.1f} wide at γ = 1, {last:.1f} at γ = 3")
+    table = next(each.value for each in app.dataframe if "width_median" in each.value)
+    assert table["width_median"].to_numpy() == pytest.approx(np.median(trust.width, axis=1))
+    assert [tab.label for tab in app.tabs] == ["Certainty", "Predictors", "What anchors γ"]
+    app.session_state["reliability_tabs"] = "What anchors γ"
+    settle(app.run())
+    assert "648 annotations of 160 cases held out one by one" in words(app)
+    assert "the scores of a case count as independent" in words(app)
+
+
+def test_predictors_on_the_page_have_the_errors_of_the_command_line(essays, capsys):
+    app = opened("reliability", ESSAYS)
+    app.number_input(key="threshold").set_value(6.0).run()
+    app.session_state["reliability_tabs"] = "Predictors"
+    settle(app.run())
+    assert main(["sweep", "gaussian", ESSAYS, "--threshold", "6", "--reliabilities", "1,2,3"]) == 0
+    told = json.loads(capsys.readouterr().out)["rows"][0]
+    table = next(each.value for each in app.dataframe if "total_low" in each.value)
+    for name, errors in told["errors"].items():
+        mine = table[table["predictor"] == name]
+        assert mine["mean"].tolist() == [errors[metric]["mean"] for metric in errors]
+        assert mine["total_high"].tolist() == [errors[metric]["total_high"] for metric in errors]
+    assert any(entry.value.startswith("language model, tuned errs least at every trust") for entry in app.subheader)
+    below = told["n_below"]["0.9"]
+    assert app.title[0].value.startswith(f"In {below} of 160 cases whether it lies above 6 stays uncertain at γ = 1")
+
+
+def test_raters_have_severity_and_spread_and_two_classes_when_asked_for():
+    app = opened("raters", ESSAYS)
+    found = score_raters(load_sample(ESSAYS))
+    ben = found.raters.index("Ben")
+    said = app.title[0].value.replace("\\", "")
+    assert said.startswith(f"Ben scores {-found.severity[ben]:.2f} lower than the average rater")
+    table = next(each.value for each in app.dataframe if "severity" in each.value)
+    assert table["severity"].tolist() == found.severity.tolist()
+    assert table["clear"].tolist() == ["", "severity", "severity", "", "spread", "", "", "", ""]
+    assert "the share of what varies in a score that comes from the case" in words(app)
+    app.segmented_control(key="raters_scores_as").set_value("Two classes, by a threshold")
+    settle(app.run())
+    assert "All raters" in [tab.label for tab in app.tabs]
