@@ -200,7 +200,8 @@ class _Fit:
         self.own = self.sigma2  # of each rater's scores alone
         self.prior_freedom = 1.0
         self.delta = np.zeros(len(table.used))
-        self.covariance = self.system = np.eye(len(table.used))
+        self.covariance: np.ndarray = np.eye(len(table.used))
+        self.system: np.ndarray = self.covariance
         self.right = self.delta
 
     def variances(self) -> np.ndarray:
