@@ -16,7 +16,17 @@ _MOST = 20
 
 
 def scores(request, sections, token, part) -> list:
-    """Severity and spread of raters, and plausible scores at the trust of the report; nothing where there are none."""
+    """Severity and spread of raters, and plausible scores at the trust of the report; nothing where there are none.
+
+    Parameters
+    ----------
+    request : ReportRequest
+    sections : sequence of str
+        Keys of all sections of the report.
+    token : CancelToken
+    part : callable
+        Told the share done.
+    """
     if request.dataset.kind != "score":
         return []
     return [*_raters(request.dataset, token), *_cases(request)]

@@ -96,7 +96,7 @@ def begin(desk: Desk, dataset: Dataset, model, reliability: float) -> None:
     widgets.heading("A new session", "review queue")
     left, right = st.columns([4, 2], vertical_alignment="bottom", gap="medium")
     offered = _offered(dataset)
-    queues = QUEUES | (_OF_SCORES if dataset.kind == "score" and model.threshold is None else {})
+    queues = QUEUES | (_OF_SCORES if isinstance(model, GaussianScores) and model.threshold is None else {})
     name = left.selectbox("Which cases first", offered, format_func=queues.get, key="queue", persist_state="session")
     if name == "sample":
         size, queue, title = dataset.n_cases, *_sample(right, dataset, model, reliability)
