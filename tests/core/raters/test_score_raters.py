@@ -87,10 +87,11 @@ def test_other_units_and_names_change_nothing_but_units_and_names():
 
 
 def test_a_rater_who_shares_no_case_has_no_severity():
-    data = Dataset.from_scores("s", list("abcd"), list("xyz"), [0, 0, 1, 1, 2, 2, 3], [0, 1, 0, 1, 0, 1, 2],
-                               [1.0, 2, 3, 3.5, 5, 6, 4])  # fmt: skip
-    found = score_raters(data)
-    assert np.isnan(found.severity[2]) and found.n.tolist() == [3, 3, 1]
+    rng = np.random.default_rng(0)
+    case, rater = np.append(np.repeat(np.arange(12), 2), 12), np.append(np.tile([0, 1], 12), 2)
+    score = rng.normal(5, 2, 13)[case] + rng.normal(0, 1, 25)
+    found = score_raters(Dataset.from_scores("s", [str(i) for i in range(13)], list("xyz"), case, rater, score))
+    assert np.isnan(found.severity[2]) and found.n.tolist() == [12, 12, 1]
     assert np.isfinite(found.severity[:2]).all() and found.severity[:2].sum() == pytest.approx(0)
 
 
