@@ -88,11 +88,11 @@ def test_other_units_and_names_change_nothing_but_units_and_names():
 
 def test_a_rater_who_shares_no_case_has_no_severity():
     rng = np.random.default_rng(0)
-    case, rater = np.append(np.repeat(np.arange(12), 2), 12), np.append(np.tile([0, 1], 12), 2)
-    score = rng.normal(5, 2, 13)[case] + rng.normal(0, 1, 25)
-    found = score_raters(Dataset.from_scores("s", [str(i) for i in range(13)], list("xyz"), case, rater, score))
-    assert np.isnan(found.severity[2]) and found.n.tolist() == [12, 12, 1]
-    assert np.isfinite(found.severity[:2]).all() and found.severity[:2].sum() == pytest.approx(0)
+    case, rater = np.append(np.repeat(np.arange(20), 3), 20), np.append(np.tile([0, 1, 2], 20), 3)
+    score = rng.normal(5, 2, 21)[case] + rng.normal(0, 1, 61)
+    found = score_raters(Dataset.from_scores("s", [str(i) for i in range(21)], list("wxyz"), case, rater, score))
+    assert np.isnan(found.severity[3]) and found.n.tolist() == [20, 20, 20, 1]
+    assert np.isfinite(found.severity[:3]).all() and found.severity[:3].sum() == pytest.approx(0)
 
 
 def test_what_tells_nothing_of_raters_is_refused(monkeypatch):
