@@ -46,11 +46,12 @@ def files(tmp_path):
 
 
 def test_numbers_are_those_of_the_library(run):
-    answer = json.loads(run("raters", "skin"))
+    answer = json.loads(run("raters", "skin", "--level", "0.8", "--fdr", "0.2", "--seed", "3"))
     data = load_sample("skin").as_classes()[0]
-    found = raters_to_act_on(monitor(data, model=DawidSkene("empirical")))
+    found = raters_to_act_on(monitor(data, model=DawidSkene("empirical"), level=0.8, seed=3), q=0.2)
     act = found.acceptable
     assert answer["acceptable"] == act.acceptable
+    assert (answer["level"], answer["fdr"]) == (act.level, act.q) == (0.8, 0.2)
     assert answer["flagged"] == [found.raters[rater] for rater in found.flagged()]
     assert [row["rater"] for row in answer["raters"]] == [found.raters[rater] for rater in act.order()]
     first = int(act.order()[0])

@@ -77,8 +77,9 @@ def test_gold_goes_before_shares_and_predictions_before_raters(run, made):
 def test_known_chances_and_draws_of_the_truth(run, made):
     data, _, _, said, _, share, _ = made
     chance = np.where(np.arange(N) % 2, 0.5, 0.25)
-    answer = run("rate", data, "--machine", "gpt", "--class", "y", "--method", "sampled", "--probabilities", "chance")
-    equal(answer, class_rate(share, said, "sampled", probability=chance))
+    answer = run("rate", data, "--machine", "gpt", "--class", "y", "--method", "sampled", "--probabilities", "chance",
+                 "--level", "0.8")  # fmt: skip
+    equal(answer, class_rate(share, said, "sampled", probability=chance, level=0.8))
     drawn = run("rate", data, "--machine", "gpt", "--class", "y", "--reliability", "2", "--draws", "40", "--seed", "3")
     n = np.where(np.isfinite(share), 2, 0)
     equal(drawn, class_rate(drawn_labels(np.nan_to_num(share) * n, n, 2.0, n_draws=40, seed=3), said))
