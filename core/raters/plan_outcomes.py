@@ -9,6 +9,7 @@ a plan out does not know the parameters.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -91,15 +92,17 @@ class PlanOutcomes(Result):
     TABLES = ("plans",)
 
     def _columns(self, table: str, most: int | None) -> Columns:
-        found: Columns = {
+        found: dict[str, Any] = {
             "plan": ["none" if plan is None else plan.title for plan in self.plans[:most]],
             "annotations": self.n_annotations[:most],
             "cases": self.n_cases[:most],
         }
         for place, quantity in enumerate(QUANTITIES):
-            for end in ("value", "low", "high", "gain", "gain_low", "gain_high"):
-                name = quantity if end == "value" else f"{quantity}_{end}"
-                found[name] = getattr(self, end)[:most, place]
+            for end, values in (
+                ("", self.value), ("_low", self.low), ("_high", self.high),
+                ("_gain", self.gain), ("_gain_low", self.gain_low), ("_gain_high", self.gain_high),
+            ):  # fmt: skip
+                found[f"{quantity}{end}"] = values[:most, place]
         return found
 
 
@@ -152,16 +155,11 @@ def plan_outcomes(
     results = list(map_chunks(one, list(range(n_worlds)), token=token, progress=progress))
     values, ((n_annotations, n_cases), *_) = np.array([found for found, _ in results]), [size.T for _, size in results]
     ends = [0.5, (1 - level) / 2, (1 + level) / 2]
+    value, low, high = np.quantile(values, ends, axis=0, method="weibull")
+    gain, gain_low, gain_high = np.quantile(values - values[:, :1], ends, axis=0, method="weibull")
     return PlanOutcomes(
-        (None, *plans),
-        n_annotations,
-        n_cases,
-        *np.quantile(values, ends, axis=0, method="weibull"),
-        *np.quantile(values - values[:, :1], ends, axis=0, method="weibull"),
-        level,
-        n_worlds,
-        seed,
-    )
+        (None, *plans), n_annotations, n_cases, value, low, high, gain, gain_low, gain_high, level, n_worlds, seed
+    )  # fmt: skip
 
 
 def _in_world(
@@ -215,7 +213,7 @@ def _weight(dataset: Dataset) -> np.ndarray:
 
 
 def _with_raters(dataset: Dataset, n_new: int) -> Dataset:
-    taken, names = set(dataset.raters), []
+    taken, names = set(dataset.raters), list[str]()
     number = 0
     while len(names) < n_new:
         number += 1
