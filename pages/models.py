@@ -141,7 +141,8 @@ def _page() -> None:
     shown = _shown(fitted, n_restarts)
     fitted = [shown if one.request == shown.request else models_jobs.with_precision(one) for one in fitted]
     vote = models_jobs.vote_of(shown)
-    title.title(markdown(_sentence(fitted, shown, vote)))
+    about = f"“{view.classes[1]}”: " if dataset.kind == "set" else ""
+    title.title(markdown(f"{about}{_sentence(fitted, shown, vote)}"))
     _who_is_accurate(shown)
     models_compare.table(fitted, shown, vote)
     parts = {

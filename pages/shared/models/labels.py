@@ -51,16 +51,16 @@ def show(dataset: Dataset) -> None:
             column_config=columns.shares("accuracy")
             | columns.counts(n_annotations="annotations")
             | {
-                "without": st.column_config.NumberColumn("odds where it does not apply", format=columns.TWO),
-                "with": st.column_config.NumberColumn("odds where it applies", format=columns.TWO),
+                "without": st.column_config.NumberColumn("odds, absent", format=columns.TWO),
+                "with": st.column_config.NumberColumn("odds, present", format=columns.TWO),
             },
             key="label_raters",
         )
         widgets.download(raters, "Raters over all labels", "label_raters", "label_raters_table")
     if shares:
         st.caption(
-            "Odds of being right on a label, as a multiple of what all raters together have: below 1 where it applies "
-            "is overlooking, below 1 where it does not apply is naming too much. No intervals are known of these."
+            "Odds of being right on whether a label applies, as a multiple of what all raters together have: below 1 "
+            "where it is present is overlooking, below 1 where it is absent is naming too much. Without intervals."
         )
     mean = float(found.set_probability.mean())
     st.caption(
