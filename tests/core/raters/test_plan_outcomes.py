@@ -51,6 +51,8 @@ def test_raters_on_every_case_buy_certainty_and_right_cases_and_new_cases_a_narr
     raters, cases, few = found.gain[1], found.gain[2], found.gain[3]
     assert raters[CERTAINTY] > few[CERTAINTY] > 0 and raters[UNCERTAIN] < few[UNCERTAIN] <= 0
     assert found.gain_low[1, RIGHT] > 0
+    assert (found.gain_low <= found.gain).all() and (found.gain <= found.gain_high).all()
+    assert found.gain_high[1, UNCERTAIN] < 0 < found.gain_low[1, CERTAINTY]
     assert found.value[2, WIDTH] == pytest.approx(found.value[0, WIDTH] * np.sqrt(80 / 120), rel=0.1)
     assert abs(cases[CERTAINTY]) < 0.03
 
