@@ -9,7 +9,6 @@ Targets, 50 people for 600 s with 2 processes on 2 cores: p50 .5 s, p95 1.5 s, n
 """
 
 import asyncio
-import hashlib
 import os
 import re
 import statistics
@@ -42,16 +41,20 @@ class Told:
     figures: dict[tuple[str, str], dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
     at_work: int = 0  # runs in which some of the page was still being computed
 
-    def differing(self, alone: "Told") -> list[tuple[str, str]]:
-        """Pages whose figures were others than those of a session alone; only where a whole page was drawn."""
-        return [
-            key for key, seen in self.figures.items() if key in alone.figures and set(seen) - set(alone.figures[key])
-        ]
+    def differing(self, alone: "Told") -> dict[tuple[str, str], set[str]]:
+        """Figures that a session alone never saw on a page; one that came earlier may have seen fewer of them."""
+        found = {}
+        for key, seen in self.figures.items():
+            known = {figure for page in alone.figures.get(key, {}) for figure in page.split()}
+            others = {figure for page in seen for figure in page.split()} - known
+            if known and others:
+                found[key] = others
+        return found
 
 
 def figures_of(said: list[bytes]) -> str:
-    """A digest of all decimal figures of a page, in their order."""
-    return hashlib.sha256(b" ".join(_FIGURES.findall(b"".join(said)))).hexdigest()[:16]
+    """All decimal figures of a page, each once."""
+    return b" ".join(sorted(set(_FIGURES.findall(b"".join(said))))).decode()
 
 
 async def visit(visitor: Visitor, page: str, data: str, told: Told) -> None:

@@ -237,3 +237,17 @@ def test_a_report_shows_a_reviewer_only_reviews_of_cases_that_they_have_seen(ann
     assert list(access.reviews_to_show(anns.digest)[0]) == ["case-7f3-0"], "who manages and reviews nothing sees all"
     access.store().record(replace(skip(anns.digest, BOB), case_id="case-7f3-1"), seen=0, token="bob")
     assert list(access.reviews_to_show(anns.digest)[0]) == ["case-7f3-1"], "now Bob reviews, too"
+
+
+def test_reviews_of_a_sample_are_everybodys_who_signed_in(as_):
+    """They are kept under its digest, which nobody owns."""
+    as_(CEM)
+    cached.sample.clear()
+    dataset = cached.open_dataset("anaesthesia").dataset
+    draft = Draft(dataset=dataset.digest, case_id=dataset.cases[0], kind="skip", reviewer=CEM.name)
+    access.store().record(draft, seen=0, token="cem")
+    as_(BOB)
+    assert access.n_reviews(dataset.digest) == 1
+    with pytest.raises(NotYoursError):
+        access.forget_reviews(dataset.digest)
+    close_stores()

@@ -252,7 +252,9 @@ def preparation() -> Preparation:
 @st.cache_resource(show_spinner=False)
 def sample(name: str) -> Reading:
     """A sample by name."""
-    return samples.read_sample(name)
+    found = samples.read_sample(name)
+    access.add_sample(found.dataset.digest)
+    return found
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
