@@ -20,6 +20,7 @@ from .errors import PluralityError
 from .methods import AS_IS, Family, Option, Variant, methods
 from .version import __version__
 
+_IN_PARTITIONS = ".commands.partitioned"
 _TYPES = {int: click.INT, float: click.FLOAT, str: click.STRING}
 
 
@@ -94,6 +95,8 @@ class _Commands(click.Group):
         def run(**values: Any) -> tuple:
             module, _, called = function.partition(":")
             options = SimpleNamespace(**values, cautions=[])
+            if "partitions" in values and import_module(_IN_PARTITIONS, __package__).wanted(options):
+                module = _IN_PARTITIONS
             return *getattr(import_module(module, __package__), called)(options), options
 
         return click.Command(
@@ -170,6 +173,16 @@ def _file() -> list[click.Parameter]:
     ]
 
 
+def _partitions() -> click.Option:
+    """Of the commands that can do without all annotations in memory."""
+    return click.Option(
+        ["--partitions"],
+        type=int,
+        metavar="N",
+        help="Parquet: work on disk, in N partitions of the cases; done without being asked where memory is short.",
+    )
+
+
 def _option(option: Option) -> click.Option:
     """An option of a method; what is not given is left to the method."""
     if option.type is bool:
@@ -218,6 +231,7 @@ def _agreement() -> list[click.Parameter]:
         click.Option(["--weights"], metavar="W", help="Of the classes: identity, linear, quadratic, ordinal, ..."),
         click.Option(["--ordinal"], is_flag=True, help="The order of --classes means something."),
         click.Option(["--spa-weights"], default="annotations_m1", metavar="S", help="Weighting of SPA."),
+        _partitions(),
     ]
 
 
@@ -232,6 +246,7 @@ def _fit() -> list[click.Parameter]:
         click.Option(["--own-trust"], is_flag=True, help="Sets of labels: each label alone, no trust that they share."),
         click.Option(["--parameters"], is_flag=True, help="Write confusion matrices however large they are."),
         _cases_out("Write class probabilities per case as CSV."),
+        _partitions(),
     ]
     of_file = _file()
     taken = [parameter.name for parameter in (*of_file, *own)]
@@ -311,6 +326,7 @@ def _certainty() -> list[click.Parameter]:
         *_plausible(),
         click.Option(["--reliability"], type=float, required=True, metavar="G", help="γ, the trust in the raters."),
         _cases_out("Write certainty per case as CSV."),
+        _partitions(),
     ]
 
 
@@ -320,6 +336,7 @@ def _sweep() -> list[click.Parameter]:
         click.Option(["--reliabilities"], required=True, metavar="1,2,3", help="Values of γ."),
         _predictions(),
         click.Option(["--k"], type=int, help="Length of the lists that are compared; --top where not given."),
+        _partitions(),
     ]
 
 
@@ -450,7 +467,7 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         ".commands.data:describe",
         "What a file holds, as understood.",
         "describe readings.csv",
-        _file,
+        lambda: [*_file(), _partitions()],
     ),
     "agreement": (
         ".commands.data:agreement",

@@ -21,15 +21,19 @@ def agreeing_pairs(ptr, count):
 
 
 @njit(cache=True, nogil=True)
-def class_shares(ptr, class_code, count, answers, least, n_classes):
-    """Over cases with at least ``least`` annotations: sums over cases of n_ik / n_i, and of n_ik."""
+def class_shares(ptr, class_code, count, answers, least, n_classes, times):
+    """Over cases with at least ``least`` annotations: sums over cases of n_ik / n_i, and of n_ik.
+
+    Here and below ``times`` is how many cases a row stands for, empty for one each.
+    """
     mean_share = np.zeros(n_classes)
     pooled = np.zeros(n_classes)
     for case in range(ptr.size - 1):
         if answers[case] >= least:
+            alike = times[case] if times.size else 1
             for e in range(ptr[case], ptr[case + 1]):
-                mean_share[class_code[e]] += count[e] / answers[case]
-                pooled[class_code[e]] += count[e]
+                mean_share[class_code[e]] += alike * (count[e] / answers[case])
+                pooled[class_code[e]] += alike * count[e]
     return mean_share, pooled
 
 

@@ -99,8 +99,8 @@ def by_rater(dataset: Dataset, coefficient: str = KRIPPENDORFF_ALPHA, level: flo
     csr = counts.ptr, counts.class_code, counts.count
     walk = *counting_sort(dataset.rater, dataset.n_raters), dataset.case_of_annotation, dataset.answer
     n, pairs = agreeing_pairs(counts.ptr, counts.count)
-    mean_share, _ = class_shares(*csr, n, 1, counts.n_classes)
-    _, pooled = class_shares(*csr, n, 2, counts.n_classes)
+    mean_share, _ = class_shares(*csr, n, 1, counts.n_classes, counts.times)
+    _, pooled = class_shares(*csr, n, 2, counts.n_classes, counts.times)
     values, left = without_each_rater(*walk, *csr, n, pairs, mean_share, pooled)
     overall = OVERALL[coefficient](counts, level=level)
     without = tuple(None if np.isnan(x) else float(x) for x in values[:, list(OVERALL).index(coefficient)])

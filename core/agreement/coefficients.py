@@ -215,8 +215,8 @@ def agreement_table(
 def _mean_shares(counts: ClassCounts, seen: Observed) -> np.ndarray:
     n = np.zeros(counts.n_cases)
     n[seen.rated] = seen.n
-    share, _ = class_shares(counts.ptr, counts.class_code, counts.count, n, 1, counts.n_classes)
-    return share / seen.n.size
+    share, _ = class_shares(counts.ptr, counts.class_code, counts.count, n, 1, counts.n_classes, counts.times)
+    return share / seen.n_rated
 
 
 def _per_case(counts: ClassCounts, seen: Observed, value: np.ndarray) -> np.ndarray:

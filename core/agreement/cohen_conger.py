@@ -5,7 +5,7 @@ Reliability (2014), and for two complete raters Fleiss, Cohen and Everitt (1969)
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -48,7 +48,11 @@ def conger_kappa(
     """
     check_raters(dataset, "Conger's kappa")
     found = _own_margins("conger_kappa", dataset, level, weights, labels)
-    repeats = repeats_of(dataset)
+    return mind_repeats(found, repeats_of(dataset))
+
+
+def mind_repeats(found: Coefficient, repeats: int) -> Coefficient:
+    """Conger's kappa with a remark on the annotations that raters repeated, where there are some."""
     if not repeats or found.value is None:
         return found
     note = f"annotations that a rater repeated on a case count as those of others: {repeats:,}"
@@ -169,23 +173,53 @@ def _own_margins(
 ) -> Coefficient:
     counts = class_counts(dataset)
     n_raters, n_classes = dataset.n_raters, dataset.n_classes
-    limit = current_settings().max_model_cells
-    if n_raters * n_classes > limit:
-        raise LimitError(
-            f"{n_raters:,} raters by {n_classes:,} classes need {n_raters * n_classes:,} cells, more than the limit "
-            f"of {limit:,}. Select fewer raters."
-        )
+    check_margins(n_raters, n_classes)
     of, matrix = resolve_weights(weights, n_classes, labels)
     seen = observed(counts, matrix)
     if seen.n_usable == 0:
         return undefined(name, of, NO_PAIR)
     table = np.bincount(dataset.rater * np.int64(n_classes) + dataset.answer, minlength=n_raters * n_classes)
-    table = table.reshape(n_raters, n_classes)
+    chance = own_margins(table.reshape(n_raters, n_classes), matrix, seen.n.size)
+    if chance is None:
+        return undefined(name, of, "there is only one rater", seen.n_usable, seen.n_annotations)
+    p_ei = chance.p_e + rater_answers(dataset.case_ptr, dataset.rater, dataset.answer, chance.value)[seen.rated]
+    return mind_rare_classes(corrected(name, of, seen, level, chance.p_e, p_ei, chance.why_certain), counts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OwnMargins:
+    """Chance where every rater guesses by their own shares of the classes.
+
+    Attributes
+    ----------
+    p_e : float
+    value : ndarray, shape (n_raters, n_classes)
+        What an annotation adds to what its case says of ``p_e``.
+    why_certain : str
+        The reason to give where ``p_e`` is 1.
+    """
+
+    p_e: float
+    value: np.ndarray
+    why_certain: str
+
+
+def own_margins(table: np.ndarray, matrix: np.ndarray | None, n_rated: int) -> OwnMargins | None:
+    """Chance from how often each rater gave each class; None where fewer than two gave any.
+
+    Parameters
+    ----------
+    table : ndarray of int64, shape (n_raters, n_classes)
+    matrix : ndarray, shape (n_classes, n_classes), optional
+        Weights of the classes.
+    n_rated : int
+        Cases with an annotation.
+    """
     n_g = table.sum(axis=1)
     used = n_g > 0
     n_used = int(used.sum())
     if n_used < 2:
-        return undefined(name, of, "there is only one rater", seen.n_usable, seen.n_annotations)
+        return None
     share = table / np.maximum(n_g, 1)[:, None]
     others = share.sum(axis=0) - share
     if matrix is not None:
@@ -194,9 +228,18 @@ def _own_margins(
     own = (share * others).sum(axis=1)
     n_classes_used = np.count_nonzero(table.any(axis=0))
     p_e = 1.0 if n_classes_used < 2 else float(own[used].sum())
-    value = (others - own[:, None]) * (seen.n.size / np.maximum(n_g, 1))[:, None]
-    p_ei = p_e + rater_answers(dataset.case_ptr, dataset.rater, dataset.answer, value)[seen.rated]
-    return mind_rare_classes(corrected(name, of, seen, level, p_e, p_ei, why_certain(n_classes_used)), counts)
+    value = (others - own[:, None]) * (n_rated / np.maximum(n_g, 1))[:, None]
+    return OwnMargins(p_e, value, why_certain(n_classes_used))
+
+
+def check_margins(n_raters: int, n_classes: int) -> None:
+    """Raise `LimitError` where the table of raters and classes would not fit."""
+    limit = current_settings().max_model_cells
+    if n_raters * n_classes > limit:
+        raise LimitError(
+            f"{n_raters:,} raters by {n_classes:,} classes need {n_raters * n_classes:,} cells, more than the limit "
+            f"of {limit:,}. Select fewer raters."
+        )
 
 
 def identified(dataset: Dataset | None) -> int:

@@ -14,7 +14,7 @@ from ._disagreement_kernels import disagreement_sums, jackknife_sums
 from ._kernels import agreeing_pairs, class_shares, weighted_answers
 from .coefficient_methods import SPA_SOURCE, coefficient_method
 from .intervals import Coefficient, few_cases, undefined
-from .linearised import NO_PAIR, ONE_CLASS, as_counts
+from .linearised import NO_PAIR, ONE_CLASS, as_counts, total_of
 from .probability import SPA_WEIGHTINGS, case_weights
 
 
@@ -60,10 +60,12 @@ def spa_corrected(data: ClassCounts | Dataset, weighting: str = SPA_WEIGHTINGS[0
     counts = as_counts(data)
     n, _ = agreeing_pairs(counts.ptr, counts.count)
     usable, rated = n >= 2, n >= 1
-    m, n_cases, n_annotations = int(usable.sum()), int(rated.sum()), int(n[usable].sum())
+    m, n_cases, n_annotations = (
+        int(total_of(values, counts.times)) for values in (usable, rated, np.where(usable, n, 0.0))
+    )
     if m == 0:
         return undefined("spa_corrected", weighting, NO_PAIR)
-    _, total = class_shares(counts.ptr, counts.class_code, counts.count, n, 1, counts.n_classes)
+    _, total = class_shares(counts.ptr, counts.class_code, counts.count, n, 1, counts.n_classes, counts.times)
     if np.count_nonzero(total) < 2:
         return undefined("spa_corrected", weighting, ONE_CLASS, m, n_annotations)
     if n_cases < 2:
@@ -102,16 +104,18 @@ def _interval(
 
 def _disagreements(counts: ClassCounts, weighting: str) -> _Disagreements:
     n, pairs = agreeing_pairs(counts.ptr, counts.count)
-    _, total = class_shares(counts.ptr, counts.class_code, counts.count, n, 1, counts.n_classes)
+    _, total = class_shares(counts.ptr, counts.class_code, counts.count, n, 1, counts.n_classes, counts.times)
     weight = case_weights(counts, n, weighting)
-    sums, n_cases, m = disagreement_sums(n, pairs, weight)
+    sums, n_cases, m = disagreement_sums(n, pairs, weight, counts.times)
     above, all_weight, size, squares, in_pairs = sums.tolist()
     alike, every = float(total @ total) - in_pairs - size, size**2 - squares
     x, y = above / all_weight, 1 - alike / every
     if n_cases < 3 or m < 2:
         return _Disagreements(x, y, np.full((2, 2), np.nan), n_cases)
     csr = counts.ptr, counts.class_code, counts.count
-    dx, dy, xx, xy, yy = jackknife_sums(*csr, n, pairs, weight, total, x, y, alike, every, size, all_weight)
+    dx, dy, xx, xy, yy = jackknife_sums(
+        *csr, n, pairs, weight, counts.times, total, x, y, alike, every, size, all_weight
+    )
     v = np.array([[xx - dx * dx / n_cases, xy - dx * dy / n_cases], [xy - dx * dy / n_cases, yy - dy * dy / n_cases]])
     return _Disagreements(x, y, (n_cases - 1) / n_cases * v, n_cases)
 
@@ -145,8 +149,9 @@ def _extreme_classes(counts: ClassCounts, total: np.ndarray) -> tuple[int, int]:
     alike = (of_used == of_used.min()) | (of_used == of_used.max())
     if np.count_nonzero(alike) > 2:
         together = np.repeat(weighted_answers(counts.ptr, counts.class_code, counts.count, total), np.diff(counts.ptr))
+        alike_cases = np.repeat(counts.times, np.diff(counts.ptr)) if counts.times.size else 1
         apart, near = (
-            np.bincount(counts.class_code, counts.count * weight, counts.n_classes)[used]
+            np.bincount(counts.class_code, counts.count * weight * alike_cases, counts.n_classes)[used]
             for weight in (counts.count, together)
         )
         used = used[np.lexsort((near, apart))]
@@ -161,6 +166,7 @@ def _with_case(counts: ClassCounts, answers: dict[int, int]) -> ClassCounts:
         np.append(counts.class_code, np.array(classes, counts.class_code.dtype)),
         np.append(counts.count, np.array([answers[k] for k in classes], counts.count.dtype)),
         counts.n_classes,
+        np.append(counts.times, 1) if counts.times.size else counts.times,
     )
 
 

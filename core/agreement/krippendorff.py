@@ -25,7 +25,7 @@ from ._kernels import (
 )
 from .coefficient_methods import coefficient_method
 from .intervals import Coefficient, undefined, with_t_interval
-from .linearised import NO_PAIR, as_counts, mind_rare_classes
+from .linearised import NO_PAIR, as_counts, mind_rare_classes, total_of
 from .weights import Weights, class_labels, resolve_weights
 
 METRICS = ("nominal", "ordinal", "interval", "ratio")
@@ -114,10 +114,11 @@ def _alpha(
 ) -> Coefficient:
     n, pairs = agreeing_pairs(counts.ptr, counts.count)
     usable = n >= 2
-    m, n_total = int(usable.sum()), int(n[usable].sum())
+    times = counts.times[usable] if counts.times.size else counts.times
+    m, n_total = int(total_of(usable, counts.times)), int(total_of(n[usable], times))
     if m == 0:
         return undefined("krippendorff_alpha", how, NO_PAIR)
-    _, pooled = class_shares(counts.ptr, counts.class_code, counts.count, n, 2, counts.n_classes)
+    _, pooled = class_shares(counts.ptr, counts.class_code, counts.count, n, 2, counts.n_classes, counts.times)
     pi = pooled / n_total
     if _all_alike(values, pooled):
         why = f"only one {what} was used; raw agreement is 1"
@@ -129,7 +130,7 @@ def _alpha(
     if found.expected <= 1e-12 and matrix is not None:
         why = "the weights make all classes that were used agree"
         return undefined("krippendorff_alpha", how, why, m, n_total)
-    value, variance = _linearised(n[usable], found.within[usable], found.across[usable], found.expected)
+    value, variance = _linearised(n[usable], found.within[usable], found.across[usable], found.expected, times)
     return with_t_interval("krippendorff_alpha", how, value, variance, m - 1, m, n_total, level)
 
 
@@ -168,11 +169,11 @@ def alpha_and_deviations(counts: ClassCounts) -> tuple[float, np.ndarray] | None
     """
     n, pairs = agreeing_pairs(counts.ptr, counts.count)
     usable = n >= 2
-    _, pooled = class_shares(counts.ptr, counts.class_code, counts.count, n, 2, counts.n_classes)
+    _, pooled = class_shares(counts.ptr, counts.class_code, counts.count, n, 2, counts.n_classes, counts.times)
     if not usable.any() or np.count_nonzero(pooled) < 2:
         return None
     found = _of_classes(counts, n, pairs, pooled / n[usable].sum(), None)
-    return _deviations(n[usable], found.within[usable], found.across[usable], found.expected)
+    return _deviations(n[usable], found.within[usable], found.across[usable], found.expected, counts.times)
 
 
 def _metric_of_classes(
@@ -190,19 +191,23 @@ def _metric_of_classes(
     return f"{metric} metric", matrix, values
 
 
-def _linearised(n: np.ndarray, within: np.ndarray, across: np.ndarray, expected: float) -> tuple[float, float]:
+def _linearised(
+    n: np.ndarray, within: np.ndarray, across: np.ndarray, expected: float, times: np.ndarray
+) -> tuple[float, float]:
     """Alpha and its variance: with w = 1 − δ this is Gwet's, and every term of his is one of δ here."""
-    m = n.size
-    alpha, deviation = _deviations(n, within, across, expected)
-    return alpha, float(np.square(deviation).sum()) / (m * (m - 1)) if m > 1 else 0.0
+    m = int(times.sum()) if times.size else n.size
+    alpha, deviation = _deviations(n, within, across, expected, times)
+    return alpha, total_of(np.square(deviation), times) / (m * (m - 1)) if m > 1 else 0.0
 
 
-def _deviations(n: np.ndarray, within: np.ndarray, across: np.ndarray, expected: float) -> tuple[float, np.ndarray]:
+def _deviations(
+    n: np.ndarray, within: np.ndarray, across: np.ndarray, expected: float, times: np.ndarray
+) -> tuple[float, np.ndarray]:
     """Alpha, and what each case adds to its variance before it is squared."""
-    m, total = n.size, float(n.sum())
+    m, total = int(times.sum()) if times.size else n.size, total_of(n, times)
     mean_n = total / m
     own = within / ((n - 1) * mean_n) / expected
-    observed = float(own.mean())
+    observed = total_of(own, times) / m
     alpha = 1 - (1 - 1 / total) * observed
     excess = (n - mean_n) / mean_n
     kappa_i = 1 - own + (1 - 1 / total) * observed * excess

@@ -15,7 +15,7 @@ from .intervals import Coefficient, undefined, with_t_interval
 
 NO_PAIR = "no case has two annotations"
 ONE_CLASS = "only one class was used; raw agreement is 1"
-_ALL = 1 - 1e-12
+ALL = 1 - 1e-12
 FEW_OF_OTHERS, FEW_OF_OTHERS_AC1 = 8, 5
 """Where fewer cases are mostly of other classes than the commonest, 95 % intervals of kappa and alpha, linearised or by
 percentiles of resamples, hold the truth in less than 93 % of data sets (``tests/benchmarks/coverage.py``). AC1: 5."""
@@ -35,22 +35,37 @@ class Observed:
         Two annotations or more.
     p_ai : ndarray of float64
         Share of agreeing pairs, by weight; 0 where there is none.
+    times : ndarray of int64, shape (n_rated,) or (0,)
+        How many cases each stands for; empty for one each.
     """
 
     rated: np.ndarray
     n: np.ndarray
     usable: np.ndarray
     p_ai: np.ndarray
+    times: np.ndarray
+
+    @property
+    def n_rated(self) -> int:
+        """Cases that were annotated at all."""
+        return int(self.times.sum()) if self.times.size else self.n.size
 
     @property
     def n_usable(self) -> int:
         """Cases with two annotations or more."""
-        return int(self.usable.sum())
+        return int(total_of(self.usable, self.times))
+
+    @property
+    def agreement(self) -> float:
+        """Mean share of agreeing pairs over the usable cases."""
+        if self.times.size:
+            return total_of(self.p_ai, self.times) / self.n_usable
+        return float(self.p_ai[self.usable].mean())
 
     @property
     def n_annotations(self) -> int:
         """Annotations of the usable cases."""
-        return int(self.n[self.usable].sum())
+        return int(total_of(np.where(self.usable, self.n, 0.0), self.times))
 
 
 def as_counts(data: ClassCounts | Dataset) -> ClassCounts:
@@ -68,7 +83,12 @@ def observed(counts: ClassCounts, matrix: np.ndarray | None = None) -> Observed:
     usable = n >= 2
     p_ai = np.zeros(n.size)
     np.divide(pairs, n * (n - 1), out=p_ai, where=usable)
-    return Observed(rated, n, usable, p_ai)
+    return Observed(rated, n, usable, p_ai, counts.times[rated] if counts.times.size else counts.times)
+
+
+def total_of(values: np.ndarray, times: np.ndarray) -> float:
+    """Sum over cases of values of rows, shape (n_rows,), that stand for ``times`` cases each, one each where empty."""
+    return float(values @ times) if times.size else float(values.sum())
 
 
 def corrected(
@@ -98,17 +118,34 @@ def corrected(
     least : float
         Where the interval is cut; beyond chance there is no least value.
     """
-    n_cases, m = seen.n.size, seen.n_usable
+    n_cases, m = seen.n_rated, seen.n_usable
     if m == 0:
         return undefined(name, weights, NO_PAIR)
-    if p_e >= _ALL:
+    if p_e >= ALL:
         return undefined(name, weights, why_certain, m, seen.n_annotations)
-    kappa = (float(seen.p_ai[seen.usable].mean()) - p_e) / (1 - p_e)
-    influence = np.where(seen.usable, n_cases / m * (seen.p_ai - p_e) / (1 - p_e), 0.0)
+    kappa = (seen.agreement - p_e) / (1 - p_e)
+    squares = squares_about(kappa, seen, n_cases / m, p_e, p_ei)
+    variance = squares / (n_cases * (n_cases - 1)) if n_cases > 1 else 0.0
+    return with_t_interval(name, weights, kappa, variance, n_cases - 1, m, seen.n_annotations, level, least)
+
+
+def squares_about(kappa: float, seen: Observed, by_usable: float, p_e: float, p_ei: np.ndarray | None) -> float:
+    """Sum over cases of the squared difference of what each says of a coefficient, and the coefficient.
+
+    Parameters
+    ----------
+    kappa : float
+    seen : Observed
+        Of all cases or of some of them.
+    by_usable : float
+        Annotated cases for each usable one, of all.
+    p_e, p_ei
+        See `corrected`.
+    """
+    influence = np.where(seen.usable, by_usable * (seen.p_ai - p_e) / (1 - p_e), 0.0)
     if p_ei is not None:
         influence -= 2 * (1 - kappa) * (p_ei - p_e) / (1 - p_e)
-    variance = float(((influence - kappa) ** 2).sum()) / (n_cases * (n_cases - 1)) if n_cases > 1 else 0.0
-    return with_t_interval(name, weights, kappa, variance, n_cases - 1, m, seen.n_annotations, level, least)
+    return total_of((influence - kappa) ** 2, seen.times)
 
 
 def why_certain(n_used: int | np.integer) -> str:
@@ -121,7 +158,7 @@ def mostly_of_others(counts: ClassCounts) -> tuple[int, int]:
 
     That one is the commonest class; of two as common as each other, the one that leaves fewer cases.
     """
-    total, half, usable = class_majorities(counts.ptr, counts.class_code, counts.count, counts.n_classes)
+    total, half, usable = class_majorities(counts.ptr, counts.class_code, counts.count, counts.n_classes, counts.times)
     return usable, usable - int(half[total == total.max()].max())
 
 

@@ -259,7 +259,7 @@ def _weights(counts: ClassCounts, n: np.ndarray, weighting: str) -> np.ndarray:
     if weighting != "inv_var_class":
         return case_weights(counts, n, weighting)
     answers = counts.per_case().astype(float)
-    _, pooled = class_shares(counts.ptr, counts.class_code, counts.count, answers, 2, counts.n_classes)
+    _, pooled = class_shares(counts.ptr, counts.class_code, counts.count, answers, 2, counts.n_classes, counts.times)
     if np.count_nonzero(pooled) < 2:
         return case_weights(counts, n, "edges")
     return np.asarray(1 / agreement_variance(n, pooled / pooled.sum()))

@@ -11,8 +11,9 @@ from ..errors import OptionError
 from ._kernels import agreeing_pairs, class_shares
 from .coefficient_methods import SPA_SOURCE, coefficient_method
 from .intervals import Coefficient, few_cases, undefined, wilson
-from .linearised import NO_PAIR, as_counts
+from .linearised import NO_PAIR, as_counts, total_of
 
+_ONCE = np.empty(0, np.int64)
 SPA_WEIGHTINGS = ("annotations_m1", "flat", "annotations", "edges", "inv_var", "inv_var_class")
 
 
@@ -51,11 +52,12 @@ def spa(data: ClassCounts | Dataset, weighting: str = "annotations_m1", level: f
     counts = as_counts(data)
     agreement, answers = case_agreement(counts)
     usable = answers >= 2
-    m, n_annotations = int(usable.sum()), int(answers[usable].sum())
-    if m == 0:
+    times = counts.times[usable] if counts.times.size else counts.times
+    n_annotations = int(total_of(answers[usable], times))
+    if not usable.any():
         return undefined("spa", weighting, NO_PAIR)
     weight = case_weights(counts, answers, weighting)[usable]
-    return share_of_agreement("spa", weighting, agreement[usable], weight, level, n_annotations)
+    return share_of_agreement("spa", weighting, agreement[usable], weight, level, n_annotations, times=times)
 
 
 def share_of_agreement(
@@ -66,6 +68,7 @@ def share_of_agreement(
     level: float,
     n_annotations: int,
     unit: str = "case",
+    times: np.ndarray = _ONCE,
 ) -> Coefficient:
     """Weighted mean of the agreement of units with its Wilson interval; arrays of shape (n_units,), at least one.
 
@@ -79,13 +82,18 @@ def share_of_agreement(
     n_annotations : int
     unit : str
         What is counted, for the remark.
+    times : ndarray of int64, shape (n_units,) or (0,)
+        How many units each stands for; empty for one each.
     """
-    share = weight / weight.sum()
+    share = weight / total_of(weight, times)
     alike = bool((agreement == agreement[0]).all())
-    p = float(agreement[0] if alike else share @ agreement)
-    squares = float(np.square(share * (agreement - p) / np.maximum(1 - share, 1e-300)).sum())  # 0 where all are alike
-    largest, kish = float(share.max()), float(share @ share)
-    return with_wilson_interval(name, weights, p, squares, largest, kish, len(share), n_annotations, level, unit)
+    of_all = share * times if times.size else share
+    p = float(agreement[0] if alike else of_all @ agreement)
+    # 0 where all are alike
+    squares = total_of(np.square(share * (agreement - p) / np.maximum(1 - share, 1e-300)), times)
+    largest, kish = float(share.max()), float(of_all @ share)
+    m = int(times.sum()) if times.size else len(share)
+    return with_wilson_interval(name, weights, p, squares, largest, kish, m, n_annotations, level, unit)
 
 
 def with_wilson_interval(
@@ -171,7 +179,7 @@ def case_weights(counts: ClassCounts, n: np.ndarray, weighting: str) -> np.ndarr
         # Under uniform classes S3 = S2², and 1/var is the number of pairs up to scale.
         return n * (n - 1) / 2
     if weighting == "inv_var_class":
-        _, pooled = class_shares(counts.ptr, counts.class_code, counts.count, n, 2, counts.n_classes)
+        _, pooled = class_shares(counts.ptr, counts.class_code, counts.count, n, 2, counts.n_classes, counts.times)
         p = pooled / pooled.sum()
         s2, s3 = float(p @ p), float(p @ (p * p))
         rho = (s3 - s2 * s2) / (s2 - s2 * s2) if s2 < 1 else 0.0

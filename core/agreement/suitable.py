@@ -184,23 +184,26 @@ def coefficients_for(
         return _of_sets(dataset, level)
     if dataset.kind == "ranking":
         return _of_rankings(dataset, level, spa_weightings, depths)
-    identified = _raters(dataset)
     if not dataset.ordinal or dataset.n_classes < 3:
-        why = "the order of the classes is not declared to mean anything"
-        if dataset.ordinal:
-            why = "with fewer than three classes they are the same as without weights"
-        left_out = (LeftOut("weighted coefficients and ordinal alpha", why), *_NO_NUMBERS, *identified)
-        return Suitable("nominal", tuple(_nominal(dataset, level, spa_weightings)), left_out)
+        return Suitable("nominal", tuple(_nominal(dataset, level, spa_weightings)), left_out_of(dataset))
     found = _nominal(dataset, level, spa_weightings)
     counts = class_counts(dataset)
     for weights in ORDINAL_WEIGHTS:
         more = agreement_table(counts, level=level, spa_weightings=(), weights=weights, labels=labels, dataset=dataset)
         found += [one for one in more if one.name != SPA_CORRECTED]
     found.append(krippendorff_alpha(counts, level, "ordinal", labels))
-    return Suitable("ordinal", tuple(found), (*_NO_NUMBERS, *identified))
+    return Suitable("ordinal", tuple(found), (*_NO_NUMBERS, *_raters(dataset)))
 
 
 _NO_NUMBERS = (LeftOut("intraclass correlations, interval and ratio alpha", "the annotations are classes, not scores"),)
+
+
+def left_out_of(dataset: Dataset) -> tuple[LeftOut, ...]:
+    """What classes without an order, or too few to have one, do not get."""
+    why = "the order of the classes is not declared to mean anything"
+    if dataset.ordinal:
+        why = "with fewer than three classes they are the same as without weights"
+    return (LeftOut("weighted coefficients and ordinal alpha", why), *_NO_NUMBERS, *_raters(dataset))
 
 
 def _nominal(dataset: Dataset, level: float, spa_weightings: Sequence[str]) -> list[Coefficient]:

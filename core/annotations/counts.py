@@ -1,12 +1,14 @@
 """How often each class was given on each case, in CSR."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..errors import NotApplicableError
 from ._kernels import count_classes
 from .dataset import Dataset
+
+_ONCE = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,16 +23,19 @@ class ClassCounts:
     count : ndarray of int64, shape (n_entries,)
     n_classes : int
         Length of the declared class list.
+    times : ndarray of int64, shape (n_cases,) or (0,)
+        How many cases each row stands for; empty where it is one each, as `class_counts` gives them.
     """
 
     ptr: np.ndarray
     class_code: np.ndarray
     count: np.ndarray
     n_classes: int
+    times: np.ndarray = field(default_factory=lambda: _ONCE)
 
     @property
     def n_cases(self) -> int:
-        """Number of cases, with or without annotations."""
+        """Number of rows: of cases, with or without annotations, unless `times` says otherwise."""
         return len(self.ptr) - 1
 
     def per_case(self) -> np.ndarray:

@@ -552,6 +552,21 @@ class Dataset(Result):
         return len(self.rater)
 
     @cached_property
+    def annotations_of_raters(self) -> np.ndarray:
+        """Number of annotations of each rater, int64, shape (n_raters,)."""
+        return np.bincount(self.rater, minlength=self.n_raters)
+
+    @cached_property
+    def annotations_of_classes(self) -> np.ndarray:
+        """How often each class was given, int64, shape (n_classes,); of single classes."""
+        return np.bincount(self.answer, minlength=self.n_classes)
+
+    @cached_property
+    def cases_by_size(self) -> np.ndarray:
+        """How many cases have 0, 1, 2, ... annotations, int64."""
+        return np.bincount(np.diff(self.case_ptr))
+
+    @cached_property
     def digest(self) -> str:
         """Hash of all but the dataset's name, 32 hexadecimal digits: its address, and what reviews belong to."""
         return dataset_digest(self)

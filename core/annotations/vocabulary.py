@@ -11,7 +11,7 @@ from .columns import as_numpy, of_numpy, of_texts, text
 from .validation import Names
 
 MISSING_TOKENS = frozenset({"", "na", "n/a", ".", "nan", "null"})
-_BLANKS = " \t\r\n\u00a0\ufeff"
+BLANKS = " \t\r\n\u00a0\ufeff"
 # Python's float() also takes 1_2, which is a label.
 _NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity)", re.IGNORECASE)
 _COMMA_NUMBER = re.compile(r"[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?")
@@ -40,7 +40,7 @@ def encode(column: pa.ChunkedArray) -> Coded:
     """Codes of a column of strings; only distinct values are looked at one by one."""
     encoded = one_dictionary(column)
     raw_code = as_numpy(encoded.indices).astype(np.int32, copy=False)
-    trimmed = pc.utf8_trim(encoded.dictionary, characters=_BLANKS)
+    trimmed = pc.utf8_trim(encoded.dictionary, characters=BLANKS)
     is_missing = as_numpy(pc.is_in(pc.utf8_lower(trimmed), of_texts(sorted(MISSING_TOKENS))))
 
     distinct = trimmed.filter(of_numpy(~is_missing)).unique()

@@ -48,28 +48,26 @@ def describe(options) -> tuple[dict, Callable[[], "pd.DataFrame"]]:
     return answer, lambda: _frame(report.dropped, columns=["line", "reason"])
 
 
-def _fields(coefficient) -> dict:
+def fields_of(coefficient) -> dict:
+    """What is said of a coefficient."""
     return {name: getattr(coefficient, name) for name in coefficient.__slots__}
 
 
-def _quote(found) -> dict:
+def quote_of(found) -> dict:
     """What to quote, of one kind, and why."""
-    percentage = None if found.percentage is None else _fields(found.percentage)
+    percentage = None if found.percentage is None else fields_of(found.percentage)
     return {
-        "coefficient": _fields(found.quoted),
+        "coefficient": fields_of(found.quoted),
         "percentage": percentage,
         "words": found.words(),
         "reason": found.reason,
     }
 
 
-def agreement(options) -> tuple[dict, "pd.DataFrame"]:
-    """The coefficients of agreement that suit the annotations, or weighted ones of classes."""
-    from ..agreement.coefficients import agreement_table
+def check_agreement(options) -> None:
+    """Raise `InputError` unless level and weights are such."""
     from ..agreement.probability import SPA_WEIGHTINGS
-    from ..agreement.suitable import coefficients_for
     from ..agreement.weights import WEIGHT_FAMILIES
-    from ..annotations.counts import class_counts
 
     if not 0 < options.level < 1:
         raise InputError(f"The level is {options.level}.", "Give a number between 0 and 1, for example 0.95.")
@@ -77,6 +75,15 @@ def agreement(options) -> tuple[dict, "pd.DataFrame"]:
         raise InputError(f"There is no weighting {options.spa_weights!r}.", f"Use {', '.join(SPA_WEIGHTINGS)}.")
     if options.weights not in (None, *WEIGHT_FAMILIES):
         raise InputError(f"There are no weights {options.weights!r}.", f"Use {', '.join(WEIGHT_FAMILIES)}.")
+
+
+def agreement(options) -> tuple[dict, "pd.DataFrame"]:
+    """The coefficients of agreement that suit the annotations, or weighted ones of classes."""
+    from ..agreement.coefficients import agreement_table
+    from ..agreement.suitable import coefficients_for
+    from ..annotations.counts import class_counts
+
+    check_agreement(options)
     reading = read_warned(options)
     dataset = reading.dataset
     more: dict = {"left_out": 0}
@@ -95,8 +102,8 @@ def agreement(options) -> tuple[dict, "pd.DataFrame"]:
         found = coefficients_for(dataset, options.level, spa_weightings=[options.spa_weights])
         table = list(found.coefficients)
         more |= {"kind": found.kind, "not_given": [{"what": one.what, "why": one.why} for one in found.left_out]}
-        more["quote"] = _quote(found)
-    rows = [_fields(coefficient) for coefficient in table]
+        more["quote"] = quote_of(found)
+    rows = [fields_of(coefficient) for coefficient in table]
     answer = {"coefficients": rows, "level": options.level, **more, **stamp(options, dataset)}
     return answer, _frame(rows)
 

@@ -17,6 +17,7 @@ from ..models.expected_class import expected_class, median_class, within_one
 from ..models.ordinal import METHOD as ORDINAL
 from ..models.ordinal import NAMES
 from ..models.precision import precision_of
+from ..models.result import RaterModelFit
 from .inputs import progress, read_warned, split, stamp, with_declared_order, write_table
 from .labels import fit_of_labels, of_all_labels
 
@@ -36,7 +37,7 @@ def fit(options) -> tuple[dict, pd.DataFrame]:
     if options.model == AUTO:
         asked, extra = _chosen(options, dataset)
     else:
-        asked = _request(options)
+        asked = asked_for(options)
     fitted = fit_request(asked, dataset, progress=lambda share, words="": progress(share))
     if asked.way == "em":
         fitted, more = _em(options, fitted)
@@ -46,13 +47,20 @@ def fit(options) -> tuple[dict, pd.DataFrame]:
     table.insert(0, "case", list(found.cases), allow_duplicates=True)  # a class may be called "case"
     _add_scale(table, fitted)
     write_table(options.cases_out, table)
+    answer = {**answer_of(options, found), "left_out": left_out, **_of_posterior(fitted), **extra}
+    return answer | stamp(options, dataset), table
+
+
+def answer_of(options, found: RaterModelFit) -> dict:
+    """What is said of a fit, whatever data it is of."""
     spread = found.uncertainty
     whole = options.parameters or found.confusion.size <= MOST_WRITTEN
+    accuracy = found.accuracy()
     if not whole:
         options.cautions.append(
             f"The confusion matrices have {found.confusion.size:,} cells and are left out; --parameters writes them."
         )
-    answer = {
+    return {
         "model": options.model,
         "method": found.method,
         "converged": found.converged,
@@ -70,15 +78,10 @@ def fit(options) -> tuple[dict, pd.DataFrame]:
                 found.classes, spread.prevalence.sd, spread.prevalence.low, spread.prevalence.high, strict=True
             )
         },
-        "raters": [_rater(found, place, whole) for place in range(len(found.raters))],
+        "raters": [_rater(found, place, whole, accuracy) for place in range(len(found.raters))],
         "parameters": {name: np.asarray(value).tolist() for name, value in found.parameters.items()} if whole else {},
         "notes": list(found.notes),
-        "left_out": left_out,
-        **_of_posterior(fitted),
-        **extra,
-        **stamp(options, dataset),
     }
-    return answer, table
 
 
 def _add_scale(table: pd.DataFrame, fitted: Fitted) -> None:
@@ -105,7 +108,7 @@ def _of_labels(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
     """A fit of every label of sets."""
     if options.model == AUTO:
         raise InputError("auto chooses a model of single classes.", "Name one, or choose a label (--label NAME).")
-    return fit_of_labels(options, dataset, _request(options))
+    return fit_of_labels(options, dataset, asked_for(options))
 
 
 def _chosen(options, dataset: Dataset) -> tuple[Request, dict]:
@@ -121,7 +124,8 @@ def _chosen(options, dataset: Dataset) -> tuple[Request, dict]:
     return found.request(use_gold=bool(options.gold)), {"chosen": found.chosen, "reason": found.reason}
 
 
-def _request(options) -> Request:
+def asked_for(options) -> Request:
+    """The model that the options name, and how it is to be fitted."""
     named = [method for method in methods("rater model").values() if method.command == options.model]
     method = _variant(named, options)
     known = {option.name for each in methods("rater model").values() for option in each.options}
@@ -175,12 +179,12 @@ def _em(options, fitted: Fitted) -> tuple[Fitted, dict]:
     return replace(fitted, fit=found), extra
 
 
-def _rater(found, place: int, whole: bool) -> dict:
+def _rater(found, place: int, whole: bool, accuracy: np.ndarray) -> dict:
     row = {
         "rater": found.raters[place],
         "n": int(found.n_annotations[place]),
         **({"confusion": found.confusion[place].tolist()} if whole else {}),
-        "accuracy": float(found.accuracy()[place]),
+        "accuracy": float(accuracy[place]),
     }
     if NAMES[0] in found.parameters:
         row |= {
@@ -189,8 +193,8 @@ def _rater(found, place: int, whole: bool) -> dict:
             for end in ("", "_low", "_high")
         }
     if found.uncertainty is not None:
-        accuracy = found.uncertainty.accuracy
-        row |= {"ci_low": float(accuracy.low[place]), "ci_high": float(accuracy.high[place])}
+        spread = found.uncertainty.accuracy
+        row |= {"ci_low": float(spread.low[place]), "ci_high": float(spread.high[place])}
     return row
 
 

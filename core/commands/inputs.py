@@ -48,13 +48,13 @@ def read_file(options, kind: Kind | None = None) -> Reading:
             answer=options.answer,
             rank=options.rank,
             kind=kind or options.kind,
-            classes=_classes(options.classes),
+            classes=class_list(options.classes),
         )
     chosen, options.whole = Selection.from_text(options.select or ""), reading.dataset.digest
     return replace(reading, dataset=chosen.apply(reading.dataset))
 
 
-def _classes(given: str | None) -> list[str] | Path | None:
+def class_list(given: str | None) -> list[str] | Path | None:
     """The list as it was given, or the path of the file that holds it."""
     if not given:
         return None

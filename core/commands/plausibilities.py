@@ -10,6 +10,7 @@ import pandas as pd
 
 from ..annotations.dataset import RISK_LEVELS, Dataset
 from ..certainty.score_trust import score_trust
+from ..certainty.top_sets import CertaintyResult
 from ..errors import InputError
 from ..evaluation.predictions import Predictions, open_predictions
 from ..evaluation.score_errors import score_errors
@@ -44,10 +45,7 @@ def certainty(options) -> tuple[dict, pd.DataFrame]:
         model = model.prepare(dataset, reliability=options.reliability, n_draws=options.draws, seed=options.seed)
     sweep = _run(options, model, dataset, [options.reliability], ())
     result, tops = sweep.certainty[0], range(1, options.top + 1)
-    table = pd.DataFrame({"case": list(result.cases)})
-    for top in tops:
-        table[f"top{top}"], table[f"top{top}_se"] = result.certainty[:, top - 1], result.se[:, top - 1]
-    table["top_class"] = [result.classes[code] if code >= 0 else "" for code in result.top_class()]
+    table = case_table(result, options.top)
     answer = {
         "model": options.model,
         "mean": {f"top{top}": result.mean(top) for top in tops},
@@ -70,12 +68,26 @@ def certainty(options) -> tuple[dict, pd.DataFrame]:
     return answer, table
 
 
-def sweep(options) -> tuple[dict, pd.DataFrame]:
-    """Certainty, risk and classifiers at each reliability; the table has a row for each."""
+def case_table(result: CertaintyResult, max_top: int) -> pd.DataFrame:
+    """Certainty by case, with its most probable class."""
+    table = pd.DataFrame({"case": list(result.cases)})
+    for top in range(1, max_top + 1):
+        table[f"top{top}"], table[f"top{top}_se"] = result.certainty[:, top - 1], result.se[:, top - 1]
+    table["top_class"] = [result.classes[code] if code >= 0 else "" for code in result.top_class()]
+    return table
+
+
+def reliabilities_of(options) -> list[float]:
+    """The values of γ that a sweep is asked for."""
     try:
-        reliabilities = [float(value) for value in options.reliabilities.split(",")]
+        return [float(value) for value in options.reliabilities.split(",")]
     except ValueError:
         raise InputError(f"{options.reliabilities!r} is not a list of numbers.", "Write for example 1,3,10.") from None
+
+
+def sweep(options) -> tuple[dict, pd.DataFrame]:
+    """Certainty, risk and classifiers at each reliability; the table has a row for each."""
+    reliabilities = reliabilities_of(options)
     dataset, left_out = read_input(options)
     if _closed_form(options):
         return _gaussian_sweep(options, dataset, reliabilities)

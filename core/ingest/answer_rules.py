@@ -41,7 +41,7 @@ class Treatment:
     missing: frozenset[str] = frozenset()
 
 
-def cannot_tell(classes: tuple[str, ...]) -> tuple[str, ...]:
+def cannot_tell(classes: Sequence[str]) -> tuple[str, ...]:
     """Those classes that may say that a rater could not tell."""
     return tuple(name for name in classes if " ".join(name.casefold().replace("’", "'").split()) in _CANNOT_TELL)
 

@@ -15,10 +15,10 @@ from ..errors import InputError
 from ..result_base import Columns, Result
 from ..text import plural
 from .aggregated_tables import contingency_rows, count_rows, pattern_rows
-from .answer_rules import AS_POSITIONS, Treatment, cannot_tell, positions, take_apart, treat
+from .answer_rules import AS_POSITIONS, Treatment, positions, take_apart, treat
 from .column_mapping import Mapping, Repeats, check_mapping
 from .companion_files import SideFiles, with_side_files
-from .data_warnings import cautions_about
+from .data_warnings import cautions_about, repeated, unsure
 from .formats.raw_table import Dropped, RawTable
 from .label_columns import annotation_of, drop_whole, label_rows, labels_apart, likely_sign, none_of
 from .long_rows import Rows, drop, long_rows, transposed_rows, wide_rows
@@ -244,11 +244,8 @@ def _repeats_treated(
         first, entry_ptr = entries_of_rankings(rows, raw)
     else:
         n_repeats = treat_repeats(rows, raw, repeats)
-    if repeats == "keep" and n_repeats:
-        caution = f"Annotations of a rater who had annotated the same case before: {n_repeats:,}. Each is kept."
-        if kind == "class" and 5 * n_repeats > rows.row.size:
-            caution += " If they are labels of one annotation, say that an annotation is a set of labels."
-        cautions.append(caution)
+    if repeats == "keep":
+        cautions += repeated(n_repeats, rows.row.size if kind == "class" else None)
     return first, entry_ptr, n_repeats
 
 
@@ -324,16 +321,6 @@ def _accounted(rows: Rows, raw: RawTable) -> tuple[int, int, tuple[Dropped, ...]
     return raw.n_rows, n_kept, dropped
 
 
-def _unsure(dataset: Dataset) -> list[str]:
-    unsure = cannot_tell(dataset.classes)
-    if not unsure:
-        return []
-    return [
-        f"{', '.join(map(repr, unsure))} may mean that the rater could not tell; it counts as a class until you "
-        "say that it is no annotation."
-    ]
-
-
 def _groups(raw: RawTable, mapping: Mapping, rows: Rows, case_code: np.ndarray, n_cases: int) -> tuple[str, ...] | None:
     if mapping.group is None:
         return None
@@ -356,7 +343,7 @@ def _finished(
     """The dataset with gold where a column holds it; what is unsure of it joins ``cautions``."""
     if mapping.gold is not None:
         dataset = _with_gold(dataset, raw, mapping.gold, rows, case_code, treatment, cautions)
-    cautions += [*_unsure(dataset), *cautions_about(dataset, mapping.layout == "wide")]
+    cautions += [*unsure(dataset.classes), *cautions_about(dataset, mapping.layout == "wide")]
     return dataset
 
 

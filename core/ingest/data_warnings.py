@@ -1,9 +1,12 @@
 """What a user should look at before trusting a dataset."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..annotations.dataset import MISSING_TIME, Dataset
 from ..text import plural
+from .answer_rules import cannot_tell
 from .look_alikes import look_alikes
 
 
@@ -16,12 +19,33 @@ def _share_no_answer(dataset: Dataset) -> list[str]:
     return [dataset.raters[code] for code in np.flatnonzero(~sharing & (answers >= 3))]  # fewer say nothing
 
 
+def repeated(n_repeats: int, n_annotations: int | None) -> list[str]:
+    """The sentence on annotations that raters repeated, where there are some; ``n_annotations`` of single classes."""
+    if not n_repeats:
+        return []
+    caution = f"Annotations of a rater who had annotated the same case before: {n_repeats:,}. Each is kept."
+    if n_annotations is not None and 5 * n_repeats > n_annotations:
+        caution += " If they are labels of one annotation, say that an annotation is a set of labels."
+    return [caution]
+
+
+def unsure(classes: Sequence[str]) -> list[str]:
+    """The sentence on classes that may mean that the rater could not tell, where there are some."""
+    found = cannot_tell(classes)
+    if not found:
+        return []
+    return [
+        f"{', '.join(map(repr, found))} may mean that the rater could not tell; it counts as a class until you "
+        "say that it is no annotation."
+    ]
+
+
 def cautions_about(dataset: Dataset, wide: bool) -> list[str]:
     """Sentences on too few raters or annotations, look-alike classes, columns that are no raters, and dates."""
     cautions = []
     if dataset.n_raters == 1:
         cautions.append("There is only one rater, so agreement and rater models cannot be computed.")
-    elif np.diff(dataset.case_ptr).max() == 1:
+    elif len(dataset.cases_by_size) == 2:
         cautions.append(
             "Every case has exactly one annotation: agreement and accuracy cannot be estimated. "
             "Some tools lose raters on export."

@@ -142,13 +142,17 @@ def expect_and_count(case_ptr, cell, log_theta, log_prevalence, known, weight, f
 
 
 @njit(cache=True, nogil=True)
-def count_from(case_ptr, cell, posterior, n_cells):
-    """Expected cases per class and annotations per (cell, true class) from given class probabilities."""
+def count_from(case_ptr, cell, posterior, n_cells, weight):
+    """Expected cases per class and annotations per (cell, true class) from given class probabilities.
+
+    ``weight`` is how often a case counts, empty for once.
+    """
     n_classes = posterior.shape[1]
     cases_of = np.zeros(n_classes)
     counts = np.zeros((n_cells, n_classes))
     for case in range(case_ptr.size - 1):
-        _count_case(case_ptr, cell, case, posterior[case], 1.0, cases_of, counts)
+        times = weight[case] if weight.size else 1.0
+        _count_case(case_ptr, cell, case, posterior[case], times, cases_of, counts)
     return cases_of, counts
 
 

@@ -100,7 +100,7 @@ class ConfusionDensity:
         total = votes.sum(axis=1, keepdims=True)
         share = np.divide(votes, total, out=np.full(votes.shape, 1.0 / n_classes), where=total > 0)
         cell = own.rater * np.int32(n_classes) + own.answer
-        cases_of, counts = count_from(own.case_ptr, cell, share, self.n_raters * n_classes)
+        cases_of, counts = count_from(own.case_ptr, cell, share, self.n_raters * n_classes, np.empty(0))
         counts = counts.reshape(self.n_raters, n_classes, n_classes).transpose(0, 2, 1)
         rows = counts + 1.0 + 1.5 * n_classes * np.eye(n_classes)
         return self.vote_start(

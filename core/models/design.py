@@ -8,16 +8,16 @@ import numpy as np
 from ..annotations.counts import class_counts
 from ..annotations.csr import keep_annotations
 from ..annotations.dataset import Dataset
-from ..chunks import chunk_ranges
+from ..chunks import CancelToken, chunk_ranges, map_chunks
 from ..errors import NotApplicableError
-from ._kernels import first_answers, vote_shares
+from ._kernels import count_from, expect_and_count, first_answers, vote_shares
 from .gold import known_classes
 from .majority import cells
 from .sizes import check_size
 
 Repeats = Literal["independent", "first", "refuse"]
 _SHARED_WORK, _CHUNK_WORK, _TABLES_A_CHUNK = 50_000, 500_000, 4
-_UNWEIGHTED = np.empty(0)
+UNWEIGHTED = np.empty(0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +52,46 @@ class Design:
     def n_cells(self) -> int:
         """Number of pairs of a rater and an annotation."""
         return self.dataset.n_raters * self.dataset.n_classes
+
+    def expected(
+        self,
+        log_theta: np.ndarray,
+        log_prevalence: np.ndarray,
+        posterior: np.ndarray | None = None,
+        weight: np.ndarray = UNWEIGHTED,
+        token: CancelToken | None = None,
+    ) -> tuple[float, np.ndarray, np.ndarray]:
+        """The step E: see `core.models.em.expect`.
+
+        Parameters
+        ----------
+        log_theta : ndarray, shape (n_cells, n_classes)
+        log_prevalence : ndarray, shape (n_classes,)
+        posterior, weight, token
+            As of `core.models.em.expect`.
+        """
+        keep = posterior is not None
+        into = posterior if keep else np.empty((0, log_prevalence.size))
+        of_data, pointer = (log_theta, log_prevalence, self.known, weight), self.dataset.case_ptr
+
+        def one(chunk: tuple[int, int]):
+            return expect_and_count(pointer, self.cell, *of_data, *chunk, into, keep)
+
+        parts = map_chunks(one, self.chunks, token=token)
+        total, cases_of, counts = next(parts)
+        for part in parts:  # in the order of chunks, whichever thread was first
+            total += part[0]
+            cases_of += part[1]
+            counts += part[2]
+        return total, cases_of, counts
+
+    def counted(self, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Expected cases by class and annotations by (cell, class), from class probabilities of the cases."""
+        return count_from(self.dataset.case_ptr, self.cell, start, self.n_cells, UNWEIGHTED)
+
+    def room_for_posterior(self) -> np.ndarray:
+        """Where class probabilities go at the end of a climb, shape (n_cases, n_classes), or (0, n_classes)."""
+        return np.empty((self.dataset.n_cases, self.dataset.n_classes))
 
     def as_one_rater(self) -> "Design":
         """The same annotations as if one rater had given them all."""

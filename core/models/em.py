@@ -10,12 +10,9 @@ from typing import Protocol
 
 import numpy as np
 
-from ..chunks import CancelToken, map_chunks
-from ._kernels import count_from, expect_and_count
-from .design import Design
+from ..chunks import CancelToken
+from .design import UNWEIGHTED, Design
 from .stopping import StoppingRule
-
-_EVERY_CASE_ONCE = np.empty(0)
 
 
 class Chart(Protocol):
@@ -122,6 +119,7 @@ class Summit:
     counts : ndarray, shape (n_raters * n_classes, n_classes)
         Expected annotations by (rater and annotation, true class).
     posterior : ndarray, shape (n_cases, n_classes)
+        See `core.models.design.Design.room_for_posterior`.
     """
 
     point: Point
@@ -137,7 +135,7 @@ def expect(
     data: Design,
     point: Point,
     posterior: np.ndarray | None = None,
-    weight: np.ndarray = _EVERY_CASE_ONCE,
+    weight: np.ndarray = UNWEIGHTED,
     token: CancelToken | None = None,
 ) -> tuple[float, np.ndarray, np.ndarray]:
     """Log-likelihood, expected cases by class, and expected annotations by (cell, class); fills ``posterior``.
@@ -152,29 +150,7 @@ def expect(
         How often each case counts; once by default.
     token : CancelToken, optional
     """
-    keep = posterior is not None
-    into = posterior if keep else np.empty((0, point.log_prevalence.size))
-
-    def one(chunk: tuple[int, int]):
-        return expect_and_count(
-            data.dataset.case_ptr,
-            data.cell,
-            point.log_theta,
-            point.log_prevalence,
-            data.known,
-            weight,
-            *chunk,
-            into,
-            keep,
-        )
-
-    parts = map_chunks(one, data.chunks, token=token)
-    total, cases_of, counts = next(parts)
-    for part in parts:  # in the order of chunks, whichever thread was first
-        total += part[0]
-        cases_of += part[1]
-        counts += part[2]
-    return total, cases_of, counts
+    return data.expected(point.log_theta, point.log_prevalence, posterior, weight, token)
 
 
 def maximise(family: Family, prior: Prior, cases_of: np.ndarray, counts: np.ndarray) -> Point:
@@ -203,7 +179,7 @@ def climb(
     start: np.ndarray | Point,
     stopping: StoppingRule,
     *,
-    weight: np.ndarray = _EVERY_CASE_ONCE,
+    weight: np.ndarray = UNWEIGHTED,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Summit:
@@ -225,7 +201,7 @@ def climb(
     if isinstance(start, Point):
         _, cases_of, counts = expect(data, start, weight=weight, token=token)
     else:
-        cases_of, counts = count_from(data.dataset.case_ptr, data.cell, start, data.n_cells)
+        cases_of, counts = data.counted(start)
     objective: list[float] = []
     converged = False
     for iteration in range(stopping.max_iterations):
@@ -237,6 +213,6 @@ def climb(
         if len(objective) > 1 and stopping.satisfied(objective[-2], objective[-1]):
             converged = True
             break
-    posterior = np.empty((data.dataset.n_cases, data.dataset.n_classes))
-    log_likelihood, cases_of, counts = expect(data, point, posterior, weight, token)
+    posterior = data.room_for_posterior()
+    log_likelihood, cases_of, counts = expect(data, point, posterior if len(posterior) else None, weight, token)
     return Summit(point, log_likelihood, objective, converged, cases_of, counts, posterior)

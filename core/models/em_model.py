@@ -53,7 +53,7 @@ class Problem:
 
     def posterior(self, top: Summit) -> np.ndarray:
         """Class probabilities at the end of a climb, shape (n_cases, n_classes), annotations counted ``beta`` times."""
-        if self.beta == 1 and not self.doubt:
+        if (self.beta == 1 and not self.doubt) or not len(top.posterior):
             return top.posterior
         return tempered_posterior(self.data, top.point, *self.shown_at)
 
@@ -95,7 +95,7 @@ class Problem:
             confusion=np.ascontiguousarray(confusion),
             evidence=evidence,
             class_probability=self.posterior(top),
-            n_annotations=np.bincount(dataset.rater, minlength=dataset.n_raters),
+            n_annotations=dataset.annotations_of_raters,
             log_likelihood=top.log_likelihood,
             objective=tuple(top.objective),
             converged=top.converged,

@@ -12,6 +12,8 @@ from ._kernels import count_from, vote_shares
 from .result import RaterModelFit
 from .sizes import check_size
 
+_UNWEIGHTED = np.empty(0)
+
 
 @dataclass(frozen=True, slots=True)
 class MajorityVote:
@@ -36,7 +38,7 @@ class MajorityVote:
         winner_share = winners / winners.sum(axis=1, keepdims=True)
         answered = np.diff(dataset.case_ptr) > 0
         cell = cells(dataset)
-        _, by_cell = count_from(dataset.case_ptr, cell, winner_share, dataset.n_raters * dataset.n_classes)
+        _, by_cell = count_from(dataset.case_ptr, cell, winner_share, dataset.n_raters * dataset.n_classes, _UNWEIGHTED)
         confusion, evidence = normalised(by_cell, dataset)
         return RaterModelFit(
             model="majority",

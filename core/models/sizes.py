@@ -18,16 +18,29 @@ def check_size(title: str, dataset: Dataset) -> None:
     if dataset.kind != "class":
         raise NotApplicableError(f"{title} needs one class per annotation; these are {dataset.kind}s.")
     limit = current_settings().max_model_cells
-    per_rater = dataset.n_raters * dataset.n_classes**2
     per_case = dataset.n_cases * dataset.n_classes
-    if per_rater > limit:
-        raise LimitError(
-            f"{title} would need {dataset.n_raters:,} raters × {dataset.n_classes:,}² classes = {per_rater:,} numbers, "
-            f"more than the limit of {limit:,}. Use majority vote with fewer classes, merge rare classes, or model "
-            "fewer raters."
-        )
+    check_raters(title, dataset.n_raters, dataset.n_classes)
     if per_case > limit:
         raise LimitError(
             f"{title} would need {dataset.n_cases:,} cases × {dataset.n_classes:,} classes = {per_case:,} numbers, "
             f"more than the limit of {limit:,}. Merge rare classes or take fewer cases."
+        )
+
+
+def check_raters(title: str, n_raters: int, n_classes: int) -> None:
+    """Raise `LimitError` unless the table of raters × classes × classes is within the limit.
+
+    Parameters
+    ----------
+    title : str
+        Of the model, for the message.
+    n_raters, n_classes : int
+    """
+    limit = current_settings().max_model_cells
+    per_rater = n_raters * n_classes**2
+    if per_rater > limit:
+        raise LimitError(
+            f"{title} would need {n_raters:,} raters × {n_classes:,}² classes = {per_rater:,} numbers, "
+            f"more than the limit of {limit:,}. Use majority vote with fewer classes, merge rare classes, or model "
+            "fewer raters."
         )

@@ -7,7 +7,6 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
-from ._kernels import count_from
 from .design import Design
 from .em import Family, Point, Prior, Summit, climb, no_prior
 from .reparametrise import expit, logit
@@ -98,9 +97,9 @@ def empirical_prior(data: Design, family: Family, token: CancelToken | None) -> 
         No pseudo-cases, and pseudo-annotations of each rater.
     """
     n_classes = data.dataset.n_classes
-    popularity = np.bincount(data.dataset.answer, minlength=n_classes) + 1.0
+    popularity = data.dataset.annotations_of_classes + 1.0
     at: np.ndarray | Point = data.start
-    counts = count_from(data.dataset.case_ptr, data.cell, at, data.n_cells)[1]
+    counts = data.counted(data.start)[1]
     prior: Prior | None = None
     strengths: np.ndarray | None = None
     able = Ability(np.zeros(data.dataset.n_raters), 1.0)

@@ -137,11 +137,12 @@ def point_of(fit: RaterModelFit) -> Point:
 
 def dependence_note(dataset: Dataset, beta: float) -> tuple[str, ...]:
     """What β means for these data, in words; nothing where β is 1 or no case has two annotations."""
-    size = np.diff(dataset.case_ptr)
-    size = size[size > 1]
-    if beta >= 1 or not size.size:
+    several = dataset.cases_by_size[2:]
+    n = int(several.sum())
+    if beta >= 1 or not n:
         return ()
-    typical = int(np.median(size))
+    middle = np.searchsorted(np.cumsum(several), [(n + 1) // 2, n // 2 + 1]) + 2
+    typical = int(middle.sum()) // 2
     worth = beta * typical
     said = f"{worth:.0f}" if worth >= _SPEAKS_OF else f"{worth:.1f}".removesuffix(".0")
     independent = "independent one" if said == "1" else "independent ones"

@@ -30,6 +30,7 @@ LAYERS = (
     ("machines",),
     ("review",),
     ("raters",),
+    ("partitioned",),
     ("evaluation",),
     ("certainty",),
     ("reducers",),

@@ -54,24 +54,10 @@ def open_parquet_folder(folder: Path) -> pa.Table:
     """
     from pyarrow import dataset
 
-    parts = sorted(
-        path
-        for path in folder.rglob("*.parquet")
-        if path.is_file() and not any(name[0] in "._" for name in path.relative_to(folder).parts)
-    )
-    if not parts:
-        raise InputError(f"{folder} is a folder without Parquet files.", "Give a file, or the folder of such a table.")
     try:
-        found = [parquet.ParquetFile(path) for path in parts]
-        schema = found[0].schema_arrow
-        for path, file in zip(parts, found, strict=True):
-            if file.schema_arrow.names != schema.names:
-                raise InputError(
-                    f"{path.relative_to(folder)} has other columns than {parts[0].relative_to(folder)}.",
-                    "Parts of a table have the same columns; open files of other tables by themselves.",
-                )
+        parts, found = parquet_parts(folder)
         _check_unpacked([file.metadata for file in found], sum(path.stat().st_size for path in parts))
-        as_dictionaries = dataset.ParquetReadOptions(dictionary_columns=_texts(schema))
+        as_dictionaries = dataset.ParquetReadOptions(dictionary_columns=_texts(found[0].schema_arrow))
         return dataset.dataset(
             [path.as_posix() for path in parts],
             format=dataset.ParquetFileFormat(read_options=as_dictionaries),
@@ -80,6 +66,38 @@ def open_parquet_folder(folder: Path) -> pa.Table:
         ).to_table()
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
         raise InputError(f"This folder of Parquet files cannot be read ({error}).", "Write it again.") from None
+
+
+def parquet_parts(folder: Path) -> tuple[list[Path], list[parquet.ParquetFile]]:
+    """The parts of the table that a folder is, see `open_parquet_folder`: their paths in order, and the files.
+
+    Raises
+    ------
+    InputError
+        There is no Parquet file, or a part has other columns.
+    pyarrow.ArrowException, OSError
+        A part cannot be read.
+    """
+    parts = sorted(
+        path
+        for path in folder.rglob("*.parquet")
+        if path.is_file() and not any(name[0] in "._" for name in path.relative_to(folder).parts)
+    )
+    if not parts:
+        raise InputError(f"{folder} is a folder without Parquet files.", "Give a file, or the folder of such a table.")
+    found = [parquet.ParquetFile(path) for path in parts]
+    for path, file in zip(parts, found, strict=True):
+        if file.schema_arrow.names != found[0].schema_arrow.names:
+            raise InputError(
+                f"{path.relative_to(folder)} has other columns than {parts[0].relative_to(folder)}.",
+                "Parts of a table have the same columns; open files of other tables by themselves.",
+            )
+    return parts, found
+
+
+def memory_needed(n_rows: int) -> int:
+    """About how many bytes the rows of a table of three columns take while they are read."""
+    return n_rows * _BYTES_A_ROW
 
 
 def _texts(schema: pa.Schema) -> list[str]:
@@ -99,7 +117,7 @@ def _check_unpacked(parts: Sequence[parquet.FileMetaData], n_bytes: int) -> None
             f"This Parquet file unpacks to {n_rows:,} rows of {n_columns:,} columns.",
             "Leave out columns that are not needed, or open a part of it.",
         )
-    needed, free = n_rows * _BYTES_A_ROW, free_memory()
+    needed, free = memory_needed(n_rows), free_memory()
     if free is not None and n_rows > _MANY_ROWS and needed > free:
         raise InputError(
             f"{n_rows:,} rows take about {needed / 2**30:.1f} GB of memory, and {free / 2**30:.1f} GB are free.",

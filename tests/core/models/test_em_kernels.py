@@ -110,7 +110,7 @@ def test_a_fit_is_the_same_number_by_number_whatever_computes_its_chunks(build, 
     dataset, model = build(random_rows(3, n_cases=80), 3), DawidSkene(stopping=StoppingRule(20, -1.0))
     assert len(model.problem(dataset).data.chunks) > 2
     threads = model.fit(dataset)
-    monkeypatch.setattr("core.models.em.map_chunks", lambda work, chunks, token=None: map(work, chunks))
+    monkeypatch.setattr("core.models.design.map_chunks", lambda work, chunks, token=None: map(work, chunks))
     alone = model.fit(dataset)
     assert alone.objective == threads.objective
     assert (alone.class_probability == threads.class_probability).all()

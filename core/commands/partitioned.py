@@ -1,0 +1,250 @@
+"""Commands on Parquet that does not fit into memory: the answers of the others, worked out in partitions on disk."""
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from ..annotations.dataset import Dataset
+from ..errors import InputError, NotApplicableError
+from ..ingest.formats.parquet import free_memory, memory_needed
+from ..ingest.formats.side_tables import read_class_list
+from ..methods import method_named
+from .inputs import PIPE, class_list, progress, stamp
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..partitioned.dataset import PartitionedDataset
+
+_OF_MEMORY = 0.4  # of what is free, for the rows while they are read; models take as much again
+Answer = tuple[dict, "Callable[[], pd.DataFrame] | pd.DataFrame"]
+
+
+def wanted(options) -> bool:
+    """Whether a file is worked on in partitions: because that is asked for, or because it is Parquet that must be."""
+    if options.partitions is not None:
+        if options.partitions < 1:
+            raise InputError(f"{options.partitions} partitions were asked for.", "Ask for one or more.")
+        return True
+    path = Path(options.file)
+    if options.file == PIPE or not path.exists():
+        return False
+    from ..partitioned.scatter import rows_of
+
+    try:
+        n_rows = rows_of(path).n_rows
+    except (NotApplicableError, InputError):
+        return False
+    free = free_memory()
+    if free is None or memory_needed(n_rows) < _OF_MEMORY * free:
+        return False
+    options.cautions.append(
+        f"{n_rows:,} rows are too many for {free / 2**30:.1f} GB of free memory, so they were worked on in partitions "
+        f"on disk, in {tempfile.gettempdir()}."
+    )
+    return True
+
+
+@contextmanager
+def opened(options) -> Iterator["PartitionedDataset"]:
+    """The file of a command in partitions, which are on disk as long as the command runs."""
+    from ..partitioned.build import partitioned
+    from ..partitioned.scatter import rows_of
+
+    for name in (
+        "select",
+        "question",
+        "rank",
+        "threshold",
+        "label",
+        "gold",
+        "ordinal",
+        "risk",
+        "predictions",
+        "restarts",
+    ):
+        if getattr(options, name, None):
+            raise NotApplicableError(f"--{name} is not taken where data are worked on in partitions.")
+    if options.kind not in (None, "class"):
+        raise NotApplicableError(f"Partitions take single classes, no annotations of the kind {options.kind!r}.")
+    if getattr(options, "intervals", False):
+        raise NotApplicableError("--intervals is not taken where data are worked on in partitions.")
+    given = class_list(options.classes)
+    columns = {"case": options.case, "rater": options.rater, "answer": options.answer}
+    with tempfile.TemporaryDirectory(prefix="plurality-") as folder:
+        yield partitioned(
+            rows_of(Path(options.file)),
+            Path(folder),
+            n_partitions=options.partitions,
+            columns=columns,
+            kind=options.kind,
+            classes=read_class_list(given.name, given.read_bytes()).names if isinstance(given, Path) else given,
+        )
+
+
+def _stamp(options, data: "PartitionedDataset") -> dict:
+    return {"partitions": len(data.partitions), **stamp(options, cast(Dataset, data))}
+
+
+def describe(options) -> Answer:
+    """As `core.commands.data.describe`; of the dropped rows the first 100,000 by line."""
+    import pandas as pd
+
+    with opened(options) as data:
+        report = data.report
+        answer = {
+            "name": data.name,
+            "kind": data.kind,
+            "n_cases": data.n_cases,
+            "n_raters": data.n_raters,
+            "n_classes": data.n_classes,
+            "n_annotations": data.n_annotations,
+            "classes": list(data.classes),
+            "missing": sum(report.missing.values()),
+            "missing_tokens": report.missing,
+            "n_rows": report.n_rows,
+            "n_kept": report.n_kept,
+            "repeats": report.n_repeats,
+            "n_dropped": data.n_dropped,
+            "dropped": [drop._asdict() for drop in report.dropped],
+            "notes": list(report.notes),
+            "warnings": list(report.warnings),
+            **_stamp(options, data),
+        }
+        return answer, lambda: pd.DataFrame(report.dropped, columns=["line", "reason"])
+
+
+def agreement(options) -> Answer:
+    """As `core.commands.data.agreement`."""
+    import pandas as pd
+
+    from ..partitioned.agreement import partitioned_agreement
+    from .data import check_agreement, fields_of, quote_of
+
+    check_agreement(options)
+    with opened(options) as data:
+        options.cautions.extend(data.report.warnings)
+        how: dict[str, Any] = {"spa_weightings": [options.spa_weights], "weights": options.weights}
+        found = partitioned_agreement(data, options.level, **how)
+        rows = [fields_of(one) for one in found.coefficients]
+        more: dict = {"left_out": 0}
+        if options.weights is None:
+            more |= {"kind": found.kind, "not_given": [{"what": one.what, "why": one.why} for one in found.left_out]}
+            more["quote"] = quote_of(found)
+        answer = {"coefficients": rows, "level": options.level, **more, **_stamp(options, data)}
+        return answer, pd.DataFrame(rows)
+
+
+def fit(options) -> Answer:
+    """As `core.commands.fits.fit`; the table is of raters, and ``--cases-out`` writes class probabilities."""
+    import pandas as pd
+
+    from ..models.catalogue import em_model
+    from ..partitioned.fits import class_probabilities, fit_partitioned
+    from .fits import AUTO, answer_of, asked_for
+
+    if options.model == AUTO:
+        raise NotApplicableError("auto is not taken where data are worked on in partitions. Name a model.")
+    asked = asked_for(options)
+    if asked.way != "em":
+        raise NotApplicableError(f"{asked.title} by {asked.way} is not taken in partitions. Fit a model by em.")
+    with opened(options) as data:
+        options.cautions.extend(data.report.warnings)
+        found = fit_partitioned(em_model(asked), data, progress=progress)
+        if options.cases_out:
+            parts = class_probabilities(found, data)
+            _write(options.cases_out, (_by_case(names, found.classes, values) for names, values in parts))
+        answer = {**answer_of(options, found), "left_out": 0, **_stamp(options, data)}
+        columns = ["rater", "n", "accuracy"]
+        return answer, pd.DataFrame(answer["raters"])[columns]
+
+
+def certainty(options) -> Answer:
+    """As `core.commands.plausibilities.certainty`; the table has a row, and ``--cases-out`` writes the cases."""
+    import pandas as pd
+
+    from ..partitioned.certainty import LEVELS
+
+    tops = range(1, options.top + 1)
+    with opened(options) as data:
+        (found,) = _means(options, data, [options.reliability])
+        answer = {
+            "model": options.model,
+            "mean": {f"top{top}": found.mean(top) for top in tops},
+            "se": {f"top{top}": found.mean_se(top) for top in tops},
+            "n_below": {str(level): found.below[level] for level in LEVELS},
+            "n_cases": found.n_cases,
+            "reliability": options.reliability,
+            "left_out": 0,
+            **_stamp(options, data),
+        }
+        return answer, pd.DataFrame([{f"top{top}": found.mean(top) for top in tops}])
+
+
+def sweep(options) -> Answer:
+    """As `core.commands.plausibilities.sweep`, without classifiers."""
+    import pandas as pd
+
+    from .plausibilities import reliabilities_of
+
+    reliabilities = reliabilities_of(options)
+    options.top = options.k or options.top
+    with opened(options) as data:
+        found = _means(options, data, reliabilities)
+        rows = [
+            {"reliability": gamma, **{f"top{top}": one.mean(top) for top in range(1, options.top + 1)}, "metrics": {}}
+            for gamma, one in zip(reliabilities, found, strict=True)
+        ]
+        answer = {"model": options.model, "rows": rows, "better": [], "left_out": 0, **_stamp(options, data)}
+        return answer, pd.DataFrame(rows).drop(columns="metrics")
+
+
+def _means(options, data: "PartitionedDataset", reliabilities: list[float]) -> list:
+    """Mean certainties at each reliability; the cases go to the file that was asked for."""
+    from ..partitioned.certainty import MeanCertainty, certainties
+    from .plausibilities import case_table, chosen_model
+
+    if method_named("plausibility", options.model).takes.get("class") is None:
+        raise NotApplicableError(f"{options.model} takes no classes, which is what partitions hold.")
+    options.cautions.extend(data.report.warnings)
+    means = [MeanCertainty.of_none(options.top) for _ in reliabilities]
+    how: dict[str, Any] = {"n_draws": options.draws, "max_top": options.top, "seed": options.seed, "progress": progress}
+    found = certainties(chosen_model(options), data, reliabilities, **how)
+
+    def tables() -> Iterator["pd.DataFrame"]:
+        for results in found:
+            for mean, result in zip(means, results, strict=True):
+                mean.add(result)
+            yield case_table(results[0], options.top)
+
+    path = getattr(options, "cases_out", None)
+    if path:
+        _write(path, tables())
+    else:
+        for _ in tables():
+            pass
+    return means
+
+
+def _by_case(names, classes, probability) -> "pd.DataFrame":
+    import pandas as pd
+
+    table = pd.DataFrame(probability, columns=list(classes))
+    table.insert(0, "case", list(names), allow_duplicates=True)  # a class may be called "case"
+    return table
+
+
+def _write(path: str, tables: Iterator["pd.DataFrame"]) -> None:
+    """Tables of the same columns one below the other, as `core.commands.inputs.write_table` one of them."""
+    from ..tables import to_csv
+
+    mark = len("\ufeff".encode())
+    try:
+        with open(path, "wb") as file:
+            for number, table in enumerate(tables):
+                content = to_csv(table)
+                file.write(content if number == 0 else content[mark:].split(b"\r\n", 1)[1])
+    except OSError as error:
+        raise InputError(f"{path} cannot be written ({error.strerror}).") from None

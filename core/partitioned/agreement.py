@@ -1,0 +1,107 @@
+"""Agreement over partitions: from patterns of counts, and in passes of its own where raters matter."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import cast
+
+import numpy as np
+
+from ..agreement._kernels import rater_answers
+from ..agreement.coefficients import SCOTT_PI, agreement_table, scott_pi
+from ..agreement.cohen_conger import COHEN_KAPPA, CONGER_KAPPA, REPEATS, check_margins, mind_repeats, own_margins
+from ..agreement.intervals import Coefficient, undefined, with_t_interval
+from ..agreement.linearised import ALL, NO_PAIR, mind_rare_classes, observed, squares_about
+from ..agreement.suitable import Suitable, left_out_of
+from ..agreement.weights import resolve_weights
+from ..annotations._kernels import count_classes
+from ..annotations.counts import ClassCounts
+from ..annotations.dataset import Dataset
+from ..errors import LimitError
+from ..methods import methods
+from .dataset import Partition, PartitionedDataset
+from .sums import Here, Runner
+
+
+def partitioned_agreement(
+    data: PartitionedDataset,
+    level: float = 0.95,
+    *,
+    spa_weightings: Sequence[str] = ("annotations_m1",),
+    weights: str | None = None,
+    runner: Runner | None = None,
+) -> Suitable:
+    """The coefficients of `core.agreement.suitable.coefficients_for` that single classes without an order allow.
+
+    Parameters
+    ----------
+    data : PartitionedDataset
+    level : float
+        Of the intervals, 0 to 1.
+    spa_weightings : sequence of str
+        Which of `core.agreement.probability.SPA_WEIGHTINGS` to list.
+    weights : str, optional
+        Of the classes, see `core.agreement.weights.weight_matrix`.
+    runner : Runner, optional
+    """
+    found = agreement_table(data.patterns, level=level, spa_weightings=spa_weightings, weights=weights)
+    found += _of_raters(data, level, weights, runner or Here())
+    place = {name: method.place for name, method in methods("coefficient").items()}
+    found.sort(key=lambda one: place[one.name])  # stable: forms of one stay in their order
+    return Suitable("nominal", tuple(found), left_out_of(cast(Dataset, data)))
+
+
+def _of_raters(data: PartitionedDataset, level: float, weights: str | None, runner: Runner) -> list[Coefficient]:
+    n_used = int(np.count_nonzero(data.annotations_of_raters)) if data.raters_identified else 0
+    if n_used < 2:
+        return []
+    if n_used > 2:
+        return [mind_repeats(_own_margins(CONGER_KAPPA, data, level, weights, runner), data.report.n_repeats)]
+    if data.report.n_repeats:
+        name = resolve_weights(weights, data.n_classes, None)[0]
+        return [undefined(COHEN_KAPPA, name, REPEATS), undefined(SCOTT_PI, name, REPEATS)]
+    return [_own_margins(COHEN_KAPPA, data, level, weights, runner), scott_pi(data.patterns, level, weights)]
+
+
+def _own_margins(name: str, data: PartitionedDataset, level: float, weights: str | None, runner: Runner) -> Coefficient:
+    """As `core.agreement.cohen_conger` has it, in two passes: one for the margins, one for the variance."""
+    of, matrix = resolve_weights(weights, data.n_classes, None)
+    try:
+        check_margins(data.n_raters, data.n_classes)
+    except LimitError as error:
+        return undefined(name, of, str(error))
+    seen = observed(data.patterns, matrix)
+    m, n = seen.n_usable, seen.n_rated
+    if m == 0:
+        return undefined(name, of, NO_PAIR)
+    parts = [part for part in data.partitions if part.n_cases]
+    (table,) = runner.total(partial(_margins, data.n_raters * data.n_classes), parts)
+    chance = own_margins(table.reshape(data.n_raters, data.n_classes), matrix, n)
+    if chance is None:
+        return undefined(name, of, "there is only one rater", m, seen.n_annotations)
+    if chance.p_e >= ALL:
+        return undefined(name, of, chance.why_certain, m, seen.n_annotations)
+    kappa = (seen.agreement - chance.p_e) / (1 - chance.p_e)
+    work = partial(_squares, kappa, n / m, chance.p_e, matrix)
+    (squares,) = runner.total(work, parts, (chance.value,))
+    variance = squares / (n * (n - 1)) if n > 1 else 0.0
+    found = with_t_interval(name, of, kappa, variance, n - 1, m, seen.n_annotations, level, -np.inf)
+    return mind_rare_classes(found, data.patterns)
+
+
+def _margins(n_cells: int, part: Partition) -> tuple[np.ndarray]:
+    """How often each rater gave each class on the cases of a partition."""
+    return (np.bincount(part.arrays()[1], minlength=n_cells),)
+
+
+def _squares(
+    kappa: float, by_usable: float, p_e: float, matrix: np.ndarray | None, part: Partition, value: np.ndarray
+) -> tuple[float]:
+    """`core.agreement.linearised.squares_about` of the cases of a partition."""
+    n_classes = value.shape[1]
+    case_ptr, cell = part.arrays()
+    rater, answer = np.divmod(cell, np.int32(n_classes))
+    ptr, class_code, count = count_classes(case_ptr, answer, n_classes)
+    counts = ClassCounts(ptr, class_code, count, n_classes)
+    seen = observed(counts, matrix)
+    p_ei = p_e + rater_answers(case_ptr, rater, answer, value)[seen.rated]
+    return (squares_about(kappa, seen, by_usable, p_e, p_ei),)

@@ -1,0 +1,109 @@
+"""Rows of Parquet to partitions by their case, in bounded memory, by polars.
+
+polars and DuckDB were both measured (``tests/benchmarks/past_memory.py engines``); what decided stands in README.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet
+
+from ..annotations.vocabulary import BLANKS
+from ..errors import InputError, NotApplicableError
+from ..ingest.formats.parquet import MAGIC, parquet_parts
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ROW = "__row"
+_PARTITION = "__partition"
+_LOOKED_AT = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetRows:
+    """The rows of a Parquet file, or of the parts of a table.
+
+    Attributes
+    ----------
+    name : str
+    parts : tuple of Path
+        In the order of the rows.
+    n_rows : int
+    """
+
+    name: str
+    parts: tuple[Path, ...]
+    n_rows: int
+
+    def head(self) -> pa.Table:
+        """The first rows, by which columns are understood."""
+        return self._scan().head(_LOOKED_AT).collect(engine="streaming").to_arrow()
+
+    def distinct(self, column: str) -> pa.Array:
+        """Distinct values of a column as they stand there, without what is missing, in no order."""
+        import polars as pl
+
+        found = self._scan().select(pl.col(column).unique()).collect(engine="streaming").to_arrow()
+        return found.column(0).combine_chunks().drop_null()
+
+    def scatter(self, columns: Sequence[str], case: str, n_partitions: int, folder: Path) -> None:
+        """Write each row with its number to a partition of its case; `gathered` reads them.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            Those that are needed.
+        case : str
+            One of them; ids that differ in blanks around them are one case.
+        n_partitions : int
+        folder : Path
+            Empty.
+        """
+        import polars as pl
+
+        key = pl.col(case).cast(pl.String).str.strip_chars(BLANKS).fill_null("").hash(0)
+        rows = self._scan().with_row_index(ROW).select(ROW, *columns, (key % n_partitions).alias(_PARTITION))
+        by_case = pl.PartitionBy(folder.as_posix(), key=_PARTITION, include_key=False)
+        rows.sink_parquet(by_case, compression="lz4", mkdir=True)
+
+    def _scan(self) -> "pl.LazyFrame":
+        import polars as pl
+
+        in_folders = any("=" in part.parent.name for part in self.parts)
+        return pl.scan_parquet([part.as_posix() for part in self.parts], hive_partitioning=in_folders)
+
+
+def gathered(folder: Path, partition: int) -> pa.Table | None:
+    """The rows of a partition in their order, with their numbers from 0 in `ROW`; None where it has none."""
+    files = sorted((folder / f"{_PARTITION}={partition}").glob("*.parquet"))
+    if not files:
+        return None
+    found = pa.concat_tables([parquet.ParquetFile(path).read() for path in files])
+    return found.take(pc.sort_indices(found[ROW]))
+
+
+def rows_of(path: Path) -> ParquetRows:
+    """A Parquet file, or a folder of the parts of one table.
+
+    Raises
+    ------
+    NotApplicableError
+        It is neither.
+    InputError
+        It cannot be read, or parts differ in their columns.
+    """
+    try:
+        if path.is_dir():
+            parts, found = parquet_parts(path.resolve())
+            return ParquetRows(path.resolve().name, tuple(parts), sum(file.metadata.num_rows for file in found))
+        with path.open("rb") as file:
+            if file.read(len(MAGIC)) != MAGIC:
+                raise NotApplicableError(f"{path.name} is no Parquet. Only Parquet can be worked on in partitions.")
+        return ParquetRows(path.stem, (path,), parquet.ParquetFile(path).metadata.num_rows)
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{path} cannot be read as Parquet ({error}).", "Write it again and open that.") from None

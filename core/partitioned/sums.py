@@ -1,0 +1,132 @@
+"""What is done on blocks of partitions, and how their results are added: the same to the bit whoever does it."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..chunks import CancelToken, map_chunks
+
+
+class Runner(Protocol):
+    """Does the same work on several items: in this process, or on a cluster."""
+
+    def each(
+        self,
+        work: Callable[..., Any],
+        items: Sequence[Any],
+        shared: tuple[Any, ...] = (),
+        token: CancelToken | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Iterator[Any]:
+        """Results of ``work(item, *shared)`` in the order of items.
+
+        Parameters
+        ----------
+        work : callable
+            A function of a module, so that others can load it.
+        items : sequence
+        shared : tuple
+            What every call is given besides.
+        token, progress
+            See `core.chunks.map_chunks`.
+        """
+        ...
+
+    def total(
+        self,
+        work: Callable[..., tuple],
+        items: Sequence[Any],
+        shared: tuple[Any, ...] = (),
+        token: CancelToken | None = None,
+    ) -> tuple:
+        """The results, tuples of numbers and arrays, added by `added` as in `tree`.
+
+        Parameters
+        ----------
+        work, items, shared, token
+            As of `each`.
+        """
+        ...
+
+
+class Here:
+    """The threads of this process."""
+
+    def each(
+        self,
+        work: Callable[..., Any],
+        items: Sequence[Any],
+        shared: tuple[Any, ...] = (),
+        token: CancelToken | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Iterator[Any]:
+        """See `Runner.each`.
+
+        Parameters
+        ----------
+        work, items, shared, token, progress
+            As there.
+        """
+        return map_chunks(partial(_called, work, shared), list(items), token=token, progress=progress)
+
+    def total(
+        self,
+        work: Callable[..., tuple],
+        items: Sequence[Any],
+        shared: tuple[Any, ...] = (),
+        token: CancelToken | None = None,
+    ) -> tuple:
+        """See `Runner.total`; at most a result for each level of the tree is held.
+
+        Parameters
+        ----------
+        work, items, shared, token
+            As there.
+        """
+        waiting: list[tuple[int, tuple]] = []  # results by their level, as the digits of a binary number
+        for result in self.each(work, items, shared, token):
+            level = 0
+            while waiting and waiting[-1][0] == level:
+                result = added(waiting.pop()[1], result)
+                level += 1
+            waiting.append((level, result))
+        _, whole = waiting.pop()
+        while waiting:
+            whole = added(waiting.pop()[1], whole)
+        return whole
+
+
+def _called(work: Callable[..., Any], shared: tuple[Any, ...], item: Any) -> Any:
+    return work(item, *shared)
+
+
+def added(one: tuple, other: tuple) -> tuple:
+    """The sum of two results, place by place; arrays of the first are overwritten where they can be."""
+    found = []
+    for left, right in zip(one, other, strict=True):
+        if isinstance(left, np.ndarray) and left.flags.writeable:
+            left += right
+            found.append(left)
+        else:
+            found.append(left + right)
+    return tuple(found)
+
+
+def tree(n_items: int) -> list[tuple[int, int]]:
+    """Which results are added, in an order that works: the second to the first, until the first is the sum of all.
+
+    Neighbours first, then neighbours of those: the order of `Here.total`, and of every runner.
+    """
+    steps, stack, levels = [], list[int](), [0] * n_items
+    for item in range(n_items):
+        stack.append(item)
+        while len(stack) > 1 and levels[stack[-2]] == levels[stack[-1]]:
+            other = stack.pop()
+            steps.append((stack[-1], other))
+            levels[stack[-1]] += 1
+    while len(stack) > 1:
+        other = stack.pop()
+        steps.append((stack[-1], other))
+    return steps
