@@ -33,6 +33,11 @@ from .result import RaterModelFit
 _STEPS, _TOLERANCE = 40, 1e-8
 _TARGET_ACCEPT = 0.9  # spread and slip trade places along a bent ridge: shorter steps follow it
 _Z95 = 1.959963984540054
+# tests/benchmarks/ordinal_recovery.py
+AT_THE_MODE = (
+    "At the mode these intervals take the other raters as known: on 60 cases by 6 raters they held the severity in .85 "
+    "of simulated panels, those of the full posterior in .95."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,12 +268,14 @@ def severity_sentence(fit: RaterModelFit, most: int = 2) -> str:
     at, low, high = (fit.parameters[name] for name in ("severity", "severity_low", "severity_high"))
     apart = np.flatnonzero((fit.n_annotations > 0) & ((low > 0) | (high < 0)))
     n = int((fit.n_annotations > 0).sum())
+    drawn = fit.uncertainty is not None and fit.uncertainty.method == "posterior"
+    caution = "" if drawn else f" {AT_THE_MODE}"
     if not apart.size:
-        return f"No rater of {n:,} reads higher or lower than the panel beyond the 95 % interval."
+        return f"No rater of {n:,} reads higher or lower than the panel beyond the 95 % interval.{caution}"
     furthest = apart[np.argsort(-np.abs(at[apart]), kind="stable")][:most]
     named = "; ".join(f"{fit.raters[j]} {reads(fit, int(j))}" for j in furthest)
     who = "1 rater reads" if apart.size == 1 else f"{apart.size:,} raters read"
-    return f"Of {n:,} raters {who} higher or lower than the panel beyond their 95 % intervals: {named}."
+    return f"Of {n:,} raters {who} higher or lower than the panel beyond their 95 % intervals: {named}.{caution}"
 
 
 def reads(fit: RaterModelFit, rater: int) -> str:

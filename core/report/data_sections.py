@@ -112,7 +112,7 @@ def raters(request, sections, token, progress) -> list:
             "ci_low": judged.accuracy.low[order],
             "ci_high": judged.accuracy.high[order],
             "judged by": [judged.judge_of(rater) for rater in order],
-            "expected wrong": judged.expected_wrong[order],
+            "expected wrong": pd.array(np.rint(judged.expected_wrong[order]), dtype="Int64"),
             "flags": ["; ".join(flag.title for flag in found.flags if flag.rater == rater) for rater in order],
         }
     )

@@ -139,7 +139,7 @@ def _grid(grid: Grid) -> dict:
 
 
 def _cell(value: object, mark: str) -> _Cell:
-    if value is None or (isinstance(value, float | np.floating) and not np.isfinite(value)):
+    if value is None or value is pd.NA or (isinstance(value, float | np.floating) and not np.isfinite(value)):
         return _Cell("–", mark)
     if isinstance(value, float | np.floating):
         return _Cell(f"{value:.3f}", mark)

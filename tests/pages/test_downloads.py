@@ -174,6 +174,9 @@ ENDS = {"ci_low": "ci_low", "ci_high": "ci_high"}
 COUNTS = {"cases": "n_cases", "answers": "n_annotations"}
 
 
+HALVES = ("Earlier", "Later")
+
+
 @pytest.fixture(scope="module")
 def agreement(tables):
     tabs = (
@@ -185,8 +188,15 @@ def agreement(tables):
         "Precision and sample size",
         "Compare",
     )
-    state = {"pair_coefficient": "cohen_kappa", "windows": "quarter"}
+    halves = json.dumps([[name, chosen.to_text()] for name, chosen in zip(HALVES, _halves(), strict=True)])
+    state = {"pair_coefficient": "cohen_kappa", "windows": "quarter", "compare": halves}
     return tables("agreement", ROWS, *(state | {"agreement_tabs": tab} for tab in tabs))[0]
+
+
+def _halves() -> tuple[Selection, Selection]:
+    first_day, last_day = days_of(read(ROWS.encode(), name="made").dataset)
+    middle = first_day + (last_day - first_day) / 2
+    return Selection(last_day=middle.isoformat()), Selection(first_day=(middle + timedelta(days=1)).isoformat())
 
 
 def test_the_table_of_coefficients_holds_each_with_its_own_ends_and_n(agreement, data):
@@ -272,20 +282,17 @@ def test_the_bootstrap_is_that_of_the_stated_seed(agreement, data):
 
 
 def test_differences_are_of_the_first_selection_less_the_second(agreement, data):
-    first_day, last_day = days_of(data)
-    middle = first_day + (last_day - first_day) / 2
-    early = Selection(last_day=middle.isoformat()).apply(data)
-    late = Selection(first_day=(middle + timedelta(days=1)).isoformat()).apply(data)
+    early, late = (chosen.apply(data) for chosen in _halves())
     frame, found = agreement["differences"], compare(early, late, n_replicates=1000, seed=0)
     assert len(frame) == len(found)
     for column, name in (
         ENDS
-        | {"Earlier half of the days": "first_value", "Later half of the days ": "second_value"}
+        | {HALVES[0]: "first_value", f"{HALVES[1]} ": "second_value"}
         | {"difference": "value", "se": "se", "P(first larger)": "p_first_larger"}
         | {"cases, first": "n_first", "cases, second": "n_second"}
     ).items():
         same(frame[column], [getattr(one, name) for one in found])
-    same(frame["difference"], frame["Earlier half of the days"] - frame["Later half of the days "])
+    same(frame["difference"], frame[HALVES[0]] - frame[f"{HALVES[1]} "])
 
 
 # Models

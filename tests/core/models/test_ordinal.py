@@ -15,7 +15,7 @@ from core.models._ordinal_kernels import slope_and_information
 from core.models.choose import choose
 from core.models.expected_class import absolute_error, expected_class, median_class, within_one
 from core.models.gold_measures import gold_measures
-from core.models.ordinal import MEAN, SD, Ordinal, OrdinalRows, reads, severity_sentence
+from core.models.ordinal import AT_THE_MODE, MEAN, SD, Ordinal, OrdinalRows, reads, severity_sentence
 from core.models.precision import precision_of
 from core.models.stopping import StoppingRule
 from tests.core.models.rows import check_sane, degenerate_rows, random_rows
@@ -131,6 +131,7 @@ def test_the_rater_who_reads_higher_is_named_and_nobody_of_a_panel_that_agrees(b
     fit = Ordinal().fit(ordered(build(rows, 4)))
     said = severity_sentence(fit)
     assert said.startswith("Of 8 raters ") and "rater 0 reads 1." in said and " classes higher than the panel (" in said
+    assert said.endswith(AT_THE_MODE)
     low, high = fit.parameters["severity_low"][0], fit.parameters["severity_high"][0]
     assert low < 1.1 < high and low > 0.5
     for few in ([(c, r, c % 3) for c in range(9) for r in range(4)], [(0, 0, 0), (0, 1, 1), (1, 0, 2), (1, 1, 2)]):
@@ -209,13 +210,14 @@ def test_severities_are_said_with_the_nearer_end_first_and_those_furthest_from_t
     at = np.array([0.31, -0.44, 0.5, -0.1])
     fit = SimpleNamespace(
         raters=("ann", "bob", "cem", "dan"), classes=("low", "mid", "high"), n_annotations=np.array([9, 9, 0, 9]),
-        parameters={"severity": at, "severity_low": at - 0.2, "severity_high": at + 0.25},
+        parameters={"severity": at, "severity_low": at - 0.2, "severity_high": at + 0.25}, uncertainty=None,
     )  # fmt: skip
     assert reads(fit, 0) == "reads .31 classes higher than the panel (.11 to .56)"
     assert reads(fit, 1) == "reads .44 classes lower than the panel (.19 to .64)"
     assert reads(fit, 3) == "reads .10 classes lower than the panel (−.15 to .30)"
     assert severity_sentence(fit) == (
         "Of 3 raters 2 raters read higher or lower than the panel beyond their 95 % intervals: bob reads .44 classes "
-        "lower than the panel (.19 to .64); ann reads .31 classes higher than the panel (.11 to .56)."
+        "lower than the panel (.19 to .64); ann reads .31 classes higher than the panel (.11 to .56). "
+        f"{AT_THE_MODE}"
     )
-    assert severity_sentence(fit, 1).endswith(": bob reads .44 classes lower than the panel (.19 to .64).")
+    assert ": bob reads .44 classes lower than the panel (.19 to .64). At the mode" in severity_sentence(fit, 1)
