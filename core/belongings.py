@@ -93,9 +93,19 @@ def add_selection(address: str, name: str, text: str) -> None:
     _change(address, lambda told, _: told.setdefault("selections", {}).__setitem__(name, text))
 
 
-def machines_of(address: str) -> tuple[Machine, ...]:
-    """Raters who are marked as machines."""
-    told = _read(address).get("machines", {})
+def machines_of(address: str, told_by_file: Iterable[Machine] = ()) -> tuple[Machine, ...]:
+    """Raters who are marked as machines.
+
+    Parameters
+    ----------
+    address : str
+        Of the dataset.
+    told_by_file : iterable of Machine
+        Those of the file itself, where nobody has marked or unmarked any.
+    """
+    told = _read(address).get("machines")
+    if told is None:
+        return tuple(told_by_file)
     return tuple(Machine.from_dict(name, said) for name, said in told.items()) if isinstance(told, dict) else ()
 
 
@@ -109,7 +119,7 @@ def mark_machines(address: str, machines: Iterable[Machine]) -> None:
     machines : iterable of Machine
     """
     marked = {machine.name: machine.to_dict() for machine in machines}
-    if marked != {machine.name: machine.to_dict() for machine in machines_of(address)}:
+    if marked != _read(address).get("machines"):
         _change(address, lambda told, _: told.__setitem__("machines", marked))
 
 

@@ -38,10 +38,11 @@ def _page() -> None:
     if name is None:
         return
     desk = Desk(store, dataset, name)
-    model = _model(dataset)
+    people = state.people_of(dataset)
+    model = _model(people)
     if model is None:
         return
-    reliability = float(st.session_state.get("reliability") or _opened(dataset, model))
+    reliability = float(st.session_state.get("reliability") or _opened(people, model))
     session = _session(store, dataset, name)
     review_start.kept_for_it()
     if session is not None:

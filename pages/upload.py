@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from core import library
+from core import belongings, library
 from core.errors import PluralityError
 from core.ingest import saved_mappings
 from core.ingest.answer_rules import Treatment
@@ -12,7 +12,9 @@ from core.ingest.column_mapping import check_mapping
 from core.ingest.formats.detect import formats, open_source
 from core.ingest.formats.source import Question, Source
 from core.ingest.read_files import Reading, build_question
+from core.machines.marks import Machine
 from core.text import markdown, plural
+from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import job_progress, navigation, predictions, state
 from pages.shared.upload import classes as upload_classes
@@ -112,6 +114,8 @@ def _use(
         st.session_state["data_error"] = str(error)
         return
     state.use(address)
+    if reading.machines:
+        belongings.mark_machines(access.place(address), (Machine(*one) for one in reading.machines))
     for name, content in classifiers:
         predictions.add(name, content)
     home_drop.discard_dropped()

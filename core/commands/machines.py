@@ -141,7 +141,8 @@ def _table(found: AlternativeTest, worth: list[dict]) -> pd.DataFrame:
 
 def _opened(options) -> tuple[Dataset, list[str], list[str], dict[str, np.ndarray]]:
     """People and machines in one dataset, machines that are asked for, what to mind, and machines' probabilities."""
-    dataset = read_warned(options).dataset
+    reading = read_warned(options)
+    dataset = reading.dataset
     if dataset.kind == "set":  # a machine is compared label by label
         dataset = dataset.as_classes(split(options))[0]
     notes: list[str] = []
@@ -170,6 +171,7 @@ def _opened(options) -> tuple[Dataset, list[str], list[str], dict[str, np.ndarra
         notes += more
     dataset, probability = _with_predictions(dataset, options, asked, notes)
     asked = list(dict.fromkeys(asked or of_files))
+    dataset, asked = _by_column(dataset, asked, [name for name, *_ in reading.machines], notes)
     if not asked:
         raise InputError(
             "No machine is named.", "Name a rater of the data (--machine NAME), or a file of its annotations."
@@ -180,6 +182,15 @@ def _opened(options) -> tuple[Dataset, list[str], list[str], dict[str, np.ndarra
     if unasked:
         dataset = dataset.select(raters=[name for name in dataset.raters if name not in unasked])
     return dataset, asked, notes, probability
+
+
+def _by_column(dataset: Dataset, asked: list[str], told: list[str], notes: list[str]) -> tuple[Dataset, list[str]]:
+    """Machines by a column of the file are asked for where none is named; else the others of them are no people."""
+    told = [name for name in told if name in dataset.raters and name not in asked]
+    if told and asked:
+        dataset = dataset.select(raters=[name for name in dataset.raters if name not in told])
+        notes.append(f"Raters who are machines by their column are not among the people: {', '.join(told[:5])}.")
+    return dataset, asked or told
 
 
 def _parts(given: str) -> list[str]:

@@ -24,6 +24,7 @@ from .formats.raw_table import RawTable
 from .formats.side_tables import read_class_list
 from .formats.source import Question, Source
 from .guess_mapping import likeliest_mapping, mapping_as
+from .machine_columns import told_machines
 
 _OPENING = 0.6  # of the time, the rest is building
 
@@ -39,11 +40,14 @@ class Reading(Result):
         None where a dataset was not read from a file just now.
     facts : CaseFacts or None
         Texts and pictures; they do not count for the digest.
+    machines : tuple of (str, str, str)
+        Raters that a column of the file says are machines, each with family and version, empty where none is told.
     """
 
     dataset: Dataset
     report: ImportReport | None
     facts: CaseFacts | None = None
+    machines: tuple[tuple[str, str, str], ...] = ()
 
     TABLES = Dataset.TABLES
 
@@ -199,7 +203,7 @@ def build_question(
         notes=(*source.notes, *report.notes, *(note for note in question.notes if note not in report.notes), *pictured),
         warnings=(*report.warnings, *remarks),
     )
-    return Reading(dataset, report, facts)
+    return Reading(dataset, report, facts, told_machines(question.raw, question.mapping))
 
 
 def _gold_as_classes(side: SideFiles, dataset: Dataset, report: ImportReport, treatment: Treatment | None) -> SideFiles:

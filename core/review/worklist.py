@@ -59,6 +59,21 @@ class Queue:
         return sorted(chosen, key=lambda queued: place.get(queued.case_id, -1))[:size]
 
 
+def among_all(queue: Queue, part: Dataset, whole: Dataset) -> Queue:
+    """A queue that was made of a part of the data, such as without machines, for the whole dataset.
+
+    Parameters
+    ----------
+    queue : Queue
+    part, whole : Dataset
+        Cases of the first are cases of the second.
+    """
+    if part is whole:
+        return queue
+    place = {case_id: at for at, case_id in enumerate(whole.cases)}
+    return Queue(queue.name, np.array([place[part.cases[case]] for case in queue.case], np.int64), queue.why)
+
+
 def lowest_certainty(certainty: np.ndarray) -> Queue:
     """Cases whose top-1 class is least certain.
 

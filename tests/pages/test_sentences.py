@@ -1220,7 +1220,7 @@ def test_a_session_starts_with_the_cases_that_are_there_of_those_in_the_queue(mo
     monkeypatch.setattr(DeltaGenerator, "segmented_control", lambda *_, default, **__: default)
     monkeypatch.setattr(st, "button", lambda label, **_: said.append(label))
     desk = SimpleNamespace(store=SimpleNamespace(cases=lambda digest: {}))
-    review_start.begin(desk, SimpleNamespace(digest="", n_cases=5), None, 1.0)
+    review_start.begin(desk, SimpleNamespace(digest="", n_cases=5, kind="class"), None, 1.0)
     assert asked == [10] and said[1] == "Start with 2 cases" and said[2].startswith("of 3 in this queue.")
 
 

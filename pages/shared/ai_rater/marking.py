@@ -10,7 +10,7 @@ from core.annotations.dataset import Dataset
 from core.machines.marks import Machine, machine_like, matching
 from core.text import markdown, plural, shorten
 from pages.shared.cache import access
-from pages.shared.kit import presentation, widgets
+from pages.shared.kit import presentation, state, widgets
 
 
 def first(whole: Dataset) -> None:
@@ -92,7 +92,7 @@ def _details(machines: Sequence[Machine]) -> None:
 
 
 def _choose(key: str) -> None:
-    known = {one.name: one for one in belongings.machines_of(access.place(st.session_state["data"]))}
+    known = {one.name: one for one in state.marked_machines()}
     chosen = st.session_state[key]
     like = {one.name: one for one in machine_like(chosen)}
     _mark(tuple(known.get(name) or like.get(name) or Machine(name) for name in chosen))

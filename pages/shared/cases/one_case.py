@@ -1,5 +1,7 @@
 """One case on screen: what the raters said, what the truth could be, how risky it is, and what classifiers guess."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -65,6 +67,24 @@ def annotations(dataset: Dataset, view: Dataset, case: int, model: PlausibilityM
     with st.container(border=True):
         st.markdown(f"**What the raters said**: {markdown(why(dataset, case, len(view.annotations_of(case))))}")
         widgets.chips(dataset, dataset.annotations_of(case), colours, st.session_state.get("hide_names", False))
+
+
+def said_by_machines(dataset: Dataset, case: int, machines: Sequence[str]) -> None:
+    """What raters said who are machines and count for nothing here; nothing where they were silent.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With the machines.
+    case : int
+    machines : sequence of str
+    """
+    codes = {dataset.raters.index(name) for name in machines if name in dataset.raters}
+    theirs = [place for place in dataset.annotations_of(case) if dataset.rater[place] in codes]
+    if theirs:
+        with st.container(border=True):
+            st.markdown("**What machines said**, who do not count here")
+            widgets.chips(dataset, theirs, {}, False)
 
 
 def plausibilities(view: Dataset, case: int, model: PlausibilityModel, reliability: float) -> None:

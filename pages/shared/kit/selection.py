@@ -45,7 +45,7 @@ def line() -> None:
 def machines_line() -> None:
     """That machines are left out, or count, too, with a way to the other."""
     whole = state.whole()
-    marked = belongings.machines_of(access.place(st.session_state["data"])) if whole is not None else ()
+    marked = state.marked_machines() if whole is not None else ()
     n = sum(machine.name in set(cached.open_dataset(st.session_state["data"]).dataset.raters) for machine in marked)
     if not n:
         return

@@ -118,12 +118,19 @@ def choose(chosen: Selection) -> None:
     st.session_state["select"] = chosen.to_text() or None
 
 
+def marked_machines() -> tuple[Machine, ...]:
+    """Raters of the dataset in use who are machines: as somebody marked them, else as its file says."""
+    reading = _opened()
+    told = () if reading is None else tuple(Machine(*one) for one in reading.machines)
+    return () if reading is None else belongings.machines_of(access.place(st.session_state["data"]), told)
+
+
 def machines_left_out() -> tuple[str, ...]:
     """Raters who are marked as machines and count for nothing; none where the user counts them, too."""
     reading = _opened()
     if reading is None or st.session_state.get(COUNTED):
         return ()
-    marked = {machine.name for machine in belongings.machines_of(access.place(st.session_state["data"]))}
+    marked = {machine.name for machine in marked_machines()}
     found = tuple(name for name in reading.dataset.raters if name in marked)
     return found if len(found) < reading.dataset.n_raters else ()
 
@@ -138,12 +145,26 @@ def counted(chosen: Selection | None = None) -> Selection:
     return replace(chosen, raters=left) if left else chosen
 
 
+def people_of(dataset: Dataset) -> Dataset:
+    """A dataset by the names in its file without machines that are left out, and without cases of theirs alone.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        As `whole` has it.
+    """
+    out = set(machines_left_out())
+    if not out:
+        return dataset
+    return cached.selected(dataset, Selection(raters=tuple(name for name in dataset.raters if name not in out)))
+
+
 def selected_with_machines() -> Selection:
     """What is selected, with all machines whatever raters are selected."""
     chosen = selection()
     if chosen.raters is None:
         return chosen
-    marked = [machine.name for machine in belongings.machines_of(access.place(st.session_state["data"]))]
+    marked = [machine.name for machine in marked_machines()]
     return replace(chosen, raters=tuple(dict.fromkeys((*chosen.raters, *marked))))
 
 
@@ -152,7 +173,7 @@ def with_machines() -> tuple[Reading, tuple[Machine, ...]] | None:
     reading = _opened()
     if reading is None:
         return None
-    marked = {machine.name: machine for machine in belongings.machines_of(access.place(st.session_state["data"]))}
+    marked = {machine.name: machine for machine in marked_machines()}
     chosen = selected_with_machines()
     try:
         dataset = reading.dataset if chosen.everything else cached.selected(reading.dataset, chosen)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core import belongings
 from core.agreement.intervals import Coefficient
 from core.annotations.dataset import Dataset
 from core.errors import InputError, PluralityError
@@ -71,9 +72,12 @@ def _bought(dataset: Dataset, reviews: dict[str, CaseReview], model: Plausibilit
     except InputError:  # nothing that could be added
         what = "score" if dataset.kind == "score" else "class"
         return f"No case is settled with a {what} yet, so the reviews have bought no certainty that could be counted."
+    people = state.people_of(dataset)  # what machines said counts on neither side
+    if people is not dataset:
+        grown = state.people_of(grown).select(cases=people.cases)
     if isinstance(model, GaussianScores):
-        return _narrower(dataset, grown, model, reliability)
-    views = [plausibility_models.data_for(model.name, one, quietly=True) for one in (dataset, grown)]
+        return _narrower(people, grown, model, reliability)
+    views = [plausibility_models.data_for(model.name, one, quietly=True) for one in (people, grown)]
     gain = bought(
         model, *views, reliability=reliability, n_draws=plausibility_models.N_DRAWS, seed=plausibility_models.SEED
     )
@@ -224,7 +228,10 @@ def _grow(dataset: Dataset, reviews, name: str, closed: bool) -> None:
         st.session_state["review_error"] = str(error)
         return
     reading = Reading(grown.dataset.renamed(f"{dataset.name} with {name.strip()}"), None, state.whole().facts)
+    machines = state.marked_machines()
     state.use(cached.bring(reading))
+    if machines:  # they are machines there, too
+        belongings.mark_machines(access.place(st.session_state["data"]), machines)
     added = np.flatnonzero(np.diff(grown.dataset.case_ptr) > np.diff(dataset.case_ptr))
     st.session_state["case"] = dataset.cases[int(added[0])]
     st.session_state["go_to"] = "cases"  # a case that was decided, with the decision among its annotations

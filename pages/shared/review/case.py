@@ -87,8 +87,7 @@ def settle(current: CaseOnScreen, model: PlausibilityModel, reliability: float) 
 
 def _reveal(current: CaseOnScreen, model: PlausibilityModel, reliability: float) -> CaseOnScreen:
     out = state.machines_left_out()
-    view = plausibility_models.data_for(model.name, current.dataset, quietly=True)
-    people = view.select(raters=[name for name in view.raters if name not in out]) if out else view
+    people = _people(current, model)
     panel = UNDETERMINED  # where machines alone have annotated
     if isinstance(model, GaussianScores):
         if current.case_id in people.cases:
@@ -154,24 +153,32 @@ def _own(current: CaseOnScreen) -> Action:
 
 
 def _raters(current: CaseOnScreen, model: PlausibilityModel, reliability: float) -> None:
-    """What the raters said."""
-    case = current.dataset.case_index(current.case_id)
-    if isinstance(model, GaussianScores):
-        score_cases.given(current.dataset, case)
-        return
-    view = plausibility_models.data_for(model.name, current.dataset, quietly=True)
-    one_case.annotations(current.dataset, view, case, model, reliability)
+    """What the raters said, people first; machines apart."""
+    people, dataset = _people(current, model), state.people_of(current.dataset)
+    out = state.machines_left_out()
+    if current.case_id in people.cases and isinstance(model, GaussianScores):
+        score_cases.given(dataset, dataset.case_index(current.case_id))
+    elif current.case_id in people.cases:
+        one_case.annotations(dataset, people, dataset.case_index(current.case_id), model, reliability)
+    if out:
+        one_case.said_by_machines(current.dataset, current.dataset.case_index(current.case_id), out)
+
+
+def _people(current: CaseOnScreen, model: PlausibilityModel) -> Dataset:
+    """What the model takes of people's annotations; cases of machines alone are not in it."""
+    return plausibility_models.data_for(model.name, state.people_of(current.dataset), quietly=True)
 
 
 def _plausible(current: CaseOnScreen, model: PlausibilityModel, reliability: float) -> None:
     """What is plausible, with why the case is in the session."""
     queued = next((one.why for one in current.session.cases if one.case_id == current.case_id), "")
-    case = current.dataset.case_index(current.case_id)
-    if isinstance(model, GaussianScores):
-        score_cases.plausible(current.dataset, case, model, reliability)
+    people = _people(current, model)
+    if current.case_id not in people.cases:
+        st.caption("No person has annotated this case, so nothing is said of what is plausible.")
+    elif isinstance(model, GaussianScores):
+        score_cases.plausible(people, people.case_index(current.case_id), model, reliability)
     else:
-        view = plausibility_models.data_for(model.name, current.dataset, quietly=True)
-        one_case.plausibilities(view, case, model, reliability)
+        one_case.plausibilities(people, people.case_index(current.case_id), model, reliability)
     title = plausibility_models.method(model.name).title
     here = f"Why it is here: {markdown(queued)}. " if queued else ""
     st.caption(f"{here}{title}, reliability γ {reliability:g}, as set on the Cases page.")

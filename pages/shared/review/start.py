@@ -27,7 +27,7 @@ from core.review.store import ReviewStore
 from core.text import markdown, plural, shorten
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import sign_in
-from pages.shared.kit import expected, job_progress, plausibility_models, predictions, widgets
+from pages.shared.kit import expected, job_progress, plausibility_models, predictions, state, widgets
 
 QUEUES = {
     "certainty": "Lowest certainty first",
@@ -95,16 +95,18 @@ def begin(desk: Desk, dataset: Dataset, model, reliability: float) -> None:
     _earlier(desk)
     widgets.heading("A new session", "review queue")
     left, right = st.columns([4, 2], vertical_alignment="bottom", gap="medium")
-    offered = _offered(dataset)
+    people = state.people_of(dataset)  # machines rank no cases
+    offered = _offered(people)
     queues = QUEUES | (_OF_SCORES if isinstance(model, GaussianScores) and model.threshold is None else {})
     name = left.selectbox("Which cases first", offered, format_func=queues.get, key="queue", persist_state="session")
     if name == "sample":
-        size, queue, title = dataset.n_cases, *_sample(right, dataset, model, reliability)
+        size, queue, title = dataset.n_cases, *_sample(right, dataset, people, model, reliability)
     else:
         size = right.segmented_control(
             "How many", SIZES, default=10, required=True, key="session_size", persist_state="session"
         )
-        queue = _queue(name, dataset, model, reliability)
+        found = _queue(name, people, model, reliability)
+        queue = None if found is None else worklist.among_all(found, people, dataset)
         title = (
             QUEUES[name] if name != "certainty" or queue is None or dataset.kind != "score" else queue.name.capitalize()
         )
@@ -136,7 +138,7 @@ def begin(desk: Desk, dataset: Dataset, model, reliability: float) -> None:
         st.caption(f"{listed}{_shared(cases, elsewhere)}", width="content")
 
 
-def _sample(place, dataset: Dataset, model, reliability: float) -> tuple[worklist.Queue | None, str]:
+def _sample(place, dataset: Dataset, people: Dataset, model, reliability: float) -> tuple[worklist.Queue | None, str]:
     """A sample by budget and seed, with equal chances or by doubt; None while certainty is worked out."""
     budget = place.number_input(
         "About how many", 1, dataset.n_cases, min(50, dataset.n_cases), key="sample_budget", persist_state="session"
@@ -149,11 +151,12 @@ def _sample(place, dataset: Dataset, model, reliability: float) -> tuple[worklis
         )  # fmt: skip
     certainty = None
     if by_doubt:
-        view = plausibility_models.data_for(model.name, dataset, quietly=True)
+        view = plausibility_models.data_for(model.name, people, quietly=True)
         found = plausibility_models.certainty(view, model, reliability)
         if found is None:
             return None, ""
-        certainty = found.certainty[:, 0]
+        of_case = dict(zip(view.cases, found.certainty[:, 0], strict=True))  # nobody has read the others: full doubt
+        certainty = np.array([of_case.get(case_id, np.nan) for case_id in dataset.cases])
     queue = random_sample(dataset, budget, seed, certainty)
     return queue, queue.name
 

@@ -1,0 +1,71 @@
+"""Columns of a long table that say which raters are machines, of which family and version."""
+
+import re
+
+import numpy as np
+import pyarrow as pa
+
+from ..annotations.vocabulary import encode
+from .column_mapping import Mapping
+from .formats.raw_table import RawTable
+
+_KIND = re.compile(
+    r"(rater|annotator|reader|judge|worker|reviewer|source|author)[\W_]*(type|kind)"
+    r"|(is|by)[\W_]*(a[\W_]*)?(machine|ai|llm|model|bot)|human[\W_]*or[\W_]*(machine|ai|llm|model)"
+)
+_FAMILY = re.compile(r"(model[\W_]*|machine[\W_]*)?family|provider|vendor")
+_VERSION = re.compile(r"(model[\W_]*|machine[\W_]*)?version|checkpoint")
+_MACHINE = frozenset(re.findall(r"\w+", "machine ai llm model bot classifier algorithm automatic true yes y 1"))
+_PERSON = frozenset(re.findall(r"\w+", "human person people expert manual annotator reader rater crowd false no n 0"))
+
+
+def told_machines(raw: RawTable, mapping: Mapping) -> tuple[tuple[str, str, str], ...]:
+    """Raters who are machines by a column of the table, each with family and version, empty where none is told.
+
+    A column counts only where its name and every one of its values are known words, and no rater is both.
+
+    Parameters
+    ----------
+    raw : RawTable
+    mapping : Mapping
+    """
+    if mapping.layout != "long" or mapping.rater is None or raw.table.num_rows == 0:
+        return ()
+    taken = {getattr(mapping, role) for role in ("case", "rater", "answer", "rank", "time", "group", "confidence")}
+    free = [column for column in raw.columns if column not in taken]
+    rater = encode(raw.table[mapping.rater])
+    for column in free:
+        if not _KIND.fullmatch(column.strip().casefold()):
+            continue
+        said = _of_rater(rater.code, len(rater.values), raw.table[column])
+        if said is None or not all(word.casefold() in _MACHINE | _PERSON | {""} for word in said):
+            continue
+        family, version = (
+            next((told for name in free if _is(name, how) for told in [_words(rater, raw, name)] if told), None)
+            for how in (_FAMILY, _VERSION)
+        )
+        return tuple(
+            (name, family[place] if family else "", version[place] if version else "")
+            for place, name in enumerate(rater.values)
+            if said[place].casefold() in _MACHINE
+        )
+    return ()
+
+
+def _is(column: str, how: re.Pattern) -> bool:
+    return how.fullmatch(column.strip().casefold()) is not None
+
+
+def _words(rater, raw: RawTable, column: str) -> list[str] | None:
+    return _of_rater(rater.code, len(rater.values), raw.table[column])
+
+
+def _of_rater(code: np.ndarray, n_raters: int, cells: pa.ChunkedArray) -> list[str] | None:
+    """What the cells of each rater say, "" for nothing; None where those of one rater differ."""
+    told = encode(cells)
+    found = np.full(n_raters, -1, np.int64)
+    named = (code >= 0) & (told.code >= 0)
+    found[code[named]] = told.code[named]
+    if (found[code[named]] != told.code[named]).any():
+        return None
+    return [told.values[place] if place >= 0 else "" for place in found]
