@@ -8,7 +8,7 @@ from core.machines.annotation_scores import TITLES
 from core.machines.marks import Machine
 from core.machines.sentences import verdict
 from core.text import markdown
-from pages.shared.ai_rater import computed, marking, parts
+from pages.shared.ai_rater import computed, marking, parts, rates
 from pages.shared.kit import navigation, provenance, shared_errors, state, widgets
 from pages.shared.kit import style as look
 
@@ -91,6 +91,7 @@ def _parts(machines: computed.Machines, marked: tuple[Machine, ...], result: com
         "By class, certainty, group": by_part,
         "Where it differs": lambda: parts.differs(machines, gamma()),
         "Worth how many readers": lambda: parts.worth(result, theme),
+        "Rates among all cases": lambda: rates.show(machines),
         "Raters through the test": lambda: parts.people(result, theme),
         "Over ε": lambda: parts.over_epsilon(result.test, theme),
     }

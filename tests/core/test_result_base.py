@@ -36,6 +36,7 @@ from core.machines.alternative_test import alternative_test
 from core.machines.differs import differences_from_panel
 from core.machines.leads import leads
 from core.machines.pair_agreement import pair_agreement
+from core.machines.rates import machine_rates, people_labels
 from core.machines.worth import worth_readers
 from core.models.choose import choose
 from core.models.gold_measures import beta_by_gold, gold_measures
@@ -161,6 +162,8 @@ def _of_machines(dataset):
     yield differences_from_panel(dataset, machines[0], people)
     yield from leads(dataset, machines[0], people, n_resamples=100)
     yield pair_agreement(dataset, machines[0], people, n_resamples=100)
+    rates = machine_rates(dataset, machines[0], people_labels(dataset, people))
+    yield from (rates, *rates.rates[:1])
     labels = np.where(np.arange(N) < 60, np.asarray(dataset.gold) == 0, np.nan)
     yield class_rate(labels, np.asarray(dataset.gold == 0, float))
 

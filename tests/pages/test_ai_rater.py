@@ -7,9 +7,15 @@ from core.belongings import add_predictions, machines_of, mark_machines
 from core.library import keep
 from core.machines.alternative_test import alternative_test, people_in_its_place
 from core.machines.marks import Machine
+from core.machines.rates import machine_rates, people_labels
 from core.machines.sentences import verdict
 from core.machines.worth import worth_readers
+from core.review.opinions import Opinion
+from core.review.random_sample import random_sample
+from core.review.reviewer_session import Desk
+from core.review.store import ReviewStore, close_stores
 from core.text import with_interval
+from pages.shared.cache.datasets import open_dataset
 from tests.core.machines.conftest import simulated
 from tests.pages.opened import APP, kept, opened, settle, words
 
@@ -109,3 +115,33 @@ def test_two_cases_unanimity_and_one_annotation_a_case_are_said_as_they_are():
         mark_machines(data, [Machine("gpt")])
         app = opened("ai_rater", data)
         assert app.title[0].value == "Too few cases to say whether gpt may stand in for a rater"
+
+
+def test_rates_among_all_cases_say_what_the_labels_are_and_come_from_the_sample_of_a_review():
+    rows = [f"{c},{r},{'xy'[c % 4 == 0]}" for c in range(12) for r in ("a", "b")]
+    rows += [f"{c},gpt,{'xy'[c % 3 == 0]}" for c in range(60)]
+    data = kept("\n".join(["case,rater,class", *rows]), "rates")
+    mark_machines(data, [Machine("gpt")])
+    whole = open_dataset(data).dataset
+    app = opened("ai_rater", data)
+    app.session_state["ai_tabs"] = "Rates among all cases"
+    app = settle(app.run())
+    found = machine_rates(whole, "gpt", people_labels(whole, ("a", "b")))
+    shown = table(app, "corrected")
+    assert shown["rate of"].tolist() == ["gpt agrees with a person", "x", "y"]
+    assert shown["corrected"].tolist() == [
+        with_interval(one.corrected.estimate, one.corrected.ci_low, one.corrected.ci_high) for one in found.rates
+    ]
+    assert "Of 60 cases that the machine labelled, 12 with a label by people" in words(app)
+    assert "with people's errors" in words(app)
+    assert "these are rates of hard cases" in words(app) and "came from queues" not in words(app)
+    desk = Desk(ReviewStore(), whole, "Reader")
+    sample = random_sample(whole, 50, 1)
+    session = desk.start(sample.name, sample.batch(whole, 60))
+    for one in session.cases[:20]:
+        desk.send(desk.draft(one.case_id, "opinion", opinion=Opinion.of_class("x")), seen=0, token=one.case_id)
+    app = settle(app.run())
+    app = settle(next(box for box in app.segmented_control if box.key == "rates_source").set_value("sample").run())
+    assert table(app, "corrected")["rate of"].tolist()[0] == "gpt is right"
+    assert "20 with a label by a random sample" in words(app) and "of it still to be read" in words(app)
+    close_stores()

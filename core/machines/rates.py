@@ -1,0 +1,207 @@
+"""Rates among all cases from a machine's labels on all of them and people's on a few: of each class, and its accuracy.
+
+Labels are the people's annotations of a case, as shares, or what reviewers say of the cases of a random sample, whose
+chances of being drawn are in the record. See `core.evaluation.corrected_rates` for the methods.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..annotations.dataset import Dataset
+from ..errors import InputError, NotApplicableError
+from ..evaluation.corrected_rates import CorrectedRate, class_rate
+from ..result_base import Columns, Result
+from ..review.opinions import Opinion
+from ..review.states import CaseReview
+
+ACCURACY = "accuracy"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MachineRate(Result):
+    """One rate among all cases.
+
+    Attributes
+    ----------
+    machine : str
+    of : str
+        The class, or `ACCURACY`: how often the machine's first class is that of the label.
+    is_class : bool
+    alone : float or None
+        What the machine says without correction; None for accuracy, of which it says nothing.
+    people : CorrectedRate
+        From the labels alone.
+    corrected : CorrectedRate
+        From labels and machine.
+    """
+
+    machine: str
+    of: str
+    is_class: bool
+    alone: float | None
+    people: CorrectedRate
+    corrected: CorrectedRate
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MachineRates(Result):
+    """Rates of one machine.
+
+    Attributes
+    ----------
+    rates : tuple of MachineRate
+        Accuracy, then every class in the order of the data.
+    sampled : bool
+        Whether labels are of a random sample with known chances; else it is supposed that labelled cases are one.
+    n_labelled, n : int
+    notes : tuple of str
+        What they rest on.
+    """
+
+    rates: tuple[MachineRate, ...]
+    sampled: bool
+    n_labelled: int
+    n: int
+    notes: tuple[str, ...] = field(default=())
+
+    TABLES = ("rates",)
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        found: dict[str, list] = {
+            "machine": [one.machine for one in self.rates],
+            "of": [one.of for one in self.rates],
+            "machine_alone": [one.alone for one in self.rates],
+        }
+        for side in ("people", "corrected"):
+            for name in ("estimate", "ci_low", "ci_high"):
+                found[f"{side}_{name}"] = [getattr(getattr(one, side), name) for one in self.rates]
+        return found | {
+            "weight": [one.corrected.weight for one in self.rates],
+            "n_labelled": [self.n_labelled] * len(self.rates),
+            "n": [self.n] * len(self.rates),
+        }
+
+
+def people_labels(dataset: Dataset, people: Sequence[str]) -> np.ndarray:
+    """The share of people who name each class on each case, shape (n_cases, n_classes); NaN where nobody annotated.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of single classes.
+    people : sequence of str
+    """
+    codes = [place for place, name in enumerate(dataset.raters) if name in set(people)]
+    human = np.isin(dataset.rater, codes)
+    counts = np.zeros((dataset.n_cases, dataset.n_classes))
+    np.add.at(counts, (dataset.case_of_annotation[human], dataset.answer[human]), 1)
+    total = counts.sum(axis=1, keepdims=True)
+    return np.divide(counts, total, out=np.full(counts.shape, np.nan), where=total > 0)
+
+
+def review_labels(dataset: Dataset, reviews: Mapping[str, CaseReview], chance: Mapping[str, float]) -> np.ndarray:
+    """What reviewers say of the cases of a sample, shape (n_cases, n_classes): the decision, else the mean of reads.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    reviews : mapping of str to CaseReview
+    chance : mapping of str to float
+        Cases of the sample (`core.review.random_sample.ReviewedBy.chance`); all others are NaN, and so are those that
+        nobody could determine.
+    """
+    code = {name: place for place, name in enumerate(dataset.classes)}
+    found = np.full((dataset.n_cases, dataset.n_classes), np.nan)
+    for place, case in enumerate(dataset.cases):
+        review = reviews.get(case)
+        if case not in chance or review is None:
+            continue
+        decided = review.adjudication.opinion if review.adjudication is not None else None
+        said = [decided] if decided is not None else [read.opinion for read in review.reads]
+        shares = [row for opinion in said if (row := _share(opinion, code)) is not None]
+        if shares:
+            found[place] = np.mean(shares, axis=0)
+    return found
+
+
+def _share(opinion: Opinion, code: Mapping[str, int]) -> np.ndarray | None:
+    named = dict(opinion.distribution) or dict.fromkeys(opinion.blocks[0] if opinion.blocks else (), 1.0)
+    row = np.zeros(len(code))
+    for name, weight in named.items():
+        if name in code:
+            row[code[name]] = weight
+    return row / row.sum() if row.sum() > 0 else None
+
+
+def machine_rates(
+    dataset: Dataset,
+    machine: str,
+    labels: np.ndarray,
+    *,
+    probability: np.ndarray | None = None,
+    chance: np.ndarray | None = None,
+    level: float = 0.95,
+) -> MachineRates:
+    """How often each class is the label, and how often the machine names it, among all cases that the machine labelled.
+
+    Labels count as they are: people's annotations have people's errors in them, so that rates by them are of what a
+    person would say, and the machine's accuracy is its agreement with a person.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of single classes; the machine is a rater of it.
+    machine : str
+    labels : ndarray, shape (n_cases, n_classes)
+        Shares of each class by people, NaN on cases without a label.
+    probability : ndarray, shape (n_cases, n_classes), optional
+        The machine's; its annotations count where not given.
+    chance : ndarray, shape (n_cases,), optional
+        Probability with which each labelled case was drawn; a simple random sample is supposed where not given.
+    level : float
+        Of the intervals.
+
+    Raises
+    ------
+    InputError
+        There is no such rater.
+    NotApplicableError
+        Fewer than two cases of the machine are labelled, or the annotations are no single classes.
+    """
+    if machine not in dataset.raters:
+        raise InputError(f"There is no rater {machine!r}.", "Look at the names of the raters.")
+    if dataset.kind != "class":
+        raise NotApplicableError("Rates of classes need one class per annotation.")
+    own = np.flatnonzero(dataset.rater == dataset.raters.index(machine))[::-1]  # of several the first is written last
+    first = np.full(dataset.n_cases, -1, np.int64)
+    first[dataset.case_of_annotation[own]] = dataset.answer[own]
+    said = first >= 0
+    labelled = said & np.isfinite(labels).all(axis=1)
+    if labelled.sum() < 2:
+        raise NotApplicableError(f"Fewer than two cases of {machine} have a label.", "Draw a sample on Review.")
+    table = np.where(said[:, None], np.eye(dataset.n_classes)[np.maximum(first, 0)], np.nan)
+    given = table if probability is None else np.where(said[:, None], probability, np.nan)
+    right = np.where(labelled, np.nan_to_num(labels)[np.arange(dataset.n_cases), np.maximum(first, 0)], np.nan)
+    sure = np.where(said, given.max(axis=1, initial=0.0, where=np.isfinite(given)), np.nan)
+    found = [_rate(machine, ACCURACY, False, right, sure, labelled, chance, level)]
+    for code, name in enumerate(dataset.classes):
+        y = np.where(labelled, labels[:, code], np.nan)
+        found.append(_rate(machine, name, True, y, given[:, code], labelled, chance, level))
+    notes = tuple(dict.fromkeys(note for one in found for note in one.corrected.notes))
+    return MachineRates(tuple(found), chance is not None, int(labelled.sum()), int(said.sum()), notes)
+
+
+def _rate(
+    machine: str, of: str, is_class: bool, y: np.ndarray, f: np.ndarray, labelled: np.ndarray,
+    chance: np.ndarray | None, level: float,
+) -> MachineRate:  # fmt: skip
+    alone = float(np.nanmean(f)) if is_class else None
+    if chance is None:
+        people, corrected = (class_rate(y, f, how, level=level) for how in ("humans", "ppi"))
+    else:
+        p = np.where(labelled, chance, 1.0)
+        nothing = np.where(np.isfinite(f), 0.0, np.nan)  # a machine that says nothing leaves the labels alone
+        people, corrected = (class_rate(y, one, "sampled", probability=p, level=level) for one in (nothing, f))
+    return MachineRate(machine, of, is_class, alone, people, corrected)

@@ -1,0 +1,106 @@
+"""The tab of rates: each class and the machine's accuracy among all cases, from its labels and a few of people's."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.annotations.dataset import Dataset
+from core.errors import NotApplicableError
+from core.machines.rates import MachineRates, machine_rates, people_labels, review_labels
+from core.review.random_sample import ReviewedBy, reviewed_by
+from core.text import markdown, number, plural, with_interval
+from pages.shared.ai_rater.computed import Machines
+from pages.shared.cache import access
+from pages.shared.kit import columns, gold_of_reviews, state, widgets
+
+SOURCES = {"people": "People's annotations", "sample": "The random sample of Review"}
+
+
+def show(machines: Machines) -> None:
+    """One machine's rates, from the labels that the reader chooses.
+
+    Parameters
+    ----------
+    machines : Machines
+    """
+    widgets.heading("Rates among all cases", "corrected rate")
+    dataset = machines.dataset
+    if dataset.kind != "class":
+        st.info("Rates need one class per annotation.", icon=":material/block:")
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        name = machines.names[0]
+        if len(machines.names) > 1:
+            name = st.selectbox("Machine", machines.names, key="rates_machine", width=260)
+        by, reviews = _reviewed()
+        source = "people"
+        if by is not None and by.chance:
+            source = st.segmented_control(
+                "Labels", list(SOURCES), default="people", required=True, format_func=SOURCES.get, key="rates_source"
+            )
+    try:
+        found = _rates(machines, name, source, by, reviews)
+    except NotApplicableError as error:
+        st.info(markdown(error), icon=":material/info:")
+        return
+    _table(found, source)
+    _said(found, source, by)
+
+
+def _reviewed() -> tuple[ReviewedBy | None, dict]:
+    """How reviewed cases came to be reviewed, and their reviews; None where nobody has reviewed."""
+    whole: Dataset = state.whole().dataset
+    reviews = gold_of_reviews.reviews_of(whole)
+    if not reviews:
+        return None, {}
+    return reviewed_by(reviews, access.store().sessions_of_others(whole.digest, "")), reviews
+
+
+def _rates(machines: Machines, name: str, source: str, by: ReviewedBy | None, reviews: dict) -> MachineRates:
+    dataset, given = machines.dataset, machines.probability.get(name)
+    if source == "people" or by is None:
+        return machine_rates(dataset, name, people_labels(dataset, machines.people), probability=given)
+    chance = np.array([by.chance.get(case, 1.0) for case in dataset.cases])
+    labels = review_labels(dataset, reviews, by.chance)
+    return machine_rates(dataset, name, labels, probability=given, chance=chance)
+
+
+def _table(found: MachineRates, source: str) -> None:
+    near = "agrees with a person" if source == "people" else "is right"  # people's errors are in their annotations
+    rows = [
+        {
+            "rate of": one.of if one.is_class else f"{one.machine} {near}",
+            "machine alone": "–" if one.alone is None else number(one.alone),
+            "labels alone": with_interval(one.people.estimate, one.people.ci_low, one.people.ci_high),
+            "corrected": with_interval(one.corrected.estimate, one.corrected.ci_low, one.corrected.ci_high),
+            "weight of the machine λ": one.corrected.weight,
+        }
+        for one in found.rates
+    ]
+    st.dataframe(
+        pd.DataFrame(rows), hide_index=True, key="machine_rates",
+        column_config=columns.numbers("weight of the machine λ"),
+    )  # fmt: skip
+    widgets.download(found.to_frame(), "Rates", "machine_rates", "machine_rates_table")
+
+
+def _said(found: MachineRates, source: str, by: ReviewedBy | None) -> None:
+    """Of which cases these rates are, and what they rest on."""
+    whose = "people" if source == "people" else "a random sample"
+    st.caption(
+        f"Of {plural(found.n, 'case')} that the machine labelled, {found.n_labelled:,} with a label by {whose}; 95 % "
+        f"intervals. {' '.join(markdown(note) for note in found.notes)}"
+    )
+    st.caption(
+        "Annotations count as they are, with people's errors: a rate is of what a person would say of all cases, which "
+        "need not be the truth."
+        if source == "people"
+        else "What the reviewers decided counts as the truth, else the mean of what they say."
+    )
+    if source == "people" and found.n_labelled < found.n:
+        st.caption(
+            "Were the cases that people annotated picked because they are hard, these are rates of hard cases. Draw a "
+            "random sample on Review where you do not know."
+        )
+    if by is not None:
+        st.caption(markdown(by.words()))

@@ -1,0 +1,92 @@
+"""Rates of a machine: those of `class_rate` on labels made by hand, with intervals that hold the truth."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from core.annotations.dataset import Dataset
+from core.errors import InputError, NotApplicableError
+from core.evaluation.corrected_rates import class_rate
+from core.machines.rates import ACCURACY, machine_rates, people_labels, review_labels
+from core.review.opinions import UNDETERMINED, Opinion
+
+
+@pytest.fixture(scope="module")
+def made():
+    """300 cases with a machine of .7 that errs towards x; two people, of whom one is right, read the first 80."""
+    rng = np.random.default_rng(2)
+    truth = (rng.random(300) < 0.4).astype(int)
+    machine = np.where(rng.random(300) < 0.7, truth, 0)
+    rows = [(c, 0, truth[c]) for c in range(80)] + [(c, 1, rng.integers(2)) for c in range(0, 80, 2)]
+    rows += [(c, 2, machine[c]) for c in range(300)]
+    case, rater, answer = np.array(rows).T
+    data = Dataset.from_classes("r", [f"c{n}" for n in range(300)], ["a", "b", "m"], ["x", "y"], case, rater, answer)
+    return data, truth, machine
+
+
+def test_labels_of_people_are_shares_of_each_class_and_unread_cases_have_none(made):
+    data, truth, _ = made
+    found = people_labels(data, ("a", "b"))
+    assert np.isnan(found[80:]).all() and np.isfinite(found[:80]).all()
+    assert found[1].tolist() == np.eye(2)[truth[1]].tolist()
+    by = [data.answer[a] for a in data.annotations_of(0) if data.rater[a] < 2]
+    assert found[0].tolist() == (np.bincount(by, minlength=2) / 2).tolist()
+
+
+def test_rates_are_those_of_the_methods_and_hold_the_truth(made):
+    data, truth, machine = made
+    labels = people_labels(data, ("a",))
+    found = machine_rates(data, "m", labels)
+    assert [one.of for one in found.rates] == [ACCURACY, "x", "y"]
+    assert (found.n_labelled, found.n, found.sampled) == (80, 300, False)
+    y = found.rates[2]
+    for how, one in (("humans", y.people), ("ppi", y.corrected)):
+        expected = class_rate(labels[:, 1], machine.astype(float), how)
+        assert (one.estimate, one.ci_low, one.ci_high) == (expected.estimate, expected.ci_low, expected.ci_high)
+    assert y.alone == machine.mean() < y.corrected.ci_low < truth.mean() < y.corrected.ci_high
+    right = found.rates[0]
+    assert right.alone is None and right.people.estimate == pytest.approx((truth == machine)[:80].mean())
+    assert right.corrected.ci_low < (truth == machine).mean() < right.corrected.ci_high
+    frame = found.to_frame()
+    assert frame["corrected_estimate"].tolist() == [one.corrected.estimate for one in found.rates]
+
+
+def test_a_sample_with_unlike_chances_is_weighted_by_them(made):
+    data, truth, machine = made
+    rng = np.random.default_rng(5)
+    chance = np.where(truth == 1, 0.6, 0.2)  # cases of y are read three times as often
+    read = rng.random(300) < chance
+    labels = np.where(read[:, None], np.eye(2)[truth], np.nan)
+    weighted = machine_rates(data, "m", labels, chance=chance).rates[2]
+    assert weighted.corrected.ci_low < truth.mean() < weighted.corrected.ci_high
+    expected = class_rate(labels[:, 1], machine.astype(float), "sampled", probability=np.where(read, chance, 1.0))
+    assert weighted.corrected.estimate == expected.estimate and weighted.people.weight == 0
+    blind = machine_rates(data, "m", labels).rates[2]
+    assert blind.people.ci_low > truth.mean()  # as if they were any cases
+
+
+def test_what_reviewers_say_of_a_sample_are_its_labels(made):
+    data, *_ = made
+    x, y, both = Opinion.of_class("x"), Opinion.of_class("y"), Opinion.of_ranking([["x", "y"]])
+
+    def review(*said, decided=None):
+        reads = tuple(SimpleNamespace(opinion=one) for one in said)
+        return SimpleNamespace(reads=reads, adjudication=decided and SimpleNamespace(opinion=decided))
+
+    reviews = {
+        "c0": review(x, y), "c1": review(x, x, decided=y), "c2": review(both), "c3": review(UNDETERMINED),
+        "c4": review(y), "c6": review(Opinion.of_distribution({"x": 0.25, "y": 0.75}), UNDETERMINED),
+    }  # fmt: skip
+    chance = dict.fromkeys(("c0", "c1", "c2", "c3", "c5", "c6"), 0.5)  # c4 is of a queue, c5 not read yet
+    found = review_labels(data, reviews, chance)
+    assert found[[0, 1, 2, 6]].tolist() == [[0.5, 0.5], [0, 1], [0.5, 0.5], [0.25, 0.75]]
+    assert np.isnan(found[[3, 4, 5]]).all() and np.isnan(found[7:]).all()
+
+
+def test_what_has_no_rate_says_why(made):
+    data, *_ = made
+    with pytest.raises(InputError, match="no rater 'z'"):
+        machine_rates(data, "z", people_labels(data, ("a",)))
+    with pytest.raises(NotApplicableError, match="Fewer than two cases of m"):
+        machine_rates(data, "m", np.full((300, 2), np.nan))
