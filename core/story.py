@@ -1,4 +1,4 @@
-"""Six steps through the sample of skin diagnoses, each a claim that is computed from the data when it is shown.
+"""Seven steps through two samples, each a claim that is computed from the data when it is shown.
 
 Every claim says whether it holds, so that the story cannot outlive the data that it is told of.
 """
@@ -15,6 +15,9 @@ from .certainty.top_sets import CertaintyResult
 from .errors import NotApplicableError
 from .evaluation.choice import leaders
 from .evaluation.metrics import Evaluation
+from .machines.alternative_test import AlternativeTest
+from .machines.sentences import outcome
+from .machines.worth import Worth
 from .models.majority import MajorityVote
 from .models.one_coin import METHODS as ONE_COIN
 from .models.result import RaterModelFit
@@ -36,11 +39,12 @@ AS_GOOD = 0.35
 
 @dataclass(frozen=True, slots=True)
 class StoryStep:
-    """One step: its title, the page that it is on, and one thing to try there."""
+    """One step: its title, the page that it is on, one thing to try there, and the sample that it is told of."""
 
     title: str
     page: str
     attempt: str
+    data: str = SAMPLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +106,12 @@ STEPS = (
         "The ranking of classifiers flips with trust",
         "reliability",
         "Choose top-1 accuracy above the figure: judged by first guesses alone, one classifier stays ahead.",
+    ),
+    StoryStep(
+        "One model may stand in for a rater, another may not",
+        "ai_rater",
+        "Open “Shared errors”: two versions of one model make the same mistakes, and would not count as two raters.",
+        "replies",
     ),
 )
 
@@ -250,6 +260,30 @@ def flips(reliabilities: Sequence[float], evaluations: Sequence[Evaluation]) -> 
     sure = first.p is not None and last.p is not None and min(first.p, last.p) >= SURE
     same = {leader.name for leader in leaders(evaluations, "top1_accuracy")}
     return Claim(words, first.name != last.name and sure and len(same) == 1)
+
+
+def stands_in(test: AlternativeTest, by_probabilities: Sequence[Worth]) -> Claim:
+    """Step seven, from the test of all machines, and what those that give probabilities are worth by them.
+
+    Parameters
+    ----------
+    test : AlternativeTest
+    by_probabilities : sequence of Worth
+        By log score.
+    """
+    known = {one.machine: one for one in by_probabilities}
+    tested = [one for one in test.machines if one.raters and one.machine in known]
+    if len(tested) < 2:
+        return Claim("Which machine may stand in for a rater cannot be told", False)
+    best, worst = (end(tested, key=lambda one: one.n_rejected) for end in (max, min))
+    worth = [known[one.machine].words() for one in (best, worst)]
+    words = (
+        f"{best.machine} holds its own against {best.n_rejected} of {plural(len(best.raters), 'rater')}, "
+        f"{worst.machine} against {worst.n_rejected} (ε = {test.epsilon:g}). By the probabilities that they give, the "
+        f"one is worth {worth[0]} raters, the other {worth[1]}: it is sure where it is wrong"
+    )
+    holds = outcome(best) == "passes" and outcome(worst) == "fails" and known[worst.machine].k_high == -np.inf
+    return Claim(words, holds and known[best.machine].k > 0)
 
 
 def _at_least(*probabilities: float | None) -> str:

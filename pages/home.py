@@ -173,7 +173,7 @@ if "home_go" in st.session_state:
     st.switch_page(st.session_state.pop("home_go"))
 reading = state.current()
 if reading is None:
-    first_visit.show(partial(story.entrance, "See it in six steps", "primary"), home_drop.zone)
+    first_visit.show(partial(story.entrance, "See it in seven steps", "primary"), home_drop.zone)
 else:
     _dashboard(reading)
 _kept()

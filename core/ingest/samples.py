@@ -75,6 +75,14 @@ SAMPLES = (
         "scores, 0 to 10",
         "Simulated marks with known truth: severe and lenient raters, one who is erratic, essays that divide.",
     ),
+    Sample(
+        "replies",
+        "Replies",
+        "900 cases × 6 raters and 4 machines",
+        "four classes",
+        "A simulated panel and four machines, with known truth: two versions of one model that share errors, a good "
+        "one, and one that is sure of everything.",
+    ),
 )
 
 
@@ -104,7 +112,7 @@ def read_sample(name: str) -> Reading:
         side["class_risk"] = np.array(levels, np.int8)
     if groups := _pairs(folder / "cases.csv"):
         side["case_group"] = tuple(groups[case_id] for case_id in dataset.cases)
-    return Reading(replace(dataset, **side), reading.report)
+    return replace(reading, dataset=replace(dataset, **side))
 
 
 def sample_predictions(name: str) -> bytes | None:

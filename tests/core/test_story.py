@@ -1,4 +1,4 @@
-"""The six claims of the guided story, from the data that it is told of; and that each can fail."""
+"""The seven claims of the guided story, from the data that it is told of; and that each can fail."""
 
 from dataclasses import replace
 
@@ -15,7 +15,10 @@ from core.errors import NotApplicableError
 from core.evaluation.predictions import read_predictions
 from core.evaluation.sweep_table import reliability_sweep
 from core.ingest.formats.tables import open_table
-from core.ingest.samples import sample_predictions
+from core.ingest.samples import read_sample, sample_predictions
+from core.machines.alternative_test import alternative_test
+from core.machines.joined import joined, of_predictions
+from core.machines.worth import worth_readers
 from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
 from core.models.one_coin import OneCoin
@@ -23,6 +26,7 @@ from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.plackett_luce.gibbs import PlackettLuce
 from core.raters.acceptable import acceptable_of
 from core.raters.leave_one_rater_out import panel_of
+from core.raters.shared_errors import shared_errors
 
 SETTINGS = {"n_draws": 1000, "seed": 0}
 GAMMA = (1.0, 3.0, 10.0)
@@ -150,3 +154,28 @@ def test_without_names_nothing_changes_but_the_names(skin):
     assert veiled.digest != skin.digest
     for name in ("rater", "case_ptr", "entry_class", "entry_block", "time"):
         assert np.array_equal(getattr(veiled, name), getattr(skin, name))
+
+
+def test_one_machine_may_stand_in_and_one_that_is_sure_of_everything_may_not():
+    told = story.STEPS[6]
+    reading = read_sample(told.data)
+    dataset, names = reading.dataset, tuple(name for name, *_ in reading.machines)
+    people = tuple(name for name in dataset.raters if name not in names)
+    of = {}
+    for one in read_predictions(open_table(sample_predictions(told.data)), dataset, told.data):
+        of[one.name] = one.probabilities(dataset.n_classes)
+        dataset, _, _ = joined(dataset, of_predictions(dataset, one))
+    test = alternative_test(dataset, (*names, *of), people=people, plan=False, n_resamples=400)
+    worth = [
+        worth_readers(dataset, name, people, score="log", probability=given, n_resamples=200)
+        for name, given in of.items()
+    ]
+    claim = story.stands_in(test, worth)
+    assert claim.holds
+    assert claim.words.startswith("steady holds its own against 6 of 6 raters, brash against 1 (ε = 0.2). By the")
+    assert f"worth {worth[0].words()} raters, the other less than none: it is sure where it is wrong" in claim.words
+    assert not story.stands_in(test, worth[::-1][:1]).holds  # one machine cannot be compared
+    alike = [replace(worth[0], machine=name) for name in of]
+    assert not story.stands_in(test, alike).holds
+    shared = shared_errors(dataset, machines=(*names, *of), n_replicates=50)
+    assert ("lyra-1", "lyra-2") in [(shared.raters[a], shared.raters[b]) for a, b in shared.pairs()][:1]

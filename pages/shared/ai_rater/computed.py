@@ -1,6 +1,6 @@
 """What the page shows, computed once for the content of the data, the machines and the settings."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +24,7 @@ from pages.shared.cache.machines import leads as cached_leads
 from pages.shared.kit import job_progress, opening, predictions
 
 SEED = 0
+TITLE = "Machines against raters"
 MOST_PEOPLE = 60
 
 
@@ -108,15 +109,24 @@ def of(machines: Machines, epsilon: float, score: Score) -> Computed | None:
     epsilon : float
     score : {"accuracy", "rmse", "overlap"}
     """
-    dataset = machines.dataset
+    key, work = _work(machines, epsilon, score)
+    return job_progress.result_of(key, TITLE, work, of=machines.dataset)
+
+
+def job_of(machines: Machines, epsilon: float, score: Score) -> Job:
+    """The same without a word on screen; arguments as of `of`."""
+    key, work = _work(machines, epsilon, score)
+    return cached.job(key, TITLE, work, of=machines.dataset)
+
+
+def _work(machines: Machines, epsilon: float, score: Score) -> tuple[tuple, Callable[[Job], Computed]]:
     coded, m, p = _coded(machines)
     probability = {code: machines.probability.get(name) for code, name in zip(m, machines.names, strict=True)}
 
     def work(job: Job) -> Computed:
         return _computed(coded, m, p, epsilon, score, probability, job)
 
-    key = (dataset.content_digest, "machines", m, p, machines.stamp, epsilon, score, SEED)
-    return job_progress.result_of(key, "Machines against raters", work, of=dataset)
+    return (machines.dataset.content_digest, "machines", m, p, machines.stamp, epsilon, score, SEED), work
 
 
 def differs(machines: Machines, gamma: float) -> tuple[Differences | str, ...]:

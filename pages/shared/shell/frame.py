@@ -38,7 +38,7 @@ def sidebar() -> None:
         st.button("Close or change", icon=":material/swap_horiz:", type="tertiary", on_click=_close, key="close_data")
         if story.step() is None:
             presentation.button()
-        story.entrance("The story in six steps", "tertiary")
+        story.entrance("Story in seven steps", "tertiary")
 
 
 def run(page, name: str) -> None:

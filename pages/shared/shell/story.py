@@ -1,4 +1,4 @@
-"""The guided story on screen: six steps on the live pages, left and resumed anywhere; the address holds the step."""
+"""The guided story on screen: seven steps on the live pages, left and resumed anywhere; the address holds the step."""
 
 from contextlib import suppress
 
@@ -8,8 +8,10 @@ from core import story
 from core.annotations.dataset import Dataset
 from core.errors import PluralityError
 from core.jobs import Job
+from core.machines.alternative_test import EPSILON
 from core.plausibility.plackett_luce.gibbs import METHOD as PLACKETT_LUCE
 from core.text import markdown
+from pages.shared.ai_rater import computed
 from pages.shared.cache import agreement as cached_agreement
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import story as cached_story
@@ -35,7 +37,7 @@ def step() -> int | None:
 
 def go(number: int) -> None:
     """Callback: to a step, on its page, with its settings. What was open before is kept for the end."""
-    if st.session_state.get("data") != story.SAMPLE and step() is None:
+    if step() is None and st.session_state.get("data") != story.SAMPLE:
         st.session_state[_BEFORE] = st.session_state.get("data")
     _set_up(number)
     st.session_state["go_to"] = story.STEPS[number - 1].page
@@ -54,7 +56,7 @@ def end() -> None:
     st.session_state["go_to"] = "home"
 
 
-def entrance(label: str = "See it in six steps", kind: str = "secondary") -> None:
+def entrance(label: str = "See it in seven steps", kind: str = "secondary") -> None:
     """The way in, or back to where it was left; nothing within the story."""
     if step() is not None:
         return
@@ -93,7 +95,7 @@ def show(place, page: str) -> None:
         return
     told = story.STEPS[number - 1]
     with place.container(border=True, key="story_bar", gap="small"):
-        if page != told.page or st.session_state.get("data") != story.SAMPLE:
+        if page != told.page or st.session_state.get("data") != told.data:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.markdown(f"The story is at step {number}: **{told.title}**", width="content")
                 st.button("Go on", icon=":material/arrow_forward:", on_click=go, args=(number,), key="story_return")
@@ -133,12 +135,13 @@ def moves() -> None:
 
 
 def _set_up(number: int) -> None:
-    if st.session_state.get("data") != story.SAMPLE:
-        state.use(story.SAMPLE)
+    told = story.STEPS[number - 1]
+    if st.session_state.get("data") != told.data:
+        state.use(told.data)
     st.session_state.pop("select", None)
     st.session_state.pop(_READY, None)
     st.session_state[_STEP] = st.session_state["_story_set"] = number
-    page = story.STEPS[number - 1].page
+    page = told.page
     if page in ("cases", "reliability"):
         st.session_state["model"] = MODEL
     if page == "cases":
@@ -147,6 +150,8 @@ def _set_up(number: int) -> None:
         st.session_state.pop("case", None)
     elif page == "models":
         st.session_state["models_chosen"] = [story.MODEL]
+    elif page == "ai_rater":
+        st.session_state["ai_tabs"] = "Against each rater"
     elif page == "reliability":
         st.session_state["reliability_tabs"] = "Classifiers"
         st.session_state["metric"] = story.METRIC
@@ -162,6 +167,8 @@ def _out() -> None:
 
 def _claim(number: int) -> story.Claim | None:
     """What the step says; None while it is worked out."""
+    if number == 7:
+        return _stands_in()
     dataset = state.whole().dataset
     view, _ = cached.class_view(dataset, state.split(dataset))
     if number == 1:
@@ -186,6 +193,13 @@ def _claim(number: int) -> story.Claim | None:
         place = sweep.reliabilities.index(model.default_reliability)
         return story.looked_better(sweep.evaluation[place], model.default_reliability)
     return story.flips(sweep.reliabilities, sweep.evaluation)
+
+
+def _stands_in() -> story.Claim | None:
+    reading, marked = state.with_machines()
+    machines = computed.with_classifiers(reading.dataset, tuple(one.name for one in marked))
+    found = _result(computed.job_of(machines, EPSILON, "accuracy"), machines.dataset)
+    return None if found is None else story.stands_in(found.test, found.by_log_score)
 
 
 def _certainty(dataset):

@@ -12,6 +12,7 @@ KNOWN = {
     "anaesthesia": ("class", 45, 5, 315),
     "street": ("set", 200, 8, 800),
     "essays": ("score", 160, 9, 648),
+    "replies": ("class", 900, 8, 3235),
 }
 
 
@@ -37,6 +38,11 @@ def test_side_tables_of_a_sample_come_with_it():
     assert len(skin.case_group) == 400
     assert skin.time is not None
     assert not load_sample("dermatology").raters_identified
+
+
+def test_machines_of_a_sample_are_told_by_its_file():
+    assert read_sample("replies").machines == (("lyra-1", "Lyra", "1"), ("lyra-2", "Lyra", "2"))
+    assert read_sample("caries").machines == ()
 
 
 def test_repeated_readings_in_a_sample_are_kept():
