@@ -54,10 +54,11 @@ def test_without_an_error_or_beyond_their_purpose_there_are_no_probabilities_but
         assert band.probability is None and why in band.note
 
 
-def test_every_coefficient_of_classes_but_raw_agreement_is_beyond_chance_and_none_of_scores_or_rankings():
+def test_every_coefficient_of_classes_or_sets_but_raw_agreement_is_beyond_chance_and_none_of_scores_or_rankings():
     found = {name for name in methods("coefficient") if bands(kappa(0.5, 0.1, name))[0].probability is not None}
     raw = {percent_agreement(counts_of(FLEISS, 5)).name, spa(counts_of(FLEISS, 5)).name}
-    assert found == {name for name, one in methods("coefficient").items() if "class" in one.takes} - raw
+    takes = {name: one.takes for name, one in methods("coefficient").items()}
+    assert found == {name for name, kinds in takes.items() if {"class", "set"} & set(kinds)} - raw
     assert bands(kappa(0.5, 0.1, "no such coefficient"))[0].probability is None
 
 
