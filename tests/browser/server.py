@@ -21,8 +21,8 @@ CHROMIUM_FLAGS = [
 
 
 def find_chromium(playwright) -> str | None:
-    """Path of a Chromium: the system's, Chrome, or Playwright's own; None where there is none."""
-    for name in ("chromium", "google-chrome", "chromium-browser"):
+    """Path of a Chromium: without windows, which costs half as much, with them, Chrome, or Playwright's own."""
+    for name in ("chromium-headless-shell", "chromium", "google-chrome", "chromium-browser"):
         if path := shutil.which(name):
             return path
     own = playwright.chromium.executable_path

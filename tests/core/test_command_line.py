@@ -74,6 +74,9 @@ def test_samples_are_listed(answer):
         "dermatology",
         "caries",
         "anaesthesia",
+        "street",
+        "essays",
+        "replies",
     ]
 
 

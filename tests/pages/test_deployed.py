@@ -2,6 +2,8 @@
 
 import asyncio
 import time
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,12 @@ from tests.benchmarks.pages import Visitor
 from tests.browser.deployed import ANN, Deployed, missing_tools
 
 pytestmark = pytest.mark.skipif(bool(missing_tools()), reason=f"missing here: {missing_tools()}")
+
+
+def in_a_loop_of_its_own(work: Coroutine):
+    """Result of a coroutine, in a thread, for a browser may have a loop in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +90,7 @@ def test_a_killed_process_leaves_its_people_their_page_data_and_queue(deployed, 
                 await asyncio.sleep(0.1)
             assert time.monotonic() - killed < 10
 
-    asyncio.run(story())
+    in_a_loop_of_its_own(story())
 
 
 def test_a_stranger_behind_the_proxy_sees_neither_name_nor_case(deployed, data):
@@ -93,7 +101,7 @@ def test_a_stranger_behind_the_proxy_sees_neither_name_nor_case(deployed, data):
                 await visitor.run("cases", f"data={data}")
                 assert b"Ward seven" not in b"".join(visitor.said)
 
-    asyncio.run(story())
+    in_a_loop_of_its_own(story())
 
 
 def test_before_sign_in_the_page_has_its_fonts_and_nothing_of_people_s(deployed):
@@ -119,7 +127,7 @@ def test_the_door_says_what_browsers_may_load_and_closes_what_is_not_theirs(depl
 def test_the_benchmark_of_many_people_tells_times_errors_and_figures_that_differ(deployed, monkeypatch):
     monkeypatch.setattr(load, "PAGES", ("settings",))
     monkeypatch.setattr(load, "DATA", ("caries",))
-    alone, told = asyncio.run(load.loaded(deployed, people=2, seconds=1.0, jobs=0, every=0.5))
+    alone, told = in_a_loop_of_its_own(load.loaded(deployed, people=2, seconds=1.0, jobs=0, every=0.5))
     assert told.errors == [] and len(told.seconds) >= 2 and told.differing(alone) == {}
     told.figures["settings", "caries"][".123"] = 1
     assert told.differing(alone) == {("settings", "caries"): {".123"}}
@@ -127,7 +135,7 @@ def test_the_benchmark_of_many_people_tells_times_errors_and_figures_that_differ
 
 def test_the_benchmark_of_killing_finds_a_review_that_is_lost(tmp_path, monkeypatch):
     store, acknowledged = ReviewStore(f"sqlite:///{tmp_path / 'reviews'}"), ["eve-c1"]
-    asyncio.run(kill.recorder(store, ours(), "ann", acknowledged, 0.0))
+    in_a_loop_of_its_own(kill.recorder(store, ours(), "ann", acknowledged, 0.0))
     there = {f"{event.reviewer}-{event.case_id}" for event in store.trail(ours().digest)}
     store.close()
     assert set(acknowledged) - there == {"eve-c1"}

@@ -110,9 +110,9 @@ def test_a_page_that_waits_for_nothing_looks_at_nothing(looked):
 
 
 def test_no_other_part_of_a_page_asks_by_the_clock():
-    """But the note of a first start, which stands alone."""
+    """But the notes of a first start, which stand alone."""
     asking = {path.name for path in PAGES.rglob("*.py") if "run_every" in path.read_text(encoding="utf-8")}
-    assert asking == {"job_progress.py", "first_start.py"}
+    assert asking == {"job_progress.py", "first_start.py", "first_visit.py"}
 
 
 @pytest.mark.usefixtures("nothing_starts")

@@ -7,7 +7,7 @@ import pytest
 from core import load_sample
 from core.annotations.ordering import with_class_order
 from core.command_line import parsed
-from core.commands.fits import _request
+from core.commands.fits import asked_for
 from core.errors import InputError
 from core.methods import methods
 from core.models.catalogue import command_of, fit_request, request
@@ -23,14 +23,14 @@ def test_the_command_of_a_request_is_that_request(model):
         if any(option.name == "smoothing" for option in MODELS[model].options):
             options["smoothing"] = "pooled"
     asked = request(model, **options)
-    assert _request(parsed(shlex.split(command_of(asked).replace("FILE", "anaesthesia")))) == asked
+    assert asked_for(parsed(shlex.split(command_of(asked).replace("FILE", "anaesthesia")))) == asked
 
 
 def test_settings_of_a_sampler_stand_in_its_command():
     asked = request("hierarchical", "nuts", n_draws=200, n_tune=300, n_chains=2, seed=7)
     command = command_of(asked)
     assert command == "fit hierarchical FILE --method nuts --draws 200 --tune 300 --chains 2 --seed 7"
-    assert _request(parsed(shlex.split(command.replace("FILE", "caries")))) == asked
+    assert asked_for(parsed(shlex.split(command.replace("FILE", "caries")))) == asked
 
 
 @pytest.mark.parametrize("model", [name for name, method in MODELS.items() if method.ways[0] in ("vote", "em")])
