@@ -27,10 +27,6 @@ def _page() -> None:
     title.title("Which cases need another opinion?")
     if error := st.session_state.pop("review_error", None):
         st.error(markdown(error), icon=":material/error:")
-    if dataset.kind == "set":
-        st.info("A review chooses one class or a ranking for a case; sets of labels cannot be reviewed yet.",
-                icon=":material/block:")  # fmt: skip
-        return
     if not state.selection().everything:
         st.caption("A review is of all annotations, whatever is selected.")
     store = access.store()

@@ -62,7 +62,11 @@ class LabelSetCertainty(Result):
 
 
 def label_set_certainty(
-    dataset: Dataset, model: DirichletCounts | None = None, *, reliability: float = 1.0
+    dataset: Dataset,
+    model: DirichletCounts | None = None,
+    *,
+    reliability: float = 1.0,
+    cases: range | None = None,
 ) -> LabelSetCertainty:
     """Certainty of labels and sets by Dirichlet counts of each label, given or not; in closed form.
 
@@ -73,6 +77,8 @@ def label_set_certainty(
     model : DirichletCounts, optional
     reliability : float
         γ, the trust in the raters, > 0.
+    cases : range, optional
+        A run of cases; all where not given. Whether labels exclude each other is a matter of all cases.
 
     Raises
     ------
@@ -82,13 +88,14 @@ def label_set_certainty(
     model = model or DirichletCounts()
     if dataset.kind != "set" or not isinstance(model, DirichletCounts):
         raise NotApplicableError("Certainty of sets is by Dirichlet counts, of sets of labels.")
-    tops = [exact_top(model, dataset.as_classes(label)[0], reliability) for label in dataset.classes]
+    tops = [exact_top(model, dataset.as_classes(label)[0], reliability, cases) for label in dataset.classes]
+    ids = dataset.cases if cases is None else dataset.cases[cases.start : cases.stop]
     certainty = np.stack([top.certainty for top in tops if top is not None], axis=1)
     applies = np.stack([top.top_class == 1 for top in tops if top is not None], axis=1)
     exclusive = len(dataset.entry_class) == dataset.n_annotations
     if not exclusive:
-        return LabelSetCertainty(dataset.cases, dataset.classes, certainty, applies, certainty.prod(axis=1), False)
-    classes = exact_top(model, dataset.as_classes()[0], reliability)
+        return LabelSetCertainty(ids, dataset.classes, certainty, applies, certainty.prod(axis=1), False)
+    classes = exact_top(model, dataset.as_classes()[0], reliability, cases)
     assert classes is not None  # counts have a closed form
     applies = classes.top_class[:, None] == np.arange(dataset.n_classes)
-    return LabelSetCertainty(dataset.cases, dataset.classes, certainty, applies, classes.certainty, True)
+    return LabelSetCertainty(ids, dataset.classes, certainty, applies, classes.certainty, True)

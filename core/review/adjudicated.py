@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..errors import InputError, NotApplicableError
+from ..errors import InputError
 from .events import check_name
 from .opinions import Opinion
 from .states import CaseReview
@@ -71,12 +71,8 @@ def with_reviews(
     ------
     InputError
         A rater of that name is there, or nothing can be added.
-    NotApplicableError
-        The annotations are sets of labels.
     """
     check_name(rater, "further rater")
-    if dataset.kind == "set":
-        raise NotApplicableError("Adjudications are single classes; these data are sets of labels.")
     if rater in dataset.raters:
         raise InputError(f"There is a rater {rater!r} already.", "Give the adjudications another name.")
     added: list[tuple[int, Opinion, int]] = []
@@ -111,16 +107,20 @@ def _with_rater(dataset: Dataset, rater: str, added: list[tuple[int, Opinion, in
         return Dataset.from_classes(*names, *whose, answer, time, **side)
     named = [[codes[name] for name in opinion.classes] for opinion in opinions]
     ranks = [[rank for rank, block in enumerate(o.blocks) for _ in block] for o in opinions]
+    entry_ptr = np.append(dataset.entry_ptr, dataset.entry_ptr[-1] + np.cumsum([len(n) for n in named]))
+    entry_class = np.append(dataset.entry_class, np.concatenate(named))
+    if dataset.kind == "set":
+        return Dataset.from_sets(*names, *whose, entry_ptr, entry_class, time, **side)
     return Dataset.from_rankings(
         *names,
         *whose,
-        np.append(dataset.entry_ptr, dataset.entry_ptr[-1] + np.cumsum([len(n) for n in named])),
-        np.append(dataset.entry_class, np.concatenate(named)),
+        entry_ptr,
+        entry_class,
         np.append(dataset.entry_block, np.concatenate(ranks)),
         time,
         **side,
     )
 
 
-_TAKEN = {"class": ("class",), "ranking": ("class", "ranking"), "score": ("score",)}
+_TAKEN = {"class": ("class",), "ranking": ("class", "ranking"), "set": ("set",), "score": ("score",)}
 _SIDE = ("ordinal", "raters_identified", "class_risk", "case_group", "gold")

@@ -1,4 +1,4 @@
-"""What a reviewer says of a case: a class, a ranking with ties, a distribution, a score, or that it is undetermined."""
+"""What a reviewer says of a case: a class, a ranking, a set of labels, a distribution, a score, or undetermined."""
 
 import json
 import math
@@ -20,7 +20,7 @@ _SUM_TOLERANCE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """One opinion. Build it with `of_class`, `of_ranking`, `of_distribution` or `of_score`; or it is `UNDETERMINED`.
+    """One opinion: `of_class`, `of_ranking`, `of_labels`, `of_distribution` or `of_score`; or it is `UNDETERMINED`.
 
     Equal opinions are equal objects: the order within a tie, or of the classes of a distribution, does not matter.
 
@@ -34,12 +34,21 @@ class Opinion:
         Where annotations are scores.
     within : tuple of float, or None
         Of the panel: between which scores a colleague's agrees with it.
+    is_set : bool
+        The one block is a set of labels that all apply, and no tie.
     """
 
     blocks: tuple[tuple[str, ...], ...] = ()
     distribution: tuple[tuple[str, float], ...] = ()
     score: float | None = None
     within: tuple[float, float] | None = None
+    is_set: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise `InputError` where it is of two kinds at once."""
+        said = bool(self.blocks) + bool(self.distribution) + (self.score is not None)
+        if said > 1 or (self.is_set and len(self.blocks) != 1) or (self.within is not None and self.score is None):
+            raise InputError("The opinion is of two kinds at once.", "Give a class, a set, a ranking or a score.")
 
     @classmethod
     def of_class(cls, name: str) -> "Opinion":
@@ -62,6 +71,22 @@ class Opinion:
         if len(set(named)) < len(named):
             raise InputError("The ranking names a class twice.", "Name each class once.")
         return cls(blocks=ordered)
+
+    @classmethod
+    def of_labels(cls, labels: Iterable[str]) -> "Opinion":
+        """A set of labels, one or several.
+
+        Raises
+        ------
+        InputError
+            A label stands twice, or there is none.
+        """
+        named = tuple(sorted(labels))
+        if not named:
+            raise InputError("The set has no label.", "Name one, or say that it cannot be determined.")
+        if len(set(named)) < len(named):
+            raise InputError("The set names a label twice.", "Name each label once.")
+        return cls(blocks=(named,), is_set=True)
 
     @classmethod
     def of_distribution(cls, shares: Mapping[str, float]) -> "Opinion":
@@ -101,18 +126,20 @@ class Opinion:
 
     @property
     def kind(self) -> str:
-        """Which of them: "class", "ranking", "distribution", "score" or "undetermined"."""
+        """Which: "class", "ranking", "set", "distribution", "score" or "undetermined"."""
         if self.score is not None:
             return "score"
         if self.distribution:
             return "distribution"
         if not self.blocks:
             return "undetermined"
+        if self.is_set:
+            return "set"
         return "class" if len(self.blocks) == 1 and len(self.blocks[0]) == 1 else "ranking"
 
     @property
     def first(self) -> tuple[str, ...]:
-        """First choice, more than one class where they are tied; a score as text; none where it is undetermined."""
+        """First choice, more than one class where they are tied or a set; a score as text; none if undetermined."""
         if self.score is not None:
             return (f"{self.score:g}",)
         if self.distribution:
@@ -127,19 +154,26 @@ class Opinion:
 
     @property
     def decided(self) -> bool:
-        """Whether one class is the first choice: a tie, or that it cannot be determined, decides nothing."""
-        return len(self.first) == 1
+        """Whether one class, or one set, is the answer: a tie, or that it cannot be determined, decides nothing."""
+        return self.is_set or len(self.first) == 1
 
-    def check_classes(self, classes: Sequence[str]) -> None:
-        """Raise `InputError` where it names a class that is not in the list, or a score where there are classes."""
-        if self.score is not None and classes:
-            raise InputError("A score was given, and these annotations are classes.", "Choose from the list.")
+    def check_classes(self, classes: Sequence[str], kind: str) -> None:
+        """Raise `InputError` where it names a class that is not in the list, or is no opinion on such data.
+
+        Parameters
+        ----------
+        classes : sequence of str
+        kind : str
+            Of the annotations, `Dataset.kind`: "class", "ranking", "set" or "score".
+        """
+        if self != UNDETERMINED and self.kind not in _FITS[kind]:
+            raise InputError(f"A {self.kind} was given, and these annotations are {_MANY[kind]}.", f"Give a {kind}.")
         unknown = [name for name in self.classes if name not in classes]
         if unknown:
             raise InputError(f"Class {unknown[0]!r} is not in the list of classes.", "Choose from the list.")
 
     def agrees_with(self, panel: "Opinion") -> bool:
-        """Whether both have the same first choice.
+        """Whether both have the same first choice, or the same set of labels.
 
         A tie that only holds the other's class does not settle a case, so it does not agree; nor does an opinion that
         it cannot be determined, unless both say so. A score agrees with a panel's where it lies within its interval.
@@ -149,9 +183,11 @@ class Opinion:
         return set(self.first) == set(panel.first)
 
     def words(self) -> str:
-        """As a line of text: ``A = B › C``. Not escaped."""
+        """As a line of text: ``A = B › C``, or ``A + B`` of a set. Not escaped."""
         if self.score is not None:
             return f"{self.score:g}" + (f" ({self.within[0]:.3g} to {self.within[1]:.3g})" if self.within else "")
+        if self.is_set:
+            return " + ".join(self.blocks[0])
         if self.distribution:
             ordered = sorted(self.distribution, key=lambda entry: -entry[1])
             return ", ".join(f"{name} {100 * share:.3g} %" for name, share in ordered)
@@ -164,7 +200,8 @@ class Opinion:
         elif self.distribution:
             value = {"distribution": dict(self.distribution)}
         else:
-            value = {"ranking": self.blocks} if self.blocks else {"undetermined": True}
+            what = "labels" if self.is_set else "ranking"
+            value = {what: self.blocks[0] if self.is_set else self.blocks} if self.blocks else {"undetermined": True}
         return json.dumps(value, ensure_ascii=False)
 
     @classmethod
@@ -175,7 +212,17 @@ class Opinion:
             return cls.of_score(value["score"], value.get("within"))
         if "distribution" in value:
             return cls.of_distribution(value["distribution"])
+        if "labels" in value:
+            return cls.of_labels(value["labels"])
         return cls.of_ranking(value["ranking"]) if "ranking" in value else UNDETERMINED
 
+
+_FITS = {
+    "class": ("class", "ranking", "distribution"),
+    "ranking": ("class", "ranking", "distribution"),
+    "set": ("set",),
+    "score": ("score",),
+}
+_MANY = {"class": "classes", "ranking": "rankings", "set": "sets of labels", "score": "scores"}
 
 UNDETERMINED = Opinion()

@@ -11,7 +11,9 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..certainty.first_place import exact_first_place
+from ..certainty.label_sets import label_set_certainty
 from ..errors import InputError
+from ..plausibility.dirichlet import DirichletCounts
 from ..plausibility.gaussian import GaussianScores
 from ..plausibility.protocol import PlausibilityModel, check_sampling
 from .opinions import UNDETERMINED, Opinion
@@ -135,6 +137,52 @@ def panel_score(model: GaussianScores, dataset: Dataset, case: int, *, reliabili
     posterior = model.posterior(dataset, reliability, range(case, case + 1))
     low, high = posterior.of_colleague()
     return Opinion.of_score(float(posterior.m[0]), (float(low[0]), float(high[0])))
+
+
+def panel_set(
+    dataset: Dataset,
+    case: int,
+    *,
+    reliability: float,
+    model: DirichletCounts | None = None,
+    level: float = DECIDED,
+) -> PanelWord:
+    """What the panel says of a case whose annotations are sets of labels: the likeliest set, where all is certain.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of sets.
+    case : int
+        Position.
+    reliability : float
+        γ, the trust in the raters, > 0.
+    model : DirichletCounts, optional
+    level : float
+        Certainty of the whole set from which the panel is decided, ½ to 1.
+
+    Raises
+    ------
+    InputError
+        A number is out of its range.
+    """
+    if not 0.5 <= level < 1:
+        raise InputError(f"The panel is to be decided at a certainty of {level}.", "Give .5 or more, below 1.")
+    rows = dataset.annotations_of(case)
+    n_readers = len(np.unique(dataset.rater[rows])) if dataset.raters_identified else len(rows)
+    if not n_readers:
+        return PanelWord(UNDETERMINED, 0.0, 0.0, 0, level, "nobody has annotated")
+    found = label_set_certainty(dataset, model, reliability=reliability, cases=range(case, case + 1))
+    certainty, applies = float(found.whole[0]), np.flatnonzero(found.applies[0])
+    why = ""
+    if n_readers < FEWEST_READERS:
+        why = "one reader has annotated"
+    elif certainty < level:
+        why = f"no set of labels has a certainty of {100 * level:.0f} %"
+    elif not applies.size:
+        why = "no label is named by more than half"
+    opinion = UNDETERMINED if why else Opinion.of_labels(dataset.classes[code] for code in applies)
+    return PanelWord(opinion, certainty, 0.0, n_readers, level, why)
 
 
 def _first_places(

@@ -131,4 +131,4 @@ class Desk:
         self.dataset.case_index(draft.case_id)
         for opinion in (draft.opinion, draft.panel):
             if opinion is not None:
-                opinion.check_classes(self.dataset.classes)
+                opinion.check_classes(self.dataset.classes, self.dataset.kind)

@@ -14,6 +14,7 @@ from core.review.adjudicated import with_reviews
 from core.review.opinions import Opinion
 from core.review.panel_answer import panel_score
 from core.review.store import ReviewStore, close_stores
+from core.text import markdown
 from pages.shared.cache.datasets import open_dataset
 from pages.shared.review.opinion import keys_of
 from tests.pages.opened import settle
@@ -59,16 +60,6 @@ def through_one_case(app: AppTest, label: str) -> AppTest:
     for step in ("Start with", label, "Record my opinion", "Keep my opinion"):
         press(app, step)
     return app
-
-
-NOT_REVIEWED = ("scores", "scores of two cases", "equal scores", "sets of labels", "markup")
-
-
-def test_sets_have_no_review():
-    """It is said why, and nobody is asked for a name."""
-    app = open_page("review", kept("sets of labels").digest)
-    assert "cannot be reviewed yet" in app.info[0].value
-    assert not app.text_input
 
 
 def score_field(app: AppTest):
@@ -123,7 +114,7 @@ def test_without_data_a_file_is_asked_for():
     assert app.title[0].value == "No data open yet"
 
 
-@pytest.mark.parametrize("name", [name for name in ODD_DATA if name not in NOT_REVIEWED])
+@pytest.mark.parametrize("name", [name for name in ODD_DATA if "scores" not in name and name != "markup"])
 def test_odd_data_can_be_reviewed(name):
     """One class, one rater, one case, only ties: a case is read, revealed and kept."""
     dataset = kept(name)
@@ -391,3 +382,45 @@ def test_the_key_of_a_class_is_the_digit_in_its_name():
     assert keys_of(("grade 2", "grade 1", "unsure")) == ["2", "1", "3"]
     assert keys_of(("a", "b", "2")) == ["1", "3", "2"]
     assert keys_of(("x1", "y1", "T12")) == ["1", "2", "3"]
+
+
+_SETS = (
+    b"case,rater,labels\n" + b"\n".join(b"1,%c,x;y" % name for name in b"abcdefghijkl") + b"\n2,a,z\n2,b,x;z\n2,c,y\n"
+)
+
+
+def test_labels_of_a_set_are_toggled_and_compared_with_the_panels_set():
+    """A blind read of two labels, a third pressed twice; the panel's set; the set as a further rater's annotation."""
+    dataset = kept("labels", _SETS)
+    app = press(signed(dataset.digest), "Start with 2")
+    press(press(app, "z"), "Record my opinion")  # the least certain case comes first
+    assert "the panel is undecided" in words(app)
+    press(app, "Keep my opinion")
+    for label in ("x", "y", "z", "z"):
+        press(app, label)
+    assert "Your opinion: **x + y**" in words(app)
+    press(app, "Record my opinion")
+    assert f"the panel says **{markdown('x + y')}**. You agree." in words(app)
+    assert "All labels" in words(app)
+    press(app, "Keep my opinion")
+    reviews = ReviewStore().cases(dataset.digest)
+    assert reviews["1"].events[0].opinion == Opinion.of_labels(["x", "y"])
+    grown = with_reviews(dataset, reviews, closed=True).dataset
+    assert (grown.kind, grown.n_annotations) == ("set", dataset.n_annotations + 2)
+    assert "x; y" in grown.select(raters=["Adjudication"]).long_columns(range(2))["labels"]
+
+
+def test_a_dispute_over_sets_ends_with_a_set():
+    """Who disagrees with a decided panel can send the case to arbitration, which another ends."""
+    dataset = kept("labels", _SETS)
+    ada, bo = signed(dataset.digest), signed(dataset.digest, "Bo")
+    press(ada, "Start with 2")
+    for step in ("z", "Record my opinion", "Keep my opinion", "x", "Record my opinion"):
+        press(ada, step)
+    assert "You disagree." in words(ada)
+    press(ada, "Keep my opinion")
+    press(bo.run(), "Decide")
+    for step in ("x", "y", "End the arbitration"):
+        press(bo, step)
+    review = ReviewStore().cases(dataset.digest)["1"]
+    assert review.state == "adjudicated" and review.adjudication.opinion == Opinion.of_labels(["x", "y"])

@@ -65,7 +65,9 @@ def annotations(dataset: Dataset, view: Dataset, case: int, model: PlausibilityM
     by_mean = np.argsort(-quantiles.mean[:-1], kind="stable")
     colours = class_colours([int(found[0].classes[place]) for place in by_mean], view.n_classes, look.theme())
     with st.container(border=True):
-        st.markdown(f"**What the raters said**: {markdown(why(dataset, case, len(view.annotations_of(case))))}")
+        sets = dataset.kind == "set"  # the table of labels says how they split
+        said = "" if sets else f": {markdown(why(dataset, case, len(view.annotations_of(case))))}"
+        st.markdown(f"**What the raters said**{said}")
         widgets.chips(dataset, dataset.annotations_of(case), colours, st.session_state.get("hide_names", False))
 
 

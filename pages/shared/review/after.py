@@ -83,11 +83,12 @@ def _bought(dataset: Dataset, reviews: dict[str, CaseReview], model: Plausibilit
     )
     if gain is None:
         return "What was decided changes nothing that this model counts."
+    about = f", by the label “{markdown(views[0].classes[1])}”" if dataset.kind == "set" else ""
     fate = "rises" if gain.after >= gain.before else "falls"
     cases = "the case" if gain.n == 1 else f"the {gain.n:,} cases"
     return (
-        f"Counted as one more rater, the decisions change how sure one can be of {cases} that they settled: mean "
-        f"certainty {fate} from **{number(gain.before)}** to **{number(gain.after)}** "
+        f"Counted as one more rater, the decisions change how sure one can be of {cases} that they settled{about}: "
+        f"mean certainty {fate} from **{number(gain.before)}** to **{number(gain.after)}** "
         f"({plausibility_models.method(model.name).title}, reliability γ {reliability:g})."
     )
 

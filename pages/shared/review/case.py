@@ -10,11 +10,11 @@ from core.plausibility.gaussian import GaussianScores
 from core.plausibility.protocol import PlausibilityModel
 from core.review.events import Event
 from core.review.opinions import UNDETERMINED, Opinion
-from core.review.panel_answer import panel_score, panel_word
+from core.review.panel_answer import panel_score, panel_set, panel_word
 from core.review.states import STATES, ReviewerOpinion
 from core.text import markdown
 from pages.shared.cases import content as case_facts
-from pages.shared.cases import one_case, score_cases
+from pages.shared.cases import label_table, one_case, score_cases
 from pages.shared.kit import plausibility_models, seen_cases, state
 from pages.shared.review import moves as review_moves
 from pages.shared.review import opinion as review_opinion
@@ -87,11 +87,13 @@ def settle(current: CaseOnScreen, model: PlausibilityModel, reliability: float) 
 
 def _reveal(current: CaseOnScreen, model: PlausibilityModel, reliability: float) -> CaseOnScreen:
     out = state.machines_left_out()
-    people = _people(current, model)
+    people, sets = _people(current, model), current.dataset.kind == "set"
     panel = UNDETERMINED  # where machines alone have annotated
     if isinstance(model, GaussianScores):
         if current.case_id in people.cases:
             panel = panel_score(model, people, people.case_index(current.case_id), reliability=reliability)
+    elif sets and current.case_id in people.cases:
+        panel = panel_set(people, people.case_index(current.case_id), reliability=reliability, model=model).opinion
     elif current.case_id in people.cases:
         panel = panel_word(
             model, people, people.case_index(current.case_id), reliability=reliability,
@@ -154,8 +156,8 @@ def _own(current: CaseOnScreen) -> Action:
 
 def _raters(current: CaseOnScreen, model: PlausibilityModel, reliability: float) -> None:
     """What the raters said, people first; machines apart."""
-    people, dataset = _people(current, model), state.people_of(current.dataset)
-    out = state.machines_left_out()
+    dataset, out = state.people_of(current.dataset), state.machines_left_out()
+    people = plausibility_models.data_for(model.name, dataset, quietly=True)
     if current.case_id in people.cases and isinstance(model, GaussianScores):
         score_cases.given(dataset, dataset.case_index(current.case_id))
     elif current.case_id in people.cases:
@@ -165,8 +167,9 @@ def _raters(current: CaseOnScreen, model: PlausibilityModel, reliability: float)
 
 
 def _people(current: CaseOnScreen, model: PlausibilityModel) -> Dataset:
-    """What the model takes of people's annotations; cases of machines alone are not in it."""
-    return plausibility_models.data_for(model.name, state.people_of(current.dataset), quietly=True)
+    """What the model takes of people's annotations, of sets all labels; cases of machines alone are not in it."""
+    people = state.people_of(current.dataset)
+    return people if people.kind == "set" else plausibility_models.data_for(model.name, people, quietly=True)
 
 
 def _plausible(current: CaseOnScreen, model: PlausibilityModel, reliability: float) -> None:
@@ -177,6 +180,8 @@ def _plausible(current: CaseOnScreen, model: PlausibilityModel, reliability: flo
         st.caption("No person has annotated this case, so nothing is said of what is plausible.")
     elif isinstance(model, GaussianScores):
         score_cases.plausible(people, people.case_index(current.case_id), model, reliability)
+    elif people.kind == "set":
+        label_table.show(people, people.case_index(current.case_id), model, reliability)
     else:
         one_case.plausibilities(people, people.case_index(current.case_id), model, reliability)
     title = plausibility_models.method(model.name).title
@@ -367,11 +372,18 @@ def _arbitrate(current: CaseOnScreen) -> Action:
     st.markdown("**How the arbitration ends**")
     if current.own is not None and not _read_to_decide(current):
         st.caption("You are a party to this dispute: better that somebody else decides, if there is anybody.")
+    opinion = _ending(current, form)
+    review_opinion.remarks(form)
+    told = "Choose how it ends." if opinion is None else current.told("adjudication", opinion=opinion)
+    return Action("adjudication", told, form, opinion=True)
+
+
+def _ending(current: CaseOnScreen, form: str) -> Opinion | None:
+    """What an arbitration ends with: a score, a set of labels, a class or ranking, or a distribution."""
     if current.dataset.kind == "score":
-        opinion = review_opinion.ask_score(current.dataset, form)
-        review_opinion.remarks(form)
-        told = "Give the score it ends with." if opinion is None else current.told("adjudication", opinion=opinion)
-        return Action("adjudication", told, form, opinion=True)
+        return review_opinion.ask_score(current.dataset, form)
+    if current.dataset.kind == "set":
+        return review_opinion.ask(current.dataset, form, _named(current))
     how = st.segmented_control(
         "It ends with",
         ["a class or ranking", review_opinion.DISTRIBUTION],
@@ -380,11 +392,7 @@ def _arbitrate(current: CaseOnScreen) -> Action:
         key=f"ends-{form}",
         persist_state="session",
     )
-    if how == review_opinion.DISTRIBUTION:
-        said = dict.fromkeys(name for read in current.review.reads for name in read.opinion.classes)
-        opinion = review_opinion.ask_distribution(current.dataset, form, list(said))
-    else:
-        opinion = review_opinion.ask(current.dataset, form, _named(current))
-    review_opinion.remarks(form)
-    told = "Choose how it ends." if opinion is None else current.told("adjudication", opinion=opinion)
-    return Action("adjudication", told, form, opinion=True)
+    if how != review_opinion.DISTRIBUTION:
+        return review_opinion.ask(current.dataset, form, _named(current))
+    said = dict.fromkeys(name for read in current.review.reads for name in read.opinion.classes)
+    return review_opinion.ask_distribution(current.dataset, form, list(said))

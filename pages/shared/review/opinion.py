@@ -55,8 +55,8 @@ def ask(dataset: Dataset, key: str, first: Sequence[str], *, now: Opinion | None
     now : Opinion, optional
         What the form begins with.
     """
-    state = _state(key, now)
-    several = dataset.kind == "ranking"
+    state = _state(key, now, dataset.kind == "set")
+    several = dataset.kind in ("ranking", "set")
     if not several and dataset.n_classes > 2:
         several = st.toggle("Name more than one class, in order", key="review_several", persist_state="session")
     many = dataset.n_classes > MOST_BUTTONS
@@ -180,7 +180,11 @@ def standing(key: str) -> Opinion | None:
         return Opinion.of_score(score)
     if state is None or not (state["cannot"] or state["blocks"]):
         return None
-    return UNDETERMINED if state["cannot"] else Opinion.of_ranking(state["blocks"])
+    if state["cannot"]:
+        return UNDETERMINED
+    if state.get("is_set"):
+        return Opinion.of_labels(name for block in state["blocks"] for name in block)
+    return Opinion.of_ranking(state["blocks"])
 
 
 def said(key: str) -> Mapping[str, object]:
@@ -200,9 +204,13 @@ def _shares(key: str) -> dict[str, float]:
     return {name: st.session_state.get(f"share-{name}-{key}") or 0.0 for name in names}
 
 
-def _state(key: str, now: Opinion | None) -> dict:
+def _state(key: str, now: Opinion | None, is_set: bool = False) -> dict:
+    """What is chosen. Labels of a set are blocks of one, whose order is not looked at."""
     blocks = [list(block) for block in now.blocks] if now is not None else []
-    return st.session_state.setdefault(f"chosen-{key}", {"blocks": blocks, "cannot": now == UNDETERMINED})
+    if is_set:
+        blocks = [[name] for block in blocks for name in block]
+    begins = {"blocks": blocks, "cannot": now == UNDETERMINED, "is_set": is_set}
+    return st.session_state.setdefault(f"chosen-{key}", begins)
 
 
 def _case(key: str) -> str:
@@ -212,11 +220,11 @@ def _case(key: str) -> str:
 
 def _buttons(names: Sequence[str], dataset: Dataset, state: dict, key: str, several: bool) -> None:
     ranks = {name: rank for rank, block in enumerate(state["blocks"], 1) for name in block}
-    digits = keys_of(names)
+    digits, ranked = keys_of(names), several and not state["is_set"]
     with st.container(horizontal=True, key=f"classes-{key}"):
         for place, name in enumerate(names):
             _choice(
-                f"{markdown(shorten(name, 60))}{f' · {ranks[name]}' if several and name in ranks else ''}",
+                f"{markdown(shorten(name, 60))}{f' · {ranks[name]}' if ranked and name in ranks else ''}",
                 name in ranks,
                 several,
                 shortcut=digits[place],
@@ -260,7 +268,13 @@ def _chosen(state: dict, key: str, several: bool) -> None:
         st.markdown("Your opinion: **it cannot be determined**")
         return
     if not blocks:
-        st.caption("Nothing is chosen yet. The likeliest class comes first; one is enough.")
+        how = (
+            "Choose every label that applies." if state["is_set"] else "The likeliest class comes first; one is enough."
+        )
+        st.caption(f"Nothing is chosen yet. {how}")
+        return
+    if state["is_set"]:
+        st.markdown(f"Your opinion: **{' + '.join(markdown(name) for block in blocks for name in block)}**")
         return
     words = " › ".join(" = ".join(markdown(name) for name in block) for block in blocks)
     with st.container(horizontal=True, vertical_alignment="center"):

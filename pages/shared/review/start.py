@@ -25,6 +25,7 @@ from core.review.sessions import ARBITRATION, BLIND_FIRST, Queued, Session
 from core.review.states import STATES, CaseReview
 from core.review.store import ReviewStore
 from core.text import markdown, plural, shorten
+from pages.shared.cache import cases as cached_cases
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import sign_in
 from pages.shared.kit import expected, job_progress, plausibility_models, predictions, state, widgets
@@ -150,15 +151,22 @@ def _sample(place, dataset: Dataset, people: Dataset, model, reliability: float)
             help="Estimates rates with fewer reads. Each case's chance is kept in the record, and rates must count it.",
         )  # fmt: skip
     certainty = None
-    if by_doubt:
+    if by_doubt and people.kind == "set":
+        certainty = _over_all(people, cached_cases.label_sets(people, model, reliability).whole, dataset)
+    elif by_doubt:
         view = plausibility_models.data_for(model.name, people, quietly=True)
         found = plausibility_models.certainty(view, model, reliability)
         if found is None:
             return None, ""
-        of_case = dict(zip(view.cases, found.certainty[:, 0], strict=True))  # nobody has read the others: full doubt
-        certainty = np.array([of_case.get(case_id, np.nan) for case_id in dataset.cases])
+        certainty = _over_all(view, found.certainty[:, 0], dataset)
     queue = random_sample(dataset, budget, seed, certainty)
     return queue, queue.name
+
+
+def _over_all(people: Dataset, certainty: np.ndarray, dataset: Dataset) -> np.ndarray:
+    """Certainty of every case of the dataset; none of those that people have not read: full doubt."""
+    of_case = dict(zip(people.cases, certainty, strict=True))
+    return np.array([of_case.get(case_id, np.nan) for case_id in dataset.cases])
 
 
 def _elsewhere(desk: Desk) -> list[str]:
@@ -282,7 +290,7 @@ def _resume(session: Session) -> None:
 
 
 def _offered(dataset: Dataset) -> list[str]:
-    if dataset.kind == "score":
+    if dataset.kind in ("set", "score"):  # the other queues are of one class a case
         single = ["single"] if (np.diff(dataset.case_ptr) == 1).any() else []
         return ["certainty", *single, "sample"]
     names = ["certainty", "gain", "split"]
@@ -346,6 +354,9 @@ def _queue(name: str, dataset: Dataset, model, reliability: float) -> worklist.Q
     if isinstance(model, GaussianScores):
         trust = score_trust(dataset, model, [reliability])
         return worklist.least_known(trust) if name == "certainty" else worklist.single_rater(dataset, -trust.width[0])
+    if dataset.kind == "set":
+        whole = cached_cases.label_sets(dataset, model, reliability).whole
+        return worklist.lowest_certainty(whole) if name == "certainty" else worklist.single_rater(dataset, whole)
     view = plausibility_models.data_for(model.name, dataset, quietly=True)
     if name == "split":
         return worklist.split_panel(class_counts(cached.class_view(dataset, None)[0]), dataset.classes)

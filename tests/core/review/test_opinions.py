@@ -15,7 +15,12 @@ names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8
 @st.composite
 def some_opinions(draw):
     listed = draw(st.lists(names, min_size=1, max_size=6, unique=True))
-    kind = draw(st.sampled_from(["ranking", "distribution", "undetermined"]))
+    kind = draw(st.sampled_from(["ranking", "distribution", "set", "score", "undetermined"]))
+    if kind == "set":
+        return Opinion.of_labels(listed)
+    if kind == "score":
+        score = draw(st.floats(-1e9, 1e9))
+        return Opinion.of_score(score, draw(st.sampled_from([None, (score - 1, score + 1)])))
     if kind == "ranking":
         cuts = sorted(draw(st.sets(st.integers(1, len(listed)), max_size=3)) | {0, len(listed)})
         return Opinion.of_ranking([listed[a:b] for a, b in pairwise(cuts)])
@@ -30,7 +35,7 @@ def test_an_opinion_written_and_read_is_the_same(opinion):
     assert Opinion.from_json(opinion.to_json()) == opinion
     assert opinion.agrees_with(opinion)
     assert opinion.words()
-    opinion.check_classes(opinion.classes)
+    opinion.check_classes(opinion.classes, opinion.kind if opinion.kind in ("set", "score") else "class")
 
 
 def test_the_order_within_a_tie_does_not_matter():
@@ -47,6 +52,42 @@ def test_each_kind_says_what_it_is_and_which_comes_first():
     assert (UNDETERMINED.kind, UNDETERMINED.first) == ("undetermined", ())
     assert UNDETERMINED.words() == "cannot be determined"
     assert Opinion.of_class("a").kind == "class"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"blocks": (("a",),), "score": 1.0},
+        {"blocks": (("a",),), "distribution": (("a", 1.0),)},
+        {"distribution": (("a", 1.0),), "score": 1.0},
+        {"blocks": (("a",), ("b",)), "is_set": True},
+        {"score": 1.0, "is_set": True},
+        {"blocks": (("a",),), "within": (0.0, 1.0)},
+    ],
+)
+def test_an_opinion_is_of_one_kind(said):
+    with pytest.raises(InputError, match="two kinds at once"):
+        Opinion(**said)
+
+
+@pytest.mark.parametrize(
+    ("opinion", "takes"),
+    [
+        (Opinion.of_class("a"), {"class", "ranking"}),
+        (Opinion.of_ranking([["a", "b"]]), {"class", "ranking"}),
+        (Opinion.of_distribution({"a": 1.0}), {"class", "ranking"}),
+        (Opinion.of_labels(["a"]), {"set"}),
+        (Opinion.of_score(1.0), {"score"}),
+        (UNDETERMINED, {"class", "ranking", "set", "score"}),
+    ],
+)
+def test_data_take_no_opinion_of_another_kind(opinion, takes):
+    for kind in ("class", "ranking", "set", "score"):
+        if kind in takes:
+            opinion.check_classes(["a", "b"], kind)
+        else:
+            with pytest.raises(InputError, match="was given, and these annotations are"):
+                opinion.check_classes(["a", "b"], kind)
 
 
 @pytest.mark.parametrize("blocks", [[], [[]], [["a"], []], [["a", "a"]], [["a"], ["b", "a"]]])

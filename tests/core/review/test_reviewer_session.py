@@ -227,7 +227,7 @@ def test_only_cases_and_classes_of_the_data_are_taken(page):
 def test_scores_take_scores_and_no_class(store):
     scores = Dataset.from_scores("s", ["1"], ["ann"], np.zeros(1, int), np.zeros(1, int), np.ones(1))
     desk = Desk(store, scores, "Ann")
-    with pytest.raises(InputError, match="not in the list"):
+    with pytest.raises(InputError, match="these annotations are scores"):
         desk.send(desk.draft("1", "opinion", opinion=Opinion.of_class("x")), seen=0, token="a")
     desk.send(desk.draft("1", "opinion", opinion=Opinion.of_score(2.5)), seen=0, token="b")
     assert desk.case("1").reads[0].opinion.words() == "2.5"
