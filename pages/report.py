@@ -26,6 +26,8 @@ def _request(
     view = as_taken(plausibility_models.method(model.name), dataset, threshold)[0]
     chosen, whole = state.counted(), state.whole()
     reviews, n_kept_back = access.reviews_to_show(whole.dataset.digest)
+    beside, marked = state.with_machines() or (reading, ())
+    out = state.machines_left_out()
     return ReportRequest(
         dataset=dataset,
         source=st.session_state["data"] if _is_sample() else whole.dataset.name,
@@ -42,6 +44,8 @@ def _request(
         n_draws=plausibility_models.N_DRAWS,
         seed=plausibility_models.SEED,
         record=access.head_of_reviews(whole.dataset.digest),
+        machines=tuple(one.name for one in marked) if out else (),
+        with_machines=beside.dataset if out else None,
     )
 
 
@@ -52,7 +56,7 @@ def _key(
     of = (request.dataset.digest, request.dataset.names_digest, request.selected, who)  # names stand in a report
     # Whoever sees other reviews gets another report.
     seen = tuple((case, len(review.events)) for case, review in sorted(request.reviews.items()))
-    of = (*of, request.record.hash if request.record else "", seen, request.n_kept_back)
+    of = (*of, request.record.hash if request.record else "", seen, request.n_kept_back, request.machines)
     settings = tuple(sorted(request.model.settings().items()))
     return ("report", *of, name, settings, reliability, threshold, tuple(sections))
 

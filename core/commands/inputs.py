@@ -61,11 +61,17 @@ def class_list(given: str | None) -> list[str] | Path | None:
     return Path(given) if Path(given).is_file() else [name.strip() for name in given.split(",")]
 
 
-def read_warned(options, kind: Kind | None = None) -> Reading:
-    """The same; its warnings are kept for standard error."""
+def read_warned(options, kind: Kind | None = None, *, machines_apart: bool = False) -> Reading:
+    """The same; its warnings are kept for standard error, and that machines count like people unless they are apart."""
     reading = read_file(options, kind)
     if reading.report is not None:
         options.cautions.extend(reading.report.warnings)
+    here = [name for name, *_ in reading.machines if name in reading.dataset.raters]
+    if here and not machines_apart:
+        named = ", ".join(here[:5])
+        options.cautions.append(
+            f"Machines by a column of the file count like people here (--select can drop): {named}."
+        )
     return reading
 
 

@@ -141,7 +141,7 @@ def _table(found: AlternativeTest, worth: list[dict]) -> pd.DataFrame:
 
 def _opened(options) -> tuple[Dataset, list[str], list[str], dict[str, np.ndarray]]:
     """People and machines in one dataset, machines that are asked for, what to mind, and machines' probabilities."""
-    reading = read_warned(options)
+    reading = read_warned(options, machines_apart=True)
     dataset = reading.dataset
     if dataset.kind == "set":  # a machine is compared label by label
         dataset = dataset.as_classes(split(options))[0]

@@ -15,7 +15,7 @@ from ..plausibility.protocol import PlausibilityModel
 from ..review.chain import Head
 from ..review.states import CaseReview
 from ..text import plural
-from . import data_sections, gold_section, review_section, score_section, truth_sections
+from . import data_sections, gold_section, machine_section, review_section, score_section, truth_sections
 from .blocks import Block, Grid, Section, Words
 from .page import to_html
 
@@ -24,6 +24,7 @@ _SECTIONS: dict[str, tuple[str, Callable]] = {
     "raters": ("Who is right?", data_sections.raters),
     "scores": ("How do raters score, and how well are scores known?", score_section.scores),
     "gold": ("What does gold say?", gold_section.gold),
+    "machines": ("May a machine stand in for a rater?", machine_section.machines),
     "reviews": ("What did reviews decide?", review_section.reviews),
     "certainty": ("Which cases are uncertain?", truth_sections.certainty),
     "classifiers": ("Does the choice of a classifier survive?", truth_sections.classifiers),
@@ -67,6 +68,10 @@ class ReportRequest:
     n_draws, seed : int
     record : Head or None
         Where the record of the reviews of the whole dataset ends.
+    machines : tuple of str
+        Raters of ``with_machines`` who are machines.
+    with_machines : Dataset or None
+        ``dataset`` with their annotations.
     """
 
     dataset: Dataset
@@ -84,6 +89,8 @@ class ReportRequest:
     n_draws: int = 1000
     seed: int = 0
     record: Head | None = None
+    machines: tuple[str, ...] = ()
+    with_machines: Dataset | None = None
 
 
 def build_report(

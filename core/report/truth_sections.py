@@ -185,6 +185,8 @@ def methods(request, sections, token, progress) -> list:
         parts.append("agreement")
     if "raters" in sections:
         parts += [DAWID_SKENE.name, "monitoring"]
+    if "machines" in sections and (request.machines or (request.classifiers and request.dataset.kind == "class")):
+        parts.append("machines")
     if {"certainty", "classifiers", "sets"} & set(sections):
         parts.append(request.model.name)
     if "certainty" in sections:

@@ -28,6 +28,10 @@ from core.evaluation.sweep_table import kept_plausibilities, reliability_sweep
 from core.figures.theme import LIGHT
 from core.ingest.formats.tables import open_table
 from core.ingest.samples import SAMPLES, sample_predictions
+from core.machines.alternative_test import alternative_test
+from core.machines.sentences import in_detail
+from core.machines.sentences import verdict as said_of_machines
+from core.machines.worth import worth_readers
 from core.methods import every_method, offered
 from core.models.majority import MajorityVote
 from core.plausibility.gaussian_prior import fit_prior
@@ -111,6 +115,7 @@ def test_every_sample_has_a_report_that_loads_nothing(sample):
     there.remove("gold") if dataset.gold is None else None
     there.remove("scores") if not scored else None
     there.remove("classifiers") if not found else None
+    there.remove("machines") if not found or dataset.kind != "class" else None
     assert [attrs["id"] for tag, attrs in page.tags if tag == "section"] == ["summary", *there]
     text = " ".join(page.text)
     assert "NaN" not in text and "None" not in text
@@ -403,3 +408,16 @@ def test_a_report_of_scores_has_raters_and_plausible_scores_of_the_threshold():
     assert table["P(above 6)"].iloc[0] == trust.above[0, widest]
     assert f"± {np.median(trust.width) / 2:.1f} or better" in blocks[4].text
     assert score_section.scores(request_of(load_sample("anaesthesia"), "anaesthesia"), ["scores"], None, None) == []
+
+
+def test_machines_of_a_report_stand_apart_from_its_panel():
+    whole = load_sample("replies")
+    people = whole.select(raters=[name for name in whole.raters if name.startswith("reader")])
+    request = replace(request_of(people), machines=("lyra-1", "lyra-2"), with_machines=whole)
+    text = " ".join(parsed(build_report(request, ["machines"])).text)
+    found = alternative_test(whole, ["lyra-1", "lyra-2"], n_resamples=1_000)
+    assert said_of_machines(found) in text and in_detail(found.machines[0], 0.2) in text
+    assert worth_readers(whole, "lyra-2", people.raters, n_resamples=1_000).words() in text
+    assert "a machine that shares their errors passes" in text
+    nothing = build_report(request_of(people), ["machines"])
+    assert "stand in for a rater" not in " ".join(parsed(nothing).text)

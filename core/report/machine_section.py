@@ -1,0 +1,79 @@
+"""The section on machines: whether each may stand in for a rater, and what it is worth in readers."""
+
+import pandas as pd
+
+from ..annotations.dataset import Dataset
+from ..errors import NotApplicableError, PluralityError
+from ..figures import machines as figures
+from ..machines.alternative_test import AlternativeTest, alternative_test
+from ..machines.joined import joined, of_predictions
+from ..machines.sentences import in_detail, verdict
+from ..machines.worth import worth_readers
+from ..text import with_interval
+from .blocks import Figure, Grid, Words
+
+N_RESAMPLES = 1_000
+
+
+def machines(request, sections, token, progress) -> list:
+    """The alternative annotator test of marked machines and of classifiers, with readers that each is worth.
+
+    Parameters
+    ----------
+    request, sections, token, progress
+        As of every section, see `core.report.build`.
+    """
+    dataset, names = _compared(request)
+    people = tuple(name for name in dataset.raters if name not in set(names))
+    if not names or len(people) < 2 or not dataset.raters_identified:
+        return []
+    how = {"people": people, "n_resamples": N_RESAMPLES, "seed": request.seed, "token": token}
+    found = alternative_test(dataset, names, **how, progress=progress)
+    tested = [one for one in found.machines if one.raters]
+    blocks: list = [Words(f"{verdict(found)}.", "lead"), Grid(_table(found, dataset, people, request.seed), _CAPTION)]
+    if tested:
+        title = "Filled: holds its own · bars: 95 % over cases"
+        blocks.append(
+            Figure(lambda theme: figures.against_raters(tested, found.epsilon, theme, title), "Machines against raters")
+        )
+    blocks += [Words(in_detail(one, found.epsilon)) for one in found.machines]
+    return [*blocks, Words("The test rewards being where most raters are: a machine that shares their errors passes.")]
+
+
+_CAPTION = "Alternative annotator test, and the readers that each machine is worth; intervals of 95 % over cases."
+
+
+def _compared(request) -> tuple[Dataset, tuple[str, ...]]:
+    """The data with all machines as raters, and their names."""
+    dataset = request.dataset if request.with_machines is None else request.with_machines
+    names = request.machines
+    view = request.dataset
+    if view.kind == "class" and view.raters_identified:
+        for classifier in request.classifiers:
+            if classifier.name in names:
+                continue
+            try:
+                dataset, more, _ = joined(dataset, of_predictions(view, classifier))
+            except PluralityError:  # its predictions are of no case of these
+                continue
+            names += more
+    return dataset, names
+
+
+def _table(found: AlternativeTest, dataset: Dataset, people: tuple[str, ...], seed: int) -> pd.DataFrame:
+    rows = []
+    for one in found.machines:
+        try:
+            worth = worth_readers(dataset, one.machine, people, n_resamples=N_RESAMPLES, seed=seed).words()
+        except NotApplicableError:
+            worth = "–"
+        rows.append(
+            {
+                "machine": one.machine,
+                "holds against": f"{one.n_rejected} of {len(one.raters)}" if one.raters else "–",
+                "advantage ρ": "–" if one.rho is None else with_interval(one.rho, one.rho_low, one.rho_high),
+                "worth in readers": worth,
+                "cases": one.n_cases,
+            }
+        )
+    return pd.DataFrame(rows)
