@@ -106,7 +106,7 @@ def test_every_sample_has_a_report_that_loads_nothing(sample):
     dataset = load_sample(sample)
     content, scored = sample_predictions(sample), dataset.kind == "score"
     found = () if content is None or scored else read_predictions(open_table(content), dataset, sample)
-    threshold = {"score": 6.0, "set": dataset.classes[0]}.get(dataset.kind)
+    threshold = 6.0 if scored else dataset.classes[0] if dataset.kind == "set" else None
     report = build_report(request_of(dataset, sample, classifiers=tuple(found), threshold=threshold))
     page = parsed(report)
     assert page.loaded == []
