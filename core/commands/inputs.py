@@ -62,7 +62,16 @@ def class_list(given: str | None) -> list[str] | Path | None:
 
 
 def read_warned(options, kind: Kind | None = None, *, machines_apart: bool = False) -> Reading:
-    """The same; its warnings are kept for standard error, and that machines count like people unless they are apart."""
+    """The same; its warnings are kept for standard error.
+
+    Parameters
+    ----------
+    options
+        Of the command line.
+    kind : Kind, optional
+    machines_apart : bool
+        The command keeps machines apart; where it does not, it is said that they count like people.
+    """
     reading = read_file(options, kind)
     if reading.report is not None:
         options.cautions.extend(reading.report.warnings)

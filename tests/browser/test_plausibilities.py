@@ -51,6 +51,7 @@ def test_another_model_has_its_own_slider_and_stays_in_the_address(open_page, da
     page.get_by_role("option", name="PrIRN").click()
     settled(page)
     expect(page).to_have_url(re.compile(r"model=prirn&reliability=30"))
+    settled(page)  # the address is new before the heading is
     heading = page.get_by_role("heading", name=re.compile("^Case skin-272 · certainty"))
     elsewhere = open_page(page.url)
     settled(elsewhere)

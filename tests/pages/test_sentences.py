@@ -1163,7 +1163,7 @@ def test_what_reviews_have_bought_is_said_before_and_after(monkeypatch, gain, wo
     monkeypatch.setattr(after, "with_reviews", lambda data, reviews, **_: SimpleNamespace(dataset=data))
     monkeypatch.setattr(after.plausibility_models, "data_for", lambda name, data, **_: data)
     monkeypatch.setattr(after, "bought", lambda *_, **__: gain)
-    said = after._bought(SimpleNamespace(raters=()), {}, SimpleNamespace(name="dirichlet"), 3.0)
+    said = after._bought(SimpleNamespace(raters=(), kind="class"), {}, SimpleNamespace(name="dirichlet"), 3.0)
     assert words in said and said.endswith("(Dirichlet counts, reliability γ 3).")
 
 
