@@ -30,6 +30,7 @@ _QUESTIONS = (
     ("Which cases stay open?", "The certainty of every case, and a review of the least certain"),
     ("Is one classifier really better?", "Metrics that hold when the truth itself is uncertain"),
 )
+_MOST_BESIDE = 4  # cards of samples in a row
 
 
 def show(story: Callable[[], None], drop_zone: Callable[[], None]) -> None:
@@ -54,12 +55,14 @@ def show(story: Callable[[], None], drop_zone: Callable[[], None]) -> None:
         )
         with st.container(horizontal=True, vertical_alignment="center"):
             story()
-            st.caption("Five minutes, from raters who disagree to the choice of a classifier.")
+            st.caption("Five minutes, from raters who disagree to machines among them.")
         drop_zone()
     with right.container(border=True, key="live_case"):
         _live()
     st.subheader("Or open a sample", anchor=False)
-    for column, sample in zip(st.columns(len(SAMPLES)), SAMPLES, strict=True):
+    rows = -(-len(SAMPLES) // _MOST_BESIDE)
+    places = [column for _ in range(rows) for column in st.columns(_MOST_BESIDE)]
+    for column, sample in zip(places, SAMPLES, strict=False):
         with column.container(border=True, height="stretch", key=f"card-{sample.name}", gap="small"):
             st.markdown(f"**{sample.title}** :small[{sample.size} · {sample.answers}]")
             st.caption(sample.shows)
