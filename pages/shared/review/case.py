@@ -23,6 +23,7 @@ from pages.shared.review.presses import noted
 
 _ALONE = 860  # pixels of a decision that stands alone
 _DUE = "Your opinion comes first; the panel's annotations are shown once yours is recorded."
+_FIRST = {"score": "Give a score first.", "set": "Choose a label first."}
 
 
 def facts(dataset: Dataset, case_id: str) -> None:
@@ -143,13 +144,13 @@ def _look(current: CaseOnScreen, model: PlausibilityModel, reliability: float) -
 
 def _own(current: CaseOnScreen) -> Action:
     form = current.key("own")
-    if scored := current.dataset.kind == "score":
+    if current.dataset.kind == "score":
         opinion = review_opinion.ask_score(current.dataset, form)
     else:
         named = _named(current) if current.revealed else _commonest(current)
         opinion = review_opinion.ask(current.dataset, form, named)
     review_opinion.remarks(form)
-    first = "Give a score first." if scored else "Choose a class first."
+    first = _FIRST.get(current.dataset.kind, "Choose a class first.")
     told = first if opinion is None else current.told("opinion", opinion=opinion)
     return Action("opinion", told, form, opinion=True)
 
