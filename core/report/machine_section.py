@@ -23,7 +23,7 @@ def machines(request, sections, token, progress) -> list:
     request, sections, token, progress
         As of every section, see `core.report.build`.
     """
-    dataset, names = _compared(request)
+    dataset, names, left_out = _compared(request)
     people = tuple(name for name in dataset.raters if name not in set(names))
     if not names or len(people) < 2 or not dataset.raters_identified:
         return []
@@ -37,16 +37,17 @@ def machines(request, sections, token, progress) -> list:
             Figure(lambda theme: figures.against_raters(tested, found.epsilon, theme, title), "Machines against raters")
         )
     blocks += [Words(in_detail(one, found.epsilon)) for one in found.machines]
+    blocks += [Words(f"Left out: {why}", "note") for why in left_out]
     return [*blocks, Words("The test rewards being where most raters are: a machine that shares their errors passes.")]
 
 
 _CAPTION = "Alternative annotator test, and the readers that each machine is worth; intervals of 95 % over cases."
 
 
-def _compared(request) -> tuple[Dataset, tuple[str, ...]]:
-    """The data with all machines as raters, and their names."""
+def _compared(request) -> tuple[Dataset, tuple[str, ...], list[str]]:
+    """The data with all machines as raters, their names, and which classifiers cannot be compared with why."""
     dataset = request.dataset if request.with_machines is None else request.with_machines
-    names = request.machines
+    names, left_out = request.machines, list[str]()
     view = request.dataset
     if view.kind == "class" and view.raters_identified:
         for classifier in request.classifiers:
@@ -54,10 +55,11 @@ def _compared(request) -> tuple[Dataset, tuple[str, ...]]:
                 continue
             try:
                 dataset, more, _ = joined(dataset, of_predictions(view, classifier))
-            except PluralityError:  # its predictions are of no case of these
+            except PluralityError as error:
+                left_out.append(f"{classifier.name}: {error}")
                 continue
             names += more
-    return dataset, names
+    return dataset, names, left_out
 
 
 def _table(found: AlternativeTest, dataset: Dataset, people: tuple[str, ...], seed: int) -> pd.DataFrame:

@@ -101,7 +101,7 @@ class Registry:
             return self._take(digest, Reading(dataset, report, facts))
 
     def look_at_all(self) -> None:
-        """Let go of what other processes have changed or erased."""
+        """Discard what other processes have changed or erased."""
         with self._lock:
             digests = list(self._readings)
         for digest in digests:

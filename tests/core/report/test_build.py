@@ -7,6 +7,7 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,7 @@ from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection
 from core.certainty.score_trust import score_trust
 from core.chunks import CancelToken
-from core.errors import Cancelled, InputError
+from core.errors import Cancelled, InputError, NotApplicableError
 from core.evaluation.choice import verdict
 from core.evaluation.prediction_sets import prediction_sets
 from core.evaluation.predictions import read_predictions
@@ -39,7 +40,7 @@ from core.raters.monitoring import monitor
 from core.raters.report_card import report_card
 from core.raters.score_raters import score_raters
 from core.raters.to_act_on import raters_to_act_on
-from core.report import data_sections, review_section, score_section
+from core.report import data_sections, machine_section, review_section, score_section
 from core.report.blocks import Grid, Section, Words
 from core.report.build import SECTIONS, ReportRequest, build_report
 from core.report.data_sections import provenance
@@ -410,7 +411,11 @@ def test_a_report_of_scores_has_raters_and_plausible_scores_of_the_threshold():
     assert score_section.scores(request_of(load_sample("anaesthesia"), "anaesthesia"), ["scores"], None, None) == []
 
 
-def test_machines_of_a_report_stand_apart_from_its_panel():
+def raised(error):
+    raise error
+
+
+def test_machines_of_a_report_stand_apart_from_its_panel(monkeypatch):
     whole = load_sample("replies")
     people = whole.select(raters=[name for name in whole.raters if name.startswith("reader")])
     request = replace(request_of(people), machines=("lyra-1", "lyra-2"), with_machines=whole)
@@ -419,5 +424,8 @@ def test_machines_of_a_report_stand_apart_from_its_panel():
     assert said_of_machines(found) in text and in_detail(found.machines[0], 0.2) in text
     assert worth_readers(whole, "lyra-2", people.raters, n_resamples=1_000).words() in text
     assert "a machine that shares their errors passes" in text
+    odd = replace(request, classifiers=(SimpleNamespace(name="odd"),))
+    monkeypatch.setattr(machine_section, "of_predictions", lambda *_: raised(NotApplicableError("No case in common.")))
+    assert "Left out: odd: No case in common." in " ".join(parsed(build_report(odd, ["machines"])).text)
     nothing = build_report(request_of(people), ["machines"])
     assert "stand in for a rater" not in " ".join(parsed(nothing).text)
