@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import streamlit
+from websockets.exceptions import InvalidStatus
 
 from core import belongings, library
 from core.annotations.dataset import Dataset
@@ -86,7 +87,7 @@ def test_a_killed_process_leaves_its_people_their_page_data_and_queue(deployed, 
                     assert second != first
                     assert await seen(socket) == [True, True, True]
                     return
-            except (OSError, EOFError):
+            except (OSError, EOFError, InvalidStatus):  # as a browser, which asks again
                 await asyncio.sleep(0.1)
             assert time.monotonic() - killed < 10
 
