@@ -1,11 +1,15 @@
 """Report: choose sections, see it as it will be, export it as one file that opens by double-click."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from core.ingest.samples import SAMPLES
+from core.jobs import Job
 from core.methods import as_taken
+from core.reducers.top_draws import can_keep
 from core.report.build import SECTIONS, ReportRequest, build_report
-from core.text import plural
+from core.text import markdown
 from pages.shared.cache import access
 from pages.shared.kit import (
     job_progress,
@@ -14,6 +18,7 @@ from pages.shared.kit import (
     predictions,
     reliability_slider,
     state,
+    sweep,
     trusted_raters,
     widgets,
 )
@@ -47,6 +52,28 @@ def _request(
         machines=tuple(one.name for one in marked) if out else (),
         with_machines=beside.dataset if out else None,
     )
+
+
+def _work(request: ReportRequest, view, sections: list[str]):
+    """The job: the report, with what it answers, of which each answer is on screen as soon as it is known."""
+    keeps = can_keep(view.n_cases, plausibility_models.N_DRAWS, predictions.TOP)
+    part_of = sweep.parts(view, request.model, len(request.reliabilities))
+
+    def work(job: Job) -> tuple[bytes, tuple[tuple[str, str], ...]]:
+        answers: list[tuple[str, str]] = []
+
+        def answered(*answer: str) -> None:
+            answers.append(answer)
+            job.partial = tuple(answers)
+
+        def part(reliability: float, token, progress):
+            return part_of(reliability, job, progress or job.report)
+
+        asked = replace(request, part=part if keeps else None)
+        how = {"token": job.token, "progress": job.report, "answered": answered}
+        return build_report(asked, tuple(sections), **how), tuple(answers)
+
+    return work
 
 
 def _key(
@@ -96,13 +123,11 @@ def _page() -> None:
         return
     request = _request(reading, model, float(reliability), offer.sweep, threshold)
     key = _key(request, name, reliability, threshold, sections)
-    content = job_progress.result_of(
-        key,
-        "Report",
-        lambda job: build_report(request, tuple(sections), token=job.token, progress=lambda share: job.report(share)),
-    )
-    if content is None:
+    done = job_progress.result_of(key, "Report", _work(request, view, sections))
+    if done is None:
+        _answers(job_progress.so_far(key) or ())
         return
+    content, answers = done
     with st.container(horizontal=True, vertical_alignment="center"):
         st.download_button(
             "Download the report",
@@ -115,9 +140,18 @@ def _page() -> None:
             key="take_report",
         )
         show = st.toggle("Show it here", key="show_report")
-        st.caption(f"{len(content) / 1e6:.1f} MB · {plural(len(sections), 'section')}")
+        st.caption(f"{len(content) / 1e6:.1f} MB")
     if show:
         st.iframe(content.decode(), height=900, alt="The report as it will be")
+    else:
+        _answers(answers)
+
+
+def _answers(answers: tuple[tuple[str, str], ...]) -> None:
+    """What the sections say first, in their order."""
+    with st.container(key="report_answers"):
+        for question, answer in answers:
+            st.markdown(f"**{markdown(question)}**  \n{markdown(answer)}")
 
 
 navigation.through_app()

@@ -1,7 +1,7 @@
 """A report of a dataset: its sections worked out and put into one HTML file."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
@@ -10,6 +10,7 @@ from ..annotations.named_selection import Selection
 from ..chunks import CancelToken
 from ..errors import InputError
 from ..evaluation.predictions import Predictions
+from ..evaluation.sweep_table import SweepPart
 from ..ingest.build_dataset import ImportReport
 from ..plausibility.protocol import PlausibilityModel
 from ..review.chain import Head
@@ -72,6 +73,9 @@ class ReportRequest:
         Raters of ``with_machines`` who are machines.
     with_machines : Dataset or None
         ``dataset`` with their annotations.
+    part : callable or None
+        Reduced draws at a reliability (`core.evaluation.sweep_table.sweep_part`, sets of up to three classes), from its
+        value, a token and what is told how far it is; where others have them already. None draws them.
     """
 
     dataset: Dataset
@@ -91,6 +95,7 @@ class ReportRequest:
     record: Head | None = None
     machines: tuple[str, ...] = ()
     with_machines: Dataset | None = None
+    part: Callable[[float, CancelToken, Callable[[float], None] | None], SweepPart] | None = None
 
 
 def build_report(
@@ -99,6 +104,7 @@ def build_report(
     *,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
+    answered: Callable[[str, str], None] | None = None,
 ) -> bytes:
     """One self-contained HTML file, a summary first; a section that has nothing to say is not there.
 
@@ -109,6 +115,8 @@ def build_report(
         Keys of `SECTIONS`, in the order wanted.
     token, progress
         See `core.chunks.map_chunks`.
+    answered : callable, optional
+        Told the title of a section and its first sentence, as soon as they are known.
 
     Raises
     ------
@@ -121,6 +129,7 @@ def build_report(
         raise InputError(asked, f"The sections are {', '.join(SECTIONS)}.")
     token, built = token or CancelToken(), []
     todo: list[Words] = []
+    request = replace(request, part=truth_sections.drawn_once(request))
     for place, key in enumerate(sections):
         token.check()
         title, build = _SECTIONS[key]
@@ -134,6 +143,8 @@ def build_report(
         todo += [block for block in blocks if _is_todo(block)]
         if kept := tuple(block for block in blocks if not _is_todo(block)):
             built.append(Section(key, title, kept))
+            if answered is not None and (answer := _answer(built[-1])):
+                answered(*answer)
     if not built:
         built.append(Section("nothing", "Nothing to report", (Words("The data hold nothing for these sections."),)))
     elif len(sections) > 1:
@@ -148,6 +159,12 @@ def _is_todo(block: Block) -> bool:
     return isinstance(block, Words) and block.kind == "todo"
 
 
+def _answer(section: Section) -> tuple[str, str] | None:
+    """What a section asks, and its most important sentence."""
+    leads = [block.text for block in section.blocks if isinstance(block, Words) and block.kind == "lead"]
+    return (section.title, leads[0]) if leads else None
+
+
 def _summary(request: ReportRequest, built: Sequence[Section], todo: Sequence[Words]) -> Section:
     """What was asked, what each section answers first, and what to do; one page of print."""
     dataset = request.dataset
@@ -156,11 +173,7 @@ def _summary(request: ReportRequest, built: Sequence[Section], todo: Sequence[Wo
         f"{plural(dataset.n_annotations, 'annotation')}"
     )
     asked = f"Of {size}: {request.selected or 'all annotations'}, at reliability γ = {request.reliability:g}."
-    answers = [
-        (section.title, block.text)
-        for section in built
-        for block in [one for one in section.blocks if isinstance(one, Words) and one.kind == "lead"][:1]
-    ]
+    answers = [answer for section in built if (answer := _answer(section))]
     blocks: list[Block] = [Words(asked)]
     if answers:
         blocks.append(Grid(pd.DataFrame(answers, columns=["question", "answer"]), "What the data say."))

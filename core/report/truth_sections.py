@@ -1,5 +1,7 @@
 """Sections on the truth: certainty of cases, classifiers against it, and the methods in words."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 
@@ -9,17 +11,27 @@ from ..errors import NotApplicableError
 from ..evaluation.choice import verdict
 from ..evaluation.metrics import first_metric
 from ..evaluation.prediction_sets import possible_promise, prediction_sets
-from ..evaluation.sweep_table import SweepTable, kept_plausibilities, reliability_sweep
+from ..evaluation.sweep_table import (
+    SweepPart,
+    SweepTable,
+    joined,
+    kept_plausibilities,
+    plausibilities_of,
+    reliability_sweep,
+    sweep_of_parts,
+    sweep_part,
+)
 from ..figures import classifiers as classifier_figures
 from ..figures import reliability as figures
 from ..methods import as_taken, method_named
 from ..models.dawid_skene import METHOD as DAWID_SKENE
+from ..reducers.top_draws import can_keep
 from ..text import number, plural, shorten
 from .blocks import Figure, Grid, Words
 from .methods import methods_text
 
 LEVEL = 0.9
-_LISTED, _FIRST = 25, 6
+_LISTED, _FIRST, _TOP = 25, 6, 3
 
 
 def certainty(request, sections, token, progress) -> list:
@@ -137,8 +149,11 @@ def sets(request, sections, token, progress) -> list:
     if not usable:
         return [Words("There are no scores of classifiers with these data.")]
     view = as_taken(method_named("plausibility", request.model.name), request.dataset, request.threshold)[0]
-    how = {"n_draws": request.n_draws, "seed": request.seed, "token": token, "progress": progress}
-    kept = kept_plausibilities(request.model, view, request.reliability, **how)
+    if request.part is not None:
+        kept = plausibilities_of(request.part(request.reliability, token, progress))
+    else:
+        how = {"n_draws": request.n_draws, "seed": request.seed, "token": token, "progress": progress}
+        kept = kept_plausibilities(request.model, view, request.reliability, **how)
     found, rows = [], []
     for one in usable:
         try:
@@ -198,17 +213,36 @@ def methods(request, sections, token, progress) -> list:
     return [Words(methods_text(parts) if parts else "No section with numbers was chosen.")]
 
 
+def drawn_once(request) -> Callable | None:
+    """What gives the reduced draws at a reliability to all sections, drawn once for each; None where too large to keep.
+
+    Parameters
+    ----------
+    request : ReportRequest
+    """
+    view = as_taken(method_named("plausibility", request.model.name), request.dataset, request.threshold)[0]
+    if request.part is not None or not can_keep(view.n_cases, request.n_draws, _TOP):
+        return request.part
+    known: dict[float, SweepPart] = {}
+
+    def part(reliability: float, token, progress) -> SweepPart:
+        if reliability not in known:
+            how = {"n_draws": request.n_draws, "max_top": _TOP, "seed": request.seed}
+            known[reliability] = sweep_part(request.model, view, reliability, **how, token=token, progress=progress)
+        return known[reliability]
+
+    return part
+
+
 def _sweep(request, view, reliabilities, classifiers, token, progress) -> SweepTable:
-    return reliability_sweep(
-        request.model,
-        view,
-        reliabilities,
-        classifiers=classifiers,
-        n_draws=request.n_draws,
-        seed=request.seed,
-        token=token,
-        progress=progress,
-    )
+    how = {"max_top": _TOP, "n_draws": request.n_draws, "seed": request.seed, "token": token}
+    if request.part is None:
+        return reliability_sweep(request.model, view, reliabilities, classifiers=classifiers, **how, progress=progress)
+    n, tables = len(reliabilities), []
+    for place, value in enumerate(reliabilities):
+        part = request.part(value, token, lambda share, place=place: progress((place + share) / n))
+        tables.append(sweep_of_parts(request.model, view, (value,), (part,), classifiers=classifiers, **how))
+    return joined(tables)
 
 
 def _why(request, view, case: int, n_used: int) -> str:

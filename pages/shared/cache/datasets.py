@@ -526,17 +526,19 @@ def job(
     return jobs().join(name, title, _storing(work, of, (*key[1:], code_digest()), owner()), **who)
 
 
-def parts(dataset: Dataset, model, seconds: float, **asked) -> Callable[[float, Job, tuple[float, float]], "SweepPart"]:
+def parts(
+    dataset: Dataset, model, seconds: float, **asked
+) -> Callable[[float, Job, Callable[[float], None]], "SweepPart"]:
     """What gives the part of a sweep at one reliability: found where anybody drew it before, drawn and kept where not.
 
-    It is called with the reliability, the job that asks, and where the part's progress begins and how much it is.
+    It is called with the reliability, the job that asks, and what is told how far the part is.
     ``seconds`` is what the whole sweep is expected to take.
     """
     from core.evaluation.sweep_table import sweep_part
 
     address, settings = owner(), (model.name, tuple(sorted(model.settings().items())), tuple(sorted(asked.items())))
 
-    def part(reliability: float, job: Job, share: tuple[float, float]) -> "SweepPart":
+    def part(reliability: float, job: Job, progress: Callable[[float], None]) -> "SweepPart":
         what = ("part of a sweep", *settings, reliability, code_digest())
         if (known := results().look(dataset, what, address)) is not None:
             return known.result
@@ -550,7 +552,7 @@ def parts(dataset: Dataset, model, seconds: float, **asked) -> Callable[[float, 
             reliability,
             **asked,
             seconds=seconds,
-            progress=lambda done: job.report(share[0] + share[1] * done),
+            progress=progress,
         )
         results().put(dataset, what, found, address, time.monotonic() - started)
         return found

@@ -123,6 +123,12 @@ def result_of(key: tuple, title: str, work: Callable[[Job], object], lane: str =
     return None
 
 
+def so_far(key: tuple):
+    """What a job that is under way has of its result, where it shows that; None where nothing."""
+    job = cached.known(key)
+    return job.partial if job is not None and job.state == "running" else None
+
+
 def leave_others(prefix: str, titles: set[str]) -> None:
     """Cancel this session's jobs whose titles begin so and are not among these, where nobody else looks at them."""
     mine = st.session_state.get("_jobs", {})

@@ -8,6 +8,7 @@ from pages.shared.cache import datasets as cached
 from pages.shared.kit import expected, job_progress, plausibility_models, predictions
 
 TITLE = "Sweep over reliabilities"
+ASKED = {"n_draws": plausibility_models.N_DRAWS, "max_top": predictions.TOP, "seed": plausibility_models.SEED}
 
 
 def reliabilities(name: str, opened: float) -> tuple[float, ...]:
@@ -36,24 +37,25 @@ def sweep_job(view: Dataset, model, reliabilities: tuple[float, ...], classifier
     return cached.job(key, TITLE, work, of=view)
 
 
+def parts(view: Dataset, model, n: int):
+    """What gives the reduced draws of one of ``n`` reliabilities to whoever asks, see `cached.parts`."""
+    return cached.parts(view, model, expected.of_draws(view, model, n), **ASKED)
+
+
 def _key_and_work(view: Dataset, model, reliabilities: tuple[float, ...], classifiers):
     who = tuple((one.name, predictions.fingerprint(one)) for one in classifiers)
-
-    asked = {
-        "n_draws": plausibility_models.N_DRAWS, "max_top": predictions.TOP, "seed": plausibility_models.SEED
-    }  # fmt: skip
     seconds = expected.of_draws(view, model, len(reliabilities))
-    part_of = cached.parts(view, model, seconds, **asked)
+    part_of = parts(view, model, len(reliabilities))
 
     def work(job: Job) -> SweepTable:
-        how = {**asked, "token": job.token}
+        how = {**ASKED, "token": job.token}
         if not can_keep(view.n_cases, plausibility_models.N_DRAWS, predictions.TOP):
             told = {"classifiers": classifiers, "seconds": seconds}
-            return cached.run(job, reliability_sweep, view.coded, model, view.coded, reliabilities, **told, **asked)
+            return cached.run(job, reliability_sweep, view.coded, model, view.coded, reliabilities, **told, **ASKED)
         n = len(reliabilities)
         tables: list[SweepTable] = []
         for place, value in enumerate(reliabilities):
-            part = part_of(value, job, (place / n, 1 / n))
+            part = part_of(value, job, lambda share, place=place: job.report((place + share) / n))
             tables.append(sweep_of_parts(model, view.coded, (value,), (part,), classifiers=classifiers, **how))
             job.partial = joined(tables)
         return job.partial

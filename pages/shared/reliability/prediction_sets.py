@@ -26,7 +26,7 @@ from core.reducers.top_draws import can_keep
 from core.report.methods import methods_text
 from core.text import markdown, number, plural, shorten
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import expected, job_progress, plausibility_models, predictions, provenance, widgets
+from pages.shared.kit import expected, job_progress, plausibility_models, predictions, provenance, sweep, widgets
 
 TITLE = "Prediction sets"
 MOST_LISTED = 200
@@ -121,16 +121,17 @@ def _promise(place, view: Dataset, model, reliabilities, usable, chosen: int, se
 def _job(view: Dataset, model, reliabilities: tuple[float, ...], usable, settings: dict) -> Founds | None:
     """Sets of all classifiers at every γ, from what the sweep has kept of its draws; drawn where it keeps nothing."""
     who = tuple((one.name, predictions.fingerprint(one)) for one in usable)
-    asked = {"n_draws": plausibility_models.N_DRAWS, "max_top": predictions.TOP, "seed": plausibility_models.SEED}
     seconds = expected.of_draws(view, model, len(reliabilities))
-    part_of = cached.parts(view, model, seconds, **asked)
+    part_of = sweep.parts(view, model, len(reliabilities))
     seed = plausibility_models.SEED
 
     def work(job: Job) -> Founds:
         data, n, found = view.coded, len(reliabilities), []
         for place, value in enumerate(reliabilities):
             if can_keep(view.n_cases, plausibility_models.N_DRAWS, predictions.TOP):
-                kept = plausibilities_of(part_of(value, job, (place / n, 0.8 / n)))
+                kept = plausibilities_of(
+                    part_of(value, job, lambda share, at=place: job.report((at + 0.8 * share) / n))
+                )
             else:
                 how = {"n_draws": plausibility_models.N_DRAWS, "seed": seed, "seconds": seconds}
                 kept = cached.run(job, kept_plausibilities, data, model, data, value, **how)

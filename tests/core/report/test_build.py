@@ -25,7 +25,7 @@ from core.errors import Cancelled, InputError, NotApplicableError
 from core.evaluation.choice import verdict
 from core.evaluation.prediction_sets import prediction_sets
 from core.evaluation.predictions import read_predictions
-from core.evaluation.sweep_table import kept_plausibilities, reliability_sweep
+from core.evaluation.sweep_table import kept_plausibilities, reliability_sweep, sweep_part
 from core.figures.theme import LIGHT
 from core.ingest.formats.tables import open_table
 from core.ingest.samples import SAMPLES, sample_predictions
@@ -40,7 +40,7 @@ from core.raters.monitoring import monitor
 from core.raters.report_card import report_card
 from core.raters.score_raters import score_raters
 from core.raters.to_act_on import raters_to_act_on
-from core.report import data_sections, machine_section, review_section, score_section
+from core.report import data_sections, machine_section, review_section, score_section, truth_sections
 from core.report.blocks import Grid, Section, Words
 from core.report.build import SECTIONS, ReportRequest, build_report
 from core.report.data_sections import provenance
@@ -369,6 +369,42 @@ def test_a_report_can_be_cancelled_and_says_how_far_it_is():
     token.cancel()
     with pytest.raises(Cancelled):
         build_report(request_of(load_sample("anaesthesia")), token=token)
+
+
+def test_draws_are_made_once_for_all_sections_and_give_what_each_would_draw(monkeypatch):
+    dataset = load_sample("skin")
+    content = sample_predictions("skin")
+    asked = request_of(dataset, classifiers=tuple(read_predictions(open_table(content), dataset, "made")))
+    asked = replace(asked, n_draws=20)
+    parts, drawn, answers = ["agreement", "certainty", "classifiers", "sets"], [], []
+
+    def part(reliability, token, progress):
+        drawn.append(reliability)
+        return sweep_part(
+            asked.model, dataset, reliability, n_draws=asked.n_draws, seed=0, token=token, progress=progress
+        )
+
+    with monkeypatch.context() as patched:
+        patched.setattr(truth_sections, "can_keep", lambda *_: False)
+        alone = build_report(asked, parts)
+    monkeypatch.setattr(truth_sections, "sweep_part", counted := Counted(truth_sections.sweep_part))
+    assert build_report(asked, parts, answered=lambda *answer: answers.append(answer)) == alone
+    assert sorted(counted.reliabilities) == sorted({asked.reliability, *asked.reliabilities})
+    assert build_report(replace(asked, part=part), parts) == alone and set(drawn) == set(counted.reliabilities)
+    text = " ".join(parsed(alone).text)
+    assert [title for title, _ in answers] == [SECTIONS[key] for key in parts[:3]]
+    assert all(title in text and answer in text for title, answer in answers)
+
+
+class Counted:
+    """A function that notes the reliabilities that it is called with."""
+
+    def __init__(self, function):
+        self.function, self.reliabilities = function, []
+
+    def __call__(self, model, dataset, reliability, **how):
+        self.reliabilities.append(reliability)
+        return self.function(model, dataset, reliability, **how)
 
 
 def test_the_methods_number_their_sources_and_name_each_once():
