@@ -18,6 +18,7 @@ import numpy as np
 from .annotations.dataset import KINDS
 from .errors import PluralityError
 from .methods import AS_IS, Family, Option, Variant, methods
+from .text import exact
 from .version import __version__
 
 _IN_PARTITIONS = ".commands.partitioned"
@@ -282,7 +283,7 @@ def _machine() -> list[click.Parameter]:
     from .machines.alternative_test import EPSILON, EPSILONS
     from .machines.annotation_scores import SCORES
 
-    costs = ", ".join(f"{value:g} for {who}" for who, value in EPSILONS.items())
+    costs = ", ".join(f"{exact(value)} for {who}" for who, value in EPSILONS.items())
     return [
         *_file(),
         click.Argument(["more"], nargs=-1, metavar="[MACHINES]"),

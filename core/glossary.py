@@ -86,7 +86,7 @@ GLOSSARY: dict[str, Term] = {
         "Reference classes that no fit has used; shares with Wilson intervals over gold cases, ties shared.",
     ),
     "calibration": Term(
-        "When the model says 80 %, is it right 8 times out of 10?",
+        "When the model says 80%, is it right 8 times out of 10?",
         "Share right among gold cases by bins of the probability, Wilson intervals; log-loss beside it.",
     ),
     "soft labels": Term(
@@ -148,7 +148,7 @@ GLOSSARY: dict[str, Term] = {
         "γ; differences to the best paired, standard errors clustered by case (as in Grünwald & van Ommen 2017).",
     ),
     "certainty against gold": Term(
-        "Where the truth is known: when a case is called 90 % certain, is its leading class right nine times in ten?",
+        "Where the truth is known: when a case is called 90% certain, is its leading class right nine times in ten?",
         "Binary log loss and ECE of annotation certainty as P(top-1 class is the gold class), by γ; the best γ by five "
         "folds over gold cases; intervals over cases.",
     ),
@@ -227,7 +227,7 @@ GLOSSARY: dict[str, Term] = {
         "Recorded before the reveal; agreement of reads that were open is not evidence on the panel, and is left out.",
     ),
     "region": Term(
-        "The shaded part holds 95 % of what the truth could plausibly be; the cross is its middle.",
-        "95 % highest-density region of the posterior renormalised to the three corners, by its exact density.",
+        "The shaded part holds 95% of what the truth could plausibly be; the cross is its middle.",
+        "95% highest-density region of the posterior renormalised to the three corners, by its exact density.",
     ),
 }

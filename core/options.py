@@ -6,7 +6,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from .errors import InputError, OptionError
-from .text import bound
+from .text import exact
 
 
 def check_number(value: object, what: str, lowest: float = -math.inf, highest: float = math.inf) -> None:
@@ -27,7 +27,7 @@ def check_number(value: object, what: str, lowest: float = -math.inf, highest: f
     if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
         raise InputError(f"{what} is {shown(value)}.", "It must be a finite number.")
     if not lowest <= float(value) <= highest:
-        bounds = f"at least {bound(lowest)}" if highest == math.inf else f"from {bound(lowest)} to {bound(highest)}"
+        bounds = f"at least {exact(lowest)}" if highest == math.inf else f"from {exact(lowest)} to {exact(highest)}"
         raise InputError(f"{what} is {shown(value)}.", f"It must be {bounds}.")
 
 

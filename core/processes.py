@@ -24,6 +24,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from .errors import Cancelled, PluralityError
+from .text import number
 
 # -P: the folder from which the app was started must not shadow modules of the child.
 COMMAND = (sys.executable, "-P", "-m", f"{__package__}._worker")
@@ -180,7 +181,8 @@ class _Child:
         if code is None:
             if time.monotonic() - self._heard > SILENCE:
                 raise WorkerError(
-                    f"The process that does the work has said nothing for {SILENCE:.0f} seconds and was ended. Start "
+                    f"The process that does the work has said nothing for {number(SILENCE, 0)} seconds and was ended. "
+                    "Start "
                     "again when the computer is less busy."
                 )
             return False

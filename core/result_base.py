@@ -8,7 +8,7 @@ import numpy as np
 
 from .errors import OptionError
 from .options import check_choice
-from .text import html_text, number, plural, shorten, without_controls
+from .text import html_text, number, plural, shorten, significant, without_controls
 
 Backend = Literal["pandas", "polars", "pyarrow"]
 BACKENDS: tuple[Backend, ...] = get_args(Backend)
@@ -169,7 +169,7 @@ def _number(value: float) -> str:
     size = abs(value)
     if value == 0 or 0.001 <= size < 1000:
         return number(value, 3)
-    return f"{value:,.1f}" if 1000 <= size < 1e9 else "–" if np.isnan(value) else f"{value:.3g}"
+    return number(value, 1) if 1000 <= size < 1e9 else "–" if np.isnan(value) else significant(value, 3)
 
 
 def _line(text: str) -> str:

@@ -26,7 +26,7 @@ from .plausibility.protocol import PlausibilityModel
 from .raters.acceptable import Acceptable
 from .reducers.all_draws import WholeCases
 from .reducers.protocol import reduce_draws
-from .text import number, plural
+from .text import exact, number, percent, percent_with_interval, plural
 
 SAMPLE = "skin"
 MODEL = ONE_COIN[0].name
@@ -116,14 +116,14 @@ STEPS = (
 )
 
 
-def disagree(percent: Coefficient) -> Claim:
+def disagree(agreement: Coefficient) -> Claim:
     """Step one, from percent agreement."""
-    low, high = percent.ci_low, percent.ci_high
-    if percent.value is None or low is None or high is None:
+    low, high = agreement.ci_low, agreement.ci_high
+    if agreement.value is None or low is None or high is None:
         return Claim("How often two raters agree cannot be computed", False)
     words = (
-        f"Two raters who look at the same case put the same diagnosis first in {percent.value:.0%} of pairs "
-        f"({100 * low:.0f} to {100 * high:.0f}). Their annotations cannot all be right"
+        f"Two raters who look at the same case put the same diagnosis first in {percent(agreement.value)} of pairs "
+        f"({number(100 * low, 0)} to {number(100 * high, 0)}). Their annotations cannot all be right"
     )
     return Claim(words, high < DISAGREE_BELOW)
 
@@ -142,7 +142,7 @@ def hidden(dataset: Dataset, certainty: CertaintyResult) -> Claim:
     doubtful = int((clear & (certainty.certainty[:, 0] < CERTAIN)).sum())
     words = (
         f"A vote gives {int(clear.sum()):,} of {plural(dataset.n_cases, 'case')} one label each, and looks finished. "
-        f"{doubtful:,} of these labels are less than {CERTAIN:.0%} certain, and nothing in the vote says which"
+        f"{doubtful:,} of these labels are less than {percent(CERTAIN)} certain, and nothing in the vote says which"
     )
     return Claim(words, bool(doubtful > 0.1 * clear.sum()))
 
@@ -165,8 +165,8 @@ def weighs(dataset: Dataset, fit: RaterModelFit, judged: Acceptable) -> Claim:
     most, least = int(np.nanargmax(found.value)), int(np.nanargmin(found.value))
 
     def said(rater: int) -> str:
-        low, high = 100 * found.low[rater], 100 * found.high[rater]
-        return f"{dataset.raters[rater]} is right on {found.value[rater]:.0%} ({low:.0f} to {high:.0f})"
+        share = percent_with_interval(found.value[rater], found.low[rater], found.high[rater])
+        return f"{dataset.raters[rater]} is right on {share}"
 
     words = (
         f"From the annotations alone it learns that {said(most)} of cases and {said(least)}. It listens to them "
@@ -228,7 +228,7 @@ def torn_case(
 def two_truths(torn: Torn) -> Claim:
     """Step four, from the case that is torn most."""
     (one, other), (more, less) = torn.classes, torn.shares
-    words = f"{one} is the most plausible truth in {more:.0%} of draws, {other} in {less:.0%}"
+    words = f"{one} is the most plausible truth in {percent(more)} of draws, {other} in {percent(less)}"
     if torn.risk is not None and torn.risk[0] != torn.risk[1]:
         words += f". The one is of {torn.risk[0]} risk, the other of {torn.risk[1]} risk, and a label would drop one"
     else:
@@ -242,9 +242,10 @@ def looked_better(evaluation: Evaluation, reliability: float) -> Claim:
     name = max(values, key=lambda one: values[one].point - values[one].mean)
     found = values[name]
     words = (
-        f"Against one label a case, classifier {name} has the truth among its first three guesses in {found.point:.0%} "
-        f"of cases. Over all that the truth could be (γ = {reliability:g}) it is {found.mean:.0%} "
-        f"({100 * found.ci_low:.0f} to {100 * found.ci_high:.0f})"
+        f"Against one label a case, classifier {name} has the truth among its first three guesses in "
+        f"{percent(found.point)} "
+        f"of cases. Over all that the truth could be (γ = {exact(reliability)}) it is "
+        f"{percent_with_interval(found.mean, found.ci_low, found.ci_high)}"
     )
     return Claim(words, found.point > found.ci_high)
 
@@ -253,8 +254,9 @@ def flips(reliabilities: Sequence[float], evaluations: Sequence[Evaluation]) -> 
     """Step six, from the classifiers at the least and the most trust, and the metric that does not flip."""
     first, *_, last = leaders(evaluations, METRIC)
     words = (
-        f"If the raters are hardly trusted (γ = {reliabilities[0]:g}), {first.name} leads; if they are trusted much "
-        f"(γ = {reliabilities[-1]:g}), {last.name} does, each with a probability of {_at_least(first.p, last.p)}. "
+        f"If the raters are hardly trusted (γ = {exact(reliabilities[0])}), {first.name} leads; if they are trusted "
+        "much "
+        f"(γ = {exact(reliabilities[-1])}), {last.name} does, each with a probability of {_at_least(first.p, last.p)}. "
         "Whoever chooses a classifier chooses a trust, too"
     )
     sure = first.p is not None and last.p is not None and min(first.p, last.p) >= SURE
@@ -278,8 +280,9 @@ def stands_in(test: AlternativeTest, by_probabilities: Sequence[Worth]) -> Claim
     best, worst = (end(tested, key=lambda one: one.n_rejected) for end in (max, min))
     worth = [known[one.machine].words() for one in (best, worst)]
     words = (
-        f"{best.machine} holds its own against {best.n_rejected} of {plural(len(best.raters), 'rater')}, "
-        f"{worst.machine} against {worst.n_rejected} (ε = {test.epsilon:g}). By the probabilities that they give, the "
+        f"{best.machine} holds its own against {best.n_rejected:,} of {plural(len(best.raters), 'rater')}, "
+        f"{worst.machine} against {worst.n_rejected:,} (ε = {exact(test.epsilon)}). By the probabilities that they "
+        "give, the "
         f"one is worth {worth[0]} raters, the other {worth[1]}: it is sure where it is wrong"
     )
     holds = outcome(best) == "passes" and outcome(worst) == "fails" and known[worst.machine].k_high == -np.inf

@@ -13,6 +13,7 @@ _BREAK_AFTER = re.compile(r"(:(?=[\w+\-/])|(?<=www)(?=\.)|@(?=\w)|(?<=[-<>~])(?=
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]+")
 _CONTROL_BUT_BREAKS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u2028\u2029]+")
 _IN_FULL = 1e15  # beyond it a power of ten is shorter than its digits, and not every whole number is one of doubles
+UNKNOWN = "–"
 _SPREADSHEET_LEADERS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
@@ -75,18 +76,73 @@ def plural(count: int, noun: str, nouns: str | None = None) -> str:
     return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
 
 
-def number(value: float | None, digits: int = 2) -> str:
-    """A number for people: two digits, no leading zero, as in ``.84``."""
+def number(value: float | None, digits: int = 2, zero: bool = False) -> str:
+    """A number for people: ``.84``, ``1,234.50``; no zero before the point, separators of thousands.
+
+    Parameters
+    ----------
+    value : float, optional
+    digits : int
+        After the point.
+    zero : bool
+        Keep the zero, ``0.84``, beside numbers that plotly or a table writes by itself: they always have it.
+    """
     if value is None or not math.isfinite(value):
-        return "–"
-    text = f"{value:.{digits}f}"
-    return text.replace("0.", ".", 1) if abs(value) < 1 else text
+        return UNKNOWN
+    said = f"{value:z,.{digits}f}"
+    return said if zero else _without_zero(said)
 
 
-def bound(value: float) -> str:
-    """An end of what is allowed: whole numbers in full with separators, ``1,000,000``; others in six digits."""
+def percent(share: float | None, digits: int = 0) -> str:
+    """A share in per cent: ``84%``. Without a space, as the axes of figures and the cells of tables have it."""
+    return UNKNOWN if share is None or not math.isfinite(share) else f"{share:.{digits}%}"
+
+
+def percent_with_interval(share: float | None, low: float | None, high: float | None) -> str:
+    """``84% (81 to 87)``; the share alone where its interval is undetermined.
+
+    Parameters
+    ----------
+    share : float, optional
+        0 to 1, like the ends.
+    low, high : float, optional
+    """
+    said = percent(share)
+    return said if low is None or high is None else f"{said} ({number(100 * low, 0)} to {number(100 * high, 0)})"
+
+
+def exact(value: float | None) -> str:
+    """What was chosen or given, in full: ``3``, ``.5``, ``1,000,000``; other than whole numbers in six digits."""
+    if value is None:
+        return UNKNOWN
     whole = float(value).is_integer() and abs(value) < _IN_FULL
-    return f"{value:,.0f}" if whole else f"{value:g}"
+    return f"{value:,.0f}" if whole else _without_zero(f"{value:g}")
+
+
+def significant(value: float, digits: int = 3, zero: bool = False) -> str:
+    """Digits that count, of a value of any size: ``.0312``, ``4.57``, ``12,300``.
+
+    Parameters
+    ----------
+    value : float
+    digits : int
+        That count; whole numbers are rounded to them and have separators.
+    zero : bool
+        As of `number`.
+    """
+    said = f"{value:.{digits}g}"
+    if 10**digits <= abs(float(said)) < _IN_FULL:
+        return f"{float(said):,.0f}"
+    return said if zero else _without_zero(said)
+
+
+def typed(value: float) -> str:
+    """As one types it, ``0.5``: in commands, addresses, keys and names of columns and classes."""
+    return f"{value:g}"
+
+
+def _without_zero(said: str) -> str:
+    return re.sub(r"^(-?)0\.", r"\1.", said)
 
 
 def small(error: float) -> str:

@@ -23,6 +23,7 @@ from .errors import Cancelled, PluralityError
 from .processes import COMMAND, NO_WINDOW, SILENCE, WorkerError, environment, full_disk_words, what_happened
 from .results.disk import discard
 from .results.encoding import DAMAGED, from_bytes, name_of, to_bytes
+from .text import number
 
 IDLE = 60.0  # seconds after which a worker without work ends
 KEPT_DATA = 8
@@ -284,7 +285,8 @@ class _Worker:
         if time.monotonic() - self._heard > SILENCE:
             self.process.kill()
             raise WorkerError(
-                f"The process that does the work has said nothing for {SILENCE:.0f} seconds and was ended. Start "
+                f"The process that does the work has said nothing for {number(SILENCE, 0)} seconds and was ended. "
+                "Start "
                 "again when the computer is less busy."
             )
 

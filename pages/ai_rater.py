@@ -7,7 +7,7 @@ from core.machines.alternative_test import EPSILON, EPSILONS
 from core.machines.annotation_scores import TITLES
 from core.machines.marks import Machine
 from core.machines.sentences import verdict
-from core.text import markdown
+from core.text import exact, markdown, typed
 from pages.shared.ai_rater import computed, marking, parts, rates
 from pages.shared.kit import navigation, provenance, shared_errors, state, widgets
 from pages.shared.kit import style as look
@@ -20,7 +20,7 @@ def _settings(dataset: Dataset, marked: tuple[Machine, ...]) -> tuple[float, str
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="machine_settings"):
         who = st.segmented_control(
             "Whom it would replace", list(EPSILONS), default="experts", required=True, key="epsilon_kind",
-            format_func=lambda name: f"{name} (ε = {EPSILONS[name]:g})", help=widgets.explained(TEST),
+            format_func=lambda name: f"{name} (ε = {exact(EPSILONS[name])})", help=widgets.explained(TEST),
             persist_state="session", width="content",
         )  # fmt: skip
         with st.popover("More", icon=":material/tune:", key="machine_more"):
@@ -72,7 +72,7 @@ def _page() -> None:
     title.title(markdown(verdict(result.test)))
     parts.verdicts(result)
     settings = {"machines": list(machines.names), "epsilon": epsilon, "score": score, "seed": computed.SEED}
-    asked = f"machine FILE --machine {','.join(machines.names)} --epsilon {epsilon:g} --score {score}"
+    asked = f"machine FILE --machine {','.join(machines.names)} --epsilon {typed(epsilon)} --score {score}"
     provenance.show(dataset, ["machines"], asked, settings, "machines", state.selected_with_machines())
     _parts(machines, marked, result, score)
 

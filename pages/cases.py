@@ -9,7 +9,7 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
 from core.plausibility.protocol import PlausibilityModel
-from core.text import markdown, number, plural, shorten, small
+from core.text import exact, markdown, number, plural, shorten, small, typed
 from pages.shared.cases import moves, one_case, review_status, score_cases
 from pages.shared.kit import (
     gold_of_reviews,
@@ -116,7 +116,7 @@ def _worklist(
     )
     st.caption(
         f"{len(shown):,} of {plural(len(order), 'case')}, least certain first · "
-        f"uncertain: below {UNCERTAIN_BELOW:g} · P and N move"
+        f"uncertain: below {exact(UNCERTAIN_BELOW)} · P and N move"
     )
     table = pd.DataFrame({"case": [dataset.cases[place] for place in order]})
     if reviewed:
@@ -128,7 +128,7 @@ def _worklist(
         provenance.show(
             dataset,
             [model.name, "certainty"],
-            f"certainty {model.name} FILE{plausibility_models.options_of(model)} --reliability {reliability:g}",
+            f"certainty {model.name} FILE{plausibility_models.options_of(model)} --reliability {typed(reliability)}",
             {"model": model.name, **model.settings(), "reliability": reliability, **plausibility_models.SAMPLING},
             "cases",
         )

@@ -23,7 +23,7 @@ from core.raters.rates import Rates
 from core.raters.report_card import report_card
 from core.raters.to_act_on import ToActOn
 from core.report.rater_card import rater_report
-from core.text import markdown, number, plotly, plural, shorten
+from core.text import markdown, number, percent, plotly, plural, shorten
 from pages.shared.kit import gold_of_reviews, job_progress, navigation, provenance, shared_errors, state, widgets
 from pages.shared.kit import style as look
 from pages.shared.raters import act_on as raters_act_on
@@ -63,7 +63,8 @@ def _all(table: RaterTable, act: ToActOn, blind: Rates | None, theme) -> None:
         if len(act.flags) > MOST_LISTED:
             st.caption(f"{len(act.flags) - MOST_LISTED:,} more stand in the table.")
     st.caption(
-        f"Drift, speed, repetition and careless annotations are flagged with a probability of {table.false_alarms:.0%} "
+        "Drift, speed, repetition and careless annotations are flagged with a probability of "
+        f"{percent(table.false_alarms)} "
         f"at most that an honest rater is among them. {_judged(act)}",
         help=widgets.explained("signs"),
     )
@@ -93,7 +94,7 @@ def _one(view: Dataset, table: RaterTable, act: ToActOn, theme) -> None:
         "Control chart", ["cusum", "ewma"], default="cusum", required=True, format_func=str.upper, key="chart_kind",
         help=widgets.explained("control chart"),
     )  # fmt: skip
-    rate = right.select_slider("False alarms of the chart", _RATES, value=0.05, format_func=lambda v: f"{v:.0%}",
+    rate = right.select_slider("False alarms of the chart", _RATES, value=0.05, format_func=percent,
                                key="chart_alarms")  # fmt: skip
     place = table.raters.index(rater)
     for flag in (flag for flag in act.flags if flag.rater == place):
@@ -113,7 +114,7 @@ def _one(view: Dataset, table: RaterTable, act: ToActOn, theme) -> None:
                 "annotation": [one.answer for one in card.differences],
                 "the others": [one.others for one in card.differences],
                 "how sure": [one.sure for one in card.differences],
-                "of them agree": [f"{one.n_agree} of {one.n_others}" for one in card.differences],
+                "of them agree": [f"{one.n_agree:,} of {one.n_others:,}" for one in card.differences],
             }
         )
         st.caption(f"{plural(card.n_differences, 'annotation')}, most certain first. Choose a row to open the case.")
@@ -159,7 +160,7 @@ def _coverage(view: Dataset) -> None:
     columns = st.columns(3)
     columns[0].metric("Groups of raters without a case in common", f"{found.n_components:,}", border=True)
     columns[1].metric(
-        f"Pairs of raters with fewer than {found.few} shared cases", f"{len(found.lacking):,}", border=True
+        f"Pairs of raters with fewer than {found.few:,} shared cases", f"{len(found.lacking):,}", border=True
     )
     columns[2].metric("Classes that few raters share", f"{len(found.lacking_classes):,}", border=True)
     for note in dict.fromkeys([*found.notes, *found.identified.values()]):
@@ -233,7 +234,7 @@ def _page() -> None:
                 "False alarms over all raters",
                 _RATES,
                 value=FALSE_ALARMS,
-                format_func=lambda value: f"{value:.0%}",
+                format_func=percent,
                 key="false_alarms",
                 help=widgets.explained("signs"),
                 persist_state="session",

@@ -7,7 +7,7 @@ from core.annotations.dataset import Dataset
 from core.evaluation.metrics import first_metric
 from core.evaluation.sweep_table import SweepTable
 from core.figures import reliability as figures
-from core.text import number, plural
+from core.text import exact, number, plural, typed
 from pages.shared.kit import (
     columns,
     gold_of_reviews,
@@ -39,8 +39,8 @@ def _settings(dataset: Dataset):
         sorted({*offer.choices, opened}),
         default=default,
         selection_mode="multi",
-        format_func=lambda value: f"{value:g}",
-        key=f"reliabilities-{name}" + ("" if default == offer.sweep else f"-{opened:g}"),
+        format_func=exact,
+        key=f"reliabilities-{name}" + ("" if default == offer.sweep else f"-{typed(opened)}"),
         help=widgets.explained("reliability"),
         persist_state="session",
     )
@@ -77,7 +77,7 @@ def _so_far(sweep: SweepTable | None, n: int, n_classes: int, theme) -> None:
     """The figures of the reliabilities that are done; no sentence, for that needs all of them."""
     if sweep is None:
         return
-    st.caption(f"{len(sweep.reliabilities)} of {plural(n, 'reliability', 'reliabilities')} so far.")
+    st.caption(f"{len(sweep.reliabilities):,} of {plural(n, 'reliability', 'reliabilities')} so far.")
     if sweep.evaluation:
         classifier_view.lines(
             sweep, st.session_state.get("metric") or first_metric(classifier_view.TOP, n_classes), theme
@@ -114,7 +114,7 @@ def _numbers(view: Dataset, sweep: SweepTable) -> None:
     widgets.download(table, "Sweep", "sweep", "sweep")
     cases = pd.DataFrame({"case": list(view.cases)})
     for reliability, result in zip(sweep.reliabilities, sweep.certainty, strict=True):
-        cases[f"certainty at {reliability:g}"] = result.certainty[:, 0]
+        cases[f"certainty at {typed(reliability)}"] = result.certainty[:, 0]
     widgets.download(cases, "Certainty of every case", "certainty_by_case", "sweep_cases")
 
 
@@ -145,7 +145,7 @@ def _page() -> None:
         dataset,
         [model.name, "certainty", *(["classifiers"] if classifiers else [])],
         f"sweep {model.name} FILE{plausibility_models.options_of(model)} "
-        f"--reliabilities {','.join(f'{value:g}' for value in reliabilities)}",
+        f"--reliabilities {','.join(f'{typed(value)}' for value in reliabilities)}",
         {"model": model.name, **model.settings(), "reliabilities": list(reliabilities), **plausibility_models.SAMPLING},
         "reliability",
     )

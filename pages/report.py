@@ -9,7 +9,7 @@ from core.jobs import Job
 from core.methods import as_taken
 from core.reducers.top_draws import can_keep
 from core.report.build import SECTIONS, ReportRequest, build_report
-from core.text import markdown
+from core.text import markdown, number
 from pages.shared.cache import access
 from pages.shared.kit import (
     job_progress,
@@ -140,7 +140,7 @@ def _page() -> None:
             key="take_report",
         )
         show = st.toggle("Show it here", key="show_report")
-        st.caption(f"{len(content) / 1e6:.1f} MB")
+        st.caption(f"{number(len(content) / 1e6, 1)} MB")
     if show:
         st.iframe(content.decode(), height=900, alt="The report as it will be")
     else:

@@ -52,7 +52,7 @@ def spa_corrected(data: ClassCounts | Dataset, weighting: str = SPA_WEIGHTINGS[0
     delta method.
 
     Where one class holds nearly all annotations, a few cases of the others decide the coefficient, and data that happen
-    to miss them know nothing of the error: Fieller's interval alone then covers down to 69 %, this one 95 % or more
+    to miss them know nothing of the error: Fieller's interval alone then covers down to 69%, this one 95% or more
     (``tests/benchmarks/coverage.py``). The upper end is the higher of Fieller's and that with one more case, agreed on
     the rarest class that was used; the lower end the lower of Fieller's and that with one more case, split between the
     rarest and the commonest. Ends move by about one case's worth, hence little in large or balanced data.

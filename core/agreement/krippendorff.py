@@ -14,6 +14,7 @@ from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
 from ..errors import InputError, LimitError, NotApplicableError, OptionError
 from ..methods import AS_IS, ONE_CLASS
+from ..text import exact
 from ._kernels import (
     agreeing_pairs,
     class_shares,
@@ -270,7 +271,7 @@ def _scores(data: Dataset, metric: str) -> tuple[ClassCounts, np.ndarray]:
     """Scores as counts of values, and the values, scaled to at most 1; ratios need each value once, others do not."""
     score = data.score / max(float(np.abs(data.score).max(initial=0.0)), np.finfo(float).tiny)
     if metric == "ratio" and (score < 0).any():
-        raise InputError(f"The score {data.score.min():g} is negative.", "Ratios need scores of 0 or more.")
+        raise InputError(f"The score {exact(data.score.min())} is negative.", "Ratios need scores of 0 or more.")
     if metric == "interval":
         codes = np.arange(score.size, dtype=np.int32)
         return ClassCounts(data.case_ptr, codes, np.ones(score.size, np.int64), score.size), score

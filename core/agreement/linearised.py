@@ -17,8 +17,8 @@ NO_PAIR = "no case has two annotations"
 ONE_CLASS = "only one class was used; raw agreement is 1"
 ALL = 1 - 1e-12
 FEW_OF_OTHERS, FEW_OF_OTHERS_AC1 = 8, 5
-"""Where fewer cases are mostly of other classes than the commonest, 95 % intervals of kappa and alpha, linearised or by
-percentiles of resamples, hold the truth in less than 93 % of data sets (``tests/benchmarks/coverage.py``). AC1: 5."""
+"""Where fewer cases are mostly of other classes than the commonest, 95% intervals of kappa and alpha, linearised or by
+percentiles of resamples, hold the truth in less than 93% of data sets (``tests/benchmarks/coverage.py``). AC1: 5."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

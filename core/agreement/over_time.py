@@ -115,7 +115,7 @@ def over_time(
     if dataset.kind != "class":
         raise NotApplicableError(f"Agreement over time is of single classes; these are {dataset.kind}s.")
     if n_windows < 1:
-        raise InputError(f"{n_windows} windows were asked for.", "Ask for one at least.")
+        raise InputError(f"{n_windows:,} windows were asked for.", "Ask for one at least.")
     began = _first_times(dataset)
     dated = np.flatnonzero(began != MISSING_TIME)
     if dated.size == 0:

@@ -219,7 +219,7 @@ METHOD = Method(
     "analysis",
     "Pairwise agreement",
     plainly="Every two raters compared on the cases that both of them annotated.",
-    exactly="Share of agreeing pairs of annotations with Wilson's 95 % interval; n pairs in every cell.",
+    exactly="Share of agreeing pairs of annotations with Wilson's 95% interval; n pairs in every cell.",
     sources=(),
     takes=ONE_CLASS,
     make=pair_matrix,

@@ -2,7 +2,7 @@
 
 Shrout & Fleiss (1979), DOI 10.1037/0033-2909.86.2.420; McGraw & Wong (1996), DOI 10.1037/1082-989X.1.1.30. The
 intervals of ICC(2) take Satterthwaite's degrees of freedom; with few raters who differ much they cover too little: of
-3 or 4 raters with one to four times the spread of the cases 88 to 92 % instead of 95 % (30 cases, 2,000 simulations).
+3 or 4 raters with one to four times the spread of the cases 88 to 92% instead of 95% (30 cases, 2,000 simulations).
 
 Where ICC(2) is negative these degrees of freedom subtract one mean square from another. The interval is the textbook's
 there, too (McGraw & Wong, table 7, and the packages that follow it). Of the negative estimates at a true correlation of

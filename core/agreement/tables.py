@@ -7,6 +7,7 @@ import numpy as np
 from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
 from ..errors import InputError
+from ..text import exact
 
 _MOST = 2**31 - 1
 
@@ -51,10 +52,10 @@ def from_contingency(
     counts = _whole_numbers(table)
     n_classes = len(counts)
     if counts.shape[1] != n_classes:
-        raise InputError(f"The table is {n_classes} by {counts.shape[1]}.", "Give a row and a column for each class.")
+        raise InputError(f"The table is {n_classes:,} by {counts.shape[1]}.", "Give a row and a column for each class.")
     names = [str(k + 1) for k in range(n_classes)] if classes is None else list(classes)
     if len(names) != n_classes or len(set(names)) != n_classes:
-        raise InputError(f"{n_classes} classes need as many different names.")
+        raise InputError(f"{n_classes:,} classes need as many different names.")
     if len(raters) != 2 or raters[0] == raters[1]:
         raise InputError("Two raters need two different names.")
     first, second = (np.repeat(code, counts.ravel()) for code in np.indices(counts.shape).reshape(2, -1))
@@ -80,7 +81,7 @@ def _whole_numbers(table: np.ndarray) -> np.ndarray:
     if not ((given >= 0) & (given <= _MOST) & (given == np.floor(given))).all():
         row, column = np.argwhere(~((given >= 0) & (given <= _MOST) & (given == np.floor(given))))[0]
         raise InputError(
-            f"Row {row + 1}, column {column + 1} of the table is {given[row, column]:g}.",
+            f"Row {row + 1}, column {column + 1} of the table is {exact(given[row, column])}.",
             "Counts are whole numbers of 0 or more.",
         )
     return given.astype(np.int64)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import InputError, LimitError, OptionError
 from ..settings import current_settings
+from ..text import exact
 
 WEIGHT_FAMILIES = ("identity", "linear", "quadratic", "radical", "ordinal", "ratio", "circular", "bipolar")
 Weights = str | np.ndarray | None
@@ -89,7 +90,7 @@ def checked_weights(matrix: np.ndarray, n_classes: int) -> np.ndarray:
     except (TypeError, ValueError):
         raise InputError("The weights are not a table of numbers.") from None
     if w.shape != (n_classes, n_classes):
-        raise InputError(f"The weights have the shape {w.shape}.", f"Give {n_classes} rows of {n_classes} numbers.")
+        raise InputError(f"The weights have the shape {w.shape}.", f"Give {n_classes:,} rows of {n_classes:,} numbers.")
     _check_size(n_classes)
     if not np.isfinite(w).all() or (w < 0).any() or (w > 1).any():
         raise InputError("A weight is not between 0 and 1.", "Give 1 for full agreement and 0 for none.")
@@ -137,11 +138,11 @@ def class_labels(n_classes: int, labels: Sequence[float] | None, *, at_least_zer
     except (TypeError, ValueError):
         raise InputError("The labels of the classes are not numbers.") from None
     if x.shape != (n_classes,):
-        raise InputError(f"There are {x.size} labels for {n_classes} classes.", "Give one number for each class.")
+        raise InputError(f"There are {x.size} labels for {n_classes:,} classes.", "Give one number for each class.")
     if not (np.abs(x) <= _EXTREME).all():
         raise InputError("A label is not a finite number of reasonable size.")
     if at_least_zero and (x < 0).any():
-        raise InputError(f"The label {x.min():g} is negative.", "Ratios need labels of 0 or more.")
+        raise InputError(f"The label {exact(x.min())} is negative.", "Ratios need labels of 0 or more.")
     if np.unique(x).size < n_classes or (n_classes > 1 and np.ptp(x) < 1 / _EXTREME):
         raise InputError("Two classes have the same label.", "Give each class a number of its own.")
     return x

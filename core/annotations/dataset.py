@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InputError, NotFoundError
 from ..result_base import Columns, Result, named
-from ..text import plural, shorten, without_controls
+from ..text import plural, shorten, typed, without_controls
 from .csr import group_by_case, keep_annotations, order_blocks
 from .digest import dataset_digest, names_digest
 from .frame_reader import frame_reader
@@ -800,7 +800,7 @@ def as_classes(dataset: Dataset, threshold: float | str | None) -> tuple[Dataset
         return replace(
             dataset,
             kind="class",
-            classes=(f"≤ {threshold:g}", f"> {threshold:g}"),
+            classes=(f"≤ {typed(threshold)}", f"> {typed(threshold)}"),
             answer=(dataset.score > threshold).astype(np.int32),
             score=np.empty(0),
             ordinal=True,

@@ -58,7 +58,7 @@ def with_class_order(dataset: Dataset, classes: Sequence[str]) -> Dataset:
         raise InputError(f"The order leaves out {missing[0]!r}.", "Put every class in its place.")
     if len(classes) != dataset.n_classes:
         raise InputError(
-            f"The order has {len(classes)} names for {dataset.n_classes} classes.", "Name each class once."
+            f"The order has {len(classes):,} names for {dataset.n_classes:,} classes.", "Name each class once."
         )
     place = {name: code for code, name in enumerate(classes)}
     new = np.array([place[name] for name in dataset.classes], np.int32)

@@ -10,6 +10,7 @@ from typing import NoReturn
 import numpy as np
 
 from ..errors import InputError
+from ..text import exact
 from ._kernels import first_unsound_ranking
 
 MISSING_TIME = np.iinfo(np.int64).min
@@ -251,7 +252,7 @@ def checked_numbers(values, what: str, largest: float) -> np.ndarray:
         finite = "" if np.isfinite(array[wrong]) else ", not a finite number"
         raise InputError(
             f"{what}[{wrong:,}] is {array[wrong]}{finite}.",
-            f"Leave the annotation out, or give a number within ±{largest:g}.",
+            f"Leave the annotation out, or give a number within ±{exact(largest)}.",
         )
     return array + 0.0 if ((array == 0) & np.signbit(array)).any() else array
 

@@ -28,7 +28,7 @@ class ReliabilityBin(Result):
     certainty, right : float
         Mean certainty, and share of cases whose top-1 class is the truth.
     right_low, right_high : float
-        95 % Wilson interval of ``right``.
+        95% Wilson interval of ``right``.
     """
 
     low: float
@@ -89,7 +89,7 @@ def reliability_bins(certainty: np.ndarray, right: np.ndarray) -> tuple[Reliabil
 def calibration_error_interval(
     certainty: np.ndarray, right: np.ndarray, ids: Sequence[str], seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """95 % percentile intervals of the ECE by a bootstrap over cases, each weighted by Poisson draws of its own seed.
+    """95% percentile intervals of the ECE by a bootstrap over cases, each weighted by Poisson draws of its own seed.
 
     Parameters
     ----------

@@ -22,6 +22,7 @@ from ..plausibility.plackett_luce.gibbs import PlackettLuce
 from ..plausibility.prirn import PrIRN
 from ..plausibility.protocol import PlausibilityModel, check_sampling
 from ..result_base import Result
+from ..text import exact
 from .held_out_closed import ClosedForm, closed_form, held_out_annotations, maximum
 from .held_out_draws import drawn_scores, held_out_rankings
 
@@ -126,7 +127,7 @@ def held_out_curve(
     default = DRAWN_GRID if drawn else PRIRN_GRID if isinstance(model, PrIRN) else GRID
     points = sorted({float(value) for value in (default if reliabilities is None else reliabilities)})
     if len(points) < 2:
-        raise InputError(f"{len(points)} reliabilities were given.", "Give at least two different ones.")
+        raise InputError(f"{len(points):,} reliabilities were given.", "Give at least two different ones.")
     for value in points:
         check_sampling(value, n_draws)
     if drawn:
@@ -270,9 +271,9 @@ def within(x: np.ndarray, diff: np.ndarray, margin: np.ndarray, top: int) -> tup
 def _note(model: PlausibilityModel, at_end: str, n_cases: int) -> str:
     stands = ""
     if isinstance(model, DirichletCounts):
-        stands = f"The curve depends on γ/α alone; it is given at α = {model.alpha:g}. "
+        stands = f"The curve depends on γ/α alone; it is given at α = {exact(model.alpha)}. "
     elif isinstance(model, PrIRN):
-        stands = f"The curve depends on ε/γ alone; it is given at ε = {model.epsilon:g}. "
+        stands = f"The curve depends on ε/γ alone; it is given at ε = {exact(model.epsilon)}. "
     ends = {
         "lowest": "The other raters' annotations do not help to predict a rater: the lowest γ searched is the best. ",
         "highest": "Raters agree so often that no γ is too high: the highest γ searched is the best. ",

@@ -27,6 +27,7 @@ from ..plausibility.protocol import CaseDraws, PlausibilityModel
 from ..rankings.irn import irn
 from ..reducers.protocol import reduce_draws
 from ..result_base import Columns, Result
+from ..text import number
 from ._next_kernels import next_answers
 from .first_place import first_place
 
@@ -71,19 +72,22 @@ class NextOpinion(Result):
         """The three numbers of one case, plainly."""
         now, after, gain = (100 * float(values[case]) for values in (self.now, self.after, self.gain))
         if round(after) > round(now):
-            expected = f"one more opinion should bring it to {after:.0f} %"
+            expected = f"one more opinion should bring it to {number(after, 0)}%"
         elif round(after) < round(now):
-            expected = f"one more opinion should lower it to {after:.0f} %, because it may surprise"
+            expected = f"one more opinion should lower it to {number(after, 0)}%, because it may surprise"
         else:
             expected = "one more opinion should leave it there"
         if gain < 0.5:
             worth = "Whatever the annotation, the choice would hardly be better for it"
         else:
-            worth = f"Choosing by the annotation is right {gain:.0f} percentage points more often than without it"
-        sentence = f"Certainty is {now:.0f} % now; {expected}. {worth}."
+            worth = (
+                f"Choosing by the annotation is right {number(gain, 0)} percentage points more often than without it"
+            )
+        sentence = f"Certainty is {number(now, 0)}% now; {expected}. {worth}."
         if self.after_se[case] > ROUGH:
             sentence += (
-                f" Rough: {after:.0f} % ± {200 * self.after_se[case]:.0f}, as few draws stand behind some annotations."
+                f" Rough: {number(after, 0)}% ± {number(200 * self.after_se[case], 0)}, as few draws stand behind some "
+                "annotations."
             )
         return sentence
 

@@ -20,7 +20,7 @@ from ..plausibility.gaussian import GaussianScores
 from ..plausibility.prirn import PrIRN
 from ..plausibility.protocol import PlausibilityModel
 from ..result_base import Columns, Result, rows
-from ..text import number, plural
+from ..text import number, plural, significant
 from .held_out_readers import HeldOutCurve
 from .truth_curve import TruthCurve
 
@@ -131,8 +131,7 @@ def opens_at(
 
 def _g(value: float) -> str:
     """A reliability for people: two significant digits, three above 10."""
-    text = f"{value:.3g}" if value >= 10 else f"{value:.2g}"
-    return text.removeprefix("0") if text.startswith("0.") else text
+    return significant(value, 3 if value >= 10 else 2)
 
 
 def _by_gold(truth: TruthCurve) -> str:

@@ -12,7 +12,7 @@ from ..annotations.dataset import Dataset
 from ..errors import InputError
 from ..plausibility.gaussian import GaussianScores
 from ..result_base import Columns, Result
-from ..text import number, plural
+from ..text import exact, number, plural
 
 LEVEL = 0.95  # of the intervals
 _POINTS = 201  # of a density
@@ -29,7 +29,7 @@ class ScoreTrust(Result):
     reliability : ndarray, shape (n_points,)
         γ, ascending.
     m, low, high : ndarray, shape (n_points, n_cases)
-        Plausible score and the ends of its 95 % interval, in units of the scores.
+        Plausible score and the ends of its 95% interval, in units of the scores.
     above : ndarray, shape (n_points, n_cases), or None
         Probability that the score is above the threshold; None without one.
     """
@@ -117,7 +117,7 @@ class PlausibleScore(Result):
     reliability : float
     threshold : float or None
     m, low, high : float
-        Plausible score, and the ends of its 95 % interval.
+        Plausible score, and the ends of its 95% interval.
     above : float or None
         Probability that it is above the threshold.
     x, density : ndarray, shape (n_points,)
@@ -199,6 +199,7 @@ def scores_in_words(dataset: Dataset, case: int) -> str:
     if not len(score):
         return "Nobody gave a score."
     if score[0] == score[-1]:
-        return f"{plural(len(score), 'score')}, {'all of them' if len(score) > 1 else 'of'} {score[0]:g}."
+        return f"{plural(len(score), 'score')}, {'all of them' if len(score) > 1 else 'of'} {exact(score[0])}."
     middle, digits = float(np.median(score)), 0 if float(np.median(score)).is_integer() else 2
-    return f"{len(score):,} scores from {score[0]:g} to {score[-1]:g}, half of them at most {number(middle, digits)}."
+    ends = f"from {exact(score[0])} to {exact(score[-1])}"
+    return f"{len(score):,} scores {ends}, half of them at most {number(middle, digits)}."

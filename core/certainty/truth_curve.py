@@ -42,7 +42,7 @@ _CHUNK = 64
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TruthCurve(Result):
-    """Certainty against truth by reliability. Intervals are of 95 %, over cases.
+    """Certainty against truth by reliability. Intervals are of 95%, over cases.
 
     Attributes
     ----------
@@ -153,7 +153,7 @@ def truth_curve(
     if len(cases) < 2 or hasattr(model, "classes"):
         raise NotApplicableError(
             "Certainty is compared with the truth where two cases or more have a gold class and an annotation; "
-            f"here {len(cases)} {'has' if len(cases) == 1 else 'have'}."
+            f"here {len(cases):,} {'has' if len(cases) == 1 else 'have'}."
             if not hasattr(model, "classes")
             else "Certainty is compared with gold classes, and this model has classes of its own: sides of a threshold."
         )

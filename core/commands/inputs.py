@@ -15,6 +15,7 @@ from ..ingest.build_dataset import ImportReport
 from ..ingest.column_mapping import Mapping
 from ..ingest.read_files import Reading, read
 from ..ingest.samples import SAMPLES, read_sample
+from ..text import percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -145,4 +146,4 @@ def write_table(path: str | None, table: "pd.DataFrame") -> None:
 def progress(share: float) -> None:
     """Share done, on a terminal's standard error."""
     if sys.stderr.isatty():
-        print(f"\r{share:4.0%}", end="" if share < 1 else "\n", file=sys.stderr, flush=True)
+        print(f"\r{percent(share):>4}", end="" if share < 1 else "\n", file=sys.stderr, flush=True)

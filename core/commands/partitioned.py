@@ -11,6 +11,7 @@ from ..errors import InputError, NotApplicableError
 from ..ingest.formats.parquet import free_memory, memory_needed
 from ..ingest.formats.side_tables import read_class_list
 from ..methods import method_named
+from ..text import number
 from .inputs import PIPE, class_list, progress, stamp
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ def wanted(options) -> bool:
     if free is None or memory_needed(n_rows) < _OF_MEMORY * free:
         return False
     options.cautions.append(
-        f"{n_rows:,} rows are too many for {free / 2**30:.1f} GB of free memory, so they were worked on in partitions "
+        f"{n_rows:,} rows are too many for {number(free / 2**30, 1)} GB of free memory, so they were worked on in "
+        "partitions "
         f"on disk, in {tempfile.gettempdir()}."
     )
     return True

@@ -361,7 +361,7 @@ def _scale(options, model: PlausibilityModel, dataset: Dataset, table: pd.DataFr
 def _undefined_tops(options, dataset: Dataset) -> dict:
     if options.top <= dataset.n_classes:
         return {}
-    return {"note": f"undefined above top{dataset.n_classes}: there are no more classes"}
+    return {"note": f"undefined above top{dataset.n_classes:,}: there are no more classes"}
 
 
 def _flat(row: dict, prefix: str = "") -> dict:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..text import number
+from ..text import exact, number
 from .metrics import Evaluation
 
 
@@ -71,8 +71,9 @@ def verdict(reliabilities: Sequence[float], evaluations: Sequence[Evaluation], m
         verbs = ["leads" if _is_sure(one, sure) else "has the highest mean" for one in (first, last)]
         then = "" if verbs[0] == verbs[1] else f" {verbs[1]}"
         return (
-            f"{said}: {first.name} {verbs[0]} at γ = {reliabilities[0]:g} ({_surely(first)}), {last.name}{then} at γ = "
-            f"{reliabilities[place]:g} ({_surely(last)})"
+            f"{said}: {first.name} {verbs[0]} at γ = {exact(reliabilities[0])} ({_surely(first)}), {last.name}{then} "
+            "at γ = "
+            f"{exact(reliabilities[place])} ({_surely(last)})"
         )
     known = [leader.p for leader in found if leader.p is not None]
     if not known:

@@ -16,7 +16,7 @@ from ..errors import InputError, NotApplicableError
 from ..options import check_choice, check_level
 from ..plausibility.protocol import check_sampling
 from ..result_base import Result
-from ..text import number, plural
+from ..text import exact, number, plural
 
 RateMethod = Literal["ppi", "sampled", "rogan-gladen", "humans"]
 RATE_METHODS: tuple[RateMethod, ...] = get_args(RateMethod)
@@ -275,7 +275,9 @@ def best_probabilities(variance: np.ndarray, budget: float, uniform: float = 0.1
     """
     n = len(variance)
     if not 0 < budget <= n:
-        raise InputError(f"A budget of {budget:g} labels for {plural(n, 'case')}.", "Ask for one label to all cases.")
+        raise InputError(
+            f"A budget of {exact(budget)} labels for {plural(n, 'case')}.", "Ask for one label to all cases."
+        )
     if not 0 < uniform <= 1:
         raise InputError(f"The share spread equally is {uniform}.", "It lies above 0 and at most at 1.")
     root = np.sqrt(np.maximum(np.asarray(variance, np.float64), 0.0))

@@ -28,7 +28,7 @@ class GoldAccuracy(Result):
         Predicted cases with gold and an annotation.
     value, low, high : ndarray of float64, shape (n_classifiers,)
         Share of them whose gold class is among the first ``top``, a tie across the last place in expectation, with
-        Wilson's interval of 95 %; NaN where there is no such case.
+        Wilson's interval of 95%; NaN where there is no such case.
     gap, gap_se : ndarray of float64, shape (n_classifiers, n_classifiers)
         Row less column on the cases that both predict, and its standard error over cases; NaN below two of them.
     n_both : ndarray of int64, shape (n_classifiers, n_classifiers)

@@ -25,7 +25,7 @@ from ..plausibility.protocol import PlausibilityModel
 from ..reducers.mean_shares import MeanShares
 from ..result_base import Columns, Result, rows
 from ..seeds import case_seeds
-from ..text import number, plural
+from ..text import exact, number, plural
 from ._set_kernels import draw_labels, mean_scores
 from .predictions import Predictions
 
@@ -232,7 +232,7 @@ class PredictionSets(Result):
         share = _rounded(1 - self.alpha)
         if self.all_classes:
             return f"{self._why_all(share, reliability)} Every set holds all {self.n_classes:,} classes."
-        given = f"if the truth is distributed as the plausibilities at γ = {reliability:g} say"
+        given = f"if the truth is distributed as the plausibilities at γ = {exact(reliability)} say"
         whole = [one.value for one in self.strata if one.threshold == -np.inf]
         given += f". All classes are given where there are too few cases: {', '.join(whole)}" if whole else ""
         if self.corrected:
@@ -246,7 +246,7 @@ class PredictionSets(Result):
             least = _rounded(max(0.0, 1 - 2 * self.alpha))
             return (
                 f"About {share} of the sets of new cases like these hold the truth, {given}. At least {least} is "
-                f"guaranteed, because {self.n_labels} labels a case are drawn."
+                f"guaranteed, because {self.n_labels:,} labels a case are drawn."
             )
         each = " in each stratum" if self.strata else ""
         return f"On average at least {share} of the sets of new cases like these hold the truth{each}, {given}."
@@ -255,7 +255,7 @@ class PredictionSets(Result):
         if not self.too_few:
             return (
                 f"{self.classifier} lists only some classes of a case, and these hold {_rounded(self.listed)} of the "
-                f"plausible truth at γ = {reliability:g}: too little to promise {share}."
+                f"plausible truth at γ = {exact(reliability)}: too little to promise {share}."
             )
         few = plural(self.n_calibration, "calibration case is", "calibration cases are")
         return (

@@ -9,7 +9,7 @@ from ..result_base import Result
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Relation(Result):
-    """A least-squares line and Pearson's correlation with its 95 % interval (Fisher's transformation).
+    """A least-squares line and Pearson's correlation with its 95% interval (Fisher's transformation).
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 """How far predicted scores are from the truth, when the truth is what the score of each case could be.
 
 Each draw takes a score of every case from its posterior (`core.plausibility.gaussian`) and measures all predictors
-against it; what is reported is the mean over draws and what lies between their 2.5 and 97.5 %. Which cases happened to
+against it; what is reported is the mean over draws and what lies between their 2.5 and 97.5%. Which cases happened to
 be in the data is a second source of error: a Bayesian bootstrap over cases joins both [Rubin, The Bayesian bootstrap,
 Annals of Statistics 9 (1981), doi:10.1214/aos/1176345338].
 """

@@ -300,7 +300,7 @@ def _check(classifiers: Sequence[Predictions], dataset: Dataset) -> None:
             )
         if classifier.class_code.size and classifier.class_code.max() >= dataset.n_classes:
             raise InputError(
-                f"{classifier.name}: the predictions hold class {classifier.class_code.max()}, the data have "
+                f"{classifier.name}: the predictions hold class {classifier.class_code.max():,}, the data have "
                 f"{dataset.n_classes:,} classes.",
                 "Match them to these data.",
             )

@@ -10,7 +10,7 @@ from ..agreement.intervals import Coefficient
 from ..agreement.pairs import PairMatrix
 from ..methods import method_named
 from ..text import number, plotly
-from .labels import short_names, slant, titled
+from .labels import between, short_names, slant, titled
 from .theme import Theme, Trace, bar, cross, error_bars, heatmap, rows, scatter, with_opacity
 
 FEW_PAIRS = 5
@@ -176,7 +176,7 @@ def case_agreement_histogram(agreement: np.ndarray, theme: Theme, title: str) ->
             y=count,
             width=0.09,
             marker={"color": with_opacity(theme.accent, 0.25), "line": {"color": theme.ink, "width": 1}},
-            customdata=[f"{low:.1f} to {high:.1f}" for low, high in pairwise(edges)],
+            customdata=[between(low, high, 1) for low, high in pairwise(edges)],
             hovertemplate="agreement %{customdata}: %{y:,} cases<extra></extra>",
         )
     ]
@@ -222,7 +222,7 @@ def annotations_per_case(per_case: np.ndarray, theme: Theme, title: str) -> go.F
 def _interval(coefficient: Coefficient) -> str:
     if coefficient.ci_low is None:
         return "interval undetermined"
-    return f"interval {coefficient.ci_low:.3f} to {coefficient.ci_high:.3f}"
+    return f"interval {between(coefficient.ci_low, coefficient.ci_high, 3)}"
 
 
 def _cell(matrix: PairMatrix, i: int, j: int) -> str:

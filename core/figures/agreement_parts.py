@@ -10,9 +10,8 @@ from ..agreement.intervals import Coefficient
 from ..agreement.over_time import OverTime
 from ..agreement.precision import PrecisionCurve
 from ..methods import method_named
-from ..text import number as decimal
-from ..text import plotly
-from .labels import short_names, titled
+from ..text import exact, number, plotly
+from .labels import between, short_names, titled
 from .theme import Theme, Trace, bar, cross, error_bars, filled_band, scatter, upright, with_opacity
 
 MOST_LINES = 40
@@ -150,8 +149,8 @@ def precision_figure(curves: Sequence[PrecisionCurve], theme: Theme, title: str)
     """
     data: list[Trace] = []
     names = {"new_cases": "on new cases", "present_cases": "on the present cases"}
-    for number, curve in enumerate(curves):
-        colour, x = theme.classes[number], [point.extra for point in curve.points]
+    for place, curve in enumerate(curves):
+        colour, x = theme.classes[place], [point.extra for point in curve.points]
         low, high = ([point.width_range[end] for point in curve.points] for end in (0, 1))
         if any(point.width is None for point in curve.points):
             data.append(filled_band(x, low, high, with_opacity(colour, 0.15)))
@@ -161,7 +160,7 @@ def precision_figure(curves: Sequence[PrecisionCurve], theme: Theme, title: str)
                 y=high,
                 mode="lines+markers",
                 name=names[curve.how],
-                line={"color": colour, "width": 2.5, "dash": ("solid", "dash")[number % 2]},
+                line={"color": colour, "width": 2.5, "dash": ("solid", "dash")[place % 2]},
                 customdata=[[point.n_cases, point.n_annotations] for point in curve.points],
                 hovertemplate="%{x:,} more: interval %{y:.3f} wide<br>%{customdata[0]:,} cases, %{customdata[1]:,} "
                 "annotations<extra></extra>",
@@ -173,7 +172,7 @@ def precision_figure(curves: Sequence[PrecisionCurve], theme: Theme, title: str)
         360,
         data,
         xaxis={"title": "annotations added", "rangemode": "tozero"},
-        yaxis={"title": "width of the 95 % interval", "rangemode": "tozero"},
+        yaxis={"title": "width of the 95% interval", "rangemode": "tozero"},
         legend_below=True,
     )
 
@@ -196,12 +195,13 @@ def band_bar(found: Sequence[Band], theme: Theme, title: str) -> go.Figure:
                 x=[probability],
                 y=[""],
                 orientation="h",
-                text=[f"{band.name} {decimal(probability)}" if probability >= 0.14 else ""],
+                text=[f"{band.name} {number(probability)}" if probability >= 0.14 else ""],
                 insidetextanchor="middle",
                 textangle=0,
                 textfont={"color": theme.ink},
                 marker={"color": with_opacity(theme.accent, float(shade)), "line": {"color": theme.grid, "width": 1}},
-                hovertemplate=f"{band.name} ({band.low:g} to {band.high:g}): {probability:.3f}<extra></extra>",
+                hovertemplate=f"{band.name} ({exact(band.low)} to {exact(band.high)}): "
+                f"{number(probability, 3)}<extra></extra>",
                 showlegend=False,
             )
         )
@@ -217,4 +217,4 @@ def band_bar(found: Sequence[Band], theme: Theme, title: str) -> go.Figure:
 
 
 def _ends(one: Coefficient) -> str:
-    return "no interval" if one.ci_low is None else f"{one.ci_low:.3f} to {one.ci_high:.3f}"
+    return "no interval" if one.ci_low is None else between(one.ci_low, one.ci_high, 3)

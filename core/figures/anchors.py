@@ -29,7 +29,7 @@ def held_out_readers(curve: HeldOutCurve, theme: Theme, title: str) -> go.Figure
 
 
 def certainty_loss(curve: TruthCurve, theme: Theme, title: str) -> go.Figure:
-    """Log loss of certainty as P(the top class is the truth) against γ, with its 95 % interval over cases.
+    """Log loss of certainty as P(the top class is the truth) against γ, with its 95% interval over cases.
 
     Parameters
     ----------

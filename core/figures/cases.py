@@ -6,7 +6,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ..certainty.regions import Region
-from ..text import plotly, shorten
+from ..text import number, plotly, shorten
+from .labels import between
 from .theme import Theme, Trace, bar, figure_of, scatter, with_opacity
 
 SHOWN_DRAWS = 80
@@ -25,7 +26,7 @@ def plausibility_bars(
     theme: Theme,
     title: str,
 ) -> go.Figure:
-    """One line per class: bar = point estimate, dots = draws, line = 95 % of them with a tick at their mean.
+    """One line per class: bar = point estimate, dots = draws, line = 95% of them with a tick at their mean.
 
     Parameters
     ----------
@@ -46,7 +47,8 @@ def plausibility_bars(
             width=0.62,
             marker={"color": [with_opacity(colour, 0.32) for colour in colours]},
             customdata=[
-                [label, f"{m:.3f} ({a:.2f} to {b:.2f})"] for label, m, a, b in zip(labels, mean, low, high, strict=True)
+                [label, f"{number(m, 3, zero=True)} ({between(a, b)})"]
+                for label, m, a, b in zip(labels, mean, low, high, strict=True)
             ],
             hovertemplate="%{customdata[0]}: point estimate %{x:.3f}<br>draws %{customdata[1]}<extra></extra>",
             showlegend=False,
@@ -154,7 +156,7 @@ def triangle(
     colour: str | None = None,
     cut: Cut | None = None,
 ) -> go.Figure:
-    """Draws on the triangle of three corners, with their mean and the region that holds 95 % of the distribution.
+    """Draws on the triangle of three corners, with their mean and the region that holds 95% of the distribution.
 
     Drawn in plain coordinates rather than as a ternary subplot: it redraws several times quicker, and names at the
     corners are not cut.
@@ -264,7 +266,7 @@ def _corner_names(labels: list[str], theme: Theme) -> list[dict]:
 
 
 def interval(names: tuple[str, str], share: np.ndarray, theme: Theme, title: str) -> go.Figure:
-    """Two classes: draws of the first one's share along a line, with mean and the central 95 % interval.
+    """Two classes: draws of the first one's share along a line, with mean and the central 95% interval.
 
     Parameters
     ----------

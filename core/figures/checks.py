@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 
 from ..models.checks import PredictiveCheck
 from ..models.loo import LooRow
-from ..text import plotly, shorten
+from ..text import number, plotly, shorten
 from .labels import model_name, raters_side_by_side, row_height, short_names, titled
 from .reliability import SYMBOLS
 from .theme import Theme, bar, error_bars, rows, scatter, upright, with_opacity
@@ -18,7 +18,7 @@ NAMED_RATERS = 30
 def vote_bands(
     checks: dict[str, PredictiveCheck], theme: Theme, title: str, class_code: int | None = None
 ) -> go.Figure:
-    """Observed votes per case as outlines against the 95 % band of each model's replicates [Han et al., figure 3].
+    """Observed votes per case as outlines against the 95% band of each model's replicates [Han et al., figure 3].
 
     Above in cases; below as replicated less observed, where small counts can be read too. At most `MOST_MODELS`.
     ``class_code`` chooses the class where there are more than two.
@@ -48,9 +48,9 @@ def vote_bands(
     ]
     step = 0.8 / len(checks)
     width = float(np.clip(60 / (len(votes) * len(checks)), 1.5, 5))
-    for number, (name, check) in enumerate(checks.items()):
+    for place, (name, check) in enumerate(checks.items()):
         mine = _of_class(check, class_code)
-        colour, label = theme.classes[number % len(theme.classes)], plotly(shorten(name, 42))
+        colour, label = theme.classes[place % len(theme.classes)], plotly(shorten(name, 42))
         low, median, high = check.low[mine], check.median[mine], check.high[mine]
         hover = (
             "%{customdata[0]} votes: %{customdata[2]:,.0f} to %{customdata[4]:,.0f} cases replicated (median "
@@ -60,14 +60,14 @@ def vote_bands(
         for axis, shift in (("y", 0), ("y2", observed)):
             data.append(
                 scatter(
-                    x=votes + (number - (len(checks) - 1) / 2) * step,
+                    x=votes + (place - (len(checks) - 1) / 2) * step,
                     y=median - shift,
                     yaxis=axis,
                     mode="markers",
                     name=label,
                     legendgroup=label,
                     showlegend=axis == "y",
-                    marker={"color": colour, "symbol": SYMBOLS[number % len(SYMBOLS)], "size": width + 4},
+                    marker={"color": colour, "symbol": SYMBOLS[place % len(SYMBOLS)], "size": width + 4},
                     error_y=error_bars(high - median, median - low, colour, width, 0),
                     customdata=np.column_stack([votes, observed, low, median, high, check.p[mine], check.total[mine]]),
                     hovertemplate=hover,
@@ -93,7 +93,7 @@ def _cases_above_differences(n_votes: int, theme: Theme) -> dict:
 
 
 def rater_bands(check: PredictiveCheck, theme: Theme, title: str, class_code: int | None = None) -> go.Figure:
-    """Share of a rater's annotations that name the class: circles observed, bars the 95 % band of replicates.
+    """Share of a rater's annotations that name the class: circles observed, bars the 95% band of replicates.
 
     Raters by their observed share. At most `MOST_RATERS`, those for whom the model does worst; crosses are outside
     their band.
@@ -118,7 +118,7 @@ def rater_bands(check: PredictiveCheck, theme: Theme, title: str, class_code: in
     few = len(mine) <= NAMED_RATERS
     x, y = _segments(place, low / total, high / total)
     band = {"color": with_opacity(theme.accent, 0.4), "width": 9 if few else 3}
-    data = [scatter(x=x, y=y, mode="lines", name="95 % of replicates", line=band, hoverinfo="skip")]
+    data = [scatter(x=x, y=y, mode="lines", name="95% of replicates", line=band, hoverinfo="skip")]
     for inside, name, symbol, colour in (
         (True, "observed", "circle-open", theme.ink),
         (False, "observed, outside the band", "x", theme.mean),
@@ -212,7 +212,7 @@ def loo_forest(compared: tuple[LooRow, ...], theme: Theme, title: str) -> go.Fig
 
 def _difference_in_words(row: LooRow) -> str:
     """How far a model is behind the best, with its standard error where it has one."""
-    return _signed(row.difference) + ("" if row.difference_se is None else f" ± {row.difference_se:,.1f}")
+    return _signed(row.difference) + ("" if row.difference_se is None else f" ± {number(row.difference_se, 1)}")
 
 
 def _loo_words(row: LooRow, difference: str) -> list[str]:
@@ -220,9 +220,9 @@ def _loo_words(row: LooRow, difference: str) -> list[str]:
     return [
         plotly(shorten(row.name, 40)),
         difference,
-        f"{row.elpd:,.1f}" + ("" if row.se is None else f" ± {row.se:,.1f}"),
+        number(row.elpd, 1) + ("" if row.se is None else f" ± {number(row.se, 1)}"),
         f"{row.n_cases:,}",
-        f"{row.p_loo:,.1f}",
+        number(row.p_loo, 1),
         f"<br>k too high for {row.n_high_k:,} of them" if row.n_high_k else "",
     ]
 
@@ -259,4 +259,4 @@ def _edge(difference: np.ndarray) -> float:
 
 
 def _signed(value: float) -> str:
-    return f"{value:,.1f}".replace("-", "−")
+    return number(value, 1).replace("-", "−")

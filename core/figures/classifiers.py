@@ -4,7 +4,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ..evaluation.metrics import Evaluation
-from ..text import plotly, shorten
+from ..text import number, plotly, shorten
 from .reliability import DASHES, SYMBOLS, reliability_axis
 from .theme import Theme, Trace, bar, figure_of, filled_band, scatter, with_opacity
 
@@ -12,7 +12,7 @@ from .theme import Theme, Trace, bar, figure_of, filled_band, scatter, with_opac
 def metric_against_reliability(
     reliabilities: tuple[float, ...], evaluations: tuple[Evaluation, ...], metric: str, theme: Theme, title: str
 ) -> go.Figure:
-    """A metric against reliability: line = mean over draws, band = 95 % of them, cross = at the point estimate.
+    """A metric against reliability: line = mean over draws, band = 95% of them, cross = at the point estimate.
 
     Parameters
     ----------
@@ -27,9 +27,9 @@ def metric_against_reliability(
     """
     data: list[Trace] = []
     x = list(reliabilities)
-    for number, name in enumerate(evaluations[0].classifiers):
+    for code, name in enumerate(evaluations[0].classifiers):
         values = [evaluation.values[name][metric] for evaluation in evaluations]
-        colour, label = theme.classes[number % len(theme.classes)], plotly(shorten(name, 24))
+        colour, label = theme.classes[code % len(theme.classes)], plotly(shorten(name, 24))
         low, high = [value.ci_low for value in values], [value.ci_high for value in values]
         data.append(filled_band(x, low, high, with_opacity(colour, 0.14)))
         data.append(
@@ -38,8 +38,8 @@ def metric_against_reliability(
                 y=[value.mean for value in values],
                 mode="lines+markers",
                 name=label,
-                line={"color": colour, "width": 2.5, "dash": DASHES[number % len(DASHES)]},
-                marker={"symbol": SYMBOLS[number % len(SYMBOLS)], "size": 8},
+                line={"color": colour, "width": 2.5, "dash": DASHES[code % len(DASHES)]},
+                marker={"symbol": SYMBOLS[code % len(SYMBOLS)], "size": 8},
                 customdata=[[value.ci_low, value.ci_high, value.n_cases] for value in values],
                 hovertemplate="γ %{x:g}: %{y:.3f} (%{customdata[0]:.3f} to %{customdata[1]:.3f}), "
                 "%{customdata[2]:,} cases<extra>" + label + "</extra>",
@@ -82,15 +82,15 @@ def draws_histogram(evaluation: Evaluation, metric: str, theme: Theme, title: st
     place = evaluation.metrics.index(metric)
     everything = evaluation.by_draw[:, place]
     edges = np.linspace(everything.min() - 1e-9, everything.max() + 1e-9, 41)
-    for number, name in enumerate(evaluation.classifiers):
-        count, _ = np.histogram(everything[number], bins=edges)
-        colour, value = theme.classes[number % len(theme.classes)], evaluation.values[name][metric]
+    for code, name in enumerate(evaluation.classifiers):
+        count, _ = np.histogram(everything[code], bins=edges)
+        colour, value = theme.classes[code % len(theme.classes)], evaluation.values[name][metric]
         data.append(
             bar(
                 x=(edges[:-1] + edges[1:]) / 2,
                 y=count / count.sum(),
                 width=edges[1] - edges[0],
-                name=f"{plotly(shorten(name, 24))}: worst {value.min:.2f}, best {value.max:.2f}",
+                name=f"{plotly(shorten(name, 24))}: worst {number(value.min)}, best {number(value.max)}",
                 marker={"color": with_opacity(colour, 0.5), "line": {"color": colour, "width": 1}},
                 hovertemplate="%{x:.3f}: %{y:.1%} of draws<extra>" + plotly(shorten(name, 24)) + "</extra>",
             )
@@ -121,8 +121,8 @@ def metric_per_case(evaluation: Evaluation, metric: str, theme: Theme, title: st
     """
     data: list[Trace] = []
     place = evaluation.metrics.index(metric)
-    for number, name in enumerate(evaluation.classifiers):
-        values = evaluation.by_case[:, number, place]
+    for code, name in enumerate(evaluation.classifiers):
+        values = evaluation.by_case[:, code, place]
         values = np.sort(values[np.isfinite(values)])
         keep = np.unique(np.linspace(0, len(values) - 1, min(len(values), 600)).astype(int))
         data.append(
@@ -132,9 +132,9 @@ def metric_per_case(evaluation: Evaluation, metric: str, theme: Theme, title: st
                 mode="lines",
                 name=plotly(shorten(name, 24)),
                 line={
-                    "color": theme.classes[number % len(theme.classes)],
+                    "color": theme.classes[code % len(theme.classes)],
                     "width": 2,
-                    "dash": DASHES[number % len(DASHES)],
+                    "dash": DASHES[code % len(DASHES)],
                 },
                 hovertemplate="%{x:.0%} of cases are below %{y:.2f}<extra></extra>",
             )

@@ -7,7 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from ..text import plotly, shorten
+from ..text import number, plotly, shorten, significant
 from .theme import Theme, Trace, figure_of
 
 TITLE_WIDTH = 46  # characters of a title that stand side by side where a screen is 390 pixels wide
@@ -46,6 +46,23 @@ def in_lines(text: str, width: int = TITLE_WIDTH) -> list[str]:
         else:
             lines.append(word)
     return lines
+
+
+def between(low: float | None, high: float | None, digits: int = 2) -> str:
+    """``0.81 to 0.87``, for hover: beside values that plotly writes itself, with the zero.
+
+    Parameters
+    ----------
+    low, high : float, optional
+    digits : int
+        After the point.
+    """
+    return f"{number(low, digits, zero=True)} to {number(high, digits, zero=True)}"
+
+
+def score_between(low: float, high: float) -> str:
+    """The same of scores, in four digits that count."""
+    return f"{significant(low, 4, zero=True)} to {significant(high, 4, zero=True)}"
 
 
 def short_names(names: Sequence[str], length: int) -> list[str]:

@@ -9,7 +9,7 @@ from ..machines.alternative_test import CURVE, PASSES, MachineStanding
 from ..machines.leads import Lead
 from ..machines.worth import Worth
 from ..raters.shared_errors import SharedErrors
-from ..text import plotly, shorten
+from ..text import exact, plotly, shorten, significant
 from .theme import (
     Theme,
     Trace,
@@ -61,7 +61,7 @@ def against_raters(standings: Sequence[MachineStanding], epsilon: float, theme: 
                     "symbol": [symbol if one.rejected else f"{symbol}-open" for one in shown],
                 },
                 error_x=error_bars(high - rho, rho - low, with_opacity(colour, 0.6), 1.4, 2),
-                customdata=[[plotly(one.rater), one.n, f"{one.p:.3g}"] for one in shown],
+                customdata=[[plotly(one.rater), one.n, significant(one.p, 3, zero=True)] for one in shown],
                 hovertemplate="%{customdata[0]}: ρ %{x:.2f}, %{customdata[1]} cases, p %{customdata[2]}<extra></extra>",
             )
         )
@@ -155,7 +155,7 @@ def beside_people(
                     "symbol": [symbol if one.passes else f"{symbol}-open" for one in shown],
                 },
                 error_x=error_bars(high - rho, rho - low, with_opacity(colour, 0.6), 1.5, 3),
-                customdata=[[plotly(one.machine), f"{one.n_rejected} of {len(one.raters)}"] for one in shown],
+                customdata=[[plotly(one.machine), f"{one.n_rejected:,} of {len(one.raters):,}"] for one in shown],
                 hovertemplate="%{customdata[0]}: ρ %{x:.2f}, holds against %{customdata[1]}<extra></extra>",
             )
         )
@@ -333,7 +333,7 @@ def leads_by_part(found: Sequence[Lead], epsilon: float, theme: Theme, title: st
         data,
         title,
         150 + max(24, 9 * len(machines)) * max(3, len(parts)),
-        xaxis={"title": f"how much oftener a rater is nearer to the others than the machine (ε = {epsilon:g})"},
+        xaxis={"title": f"how much oftener a rater is nearer to the others than the machine (ε = {exact(epsilon)})"},
         yaxis=rows([plotly(shorten(value, 28)) for _, value in parts], theme),
         shapes=[
             upright(epsilon, {"color": theme.quiet, "dash": "dot", "width": 1.2}),

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 from ..methods import method_named
 from ..models.result import RaterModelFit
 from ..text import number, plotly, shorten
-from .labels import model_name, row_height, short_names, slant, titled
+from .labels import between, model_name, row_height, short_names, slant, titled
 from .reliability import SYMBOLS
 from .theme import Theme, Trace, bar, dashed, error_bars, heatmap, rows, scatter, with_opacity
 
@@ -112,7 +112,7 @@ def _prevalence_marks(
     known = np.zeros(len(codes), bool) if spread is None else np.isfinite(spread.low[codes])
     value = fit.prevalence[codes]
     low, high = (value, value) if spread is None else (spread.low[codes], spread.high[codes])
-    interval = [f"{a:.3f} to {b:.3f}" if k else "no interval" for a, b, k in zip(low, high, known, strict=True)]
+    interval = [between(a, b, 3) if k else "no interval" for a, b, k in zip(low, high, known, strict=True)]
     label = plotly(shorten(name, 42))
     return scatter(
         x=value,
@@ -204,7 +204,8 @@ def confusion_heatmap(fit: RaterModelFit, rater: int, theme: Theme, title: str) 
         yaxis={
             **ticks,
             "ticktext": [
-                f"{name}<br>n ≈ {n:,.0f}" if n_shown <= 12 else name for name, n in zip(names, evidence, strict=True)
+                f"{name}<br>n ≈ {number(n, 0)}" if n_shown <= 12 else name
+                for name, n in zip(names, evidence, strict=True)
             ],
             "title": "true class",
             "autorange": "reversed",
@@ -219,7 +220,7 @@ def _cells_in_words(
     return [
         [
             f"true {names[k]}, annotated {names[m]}: {number(matrix[k, m])} {interval[k][m]}".rstrip()
-            + f"<br>about {evidence[k]:,.1f} annotations"
+            + f"<br>about {number(evidence[k], 1)} annotations"
             for m in range(len(names))
         ]
         for k in range(len(names))
@@ -257,7 +258,7 @@ def calibration_curve(
     theme: Theme,
     title: str,
 ) -> go.Figure:
-    """How often what is given a probability is true; on the diagonal a probability of 70 % is right 7 times in 10.
+    """How often what is given a probability is true; on the diagonal a probability of 70% is right 7 times in 10.
 
     Arrays over bins: mean probability, share true in the gold classes, ends of its interval, and number of cases.
 

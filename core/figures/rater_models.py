@@ -4,8 +4,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ..models.result import CaseEffect, RaterModelFit
-from ..text import plotly, shorten
-from .labels import raters_side_by_side, short_names, titled
+from ..text import number, percent, plotly, shorten
+from .labels import between, raters_side_by_side, short_names, titled
 from .theme import Theme, Trace, dashed, error_bars, scatter, with_opacity
 
 NAMED_RATERS = 30
@@ -104,7 +104,7 @@ def accuracy_by_rater(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure
                 x=np.column_stack([place, place, np.full(len(place), np.nan)]).ravel(),
                 y=np.column_stack([low, high, np.full(len(place), np.nan)]).ravel(),
                 mode="lines",
-                name=f"{100 * fit.uncertainty.level:.0f} % interval",
+                name=f"{percent(fit.uncertainty.level)} interval",
                 line={"color": with_opacity(theme.accent, 0.45 if few else 0.3), "width": 6 if few else 1.5},
                 hoverinfo="skip",
             )
@@ -218,10 +218,14 @@ def _bars(fit: RaterModelFit, raters: np.ndarray, k: int, colour: str) -> dict |
 
 def _interval(fit: RaterModelFit, which: str, place: tuple[int, ...] | int, value: float) -> str:
     if fit.uncertainty is None:
-        return f"{value:.3f}"
+        return number(value, 3, zero=True)
     spread = getattr(fit.uncertainty, which)
     return _between(value, spread.low[place], spread.high[place])
 
 
 def _between(value: float, low: float, high: float) -> str:
-    return f"{value:.3f} ({low:.3f} to {high:.3f})" if np.isfinite(low) else f"{value:.3f}, no interval"
+    return (
+        f"{number(value, 3, zero=True)} ({between(low, high, 3)})"
+        if np.isfinite(low)
+        else f"{number(value, 3, zero=True)}, no interval"
+    )

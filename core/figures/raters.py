@@ -7,7 +7,8 @@ from ..plausibility.plackett_luce.rater_trust import RaterTrust
 from ..raters.drift import Drift
 from ..raters.planning import Forecast
 from ..raters.to_act_on import ToActOn
-from ..text import plotly, shorten
+from ..text import percent, plotly, shorten
+from .labels import between
 from .theme import Theme, Trace, error_bars, figure_of, filled_band, level, scatter, upright, upright_band, with_opacity
 
 MOST_LINES = 60
@@ -76,7 +77,7 @@ def accuracy_against_pool(found: ToActOn, theme: Theme, title: str) -> go.Figure
 def _judged_in_words(found: ToActOn, rater: int) -> list[str]:
     """Name, interval of the accuracy and number of annotations, for the hover."""
     accuracy, n_annotations = found.acceptable.accuracy, found.acceptable.n_annotations
-    interval = f"{accuracy.low[rater]:.2f} to {accuracy.high[rater]:.2f}"
+    interval = between(accuracy.low[rater], accuracy.high[rater])
     return [plotly(found.raters[rater]), interval, f"{n_annotations[rater]:,}"]
 
 
@@ -109,7 +110,7 @@ def trust_of_raters(trust: RaterTrust, theme: Theme, title: str) -> go.Figure:
             mode="markers",
             marker={"color": theme.accent, "size": 9},
             error_x=error_bars(high - value, value - low, with_opacity(theme.accent, 0.7), 1.6, 3),
-            customdata=[[plotly(trust.raters[r]), f"{a:.2f} to {b:.2f}", f"{trust.n[r]:,}"] for r, a, b in ends],
+            customdata=[[plotly(trust.raters[r]), between(a, b), f"{trust.n[r]:,}"] for r, a, b in ends],
             hovertemplate="%{customdata[0]}: %{x:.2f} (%{customdata[1]})<br>"
             "%{customdata[2]} annotations<extra></extra>",
             showlegend=False,
@@ -207,7 +208,7 @@ def plan_forecast(found: Forecast, theme: Theme, title: str) -> go.Figure:
             found.low,
             found.high,
             with_opacity(theme.accent, 0.15),
-            name=f"{found.level:.0%} of simulated plans",
+            name=f"{percent(found.level)} of simulated plans",
             showlegend=True,
         ),
         scatter(

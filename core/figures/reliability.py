@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 from ..annotations.dataset import RISK_LEVELS
 from ..certainty.risk import RiskResult
 from ..evaluation.sweep_table import SweepTable
-from ..text import plural
+from ..text import exact, plural, typed
 from .theme import Theme, Trace, bar, figure_of, scatter, with_opacity
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
@@ -23,7 +23,7 @@ def reliability_axis(reliabilities: tuple[float, ...]) -> dict:
         "type": "log",
         "tickmode": "array",
         "tickvals": list(reliabilities),
-        "ticktext": [f"{reliability:g}" for reliability in reliabilities],
+        "ticktext": [typed(reliability) for reliability in reliabilities],
     }
 
 
@@ -84,7 +84,7 @@ def sorted_certainty(sweep: SweepTable, theme: Theme, title: str) -> go.Figure:
     n_lines = len(sweep.reliabilities)
     for place, (reliability, result) in enumerate(zip(sweep.reliabilities, sweep.certainty, strict=True)):
         line = {"color": theme.accent, "width": 1.5 + 2 * place / max(1, n_lines - 1)}
-        curve = _sorted_curve(result.certainty[:, 0], f"γ = {reliability:g}", line)
+        curve = _sorted_curve(result.certainty[:, 0], f"γ = {exact(reliability)}", line)
         data.append(curve | {"opacity": 0.35 + 0.65 * (place + 1) / n_lines})
     return figure_of(
         theme,

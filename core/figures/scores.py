@@ -6,7 +6,8 @@ import plotly.graph_objects as go
 from ..certainty.score_trust import PlausibleScore, ScoreTrust
 from ..evaluation.score_errors import ScoreErrors
 from ..raters.score_raters import ScoreRaters
-from ..text import plotly, shorten
+from ..text import exact, plotly, shorten
+from .labels import score_between
 from .reliability import DASHES, SYMBOLS, axis_to_one, reliability_axis
 from .theme import (
     Theme,
@@ -44,7 +45,7 @@ def score_density(
     hide_names: bool = False,
     predictions: tuple[tuple[str, float], ...] = (),
 ) -> go.Figure:
-    """Density of a case's plausible score, its 95 % interval shaded; each rater's score is a tick below.
+    """Density of a case's plausible score, its 95% interval shaded; each rater's score is a tick below.
 
     Parameters
     ----------
@@ -104,7 +105,7 @@ def _curve(found: PlausibleScore, theme: Theme) -> list[Trace]:
             y=[0],
             mode="markers",
             marker=cross(theme.ink, 15, 2.5),
-            hovertemplate=f"mean %{{x:.4g}} ({found.low:.4g} to {found.high:.4g})<extra></extra>",
+            hovertemplate=f"mean %{{x:.4g}} ({score_between(found.low, found.high)})<extra></extra>",
             name="mean",
             showlegend=False,
         ),
@@ -165,7 +166,7 @@ def score_against_trust(found: ScoreTrust, reliability: float, theme: Theme, tit
         title,
         300,
         xaxis=_trust_axis(found.reliability),
-        yaxis={"title": "plausible score, 95 %"},
+        yaxis={"title": "plausible score, 95%"},
         shapes=shapes,
     )
 
@@ -197,7 +198,7 @@ def above_against_trust(found: ScoreTrust, reliability: float, theme: Theme, tit
         title,
         260,
         xaxis=_trust_axis(found.reliability),
-        yaxis={"title": f"P(score above {found.threshold:g})", "range": [-0.02, 1.02]},
+        yaxis={"title": f"P(score above {exact(found.threshold)})", "range": [-0.02, 1.02]},
         shapes=[
             upright(reliability, {"color": theme.quiet, "width": 1.5, "dash": "dot"}),
             level(0.5, {"color": theme.grid, "width": 1.5}),
@@ -241,7 +242,7 @@ def widths(found: ScoreTrust, theme: Theme, title: str) -> go.Figure:
         title,
         340,
         xaxis=reliability_axis(tuple(found.reliability)),
-        yaxis={"title": "width of the 95 % interval", "rangemode": "tozero"},
+        yaxis={"title": "width of the 95% interval", "rangemode": "tozero"},
     )
 
 
@@ -259,7 +260,7 @@ def sides(found: ScoreTrust, theme: Theme, title: str) -> go.Figure:
     above = np.empty((0, 0)) if found.above is None else np.sort(found.above, axis=1)
     for number, (reliability, p) in enumerate(zip(found.reliability, above, strict=True)):
         keep = np.unique(np.linspace(0, len(p) - 1, min(len(p), _MOST_POINTS)).astype(int))
-        name = f"γ = {reliability:g}"
+        name = f"γ = {exact(reliability)}"
         line = {"color": theme.accent, "width": 1.5 + 2 * number / max(1, len(above) - 1)}
         data.append(
             scatter(
@@ -278,13 +279,13 @@ def sides(found: ScoreTrust, theme: Theme, title: str) -> go.Figure:
         title,
         340,
         xaxis={"title": "share of cases, lowest first", "tickformat": ".0%", "range": [0, 1]},
-        yaxis=axis_to_one(f"P(score above {found.threshold:g})"),
+        yaxis=axis_to_one(f"P(score above {exact(found.threshold)})"),
         legend_below=True,
     )
 
 
 def errors_against_trust(found: tuple[ScoreErrors, ...], metric: str, theme: Theme, title: str) -> go.Figure:
-    """An error of each predictor against γ: line = mean over plausible truths, band = 95 % of them, × = the point.
+    """An error of each predictor against γ: line = mean over plausible truths, band = 95% of them, × = the point.
 
     Parameters
     ----------
@@ -377,7 +378,14 @@ def _of_raters(
     for mark, name, symbol, colour in ((False, "raters", "circle", theme.accent), (True, "clear", "x", theme.mean)):
         shown = np.flatnonzero(clear[known] == mark)
         who = known[shown]
-        words = [[plotly(found.raters[r]), f"{low[r]:.4g} to {high[r]:.4g}", f"{found.n[r]:,}"] for r in who]
+        words = [
+            [
+                plotly(found.raters[r]),
+                score_between(low[r], high[r]),
+                f"{found.n[r]:,}",
+            ]
+            for r in who
+        ]
         data.append(
             scatter(
                 x=value[who],

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..annotations.vocabulary import Coded, encode, to_numbers
 from ..errors import InputError
+from ..text import number
 from .column_mapping import Mapping
 from .formats.raw_table import RawTable
 from .long_rows import Rows, drop, names_as_codes, stacked
@@ -158,7 +159,8 @@ def _counts(raw: RawTable, column: str) -> np.ndarray:
 def _refuse_more(count: float, most: int, what: str) -> None:
     if count > most:
         raise InputError(
-            f"The counts add up to {count:,.0f} {what}, the limit is {most:,}.", "Look at whether these are counts."
+            f"The counts add up to {number(count, 0)} {what}, the limit is {most:,}.",
+            "Look at whether these are counts.",
         )
 
 

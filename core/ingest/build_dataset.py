@@ -13,7 +13,7 @@ from ..annotations.validation import LARGEST_SCORE
 from ..annotations.vocabulary import Coded, compact, encode, to_numbers
 from ..errors import InputError
 from ..result_base import Columns, Result
-from ..text import plural
+from ..text import exact, plural
 from .aggregated_tables import contingency_rows, count_rows, pattern_rows
 from .answer_rules import AS_POSITIONS, Treatment, positions, take_apart, treat
 from .column_mapping import Mapping, Repeats, check_mapping
@@ -214,7 +214,7 @@ def _only_answers(
             rows,
             raw,
             (np.abs(numbers) > LARGEST_SCORE)[rows.answer_code],
-            f"the annotation is larger than {LARGEST_SCORE:g}",
+            f"the annotation is larger than {exact(LARGEST_SCORE)}",
         )
     elif classes is not None:
         if (named := positions(rows.answer.values, classes)) is not None:
@@ -317,7 +317,7 @@ def _accounted(rows: Rows, raw: RawTable) -> tuple[int, int, tuple[Dropped, ...]
     used[rows.row] = True
     n_kept, dropped = int(used.sum()), tuple(sorted(rows.dropped))
     if n_kept + len(dropped) != raw.n_rows:
-        raise AssertionError(f"{n_kept} rows kept and {len(dropped)} dropped do not make {raw.n_rows}.")
+        raise AssertionError(f"{n_kept:,} rows kept and {len(dropped):,} dropped do not make {raw.n_rows:,}.")
     return raw.n_rows, n_kept, dropped
 
 

@@ -143,7 +143,7 @@ def choose_question(source: Source, name: str | None) -> Question:
             return question
     if name is None:
         raise InputError(
-            f"There are {len(source.questions)} questions in this {source.title}: {names}.",
+            f"There are {len(source.questions):,} questions in this {source.title}: {names}.",
             "Choose one (--question NAME).",
         )
     raise InputError(f"There is no question {name!r}.", f"There is {names}.")

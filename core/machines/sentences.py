@@ -1,6 +1,6 @@
 """What may be said of the alternative annotator test in a sentence, no surer than the cases."""
 
-from ..text import number, plural
+from ..text import exact, number, percent, plural
 from .alternative_test import PASSES, AlternativeTest, MachineStanding
 
 _MOST_NAMED = 3
@@ -37,7 +37,7 @@ def verdict(found: AlternativeTest) -> str:
 def _named(machines: list[MachineStanding]) -> str:
     names = [one.machine for one in machines]
     if len(names) > _MOST_NAMED:
-        return f"{len(names)} machines"
+        return f"{len(names):,} machines"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
@@ -45,7 +45,7 @@ def _of_one(one: MachineStanding) -> str:
     kind = outcome(one)
     if kind == "untested":
         return f"Too few cases to say whether {one.machine} may stand in for a rater"
-    against = f"it holds its own against {one.n_rejected} of {plural(len(one.raters), 'rater')}"
+    against = f"it holds its own against {one.n_rejected:,} of {plural(len(one.raters), 'rater')}"
     if kind == "open":
         return f"These cases do not tell whether {one.machine} may stand in for a rater: {against}"
     return f"{one.machine} may{'' if kind == 'passes' else ' not'} stand in for a rater: {against}"
@@ -58,10 +58,10 @@ def in_detail(one: MachineStanding, epsilon: float) -> str:
             f"{one.machine}: no rater has 30 cases with it and another rater, so nothing can be tested "
             f"({plural(one.n_cases, 'case')} with it and two raters)."
         )
-    share = f"{round(100 * one.pass_share):.0f} %"
+    share = percent(one.pass_share)
     words = (
-        f"{one.machine}: winning rate {number(one.omega)} ({one.n_rejected} of {plural(len(one.raters), 'rater')} at "
-        f"ε = {epsilon:g}; {number(PASSES)} passes), advantage ρ {number(one.rho)} ({number(one.rho_low)} to "
+        f"{one.machine}: winning rate {number(one.omega)} ({one.n_rejected:,} of {plural(len(one.raters), 'rater')} at "
+        f"ε = {exact(epsilon)}; {number(PASSES)} passes), advantage ρ {number(one.rho)} ({number(one.rho_low)} to "
         f"{number(one.rho_high)}); passes in {share} of resamples of its {plural(one.n_cases, 'case')}."
     )
     if outcome(one) == "passes":
@@ -69,5 +69,5 @@ def in_detail(one: MachineStanding, epsilon: float) -> str:
     if one.n_to_pass is None:
         return f"{words} More cases like these would not make it pass."
     if one.n_to_pass > one.n_cases:
-        return f"{words} Were more cases like these, {one.n_to_pass:,} would do to pass in 80 % of samples."
+        return f"{words} Were more cases like these, {one.n_to_pass:,} would do to pass in 80% of samples."
     return words

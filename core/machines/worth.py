@@ -24,7 +24,7 @@ from ..certainty.held_out_readers import held_out_curve
 from ..errors import InputError, NotApplicableError
 from ..plausibility.dirichlet import DirichletCounts
 from ..result_base import Columns, Result
-from ..text import plural
+from ..text import number, plural
 from .alternative_test import check_numbers, first_of_each
 
 Foretells = Literal["agreement", "log", "squared"]
@@ -81,7 +81,7 @@ class Worth(Result):
         """A number of readers in words."""
         if k == -np.inf:
             return "less than none"
-        return f"more than {self.k_max}" if k == np.inf else f"{k:.1f}"
+        return f"more than {self.k_max}" if k == np.inf else number(k, 1)
 
     def words(self) -> str:
         """The number of readers with its interval."""

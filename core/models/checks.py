@@ -41,7 +41,7 @@ class PredictiveCheck(Result):
         Of how many: annotations of the rater, or annotated cases.
     observed : ndarray of int64
     low, median, high : ndarray of float64
-        Middle and 95 % band of the replicates.
+        Middle and 95% band of the replicates.
     p : ndarray of float64
         Share of replicates above the data, ties counted one half.
     headline : float
@@ -173,7 +173,7 @@ def replicates_for(n_statistics: int, at_least: int, n_annotations: int) -> int:
     """How many replicates: at least 40 per statistic of a kind, while they stay within `MOST_ANSWERS` annotations.
 
     A statistic fails below .025 / S. With 40 S replicates that means that no replicate goes beyond the data, which
-    under the true model happens to one of S statistics in 5 % of datasets at most, as the threshold promises.
+    under the true model happens to one of S statistics in 5% of datasets at most, as the threshold promises.
 
     Parameters
     ----------

@@ -122,6 +122,6 @@ def check_answers(title: str, dataset: Dataset) -> None:
     if not dataset.raters_identified:
         raise NotApplicableError("The annotations are anonymous, so the accuracy of a rater cannot be estimated.")
     if dataset.n_classes < 2:
-        raise NotApplicableError(f"{title} needs at least two classes; {dataset.n_classes} is declared.")
+        raise NotApplicableError(f"{title} needs at least two classes; {dataset.n_classes:,} is declared.")
     if not np.size(dataset.answer):
         raise NotApplicableError(f"{title} needs at least one annotation; there is none.")

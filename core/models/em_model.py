@@ -11,6 +11,7 @@ from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
 from ..errors import InputError
 from ..options import check_choice, check_flag, check_whole, shown
+from ..text import number
 from .design import Design, Repeats, design
 from .em import Family, Prior, Summit, climb
 from .majority import normalised
@@ -277,8 +278,8 @@ def _thin_rows(evidence: np.ndarray, smoothing: str) -> tuple[str, ...]:
     if not met.size or evidence.shape[1] < _FEWEST_CLASSES or float(np.median(met)) >= _THIN:
         return ()
     return (
-        f"Half of the {met.size:,} rows of the confusion matrices rest on fewer than {_THIN:.0f} annotations each: "
-        + _SAID_BY.get(smoothing, "they say next to nothing of these raters."),
+        f"Half of the {met.size:,} rows of the confusion matrices rest on fewer than {number(_THIN, 0)} annotations "
+        "each: " + _SAID_BY.get(smoothing, "they say next to nothing of these raters."),
     )
 
 

@@ -26,7 +26,7 @@ N_RESAMPLES = 400
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GoldMeasure(Result):
-    """A mean over cases with its 95 % interval: Wilson's of shares, else the bootstrap over cases."""
+    """A mean over cases with its 95% interval: Wilson's of shares, else the bootstrap over cases."""
 
     value: float
     low: float
@@ -146,7 +146,7 @@ def _ece(gap: np.ndarray, place: np.ndarray) -> float:
 
 
 def _resampled(means: np.ndarray, gap: np.ndarray, place: np.ndarray, seed: int) -> list[tuple[float, float]]:
-    """Ends of the 95 % bootstrap intervals of means, shape (n_means, n_cases), and of the ECE."""
+    """Ends of the 95% bootstrap intervals of means, shape (n_means, n_cases), and of the ECE."""
     rng = np.random.default_rng([41, seed])
     n = gap.size
     drawn = np.empty((len(means) + 1, N_RESAMPLES))

@@ -62,7 +62,7 @@ class KappaCheck:
     Attributes
     ----------
     observed, low, high : float or None
-        Fleiss' kappa with its 95 % interval; None where it is undefined.
+        Fleiss' kappa with its 95% interval; None where it is undefined.
     expected : float or None
         Under the fit; a² (1 − t·t)/(1 − c·c) where accuracy and p are common. None where only one class is expected.
     a_squared : float

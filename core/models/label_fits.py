@@ -159,7 +159,7 @@ def _with_shared_trust(
 ) -> tuple[list[Problem], np.ndarray]:
     """The problems with pseudo-annotations of each rater, and the log factors of raters that these come from.
 
-    Factors and expected annotations are estimated in turn, until no rater's odds move by more than 1 %.
+    Factors and expected annotations are estimated in turn, until no rater's odds move by more than 1%.
     """
     if any(p.settings["smoothing"] != "pooled" or p.prior.answers.ndim != 2 for p in problems):
         raise InputError(

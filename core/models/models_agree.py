@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..text import plural, shorten
+from ..text import percent, plural, shorten
 from .result import RaterModelFit
 
 _TIED = 1e-9
@@ -40,10 +40,10 @@ class ModelsAgree:
     @property
     def words(self) -> str:
         """The sentence."""
-        low, high = f"{self.low:.0%}", f"{self.high:.0%}"
+        low, high = percent(self.low), percent(self.high)
         tied = f" ({self.n_tied:,} tied)" if self.n_tied else ""
         return (
-            f"{self.n_models} models agree on the class of {self.n_same:,} of {plural(self.n_cases, 'case')}{tied}, "
+            f"{self.n_models:,} models agree on the class of {self.n_same:,} of {plural(self.n_cases, 'case')}{tied}, "
             f"and put the prevalence of {shorten(self.name, 30)} at {low if low == high else f'{low} to {high}'}"
         )
 

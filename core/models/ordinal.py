@@ -17,6 +17,7 @@ from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
 from ..errors import InputError, NotApplicableError
 from ..methods import AS_IS, Method
+from ..text import number
 from ._ordinal_kernels import climb_raters, rows_of_raters, slope_and_information, squared_scores
 from .confusion_summary import summarise
 from .design import Design, design
@@ -54,7 +55,7 @@ class Ordinal(EmModel):
     Notes
     -----
     ``parameters`` of the fit, each of shape (n_raters,): "severity" in classes, above 0 for a rater who reads higher
-    than the truth; "spread" in classes; "slip", 0 to 1; and the ends of their 95 % intervals, "severity_low",
+    than the truth; "spread" in classes; "slip", 0 to 1; and the ends of their 95% intervals, "severity_low",
     "severity_high" and so on. "guesses" of shape (n_classes,) are g. Intervals are normal on (δ, ln ψ, logit e), from
     the squares of the scores of the rater's annotations and the prior; other raters and the prevalence are taken as
     known, so that on small panels they hold less: on 60 cases and 6 raters of 5 classes .85 to .90, where those of
@@ -271,11 +272,11 @@ def severity_sentence(fit: RaterModelFit, most: int = 2) -> str:
     drawn = fit.uncertainty is not None and fit.uncertainty.method == "posterior"
     caution = "" if drawn else f" {AT_THE_MODE}"
     if not apart.size:
-        return f"No rater of {n:,} reads higher or lower than the panel beyond the 95 % interval.{caution}"
+        return f"No rater of {n:,} reads higher or lower than the panel beyond the 95% interval.{caution}"
     furthest = apart[np.argsort(-np.abs(at[apart]), kind="stable")][:most]
     named = "; ".join(f"{fit.raters[j]} {reads(fit, int(j))}" for j in furthest)
     who = "1 rater reads" if apart.size == 1 else f"{apart.size:,} raters read"
-    return f"Of {n:,} raters {who} higher or lower than the panel beyond their 95 % intervals: {named}.{caution}"
+    return f"Of {n:,} raters {who} higher or lower than the panel beyond their 95% intervals: {named}.{caution}"
 
 
 def reads(fit: RaterModelFit, rater: int) -> str:
@@ -287,8 +288,6 @@ def reads(fit: RaterModelFit, rater: int) -> str:
         Of the ordinal model.
     rater : int
     """
-    from ..text import number
-
     at, low, high = (float(fit.parameters[name][rater]) for name in ("severity", "severity_low", "severity_high"))
     way, end = ("higher", fit.classes[-1]) if at >= 0 else ("lower", fit.classes[0])
     if abs(at) >= len(fit.classes) - 1:

@@ -111,7 +111,7 @@ def _check(method: str | None, level: float, n_replicates: int) -> None:
     if method not in (None, "observed information", "case bootstrap"):
         raise InputError(f"There is no method {method!r}.", "Use the observed information or the case bootstrap.")
     if n_replicates < 20:
-        raise InputError(f"{n_replicates} replicates were asked for.", "Ask for 20 or more.")
+        raise InputError(f"{n_replicates:,} replicates were asked for.", "Ask for 20 or more.")
 
 
 def _notes(problem: Problem, fit: RaterModelFit) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ class RaterSummary:
     raters : tuple of str
     n_annotations : ndarray of int64, shape (n_raters,)
     accuracy, low, high : ndarray, shape (n_raters,)
-        With the interval of the fit's uncertainty; without one, Wilson's 95 % as if the true classes were known, which
+        With the interval of the fit's uncertainty; without one, Wilson's 95% as if the true classes were known, which
         is too short. NaN for a rater without annotations.
     chance : ndarray, shape (n_raters,)
         Accuracy of annotations with the rater's own shares of classes that do not depend on the truth.

@@ -70,7 +70,7 @@ def random_restarts(
         if (order != np.arange(n_classes)).any():
             turned = np.where(free[:, None], found.class_probability[:, order], data.start)
             found = climb_from(np.ascontiguousarray(turned))
-        return replace(found, settings={**found.settings, "start": f"restart {number + 1} of {n_restarts}"})
+        return replace(found, settings={**found.settings, "start": f"restart {number + 1} of {n_restarts:,}"})
 
     best, objectives = fit, []
     for found in map_chunks(one, list(range(n_restarts)), token=token, progress=progress):

@@ -81,7 +81,7 @@ def empirical_prior(data: Design, family: Family, token: CancelToken | None) -> 
     (`rater_rows`): what a rater's annotations on one class say of them is believed of other classes too. The row of all
     is itself shrunk to one rate of being right and mistakes by the popularity of classes (`pool_rows`); s_z maximises
     the Dirichlet-multinomial likelihood of the expected annotations of raters on class z (`strength`). All are
-    estimated between climbs of ten steps at most, until no rater's pseudo-counts of a class move by more than 1 %. The
+    estimated between climbs of ten steps at most, until no rater's pseudo-counts of a class move by more than 1%. The
     mode under pseudo-counts s m is the mean (s m + n)/(s + n) of the Dirichlet posterior, which is the probability of a
     rater's next annotation.
 
@@ -208,7 +208,7 @@ def strength(
     start : ndarray, shape (n_groups,), optional
         Where to begin.
     most_steps : int
-        It ends earlier where no strength moves by more than .1 %.
+        It ends earlier where no strength moves by more than .1%.
 
     Returns
     -------

@@ -17,6 +17,7 @@ from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
 from ..errors import InputError
 from ..methods import methods
+from ..text import number, percent, significant
 from .design import Design, design
 from .em import Point, expect
 from .result import RaterModelFit
@@ -144,10 +145,11 @@ def dependence_note(dataset: Dataset, beta: float) -> tuple[str, ...]:
     middle = np.searchsorted(np.cumsum(several), [(n + 1) // 2, n // 2 + 1]) + 2
     typical = int(middle.sum()) // 2
     worth = beta * typical
-    said = f"{worth:.0f}" if worth >= _SPEAKS_OF else f"{worth:.1f}".removesuffix(".0")
+    said = number(worth, 0) if worth >= _SPEAKS_OF else number(worth, 1).removesuffix(".0")
     independent = "independent one" if said == "1" else "independent ones"
     return (
-        f"{typical:,} annotations of a case are worth about {said} {independent} (β {beta:.2g}): raters make the same "
+        f"{typical:,} annotations of a case are worth about {said} {independent} (β {significant(beta, 2)}): raters "
+        "make the same "
         "mistakes.",
     )
 
@@ -162,7 +164,8 @@ def doubt_note(doubt: float) -> tuple[str, ...]:
     if not doubt:
         return ()
     return (
-        f"No class is given more than about {1 - doubt:.0%}: where raters share mistakes, all of them may be wrong.",
+        f"No class is given more than about {percent(1 - doubt)}: where raters share mistakes, all of them may be "
+        "wrong.",
     )
 
 

@@ -23,6 +23,7 @@ from ..ingest.formats.detect import open_frame
 from ..ingest.formats.parquet import as_text
 from ..ingest.formats.raw_table import Dropped
 from ..ingest.read_files import choose_question, complete_mapping
+from ..text import number
 from .dataset import Partition, PartitionedDataset
 from .patterns import joined, patterns_of
 from .scatter import ROW, ParquetRows, gathered
@@ -97,13 +98,13 @@ def partitioned(
     tell(_SCATTERED)
     built, pending = _Built(), None
     listed = classes if as_positions and classes is not None else names
-    for number in range(n):
-        table = gathered(scattered, number)
-        shutil.rmtree(scattered / f"__partition={number}", ignore_errors=True)
+    for part in range(n):
+        table = gathered(scattered, part)
+        shutil.rmtree(scattered / f"__partition={part}", ignore_errors=True)
         if pending is not None:  # rows of which none could be used, told with those of the next partition
             table = pending if table is None else pa.concat_tables([pending, table]).sort_by(ROW)
-        pending = _add(built, table, mapping, listed, folder, number, number == n - 1)
-        tell(_SCATTERED + (1 - _SCATTERED) * (number + 1) / n)
+        pending = _add(built, table, mapping, listed, folder, part, part == n - 1)
+        tell(_SCATTERED + (1 - _SCATTERED) * (part + 1) / n)
     return _finished(rows, mapping, built, names, classes is not None, as_positions, folder)
 
 
@@ -141,8 +142,8 @@ def _check_disk(n_rows: int, folder: Path) -> None:
     free = shutil.disk_usage(folder).free
     if n_rows * _BYTES_A_ROW > free:
         raise InputError(
-            f"Partitions of {n_rows:,} rows take about {n_rows * _BYTES_A_ROW / 2**30:.1f} GB of disk, and "
-            f"{free / 2**30:.1f} GB are free in {folder.parent}.",
+            f"Partitions of {n_rows:,} rows take about {number(n_rows * _BYTES_A_ROW / 2**30, 1)} GB of disk, and "
+            f"{number(free / 2**30, 1)} GB are free in {folder.parent}.",
             "Free some, or set TMPDIR to a larger disk.",
         )
 

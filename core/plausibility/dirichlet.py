@@ -16,7 +16,7 @@ from ..errors import InputError
 from ..methods import ONE_CLASS, UGT, Method, Option, ReliabilityScale
 from ..options import check_number, check_whole
 from ..seeds import case_seeds
-from ..text import bound
+from ..text import exact
 from ._kernels import dirichlet_draws
 from .protocol import CaseDraws, check_sampling
 
@@ -47,7 +47,7 @@ class DirichletCounts:
         if not SMALLEST <= self.alpha <= LARGEST:
             raise InputError(
                 f"The prior α is {self.alpha}.",
-                f"It must be a positive number, from {bound(SMALLEST)} to {bound(LARGEST)}.",
+                f"It must be a positive number, from {exact(SMALLEST)} to {exact(LARGEST)}.",
             )
         if self.depth < 1:
             raise InputError(f"The depth is {self.depth}.", "It must be at least 1.")

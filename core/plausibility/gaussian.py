@@ -20,7 +20,7 @@ from ..methods import AS_IS, UGT, Method, ReliabilityScale
 from ..options import check_number, check_whole
 from ..result_base import Columns, Result
 from ..seeds import case_seeds
-from ..text import bound
+from ..text import exact, typed
 from .dirichlet import LARGEST, SMALLEST, SPLIT_DEPTH
 from .protocol import CaseDraws, check_sampling
 
@@ -231,7 +231,7 @@ class GaussianScores:
             if not SMALLEST <= value <= LARGEST:
                 raise InputError(
                     f"The prior's {sign} is {value}.",
-                    f"It must be a positive number, from {bound(SMALLEST)} to {bound(LARGEST)}.",
+                    f"It must be a positive number, from {exact(SMALLEST)} to {exact(LARGEST)}.",
                 )
         if self.b0 <= 0:  # in units of the scores, squared
             raise InputError(f"The prior's b0 is {self.b0}.", "It must be a positive number.")
@@ -242,7 +242,7 @@ class GaussianScores:
     def classes(self) -> tuple[str, str]:
         """Names of the two classes of the draws, those of `Dataset.as_classes`."""
         threshold = self._split()
-        return f"≤ {threshold:g}", f"> {threshold:g}"
+        return f"≤ {typed(threshold)}", f"> {typed(threshold)}"
 
     def _split(self) -> float:
         if self.threshold is None:

@@ -16,7 +16,7 @@ from ..methods import RANKED, UGT, Method, Option, ReliabilityScale
 from ..options import check_choice, check_number, check_whole
 from ..rankings.irn import IRNWeights, Ties, irn
 from ..seeds import case_seeds
-from ..text import bound
+from ..text import exact
 from ._kernels import dirichlet_draws
 from .dirichlet import LARGEST, SMALLEST, SPLIT_DEPTH
 from .protocol import CaseDraws, check_sampling
@@ -51,7 +51,7 @@ class PrIRN:
         if not SMALLEST <= self.epsilon <= LARGEST:
             raise InputError(
                 f"The pseudo-count ε is {self.epsilon}.",
-                f"It must be a positive number, from {bound(SMALLEST)} to {bound(LARGEST)}.",
+                f"It must be a positive number, from {exact(SMALLEST)} to {exact(LARGEST)}.",
             )
         if self.depth < 1:
             raise InputError(f"The depth is {self.depth}.", "It must be at least 1.")

@@ -10,7 +10,7 @@ from ..annotations.dataset import Dataset
 from ..errors import InputError
 from ..options import check_number, check_whole
 from ..result_base import Columns, Result
-from ..text import bound
+from ..text import exact
 
 LARGEST_RELIABILITY = 1e9  # beyond it, draws cannot be told from one point in double precision
 
@@ -100,7 +100,7 @@ def check_sampling(reliability: float, n_draws: int) -> None:
     if not 0 < reliability <= LARGEST_RELIABILITY:
         raise InputError(
             f"The reliability γ is {reliability}.",
-            f"It must be a positive number, at most {bound(LARGEST_RELIABILITY)}.",
+            f"It must be a positive number, at most {exact(LARGEST_RELIABILITY)}.",
         )
     if n_draws < 1:
-        raise InputError(f"{n_draws} draws were asked for.", "Ask for at least one.")
+        raise InputError(f"{n_draws:,} draws were asked for.", "Ask for at least one.")

@@ -83,7 +83,7 @@ def entries_of(rankings: Sequence[Blocks], n_classes: int) -> RankedEntries:
                 raise InputError(f"Ranking {ranking}, block {place + 1}: there is no class in it.", "Leave it out.")
             for k in sorted(block):
                 if not 0 <= k < n_classes:
-                    raise InputError(f"Ranking {ranking}, block {place + 1}: there is no class {k} of {n_classes}.")
+                    raise InputError(f"Ranking {ranking}, block {place + 1}: there is no class {k} of {n_classes:,}.")
                 if k in seen:
                     raise InputError(f"Ranking {ranking} names class {k} twice.", "Name each class once.")
                 seen.add(k)

@@ -200,5 +200,5 @@ def _check_depth(depth: int, n_classes: int) -> None:
     if not 1 <= depth <= n_classes:
         raise InputError(
             f"The overlap of the first {depth} positions was asked for.",
-            f"With {n_classes} classes it can be that of the first 1 to {n_classes}.",
+            f"With {n_classes:,} classes it can be that of the first 1 to {n_classes:,}.",
         )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..result_base import Columns, Result, rows
-from ..text import number
+from ..text import number, percent
 from .carelessness import FAR, Carelessness
 from .tempo import Tempo
 
@@ -131,7 +131,7 @@ def careless_evidence(found: Carelessness, classes: tuple[str, ...]) -> Evidence
     def words(rater: int) -> str:
         return (
             f"Named {classes[found.favourite[rater]]} {found.n_favourite[rater]} times on cases that the others take "
-            f"for one of {found.n_over[rater]} other classes and seldom (under {100 * FAR:.0f} %) annotate so; "
+            f"for one of {found.n_over[rater]} other classes and seldom (under {percent(FAR)}) annotate so; "
             f"{number(found.expected[rater], 1)} would be expected of {found.n_far[rater]} such annotations."
         )
 
@@ -145,7 +145,7 @@ def spam_evidence(found: Carelessness) -> Evidence:
     def words(rater: int) -> str:
         return (
             f"On {found.n_clear[rater]:,} cases that the others are certain of, annotations are better explained by "
-            f"fixed shares of the classes than by the case, by a factor of e^{found.log_factor[rater]:.0f}."
+            f"fixed shares of the classes than by the case, by a factor of e^{number(found.log_factor[rater], 0)}."
         )
 
     return Evidence(_judged(found.p_spam, np.isfinite(found.log_factor)), words)
@@ -155,9 +155,10 @@ def streak_evidence(found: Tempo) -> Evidence:
     """Of repeating the previous annotation."""
 
     def words(rater: int) -> str:
-        share = 100 * found.n_kept[rater] / max(found.n_turns[rater], 1)
+        share = found.n_kept[rater] / max(found.n_turns[rater], 1)
         return (
-            f"Gave the previous annotation again {found.n_kept[rater]:,} times ({share:.0f} %) when the next case was "
+            f"Gave the previous annotation again {found.n_kept[rater]:,} times ({percent(share)}) when the next case "
+            "was "
             "of another class; annotations in another order would repeat less often."
         )
 

@@ -147,7 +147,7 @@ def _annotations_of(dataset: Dataset, names: tuple[str, ...]) -> np.ndarray:
     """Which annotations are of raters of these names, bool, shape (n_annotations,)."""
     out = np.isin(dataset.rater, [dataset.raters.index(name) for name in names])
     if not names or out.all():
-        raise InputError(f"{len(names)} of {dataset.n_raters} raters would be left out.", "Leave some, not all.")
+        raise InputError(f"{len(names):,} of {dataset.n_raters:,} raters would be left out.", "Leave some, not all.")
     return out
 
 

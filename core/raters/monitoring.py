@@ -21,7 +21,7 @@ from ..models.one_coin import METHODS as ONE_COIN
 from ..models.rater_summary import rater_summary
 from ..models.result import RaterModelFit
 from ..result_base import Columns, Result
-from ..text import number
+from ..text import number, significant
 from .accuracy import Accuracies, accuracies_of
 from .blind import BlindReads, agreement_with_blind
 from .carelessness import CERTAIN, Carelessness, carelessness
@@ -297,7 +297,7 @@ def _evidence(
         if drift.change is None:
             return "The chart of accuracy rose higher than a stable rater's would."
         p = float(p_drift[rater])
-        seldom = "less than one time in 1,000" if p < 0.001 else f"with probability {p:.1g}"
+        seldom = "less than one time in 1,000" if p < 0.001 else f"with probability {significant(p, 1)}"
         day = np.datetime64(drift.time_of(drift.change), "s").astype("datetime64[D]")
         return (
             f"Right in {number(drift.before)} of annotations before about {day}, in {number(drift.after)} since; a "

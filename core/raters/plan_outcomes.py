@@ -69,7 +69,7 @@ class PlanOutcomes(Result):
         Further annotations, and cases by then.
     value, low, high : ndarray, shape (n_plans, 4)
         Median over worlds and interval of `QUANTITIES`: mean certainty of cases, share of cases below certainty .9,
-        width of the 95 % interval of SPA, share of cases whose most probable class is right.
+        width of the 95% interval of SPA, share of cases whose most probable class is right.
     gain, gain_low, gain_high : ndarray, shape (n_plans, 4)
         The same of the difference from no plan, within worlds.
     level : float

@@ -20,7 +20,7 @@ from ..chunks import CancelToken, chunk_ranges
 from ..errors import InputError, LimitError, NotApplicableError
 from ..options import check_level
 from ..result_base import Columns, Result
-from ..text import plural
+from ..text import number, plural
 
 MOST_RATERS = 1000
 _STEPS, _CLOSE = 500, 1e-8
@@ -46,7 +46,7 @@ class ScoreRaters(Result):
         Standard deviation of a rater's scores about the case's score and the rater's own level; NaN as above.
     severe, erratic : ndarray of bool, shape (n_raters,)
         Whether severity differs from 0, and whether spread is above that of the median rater, at a family-wise level:
-        5 % that any honest rater is among them.
+        5% that any honest rater is among them.
     mean : float
         Mean of the cases' scores, m.
     between_cases, between_raters : float
@@ -92,15 +92,16 @@ class ScoreRaters(Result):
             how = "lower" if self.severity[one] < 0 else "higher"
             ends = sorted(abs(end) for end in (self.severity_low[one], self.severity_high[one]))
             said.append(
-                f"{self.raters[one]} scores {abs(self.severity[one]):.{digits}f} {how} than the average rater "
-                f"({ends[0]:.{digits}f} to {ends[1]:.{digits}f})"
+                f"{self.raters[one]} scores {number(abs(self.severity[one]), digits)} {how} than the average rater "
+                f"({number(ends[0], digits)} to {number(ends[1], digits)})"
             )
         if self.erratic.any():
             one = int(np.argmax(np.where(self.erratic, self.spread, -1)))
             said.append(
-                f"{self.raters[one]}'s scores scatter by {self.spread[one]:.{digits}f} "
-                f"({self.spread_low[one]:.{digits}f} to {self.spread_high[one]:.{digits}f}), those of the median rater "
-                f"by {self.median_spread:.{digits}f}"
+                f"{self.raters[one]}'s scores scatter by {number(self.spread[one], digits)} "
+                f"({number(self.spread_low[one], digits)} to {number(self.spread_high[one], digits)}), those of the "
+                "median rater "
+                f"by {number(self.median_spread, digits)}"
             )
         return ". ".join(said) or "No rater clearly scores above or below the others, or scatters more"
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..chunks import CancelToken
 from ..result_base import Columns, Result
-from ..text import number, plural
+from ..text import number, percent, plural
 from .acceptable import FALSE_DISCOVERIES, Acceptable, Judge, acceptable_of
 from .flags import KINDS, RULES, Flag, benjamini_hochberg, flag_columns
 from .monitoring import RaterTable
@@ -64,7 +64,7 @@ class ToActOn(Result):
             return f"Nobody is surely below what is {bar}{unsure}."
         total = float(np.nansum(found.expected_wrong))
         them = "This one" if found.n_flagged == 1 else f"These {found.n_flagged:,}"
-        share = f"{100 * found.cost / total:.0f} %" if total > 0 else "none"
+        share = percent(found.cost / total) if total > 0 else "none"
         n = int(found.n_annotations[found.flagged].sum())
         return (
             f"About {max(about, found.n_flagged):,} of {of} are below what is {bar}, {found.n_flagged:,} of them "
@@ -131,5 +131,5 @@ def _single(found: OneClass, rater: int, classes: tuple[str, ...]) -> str:
     return (
         f"Named {classes[found.favourite[rater]]} on {found.n_named[rater]:,} of "
         f"{plural(int(found.n[rater]), 'annotation')}; on the same cases other raters would name it "
-        f"{found.expected[rater]:,.0f} times."
+        f"{number(found.expected[rater], 0)} times."
     )

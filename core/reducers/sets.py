@@ -82,7 +82,7 @@ class TopSets:
             )
         if (len(draws.classes) + 1) ** self.max_top >= 2**63:
             raise InputError(
-                f"There are too many sets of {self.max_top} of {len(draws.classes)} named classes.",
+                f"There are too many sets of {self.max_top} of {len(draws.classes):,} named classes.",
                 "Ask for smaller sets.",
             )
         n_named = len(draws.classes)

@@ -15,7 +15,7 @@ from ..ingest.build_dataset import ImportReport
 from ..plausibility.protocol import PlausibilityModel
 from ..review.chain import Head
 from ..review.states import CaseReview
-from ..text import plural
+from ..text import exact, plural
 from . import data_sections, gold_section, machine_section, review_section, score_section, truth_sections
 from .blocks import Block, Grid, Section, Words
 from .page import to_html
@@ -172,7 +172,7 @@ def _summary(request: ReportRequest, built: Sequence[Section], todo: Sequence[Wo
         f"{plural(dataset.n_cases, 'case')}, {plural(dataset.n_raters, 'rater')}, "
         f"{plural(dataset.n_annotations, 'annotation')}"
     )
-    asked = f"Of {size}: {request.selected or 'all annotations'}, at reliability γ = {request.reliability:g}."
+    asked = f"Of {size}: {request.selected or 'all annotations'}, at reliability γ = {exact(request.reliability)}."
     answers = [answer for section in built if (answer := _answer(section))]
     blocks: list[Block] = [Words(asked)]
     if answers:

@@ -18,7 +18,7 @@ from ..models.majority import MajorityVote
 from ..models.vote_changes import vote_changes
 from ..raters.monitoring import monitor
 from ..raters.to_act_on import raters_to_act_on
-from ..text import plotly, plural, shorten
+from ..text import exact, percent, plotly, plural, shorten, typed
 from ..version import __version__
 from .blocks import Figure, Grid, Words
 
@@ -60,10 +60,10 @@ def agreement(request, sections, token, progress) -> list:
         Words(f"These are the ones to quote: {found.reason}."),
         *words,
         Figure(
-            lambda theme: agreement_figures.forest(table, theme, "Agreement with its 95 % interval"),
+            lambda theme: agreement_figures.forest(table, theme, "Agreement with its 95% interval"),
             "Coefficients of agreement with their intervals",
         ),
-        Grid(frame, "Coefficients of agreement; intervals of 95 %."),
+        Grid(frame, "Coefficients of agreement; intervals of 95%."),
         Figure(
             lambda theme: agreement_figures.case_agreement_histogram(per_case, theme, full),
             "Histogram of the agreement of cases",
@@ -100,8 +100,8 @@ def raters(request, sections, token, progress) -> list:
     title = method_named("rater model", table.model).title
     most = int(np.abs(fit.prevalence - vote.prevalence).argmax())
     moved = (
-        f"Most moved: {plotly(shorten(fit.classes[most], 24))}, {vote.prevalence[most]:.1%} by majority vote, "
-        f"{fit.prevalence[most]:.1%} by {title}"
+        f"Most moved: {plotly(shorten(fit.classes[most], 24))}, {percent(vote.prevalence[most], 1)} by majority vote, "
+        f"{percent(fit.prevalence[most], 1)} by {title}"
     )
     order = judged.order()
     frame = pd.DataFrame(
@@ -207,18 +207,18 @@ def _left_out(report) -> list:
 
 def _commands(request) -> list[str]:
     source = quote(request.source)
-    more = f" --threshold {request.threshold:g}" if isinstance(request.threshold, float) else ""
+    more = f" --threshold {typed(request.threshold)}" if isinstance(request.threshold, float) else ""
     if isinstance(request.threshold, str):
         more = f" --label {quote(request.threshold)}"
     if not request.selection.everything:
         more += f" --select {quote(request.selection.to_text())}"
-    sweep = ",".join(f"{value:g}" for value in request.reliabilities)
+    sweep = ",".join(typed(value) for value in request.reliabilities)
     prior = "".join(f" --{key} {value}" for key, value in request.model.settings().items() if key in _OPTIONS)
-    model = f"{request.model.name} {source}{more}{prior} --draws {request.n_draws} --seed {request.seed}"
+    model = f"{request.model.name} {source}{more}{prior} --draws {request.n_draws:d} --seed {request.seed}"
     return [
         f"python -m core agreement {source}{more}",
         f"python -m core fit dawid-skene {source}{more}",
-        f"python -m core certainty {model} --reliability {request.reliability:g}",
+        f"python -m core certainty {model} --reliability {typed(request.reliability)}",
         f"python -m core sweep {model} --reliabilities {sweep}",
     ]
 
@@ -236,5 +236,5 @@ def _classes(request) -> tuple[Dataset, list]:
     elif request.dataset.kind == "set" and request.threshold is not None:
         words.append(Words(f"Sets of labels count as with {request.threshold!r}, or without it.", "note"))
     elif request.dataset.kind == "score":
-        words.append(Words(f"Scores count as at most {request.threshold:g}, or above.", "note"))
+        words.append(Words(f"Scores count as at most {exact(request.threshold)}, or above.", "note"))
     return view, words

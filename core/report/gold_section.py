@@ -55,7 +55,7 @@ def gold(request, sections, token, progress) -> list:
     return [
         Words(_lead(title, measured.accuracy, n), "lead"),
         Words(_certain(measured.n_certain, measured.certain_right)),
-        Grid(frame, f"{title}, which opens with these data, against gold; intervals of 95 % over cases."),
+        Grid(frame, f"{title}, which opens with these data, against gold; intervals of 95% over cases."),
         Figure(
             lambda theme: model_figures.calibration_curve(
                 curve.mean, curve.share, curve.low, curve.high, curve.n, theme, f"How sure {plotly(title)} is, and how "

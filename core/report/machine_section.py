@@ -32,7 +32,7 @@ def machines(request, sections, token, progress) -> list:
     tested = [one for one in found.machines if one.raters]
     blocks: list = [Words(f"{verdict(found)}.", "lead"), Grid(_table(found, dataset, people, request.seed), _CAPTION)]
     if tested:
-        title = "Filled: holds its own · bars: 95 % over cases"
+        title = "Filled: holds its own · bars: 95% over cases"
         blocks.append(
             Figure(lambda theme: figures.against_raters(tested, found.epsilon, theme, title), "Machines against raters")
         )
@@ -41,7 +41,7 @@ def machines(request, sections, token, progress) -> list:
     return [*blocks, Words("The test rewards being where most raters are: a machine that shares their errors passes.")]
 
 
-_CAPTION = "Alternative annotator test, and the readers that each machine is worth; intervals of 95 % over cases."
+_CAPTION = "Alternative annotator test, and the readers that each machine is worth; intervals of 95% over cases."
 
 
 def _compared(request) -> tuple[Dataset, tuple[str, ...], list[str]]:
@@ -72,7 +72,7 @@ def _table(found: AlternativeTest, dataset: Dataset, people: tuple[str, ...], se
         rows.append(
             {
                 "machine": one.machine,
-                "holds against": f"{one.n_rejected} of {len(one.raters)}" if one.raters else "–",
+                "holds against": f"{one.n_rejected:,} of {len(one.raters):,}" if one.raters else "–",
                 "advantage ρ": "–" if one.rho is None else with_interval(one.rho, one.rho_low, one.rho_high),
                 "worth in readers": worth,
                 "cases": one.n_cases,

@@ -16,7 +16,7 @@ _LOO = "Vehtari, Gelman & Gabry, Statistics and Computing 27 (2017), 1413-1432"
 SENTENCES = {
     "agreement": (
         "Agreement was measured as percent agreement, sparse probability of agreement, and chance-corrected "
-        "coefficients with 95 % intervals from linearised variances over cases; Krippendorff's α over cases with two "
+        "coefficients with 95% intervals from linearised variances over cases; Krippendorff's α over cases with two "
         "annotations or more.",
         (GWET, SPA_SOURCE, *KRIPPENDORFF.sources),
     ),

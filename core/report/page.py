@@ -19,12 +19,12 @@ from plotly.offline import get_plotlyjs
 from plotly.utils import PlotlyJSONEncoder
 
 from ..figures.theme import DARK, LIGHT
-from ..text import without_controls
+from ..text import number, without_controls
 from .blocks import Block, Figure, Grid, Section, Words
 
 _SHORT = 24
 _HEADS = {
-    "ci_low": "95 % from",
+    "ci_low": "95% from",
     "ci_high": "to",
     "se": "standard error",
     "n_cases": "cases",
@@ -125,7 +125,7 @@ def _grid(grid: Grid) -> dict:
     table = grid.table.iloc[: grid.most]
     caption = grid.caption
     if len(grid.table) > grid.most:
-        caption += f" The first {grid.most} of {len(grid.table):,}."
+        caption += f" The first {grid.most:,} of {len(grid.table):,}."
     marks = ["n" if pd.api.types.is_numeric_dtype(table.iloc[:, place]) else "" for place in range(table.shape[1])]
     head = [
         _Cell(_HEADS.get(str(name).removeprefix("right "), str(name)), mark)
@@ -142,7 +142,7 @@ def _cell(value: object, mark: str) -> _Cell:
     if value is None or value is pd.NA or (isinstance(value, float | np.floating) and not np.isfinite(value)):
         return _Cell("–", mark)
     if isinstance(value, float | np.floating):
-        return _Cell(f"{value:.3f}", mark)
+        return _Cell(number(float(value), 3), mark)
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         return _Cell(f"{value:,}", mark)
     text = str(value)

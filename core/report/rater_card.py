@@ -5,7 +5,7 @@ import pandas as pd
 
 from ..figures.raters import rater_over_time
 from ..raters.report_card import ReportCard
-from ..text import number, plural, with_interval
+from ..text import number, percent, plural, with_interval
 from .blocks import Block, Figure, Grid, Section, Words
 from .page import to_html
 
@@ -67,7 +67,7 @@ def _differences(card: ReportCard) -> list[Block]:
             "annotation": one.answer,
             "the others": one.others,
             "how sure": one.sure,
-            "of them agree": f"{one.n_agree} of {one.n_others}",
+            "of them agree": f"{one.n_agree:,} of {one.n_others:,}",
         }
         for one in card.differences
     ]
@@ -82,7 +82,7 @@ def _over_time(card: ReportCard) -> list[Block]:
         return [Words(card.why_not_over_time)]
     title = "Accuracy in windows, and the control chart with its limit"
     picture = Figure(lambda theme: rater_over_time(drift, theme, title), "Accuracy over time")
-    told = f"A stable rater's chart crosses the limit with probability {drift.false_alarm:.0%}."
+    told = f"A stable rater's chart crosses the limit with probability {percent(drift.false_alarm)}."
     if drift.alarm is not None:
         told += f" This one does: accuracy {number(drift.before)} before, {number(drift.after)} after."
     return [picture, Words(told, "note")]

@@ -38,7 +38,7 @@ def reviews(request, sections, token, progress) -> list:
     if waits:
         blocks.append(Words(f"Decide {plural(waits, 'case')} in arbitration.", "todo"))
     blocks.append(
-        Grid(pd.DataFrame(rows, columns=["share", "value", "of"]), "Shares with intervals of 95 % over cases.")
+        Grid(pd.DataFrame(rows, columns=["share", "value", "of"]), "Shares with intervals of 95% over cases.")
     )
     if listed:
         table = decision_table(request.dataset, listed).drop(columns="data")

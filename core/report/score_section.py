@@ -9,7 +9,7 @@ from ..figures import scores as figures
 from ..plausibility.gaussian import GaussianScores
 from ..plausibility.gaussian_prior import fit_prior
 from ..raters.score_raters import score_raters
-from ..text import plural
+from ..text import exact, number, percent, plural
 from .blocks import Figure, Grid, Words
 
 _MOST = 20
@@ -42,7 +42,7 @@ def _raters(dataset, token) -> list:
         Words(f"{found.words(score_digits(float(np.nanmedian(found.severity_high - found.severity_low))))}.", "lead"),
         Figure(lambda theme: figures.severities(found, theme, "Severity"), "Severity of each rater with its interval"),
         Figure(lambda theme: figures.spreads(found, theme, "Spread"), "Spread of each rater with its interval"),
-        Grid(table, "Severity and spread of raters, in units of the scores, with 95 % intervals."),
+        Grid(table, "Severity and spread of raters, in units of the scores, with 95% intervals."),
     ]
 
 
@@ -67,7 +67,8 @@ def _cases(request) -> list:
         }
     )
     if trust.above is not None:
-        table[f"P(above {trust.threshold:g})"] = trust.above[0, order]
-    said = f"Half of the cases have a score known to ± {half:.{digits}f} or better ({LEVEL:.0%}, γ = {reliability:g})."
+        table[f"P(above {exact(trust.threshold)})"] = trust.above[0, order]
+    at = f"{percent(LEVEL)}, γ = {exact(reliability)}"
+    said = f"Half of the cases have a score known to ± {number(half, digits)} or better ({at})."
     shown = f"{plural(len(order), 'case')} of {dataset.n_cases:,}, the widest interval first."
     return [Words(said), Grid(table, shown)]

@@ -26,7 +26,7 @@ from ..figures import reliability as figures
 from ..methods import as_taken, method_named
 from ..models.dawid_skene import METHOD as DAWID_SKENE
 from ..reducers.top_draws import can_keep
-from ..text import number, plural, shorten
+from ..text import exact, number, plural, shorten
 from .blocks import Figure, Grid, Words
 from .methods import methods_text
 
@@ -51,7 +51,7 @@ def certainty(request, sections, token, progress) -> list:
     below = result.n_below(LEVEL)
     lead = (
         f"{below:,} of {plural(len(result.cases), 'case')} are less certain than {number(LEVEL, 1)} "
-        f"at γ = {request.reliability:g}; the mean certainty is {number(result.mean())}."
+        f"at γ = {exact(request.reliability)}; the mean certainty is {number(result.mean())}."
     )
     listed = np.argsort(result.certainty[:, 0], kind="stable")[:_LISTED]
     top = result.top_class()
@@ -106,7 +106,7 @@ def classifiers(request, sections, token, progress) -> list:
     metric = first_metric(3, view.n_classes)
     rows = [
         {
-            "γ": f"{reliability:g}",
+            "γ": exact(reliability),
             "classifier": name,
             "mean": value[metric].mean,
             "ci_low": value[metric].ci_low,
@@ -126,7 +126,7 @@ def classifiers(request, sections, token, progress) -> list:
                 sweep.evaluation,
                 metric,
                 theme,
-                "Line: mean over plausible truths · band: 95 % of them · ×: against the point estimate",
+                "Line: mean over plausible truths · band: 95% of them · ×: against the point estimate",
             ),
             f"{title} of each classifier against reliability",
         ),
@@ -177,7 +177,8 @@ def sets(request, sections, token, progress) -> list:
                 "test cases": last.n_test,
             }
         )
-    note = f"Prediction sets at γ = {request.reliability:g}, calibrated on half of the cases and tested on the others."
+    at = f"γ = {exact(request.reliability)}"
+    note = f"Prediction sets at {at}, calibrated on half of the cases and tested on the others."
     return [
         *(Words(f"{one.classifier}: {one.promise(request.reliability)}") for one in found),
         Grid(pd.DataFrame(rows), note, 100),

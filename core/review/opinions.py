@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError
+from ..text import exact, significant, typed
 
 REASONS = {
     "unclear_image": "unclear image",
@@ -101,7 +102,7 @@ class Opinion:
             raise InputError("A probability is negative or not a number.", "Give each class 0 to 1.")
         total = math.fsum(shares.values())
         if abs(total - 1) > _SUM_TOLERANCE:
-            raise InputError(f"The probabilities sum to {total:.4g}.", "They must sum to 1.")
+            raise InputError(f"The probabilities sum to {significant(total, 4)}.", "They must sum to 1.")
         return cls(distribution=tuple(sorted((name, float(share)) for name, share in shares.items() if share > 0)))
 
     @classmethod
@@ -141,7 +142,7 @@ class Opinion:
     def first(self) -> tuple[str, ...]:
         """First choice, more than one class where they are tied or a set; a score as text; none if undetermined."""
         if self.score is not None:
-            return (f"{self.score:g}",)
+            return (typed(self.score),)
         if self.distribution:
             most = max(share for _, share in self.distribution)
             return tuple(name for name, share in self.distribution if share == most)
@@ -185,12 +186,13 @@ class Opinion:
     def words(self) -> str:
         """As a line of text: ``A = B › C``, or ``A + B`` of a set. Not escaped."""
         if self.score is not None:
-            return f"{self.score:g}" + (f" ({self.within[0]:.3g} to {self.within[1]:.3g})" if self.within else "")
+            ends = " to ".join(significant(end) for end in self.within or ())
+            return f"{exact(self.score)} ({ends})" if ends else exact(self.score)
         if self.is_set:
             return " + ".join(self.blocks[0])
         if self.distribution:
             ordered = sorted(self.distribution, key=lambda entry: -entry[1])
-            return ", ".join(f"{name} {100 * share:.3g} %" for name, share in ordered)
+            return ", ".join(f"{name} {significant(100 * share, 3)}%" for name, share in ordered)
         return " › ".join(" = ".join(block) for block in self.blocks) or "cannot be determined"
 
     def to_json(self) -> str:

@@ -16,6 +16,7 @@ from ..errors import InputError
 from ..plausibility.dirichlet import DirichletCounts
 from ..plausibility.gaussian import GaussianScores
 from ..plausibility.protocol import PlausibilityModel, check_sampling
+from ..text import percent
 from .opinions import UNDETERMINED, Opinion
 
 DECIDED = 0.80
@@ -107,16 +108,16 @@ def panel_word(
     if n_readers < FEWEST_READERS:
         why = "one reader has annotated"
     elif certainty < level:
-        why = f"no class is the most plausible with a certainty of {100 * level:.0f} %"
+        why = f"no class is the most plausible with a certainty of {percent(level)}"
     elif not sure:
-        why = f"the draws do not tell whether the certainty is {100 * level:.0f} %"
+        why = f"the draws do not tell whether the certainty is {percent(level)}"
     names = [getattr(model, "classes", dataset.classes)[code] for code in classes]
     opinion = _undecided(chance, names, level) if why else Opinion.of_class(names[best])
     return PanelWord(opinion, certainty, error, n_readers, level, why)
 
 
 def panel_score(model: GaussianScores, dataset: Dataset, case: int, *, reliability: float) -> Opinion:
-    """What the panel says of a case's score: its plausible score, and where a colleague's would lie with 95 %.
+    """What the panel says of a case's score: its plausible score, and where a colleague's would lie with 95%.
 
     A colleague's score beyond that is no disagreement by chance. `UNDETERMINED` with fewer than two readers.
 
@@ -178,7 +179,7 @@ def panel_set(
     if n_readers < FEWEST_READERS:
         why = "one reader has annotated"
     elif certainty < level:
-        why = f"no set of labels has a certainty of {100 * level:.0f} %"
+        why = f"no set of labels has a certainty of {percent(level)}"
     elif not applies.size:
         why = "no label is named by more than half"
     opinion = UNDETERMINED if why else Opinion.of_labels(dataset.classes[code] for code in applies)

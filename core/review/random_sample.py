@@ -13,7 +13,7 @@ from ..annotations.dataset import Dataset
 from ..errors import InputError
 from ..evaluation.corrected_rates import best_probabilities
 from ..seeds import case_seeds
-from ..text import plural
+from ..text import plural, typed
 from .sessions import Queued, Session
 from .states import CaseReview, effective
 from .worklist import Queue
@@ -42,14 +42,14 @@ def random_sample(dataset: Dataset, budget: int, seed: int = 0, certainty: np.nd
         The budget is below 1 or above the number of cases.
     """
     if budget < 1:
-        raise InputError(f"A sample of {budget} cases was asked for.", "Ask for at least one.")
+        raise InputError(f"A sample of {budget:,} cases was asked for.", "Ask for at least one.")
     sure = np.full(dataset.n_cases, 0.5) if certainty is None else np.nan_to_num(certainty, nan=0.5)
     chance = best_probabilities(sure * (1 - sure), budget, _UNIFORM)
     drawn = np.flatnonzero(case_seeds(seed, dataset.cases, "random sample") / 2.0**32 < chance)
     order = np.argsort(case_seeds(seed, dataset.cases, "order of the sample")[drawn], kind="stable")
     cases = drawn[order]
     title = f"{SAMPLE}: about {budget:,} of {plural(dataset.n_cases, 'case')}, seed {seed}"
-    return Queue(title, cases, tuple(f"{_CHANCE}{chance[case]:.6g}" for case in cases.tolist()))
+    return Queue(title, cases, tuple(f"{_CHANCE}{typed(chance[case])}" for case in cases.tolist()))
 
 
 def chance_of(queued: Queued) -> float | None:

@@ -11,7 +11,7 @@ from ..certainty.next_opinion import NextOpinion
 from ..certainty.score_trust import ScoreTrust, score_digits
 from ..errors import InputError
 from ..evaluation.predictions import Predictions
-from ..text import plural
+from ..text import exact, number, percent, plural
 from .panel_answer import FEWEST_READERS
 from .sessions import Queued
 
@@ -82,7 +82,7 @@ def lowest_certainty(certainty: np.ndarray) -> Queue:
     certainty : ndarray, shape (n_cases,)
         Annotation certainty of the top-1 class. Cases of NaN are left out.
     """
-    return _ordered("lowest certainty", certainty, lambda case: f"certainty {_percent(float(certainty[case]))}")
+    return _ordered("lowest certainty", certainty, lambda case: f"certainty {percent(float(certainty[case]))}")
 
 
 def least_known(trust: ScoreTrust) -> Queue:
@@ -94,15 +94,15 @@ def least_known(trust: ScoreTrust) -> Queue:
         At one γ.
     """
     if trust.above is not None:
-        certainty, t = trust.certainty[0], f"{trust.threshold:g}"
+        certainty, t = trust.certainty[0], exact(trust.threshold)
         return _ordered(
             "least certain side",
             certainty,
-            lambda case: f"above {t} or not: {_percent(float(certainty[case]))} certain",
+            lambda case: f"above {t} or not: {percent(float(certainty[case]))} certain",
         )
     width = trust.width[0]
     digits = score_digits(float(np.median(width)))
-    return _ordered("widest interval", -width, lambda case: f"the 95 % interval is {width[case]:.{digits}f} wide")
+    return _ordered("widest interval", -width, lambda case: f"the 95% interval is {number(width[case], digits)} wide")
 
 
 def risk_times_uncertainty(certainty: np.ndarray, expected_risk: np.ndarray) -> Queue:
@@ -117,7 +117,9 @@ def risk_times_uncertainty(certainty: np.ndarray, expected_risk: np.ndarray) -> 
     score = expected_risk * (1 - certainty)
 
     def why(case: int) -> str:
-        return f"expected risk {expected_risk[case]:.2f} of {MOST_RISK}, certainty {_percent(float(certainty[case]))}"
+        return (
+            f"expected risk {number(expected_risk[case])} of {MOST_RISK}, certainty {percent(float(certainty[case]))}"
+        )
 
     return _ordered("risk × uncertainty", -score, why, score > 0)
 
@@ -183,7 +185,7 @@ def classifier_against_panel(
         said[case] = " or ".join(classes[code] for code in firsts)
 
     def why(case: int) -> str:
-        panel = f"the panel is {_percent(certainty[case])} certain of {classes[top_class[case]]}"
+        panel = f"the panel is {percent(certainty[case])} certain of {classes[top_class[case]]}"
         return f"{panel}, {predictions.name} says {said[case]}"
 
     return _ordered("classifier against a certain panel", -certainty, why, against)
@@ -220,7 +222,3 @@ def _ordered(name: str, score: np.ndarray, why, among: np.ndarray | None = None)
     listed = np.flatnonzero(usable)
     case = listed[np.argsort(score[listed], kind="stable")]
     return Queue(name, case, tuple(why(int(place)) for place in case))
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"

@@ -1,8 +1,8 @@
-"""How often nominal 95 % intervals of agreement hold the truth. Run: python tests/benchmarks/coverage.py [data sets].
+"""How often nominal 95% intervals of agreement hold the truth. Run: python tests/benchmarks/coverage.py [data sets].
 
 Simulated data of known agreement: 20, 50 or 200 cases, 2 to 5 annotations each. The truths are exact; a line for each
 setting says how far 400,000 cases are from them, in standard errors. Of SPA (Wilson) and of chance-corrected SPA at
-least 93 % are asked for; an undetermined interval counts as holding the truth, and its share stands beside it.
+least 93% are asked for; an undetermined interval counts as holding the truth, and its share stands beside it.
 """
 
 import sys
@@ -70,7 +70,7 @@ def heterogeneous() -> Setting:
 
 
 def skewed(wrong: float) -> Setting:
-    """Two classes, one true of 5 % of cases, and raters who are wrong on either as often."""
+    """Two classes, one true of 5% of cases, and raters who are wrong on either as often."""
     right = 1 - wrong
     answer = np.array([[right, wrong], [wrong, right]])
     prevalence = np.array([0.95, 0.05])
@@ -144,7 +144,7 @@ def study(setting: Setting, n_cases: int, how: str, n_data: int) -> tuple[np.nda
 
 def main(n_data: int = N_DATA) -> None:
     """Print coverage and median width of every setting, then coverage by how many cases are of rarer classes."""
-    print(f"coverage of 95 % intervals, {n_data:,} data sets a row ({N_BOOTSTRAPPED} for α resampled); u: undetermined")
+    print(f"coverage of 95% intervals, {n_data:,} data sets a row ({N_BOOTSTRAPPED} for α resampled); u: undetermined")
     print(f"Monte Carlo error {np.sqrt(0.95 * 0.05 / n_data):.4f} ({np.sqrt(0.95 * 0.05 / N_BOOTSTRAPPED):.3f})\n")
     print(f"{'':<26}{'cases':>5}{'each':>5}", *(f"{name:>20}" for name in COLUMNS))
     every, short = [], []

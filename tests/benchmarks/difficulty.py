@@ -119,7 +119,7 @@ def on_large(tags: list[str]) -> None:
             print(f"  {name}: π {fit.prevalence[1]:.4f} (true {prevalence}), rank correlation of accuracy {rank:.3f}")
         low, high = found.fit.uncertainty.accuracy.low, found.fit.uncertainty.accuracy.high
         covered = ((low <= accuracy) & (accuracy <= high)).mean()
-        print(f"  95 % intervals of accuracy that hold the truth: {covered:.3f}", flush=True)
+        print(f"  95% intervals of accuracy that hold the truth: {covered:.3f}", flush=True)
 
 
 if __name__ == "__main__":

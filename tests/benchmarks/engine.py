@@ -28,7 +28,7 @@ REPEATS = 5
 
 
 def simulated() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Case, rater and annotation of a million annotations by raters of 40 to 95 % accuracy."""
+    """Case, rater and annotation of a million annotations by raters of 40 to 95% accuracy."""
     rng = np.random.default_rng(0)
     case = np.repeat(np.arange(N_CASES, dtype=np.int32), PER_CASE)
     rater = rng.integers(0, N_RATERS, case.size, dtype=np.int32)

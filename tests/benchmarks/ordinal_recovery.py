@@ -1,7 +1,7 @@
-"""Do 95 % intervals of severity, spread, slip and prevalence hold what panels were made with? By NUTS and at the mode.
+"""Do 95% intervals of severity, spread, slip and prevalence hold what panels were made with? By NUTS and at the mode.
 
 Run: python tests/benchmarks/ordinal_recovery.py [panels]; 200 take about 5 processor minutes. Raters are drawn from the
-prior, so the intervals by NUTS hold 95 % where the sampler is right; those at the mode are normal approximations that
+prior, so the intervals by NUTS hold 95% where the sampler is right; those at the mode are normal approximations that
 take the prevalence and the other raters as known.
 """
 
@@ -22,7 +22,7 @@ SIZE = {"n_cases": 60, "n_raters": 6, "n_classes": 5}
 
 
 def coverage(n_panels: int, seed: int = 0, n_draws: int = 600, n_tune: int = 400) -> dict[str, tuple[float, float]]:
-    """Share of the 95 % intervals that hold the truth and their mean width, by what they are of and how made."""
+    """Share of the 95% intervals that hold the truth and their mean width, by what they are of and how made."""
     rng = np.random.default_rng(seed)
     densities, truths = zip(*(ordinal(rng, **SIZE) for _ in range(n_panels)), strict=True)
     chains = sample_many(densities, n_draws=n_draws, n_tune=n_tune, seeds=range(n_panels))

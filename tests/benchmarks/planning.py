@@ -2,7 +2,7 @@
 
 Data are simulated, a model is fitted, and a plan is forecast. Then the plan is carried out with the parameters and the
 truth that the data came from, and what it leads to is worked out from a fit of all annotations. Prints, by quantity and
-policy, the share of 90 % intervals of the forecast that hold it half way and at the end of the budget, and how often
+policy, the share of 90% intervals of the forecast that hold it half way and at the end of the budget, and how often
 the number of annotations that the target needs may lie in its interval. 100 data sets take about 10 CPU minutes.
 """
 

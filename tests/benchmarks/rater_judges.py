@@ -2,7 +2,7 @@
 
 Crowds with few annotations per rater and class, of five kinds: one accuracy a rater; accuracies that differ by class;
 raters who lean to one class; a sixth of spammers; cases that mislead many at once. By kind and model: the largest and
-the mean error of a data set, root mean squared error, share of raters inside their 95 % interval, and mean bias, over
+the mean error of a data set, root mean squared error, share of raters inside their 95% interval, and mean bias, over
 ``N`` data sets of seven shapes (3 where it is not given: about 10 CPU minutes), and on the sample `skin`. "own" judges
 by parameters that have seen the annotation that is judged, as the panel of raters no longer does.
 """

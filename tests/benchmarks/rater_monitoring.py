@@ -1,7 +1,7 @@
 """Whether intervals of raters' accuracy hold, and flags stay silent. Run: python tests/benchmarks/rater_monitoring.py
 
-By setting: coverage of 95 % intervals, alone and shrunk, when raters come from a Beta pool; root mean squared errors of
-both; the share of honest data sets in which anybody is flagged, against the stated 5 %; and how often careless raters,
+By setting: coverage of 95% intervals, alone and shrunk, when raters come from a Beta pool; root mean squared errors of
+both; the share of honest data sets in which anybody is flagged, against the stated 5%; and how often careless raters,
 spammers, and raters who repeat themselves are found. Coverage of the models' own intervals: `rater_precision.py`.
 """
 

@@ -1,6 +1,6 @@
 """How often the intervals of rater models hold the truth. Run: python tests/benchmarks/rater_precision.py [data sets].
 
-Prints, by setting and method, the share of 95 % intervals that hold: prevalence, accuracy of raters, and entries of
+Prints, by setting and method, the share of 95% intervals that hold: prevalence, accuracy of raters, and entries of
 confusion matrices, apart where they stand on a bound. 1,000 data sets take about 5 CPU minutes; the tests run fewer.
 """
 

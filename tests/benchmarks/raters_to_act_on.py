@@ -4,10 +4,10 @@ Simulated crowds of 50, 150 and 500 raters, a tenth of them bad in one of four w
 classes, naming one class only, taking each class for another, or .15 below the mean of the others. By setting: the
 share of those flagged whose accuracy is in fact acceptable, with its Monte Carlo error, beside the stated one; the
 share of each kind that is flagged for low accuracy or, of those who name one class, for either; the same of honest
-raters; and coverage of the 95 % intervals of accuracy.
+raters; and coverage of the 95% intervals of accuracy.
 
 Crowds with gold, given as ANSWERS GOLD paths, are judged without gold: of the raters with 30 annotations or more on
-gold cases, how many whose 95 % interval of accuracy by gold lies below the threshold are flagged, and how many of those
+gold cases, how many whose 95% interval of accuracy by gold lies below the threshold are flagged, and how many of those
 whose interval lies above it. Aimed at: .8 or more, and .05 or less, over all crowds together. The threshold is what the
 model calls acceptable, and beside it the same rule on gold's own scale.
 

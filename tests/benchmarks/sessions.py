@@ -2,7 +2,7 @@
 
 Websocket clients on this computer, four at once: each opens a sample, walks through pages (others than the one before)
 and leaves. After the first ten and in the end, once nothing is at work and abandoned sessions have been let go of:
-resident memory, threads and children of the server. Target: memory within 15 % of that after the first ten, threads and
+resident memory, threads and children of the server. Target: memory within 15% of that after the first ten, threads and
 children no more.
 """
 

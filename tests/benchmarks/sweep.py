@@ -114,7 +114,7 @@ def single_case() -> None:
             pass
         seconds.append(1e3 * (time.perf_counter() - started))
     seconds = np.sort(seconds[1:])
-    print(f"one case: median {np.median(seconds):.1f} ms, 99 % below {seconds[int(0.99 * len(seconds))]:.1f} ms")
+    print(f"one case: median {np.median(seconds):.1f} ms, 99% below {seconds[int(0.99 * len(seconds))]:.1f} ms")
 
 
 def start_peak() -> float:

@@ -56,7 +56,7 @@ def test_no_column_of_the_table_of_raters_is_out_of_sight(open_page, dashboard):
     page = open_page(f"{dashboard.url}/raters?data=skin", width=1280)
     settled(page)
     heads = page.locator(".st-key-raters_table th")
-    for name in ("flags", "accuracy", "95 % interval", "P(acceptable)", "expected wrong", "agreement"):
+    for name in ("flags", "accuracy", "95% interval", "P(acceptable)", "expected wrong", "agreement"):
         expect(heads.filter(has_text=name)).to_have_count(1)
     scroller = page.locator(".st-key-raters_table .dvn-scroller")
     assert scroller.evaluate("table => table.scrollWidth - table.clientWidth") <= 0

@@ -227,7 +227,7 @@ def test_nothing_that_the_browser_receives_tells_the_panels_opinion_before_ones_
         b"ertainty of the first",
         b"Why it is here",
         b'"xaxis"',
-        f"certainty {100 * certainty:.0f} %".encode(),
+        f"certainty {100 * certainty:.0f}%".encode(),
     )
     telling = (*words, struct.pack("<d", certainty), struct.pack(">d", certainty))
     for word in telling:

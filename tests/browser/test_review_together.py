@@ -82,7 +82,7 @@ def test_a_second_opinion_arbitration_and_reopening(open_page, opened):
     expect(page.get_by_text("The shares sum to 1.50")).to_be_visible()
     step(page, "End the arbitration", through)
     (review,) = store.cases(dataset.digest).values()
-    assert review.adjudication.opinion.words() == "quince 66.7 %, pear 33.3 %"
+    assert review.adjudication.opinion.words() == "quince 66.7%, pear 33.3%"
     assert [read.visible for read in review.reads] == ["blind", "blind"]
     click(page, "Open d0")
     step(page, "Reopen the case", "The case starts afresh")

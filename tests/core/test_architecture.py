@@ -1,6 +1,7 @@
 """The house: who may import whom, how long a function may be, and that a name means one thing."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -61,6 +62,10 @@ PAGE_LAYERS = (
     ("cache",),
 )
 LONGEST = 60
+# Numbers are put into words by core.text alone; these write coordinates of drawings and names of seeds.
+UNSPOKEN = ("core.text", "core.figures.cells", "core.seeds")
+BY_HAND = re.compile(r"[efgn%]$")
+SPACED_PERCENT = re.compile(r"[\d}] %(?![\w{(])")
 
 
 def layer_of(layers):
@@ -303,3 +308,52 @@ def test_kernels_use_no_parallel_loops_and_no_fast_maths(path):
                 options = {option.arg: ast.literal_eval(option.value) for option in decorator.keywords}
                 assert options.get("cache") is True and options.get("nogil") is True
                 assert path.name.startswith("_") and path.name.endswith("_kernels.py")
+
+
+def formats_by_hand(source):
+    """Numbers that a module formats itself, and per cent signs with a space before them, by line."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FormattedValue) and node.format_spec is not None:
+            spec = "".join(
+                getattr(one, "value", "") for one in node.format_spec.values if isinstance(one, ast.Constant)
+            )
+            found += [(node.lineno, spec)] if BY_HAND.search(spec) else []
+        elif isinstance(node, ast.FormattedValue) and counts(node.value):
+            found.append((node.lineno, f"{ast.unparse(node.value)} without separators"))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and SPACED_PERCENT.search(node.value):
+            found.append((node.lineno, "a space before %"))
+        elif isinstance(node, ast.Attribute) and node.attr == "format" and isinstance(node.value, ast.Constant):
+            text = str(node.value.value)
+            found += [(node.lineno, text)] if re.search(r":[^{}]*[efgn%]\}", text) else []
+    return found
+
+
+def counts(node):
+    """Whether an expression bears the name of a count of what data have in thousands."""
+    name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    return name in ("n_cases", "n_raters", "n_annotations", "n_classes", "n_rows", "n_draws")
+
+
+@pytest.mark.parametrize("module", [name for name in EVERY if name not in UNSPOKEN])
+def test_numbers_are_put_into_words_in_one_place(module):
+    """``.56 (.52 to .59)``, ``56%``, ``1,234``: see `core.text`."""
+    assert formats_by_hand(EVERY[module].read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "n"),
+    [
+        ("f'{x:.2f} of {n}'", 1),
+        ("f'{x:.0%} and {y:,.1f}'", 2),
+        ("f'γ = {value:g}'", 1),
+        ("f'{x:.{digits}f}'", 1),
+        ("'intervals of 95 % over cases'", 1),
+        ("st.slider(format_func='{:.0%}'.format)", 1),
+        ("f'{data.n_cases} cases'", 1),
+        ("f'{data.n_cases:,} cases, {name:>4}, {number(x)}, {percent(y)}; 95%'", 0),
+        ("'%{x:.3f}<br>%{y:.1%}'", 0),
+    ],
+)
+def test_the_rule_would_find_a_number_formatted_by_hand(source, n):
+    assert len(formats_by_hand(source)) == n

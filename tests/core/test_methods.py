@@ -35,7 +35,7 @@ from core.methods import (
 from core.models.catalogue import fit_request, request
 from core.reducers.protocol import reduce_draws
 from core.reducers.sets import TopSets
-from core.text import bound
+from core.text import exact
 
 ROOT = Path(__file__).resolve().parents[2]
 EVERY = every_method()
@@ -117,9 +117,9 @@ def test_options_refuse_what_they_cannot_be(method):
             assert option.high is None
             continue
         bounds = (
-            f"at least {bound(option.low)}"
+            f"at least {exact(option.low)}"
             if option.high is None
-            else f"from {bound(option.low)} to {bound(option.high)}"
+            else f"from {exact(option.low)} to {exact(option.high)}"
         )
         refused = re.escape(f"It must be {bounds}.")
         with pytest.raises(InputError, match=refused):

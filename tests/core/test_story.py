@@ -66,7 +66,7 @@ def percent(dataset):
 
 
 def test_step_one_raters_disagree(view, unanimous):
-    """Of the pairs of first choices, 52 to 59 % are the same; where all agree the claim fails."""
+    """Of the pairs of first choices, 52 to 59% are the same; where all agree the claim fails."""
     claim = story.disagree(percent(view))
     assert claim.holds
     assert "in 56% of pairs (52 to 59)" in claim.words
@@ -74,7 +74,7 @@ def test_step_one_raters_disagree(view, unanimous):
 
 
 def test_step_two_the_vote_hides_it(view, sweep, unanimous):
-    """Labels of a clear vote that are less than 90 % certain, counted one by one."""
+    """Labels of a clear vote that are less than 90% certain, counted one by one."""
     claim = story.hidden(view, sweep.certainty[1])
     vote = MajorityVote().fit(view).top_class()
     doubtful = sum(vote[case] >= 0 and sweep.certainty[1].certainty[case, 0] < 0.9 for case in range(400))
@@ -172,7 +172,7 @@ def test_one_machine_may_stand_in_and_one_that_is_sure_of_everything_may_not():
     ]
     claim = story.stands_in(test, worth)
     assert claim.holds
-    assert claim.words.startswith("steady holds its own against 6 of 6 raters, brash against 1 (ε = 0.2). By the")
+    assert claim.words.startswith("steady holds its own against 6 of 6 raters, brash against 1 (ε = .2). By the")
     assert f"worth {worth[0].words()} raters, the other less than none: it is sure where it is wrong" in claim.words
     assert not story.stands_in(test, worth[::-1][:1]).holds  # one machine cannot be compared
     alike = [replace(worth[0], machine=name) for name in of]

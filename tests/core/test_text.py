@@ -9,7 +9,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.tables import to_csv
-from core.text import bound, html_text, markdown, plotly, plural, shorten, spreadsheet, without_controls
+from core.text import (
+    exact,
+    html_text,
+    markdown,
+    number,
+    percent,
+    percent_with_interval,
+    plotly,
+    plural,
+    shorten,
+    significant,
+    spreadsheet,
+    typed,
+    without_controls,
+)
 
 NASTY = [
     "<b>x</b>",
@@ -130,10 +144,40 @@ def test_counts_agree_with_their_nouns():
         (1, "1"),
         (-2000.0, "-2,000"),
         (0.0, "0"),
-        (0.001, "0.001"),
+        (0.001, ".001"),
+        (-0.5, "-.5"),
+        (None, "–"),
         (2.5, "2.5"),
         (1e70, "1e+70"),
     ],
 )
-def test_bounds_are_told_in_full_with_separators(value, text):
-    assert bound(value) == text
+def test_settings_are_told_in_full_with_separators(value, text):
+    assert exact(value) == text
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        (number(0.844), ".84"),
+        (number(-0.004), ".00"),
+        (number(-0.25, 1), "-.2"),
+        (number(1234.5), "1,234.50"),
+        (number(10.07, 1), "10.1"),
+        (number(0.844, zero=True), "0.84"),
+        (number(float("nan")), "–"),
+        (percent(0.564), "56%"),
+        (percent(0.0004, 1), "0.0%"),
+        (percent(None), "–"),
+        (percent_with_interval(0.564, 0.52, 0.59), "56% (52 to 59)"),
+        (percent_with_interval(0.564, None, None), "56%"),
+        (significant(0.03124), ".0312"),
+        (significant(0.03124, 2, zero=True), "0.031"),
+        (significant(12345.6), "12,300"),
+        (significant(999.6), "1,000"),
+        (significant(0.0000012), "1.2e-06"),
+        (typed(0.5), "0.5"),
+        (typed(3.0), "3"),
+    ],
+)
+def test_numbers_have_one_style(said, text):
+    assert said == text

@@ -189,7 +189,7 @@ def test_the_report_has_it_in_three_digits(said):
     rows, *by_gold = [table for table in parser.tables if table[0][:1] == ["rater"]]
     frame = pd.DataFrame(rows[1:], columns=rows[0]).set_index("rater")
     for rater, expected in zip(found.raters, columns(found), strict=True):
-        assert frame.loc[rater, ["accuracy", "95 % from", "to"]].astype(float).tolist() == [
+        assert frame.loc[rater, ["accuracy", "95% from", "to"]].astype(float).tolist() == [
             round(float(one), 3) for one in expected
         ]
     assert ("By gold, " in content) == (dataset.gold is not None) == bool(by_gold)

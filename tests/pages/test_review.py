@@ -104,7 +104,7 @@ def test_a_score_that_a_colleague_might_have_given_closes_the_case_and_becomes_a
     press(app, "Leave")
     app.session_state["review_tabs"] = "What reviews show"
     settle(app.run())
-    assert "the mean 95 % interval" in words(app)
+    assert "the mean 95% interval" in words(app)
 
 
 def test_without_data_a_file_is_asked_for():

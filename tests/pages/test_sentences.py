@@ -550,7 +550,7 @@ def test_what_annotations_buy_is_said_for_new_and_for_present_cases(monkeypatch,
     monkeypatch.setattr(compare.cached_agreement, "adaptive", lambda view: check)
     compare.precision(None, LIGHT)
     assert said[1] == (
-        "The 95 % interval of SPA is **.210** wide. 500 more annotations make it **.111** on new cases, "
+        "The 95% interval of SPA is **.210** wide. 500 more annotations make it **.111** on new cases, "
         "**between .152 and .163** on the present ones."
     )
     assert "about equally often (8 of 80, 30 of 40 cases)" in said[-1]
@@ -946,12 +946,10 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
     assert frame["may replace a rater"].tolist() == ["yes", "the cases do not tell", "too few cases"]
     assert frame["holds against"].tolist() == ["2 of 2", "1 of 1", "–"]
     assert frame["advantage ρ"].iloc[0] == ".60 (.50 to .65)"
-    assert frame["worth in readers"].tolist() == ["0.5 (0.2 to more than 1)", "–", "–"]
-    assert frame["by its probabilities"].tolist() == ["less than none (0.2 to more than 1)", "–", "–"]
+    assert frame["worth in readers"].tolist() == [".5 (.2 to more than 1)", "–", "–"]
+    assert frame["by its probabilities"].tolist() == ["less than none (.2 to more than 1)", "–", "–"]
     assert frame["cases to pass"].tolist() == ["44", "no number would do", "–"]
-    assert said[-1].startswith(
-        "Intervals are 95 % over cases; ε = 0.15. Of 3 raters put through the same test 2 pass, "
-    )
+    assert said[-1].startswith("Intervals are 95% over cases; ε = .15. Of 3 raters put through the same test 2 pass, ")
     assert "with ρ .30 to .71." in said[-1]
 
 

@@ -8,7 +8,7 @@ import zlib
 
 from ...errors import InputError
 from ...settings import MEGABYTE, current_settings
-from ...text import shorten
+from ...text import number, shorten
 
 MAGIC = b"PK\x03\x04"
 _EMPTY_MAGIC = b"PK\x05\x06"
@@ -92,7 +92,7 @@ def check_archive(name: str, content: bytes) -> None:
     size = sum(entry.file_size for entry in entries)
     if size > limit:
         raise InputError(
-            f"{name} unpacks to {size / MEGABYTE:,.0f} MB, the limit is {limit // MEGABYTE:,} MB.",
+            f"{name} unpacks to {number(size / MEGABYTE, 0)} MB, the limit is {limit // MEGABYTE:,} MB.",
             f"{_REMEDY} Or set PLURALITY_MAX_UPLOAD_MB higher.",
         )
     if size > _SMALL and size > _LARGEST_RATIO * len(content):

@@ -56,12 +56,12 @@ def column_names(header: list[str], n_columns: int, line: int, head: list[list[s
     full = [row for row in head if len(row) == n_columns]
     if len(names) == n_columns - 1 and full and not knows_columns(full[0]):
         if all(not row[-1].strip() for row in full):  # a delimiter at the end of every row
-            names = [*names, f"column {n_columns}"]
+            names = [*names, f"column {n_columns:,}"]
         elif len({row[0] for row in full}) == len(full):  # tables written with row names have no name for that column
             names = ["row", *names]
     if len(names) != n_columns:
         raise InputError(
-            f"The header has {plural(len(names), 'name')} but most rows have {n_columns} fields.",
+            f"The header has {plural(len(names), 'name')} but most rows have {n_columns:,} fields.",
             "Give every column one name, in quotation marks if it contains the delimiter, and take out lines above it.",
             line=line,
         )

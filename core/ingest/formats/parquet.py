@@ -10,6 +10,7 @@ from pyarrow import parquet
 
 from ...annotations.vocabulary import one_dictionary
 from ...errors import InputError
+from ...text import number
 from ..column_mapping import guess_mapping
 from .raw_table import Dropped, RawTable, RowLocations
 
@@ -120,7 +121,8 @@ def _check_unpacked(parts: Sequence[parquet.FileMetaData], n_bytes: int) -> None
     needed, free = memory_needed(n_rows), free_memory()
     if free is not None and n_rows > _MANY_ROWS and needed > free:
         raise InputError(
-            f"{n_rows:,} rows take about {needed / 2**30:.1f} GB of memory, and {free / 2**30:.1f} GB are free.",
+            f"{n_rows:,} rows take about {number(needed / 2**30, 1)} GB of memory, and {number(free / 2**30, 1)} GB "
+            "are free.",
             "Close other programs, use a computer with more memory, or open a part of it.",
         )
 

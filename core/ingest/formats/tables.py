@@ -6,6 +6,7 @@ import pyarrow as pa
 
 from ...errors import InputError
 from ...settings import MEGABYTE, current_settings
+from ...text import number
 from .archive import is_archive, is_workbook
 from .binary import what_is
 from .delimited import read_delimited
@@ -20,7 +21,7 @@ def check_file_size(name: str, n_bytes: int) -> None:
     limit = current_settings().max_upload_mb
     if n_bytes > limit * MEGABYTE:
         raise InputError(
-            f"{name} has {n_bytes / MEGABYTE:,.1f} MB, the limit is {limit:,} MB.",
+            f"{name} has {number(n_bytes / MEGABYTE, 1)} MB, the limit is {limit:,} MB.",
             "Use Parquet, leave out columns that are not needed, or set PLURALITY_MAX_UPLOAD_MB higher.",
         )
 

@@ -26,7 +26,8 @@ def one_against_rest(dataset: Dataset, positive: str | None = None) -> tuple[Dat
     if positive is None:
         if dataset.n_classes > 2:
             raise NotApplicableError(
-                f"Difficulty models tell two classes apart; these data have {dataset.n_classes}. Choose the class that "
+                f"Difficulty models tell two classes apart; these data have {dataset.n_classes:,}. Choose the class "
+                "that "
                 "counts as positive, against all others."
             )
         return dataset, 1

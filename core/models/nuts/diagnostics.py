@@ -3,6 +3,7 @@
 import numpy as np
 
 from ...annotations.dataset import Dataset
+from ...text import number, percent
 from .mixing import ess_bulk, ess_tail, r_hat
 from .result import Diagnostics, Estimate
 
@@ -77,16 +78,20 @@ def _verdict(
     settled = rhat <= MAX_RHAT and worst_bulk[2] >= MIN_ESS
     worst = quantity_name(name, index, dataset)
     if rhat > MAX_RHAT:
-        shown = "above 10" if rhat > 10 else f"{rhat:.2f}" if rhat >= 1.015 else f"{rhat:.3f}"
+        shown = "above 10" if rhat > 10 else number(rhat) if rhat >= 1.015 else number(rhat, 3)
         words = f"Not converged: R-hat {shown} for {worst}; run longer chains."
     elif not settled:
         least = quantity_name(worst_bulk[0], worst_bulk[1], dataset)
-        words = f"Not converged: {worst_bulk[2]:,.0f} effective draws for {least}, fewer than 400; run longer chains."
+        words = (
+            f"Not converged: {number(worst_bulk[2], 0)} effective draws for {least}, fewer than 400; run longer chains."
+        )
     else:
-        words = f"Converged: R-hat at most {rhat:.3f}, at least {worst_bulk[2]:,.0f} effective draws."
+        words = f"Converged: R-hat at most {number(rhat, 3)}, at least {number(worst_bulk[2], 0)} effective draws."
     if n_divergent:
         share = n_divergent / divergent.size
-        words += f" {n_divergent:,} of {divergent.size:,} draws diverged ({share:.1%}): intervals may be too narrow."
+        words += (
+            f" {n_divergent:,} of {divergent.size:,} draws diverged ({percent(share, 1)}): intervals may be too narrow."
+        )
     return Diagnostics(rhat, worst, worst_bulk[2], worst_tail[2], converged=bool(settled), words=words, **common)
 
 

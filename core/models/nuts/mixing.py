@@ -22,7 +22,7 @@ def ess_bulk(draws: np.ndarray) -> np.ndarray:
 
 
 def ess_tail(draws: np.ndarray) -> np.ndarray:
-    """The smaller effective sample size of lying below the 5 % and the 95 % quantile: how far to trust intervals."""
+    """The smaller effective sample size of lying below the 5% and the 95% quantile: how far to trust intervals."""
     halves = split_chains(draws)
     ends = np.quantile(draws, [TAIL, 1 - TAIL], axis=(0, 1))
     return np.minimum(*(_ess((halves <= end).astype(float)) for end in ends))

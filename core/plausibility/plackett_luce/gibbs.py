@@ -57,7 +57,7 @@ class PlackettLuce:
         if self.depth < 1:
             raise InputError(f"The depth is {self.depth}.", "At least the first place must be told apart.")
         if self.n_burn < 0:
-            raise InputError(f"The burn-in is {self.n_burn} sweeps.", "It must be 0 or more.")
+            raise InputError(f"The burn-in is {self.n_burn:,} sweeps.", "It must be 0 or more.")
 
     def settings(self) -> dict:
         """Parameters that change the draws."""

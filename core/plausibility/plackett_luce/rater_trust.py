@@ -6,6 +6,7 @@ import numpy as np
 
 from ...models.nuts.mixing import ess_bulk, r_hat
 from ...result_base import Columns, Result
+from ...text import exact, number
 
 LEVEL = 0.95
 LEAST_DRAWS = 20
@@ -76,7 +77,8 @@ class RaterTrust(Result):
         ]
         if self.held:
             words.append(
-                f"Trusts are estimated at γ = {self.reliability:g} and held while plausibilities are drawn at the γ "
+                f"Trusts are estimated at γ = {exact(self.reliability)} and held while plausibilities are drawn at "
+                "the γ "
                 "asked for: at a larger γ they would run to 0 and 1."
             )
         if not self.converged:
@@ -139,9 +141,9 @@ def _mixing_note(trust: RaterTrust) -> str:
         return "The chains are too short to tell whether they have settled; ask for more draws."
     worst = int(trust.rhat.argmax())
     if trust.rhat[worst] > MAX_RHAT:
-        return f"Not settled: R-hat {trust.rhat[worst]:.2f} for rater {trust.raters[worst]}; ask for more draws."
+        return f"Not settled: R-hat {number(trust.rhat[worst])} for rater {trust.raters[worst]}; ask for more draws."
     least = int(trust.ess.argmin())
     return (
-        f"Not settled: {trust.ess[least]:,.0f} effective draws for rater {trust.raters[least]}, fewer than "
-        f"{MIN_ESS:.0f}; ask for more draws."
+        f"Not settled: {number(trust.ess[least], 0)} effective draws for rater {trust.raters[least]}, fewer than "
+        f"{number(MIN_ESS, 0)}; ask for more draws."
     )

@@ -177,14 +177,14 @@ class MixturePlackettLuce:
         if self.depth < 1:
             raise InputError(f"The depth is {self.depth}.", "At least the first place must be told apart.")
         if self.n_chains < 1:
-            raise InputError(f"{self.n_chains} chains were asked for.", "Ask for at least one.")
+            raise InputError(f"{self.n_chains:,} chains were asked for.", "Ask for at least one.")
         if self.trust_prior is None and self.n_burn < LEAST_BURN:
             raise InputError(
-                f"The burn-in is {self.n_burn} sweeps.",
+                f"The burn-in is {self.n_burn:,} sweeps.",
                 f"The prior of trust is found in it: give {LEAST_BURN} or more.",
             )
         if self.n_burn < 0:
-            raise InputError(f"The burn-in is {self.n_burn} sweeps.", "It must be 0 or more.")
+            raise InputError(f"The burn-in is {self.n_burn:,} sweeps.", "It must be 0 or more.")
         if self.trust_prior is not None and not all(np.isfinite(x) and x > 0 for x in self.trust_prior):
             raise InputError(f"The prior of trust is {self.trust_prior}.", "Give two positive numbers, A and B.")
         if self.trust_at is not None and not (np.isfinite(self.trust_at) and self.trust_at > 0):
@@ -336,7 +336,7 @@ class MixturePlackettLuce:
             raters = fit.raters
         if len(raters.mean) != dataset.n_raters:
             raise InputError(
-                f"Trust is known of {len(raters.mean)} raters, and the data have {dataset.n_raters}.",
+                f"Trust is known of {len(raters.mean):,} raters, and the data have {dataset.n_raters:,}.",
                 "Estimate it on these data.",
             )
         held = np.tile(raters.mean, (self.n_burn - (-n_draws // self.n_chains), 1))

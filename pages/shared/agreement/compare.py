@@ -16,7 +16,7 @@ from core.errors import NotApplicableError, PluralityError
 from core.figures import agreement as titles
 from core.figures import agreement_parts as figures
 from core.methods import method_named
-from core.text import markdown, number, plural, with_interval
+from core.text import markdown, number, percent, plural, with_interval
 from pages.shared.cache import agreement as cached_agreement
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import columns, expected, job_progress, selection, state, widgets
@@ -47,7 +47,8 @@ def warn_of_adaptive_collection(view: Dataset) -> None:
     first, every = found.first_two[1], found.everything[1]
     st.warning(
         f"Cases whose first two annotations disagreed were {more} often given a third annotation "
-        f"({found.more_disagree / found.n_disagree:.0%} against {found.more_agree / found.n_agree:.0%}). Agreement of "
+        f"({percent(found.more_disagree / found.n_disagree)} against {percent(found.more_agree / found.n_agree)}). "
+        "Agreement of "
         "all annotations is then that of a mixture of cases nobody chose. From the first two annotations of each case "
         f"alone, α is {with_interval(first.value, first.ci_low, first.ci_high)}, from all "
         f"{with_interval(every.value, every.ci_low, every.ci_high)}: quote the first.",
@@ -304,7 +305,7 @@ def precision(view: Dataset, theme) -> None:
     bought = {curve.how: point for curve in curves for point in curve.points if point.extra == _BUYS}
     words = {how: _range(*point.width_range) for how, point in bought.items()}
     st.markdown(
-        f"The 95 % interval of SPA is **{number(now.width_range[1], 3)}** wide. {_BUYS} more annotations make it "
+        f"The 95% interval of SPA is **{number(now.width_range[1], 3)}** wide. {_BUYS} more annotations make it "
         f"**{words['new_cases']}** on new cases, **{words['present_cases']}** on the present ones."
     )
     widgets.plot(

@@ -9,7 +9,7 @@ from core.annotations.dataset import Dataset
 from core.errors import InputError
 from core.figures import agreement as figures
 from core.figures import agreement_parts as more_figures
-from core.text import plotly, plural, shorten, with_interval
+from core.text import number, plotly, plural, shorten, with_interval
 from pages.shared.cache import agreement as cached_agreement
 from pages.shared.kit import widgets
 
@@ -67,7 +67,9 @@ def cases(view: Dataset, theme) -> None:
             "Histogram of the agreement of cases",
         )
         widgets.plot(
-            figures.annotations_per_case(per_case, theme, f"{per_case.mean():.1f} annotations a case on average"),
+            figures.annotations_per_case(
+                per_case, theme, f"{number(per_case.mean(), 1)} annotations a case on average"
+            ),
             "per_case",
             "Histogram of annotations per case",
         )

@@ -17,7 +17,7 @@ from core.agreement.suitable import Suitable
 from core.figures import agreement as figures
 from core.figures import agreement_parts as more_figures
 from core.methods import method_named
-from core.text import markdown, number, plural, with_interval
+from core.text import markdown, number, percent, plural, with_interval
 from pages.shared.kit import columns, widgets
 
 MOST_ORDERED = 20
@@ -114,7 +114,7 @@ def _forest(groups: list[Group], theme):
             headings[place] = group.heading
         place += len(group.coefficients)
     labels = [_short_title(one) for one in table]
-    return figures.forest(table, theme, "Agreement with its 95 % interval", labels, headings)
+    return figures.forest(table, theme, "Agreement with its 95% interval", labels, headings)
 
 
 def _short_title(one: Coefficient) -> str:
@@ -181,7 +181,9 @@ def _apart(main: list[Coefficient], shares: dict[str, float] | None) -> str | No
         return None
     name, share = max(shares.items(), key=lambda pair: pair[1])
     if share > COMMON_SHARE:
-        why = f"{share:.0%} of the annotations are “{markdown(name)}”: κ then counts much of the agreement as chance"
+        why = (
+            f"{percent(share)} of the annotations are “{markdown(name)}”: κ then counts much of the agreement as chance"
+        )
     else:
         why = (
             f"most of the {len(shares):,} classes are rare: AC1 takes guesses to be spread over all of them, κ does not"

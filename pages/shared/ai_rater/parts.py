@@ -12,7 +12,7 @@ from core.machines.leads import Lead
 from core.machines.pair_agreement import PairAgreement
 from core.machines.sentences import outcome
 from core.machines.worth import Worth
-from core.text import markdown, number, plural, shorten, with_interval
+from core.text import exact, markdown, number, plural, shorten, with_interval
 from pages.shared.ai_rater.computed import MOST_PEOPLE, Computed, Machines
 from pages.shared.ai_rater.computed import differs as computed_differs
 from pages.shared.kit import columns, widgets
@@ -36,7 +36,7 @@ def verdicts(computed: Computed) -> None:
             **columns.counts("cases"),
         },
     )  # fmt: skip
-    said = [f"Intervals are 95 % over cases; ε = {found.epsilon:g}."]
+    said = [f"Intervals are 95% over cases; ε = {exact(found.epsilon)}."]
     known = [one for one in computed.people if one.rho is not None]
     if known:
         n = sum(bool(one.passes) for one in known)
@@ -54,7 +54,7 @@ def verdict_table(computed: Computed) -> pd.DataFrame:
         row = {
             "machine": one.machine,
             "may replace a rater": MAY[outcome(one)],
-            "holds against": f"{one.n_rejected} of {len(one.raters)}" if one.raters else "–",
+            "holds against": f"{one.n_rejected:,} of {len(one.raters):,}" if one.raters else "–",
             "advantage ρ": "–" if one.rho is None else with_interval(one.rho, one.rho_low, one.rho_high),
             "worth in readers": worth.words() if isinstance(worth, Worth) else "–",
         }
@@ -72,7 +72,7 @@ def replaces(computed: Computed, theme) -> None:
     if not tested:
         st.info("No rater has 30 cases with a machine and another rater.", icon=":material/info:")
     else:
-        title = "Filled: holds its own · bars: 95 % over cases"
+        title = "Filled: holds its own · bars: 95% over cases"
         widgets.plot(
             figures.against_raters(tested, found.epsilon, theme, title), "against", "Machines against each rater"
         )
@@ -102,7 +102,7 @@ def _agreement(found: Sequence[PairAgreement], score: str) -> None:
             "machine from": [one.machine_low for one in known],
             "machine to": [one.machine_high for one in known],
             "difference": [one.difference for one in known],
-            "95 % from": [one.low for one in known],
+            "95% from": [one.low for one in known],
             "to": [one.high for one in known],
         }
     )
@@ -130,7 +130,7 @@ def _differences(found: AlternativeTest) -> None:
             "machine": [one.machine for one in known],
             "less": [one.other for one in known],
             "difference of ρ": [one.difference for one in known],
-            "95 % from": [one.low for one in known],
+            "95% from": [one.low for one in known],
             "to": [one.high for one in known],
             "cases of both": [one.n_cases for one in known],
         }
@@ -140,7 +140,7 @@ def _differences(found: AlternativeTest) -> None:
         hide_index=True,
         key="machine_differences",
         column_config={
-            name: st.column_config.NumberColumn(format="%.3f") for name in ("difference of ρ", "95 % from", "to")
+            name: st.column_config.NumberColumn(format="%.3f") for name in ("difference of ρ", "95% from", "to")
         },
     )
     widgets.download(frame, "Differences", "machine_differences", "machine_differences_table")
@@ -161,11 +161,11 @@ def over_epsilon(found: AlternativeTest, theme) -> None:
             {
                 "machine": [one.machine for one in known],
                 "passes from ε": [one.passes_from for one in known],
-                f"winning rate at ε = {found.epsilon:g}": [one.omega for one in known],
+                f"winning rate at ε = {exact(found.epsilon)}": [one.omega for one in known],
             }
         ),
         hide_index=True, key="passes_from",
-        column_config=columns.numbers("passes from ε", f"winning rate at ε = {found.epsilon:g}"),
+        column_config=columns.numbers("passes from ε", f"winning rate at ε = {exact(found.epsilon)}"),
     )  # fmt: skip
     st.caption(
         "Empty: at no ε up to .5. Where the curve is steep at the ε in use, the verdict hangs on that choice. It is "
@@ -184,7 +184,7 @@ def people(computed: Computed, theme) -> None:
         st.info(f"No rater can be put through the test: {why}.", icon=":material/info:")
         return
     n = sum(bool(one.passes) for one in known)
-    passed = "all pass" if n == len(known) else f"{n} of {len(known)} pass"
+    passed = "all pass" if n == len(known) else f"{n} of {len(known):,} pass"
     st.markdown(
         f"Each rater in the machine's place, the others being the panel: **{passed}**. A rater who does not pass is "
         "one whom the panel would not miss by this measure."
@@ -219,7 +219,7 @@ def worth(computed: Computed, theme) -> None:
             "machine": [one.machine for one in known],
             "compared by": [COMPARED[one.score] for one in known],
             "readers": [one.said(one.k) for one in known],
-            "95 % from": [one.said(one.k_low) for one in known],
+            "95% from": [one.said(one.k_low) for one in known],
             "to": [one.said(one.k_high) for one in known],
             "its score": [one.value for one in known],
             "cases": [one.n_cases for one in known],
@@ -233,7 +233,7 @@ def worth(computed: Computed, theme) -> None:
     for one in known:
         of_cases.setdefault((one.score, one.n_cases, one.k_max), []).append(one)
     for place, group in enumerate(of_cases.values()):
-        title = f"What a panel foretells of one more reader, by {COMPARED[group[0].score]} · bands: 95 % over cases"
+        title = f"What a panel foretells of one more reader, by {COMPARED[group[0].score]} · bands: 95% over cases"
         figure = figures.worth_in_readers(group, theme, title, [one.machine for one in computed.test.machines])
         widgets.plot(figure, f"worth-{place}", "Score of panels and of machines")
     st.caption(
@@ -259,7 +259,7 @@ def by_part(found: Sequence[Lead], epsilon: float, theme) -> None:
     if not found:
         st.info("No case has a machine and two raters.", icon=":material/info:")
         return
-    title = f"Filled: surely less than ε = {epsilon:g} behind · bars: 95 % over cases"
+    title = f"Filled: surely less than ε = {exact(epsilon)} behind · bars: 95% over cases"
     widgets.plot(figures.leads_by_part(found, epsilon, theme, title), "by_part", "Lead of raters by class and group")
     frame = pd.DataFrame(
         {
@@ -268,14 +268,14 @@ def by_part(found: Sequence[Lead], epsilon: float, theme) -> None:
             "of": [one.value for one in found],
             "cases": [one.n_cases for one in found],
             "raters nearer by": [one.lead for one in found],
-            "95 % from": [one.low for one in found],
+            "95% from": [one.low for one in found],
             "to": [one.high for one in found],
             "ρ": [one.rho for one in found],
         }
     )
     st.dataframe(
         frame, hide_index=True, key="by_part_rows",
-        column_config=columns.numbers("raters nearer by", "95 % from", "to", "ρ") | columns.counts("cases"),
+        column_config=columns.numbers("raters nearer by", "95% from", "to", "ρ") | columns.counts("cases"),
     )  # fmt: skip
     st.caption(
         "Of every rater and case: how much oftener the rater than the machine is nearer to the other raters. Where the "
@@ -305,7 +305,7 @@ def differs(machines: Machines, gamma: float) -> None:
     one = known[names.index(name)]
     order = one.order()
     n = len(order)
-    decided = f"(certainty {number(one.level)} or more at γ = {one.reliability:g})"
+    decided = f"(certainty {number(one.level)} or more at γ = {exact(one.reliability)})"
     if not one.n_decided:
         st.markdown(f"The panel is decided on none of {plural(len(one.cases), 'case')} {decided}.")
     else:
@@ -338,12 +338,12 @@ def _in_groups(one: Differences) -> None:
                     "of": [group.value for group in groups],
                     "cases": [group.n for group in groups],
                     "machine as the panel": [group.agrees for group in groups],
-                    "95 % from": [group.low for group in groups],
+                    "95% from": [group.low for group in groups],
                     "to": [group.high for group in groups],
                     "raters as the panel": [group.people for group in groups],
                 }
             )
-            shares = ("machine as the panel", "95 % from", "to", "raters as the panel")
+            shares = ("machine as the panel", "95% from", "to", "raters as the panel")
             st.dataframe(
                 table, hide_index=True, key=f"by-{title}",
                 column_config={name: st.column_config.NumberColumn(format="%.2f") for name in shares},

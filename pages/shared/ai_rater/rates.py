@@ -88,7 +88,7 @@ def _said(found: MachineRates, source: str, by: ReviewedBy | None) -> None:
     """Of which cases these rates are, and what they rest on."""
     whose = "people" if source == "people" else "a random sample"
     st.caption(
-        f"Of {plural(found.n, 'case')} that the machine labelled, {found.n_labelled:,} with a label by {whose}; 95 % "
+        f"Of {plural(found.n, 'case')} that the machine labelled, {found.n_labelled:,} with a label by {whose}; 95% "
         f"intervals. {' '.join(markdown(note) for note in found.notes)}"
     )
     st.caption(

@@ -480,7 +480,7 @@ def case_draws(dataset: Dataset, model, case: int, *, reliability: float, n_draw
 
 
 def region(dataset: Dataset, corners: np.ndarray) -> "Region":
-    """The region that holds 95 % of the draws of a case on a triangle; ``corners`` as of `draws_region`."""
+    """The region that holds 95% of the draws of a case on a triangle; ``corners`` as of `draws_region`."""
     from core.certainty.regions import draws_region
 
     content = hashlib.blake2b(np.ascontiguousarray(corners), digest_size=16).hexdigest()

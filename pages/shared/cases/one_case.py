@@ -13,7 +13,7 @@ from core.figures.theme import class_colours
 from core.plausibility.protocol import PlausibilityModel
 from core.reducers.metrics import score_case
 from core.reducers.risk import level_masses
-from core.text import html_text, markdown, number, plotly, shorten, small
+from core.text import html_text, markdown, number, percent, plotly, shorten, small
 from pages.shared.cache import datasets as cached
 from pages.shared.cases import content as case_facts
 from pages.shared.cases import label_table
@@ -127,7 +127,7 @@ def _doubted(dataset: Dataset, case: int) -> str:
         rater = int(dataset.rater[annotation])
         if low[rater] and rater not in names:
             who = f"rater {place}" if hidden else dataset.raters[rater]
-            names[rater] = f"{who} ({accuracy[rater]:.0%} of {vote.n_annotations[rater]:,} annotations)"
+            names[rater] = f"{who} ({percent(accuracy[rater])} of {vote.n_annotations[rater]:,} annotations)"
     if not names:
         return ""
     lower = ", ".join(names.values())
@@ -146,7 +146,7 @@ def _summary(result, risk) -> None:
         words += (
             f" · risk {level} {number(risk.summed[0])} ± {small(risk.summed_se[0])}"
             f" (of the top-1 class {number(risk.of_top1[0])} ± {small(risk.of_top1_se[0])})"
-            f" · expected risk {risk.expected[0]:.2f} of 2"
+            f" · expected risk {number(risk.expected[0])} of 2"
         )
     st.caption(words, help=widgets.explained("risk" if risk is not None else "annotation certainty"))
 
@@ -162,7 +162,7 @@ def _bars(view: Dataset, draws, quantiles, point, by_mean: np.ndarray, colours: 
     outside = draws.rest + draws.share[:, beyond].sum(axis=1)
     n_outside = draws.n_rest + len(beyond)
     if n_outside:
-        names.append(f"{n_outside} other classes together" if n_outside > 1 else "the other class")
+        names.append(f"{n_outside:,} other classes together" if n_outside > 1 else "the other class")
         line_colours.append(theme.rest)
         values = np.column_stack([values, outside])
         bars = np.append(bars, max(0.0, 1 - bars.sum()))
@@ -176,7 +176,7 @@ def _bars(view: Dataset, draws, quantiles, point, by_mean: np.ndarray, colours: 
         "Plausibility of each class: bar is the point estimate, dots are draws, the line holds 95 percent",
     )
     st.caption(
-        "Bar: point estimate · dots: draws · line: 95 % of draws, tick at their mean · stays plausible: line beyond .2",
+        "Bar: point estimate · dots: draws · line: 95% of draws, tick at their mean · stays plausible: line beyond .2",
         help=widgets.explained("plausibility"),
     )
 
@@ -218,7 +218,7 @@ def _few_corners(view: Dataset, draws, by_mean: np.ndarray, names: dict[int, str
     if len(names) == 1 and draws.n_rest == 1:
         other = next(name for code, name in enumerate(view.classes) if code not in names)
     low, high = np.quantile(share, [0.025, 0.975])
-    title = f"{plotly(shorten(listed[0], 14))}: {low:.0%} to {high:.0%} of plausibility"
+    title = f"{plotly(shorten(listed[0], 14))}: {percent(low)} to {percent(high)} of plausibility"
     widgets.plot(
         figures.interval((listed[0], other), share, theme, title), "simplex", "Draws of the plausibility of two classes"
     )
@@ -244,7 +244,7 @@ def _triangle(
     elif outside > 0.005:  # of what is renormalised no share of draws is said: it is not the case's certainty
         title = f"{name} is the most plausible of these three"
     else:
-        title = f"{name} leads in {'nearly all' if leading[best] >= 0.995 else f'{leading[best]:.0%} of'} draws"
+        title = f"{name} leads in {'nearly all' if leading[best] >= 0.995 else f'{percent(leading[best])} of'} draws"
     order = [1, 2, 0]
     corners = corners[:, order]
     widgets.plot(
@@ -252,8 +252,8 @@ def _triangle(
         "simplex",
         "Draws of the plausibilities on a triangle, their mean, and the region that holds 95 percent",
     )
-    rest = f" · {outside:.0%} of plausibility lies on classes that are no corner" if outside > 0.005 else ""
-    st.caption(f"Dots: draws, renormalised to the corners · cross: mean · shaded: 95 % region{rest}")
+    rest = f" · {percent(outside)} of plausibility lies on classes that are no corner" if outside > 0.005 else ""
+    st.caption(f"Dots: draws, renormalised to the corners · cross: mean · shaded: 95% region{rest}")
 
 
 def _risk_triangle(view: Dataset, draws, risk, theme) -> None:
@@ -261,7 +261,7 @@ def _risk_triangle(view: Dataset, draws, risk, theme) -> None:
     mass = np.maximum(mass, 1e-12)
     mass /= mass.sum(axis=1, keepdims=True)
     level = int(risk.level[0])
-    title = f"Risk: most likely {RISK_LEVELS[level]} ({risk.summed[0]:.0%} of draws)"
+    title = f"Risk: most likely {RISK_LEVELS[level]} ({percent(risk.summed[0])} of draws)"
     order = [0, 2, 1]
     names = [RISK_LEVELS[k] for k in order]
     figure = figures.triangle(

@@ -7,7 +7,7 @@ from core.review.events import Event
 from core.review.export import time_of
 from core.review.opinions import REASONS
 from core.review.states import SETTLED, STATES, CaseReview
-from core.text import markdown, plural
+from core.text import markdown, percent, plural
 from pages.shared.kit import seen_cases
 
 _SHORT = {"read": "read", "second_opinion": "asked", "arbitration": "disputed", "adjudicated": "decided"}
@@ -56,7 +56,7 @@ def _review(review: CaseReview) -> None:
 
 def _told(verb: str, event: Event) -> str:
     parts = [f"{verb}: **{markdown(event.opinion.words())}**, by {markdown(event.reviewer)}, {_when(event)}"]
-    parts += [f"{event.confidence:.0%} sure"] if event.confidence is not None else []
+    parts += [f"{percent(event.confidence)} sure"] if event.confidence is not None else []
     parts += [REASONS[event.reason]] if event.reason else []
     parts += [f"“{markdown(event.note)}”"] if event.note.strip() else []
     return " · ".join(parts)

@@ -10,7 +10,7 @@ from core.annotations.dataset import Dataset
 from core.certainty.score_trust import ScoreTrust, plausible_score, score_digits, score_trust, scores_in_words
 from core.figures import scores as figures
 from core.plausibility.gaussian import METHOD, GaussianScores
-from core.text import markdown, number, plotly, plural, shorten
+from core.text import exact, markdown, number, plotly, plural, shorten
 from pages.shared.cases import content, moves, review_status
 from pages.shared.kit import gold_of_reviews, provenance, reliability_slider, scores, state, widgets
 from pages.shared.kit import style as look
@@ -71,7 +71,8 @@ def _sentence(trust: ScoreTrust, digits: int) -> str:
     below = int((trust.certainty[0] < UNCERTAIN_BELOW).sum())
     stay = "stays" if below == 1 else "stay"
     return (
-        f"{below:,} of {plural(trust.m.shape[1], 'case')} {stay} uncertain: above {trust.threshold:g} or not, at this "
+        f"{below:,} of {plural(trust.m.shape[1], 'case')} {stay} uncertain: above {exact(trust.threshold)} or not, at "
+        "this "
         "trust level"
     )
 
@@ -135,11 +136,11 @@ def plausible(dataset: Dataset, case: int, model: GaussianScores, reliability: f
     found = plausible_score(dataset, model, case, reliability)
     digits = score_digits(found.high - found.low)
     low, high = (scores.written(end, digits) for end in (found.low, found.high))
-    title = f"Between {low} and {high} with 95 % probability"
+    title = f"Between {low} and {high} with 95% probability"
     if found.above is not None:
-        side, p = (f"above {found.threshold:g}", found.above)
+        side, p = (f"above {exact(found.threshold)}", found.above)
         if p < 0.5:
-            side, p = f"at most {found.threshold:g}", 1 - p
+            side, p = f"at most {exact(found.threshold)}", 1 - p
         title = f"{plotly(side[:1].upper() + side[1:])} with probability {number(min(p, 0.999), 3 if p > 0.99 else 2)}"
         title = title.replace("probability .999", "probability .999 or more") if p >= 0.999 else title
     with st.container(border=True):
@@ -150,14 +151,14 @@ def plausible(dataset: Dataset, case: int, model: GaussianScores, reliability: f
         )
         line = " · dashed: threshold" if found.threshold is not None else ""
         st.caption(
-            f"Curve: what the score could be · shaded: 95 % · cross: its mean · ticks: the raters' scores{line}",
+            f"Curve: what the score could be · shaded: 95% · cross: its mean · ticks: the raters' scores{line}",
             help=widgets.explained(METHOD),
         )
 
 
 def _interval(curve: ScoreTrust, reliability: float, theme) -> None:
     first, last = curve.width[0, 0], curve.width[-1, 0]
-    trusts = f"γ = {curve.reliability[0]:g} to {curve.reliability[-1]:g}"
+    trusts = f"γ = {exact(curve.reliability[0])} to {exact(curve.reliability[-1])}"
     digits = scores.digits_of(curve.width[:, 0])
     narrow = f"{scores.written(float(first), digits)} wide to {scores.written(float(last), digits)} over {trusts}"
     widgets.plot(
@@ -188,7 +189,7 @@ def _table(curve: ScoreTrust) -> None:
     shown = {
         "reliability": st.column_config.NumberColumn("reliability γ", format="%.2f"),
         "score": scores.column("plausible score", digits),
-        "ci_low": scores.column("95 % from", digits),
+        "ci_low": scores.column("95% from", digits),
         "ci_high": scores.column("to", digits),
         "p_above": st.column_config.NumberColumn("P(above the threshold)", format="%.3f"),
     }
@@ -228,13 +229,13 @@ def _worklist(
         selection_default={"selection": {"cells": [(int(place), "case") for place in places[:1]]}},
         column_config={
             "score": scores.column("score", digits),
-            "ci_width": scores.column("95 % width", digits),
+            "ci_width": scores.column("95% width", digits),
             "certainty": st.column_config.ProgressColumn(format="%.2f", min_value=0, max_value=1),
         },
         key=key,
     )
     first = "widest interval first" if trust.threshold is None else "least certain first"
-    uncertain = "" if trust.threshold is None else f" · uncertain: below {UNCERTAIN_BELOW:g}"
+    uncertain = "" if trust.threshold is None else f" · uncertain: below {exact(UNCERTAIN_BELOW)}"
     st.caption(f"{len(shown):,} of {plural(len(order), 'case')}, {first}{uncertain} · P and N move")
     with st.container(horizontal=True):
         widgets.download(table, "Worklist", "plausible_scores", "certainty")

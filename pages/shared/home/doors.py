@@ -13,7 +13,7 @@ from core.figures import home as figures
 from core.methods import can_use
 from core.raters.monitoring import RaterTable
 from core.raters.to_act_on import ToActOn
-from core.text import markdown, number, plural, shorten, with_interval
+from core.text import markdown, number, percent, plural, shorten, with_interval
 from pages.shared.cache import home as cached_home
 from pages.shared.home import known as home_known
 from pages.shared.home import numbers as home_numbers
@@ -34,7 +34,7 @@ def agreement(found: Suitable | None, why: str, theme) -> None:
         else:
             words = "Agreement of scores" if found.kind == "score" else "Agreement beyond chance"
             _title(f"{words} is {with_interval(quoted.value, quoted.ci_low, quoted.ci_high)}")
-        plot_still(figure, "home_agreement", "Coefficients of agreement with their 95 % intervals")
+        plot_still(figure, "home_agreement", "Coefficients of agreement with their 95% intervals")
     st.page_link("pages/agreement.py", label="See agreement", icon=":material/handshake:")
 
 
@@ -138,7 +138,7 @@ def _accuracies(table: RaterTable, act: ToActOn, theme) -> None:
     )
     plot_still(figure, "home_raters", "Accuracy of raters with intervals, the least accurate first")
     if len(known) > len(shown):
-        st.caption(f"{len(shown)} of {plural(len(known), 'rater')}, flagged and least accurate first.")
+        st.caption(f"{len(shown):,} of {plural(len(known), 'rater')}, flagged and least accurate first.")
 
 
 def _shares(views: home_known.Views, theme) -> None:
@@ -163,8 +163,10 @@ def commonest(view: Dataset, shares: tuple[cached_home.Share, ...]) -> str:
     top = max(range(view.n_classes), key=lambda code: shares[code].value)
     same = [code for code in range(view.n_classes) if shares[code].value > shares[top].value - 1e-9]
     if len(same) > 1:
-        return f"{len(same):,} classes are the commonest by majority vote, {shares[top].value:.0%} of cases each"
-    return f"Commonest by majority vote: {markdown(shorten(view.classes[top], 24))}, {shares[top].value:.0%} of cases"
+        return f"{len(same):,} classes are the commonest by majority vote, {percent(shares[top].value)} of cases each"
+    return (
+        f"Commonest by majority vote: {markdown(shorten(view.classes[top], 24))}, {percent(shares[top].value)} of cases"
+    )
 
 
 def _title(words: str) -> None:

@@ -14,7 +14,7 @@ from core.evaluation.sweep_table import SweepTable
 from core.figures import agreement as agreement_figures
 from core.figures.classifiers import metric_title
 from core.models.gold import gold_cases
-from core.text import markdown, number, plural, shorten, with_interval
+from core.text import exact, markdown, number, percent, plural, shorten, with_interval
 from pages.shared.cache import home as cached_home
 from pages.shared.home import known as home_known
 from pages.shared.kit import opening, plausibility_models, predictions, state, widgets
@@ -46,7 +46,7 @@ def sentence(dataset: Dataset, found: Suitable | None, certain: CertaintyResult 
     elif main.value == 1.0:
         words = "raters agree on everything"
     else:
-        words = f"raters agree on {main.value:.0%} of {found.pairs}"
+        words = f"raters agree on {percent(main.value)} of {found.pairs}"
     return f"{name}: {words}" + (f", and {uncertain}" if uncertain else "")
 
 
@@ -74,13 +74,13 @@ def agreement(found: Suitable | None, why: str) -> None:
         st.metric("Reliability of one score", number(main.value), help=widgets.explained(main.name))
         st.caption(_ends(main) + f", {agreement_figures.title_of(main)}; n = {plural(main.n_cases, 'case')}")
         return
-    value = "–" if main.value is None else f"{main.value:.0%}"
+    value = "–" if main.value is None else percent(main.value)
     st.metric(f"Raters agree, {found.pairs}", value, help=widgets.explained(main.name))
     quoted = found.quoted
     beyond = ""
     if quoted.value is not None:
         beyond = f"; beyond chance α = {with_interval(quoted.value, quoted.ci_low, quoted.ci_high)}"
-    st.caption(_ends(main, percent=True) + beyond)
+    st.caption(_ends(main, in_percent=True) + beyond)
 
 
 def uncertain(views: home_known.Views, certain: CertaintyResult | None) -> None:
@@ -92,10 +92,11 @@ def uncertain(views: home_known.Views, certain: CertaintyResult | None) -> None:
         return
     below = certain.n_below(UNCERTAIN_BELOW)
     share = cached_home.share_of(below, len(certain.cases))
-    st.metric("Uncertain cases", f"{share.value:.0%}", help=help_sign)
+    st.metric("Uncertain cases", percent(share.value), help=help_sign)
     st.caption(
-        f"{share.low:.0%} to {share.high:.0%}; {below:,} of {share.n:,} below certainty {number(UNCERTAIN_BELOW, 1)} "
-        f"({plausibility_models.method(views.model.name).title}, γ = {views.reliability:g})"
+        f"{percent(share.low)} to {percent(share.high)}; {below:,} of {share.n:,} below certainty "
+        f"{number(UNCERTAIN_BELOW, 1)} "
+        f"({plausibility_models.method(views.model.name).title}, γ = {exact(views.reliability)})"
     )
 
 
@@ -111,9 +112,11 @@ def by_gold(views: home_known.Views) -> None:
     if judged is not None and judged[0].chosen in judged[1]:
         measures, title = judged[1][judged[0].chosen], judged[0].best.candidate.title
     right = measures.accuracy
-    st.metric("Right by gold", f"{right.value:.0%}", help=widgets.explained("gold"))
-    beside = "" if measures is vote else f"; majority vote {vote.accuracy.value:.0%}"
-    st.caption(f"{right.low:.0%} to {right.high:.0%}, by {title}{beside}; n = {plural(measures.n, 'case')} with gold")
+    st.metric("Right by gold", percent(right.value), help=widgets.explained("gold"))
+    beside = "" if measures is vote else f"; majority vote {percent(vote.accuracy.value)}"
+    st.caption(
+        f"{percent(right.low)} to {percent(right.high)}, by {title}{beside}; n = {plural(measures.n, 'case')} with gold"
+    )
 
 
 def classifier(views: home_known.Views, sweep: SweepTable | None) -> None:
@@ -133,7 +136,7 @@ def classifier(views: home_known.Views, sweep: SweepTable | None) -> None:
     st.metric(title, number(value.mean), help=widgets.explained("top3 accuracy"))
     lead = "" if leader.p is None else f"; ahead of each other one with P ≥ {number(at_least(leader.p))}"
     st.caption(
-        f"{number(value.ci_low)} to {number(value.ci_high)} over plausible truths at γ = {nearest:g}: "
+        f"{number(value.ci_low)} to {number(value.ci_high)} over plausible truths at γ = {exact(nearest)}: "
         f"{markdown(shorten(leader.name, 24))}{lead}{_classifier_by_gold(views, leader.name, metric)}"
     )
 
@@ -163,8 +166,8 @@ def prevalence(views: home_known.Views) -> None:
     share = shares[code]
     with place:
         name = markdown(shorten(view.classes[code], 28))
-        st.metric(f"Prevalence of {name}", f"{share.value:.0%}", help=widgets.explained("prevalence"))
-        st.caption(f"{share.low:.0%} to {share.high:.0%} by {source}; n = {plural(share.n, 'case')}")
+        st.metric(f"Prevalence of {name}", percent(share.value), help=widgets.explained("prevalence"))
+        st.caption(f"{percent(share.low)} to {percent(share.high)} by {source}; n = {plural(share.n, 'case')}")
 
 
 def mean_score(dataset: Dataset) -> None:
@@ -178,11 +181,11 @@ def _main(found: Suitable) -> Coefficient:
     return found.percentage or found.quoted
 
 
-def _ends(one: Coefficient, *, percent: bool = False) -> str:
+def _ends(one: Coefficient, *, in_percent: bool = False) -> str:
     if one.value is None:
         return "Undefined"
     if one.ci_low is None:
         return "No interval"
-    if percent:
-        return f"{one.ci_low:.0%} to {one.ci_high:.0%}"
+    if in_percent:
+        return f"{percent(one.ci_low)} to {percent(one.ci_high)}"
     return f"{number(one.ci_low)} to {number(one.ci_high)}"

@@ -8,7 +8,7 @@ from core.annotations.dataset import Dataset
 from core.certainty.score_trust import plausible_score, score_trust
 from core.figures import scores as figures
 from core.plausibility.gaussian import METHOD
-from core.text import markdown, number, plural, shorten
+from core.text import exact, markdown, number, percent, plural, shorten
 from pages.shared.home import doors, limits, numbers
 from pages.shared.kit import predictions, reliability_slider, scores, widgets
 
@@ -45,15 +45,15 @@ def _least_known(dataset: Dataset, model, card, theme) -> None:
         if trust.above is None:
             half = scores.written(float(np.median(trust.width)) / 2, digits)
             st.metric("Half of the cases are known to", f"± {half}", help=widgets.explained(METHOD))
-            st.caption(f"95 % interval of the plausible score or better, γ = {reliability:g}")
+            st.caption(f"95% interval of the plausible score or better, γ = {exact(reliability)}")
         else:
             below = int((trust.certainty[0] < numbers.UNCERTAIN_BELOW).sum())
             st.metric(
-                "Uncertain cases", f"{below / dataset.n_cases:.0%}", help=widgets.explained("annotation certainty")
+                "Uncertain cases", percent(below / dataset.n_cases), help=widgets.explained("annotation certainty")
             )
             st.caption(
                 f"{below:,} of {plural(dataset.n_cases, 'case')} below certainty {number(numbers.UNCERTAIN_BELOW, 1)} "
-                f"of lying above {trust.threshold:g} or not, γ = {reliability:g}"
+                f"of lying above {exact(trust.threshold)} or not, γ = {exact(reliability)}"
             )
     case = int(np.argmax(trust.width[0]) if trust.above is None else np.argmin(trust.certainty[0]))
     one = plausible_score(dataset, model, case, reliability)

@@ -33,7 +33,7 @@ def counts(*names: str, **labels: str) -> dict:
 def ends(low: str = "ci_low", high: str = "ci_high", level: int = 95) -> dict:
     """The two columns of an interval."""
     return {
-        low: st.column_config.NumberColumn(f"{level} % from", format=TWO),
+        low: st.column_config.NumberColumn(f"{level}% from", format=TWO),
         high: st.column_config.NumberColumn("to", format=TWO),
     }
 

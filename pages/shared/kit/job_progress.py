@@ -16,7 +16,7 @@ from core.annotations.dataset import Dataset
 from core.annotations.rater_codes import with_names_in
 from core.errors import InputError, NotApplicableError, PluralityError
 from core.jobs import Job
-from core.text import markdown
+from core.text import markdown, number
 from pages.shared.cache import datasets as cached
 
 _POLL_SECONDS = 0.5
@@ -180,5 +180,5 @@ def _say(job: Job, place: DeltaGenerator) -> None:
     words = f"{job.title} · waits for {ahead} other" if job.state == "waiting" and ahead else job.title
     left = job.seconds_left()
     if left is not None:
-        words += f" · about {left:,.0f} s left"
+        words += f" · about {number(left, 0)} s left"
     place.progress(job.progress, text=words + (f" · {job.message}" if job.message else ""))

@@ -12,6 +12,7 @@ from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection
 from core.ingest.samples import SAMPLES
 from core.report.methods import methods_text
+from core.text import typed
 from core.version import __version__
 from pages.shared.kit import state
 
@@ -68,7 +69,7 @@ def command_line(dataset: Dataset, command: str, chosen: Selection | None = None
     more = f" --select {quote(chosen.to_text())}" if not chosen.everything else ""
     threshold = st.session_state.get("threshold")
     if dataset.kind == "score" and threshold is not None:
-        more += f" --threshold {threshold:g}"
+        more += f" --threshold {typed(threshold)}"
     whole = state.whole().dataset
     if whole.kind == "set" and not (dataset.kind == "set" and command.startswith("agreement")):
         more += f" --label {quote(state.split(whole))}"

@@ -10,7 +10,7 @@ from core.annotations.dataset import Dataset
 from core.certainty.opening import Mark, Opening
 from core.methods import ReliabilityScale
 from core.plausibility.protocol import PlausibilityModel
-from core.text import html_text, markdown, number
+from core.text import html_text, markdown, number, percent
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import job_progress, opening, plausibility_models, state, widgets
 
@@ -91,7 +91,7 @@ def _strip(found: tuple[Mark, ...], offer: ReliabilityScale) -> str:
     signs = []
     for mark in found:
         share = (mark.reliability - offer.low) / (offer.high - offer.low)
-        style, sign = f"left:{min(max(share, 0.0), 1.0):.2%}", SIGNS[mark.name]
+        style, sign = f"left:{percent(min(max(share, 0.0), 1.0), 2)}", SIGNS[mark.name]
         signs.append(f'<span class="{mark.name}" style="{style}" title="{html_text(mark.sentence)}">{sign}</span>')
     return f'<div class="gamma-marks" aria-hidden="true">{"".join(signs)}</div>'
 

@@ -10,7 +10,7 @@ from core.jobs import Job
 from core.plausibility.gaussian import METHOD, GaussianScores
 from core.plausibility.gaussian_prior import FittedPrior, fit_prior
 from core.raters.score_raters import ScoreRaters, score_raters
-from core.text import bound, markdown, number
+from core.text import markdown, number, typed
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import job_progress, widgets
 
@@ -72,7 +72,7 @@ def about_prior(found: FittedPrior) -> None:
 
 def command(reliability: float) -> str:
     """What gives the same on the command line; a threshold stands there already."""
-    return f"certainty {METHOD.name} FILE --reliability {reliability:g}"
+    return f"certainty {METHOD.name} FILE --reliability {typed(reliability)}"
 
 
 def settings(model: GaussianScores, reliability: float) -> dict:
@@ -88,7 +88,7 @@ def digits_of(width: np.ndarray) -> int:
 
 def written(value: float, digits: int) -> str:
     """A score for people."""
-    return bound(value) if float(value).is_integer() and digits == 0 else f"{value:,.{digits}f}"
+    return number(value, digits)
 
 
 def column(label: str | None, digits: int):

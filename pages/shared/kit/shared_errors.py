@@ -69,7 +69,7 @@ def show(view: Dataset, machines: Sequence[Machine], theme, key: str) -> None:
 def _sentence(found: SharedErrors) -> str:
     pairs = found.pairs()
     n = int(np.isfinite(found.residual[np.triu_indices(len(found.raters), 1)]).sum())
-    said = f"{len(pairs)} of {plural(n, 'pair')} of raters share errors beyond chance."
+    said = f"{len(pairs):,} of {plural(n, 'pair')} of raters share errors beyond chance."
     if not pairs:
         said = f"No two raters surely share errors ({plural(n, 'pair')} with 30 common cases or more)."
     if found.n_people < 2 or found.n_untold:

@@ -18,6 +18,7 @@ from core.annotations.named_selection import Selection
 from core.errors import PluralityError
 from core.ingest.read_files import Reading
 from core.machines.marks import Machine
+from core.text import exact
 from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import presentation
@@ -223,4 +224,4 @@ def _number(text: str) -> float | None:
 
 
 def _as_text(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return exact(value) if isinstance(value, float) else str(value)

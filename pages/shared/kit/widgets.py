@@ -14,7 +14,7 @@ from core.annotations.dataset import Dataset
 from core.figures.theme import enlarge
 from core.ingest.read_files import Reading
 from core.methods import Method, explained
-from core.text import html_text, plural, shorten
+from core.text import exact, html_text, percent, plural, shorten
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import columns, presentation, provenance, state
 from pages.shared.kit import style as look
@@ -182,7 +182,7 @@ def chips(dataset: Dataset, annotations: Sequence[int], colours: dict[int, str],
     most = max((len(names) for names in alike.values()), default=0)
     lines = []
     for body, names in sorted(alike.items(), key=lambda entry: -len(entry[1])):
-        width = f'<span class="share"><span style="width:{100 * len(names) / most:.0f}%"></span></span>'
+        width = f'<span class="share"><span style="width:{percent(len(names) / most)}"></span></span>'
         count = f'<span class="count">{len(names):,}</span>{width}' if most > 1 else ""
         lines.append(f'<div class="chips">{count}{body}{_who(names, dataset.raters_identified or hide_names)}</div>')
     st.html("".join(lines))
@@ -192,7 +192,7 @@ def _said(dataset: Dataset, annotation: int, colours: dict[int, str]) -> str:
     """One annotation: blocks of tied classes together, first choice first."""
     theme = look.theme()
     if dataset.kind == "score":
-        score = f"<span>{dataset.score[annotation]:g}</span>"
+        score = f"<span>{exact(dataset.score[annotation])}</span>"
         return f'<span class="block first" style="--chip:{theme.accent}">{score}</span>'
     if dataset.kind == "set":
         names = "".join(f"<span>{html_text(dataset.classes[code])}</span>" for code in dataset.blocks_of(annotation)[0])

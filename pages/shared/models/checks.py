@@ -38,7 +38,7 @@ def checks(fitted: list[Fitted], shown: Fitted, theme) -> None:
     widgets.heading("Votes of a case, observed and replicated", "predictive check")
     st.caption(
         f"How many of a case's annotations name “{markdown(classes[1 if code is None else code])}”. Outlines are the "
-        "data; a coloured bar is where 95 % of data lie that the model makes up. A model whose bars miss the outlines "
+        "data; a coloured bar is where 95% of data lie that the model makes up. A model whose bars miss the outlines "
         "cannot have made these annotations."
     )
     rows = compare_loo({models_jobs.label(one): one.bayes.loo for one in mine if one.bayes.loo is not None})
@@ -80,7 +80,7 @@ def _drawn(votes: dict, which: str) -> list[str]:
         return list(votes)
     first = [which, *(name for name in votes if name != which)][: figures.MOST_MODELS]
     drawn = st.multiselect(
-        f"Models in the figure, at most {figures.MOST_MODELS} of {len(votes)}",
+        f"Models in the figure, at most {figures.MOST_MODELS} of {len(votes):,}",
         list(votes),
         default=first,
         max_selections=figures.MOST_MODELS,
@@ -94,7 +94,7 @@ def _who_reproduces(votes: dict) -> str:
     passing = [name for name, check in votes.items() if check.fails is False]
     open_ = len(votes) - len(failing) - len(passing)
     if len(votes) > _MOST_NAMED:
-        words = f"{len(failing)} of {len(votes)} models cannot reproduce the votes"
+        words = f"{len(failing):,} of {len(votes):,} models cannot reproduce the votes"
     elif failing:
         words = f"{' and '.join(failing)} cannot reproduce the votes" + (
             f"; {' and '.join(passing)} can" if passing else ""
@@ -113,5 +113,5 @@ def verdict(check) -> str:
 
 def least(check) -> str:
     """The smallest predictive probability, of how many."""
-    value = number(check.headline, 3) if check.headline > 0 else f"<{1 / check.n_replicates:.4f}".replace("0.", ".", 1)
+    value = number(check.headline, 3) if check.headline > 0 else f"<{number(1 / check.n_replicates, 4)}"
     return f"{value} of {check.n_statistics:,}"

@@ -13,7 +13,7 @@ from core.models.difficulty.model import METHODS as DIFFICULTY
 from core.models.difficulty.names import Switches, switches, tag_of
 from core.models.gold import gold_cases
 from core.models.rater_methods import BETA, DOUBT
-from core.text import markdown, plural
+from core.text import exact, markdown, plural
 from pages.shared.kit import job_progress, opening, widgets
 from pages.shared.models import scores
 
@@ -108,7 +108,7 @@ def _why(view: Dataset, judged: opening.Judged | None) -> None:
         if job is not None and not job.finished:
             st.caption(
                 "Held-out scores of all models are being computed; the one that predicts best will open here. "
-                f"Until then each annotation counts as {_UNTIL_KNOWN['beta']:g} of an independent one."
+                f"Until then each annotation counts as {exact(_UNTIL_KNOWN['beta'])} of an independent one."
             )
             job_progress.redraw_after(job)
         return

@@ -53,7 +53,7 @@ def table(fitted: list[Fitted], shown: Fitted, vote: RaterModelFit) -> None:
             row
             | {f"share that is {shorten(name, 24)}": _prevalence(fit, name)}
             | checked
-            | {"converged": _converged(one), "seconds": "<.1" if one.seconds < 0.05 else f"{one.seconds:,.1f}"}
+            | {"converged": _converged(one), "seconds": "<.1" if one.seconds < 0.05 else number(one.seconds, 1)}
         )
         place = fit.classes.index(name) if name in fit.classes else None
         spread = None if fit.uncertainty is None else fit.uncertainty.prevalence
@@ -98,10 +98,10 @@ def _badges(fitted: list[Fitted]) -> None:
     with st.container(horizontal=True):
         if len(fitted) > MOST_BADGES:
             if unsettled:
-                words = f"{len(unsettled)} of {len(fitted)} models have not converged"
+                words = f"{len(unsettled):,} of {len(fitted):,} models have not converged"
                 st.badge(words, icon=":material/warning:", color="orange")
             if failing:
-                words = f"{len({title for title, _ in failing})} of {len(fitted)} models fail a check"
+                words = f"{len({title for title, _ in failing}):,} of {len(fitted):,} models fail a check"
                 st.badge(words, icon=":material/close:", color="red")
             return
         for title in unsettled:
@@ -148,11 +148,11 @@ def _difference(row) -> str:
     if row is None:
         return "–"
     if row.difference == 0:
-        return f"best ({row.elpd:,.1f})"
+        return f"best ({number(row.elpd, 1)})"
     return (
-        f"{row.difference:,.1f} ± {row.difference_se:,.1f}"
+        f"{number(row.difference, 1)} ± {number(row.difference_se, 1)}"
         if row.difference_se is not None
-        else f"{row.difference:,.1f}"
+        else number(row.difference, 1)
     )
 
 
@@ -165,7 +165,7 @@ def _as_in_paper(bayes) -> str:
     paper = None if bayes is None else bayes.paper
     if paper is None:
         return "–"
-    words = f"{paper.elpd:,.1f}" if paper.se is None else f"{paper.elpd:,.1f} ± {paper.se:,.1f}"
+    words = number(paper.elpd, 1) if paper.se is None else f"{number(paper.elpd, 1)} ± {number(paper.se, 1)}"
     return words if not paper.n_high_k else f"{words}, {plural(paper.n_high_k, 'annotation')} with high k"
 
 
@@ -177,7 +177,9 @@ def _converged(one: Fitted) -> str:
         return "no chains"
     if found.rhat_max is None:
         return "yes" if found.converged else "no"
-    return f"{'yes' if found.converged else 'NO'}: R-hat {found.rhat_max:.3f}, ESS {found.ess_bulk_min:,.0f}"
+    return (
+        f"{'yes' if found.converged else 'NO'}: R-hat {number(found.rhat_max, 3)}, ESS {number(found.ess_bulk_min, 0)}"
+    )
 
 
 def agreement(fitted: list[Fitted], shown: Fitted, theme) -> None:

@@ -8,7 +8,7 @@ from core.figures import models as figures
 from core.models.catalogue import Fitted
 from core.models.result import RaterModelFit
 from core.models.soft_labels import soft_labels
-from core.text import markdown, plural
+from core.text import markdown, number, percent, plural
 from pages.shared.kit import columns, widgets
 from pages.shared.models import jobs as models_jobs
 
@@ -50,14 +50,14 @@ def came_about(shown: Fitted, theme) -> None:
     fit = shown.fit
     if fit.objective:
         st.caption(
-            f"{'Converged' if fit.converged else 'Stopped'} after {len(fit.objective)} iterations from the votes; "
-            f"log-likelihood {fit.log_likelihood:,.3f}; smoothing {fit.settings.get('smoothing', 'none')}."
+            f"{'Converged' if fit.converged else 'Stopped'} after {len(fit.objective):,} iterations from the votes; "
+            f"log-likelihood {number(fit.log_likelihood, 3)}; smoothing {fit.settings.get('smoothing', 'none')}."
         )
         widgets.plot(
             figures.objective_path(fit, theme, "What is maximised never falls"), "path", "Objective by iteration"
         )
     if fit.uncertainty is not None:
-        st.caption(f"Intervals by {fit.uncertainty.method}, level {fit.uncertainty.level:.0%}.")
+        st.caption(f"Intervals by {fit.uncertainty.method}, level {percent(fit.uncertainty.level)}.")
     if shown.bayes is not None:
         rows = [
             {"quantity": name, "mean": float(value.mean), "sd": _one(value.sd), "ci_low": _one(value.low),
@@ -84,14 +84,14 @@ def explain_restarts(fit: RaterModelFit, found) -> None:
     n_best = sum(abs(value - max(found.objectives)) < 1e-4 * (1 + abs(value)) for value in found.objectives)
     if found.differs:
         st.warning(
-            f"The likelihood has more than one mode. The best of {len(found.objectives)} restarts (reached "
-            f"{plural(n_best, 'time')}) has log-likelihood {found.best.log_likelihood:,.3f} against "
-            f"{fit.log_likelihood:,.3f} from the votes, and changes the most probable class of "
+            f"The likelihood has more than one mode. The best of {len(found.objectives):,} restarts (reached "
+            f"{plural(n_best, 'time')}) has log-likelihood {number(found.best.log_likelihood, 3)} against "
+            f"{number(fit.log_likelihood, 3)} from the votes, and changes the most probable class of "
             f"{plural(found.n_changed, 'case')}. Below, the start from the votes is shown unless you choose the other.",
             icon=":material/alt_route:",
         )
     else:
-        st.caption(f"None of {len(found.objectives)} restarts found a better fit than the start from the votes.")
+        st.caption(f"None of {len(found.objectives):,} restarts found a better fit than the start from the votes.")
 
 
 def _one(array) -> float | None:

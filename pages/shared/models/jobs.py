@@ -86,9 +86,9 @@ class _Queue:
         if not self.waiting:
             return
         names = [job.title.removeprefix(self.prefix) for job in self.waiting]
-        st.caption(f"{len(names)} wait for it: {_listed(names)}.")
+        st.caption(f"{len(names):,} wait for it: {_listed(names)}.")
         st.button(
-            f"Cancel these {len(names)} and the one at work",
+            f"Cancel these {len(names):,} and the one at work",
             on_click=job_progress.cancel,
             args=([self.at_work, *self.waiting],),
             key=f"cancel-{self.lane}",
@@ -150,7 +150,7 @@ def restarted(shown: Fitted, n_restarts: int):
     model, content = em_model(shown.request), with_codes(shown, shown.dataset)
     return job_progress.result_of(
         (shown.dataset.content_digest, "restarts", shown.request, n_restarts),
-        f"{n_restarts} restarts",
+        f"{n_restarts:,} restarts",
         lambda job: cached.run(
             job,
             type(model).restarts,

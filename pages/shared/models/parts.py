@@ -16,7 +16,7 @@ from core.models.ordinal import NAMES as SCALES
 from core.models.ordinal import severity_sentence
 from core.models.rater_summary import RaterSummary, leaning, rater_summary
 from core.models.result import RaterModelFit
-from core.text import markdown, number, plotly, plural, shorten, with_interval
+from core.text import markdown, number, percent, plotly, plural, shorten, with_interval
 from pages.shared.kit import columns, widgets
 from pages.shared.models import jobs as models_jobs
 
@@ -103,7 +103,7 @@ def raters(shown: Fitted, theme) -> None:
             figures.confusion_heatmap(fit, rater, theme, title), "confusion", "Confusion matrix of the chosen rater"
         )
         if len(fit.classes) > figures.MOST_CLASSES:
-            st.caption(f"The {figures.MOST_CLASSES} classes that this rater met most, of {len(fit.classes)}.")
+            st.caption(f"The {figures.MOST_CLASSES} classes that this rater met most, of {len(fit.classes):,}.")
     if "new_rater" in fit.parameters:
         _new_rater(fit)
 
@@ -208,7 +208,7 @@ def _effect_columns(fit: RaterModelFit) -> dict:
         "expected class": st.column_config.NumberColumn(
             help="Mean of the class probabilities, the lowest class being 1.", format="%.2f"
         ),
-        "expected class low": st.column_config.NumberColumn("95 % from", format="%d"),
+        "expected class low": st.column_config.NumberColumn("95% from", format="%d"),
         "expected class high": st.column_config.NumberColumn("to", format="%d"),
         "within one class": st.column_config.NumberColumn(
             help="Probability that the true class is at most one away from the median class.", format="%.2f"
@@ -216,7 +216,7 @@ def _effect_columns(fit: RaterModelFit) -> dict:
     }
     for effect in fit.effects:
         config[effect.name] = st.column_config.NumberColumn(format="%.2f")
-        for end, words in (("low", "95 % from"), ("high", "to")):
+        for end, words in (("low", "95% from"), ("high", "to")):
             config[f"{effect.name} {end}"] = st.column_config.NumberColumn(words, format="%.2f")
     return config
 
@@ -277,10 +277,11 @@ def prevalence(fitted: list[Fitted], shown: Fitted, vote: RaterModelFit, theme) 
         codes = [1]
     code = int(gap.argmax()) if len(codes) > 1 else codes[0]
     spread = None if shown.fit.uncertainty is None else shown.fit.uncertainty.prevalence
-    ends = f" ({spread.low[code]:.1%} to {spread.high[code]:.1%})" if spread is not None else ""
+    ends = f" ({percent(spread.low[code], 1)} to {percent(spread.high[code], 1)})" if spread is not None else ""
     title = (
-        f"“{plotly(shorten(shown.fit.classes[code], 40))}”: {vote.prevalence[code]:.1%} of cases by majority vote, "
-        f"{shown.fit.prevalence[code]:.1%}{ends} by {plotly(models_jobs.label(shown))}"
+        f"“{plotly(shorten(shown.fit.classes[code], 40))}”: {percent(vote.prevalence[code], 1)} of cases by majority "
+        "vote, "
+        f"{percent(shown.fit.prevalence[code], 1)}{ends} by {plotly(models_jobs.label(shown))}"
     )
     widgets.plot(
         figures.prevalence_by_model({"Majority vote": vote, **fits}, raw, theme, title, codes),
@@ -290,7 +291,7 @@ def prevalence(fitted: list[Fitted], shown: Fitted, vote: RaterModelFit, theme) 
     if len(kept) < len(same):
         st.caption("Difficulty ABDE, the baseline without parameters, is left out.")
     if len(codes) < len(shown.fit.classes) > 2:
-        st.caption(f"The {len(codes)} classes most moved, of {len(shown.fit.classes)}.")
+        st.caption(f"The {len(codes):,} classes most moved, of {len(shown.fit.classes):,}.")
     frame = pd.DataFrame({"class": shown.fit.classes, "share of annotations": raw, "Majority vote": vote.prevalence})
     for title, fit in fits.items():
         frame[title] = fit.prevalence

@@ -13,7 +13,7 @@ from core.raters.acceptable import FALSE_DISCOVERIES, default_judge
 from core.raters.left_out import Influence, left_out
 from core.raters.monitoring import RaterTable, default_request
 from core.raters.to_act_on import ToActOn, raters_to_act_on
-from core.text import markdown, number, plural
+from core.text import markdown, number, percent, plural
 from pages.shared.kit import job_progress, state, widgets
 
 _RATES = (0.01, 0.05, 0.1, 0.2)
@@ -55,7 +55,7 @@ def false_discoveries() -> float:
         "False discoveries among those flagged",
         _RATES,
         value=FALSE_DISCOVERIES,
-        format_func=lambda value: f"{value:.0%}",
+        format_func=percent,
         key="false_discoveries",
         help=widgets.explained("acceptable"),
         persist_state="session",

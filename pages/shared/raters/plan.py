@@ -11,7 +11,7 @@ from core.models.dawid_skene import DawidSkene
 from core.models.gold import gold_cases
 from core.models.gold_measures import GoldMeasures, gold_measures
 from core.raters.planning import Forecast, Goal, forecast
-from core.text import markdown, number, plural, shorten, with_interval
+from core.text import markdown, number, percent, plural, shorten, with_interval
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import expected, job_progress, widgets
 from pages.shared.raters import plans
@@ -106,8 +106,8 @@ def _ask(plan: tuple) -> None:
 def _result(view: Dataset, found: Forecast, theme) -> None:
     widgets.plot(figures.plan_forecast(found, theme, _words(found)), "plan", "Forecast of the plan")
     st.caption(
-        f"Now {number(found.now, 3)}. {found.n_worlds} simulated worlds, seed {found.seed}; "
-        f"{found.share_met:.0%} of them reach the target within the budget."
+        f"Now {number(found.now, 3)}. {found.n_worlds:,} simulated worlds, seed {found.seed}; "
+        f"{percent(found.share_met)} of them reach the target within the budget."
     )
     for note in found.notes:
         st.caption(markdown(note))

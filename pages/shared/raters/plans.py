@@ -8,7 +8,7 @@ from core.annotations.dataset import Dataset
 from core.jobs import Job
 from core.models.dawid_skene import DawidSkene
 from core.raters.plan_outcomes import UNCERTAIN_BELOW, Plan, PlanOutcomes, plan_outcomes
-from core.text import number, plural, with_interval
+from core.text import number, percent, plural, with_interval
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import columns, expected, job_progress, widgets
 
@@ -72,7 +72,8 @@ def _result(found: PlanOutcomes, cost: float | None) -> None:
         key="plans_table",
     )
     st.caption(
-        f"Median and {found.level:.0%} interval over {found.n_worlds} simulated worlds, seed {found.seed}; in brackets "
+        f"Median and {percent(found.level)} interval over {found.n_worlds:,} simulated worlds, seed {found.seed}; in "
+        "brackets "
         f"where a plan that is carried out should end. Uncertain: below certainty {number(UNCERTAIN_BELOW, 1)} under "
         "Dirichlet counts, γ = 1. New raters are like the present ones: raters who share mistakes go on to share them."
     )
@@ -116,7 +117,7 @@ def says(found: PlanOutcomes, cost: float | None) -> list[str]:
         each = np.where(sure, found.gain[1:, quantity] / n, -np.inf)
         best = int(each.argmax())
         gain = number(float(found.gain[best + 1, quantity]), digits)
-        price = f", {cost * n[best]:,.2f} in all" if cost is not None else ""
+        price = f", {number(cost * n[best])} in all" if cost is not None else ""
         sentences.append(
             f"For its {plural(int(n[best]), 'annotation')}{price}, **{found.plans[best + 1].title}** buys most "
             f"{words}: +{gain}."

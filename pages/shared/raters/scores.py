@@ -55,7 +55,7 @@ def show(dataset: Dataset, title, theme) -> None:
     st.caption(
         "Severity: how far a rater scores above the average rater on the same cases, dotted at 0 · spread: standard "
         "deviation of a rater's scores about the score of the case and the rater's own level, dotted at the median "
-        "rater · crosses: clear, with a probability of 5 % at most that any rater like the others is among them."
+        "rater · crosses: clear, with a probability of 5% at most that any rater like the others is among them."
     )
     if not raters.converged:
         st.warning("The variances had not settled when the search ended: take intervals with care.")
@@ -73,7 +73,7 @@ def _numbers(raters: ScoreRaters, digits: int) -> None:
         for a, b in zip(raters.severe, raters.erratic, strict=True)
     ]
     shown = frame.copy()
-    names = {"severity_low": "95 % from", "severity_high": "to", "spread_low": "95 % from ", "spread_high": "to "}
+    names = {"severity_low": "95% from", "severity_high": "to", "spread_low": "95% from ", "spread_high": "to "}
     st.dataframe(
         shown,
         hide_index=True,

@@ -145,7 +145,7 @@ def _config() -> dict:
                 format=columns.TWO, width=72, help="By gold or by the model, shrunk towards all raters."
             ),
             "interval": st.column_config.ImageColumn(
-                "95 % interval", width=186, help="Up to 1, on one axis for all; dashed: acceptable; crosses: flagged."
+                "95% interval", width=186, help="Up to 1, on one axis for all; dashed: acceptable; crosses: flagged."
             ),
             "P(acceptable)": bar(width=98, help="Probability that the accuracy is acceptable or better."),
             "expected wrong": st.column_config.NumberColumn(

@@ -13,10 +13,10 @@ _COLUMNS = {
     for name, words, digits, said in (
         ("trust", "trust", columns.TWO, None),
         ("sd", "SD", columns.TWO, "posterior standard deviation"),
-        ("ci_low", "95 % from", columns.TWO, None),
+        ("ci_low", "95% from", columns.TWO, None),
         ("ci_high", "to", columns.TWO, None),
         ("place", "place", _WHOLE, "1 is trusted most"),
-        ("place_low", "95 % place from", _WHOLE, None),
+        ("place_low", "95% place from", _WHOLE, None),
         ("place_high", "place to", _WHOLE, None),
         ("rhat", "R-hat", columns.TWO, None),
         ("ess", "ESS", _WHOLE, "effective sample size of the draws"),
@@ -46,7 +46,7 @@ def show(dataset: Dataset, theme) -> None:
         if apart and trust.converged
         else "No rater is trusted clearly less than the others"
     )
-    widgets.plot(figures.trust_of_raters(trust, theme, title), "trust", "Trust in each rater with its 95 % interval")
+    widgets.plot(figures.trust_of_raters(trust, theme, title), "trust", "Trust in each rater with its 95% interval")
     frame = trust.to_frame().rename(columns={"mean": "trust"})
     st.dataframe(
         frame.sort_values("trust", kind="stable"),

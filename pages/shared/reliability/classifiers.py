@@ -12,7 +12,7 @@ from core.evaluation.metrics import first_metric, metric_names
 from core.evaluation.sweep_table import SweepTable
 from core.figures import classifiers as figures
 from core.models.gold import gold_cases
-from core.text import markdown
+from core.text import exact, markdown
 from pages.shared.kit import columns, predictions, widgets
 
 TOP = predictions.TOP
@@ -54,13 +54,13 @@ def show(sweep: SweepTable, view: Dataset, classifiers, opened: float, theme) ->
     left, right = st.columns(2, gap="large")
     with left:
         widgets.plot(
-            figures.draws_histogram(evaluation, metric, theme, f"Over plausible truths at γ = {reliability:g}"),
+            figures.draws_histogram(evaluation, metric, theme, f"Over plausible truths at γ = {exact(reliability)}"),
             "metric_draws",
             "Histogram of the metric over draws",
         )
     with right:
         widgets.plot(
-            figures.metric_per_case(evaluation, metric, theme, f"Per case at γ = {reliability:g}"),
+            figures.metric_per_case(evaluation, metric, theme, f"Per case at γ = {exact(reliability)}"),
             "metric_cases",
             "Sorted metric per case",
         )
@@ -77,7 +77,7 @@ def lines(sweep: SweepTable, metric: str, theme) -> None:
             sweep.evaluation,
             metric,
             theme,
-            "Line: mean over plausible truths · band: 95 % of them · ×: against the point estimate",
+            "Line: mean over plausible truths · band: 95% of them · ×: against the point estimate",
         ),
         "metric_lines",
         "Metric of each classifier against reliability",

@@ -3,7 +3,7 @@
 import numpy as np
 
 from core.evaluation.sweep_table import SweepTable
-from core.text import number, plural
+from core.text import exact, number, plural
 
 LEVEL = 0.9
 
@@ -14,7 +14,7 @@ def over_trust(sweep: SweepTable) -> str:
     n_cases = len(first.cases)
     if len(sweep.reliabilities) == 1:
         below = f"{first.n_below(LEVEL):,} of {plural(n_cases, 'case')}"
-        return f"Certainty is below {number(LEVEL, 1)} in {below} at γ = {sweep.reliabilities[0]:g}"
+        return f"Certainty is below {number(LEVEL, 1)} in {below} at γ = {exact(sweep.reliabilities[0])}"
     means = [result.mean() or 0.0 for result in sweep.certainty]
     errors = [result.mean_se() or 0.0 for result in sweep.certainty]
     before, after = number(first.mean()), number(last.mean())
@@ -26,6 +26,6 @@ def over_trust(sweep: SweepTable) -> str:
         words = f"Certainty {'rises' if means[-1] > means[0] else 'falls'} from {before} to {after} with trust"
     below = last.n_below(LEVEL)
     if not below:
-        return f"{words}, and reaches {number(LEVEL, 1)} in every case at γ = {sweep.reliabilities[-1]:g}"
+        return f"{words}, and reaches {number(LEVEL, 1)} in every case at γ = {exact(sweep.reliabilities[-1])}"
     stay = "stays" if below == 1 else "stay"
     return f"{words}; {below:,} of {plural(n_cases, 'case')} {stay} below {number(LEVEL, 1)}"

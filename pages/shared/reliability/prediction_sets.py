@@ -24,7 +24,7 @@ from core.figures import prediction_sets as figures
 from core.jobs import Job
 from core.reducers.top_draws import can_keep
 from core.report.methods import methods_text
-from core.text import markdown, number, plural, shorten
+from core.text import exact, markdown, number, percent, plural, shorten, significant, typed
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import expected, job_progress, plausibility_models, predictions, provenance, sweep, widgets
 
@@ -76,7 +76,7 @@ def show(view: Dataset, model, reliabilities: tuple[float, ...], classifiers, op
         _conditional(sets, value, theme)
     prior = plausibility_models.options_of(model).replace("--alpha", "--prior-alpha")
     command = provenance.command_line(
-        view, f"sets FILE --alpha {alpha:g} --reliability {value:g}{flags} --model {model.name}{prior}"
+        view, f"sets FILE --alpha {typed(alpha)} --reliability {typed(value)}{flags} --model {model.name}{prior}"
     )  # fmt: skip
     with st.popover("Method and command", icon=":material/menu_book:", type="tertiary", key="methods-sets"):
         st.code(methods_text([model.name, "sets"]), language=None, wrap_lines=True)
@@ -155,7 +155,7 @@ def _words(sets: PredictionSets, value: float) -> str:
     """What was seen on the test cases, in a sentence."""
     share = sets.aggregated
     words = (
-        f"On {plural(sets.n_test, 'test case')} at γ = {value:g} the sets hold {number(sets.mean_size)} of "
+        f"On {plural(sets.n_test, 'test case')} at γ = {exact(value)} the sets hold {number(sets.mean_size)} of "
         f"{sets.n_classes:,} classes on average, and the truth in {number(share.value, 3)} "
         f"({number(share.low, 3)} to {number(share.high, 3)})"
     )
@@ -211,7 +211,7 @@ def _numbers(reliabilities, usable, found: Founds) -> pd.DataFrame:
 def _conditional(sets: PredictionSets, value: float, theme) -> None:
     widgets.plot(
         figures.conditional_coverage(
-            sets.groups, 1 - sets.alpha, theme, f"Where the promise holds and where it does not, at γ = {value:g}"
+            sets.groups, 1 - sets.alpha, theme, f"Where the promise holds and where it does not, at γ = {exact(value)}"
         ),
         "sets_conditional",
         "Coverage by quarter of certainty, group and expected risk",
@@ -275,7 +275,7 @@ def _cut(view: Dataset, model, classifier, sets: PredictionSets, value: float, o
     inside = int(cut.inside.sum())
     beyond = float((corners @ cut.score >= cut.threshold).mean())
     title = {0: "The region leaves none of these three classes", 3: "All of the triangle lies in the region"}.get(
-        inside, f"{beyond:.0%} of draws lie in the region"
+        inside, f"{percent(beyond)} of draws lie in the region"
     )
     widgets.plot(
         case_figures.triangle(
@@ -285,8 +285,9 @@ def _cut(view: Dataset, model, classifier, sets: PredictionSets, value: float, o
         "Draws of the plausibilities on a triangle with the straight cut of the plausibility region",
     )
     share = sets.region_covered
-    rest = f" {outside:.0%} of plausibility lies on classes that are no corner." if outside > 0.005 else ""
+    rest = f" {percent(outside)} of plausibility lies on classes that are no corner." if outside > 0.005 else ""
     st.caption(
-        f"Dashed: plausibilities on which the classifier's mean score is {sets.region:.3g} or more. Over test cases "
+        f"Dashed: plausibilities on which the classifier's mean score is {significant(sets.region, 3)} or more. Over "
+        "test cases "
         f"{number(share.value)} of the regions hold the plausibility (promise {number(1 - sets.alpha)}).{rest}"
     )

@@ -10,7 +10,7 @@ from core.evaluation.relations import relation
 from core.evaluation.sweep_table import SweepTable
 from core.figures import reliability as figures
 from core.rankings.leave_one_out import leave_one_out
-from core.text import plotly, plural, shorten, with_interval
+from core.text import exact, percent, plotly, plural, shorten, with_interval
 from pages.shared.kit import plausibility_models, trusted_raters, widgets
 
 LEVEL = 0.9
@@ -22,7 +22,7 @@ def show_risk(view: Dataset, sweep: SweepTable, theme) -> None:
     risk = sweep.risk[sweep.reliabilities.index(reliability)]
     unsure = int((risk.summed < LEVEL).sum())
     st.subheader(
-        f"At γ = {reliability:g} the risk level is less than {LEVEL:.0%} sure in {unsure:,} of "
+        f"At γ = {exact(reliability)} the risk level is less than {percent(LEVEL)} sure in {unsure:,} of "
         f"{plural(view.n_cases, 'case')}",
         anchor=False,
         help=widgets.explained("risk"),
@@ -116,8 +116,8 @@ def show_relations(dataset: Dataset, view: Dataset, sweep: SweepTable, model, ri
         found = relation(certainty, values)
         interval = with_interval(found.correlation, found.ci_low, found.ci_high)
         names = (
-            f"{plausibility_models.method(model.name).title}, γ = {reliability:g}",
-            f"{plausibility_models.method(other).title}, γ = {rival.default_reliability:g}",
+            f"{plausibility_models.method(model.name).title}, γ = {exact(reliability)}",
+            f"{plausibility_models.method(other).title}, γ = {exact(rival.default_reliability)}",
         )
         widgets.plot(
             figures.model_against_model(

@@ -11,7 +11,7 @@ from core.evaluation.score_errors import ScoreErrors, score_errors
 from core.figures import scores as figures
 from core.jobs import Job
 from core.plausibility.gaussian import METHOD, GaussianScores
-from core.text import markdown, number, plural
+from core.text import exact, markdown, number, plural, typed
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import (
     columns,
@@ -45,8 +45,8 @@ def show(dataset: Dataset, title, theme) -> None:
         sorted({0.3, 0.5, 5.0, 10.0, *METHOD.reliability.choices, opened}),
         default=default,
         selection_mode="multi",
-        format_func=lambda value: f"{value:g}",
-        key=f"reliabilities-{METHOD.name}-{opened:g}",
+        format_func=exact,
+        key=f"reliabilities-{METHOD.name}-{typed(opened)}",
         help=widgets.explained("reliability"),
         persist_state="session",
     )
@@ -79,7 +79,7 @@ def _provenance(dataset: Dataset, model: GaussianScores, trust: ScoreTrust, judg
     given = scores.settings(model, values[0]) | {"reliabilities": values}
     given.pop("reliability")
     more = plausibility_models.SAMPLING if judged else {}
-    line = f"sweep {METHOD.name} FILE --reliabilities {','.join(f'{value:g}' for value in values)}"
+    line = f"sweep {METHOD.name} FILE --reliabilities {','.join(f'{typed(value)}' for value in values)}"
     provenance.show(dataset, [METHOD.name], line, given | more, "reliability")
 
 
@@ -90,14 +90,18 @@ def _sentence(trust: ScoreTrust) -> str:
         digits = scores.digits_of(trust.width[-1])
         wide = [scores.written(float(np.median(width)), digits) for width in (trust.width[0], trust.width[-1])]
         if len(trust.reliability) == 1:
-            return f"The interval of the median case is {wide[0]} wide at γ = {first:g}"
-        return f"The interval of the median case is {wide[0]} wide at γ = {first:g}, {wide[1]} at γ = {last:g}"
+            return f"The interval of the median case is {wide[0]} wide at γ = {exact(first)}"
+        return (
+            f"The interval of the median case is {wide[0]} wide at γ = {exact(first)}, {wide[1]} at γ = {exact(last)}"
+        )
     below = (trust.certainty < UNCERTAIN_BELOW).sum(axis=1)
-    n, t = trust.m.shape[1], f"{trust.threshold:g}"
+    n, t = trust.m.shape[1], exact(trust.threshold)
     stays = f"whether it lies above {t} stays uncertain"
     if len(trust.reliability) == 1:
-        return f"In {below[0]:,} of {plural(n, 'case')} {stays} at γ = {first:g}"
-    return f"In {below[0]:,} of {plural(n, 'case')} {stays} at γ = {first:g}, in {below[-1]:,} at γ = {last:g}"
+        return f"In {below[0]:,} of {plural(n, 'case')} {stays} at γ = {exact(first)}"
+    return (
+        f"In {below[0]:,} of {plural(n, 'case')} {stays} at γ = {exact(first)}, in {below[-1]:,} at γ = {exact(last)}"
+    )
 
 
 def _certainty(dataset: Dataset, trust: ScoreTrust, theme) -> None:
@@ -109,7 +113,7 @@ def _certainty(dataset: Dataset, trust: ScoreTrust, theme) -> None:
         if trust.above is None:
             st.caption("Set a threshold to see how sure each case lies above it or not.")
         else:
-            figure = figures.sides(trust, theme, f"Above {trust.threshold:g} or not, every case")
+            figure = figures.sides(trust, theme, f"Above {exact(trust.threshold)} or not, every case")
             widgets.plot(figure, "score_sides", "Probability of lying above the threshold, all cases sorted")
     table = table_of(trust)
     widgets.heading("The numbers", METHOD)
@@ -125,12 +129,12 @@ def _certainty(dataset: Dataset, trust: ScoreTrust, theme) -> None:
     cases = pd.DataFrame({"case": list(dataset.cases)})
     for place, reliability in enumerate(trust.reliability):
         for name in ("m", "low", "high", *([] if trust.above is None else ["above"])):
-            cases[f"{_CASES[name]} at {reliability:g}"] = getattr(trust, name)[place]
+            cases[f"{_CASES[name]} at {typed(reliability)}"] = getattr(trust, name)[place]
     widgets.download(cases, "Score of every case", "scores_by_case", "sweep_cases")
 
 
 _WIDTHS = {"width_quarter": "width, quarter", "width_median": "median", "width_three_quarters": "three quarters"}
-_CASES = {"m": "score", "low": "95 % from", "high": "95 % to", "above": "P(above)"}
+_CASES = {"m": "score", "low": "95% from", "high": "95% to", "above": "P(above)"}
 
 
 def table_of(trust: ScoreTrust) -> pd.DataFrame:
@@ -185,7 +189,7 @@ def _predictors(dataset: Dataset, model: GaussianScores, found, trust: ScoreTrus
             errors,
             metric,
             theme,
-            "Line: mean over plausible truths · band: 95 % of them · ×: against the mean plausible scores",
+            "Line: mean over plausible truths · band: 95% of them · ×: against the mean plausible scores",
         ),
         "score_errors",
         "Error of each predictor against reliability",
@@ -193,8 +197,8 @@ def _predictors(dataset: Dataset, model: GaussianScores, found, trust: ScoreTrus
     nearest = min(errors, key=lambda one: abs(np.log(one.reliability / opened)))
     frame = nearest.to_frame()
     frame["metric"] = frame["metric"].map(figures.METRIC_TITLES)
-    widgets.heading(f"At γ = {nearest.reliability:g}")
-    labels = {"mean": "mean", "low": "95 % from", "high": "to", "total_low": "with cases, from", "total_high": "to ",
+    widgets.heading(f"At γ = {exact(nearest.reliability)}")
+    labels = {"mean": "mean", "low": "95% from", "high": "to", "total_low": "with cases, from", "total_high": "to ",
               "point": "against the means"}  # fmt: skip
     shown = {name: st.column_config.NumberColumn(label, format=columns.THREE) for name, label in labels.items()}
     st.dataframe(
@@ -219,13 +223,15 @@ def verdict(errors: tuple[ScoreErrors, ...]) -> str:
     """Which predictor has the least absolute error, at every γ or at some, and how sure that is. Not escaped."""
     names = errors[0].predictors
     if len(names) == 1:
-        return f"{names[0]} is {number(float(errors[0].mean[0, 0]))} off in the mean at γ = {errors[0].reliability:g}"
+        return (
+            f"{names[0]} is {number(float(errors[0].mean[0, 0]))} off in the mean at γ = {exact(errors[0].reliability)}"
+        )
     best = [int(one.mean[:, 0].argmin()) for one in errors]
     if len(set(best)) > 1:
         return "Which predictor errs least depends on the trust"
     one = best[0]
     sure = min(float(np.nanmin(np.where(np.isnan(e.better[one]), np.inf, e.better[one]))) for e in errors)
-    always = "at every trust" if len(errors) > 1 else f"at γ = {errors[0].reliability:g}"
+    always = "at every trust" if len(errors) > 1 else f"at γ = {exact(errors[0].reliability)}"
     if not np.isfinite(sure):
         return f"{names[one]} errs least {always}; no case is predicted by another one, too"
     if sure < _LIKELY:

@@ -18,7 +18,7 @@ from core.review.random_sample import reviewed_by
 from core.review.states import STATES, CaseReview
 from core.review.store import ReviewStore
 from core.review.summary import DIRECTIONS, Summary, bought, by_reviewer, summarise_reviews
-from core.text import markdown, number, plural, with_interval
+from core.text import exact, markdown, number, plural, significant, with_interval
 from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import plausibility_models, state, widgets
@@ -89,7 +89,7 @@ def _bought(dataset: Dataset, reviews: dict[str, CaseReview], model: Plausibilit
     return (
         f"Counted as one more rater, the decisions change how sure one can be of {cases} that they settled{about}: "
         f"mean certainty {fate} from **{number(gain.before)}** to **{number(gain.after)}** "
-        f"({plausibility_models.method(model.name).title}, reliability γ {reliability:g})."
+        f"({plausibility_models.method(model.name).title}, reliability γ {exact(reliability)})."
     )
 
 
@@ -101,7 +101,8 @@ def _narrower(dataset: Dataset, grown: Dataset, model: GaussianScores, reliabili
     fate = "narrows" if after <= before else "widens"
     return (
         f"Counted as one more rater, the decisions change how well the score of {cases} is known that they settled: "
-        f"the mean 95 % interval {fate} from **{before:.3g}** to **{after:.3g}** (reliability γ {reliability:g})."
+        f"the mean 95% interval {fate} from **{significant(before, 3)}** to **{significant(after, 3)}** (reliability "
+        f"γ {exact(reliability)})."
     )
 
 
@@ -125,7 +126,7 @@ def _people(dataset: Dataset, reviews: dict[str, CaseReview]) -> None:
         for one in by_reviewer(dataset, reviews)
     ]
     st.dataframe(pd.DataFrame(rows), hide_index=True, key="review_people")
-    st.caption("Only blind reads are compared; intervals are Wilson's, 95 %, over cases.")
+    st.caption("Only blind reads are compared; intervals are Wilson's, 95%, over cases.")
 
 
 def _lists(found: Summary) -> None:
@@ -157,8 +158,8 @@ def _counts(what: str, counts: dict[str, int], of: str, key: str) -> None:
 def span(seconds: float) -> str:
     """A time in seconds, or in minutes where it is long."""
     if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min"
+        return f"{number(seconds, 0)} s"
+    return f"{number(seconds / 60, 0)} min"
 
 
 def take_away(store: ReviewStore, dataset: Dataset) -> None:

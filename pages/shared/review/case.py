@@ -12,7 +12,7 @@ from core.review.events import Event
 from core.review.opinions import UNDETERMINED, Opinion
 from core.review.panel_answer import panel_score, panel_set, panel_word
 from core.review.states import STATES, ReviewerOpinion
-from core.text import markdown
+from core.text import exact, markdown, percent, significant
 from pages.shared.cases import content as case_facts
 from pages.shared.cases import label_table, one_case, score_cases
 from pages.shared.kit import plausibility_models, seen_cases, state
@@ -187,7 +187,7 @@ def _plausible(current: CaseOnScreen, model: PlausibilityModel, reliability: flo
         one_case.plausibilities(people, people.case_index(current.case_id), model, reliability)
     title = plausibility_models.method(model.name).title
     here = f"Why it is here: {markdown(queued)}. " if queued else ""
-    st.caption(f"{here}{title}, reliability γ {reliability:g}, as set on the Cases page.")
+    st.caption(f"{here}{title}, reliability γ {exact(reliability)}, as set on the Cases page.")
 
 
 def _sentence(current: CaseOnScreen) -> None:
@@ -209,10 +209,11 @@ def _panel(own: Opinion, panel: Opinion) -> str:
         return f"the panel is undecided{between}."
     agree = "agree" if own.agrees_with(panel) else "disagree"
     if panel.within is not None:
-        low, high = (f"{end:.3g}" for end in panel.within)
+        low, high = (significant(end, 3) for end in panel.within)
         return (
-            f"the panel's score is **{panel.score:.3g}**, and a colleague's would lie between {low} and {high} with "
-            f"95 %. You {agree}."
+            f"the panel's score is **{significant(panel.score, 3)}**, and a colleague's would lie between {low} and "
+            f"{high} with "
+            f"95%. You {agree}."
         )
     return f"the panel says **{markdown(panel.words())}**. You {agree}."
 
@@ -238,7 +239,7 @@ def _said(current: CaseOnScreen, read: ReviewerOpinion) -> None:
     for event in events:
         if event.version < reopened or event.version in undone:
             continue
-        parts = [f"{event.confidence:.0%} sure"] if event.confidence is not None else []
+        parts = [f"{percent(event.confidence)} sure"] if event.confidence is not None else []
         parts += [review_opinion.REASONS[event.reason]] if event.reason else []
         parts += [f"“{markdown(event.note)}”"] if event.note.strip() else []
         if parts:

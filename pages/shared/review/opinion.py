@@ -12,7 +12,7 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.review.opinions import REASONS, UNDETERMINED, Opinion
-from core.text import markdown, number, shorten
+from core.text import exact, markdown, number, percent, shorten
 from pages.shared.review.presses import noted
 
 MOST_BUTTONS = 10
@@ -117,7 +117,7 @@ def ask_score(dataset: Dataset, key: str, *, now: Opinion | None = None) -> Opin
     low, high = float(dataset.score.min()), float(dataset.score.max())
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.number_input(
-            f"Your score (raters gave {low:g} to {high:g} over all cases)",
+            f"Your score (raters gave {exact(low)} to {exact(high)} over all cases)",
             value=None,
             step=_step(dataset),
             format="%g",
@@ -138,7 +138,7 @@ def _step(dataset: Dataset) -> float:
     for step in (10.0, 5.0, 1.0, 0.5, 0.25, 0.1):
         if np.allclose(dataset.score / step, np.round(dataset.score / step), atol=1e-9, rtol=0):
             return step
-    return float(f"{np.ptp(dataset.score) / 100:.1g}") or 0.01
+    return float(np.format_float_scientific(np.ptp(dataset.score) / 100, precision=0)) or 0.01
 
 
 def remarks(key: str) -> None:
@@ -148,7 +148,7 @@ def remarks(key: str) -> None:
             "How sure are you?",
             CONFIDENCES,
             key=f"confidence-{key}",
-            format_func="{:.0%}".format,
+            format_func=percent,
             persist_state="session",
         )
         st.selectbox(

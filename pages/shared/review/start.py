@@ -183,7 +183,7 @@ def _shared(cases: list[Queued], elsewhere: list[str]) -> str:
     held = {queued.case_id for queued in cases} & set(elsewhere)
     if not held:
         return ""
-    which = "The case is" if len(cases) == 1 else "All are" if len(held) == len(cases) else f"{len(held)} are"
+    which = "The case is" if len(cases) == 1 else "All are" if len(held) == len(cases) else f"{len(held):,} are"
     order = (
         "" if len(cases) == 1 else " and come in the opposite order" if len(held) == len(cases) else " and come last"
     )

@@ -54,4 +54,4 @@ def _note(parts: Sequence[str]) -> None:
         "minute of processor time, once. This page opens automatically.",
         icon=":material/construction:",
     )
-    st.progress(1 - len(missing) / len(parts), text=f"{len(parts) - len(missing)} of {len(parts)} parts of this page")
+    st.progress(1 - len(missing) / len(parts), text=f"{len(parts) - len(missing)} of {len(parts):,} parts of this page")

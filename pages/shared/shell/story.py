@@ -102,7 +102,7 @@ def show(place, page: str) -> None:
                 if not presentation.on():
                     st.button("Leave the story", type="tertiary", on_click=leave, key="story_leave")
             return
-        st.markdown(f"**Step {number} of {len(story.STEPS)} · {told.title}**")
+        st.markdown(f"**Step {number} of {len(story.STEPS):,} · {told.title}**")
         claim = _claim(number)
         if claim is not None:
             st.markdown(f"{markdown(claim.words)}.")

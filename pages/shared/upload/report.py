@@ -10,7 +10,7 @@ from core.annotations.write import long_table
 from core.ingest.formats.source import Question
 from core.ingest.read_files import Reading
 from core.methods import verdicts
-from core.text import markdown, plural
+from core.text import markdown, number, percent, plural
 from pages.shared.kit import widgets
 from pages.shared.upload.side import Classifiers
 
@@ -79,15 +79,15 @@ def facts(reading: Reading) -> None:
     words.append(
         f"{plural(high, 'annotation')} a case"
         if low == high
-        else f"{per_case.mean():.1f} annotations a case ({low:,} to {high:,})"
+        else f"{number(per_case.mean(), 1)} annotations a case ({low:,} to {high:,})"
     )
     if dataset.raters_identified:
         density = dataset.n_annotations / max(1, dataset.n_cases * dataset.n_raters)
-        words.append(f"{min(1.0, density):.0%} of all pairs of a case and a rater are annotated")
+        words.append(f"{percent(min(1.0, density))} of all pairs of a case and a rater are annotated")
         groups = n_groups(dataset)
         words.append("all joined by cases" if groups == 1 else f"{groups:,} groups that no case joins")
     if dataset.kind != "score":
-        words.append(f"{classes_per_case(dataset).mean():.1f} classes named a case")
+        words.append(f"{number(classes_per_case(dataset).mean(), 1)} classes named a case")
     if dataset.gold is not None:
         words.append(f"{plural(int((dataset.gold >= 0).sum()), 'gold case')}")
     if dataset.case_group is not None:

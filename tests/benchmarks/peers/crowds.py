@@ -6,7 +6,7 @@ N_CLASSES, PER_CASE, N_RATERS, PER_RANKED, N_RANKED = 10, 5, 1_000, 30, 4
 
 
 def crowd(n: int) -> dict[str, np.ndarray]:
-    """``n`` annotations, five a case, by 1,000 raters of 40 to 95 % accuracy; codes of case, rater and answer."""
+    """``n`` annotations, five a case, by 1,000 raters of 40 to 95% accuracy; codes of case, rater and answer."""
     rng = np.random.default_rng(0)
     n_cases, n_raters = n // PER_CASE, max(PER_CASE, min(N_RATERS, n // 100))
     case = np.repeat(np.arange(n_cases, dtype=np.int32), PER_CASE)

@@ -22,7 +22,7 @@ from tests.core.agreement.examples import (
 
 
 def test_nominal_alpha_of_gwets_twelve_units_has_the_known_interval_and_the_known_share_at_1():
-    """About (.42, 1), 3 % of resamples exactly 1, and the remark that the cases are few.
+    """About (.42, 1), 3% of resamples exactly 1, and the remark that the cases are few.
 
     With 20,000 replicates the end of the interval has an error of about .004 and the share one of .0012.
     """
@@ -51,7 +51,7 @@ def test_replicates_stand_for_the_interval_and_the_error():
 
 @pytest.mark.parametrize("metric", [None, "ordinal", "interval", "ratio"])
 def test_errors_agree_with_the_analytic_ones_on_larger_data(metric):
-    """The bootstrap's own error is 1/√(2 · 4000) of the SE, 1.1 %; both estimate it to order 1/n.
+    """The bootstrap's own error is 1/√(2 · 4000) of the SE, 1.1%; both estimate it to order 1/n.
 
     The analytic error of ordinal alpha takes the metric as given.
     """
@@ -68,7 +68,7 @@ def test_errors_agree_with_the_analytic_ones_on_larger_data(metric):
 
 
 def test_the_interval_narrows_like_one_over_the_square_root_of_the_cases():
-    """Nine copies of 120 cases: a third of the width; its error by 4,000 replicates is about 3 %."""
+    """Nine copies of 120 cases: a third of the width; its error by 4,000 replicates is about 3%."""
     cases = random_cases(3, n_cases=120)
     once, nine = (bootstrap(counts_of(cases * times, 4), n_replicates=4000) for times in (1, 9))
     for one, more in zip(once.coefficients, nine.coefficients, strict=True):

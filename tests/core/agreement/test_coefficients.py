@@ -126,7 +126,7 @@ def slow_alpha_variance(cases, n_classes):
 
 
 def test_percent_agreement_of_gwets_twelve_units_is_as_published():
-    """irrCAC: .81818, SE .12561, 95 % interval .542 to 1."""
+    """irrCAC: .81818, SE .12561, 95% interval .542 to 1."""
     found = percent_agreement(counts_of(GWET, 5))
     assert found.value == pytest.approx(0.818182, abs=5e-7)
     assert found.se == pytest.approx(0.12561, abs=5e-6)
@@ -135,7 +135,7 @@ def test_percent_agreement_of_gwets_twelve_units_is_as_published():
 
 
 def test_fleiss_kappa_of_gwets_twelve_units_is_as_published():
-    """irrCAC: .76117, SE .15302, 95 % interval .424 to 1."""
+    """irrCAC: .76117, SE .15302, 95% interval .424 to 1."""
     found = fleiss_kappa(counts_of(GWET, 5))
     assert found.value == pytest.approx(0.76117, abs=5e-6)
     assert found.se == pytest.approx(0.15302, abs=5e-6)

@@ -60,7 +60,7 @@ def slow_conger(panel, w):
 
 
 def test_congers_kappa_of_gwets_twelve_units_is_as_published():
-    """irrCAC: .76282, SE .14917, 95 % interval .435 to 1."""
+    """irrCAC: .76282, SE .14917, 95% interval .435 to 1."""
     rows = [row.split() for row in TWELVE_UNITS]
     panel = [[(g, int(row[i]) - 1) for g, row in enumerate(rows) if row[i] != "."] for i in range(12)]
     found = conger_kappa(dataset_of(panel, 5))

@@ -39,7 +39,7 @@ def test_two_coefficients_on_the_same_data_are_compared_resample_by_resample():
 
 
 def test_the_error_of_a_paired_difference_is_that_of_the_jackknife():
-    """300 cases of two classes, one twice as common; the bootstrap's own error at 4,000 replicates is 1.1 %."""
+    """300 cases of two classes, one twice as common; the bootstrap's own error at 4,000 replicates is 1.1%."""
     cases = [[int(k == 0) for k in case] for case in random_cases(8, n_cases=300, n_classes=3) if len(case) > 1]
     result = bootstrap(counts_of(cases, 2), n_replicates=4000)
     found = difference(result, result.position("gwet_ac"), result.position("fleiss_kappa"))
@@ -83,7 +83,7 @@ def test_two_groups_of_raters_on_the_same_cases_are_paired_which_makes_the_error
         assert found.paired and not apart[label].paired
         assert found.first_value - found.second_value == found.value
         assert apart[label].value == pytest.approx(found.value, abs=1e-12)
-        # The errors of three runs of 4,000 are 1.1 % each.
+        # The errors of three runs of 4,000 are 1.1% each.
         assert apart[label].se == pytest.approx(np.hypot(first[label], second[label]), rel=0.06)
         assert found.se < 0.85 * apart[label].se
 
@@ -93,7 +93,7 @@ def named_se(data):
 
 
 def test_selections_that_share_half_of_their_cases_have_the_error_of_the_literal_resampling():
-    """90 cases, 30 of them shared, against 1,500 resamples by hand: both errors are 1.8 %, and 4 SD are allowed."""
+    """90 cases, 30 of them shared, against 1,500 resamples by hand: both errors are 1.8%, and 4 SD are allowed."""
     data = panel_data(seed=9, n_cases=90, n_raters=4)
     first, second = data.select(cases=data.cases[:60]), data.select(cases=data.cases[30:])
     found = named(compare(first, second, names=["fleiss_kappa", "conger_kappa"], n_replicates=1500))

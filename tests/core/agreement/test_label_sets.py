@@ -115,7 +115,7 @@ def test_the_mean_over_labels_has_an_interval_of_cases_drawn_once_for_all_labels
         codes = np.concatenate([one.entry_class for one in part])
         resample = Dataset.from_sets("d", names, several.raters, several.classes, drawn_cases, raters, ptr, codes)
         again.append(mean_label_alpha(resample).value)
-    assert mean.se == pytest.approx(np.std(again), rel=0.2)  # 200 resamples: 5 % each way, and 45 cases
+    assert mean.se == pytest.approx(np.std(again), rel=0.2)  # 200 resamples: 5% each way, and 45 cases
 
 
 def test_a_label_that_nobody_gave_has_no_alpha_and_is_told(several):

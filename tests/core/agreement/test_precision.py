@@ -111,7 +111,7 @@ def more(rng, kinds, table, extra):
 
 
 def test_the_curve_foretells_how_agreement_varies_when_annotations_are_added():
-    """1,500 collections of 60 cases; a variance of so many has a relative error of √(2/1500), 3.7 %: 4 of these."""
+    """1,500 collections of 60 cases; a variance of so many has a relative error of √(2/1500), 3.7%: 4 of these."""
     rng = np.random.default_rng(5)
     sizes = np.array([1] * 10 + [2] * 20 + [3] * 15 + [5] * 15)
     foretold, found = [], []

@@ -115,7 +115,7 @@ def test_an_even_vote_between_two_classes_by_hand():
     even = counted([1, 1], n_classes=2)
     found = next_opinion(DirichletCounts(), even, reliability=1.0)
     assert (found.now[0], found.after[0], found.gain[0]) == pytest.approx((0.5, 11 / 16, 3 / 16), abs=2e-4)
-    assert found.words(0).startswith("Certainty is 50 % now; one more opinion should bring it to 69 %. Choosing by the")
+    assert found.words(0).startswith("Certainty is 50% now; one more opinion should bring it to 69%. Choosing by the")
     assert "19 percentage points" in found.words(0)
 
 
@@ -205,7 +205,7 @@ def test_few_draws_are_said():
     found = next_opinion(PlackettLuce(), dataset, reliability=3.0, n_draws=60)
     assert found.after_se[0] > 0.02
     after, two = 100 * found.after[0], 200 * found.after_se[0]
-    assert found.words(0).endswith(f" Rough: {after:.0f} % ± {two:.0f}, as few draws stand behind some annotations.")
+    assert found.words(0).endswith(f" Rough: {after:.0f}% ± {two:.0f}, as few draws stand behind some annotations.")
 
 
 def test_a_case_without_an_answer_gains_what_the_first_one_tells():
@@ -219,7 +219,7 @@ def test_a_case_without_an_answer_gains_what_the_first_one_tells():
 def test_a_case_that_cannot_get_better_is_said():
     found = next_opinion(DirichletCounts(), counted([50]), reliability=1.0)
     assert found.words(0) == (
-        "Certainty is 100 % now; one more opinion should leave it there. "
+        "Certainty is 100% now; one more opinion should leave it there. "
         "Whatever the annotation, the choice would hardly be better for it."
     )
 

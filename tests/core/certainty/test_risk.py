@@ -178,7 +178,7 @@ def test_errors_are_those_of_a_frequency_at_the_effective_number_of_draws():
 
 
 def test_errors_are_the_spread_of_repeated_runs(build):
-    """50 seeds: the sample sd of a normal sample of 50 is within 45 % of the truth but once in 100,000."""
+    """50 seeds: the sample sd of a normal sample of 50 is within 45% of the truth but once in 100,000."""
     risk = np.array([0, 2, 1, 0, 2, 2, 1], np.int8)
     data = build([(0, 0, 0), (0, 1, 1), (0, 2, 0)], 7)
     runs = [reduced(data, risk, 400, seed=seed)[1] for seed in range(50)]

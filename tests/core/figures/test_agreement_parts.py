@@ -17,7 +17,7 @@ from core.figures.agreement_parts import (
 )
 from core.figures.theme import DARK, LIGHT, with_opacity
 from core.ingest.read_files import read
-from core.text import number
+from core.text import exact, number
 
 BAD = "<b>x</b>%{y}"
 
@@ -172,7 +172,9 @@ def test_the_bar_of_benchmarks_holds_all_probability(theme):
     for trace, band in zip(figure.data, found, strict=True):
         said = f"{band.name} {number(band.probability)}" if band.probability >= 0.14 else ""
         assert trace.text[0] == said
-        assert trace.hovertemplate.startswith(f"{band.name} ({band.low:g} to {band.high:g}): {band.probability:.3f}<")
+        assert trace.hovertemplate.startswith(
+            f"{band.name} ({exact(band.low)} to {exact(band.high)}): {number(band.probability, 3)}<"
+        )
     assert any(trace.text[0] for trace in figure.data) and not all(trace.text[0] for trace in figure.data)
     shades = [float(trace.marker.color.split(",")[-1][:-1]) for trace in figure.data]
     assert shades == sorted(shades) and len(set(shades)) == len(shades)

@@ -71,8 +71,8 @@ def test_a_histogram_holds_the_share_of_draws_of_its_classifier_and_metric(theme
             assert abs(x - at) <= bars.width / 2 + 1e-9 and y == pytest.approx(n / 8)
         assert bars.width == pytest.approx(0.4 / 40)
         assert bars.marker.line.color == theme.classes[number]
-    assert first.name == "net: worst 0.40, best 0.75"  # extremes of the metric, not of the other one
-    assert second.name == "&lt;b&gt;tree&lt;/b&gt;: worst 0.50, best 0.85"
+    assert first.name == "net: worst .40, best .75"  # extremes of the metric, not of the other one
+    assert second.name == "&lt;b&gt;tree&lt;/b&gt;: worst .50, best .85"
 
 
 def test_draws_that_are_all_alike_are_one_bar():

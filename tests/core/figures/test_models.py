@@ -129,7 +129,7 @@ def test_rows_of_a_confusion_matrix_are_true_classes_and_columns_answers(n_class
             ends = f"({number(matrix[k, m] - 0.005)} to {number(matrix[k, m] + 0.003)})"
             assert heat.text[k][m] == (f"{value}<br>{ends}" if n_classes <= MOST_WITH_INTERVALS else value)
             assert heat.hovertext[k][m] == (
-                f"true {names[k]}, annotated {names[m]}: {value} {ends}<br>about {evidence[k]:,.1f} annotations"
+                f"true {names[k]}, annotated {names[m]}: {value} {ends}<br>about {number(evidence[k], 1)} annotations"
             )
 
 
@@ -142,7 +142,7 @@ def test_of_many_classes_those_that_the_rater_met_most_are_shown_in_their_own_or
     assert figure.data[0].texttemplate == "%{text}"
     assert list(figure.layout.xaxis.ticktext) == [f"class {k}" for k in kept]
     assert list(figure.layout.yaxis.ticktext) == [f"class {k}<br>n ≈ {model.evidence[1, k]:,.0f}" for k in kept]
-    assert figure.data[0].hovertext[11][3].endswith(f"<br>about {model.evidence[1, kept[11]]:,.1f} annotations")
+    assert figure.data[0].hovertext[11][3].endswith(f"<br>about {number(model.evidence[1, kept[11]], 1)} annotations")
 
 
 def test_a_cell_whose_interval_is_not_known_has_none():

@@ -104,7 +104,7 @@ def test_accuracies_are_sorted_with_their_intervals(n_raters):
     model = fit(n_raters, n_classes=3)
     interval, accuracy, commonest = accuracy_by_rater(model, LIGHT, "").data
     assert np.array_equal(accuracy.y, np.sort(model.accuracy()))
-    assert interval.name == "95 % interval"
+    assert interval.name == "95% interval"
     assert np.array(interval.y[0::3]) == pytest.approx(accuracy.y - 0.05)
     assert np.array(interval.y[1::3]) == pytest.approx(accuracy.y + 0.03)
     assert list(accuracy.x) == list(interval.x[0::3]) == list(interval.x[1::3]) == list(range(n_raters))
@@ -131,7 +131,7 @@ def test_few_raters_are_named_and_many_are_counted():
 def test_the_level_of_the_intervals_is_in_their_name():
     model = fit()
     model = replace(model, uncertainty=replace(model.uncertainty, level=0.8))
-    assert accuracy_by_rater(model, LIGHT, "").data[0].name == "80 % interval"
+    assert accuracy_by_rater(model, LIGHT, "").data[0].name == "80% interval"
 
 
 def test_an_interval_that_is_not_known_is_said_to_be_missing():

@@ -66,7 +66,7 @@ def test_sets_larger_than_the_list_of_classes_have_no_line():
 
 def test_sorted_certainty_is_of_the_first_place_rising_for_each_trust():
     figure = sorted_certainty(SWEEP, LIGHT, "")
-    for trace, shift, name in zip(figure.data, (-0.1, 0, 0.05), ("0.5", "4", "25"), strict=True):
+    for trace, shift, name in zip(figure.data, (-0.1, 0, 0.05), (".5", "4", "25"), strict=True):
         assert trace.y == pytest.approx(np.array([0.3, 0.5, 0.6, 0.9]) + shift)
         assert trace.x == pytest.approx([0.125, 0.375, 0.625, 0.875])
         assert trace.name == f"γ = {name}" and trace.hovertemplate.endswith(f"γ = {name}</extra>")

@@ -106,8 +106,8 @@ def test_p_and_band_are_those_of_the_replicates(build):
     """One rater, one annotation: the statistic is a coin of known chance."""
     data = build([(0, 0, 1)], 2)
     raters, votes = predictive_checks(Coins(1), np.array([[0.3]]), data, n_replicates=4_000, seed=5)
-    assert raters.p[0] == pytest.approx(0.15, abs=4 * 0.5 * np.sqrt(0.3 * 0.7 / 4_000))  # never above, equal in 30 %
-    assert votes.p[0] == pytest.approx(1 - raters.p[0])  # 0 votes where the data have none: above in 70 %
+    assert raters.p[0] == pytest.approx(0.15, abs=4 * 0.5 * np.sqrt(0.3 * 0.7 / 4_000))  # never above, equal in 30%
+    assert votes.p[0] == pytest.approx(1 - raters.p[0])  # 0 votes where the data have none: above in 70%
     assert (raters.low[0], raters.median[0], raters.high[0]) == (0, 0, 1)
     assert raters.n_replicates == 4_000
 
@@ -120,7 +120,7 @@ def test_a_class_that_the_model_never_gives_fails(build):
 
 
 def test_p_is_calibrated_when_the_data_come_from_the_model(build):
-    """Mean one half, and the checks fail in no more than 5 % of datasets, within Monte Carlo error."""
+    """Mean one half, and the checks fail in no more than 5% of datasets, within Monte Carlo error."""
     n_datasets, answers = 300, np.zeros((12, 3), np.int64)
     rng = np.random.default_rng(2)
     p, fails = [], []

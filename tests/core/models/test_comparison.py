@@ -69,7 +69,7 @@ def test_the_probability_of_one_class_is_calibrated_on_request(build):
 
 
 def test_a_fit_of_the_right_model_is_calibrated_and_majority_vote_is_not(build):
-    """Probability and share agree within Wilson's 95 % interval in most bins; a vote share of all is no certainty."""
+    """Probability and share agree within Wilson's 95% interval in most bins; a vote share of all is no certainty."""
     confusion = np.full((5, 3, 3), 0.2) + 0.4 * np.eye(3)
     rows, truth = simulated(1, 4000, confusion, (0.5, 0.3, 0.2), 3)
     dataset = replace(build(rows, 3), gold=truth.astype(np.int32))

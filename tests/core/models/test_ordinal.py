@@ -85,7 +85,7 @@ def test_a_maximum_is_found_and_a_rater_without_annotations_has_the_prior():
 
 
 def test_known_raters_are_found_again_and_intervals_hold(build):
-    """Severity, spread and slip of raters from the prior; 95 % intervals of severity hold about as often."""
+    """Severity, spread and slip of raters from the prior; 95% intervals of severity hold about as often."""
     rows, own, truth = panel(700, 40, 6, 3)
     dataset = ordered(build(rows, 4))
     fit = Ordinal().fit(dataset)
@@ -136,7 +136,7 @@ def test_the_rater_who_reads_higher_is_named_and_nobody_of_a_panel_that_agrees(b
     assert low < 1.1 < high and low > 0.5
     for few in ([(c, r, c % 3) for c in range(9) for r in range(4)], [(0, 0, 0), (0, 1, 1), (1, 0, 2), (1, 1, 2)]):
         quiet = Ordinal().fit(ordered(build(few, 3)))
-        assert "reads higher or lower than the panel beyond the 95 % interval." in severity_sentence(quiet)
+        assert "reads higher or lower than the panel beyond the 95% interval." in severity_sentence(quiet)
         assert severity_sentence(quiet).startswith("No rater of ")
     one_class = replace(fit, parameters=fit.parameters | {"severity": np.full(8, -3.4)})
     assert reads(one_class, 0) == "names “class 0” or its neighbours whatever the case"
@@ -144,7 +144,7 @@ def test_the_rater_who_reads_higher_is_named_and_nobody_of_a_panel_that_agrees(b
 
 
 def test_the_expected_class_counts_from_one_and_its_interval_holds_the_probability():
-    """By hand: mean, standard deviation, and ends that leave at most 2.5 % on either side."""
+    """By hand: mean, standard deviation, and ends that leave at most 2.5% on either side."""
     found = expected_class(np.array([[0.02, 0.9, 0.08], [0.0, 0.0, 1.0], [0.5, 0.0, 0.5]]))
     assert found.mean == pytest.approx([2.06, 3, 2])
     assert found.spread.sd == pytest.approx([np.sqrt(0.0964), 0, 1])
@@ -216,7 +216,7 @@ def test_severities_are_said_with_the_nearer_end_first_and_those_furthest_from_t
     assert reads(fit, 1) == "reads .44 classes lower than the panel (.19 to .64)"
     assert reads(fit, 3) == "reads .10 classes lower than the panel (−.15 to .30)"
     assert severity_sentence(fit) == (
-        "Of 3 raters 2 raters read higher or lower than the panel beyond their 95 % intervals: bob reads .44 classes "
+        "Of 3 raters 2 raters read higher or lower than the panel beyond their 95% intervals: bob reads .44 classes "
         "lower than the panel (.19 to .64); ann reads .31 classes higher than the panel (.11 to .56). "
         f"{AT_THE_MODE}"
     )

@@ -106,7 +106,7 @@ def test_a_sampled_fit_has_raters_checks_and_leave_one_out_and_is_near_the_mode(
     assert np.abs(found.class_probability - mode.class_probability).mean() < 0.05
     assert found.parameters["severity_low"][0] > 0
     furthest = found.raters[int(np.abs(found.parameters["severity"]).argmax())]
-    assert f"beyond their 95 % intervals: {furthest} reads" in severity_sentence(found)
+    assert f"beyond their 95% intervals: {furthest} reads" in severity_sentence(found)
     assert "At the mode" not in severity_sentence(found)
     assert found.uncertainty.method == "posterior"
 

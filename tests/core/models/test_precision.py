@@ -88,7 +88,7 @@ def test_models_that_are_the_same_for_two_classes_are_known_as_well(binary):
 
 @pytest.mark.parametrize("model", [DawidSkene("none"), OneCoin("pooled"), TAP("none")])
 def test_the_bootstrap_agrees_with_the_information_where_the_model_holds(model, build):
-    """200 replicates: an error is known to 5 %, and a few errors in a hundred cases are not yet normal."""
+    """200 replicates: an error is known to 5%, and a few errors in a hundred cases are not yet normal."""
     dataset = build(simulated(3, 500, BINARY, (0.6, 0.4), 3)[0], 2)
     fit = model.fit(dataset)
     if isinstance(model, OneCoin):
@@ -118,7 +118,7 @@ def test_under_smoothing_both_are_the_spread_of_a_posterior_and_say_so(smoothing
 
 @pytest.mark.parametrize("place", [0, 2, 3, 6], ids=lambda place: SETTINGS[place].title)
 def test_intervals_hold_as_often_as_they_say(place):
-    """95 ± 3 % and three standard errors of the simulation, with the intervals of one data set taken as one."""
+    """95 ± 3% and three standard errors of the simulation, with the intervals of one data set taken as one."""
     n = 60
     held = coverage(SETTINGS[place], n, first=10_000)
     for name in ("prevalence", "accuracy"):

@@ -168,7 +168,7 @@ def test_the_strength_maximises_the_dirichlet_multinomial_likelihood(seed):
     mean = rng.dirichlet(np.ones(4))
     counts = np.array([rng.multinomial(20, rng.dirichlet(6 * mean)) for _ in range(30)]) + 0.0
     found = strength(counts[:, :, None], mean[:, None])[0]
-    grid = found * np.exp(np.linspace(-0.2, 0.2, 9))  # it stops where a step is below .1 %, somewhat short of the top
+    grid = found * np.exp(np.linspace(-0.2, 0.2, 9))  # it stops where a step is below .1%, somewhat short of the top
     assert abs(int(np.argmax([slow_marginal(counts, mean, s) for s in grid])) - 4) <= 1
 
 

@@ -254,7 +254,7 @@ def test_the_gradient_of_the_marginal_likelihood_is_that_of_central_differences(
 
 @pytest.mark.parametrize("prior", [(1.0, 0.7, 3.0, 2.0), (-40.0, 5.0, 1.2, 300.0), (0.002, 0.1, 8.0, 1e-4)], ids=str)
 def test_empirical_bayes_finds_the_prior_that_scores_were_simulated_from(prior):
-    """Within 15 %, and the mean within 4.5 of its standard errors; the fit is at least as likely as the truth."""
+    """Within 15%, and the mean within 4.5 of its standard errors; the fit is at least as likely as the truth."""
     dataset = simulated(1, *prior)
     fit = fit_prior(dataset)
     statistics = score_statistics(dataset)

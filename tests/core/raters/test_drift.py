@@ -173,7 +173,7 @@ def test_what_is_reported_of_a_change_is_split_at_it_and_dated_by_the_first_answ
 
 
 def test_intervals_of_the_change_hold_it():
-    """Truth known, a place drawn evenly as the prior says: 95 % of 150, within three standard errors."""
+    """Truth known, a place drawn evenly as the prior says: 95% of 150, within three standard errors."""
     rng = np.random.default_rng(3)
     held = 0
     for _ in range(150):

@@ -31,7 +31,7 @@ def test_the_rate_is_shared_by_the_rules_that_judge_somebody():
 
 @pytest.mark.parametrize("setting", SETTINGS[1:4], ids=lambda setting: setting.title)
 def test_honest_raters_are_flagged_in_at_most_one_data_set_of_twenty(setting):
-    """Within three standard errors of 5 % of 12 data sets: at most 2."""
+    """Within three standard errors of 5% of 12 data sets: at most 2."""
     honest, _, rules = flagged(setting, 12, first=500)
     assert honest <= 2, rules
 

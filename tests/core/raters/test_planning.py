@@ -167,7 +167,7 @@ def test_raters_who_are_named_are_asked_and_run_out_of_cases(small):
     ("goal", "policy"), [(Goal("agreement", 0.09), "random"), (Goal("certainty", 0.7), "new_cases")]
 )
 def test_forecasts_hold_what_comes(goal, policy):
-    """90 % of 12, within three standard errors: at least 7."""
+    """90% of 12, within three standard errors: at least 7."""
     held = holds(goal, policy, 12, n_worlds=30)
     assert held["at the end"][0] >= 7
 

@@ -53,6 +53,7 @@ from core.review.events import Draft
 from core.review.opinions import Opinion
 from core.review.rules import admit
 from core.review.states import CaseReview, open_to, review_of
+from core.text import number
 
 NASTY = b"case,rater,class\n" + b"".join(
     b"</script><script>alert(1)</script>%d,<img src=x onerror=alert(1)>%d,![](http://x/y.png)%d\n"
@@ -128,7 +129,7 @@ def test_the_numbers_are_those_of_the_functions():
     dataset = load_sample("caries")
     text = " ".join(parsed(build_report(request_of(dataset), ["agreement"])).text)
     for row in agreement_table(class_counts(dataset), dataset=dataset):
-        assert f"{row.value:.3f}" in text and f"{row.ci_low:.3f}" in text
+        assert number(row.value, 3) in text and number(row.ci_low, 3) in text
     assert f"{coefficients_for(dataset).words()}." in text
 
 
@@ -411,8 +412,8 @@ def test_the_methods_number_their_sources_and_name_each_once():
     text = methods_text([*SENTENCES, *(method.name for method in every_method() if method.sentence)])
     cited = {int(number) for group in re.findall(r"\[([\d, ]+)\]", text) for number in group.split(", ")}
     assert cited == set(range(1, len(cited) + 1))
-    for number in cited:
-        assert len(re.findall(rf"\[{number}\] [A-Z]", text)) == 1
+    for place in cited:
+        assert len(re.findall(rf"\[{place}\] [A-Z]", text)) == 1
 
 
 def test_prediction_sets_stand_with_their_promise_under_the_trust_of_the_report():

@@ -45,7 +45,7 @@ def test_the_panel_says_a_set_only_where_all_of_it_is_certain():
         if word.decided:
             assert word.opinion == Opinion.of_labels(np.array(street.classes)[found.applies[case]].tolist())
         else:
-            assert word.opinion == UNDETERMINED and "certainty of 80 %" in word.why
+            assert word.opinion == UNDETERMINED and "certainty of 80%" in word.why
 
 
 def test_one_reader_and_a_case_without_a_likely_label_decide_nothing():

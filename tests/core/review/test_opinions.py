@@ -48,7 +48,7 @@ def test_each_kind_says_what_it_is_and_which_comes_first():
     ranking = Opinion.of_ranking([["a", "b"], ["c"]])
     shares = Opinion.of_distribution({"a": 0.25, "b": 0.75, "c": 0.0})
     assert (ranking.kind, ranking.first, ranking.words()) == ("ranking", ("a", "b"), "a = b › c")
-    assert (shares.kind, shares.first, shares.words()) == ("distribution", ("b",), "b 75 %, a 25 %")
+    assert (shares.kind, shares.first, shares.words()) == ("distribution", ("b",), "b 75%, a 25%")
     assert (UNDETERMINED.kind, UNDETERMINED.first) == ("undetermined", ())
     assert UNDETERMINED.words() == "cannot be determined"
     assert Opinion.of_class("a").kind == "class"

@@ -68,7 +68,7 @@ def test_the_level_is_a_setting():
     data = answers(3, 1)  # .8125
     assert word(data, level=0.81).decided
     assert not word(data, level=0.82).decided
-    assert "82 %" in word(data, level=0.82).why
+    assert "82%" in word(data, level=0.82).why
 
 
 def test_trust_in_the_readers_can_decide_a_case():

@@ -17,7 +17,7 @@ CERTAINTY = np.array([0.99, 0.4, np.nan, 0.95, 0.4, 0.7])
 def test_the_least_certain_comes_first_and_what_is_unknown_is_left_out():
     queue = worklist.lowest_certainty(CERTAINTY)
     assert queue.case.tolist() == [1, 4, 5, 3, 0]
-    assert queue.why[0] == "certainty 40 %"
+    assert queue.why[0] == "certainty 40%"
     assert len(queue.why) == 5
 
 
@@ -26,7 +26,7 @@ def test_risk_counts_by_what_certainty_lacks():
     certainty = np.array([1.0, 0.1, 0.9, 0.6, 0.2, 0.6])
     queue = worklist.risk_times_uncertainty(certainty, risk)  # 0, 0, .1, .6, .4, .4
     assert queue.case.tolist() == [3, 4, 5, 2]
-    assert queue.why[0] == "expected risk 1.50 of 2, certainty 60 %"
+    assert queue.why[0] == "expected risk 1.50 of 2, certainty 60%"
 
 
 def test_a_split_panel_is_one_whose_first_two_classes_have_nearly_equal_votes(build):
@@ -53,7 +53,7 @@ def test_a_classifier_is_against_the_panel_only_where_the_panel_is_certain(datas
     predictions = match_predictions(dataset, names, said, np.array([1, 1, 1, 1, 0.5, 0.5, 1.0]), "B")
     queue = worklist.classifier_against_panel(certainty, top, predictions, dataset.classes)
     assert queue.case.tolist() == [1]  # 4 is a tie that holds the panel's class, 5 has no named top class
-    assert queue.why == ("the panel is 95 % certain of y, B says z",)
+    assert queue.why == ("the panel is 95% certain of y, B says z",)
     assert worklist.classifier_against_panel(certainty, top, predictions, dataset.classes, 0.4).case.tolist() == [1, 2]
     readers = np.array([2, 2, 1, 2, 2, 2])  # one reader is no panel
     queue = worklist.classifier_against_panel(certainty, top, predictions, dataset.classes, 0.4, readers)
@@ -76,12 +76,12 @@ def test_the_largest_gain_comes_first_with_all_three_numbers(build):
     # One vote more cannot turn 2 to 1 into anything but a tie, nor 6 to 0: no gain, so the less certain comes first.
     assert queue.case.tolist() == [1, 2, 0]
     assert queue.why[0] == found.words(1)
-    assert "50 %" in queue.why[0] and "69 %" in queue.why[0] and "19 percentage points" in queue.why[0]
+    assert "50%" in queue.why[0] and "69%" in queue.why[0] and "19 percentage points" in queue.why[0]
 
 
 def test_a_batch_is_the_first_cases_that_a_filter_lets_through(dataset):
     queue = worklist.lowest_certainty(CERTAINTY)
-    assert queue.batch(dataset, 2) == [Queued("case 1", "certainty 40 %"), Queued("case 4", "certainty 40 %")]
+    assert queue.batch(dataset, 2) == [Queued("case 1", "certainty 40%"), Queued("case 4", "certainty 40%")]
     among = np.array([True, False, True, True, False, False])
     assert [case.case_id for case in queue.batch(dataset, 5, among)] == ["case 3", "case 0"]
     usual = [case.case_id for case in queue.batch(dataset, 6)]

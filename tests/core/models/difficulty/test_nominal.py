@@ -136,7 +136,7 @@ def test_no_parameter_has_a_slope_at_the_fit(build, even):
 
 
 def test_a_known_crowd_is_found_again(build):
-    """Spread, abilities and the usual mistake; 95 % intervals of difficulty and accuracy hold about as often."""
+    """Spread, abilities and the usual mistake; 95% intervals of difficulty and accuracy hold about as often."""
     rows, truth, hard, ability = crowd(1500, 40, 4, 8, 1.0)
     dataset = build(rows, 4)
     fit = NominalDifficulty().fit(dataset)

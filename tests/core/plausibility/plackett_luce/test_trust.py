@@ -239,7 +239,7 @@ def test_the_draws_of_a_case_are_those_of_the_chain_over_all_cases(monkeypatch):
 
 
 def test_who_guesses_by_popularity_is_trusted_least():
-    """On the skin sample R07 annotates 42 % of cases without looking; the order follows the truth."""
+    """On the skin sample R07 annotates 42% of cases without looking; the order follows the truth."""
     dataset = load_sample("skin")
     raters = MixturePlackettLuce().fit(dataset, reliability=3.0, n_draws=1000, seed=0).raters
     assert raters.raters[raters.mean.argmin()] == "R07"
