@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache, partial
 from typing import Any, TypeVar
 
@@ -91,6 +92,17 @@ class _Line:
 _line = _Line()
 
 
+@contextmanager
+def in_line() -> Iterator[None]:
+    """Within it, chunks are done in this thread alone: its own is one of many that work."""
+    before = getattr(_inside, "chunk", False)
+    _inside.chunk = True
+    try:
+        yield
+    finally:
+        _inside.chunk = before
+
+
 def map_chunks(
     work: Callable[[Chunk], Result],
     chunks: list[Chunk],
@@ -124,11 +136,8 @@ def map_chunks(
 
     def guarded(chunk: Chunk) -> Result:
         token.check()
-        _inside.chunk = True
-        try:
+        with in_line():
             return work(chunk)
-        finally:
-            _inside.chunk = False
 
     waiting = iter(chunks)
     running: deque[Future[Any]] = deque()

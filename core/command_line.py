@@ -96,7 +96,7 @@ class _Commands(click.Group):
         def run(**values: Any) -> tuple:
             module, _, called = function.partition(":")
             options = SimpleNamespace(**values, cautions=[])
-            if "partitions" in values and import_module(_IN_PARTITIONS, __package__).wanted(options):
+            if "partitions" in values and import_module(_IN_PARTITIONS, __package__).wanted(options, name):
                 module = _IN_PARTITIONS
             return *getattr(import_module(module, __package__), called)(options), options
 
@@ -184,6 +184,15 @@ def _partitions() -> click.Option:
     )
 
 
+def _cluster() -> click.Option:
+    """Of the commands whose work can be done elsewhere."""
+    return click.Option(
+        ["--cluster"],
+        metavar="ADDRESS",
+        help="Who does the work: local:N for N processes here, or a Dask scheduler (tls://host:8786).",
+    )
+
+
 def _option(option: Option) -> click.Option:
     """An option of a method; what is not given is left to the method."""
     if option.type is bool:
@@ -233,6 +242,7 @@ def _agreement() -> list[click.Parameter]:
         click.Option(["--ordinal"], is_flag=True, help="The order of --classes means something."),
         click.Option(["--spa-weights"], default="annotations_m1", metavar="S", help="Weighting of SPA."),
         _partitions(),
+        _cluster(),
     ]
 
 
@@ -248,6 +258,7 @@ def _fit() -> list[click.Parameter]:
         click.Option(["--parameters"], is_flag=True, help="Write confusion matrices however large they are."),
         _cases_out("Write class probabilities per case as CSV."),
         _partitions(),
+        _cluster(),
     ]
     of_file = _file()
     taken = [parameter.name for parameter in (*of_file, *own)]
@@ -328,6 +339,7 @@ def _certainty() -> list[click.Parameter]:
         click.Option(["--reliability"], type=float, required=True, metavar="G", help="γ, the trust in the raters."),
         _cases_out("Write certainty per case as CSV."),
         _partitions(),
+        _cluster(),
     ]
 
 
@@ -338,6 +350,7 @@ def _sweep() -> list[click.Parameter]:
         _predictions(),
         click.Option(["--k"], type=int, help="Length of the lists that are compared; --top where not given."),
         _partitions(),
+        _cluster(),
     ]
 
 

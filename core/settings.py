@@ -29,6 +29,9 @@ class Settings:
         Largest size of the results on disk, in MiB (``PLURALITY_RESULTS_MB``); those used longest ago go first.
     workers : int
         Processes in which a server does heavy work (``PLURALITY_WORKERS``); 0 for threads of its own.
+    cluster : str
+        Who else does heavy work (``PLURALITY_CLUSTER``): ``local:N``, or the address of a Dask scheduler; empty for
+        nobody. See `core.cluster`.
     unasked_cases : int
         Largest number of cases whose curve of held-out readers, minutes of one core, is computed before anybody asks
         for it (``PLURALITY_UNASKED_CASES``).
@@ -65,6 +68,7 @@ class Settings:
     memory_mb: int = 512
     results_mb: int = 2048
     workers: int = max(1, min(2, (os.cpu_count() or 1) - 1))
+    cluster: str = ""
     unasked_cases: int = 3_000
     max_model_cells: int = 50_000_000
     database_url: str = field(default="", repr=False)
@@ -107,6 +111,7 @@ def current_settings() -> Settings:
         results_mb=_positive("PLURALITY_RESULTS_MB", Settings.__dataclass_fields__["results_mb"].default),
         memory_mb=_positive("PLURALITY_MEMORY_MB", Settings.__dataclass_fields__["memory_mb"].default),
         workers=_positive("PLURALITY_WORKERS", Settings.__dataclass_fields__["workers"].default, least=0),
+        cluster=os.environ.get("PLURALITY_CLUSTER", ""),
         unasked_cases=_positive("PLURALITY_UNASKED_CASES", Settings.__dataclass_fields__["unasked_cases"].default),
         max_model_cells=_positive(
             "PLURALITY_MAX_MODEL_CELLS", Settings.__dataclass_fields__["max_model_cells"].default

@@ -2,6 +2,8 @@
 
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,10 +17,13 @@ from ..ingest.build_dataset import ImportReport
 from ..ingest.column_mapping import Mapping
 from ..ingest.read_files import Reading, read
 from ..ingest.samples import SAMPLES, read_sample
+from ..settings import current_settings
 from ..text import percent
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ..runners import Runner
 
 PIPE = "-"
 _DIGEST = re.compile(r"[0-9a-f]{32}")
@@ -141,6 +146,20 @@ def write_table(path: str | None, table: "pd.DataFrame") -> None:
         Path(path).write_bytes(to_csv(table))
     except OSError as error:
         raise InputError(f"{path} cannot be written ({error.strerror}).") from None
+
+
+@contextmanager
+def runner_of(options) -> Iterator["Runner"]:
+    """Who does the work of a command: this process, or the cluster of ``--cluster`` or of PLURALITY_CLUSTER."""
+    from ..cluster import opened_cluster
+    from ..runners import Here
+
+    address = options.cluster or current_settings().cluster
+    if not address:
+        yield Here()
+        return
+    with opened_cluster(address) as cluster:
+        yield cluster
 
 
 def progress(share: float) -> None:

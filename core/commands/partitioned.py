@@ -12,32 +12,46 @@ from ..ingest.formats.parquet import free_memory, memory_needed
 from ..ingest.formats.side_tables import read_class_list
 from ..methods import method_named
 from ..text import number
-from .inputs import PIPE, class_list, progress, stamp
+from .inputs import PIPE, class_list, progress, runner_of, stamp
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ..partitioned.dataset import PartitionedDataset
+    from ..runners import Runner
 
 _OF_MEMORY = 0.4  # of what is free, for the rows while they are read; models take as much again
 Answer = tuple[dict, "Callable[[], pd.DataFrame] | pd.DataFrame"]
 
 
-def wanted(options) -> bool:
-    """Whether a file is worked on in partitions: because that is asked for, or because it is Parquet that must be."""
+IN_MEMORY_TOO = ("certainty", "sweep")  # whose chunks of cases a cluster takes, whatever the file
+
+
+def wanted(options, called: str) -> bool:
+    """Whether a file is worked on in partitions: because that is asked for, or because it is Parquet that must be.
+
+    Parameters
+    ----------
+    options
+        Of the command.
+    called : str
+        The command; with ``--cluster`` it takes Parquet in partitions.
+    """
     if options.partitions is not None:
         if options.partitions < 1:
             raise InputError(f"{options.partitions} partitions were asked for.", "Ask for one or more.")
         return True
     path = Path(options.file)
     if options.file == PIPE or not path.exists():
-        return False
+        return _alone(options, called)
     from ..partitioned.scatter import rows_of
 
     try:
         n_rows = rows_of(path).n_rows
     except (NotApplicableError, InputError):
-        return False
+        return _alone(options, called)
+    if getattr(options, "cluster", None):
+        return True
     free = free_memory()
     if free is None or memory_needed(n_rows) < _OF_MEMORY * free:
         return False
@@ -47,6 +61,15 @@ def wanted(options) -> bool:
         f"on disk, in {tempfile.gettempdir()}."
     )
     return True
+
+
+def _alone(options, called: str) -> bool:
+    """Never in partitions, and by a cluster only what it can take of data in memory."""
+    if getattr(options, "cluster", None) and called not in IN_MEMORY_TOO:
+        raise NotApplicableError(
+            f"{called} --cluster takes Parquet, in partitions that its workers read. Write {options.file} as Parquet."
+        )
+    return False
 
 
 @contextmanager
@@ -126,9 +149,9 @@ def agreement(options) -> Answer:
     from .data import check_agreement, fields_of, quote_of
 
     check_agreement(options)
-    with opened(options) as data:
+    with runner_of(options) as runner, opened(options) as data:
         options.cautions.extend(data.report.warnings)
-        how: dict[str, Any] = {"spa_weightings": [options.spa_weights], "weights": options.weights}
+        how: dict[str, Any] = {"runner": runner, "spa_weightings": [options.spa_weights], "weights": options.weights}
         found = partitioned_agreement(data, options.level, **how)
         rows = [fields_of(one) for one in found.coefficients]
         more: dict = {"left_out": 0}
@@ -152,11 +175,11 @@ def fit(options) -> Answer:
     asked = asked_for(options)
     if asked.way != "em":
         raise NotApplicableError(f"{asked.title} by {asked.way} is not taken in partitions. Fit a model by em.")
-    with opened(options) as data:
+    with runner_of(options) as runner, opened(options) as data:
         options.cautions.extend(data.report.warnings)
-        found = fit_partitioned(em_model(asked), data, progress=progress)
+        found = fit_partitioned(em_model(asked), data, progress=progress, runner=runner)
         if options.cases_out:
-            parts = class_probabilities(found, data)
+            parts = class_probabilities(found, data, runner)
             _write(options.cases_out, (_by_case(names, found.classes, values) for names, values in parts))
         answer = {**answer_of(options, found), "left_out": 0, **_stamp(options, data)}
         columns = ["rater", "n", "accuracy"]
@@ -170,8 +193,8 @@ def certainty(options) -> Answer:
     from ..partitioned.certainty import LEVELS
 
     tops = range(1, options.top + 1)
-    with opened(options) as data:
-        (found,) = _means(options, data, [options.reliability])
+    with runner_of(options) as runner, opened(options) as data:
+        (found,) = _means(options, data, [options.reliability], runner)
         answer = {
             "model": options.model,
             "mean": {f"top{top}": found.mean(top) for top in tops},
@@ -193,8 +216,8 @@ def sweep(options) -> Answer:
 
     reliabilities = reliabilities_of(options)
     options.top = options.k or options.top
-    with opened(options) as data:
-        found = _means(options, data, reliabilities)
+    with runner_of(options) as runner, opened(options) as data:
+        found = _means(options, data, reliabilities, runner)
         rows = [
             {"reliability": gamma, **{f"top{top}": one.mean(top) for top in range(1, options.top + 1)}, "metrics": {}}
             for gamma, one in zip(reliabilities, found, strict=True)
@@ -203,7 +226,7 @@ def sweep(options) -> Answer:
         return answer, pd.DataFrame(rows).drop(columns="metrics")
 
 
-def _means(options, data: "PartitionedDataset", reliabilities: list[float]) -> list:
+def _means(options, data: "PartitionedDataset", reliabilities: list[float], runner: "Runner") -> list:
     """Mean certainties at each reliability; the cases go to the file that was asked for."""
     from ..partitioned.certainty import MeanCertainty, certainties
     from .plausibilities import case_table, chosen_model
@@ -213,7 +236,7 @@ def _means(options, data: "PartitionedDataset", reliabilities: list[float]) -> l
     options.cautions.extend(data.report.warnings)
     means = [MeanCertainty.of_none(options.top) for _ in reliabilities]
     how: dict[str, Any] = {"n_draws": options.draws, "max_top": options.top, "seed": options.seed, "progress": progress}
-    found = certainties(chosen_model(options), data, reliabilities, **how)
+    found = certainties(chosen_model(options), data, reliabilities, **how, runner=runner)
 
     def tables() -> Iterator["pd.DataFrame"]:
         for results in found:

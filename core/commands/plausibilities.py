@@ -25,7 +25,7 @@ from ..plausibility.gaussian_prior import fit_prior
 from ..plausibility.ordinal_truth import OrdinalTruth
 from ..plausibility.plackett_luce.trust import MixturePlackettLuce
 from ..plausibility.protocol import PlausibilityModel
-from .inputs import progress, read_warned, split, stamp, with_declared_order, write_table
+from .inputs import progress, read_warned, runner_of, split, stamp, with_declared_order, write_table
 from .labels import certainty_of_sets, of_all_labels
 
 LEVELS = (0.5, 0.9, 0.99)
@@ -172,16 +172,18 @@ def _closed_form(options) -> bool:
 
 
 def _run(options, model: PlausibilityModel, dataset: Dataset, reliabilities, classifiers) -> SweepTable:
-    return reliability_sweep(
-        model,
-        dataset,
-        reliabilities,
-        classifiers=classifiers,
-        n_draws=options.draws,
-        max_top=options.top,
-        seed=options.seed,
-        progress=progress,
-    )
+    with runner_of(options) as runner:
+        return reliability_sweep(
+            model,
+            dataset,
+            reliabilities,
+            classifiers=classifiers,
+            n_draws=options.draws,
+            max_top=options.top,
+            seed=options.seed,
+            progress=progress,
+            runner=runner,
+        )
 
 
 def _gaussian_certainty(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:

@@ -25,6 +25,7 @@ from ..reducers.risk import RiskLevels
 from ..reducers.sets import TopSets
 from ..reducers.top_draws import KeepTop, TopDraws
 from ..result_base import Columns, Result, stacked
+from ..runners import Runner
 from .metrics import Evaluation, evaluate, point_scores
 from .prediction_sets import KeptPlausibilities
 from .predictions import Predictions
@@ -104,17 +105,24 @@ def kept_plausibilities(
     seed: int = 0,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
+    runner: Runner | None = None,
 ) -> KeptPlausibilities:
     """The draws at one reliability, reduced to what prediction sets take; no draw is kept but the last.
 
     Parameters
     ----------
-    model, dataset, n_draws, seed, token, progress
+    model, dataset, n_draws, seed, token, progress, runner
         As of `reliability_sweep`.
     reliability : float
         γ > 0.
     """
-    how: dict[str, Any] = {"n_draws": n_draws, "seed": seed, "token": token, "progress": progress}
+    how: dict[str, Any] = {
+        "n_draws": n_draws,
+        "seed": seed,
+        "token": token,
+        "progress": progress,
+        "runner": runner,
+    }
     certainty, risk, (means,) = _reduced(model, dataset, reliability, 1, (KeepMeans(),), **how)
     return KeptPlausibilities(means, certainty.certainty[:, 0], None if risk is None else risk.expected)
 
@@ -129,17 +137,24 @@ def sweep_part(
     seed: int = 0,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
+    runner: Runner | None = None,
 ) -> SweepPart:
     """The draws at one reliability, reduced.
 
     Parameters
     ----------
-    model, dataset, n_draws, max_top, seed, token, progress
+    model, dataset, n_draws, max_top, seed, token, progress, runner
         As of `reliability_sweep`.
     reliability : float
         γ, one of those of the sweep.
     """
-    how: dict[str, Any] = {"n_draws": n_draws, "seed": seed, "token": token, "progress": progress}
+    how: dict[str, Any] = {
+        "n_draws": n_draws,
+        "seed": seed,
+        "token": token,
+        "progress": progress,
+        "runner": runner,
+    }
     keep = KeepTop(_levels(dataset)), KeepMeans()
     certainty, risk, (top, means) = _reduced(model, dataset, reliability, max_top, keep, **how)
     return SweepPart(certainty, risk, top, means)
@@ -220,6 +235,7 @@ def reliability_sweep(
     seed: int = 0,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
+    runner: Runner | None = None,
 ) -> SweepTable:
     """Annotation certainty, risk and metrics of classifiers at each reliability.
 
@@ -237,6 +253,8 @@ def reliability_sweep(
         Largest set of classes, and the k of the metrics.
     token, progress
         See `core.chunks.map_chunks`; progress runs over all reliabilities.
+    runner : Runner, optional
+        Who makes the draws, chunk by chunk of cases; this process where not given.
 
     Raises
     ------
@@ -249,7 +267,7 @@ def reliability_sweep(
     risk = _levels(dataset)
     metrics = Metrics(tuple(classifiers), max_top, risk)
     point = point_scores(metrics, *model.point_shares(dataset), dataset.n_classes) if classifiers else None
-    how: dict[str, Any] = {"n_draws": n_draws, "seed": seed, "token": token}
+    how: dict[str, Any] = {"n_draws": n_draws, "seed": seed, "token": token, "runner": runner}
     further = (metrics,) if classifiers else ()
     certainty, risks, evaluations = [], [], []
     for place, reliability in enumerate(reliabilities):

@@ -18,8 +18,8 @@ from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
 from ..errors import LimitError
 from ..methods import methods
+from ..runners import Here, Runner
 from .dataset import Partition, PartitionedDataset
-from .sums import Here, Runner
 
 
 def partitioned_agreement(

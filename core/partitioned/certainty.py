@@ -12,8 +12,8 @@ from ..evaluation.sweep_table import reliability_sweep
 from ..plausibility.ordinal_truth import OrdinalTruth
 from ..plausibility.plackett_luce.trust import MixturePlackettLuce
 from ..plausibility.protocol import PlausibilityModel
+from ..runners import Here, Runner
 from .dataset import Partition, PartitionedDataset
-from .sums import Here, Runner
 
 LEVELS = (0.5, 0.9, 0.99)
 

@@ -21,8 +21,8 @@ from ..models.ordinal import Ordinal
 from ..models.result import RaterModelFit
 from ..models.sizes import check_raters
 from ..models.tempering import point_of
+from ..runners import Here, Runner
 from .dataset import Partition, PartitionedDataset, arrays_of
-from .sums import Here, Runner
 
 MOST_BLOCKS = 16
 _TABLES_A_BLOCK = 4

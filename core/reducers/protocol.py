@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken, chunk_ranges, map_chunks
+from ..chunks import CancelToken, chunk_ranges
 from ..plausibility.protocol import CaseDraws
+from ..runners import Here, Runner
 
 CHUNK_CASES = 128
 MERGED_AT = 16
@@ -71,6 +72,7 @@ def reduce_draws(
     cases: range | None = None,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
+    runner: Runner | None = None,
 ) -> list[Any]:
     """Results of all reducers in one pass over the draws; each draw is made once.
 
@@ -88,6 +90,8 @@ def reduce_draws(
         A run of cases; all where not given.
     token, progress
         See `core.chunks.map_chunks`.
+    runner : Runner, optional
+        This process where not given.
     """
     cases = range(dataset.n_cases) if cases is None else cases
     if prepare := getattr(model, "prepare", None):  # a chain over all cases, before their draws: half of the work
@@ -95,21 +99,40 @@ def reduce_draws(
         model = prepare(dataset, **asked, token=token, progress=_half(progress, 0.0))
         progress = _half(progress, 0.5)
 
-    def one(chunk: tuple[int, int]) -> list[Any]:
-        part = cases[chunk[0] : chunk[1]]
-        states = [reducer.init(len(part), n_draws) for reducer in reducers]
-        stream = model.draws(dataset, reliability=reliability, n_draws=n_draws, seed=seed, cases=part)
-        for place, (case, draws) in enumerate(stream):
-            for reducer, state in zip(reducers, states, strict=True):
-                reducer.update(state, place, case, draws)
-        return states
-
+    chunks = [cases[first:last] for first, last in chunk_ranges(len(cases), CHUNK_CASES)]
+    shared = (model, dataset, tuple(reducers), reliability, n_draws, seed)
     parts: list[list[Any]] = []
-    for states in map_chunks(one, chunk_ranges(len(cases), CHUNK_CASES), token=token, progress=progress):
+    for states in (runner or Here()).each(states_of_chunk, chunks, shared, token, progress):
         parts.append(states)
         if len(parts) >= MERGED_AT:  # so that no more than these are held, however many cases there are
             parts = [_merged(reducers, parts)]
     return [reducer.result(state) for reducer, state in zip(reducers, _merged(reducers, parts), strict=True)]
+
+
+def states_of_chunk(
+    part: range,
+    model: DrawSource,
+    dataset: Dataset,
+    reducers: Sequence[Reducer],
+    reliability: float,
+    n_draws: int,
+    seed: int,
+) -> list[Any]:
+    """What each reducer has taken in of a run of cases.
+
+    Parameters
+    ----------
+    part : range
+        Positions of the cases.
+    model, dataset, reducers, reliability, n_draws, seed
+        As of `reduce_draws`.
+    """
+    states = [reducer.init(len(part), n_draws) for reducer in reducers]
+    stream = model.draws(dataset, reliability=reliability, n_draws=n_draws, seed=seed, cases=part)
+    for place, (case, draws) in enumerate(stream):
+        for reducer, state in zip(reducers, states, strict=True):
+            reducer.update(state, place, case, draws)
+    return states
 
 
 def _half(progress: Callable[[float], None] | None, start: float) -> Callable[[float], None] | None:

@@ -44,6 +44,8 @@ LAYERS = (
     ("methods",),
     ("annotations",),
     ("first_start",),
+    ("cluster",),
+    ("runners",),
     ("chunks", "kernels", "seeds", "processes"),
     ("tables", "result_base"),
     ("options", "people"),

@@ -20,8 +20,8 @@ from core.partitioned.certainty import MeanCertainty, certainties
 from core.partitioned.fits import class_probabilities, fit_partitioned
 from core.partitioned.patterns import patterns_of
 from core.partitioned.scatter import rows_of
-from core.partitioned.sums import Here, added, tree
 from core.plausibility.dirichlet import DirichletCounts
+from core.runners import Here, added, tree
 
 N_CASES, N_RATERS = 400, 12
 
@@ -129,7 +129,7 @@ def test_a_fit_is_that_of_the_data_in_memory(whole, data, model):
     assert found.settings == expected.settings and found.notes == expected.notes
     np.testing.assert_allclose(found.prevalence, expected.prevalence, atol=1e-9)
     np.testing.assert_allclose(found.confusion, expected.confusion, atol=1e-9)
-    np.testing.assert_allclose(found.evidence, expected.evidence, atol=1e-7)
+    np.testing.assert_allclose(found.evidence, expected.evidence, rtol=1e-9, atol=1e-9)
     assert np.array_equal(found.n_annotations, expected.n_annotations)
     by_name = {
         name: row for names, part in class_probabilities(found, data) for name, row in zip(names, part, strict=True)

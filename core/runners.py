@@ -1,16 +1,17 @@
-"""What is done on blocks of partitions, and how their results are added: the same to the bit whoever does it."""
+"""Who does the same work on many items, and how results are added: the same to the bit whoever does it."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from ..chunks import CancelToken, map_chunks
+from .chunks import CancelToken, map_chunks
 
 
-class Runner(Protocol):
-    """Does the same work on several items: in this process, or on a cluster."""
+class Runner(ABC):
+    """Does the same work on several items: in this process, or on a cluster (`core.cluster`)."""
 
     def each(
         self,
@@ -20,7 +21,7 @@ class Runner(Protocol):
         token: CancelToken | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> Iterator[Any]:
-        """Results of ``work(item, *shared)`` in the order of items.
+        """Results of ``work(item, *shared)`` in the order of items, few of them held at a time.
 
         Parameters
         ----------
@@ -32,7 +33,10 @@ class Runner(Protocol):
         token, progress
             See `core.chunks.map_chunks`.
         """
-        ...
+        return self._each(work, list(items), shared, token or CancelToken(), progress)
+
+    @abstractmethod
+    def _each(self, work, items, shared, token, progress) -> Iterator[Any]: ...
 
     def total(
         self,
@@ -41,49 +45,12 @@ class Runner(Protocol):
         shared: tuple[Any, ...] = (),
         token: CancelToken | None = None,
     ) -> tuple:
-        """The results, tuples of numbers and arrays, added by `added` as in `tree`.
+        """The results, tuples of numbers and arrays, added as `tree` says; at most one for each of its levels is held.
 
         Parameters
         ----------
         work, items, shared, token
             As of `each`.
-        """
-        ...
-
-
-class Here:
-    """The threads of this process."""
-
-    def each(
-        self,
-        work: Callable[..., Any],
-        items: Sequence[Any],
-        shared: tuple[Any, ...] = (),
-        token: CancelToken | None = None,
-        progress: Callable[[float], None] | None = None,
-    ) -> Iterator[Any]:
-        """See `Runner.each`.
-
-        Parameters
-        ----------
-        work, items, shared, token, progress
-            As there.
-        """
-        return map_chunks(partial(_called, work, shared), list(items), token=token, progress=progress)
-
-    def total(
-        self,
-        work: Callable[..., tuple],
-        items: Sequence[Any],
-        shared: tuple[Any, ...] = (),
-        token: CancelToken | None = None,
-    ) -> tuple:
-        """See `Runner.total`; at most a result for each level of the tree is held.
-
-        Parameters
-        ----------
-        work, items, shared, token
-            As there.
         """
         waiting: list[tuple[int, tuple]] = []  # results by their level, as the digits of a binary number
         for result in self.each(work, items, shared, token):
@@ -96,6 +63,13 @@ class Here:
         while waiting:
             whole = added(waiting.pop()[1], whole)
         return whole
+
+
+class Here(Runner):
+    """The threads of this process."""
+
+    def _each(self, work, items, shared, token, progress) -> Iterator[Any]:
+        return map_chunks(partial(_called, work, shared), items, token=token, progress=progress)
 
 
 def _called(work: Callable[..., Any], shared: tuple[Any, ...], item: Any) -> Any:
@@ -117,7 +91,7 @@ def added(one: tuple, other: tuple) -> tuple:
 def tree(n_items: int) -> list[tuple[int, int]]:
     """Which results are added, in an order that works: the second to the first, until the first is the sum of all.
 
-    Neighbours first, then neighbours of those: the order of `Here.total`, and of every runner.
+    Neighbours first, then neighbours of those: the order of `Runner.total` of every runner.
     """
     steps, stack, levels = [], list[int](), [0] * n_items
     for item in range(n_items):

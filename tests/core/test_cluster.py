@@ -1,0 +1,136 @@
+"""Two workers on loopback give what one process gives, to the bit, and a worker that dies costs time only."""
+
+import json
+import os
+import signal
+import threading
+import time
+from contextlib import nullcontext
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.chunks import CancelToken
+from core.cluster import Cluster, _sum, opened_cluster
+from core.command_line import main
+from core.errors import Cancelled, InputError
+from core.ingest.samples import read_sample
+from core.models.dawid_skene import DawidSkene
+from core.partitioned.agreement import partitioned_agreement
+from core.partitioned.build import partitioned
+from core.partitioned.certainty import certainties
+from core.partitioned.fits import class_probabilities, fit_partitioned
+from core.partitioned.scatter import rows_of
+from core.plausibility.plackett_luce.gibbs import PlackettLuce
+
+N_CASES, N_RATERS = 600, 8
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with opened_cluster("local:2") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """A small Parquet file in eight partitions."""
+    folder = tmp_path_factory.mktemp("cluster")
+    rng = np.random.default_rng(1)
+    case = np.repeat(np.arange(N_CASES), 4)
+    truth = rng.integers(0, 3, N_CASES)[case]
+    answer = np.where(rng.uniform(size=case.size) < 0.7, truth, rng.integers(0, 3, case.size))
+    rater = (case[:, None] * 7 + np.arange(case.size)[:, None]) % N_RATERS
+    table = pd.DataFrame({"case": case.astype(str), "rater": [f"r{one}" for one in rater[:, 0]], "class": answer})
+    table["class"] = table["class"].map(dict(enumerate("abc")))
+    table.to_parquet(folder / "rows.parquet", index=False)
+    return partitioned(rows_of(folder / "rows.parquet"), folder, n_partitions=8)
+
+
+def same(one, other):
+    return all(np.array_equal(left, right) for left, right in zip(one, other, strict=True))
+
+
+def test_a_fit_is_the_same_to_the_bit(data, cluster):
+    here, there = fit_partitioned(DawidSkene(), data), fit_partitioned(DawidSkene(), data, runner=cluster)
+    assert here.objective == there.objective and here.log_likelihood == there.log_likelihood
+    assert np.array_equal(here.confusion, there.confusion) and np.array_equal(here.prevalence, there.prevalence)
+    for one, other in zip(class_probabilities(here, data), class_probabilities(there, data, cluster), strict=True):
+        assert one[0] == other[0] and np.array_equal(one[1], other[1])
+
+
+def test_agreement_is_the_same_to_the_bit(data, cluster):
+    assert partitioned_agreement(data) == partitioned_agreement(data, runner=cluster)
+
+
+def test_a_sweep_is_the_same_to_the_bit_and_tells_its_progress(data, cluster):
+    shares, how = [], {"n_draws": 20, "max_top": 2, "seed": 3}
+    here = list(certainties(PlackettLuce(), data, [1.0, 2.0], **how))
+    there = list(certainties(PlackettLuce(), data, [1.0, 2.0], **how, runner=cluster, progress=shares.append))
+    assert shares == [place / 8 for place in range(1, 9)]
+    for one, other in zip(here, there, strict=True):
+        assert same([result.certainty for result in one], [result.certainty for result in other])
+
+
+def test_a_worker_that_is_killed_in_the_middle_costs_time_only(data, cluster):
+    expected, victim = fit_partitioned(DawidSkene(), data), cluster.processes()[0]
+
+    def kill_once(share):
+        if victim in cluster.processes():
+            os.kill(victim, signal.SIGKILL)
+
+    found = fit_partitioned(DawidSkene(), data, runner=cluster, progress=kill_once)
+    assert victim not in cluster.processes() and len(cluster.processes()) == 2
+    assert found.objective == expected.objective and np.array_equal(found.confusion, expected.confusion)
+
+
+def test_a_sum_leaves_what_it_was_made_of():
+    """A worker that dies may have given it to another one, which adds again."""
+    one = (1.0, np.ones(3))
+    assert np.array_equal(_sum(one, (2.0, np.ones(3)))[1], [2.0, 2.0, 2.0])
+    assert np.array_equal(one[1], np.ones(3))
+
+
+def test_cancel_ends_it_within_a_second(data, cluster):
+    token = CancelToken()
+    threading.Timer(0.3, token.cancel).start()
+    started = time.monotonic()
+    with pytest.raises(Cancelled):
+        list(cluster.each(time.sleep, [5.0, 5.0], token=token))
+    assert time.monotonic() - started < 1.3
+
+
+def test_a_command_says_the_same_by_a_cluster(data, tmp_path, capsys, monkeypatch, cluster):
+    monkeypatch.setattr("core.cluster.opened_cluster", lambda address: nullcontext(cluster))
+    path = data.partitions[0].folder / "rows.parquet"
+    read_sample("caries").dataset.to_frame().to_csv(tmp_path / "caries.csv", index=False)
+    draws = ["--draws", "10", "--seed", "2"]
+    for command, more, file in (
+        (["fit", "dawid-skene"], ["--partitions", "8"], path),
+        (["sweep", "dirichlet"], ["--reliabilities", "1,2", *draws], tmp_path / "caries.csv"),
+    ):
+        said = []
+        for where in ([], ["--cluster", "local:2"]):
+            assert main([*command, str(file), *more, *where]) == 0
+            said.append(json.loads(capsys.readouterr().out) | {"seconds": 0})
+        assert said[0] == said[1]
+    assert main(["fit", "dawid-skene", str(tmp_path / "caries.csv"), "--cluster", "local:2"]) == 2
+    assert "takes Parquet" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("local:0", "local:2"),
+        ("local:many", "local:2"),
+        ("here", "local:2"),
+        ("tcp://10.0.0.1:8786", "without TLS"),
+        ("tls://127.0.0.1:1", "No cluster answers"),
+        ("tcp://127.0.0.1:1", "No cluster answers"),
+    ],
+)
+def test_an_address_that_is_none_or_not_safe_is_refused(address, words, monkeypatch):
+    monkeypatch.setattr("core.cluster._START", 0.4)
+    with pytest.raises(InputError, match=words):
+        Cluster(address)
