@@ -1,9 +1,12 @@
 """What all tests share: kernels from the one cache, a home folder that is nobody's own, and what a run may take."""
 
+import importlib
 import os
+import sys
 import time
 from collections import Counter
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -86,9 +89,11 @@ def compiled_by_all(tmp_path_factory):
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")
     if not worker:
         return
-    from core.first_start import CHILDREN
+    from core.first_start import CHILDREN, compiled, mark
     from core.warmup import warm_up
 
+    if compiled():
+        return
     shared = tmp_path_factory.getbasetemp().parent
     for number, parts in enumerate(CHILDREN):
         if number % int(os.environ["PYTEST_XDIST_WORKER_COUNT"]) == int(worker.removeprefix("gw")):
@@ -97,6 +102,8 @@ def compiled_by_all(tmp_path_factory):
     until = time.monotonic() + MOST_COMPILING  # a worker that died leaves its part to whoever needs it
     while time.monotonic() < until and len(list(shared.glob("compiled-*"))) < len(CHILDREN):
         time.sleep(0.2)
+    if len(list(shared.glob("compiled-*"))) == len(CHILDREN):
+        mark().touch()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -105,6 +112,20 @@ def one_child():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("core.models.nuts.sampler.MAX_CHILDREN", 1)
         yield
+
+
+def pytest_collection(session):
+    """Each of several workers imports another part of the tests first: what it has rewritten, the others read."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+    here = Path(__file__).parent
+    asked = [Path(session.config.rootpath, path).resolve() for path in session.config.args]
+    if not worker or sys.dont_write_bytecode or not {here, here.parent}.intersection(asked):
+        return
+    files = sorted(here.rglob("test_*.py"))
+    first = int(worker.removeprefix("gw")) * len(files) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+    for file in files[first:] + files[:first]:
+        with suppress(Exception, pytest.skip.Exception):  # collecting it will say so
+            importlib.import_module(".".join(file.relative_to(here.parent).with_suffix("").parts))
 
 
 def pytest_xdist_auto_num_workers(config):

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
+from core import first_start
 from core.warmup import warm_up
 from tests.browser import steps
 from tests.browser.server import CHROMIUM_FLAGS, Dashboard, find_chromium
@@ -19,7 +20,8 @@ expect.set_options(timeout=LATEST)
 @pytest.fixture(scope="session", autouse=True)
 def compiled():
     """Kernels in the cache that the servers share, so that no test waits for a compiler."""
-    warm_up()
+    if not first_start.compiled():
+        warm_up()
 
 
 @pytest.fixture(scope="session")

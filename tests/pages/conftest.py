@@ -2,6 +2,16 @@
 
 import pytest
 
+from tests.pages.opened import note_runs
+
+
+@pytest.fixture(scope="session", autouse=True)
+def noted_runs():
+    """What is looked at is known to be from after the last job or from before it."""
+    with pytest.MonkeyPatch.context() as patch:
+        note_runs(patch)
+        yield
+
 
 @pytest.fixture(autouse=True)
 def compiled(monkeypatch):

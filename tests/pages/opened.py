@@ -17,19 +17,33 @@ PATIENCE = 600.0  # seconds that background work may take beside everything else
 def settle(app: AppTest) -> AppTest:
     """Run until nothing is at work any more, and what opens in the end is open.
 
-    A job may end between a run that did not see it done and the look for it: the run after the last look counts.
+    A job may end while the page is drawn, after the page has looked for it: then the page is drawn once more.
     """
-    calm = 0
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         waited = [job.wait(60) for job in jobs().unfinished() if job.cost == LANES["opening"]]
-        busy = any(waited) or at_work(app)
-        calm = 0 if busy else calm + 1
-        if calm == 2:
+        if not (any(waited) or at_work(app) or out_of_date(app)):
             assert not app.exception, [entry.value for entry in app.exception]
             return app
         app.run()
     raise AssertionError("still at work")
+
+
+def out_of_date(app: AppTest) -> bool:
+    """Whether a job has ended since the page began to be drawn; `note_runs` says when that was."""
+    ended = (job.started + job.seconds for job in map(jobs().get, jobs().all_keys()) if job and job.started)
+    return any(moment >= app.began for moment in ended)
+
+
+def note_runs(monkeypatch) -> None:
+    """Let every app know when it began to be drawn for the last time."""
+    run = AppTest._run
+
+    def noted(app, *given, **named):
+        app.began = time.monotonic()
+        return run(app, *given, **named)
+
+    monkeypatch.setattr(AppTest, "_run", noted)
 
 
 def at_work(app: AppTest) -> bool:
@@ -37,7 +51,7 @@ def at_work(app: AppTest) -> bool:
     if not any(button.key and button.key.startswith("cancel-") for button in app.button):
         return False
     for job in jobs().unfinished()[:1]:
-        job.wait(0.5)
+        job.wait(2)  # less than what a job goes on that no page asks for
     return True
 
 
@@ -52,12 +66,20 @@ def done(app: AppTest) -> AppTest:
     raise AssertionError("still at work")
 
 
+def at(page: str, data: str | None = None, /, **address: str) -> AppTest:
+    """A page that is about to be opened, by its address or with data that this session has open already."""
+    app = AppTest.from_file(APP, default_timeout=300)
+    if data is not None:
+        app.session_state["data"] = data
+    for part, value in address.items():
+        app.query_params[part] = value
+    # The name of the file is the page's part of the address, so that it is found before the first run.
+    return app if page == "home" else app.switch_page(f"pages/{page}.py")
+
+
 def opened(page: str, data: str) -> AppTest:
     """The page on a sample or a kept dataset."""
-    app = AppTest.from_file(APP, default_timeout=300)
-    app.session_state["data"] = data
-    app.run()
-    return settle(app.switch_page(f"pages/{page}.py").run())
+    return settle(at(page, data).run())
 
 
 def kept(content: str, name: str = "made") -> str:

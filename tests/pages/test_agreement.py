@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from core.agreement.suitable import coefficients_for
 from core.annotations.ordering import with_class_order
 from core.ingest.samples import read_sample
-from tests.pages.opened import APP, kept, opened, settle, words
+from tests.pages.opened import at, kept, opened, settle, words
 
 
 def table(rows) -> str:
@@ -130,12 +130,8 @@ DATED = [
 
 
 def compared(address: str | None = None):
-    app = AppTest.from_file(APP, default_timeout=300)
-    app.session_state["data"] = kept("case,rater,class,date\n" + "\n".join(DATED), "dated")
-    if address is not None:
-        app.query_params["data"], app.query_params["compare"] = app.session_state["data"], address
-    app.run()
-    app.switch_page("pages/agreement.py").run()
+    data = kept("case,rater,class,date\n" + "\n".join(DATED), "dated")
+    app = at("agreement", data, **({} if address is None else {"data": data, "compare": address}))
     if address is None:
         app.session_state["agreement_tabs"] = "Compare"
     return settle(app.run())

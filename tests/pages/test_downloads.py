@@ -9,7 +9,6 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from core import read
 from core.agreement.bootstrap import bootstrap
@@ -43,7 +42,7 @@ from core.reducers.all_draws import WholeCases
 from core.reducers.protocol import reduce_draws
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import widgets
-from tests.pages.opened import APP, kept, settle
+from tests.pages.opened import at, kept, settle
 
 RATERS = ("eve", "ann", "dan", "bob", "cem")
 CLASSES = ("mole", "acne", "wart")
@@ -89,14 +88,12 @@ def tables(tmp_path_factory, known_results):
         known_results(home)
         patch.setenv("PLURALITY_HOME", str(home))
         buttons.clear()
-        app = AppTest.from_file(APP, default_timeout=300)
-        app.session_state["data"] = kept(data) if "\n" in data else data
-        app.run()
+        app = at(page, kept(data) if "\n" in data else data)
         frames, settings = {}, {}
-        for place, state in enumerate(states or ({},)):
+        for state in states or ({},):
             for name, value in state.items():
                 app.session_state[name] = value
-            settle((app if place else app.switch_page(f"pages/{page}.py")).run())
+            settle(app.run())
             for key in [key for key in buttons if key.endswith("_csv")]:
                 name = key.removesuffix("_csv")
                 frames[name] = pd.read_csv(io.BytesIO(buttons[key]()))

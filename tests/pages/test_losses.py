@@ -14,7 +14,7 @@ from core.results.disk import end_running
 from core.review.store import n_reviews
 from pages.shared.cache import datasets as cached
 from pages.shared.cache.remembered import results
-from tests.pages.opened import APP, kept, opened, settle, words
+from tests.pages.opened import at, kept, opened, settle, words
 from tests.pages.test_review import signed
 
 TABLE = "\n".join(
@@ -28,12 +28,7 @@ PREDICTIONS = "\n".join(["case,class,score", *(f"{case},{'xyz'[case % 3]},1" for
 
 def another_tab(page: str, address: str, **said) -> AppTest:
     """A new session that is opened by an address."""
-    app = AppTest.from_file(APP, default_timeout=300)
-    app.query_params["data"] = address
-    for part, value in said.items():
-        app.query_params[part] = value
-    app.run()
-    return settle(app.switch_page(f"pages/{page}.py").run())
+    return settle(at(page, data=address, **said).run())
 
 
 def sidebar(address: str) -> AppTest:

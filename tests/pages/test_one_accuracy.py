@@ -9,7 +9,6 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from core.command_line import main
 from core.figures.home import MOST_LINES
@@ -23,7 +22,7 @@ from core.report.build import ReportRequest, build_report
 from core.text import number
 from pages.shared.kit import widgets
 from tests.core.raters.raters_simulated import simulated
-from tests.pages.opened import APP, settle, words
+from tests.pages.opened import opened, settle, words
 
 ENDS = ("accuracy", "ci_low", "ci_high")
 
@@ -64,6 +63,7 @@ def said(request, tmp_path_factory):
     """The dataset, what the library finds, the page with its downloads, and the address."""
     patch = pytest.MonkeyPatch()
     patch.setenv("PLURALITY_HOME", str(tmp_path_factory.mktemp("home")))
+    patch.setenv("PLURALITY_UNASKED_CASES", "100")
     buttons = {}
     patch.setattr(widgets.st, "download_button", lambda label, data=None, key=None, **_: buttons.update({key: data}))
     dataset = load_sample("skin") if request.param == "skin" else with_gold()
@@ -71,11 +71,7 @@ def said(request, tmp_path_factory):
         keep(dataset)
     address = "skin" if request.param == "skin" else dataset.digest
     found = raters_to_act_on(monitor(dataset.as_classes()[0]))
-    app = AppTest.from_file(APP, default_timeout=300)
-    app.session_state["data"] = address
-    app.run()
-    page = settle(app.switch_page("pages/raters.py").run())
-    yield dataset, found, page, buttons
+    yield dataset, found, opened("raters", address), buttons
     patch.undo()
 
 
@@ -150,9 +146,7 @@ def test_the_figure_of_raters_draws_it(said):
 
 def test_home_draws_it_for_the_raters_that_it_shows(said):
     dataset, found, *_ = said
-    app = AppTest.from_file(APP, default_timeout=300)
-    app.session_state["data"] = "skin" if dataset.gold is None else dataset.digest
-    page = settle(settle(app.run()).run())
+    page = opened("home", "skin" if dataset.gold is None else dataset.digest)
     expected = dict(zip(found.raters, columns(found), strict=True))
     points = drawn(page, '"accuracy"')
     assert points.keys() <= expected.keys() and len(points) == min(len(expected), MOST_LINES)

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.belongings import add_predictions
 from core.ingest.samples import SAMPLES
-from tests.pages.opened import PATIENCE, done, kept, labels_of, not_smoothed, opened, settle, words
+from tests.pages.opened import PATIENCE, at, done, kept, labels_of, not_smoothed, opened, settle, words
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
 PAGES = (
@@ -91,12 +91,7 @@ ODD_DATA = {
 
 def open_page(page: str, data: str) -> AppTest:
     """The page as it stands when its background work is done."""
-    app = AppTest.from_file(APP, default_timeout=300)
-    app.session_state["data"] = data
-    app.run()
-    if page != "home":
-        app.switch_page(f"pages/{page}.py").run()
-    return done(app)
+    return done(at(page, data).run())
 
 
 def assert_sound(app: AppTest) -> None:
@@ -141,10 +136,7 @@ def test_every_page_and_every_tab_opens_with_odd_data(name):
 @pytest.mark.parametrize("page", PAGES)
 def test_every_page_opens_without_data(page):
     """Without data each page says how to get some, or does without."""
-    app = AppTest.from_file(APP, default_timeout=300).run()
-    if page != "home":
-        app.switch_page(f"pages/{page}.py").run()
-    assert_sound(app)
+    assert_sound(at(page).run())
 
 
 def test_an_address_that_leads_nowhere_says_what_to_do():
@@ -174,11 +166,7 @@ def test_the_vote_start_and_the_best_restart_are_told_apart():
 
 def test_the_address_names_dataset_case_and_reliability():
     """What is on screen can be sent as an address."""
-    app = AppTest.from_file(APP, default_timeout=300)
-    app.query_params["data"] = "anaesthesia"
-    app.query_params["case"] = "7"
-    app.query_params["reliability"] = "2.5"
-    app.run()
+    app = at("home", data="anaesthesia", case="7", reliability="2.5").run()
     app.switch_page("pages/cases.py").run()
     assert app.query_params["data"] == "anaesthesia"
     assert app.query_params["case"] == "7"

@@ -17,8 +17,8 @@ from core.review.store import ReviewStore, close_stores
 from core.text import markdown
 from pages.shared.cache.datasets import open_dataset
 from pages.shared.review.opinion import keys_of
-from tests.pages.opened import settle
-from tests.pages.test_pages import APP, ODD_DATA, assert_sound, open_page
+from tests.pages.opened import at, settle
+from tests.pages.test_pages import ODD_DATA, assert_sound, open_page
 
 
 @pytest.fixture(autouse=True)
@@ -109,8 +109,7 @@ def test_a_score_that_a_colleague_might_have_given_closes_the_case_and_becomes_a
 
 def test_without_data_a_file_is_asked_for():
     """The page opens without a dataset."""
-    app = AppTest.from_file(APP, default_timeout=300).run()
-    app.switch_page("pages/review.py").run()
+    app = at("review").run()
     assert app.title[0].value == "No data open yet"
 
 

@@ -6,20 +6,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.annotations.named_selection import Selection
-from tests.pages.opened import done
+from tests.pages.opened import at, done
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
 
 
 def opened(page: str, **query) -> AppTest:
     """The page as an address opens it, when its background work is done."""
-    app = AppTest.from_file(APP, default_timeout=300)
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    if page != "home":
-        app.switch_page(f"pages/{page}.py").run()
-    return done(app)
+    return done(at(page, **query).run())
 
 
 @pytest.mark.parametrize("page", ["home", "agreement", "models", "cases", "reliability"])

@@ -12,7 +12,7 @@ from core.ingest.formats.detect import open_source
 from core.ingest.saved_mappings import recall
 from pages.shared.cache import datasets as cached
 from tests.pages.export_files import EXPORTS, HOLDS, label_studio
-from tests.pages.opened import APP, done
+from tests.pages.opened import at, done
 
 ODD = b"lesion,who,finding\n" + b"".join(
     b"L%d,dr %d,%s\n" % (case, rater, (b"benign", b"Benign", b"malignant", b"cannot tell")[(case * rater + case) % 4])
@@ -24,8 +24,7 @@ ODD = b"lesion,who,finding\n" + b"".join(
 def dropped(*files: tuple[str, bytes], app: AppTest | None = None) -> AppTest:
     """The Upload page after these files were dropped."""
     if app is None:
-        app = AppTest.from_file(APP, default_timeout=300).run()
-        app.switch_page("pages/upload.py").run()
+        app = at("upload").run()
     app.file_uploader[0].set_value([(name, content, "") for name, content in files]).run()
     return done(app)
 

@@ -14,7 +14,7 @@ from core.results.encoding import NotStorableError
 from pages.shared.cache import datasets as cached
 from pages.shared.cache.datasets import jobs
 from pages.shared.kit import expected, job_progress
-from tests.pages.opened import APP, kept, words
+from tests.pages.opened import APP, at, kept, words
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
 HOME = ("Certainty of all cases", "Looking at the raters")
@@ -187,10 +187,7 @@ def test_pages_send_what_takes_long_to_workers_and_nothing_else(monkeypatch):
     monkeypatch.setattr(cached, "workers", Here)
     monkeypatch.setattr(expected, "_HELD_OUT", 1.0)
     rows = "case,rater,rank,class\n" + "".join(f"{n // 2},{'ab'[n % 2]},1,{'xyz'[n % 3]}\n" for n in range(24))
-    app = AppTest.from_file(APP, default_timeout=300)
-    app.session_state["data"] = kept(rows, "workers")
-    app.run()
-    app.switch_page("pages/cases.py").run()
+    at("cases", kept(rows, "workers")).run()
     for job in jobs().unfinished():
         assert job.wait(60)
     assert sent == ["held_out_curve"]
