@@ -144,7 +144,14 @@ def shared_with(address: str) -> tuple[str, ...]:
     return tuple(_read(address).get("shared", ()))
 
 
-def set_people(address: str, owners: tuple[str, ...], shared: tuple[str, ...]) -> None:
+def groups_with(address: str) -> tuple[str, ...]:
+    """Names of the groups with which their owner shares the data."""
+    return tuple(_read(address).get("groups", ()))
+
+
+def set_people(
+    address: str, owners: tuple[str, ...], shared: tuple[str, ...], groups: tuple[str, ...] | None = None
+) -> None:
     """Say whose the data are, and with whom they are shared.
 
     Parameters
@@ -153,13 +160,16 @@ def set_people(address: str, owners: tuple[str, ...], shared: tuple[str, ...]) -
         Of the dataset.
     owners, shared : tuple of str
         People.
+    groups : tuple of str, optional
+        Groups of people; where not given they stay.
 
     Raises
     ------
     InputError
         The home folder cannot be written.
     """
-    _change(address, lambda told, _: told.update(owners=list(owners), shared=list(shared)))
+    said = {"owners": list(owners), "shared": list(shared)} | ({} if groups is None else {"groups": list(groups)})
+    _change(address, lambda told, _: told.update(said))
 
 
 def link_of(address: str) -> str:

@@ -8,7 +8,11 @@ The list is a TOML file (``PLURALITY_PEOPLE``), read again as soon as it changes
     "ann@clinic.example" = "administrator"
     "bob@clinic.example" = "ended"     # at once, whatever the provider says
 
-Without a list, a claim (``PLURALITY_ROLE_CLAIM``) gives the role, and who has none is a reviewer.
+    [groups]
+    "radiology" = ["ann@clinic.example", "eve@clinic.example"]
+
+Without a list, a claim (``PLURALITY_ROLE_CLAIM``) gives the role, and who has none is a reviewer. Groups are those of
+the list and those of a claim (``PLURALITY_GROUP_CLAIM``).
 """
 
 import hashlib
@@ -51,11 +55,14 @@ class Person:
     role : {"reviewer", "manager", "administrator"}
     until : float
         When the session ends, seconds since 1970-01-01 UTC.
+    groups : frozenset of str
+        In lower case; data and cases can be given to them.
     """
 
     name: str
     role: Role
     until: float
+    groups: frozenset[str] = frozenset()
 
     def may_act_as(self, role: Role) -> bool:
         """Whether the role is this person's or below it."""
@@ -94,7 +101,18 @@ def person_of(claims: Mapping[str, Any], now: float | None = None) -> Person:
     if not isinstance(name, str) or not name.isprintable() or name != " ".join(name.split()) or not name:
         raise SignedOutError(f"The provider does not say who you are (claim {settings.name_claim!r}).")
     name = name.casefold()[:_LONGEST_NAME]
-    return Person(name, _role(name, claims), until)
+    return Person(name, _role(name, claims), until, _groups(name, claims))
+
+
+def listed_groups() -> dict[str, tuple[str, ...]]:
+    """Groups of the administrator's list with their members.
+
+    Raises
+    ------
+    SignedOutError
+        The list cannot be read.
+    """
+    return _people().groups
 
 
 def sign_out(claims: Mapping[str, Any]) -> None:
@@ -119,8 +137,8 @@ def _time(value: object) -> float | None:
 
 def _role(name: str, claims: Mapping[str, Any]) -> Role:
     settings = current_settings()
-    listed, others = _people()
-    said = listed.get(name, others)
+    told_here = _people()
+    said = told_here.roles.get(name, told_here.others)
     if said is None and settings.role_claim:
         told = claims.get(settings.role_claim)
         values = told if isinstance(told, list | tuple) else [told]
@@ -134,20 +152,46 @@ def _role(name: str, claims: Mapping[str, Any]) -> Role:
     return "reviewer"
 
 
-def _people() -> tuple[dict[str, str], str | None]:
-    """The administrator's list: what each is, and what everybody else is; None where that is not said."""
+def _groups(name: str, claims: Mapping[str, Any]) -> frozenset[str]:
+    told = claims.get(current_settings().group_claim)
+    said = [told] if isinstance(told, str) else told if isinstance(told, list | tuple) else []
+    of_list = {group for group, members in _people().groups.items() if name in members}
+    return frozenset(of_list | {cleaned for group in said if isinstance(group, str) and (cleaned := _cleaned(group))})
+
+
+@dataclass(frozen=True, slots=True)
+class _List:
+    """The administrator's list: what each is, what everybody else is where that is said, and who is in which group."""
+
+    roles: dict[str, str]
+    others: str | None
+    groups: dict[str, tuple[str, ...]]
+
+
+def _people() -> _List:
     path = current_settings().people
     if path is None:
-        return {}, None
+        return _List({}, None, {})
     try:
         told = tomllib.loads(path.read_text(encoding="utf-8"))
         listed = {str(name).casefold(): role for name, role in told.get("people", {}).items()}
         others = told.get("everybody_else")
         unknown = {*listed.values(), *([] if others is None else [others])} - {*ROLES, _ENDED, _NOBODY}
+        groups = {_cleaned(group): _members(members) for group, members in told.get("groups", {}).items()}
     except (OSError, ValueError, AttributeError, TypeError):
         raise SignedOutError(
             "The list of people cannot be read, so nobody is let in. Tell the administrator."
         ) from None
     if unknown:
         raise SignedOutError("The list of people names a role that there is not. Tell the administrator.")
-    return listed, others
+    return _List(listed, others, groups)
+
+
+def _members(told: object) -> tuple[str, ...]:
+    if not isinstance(told, list):
+        raise TypeError("members of a group are a list")
+    return tuple(map(_cleaned, told))
+
+
+def _cleaned(name: str) -> str:
+    return " ".join(name.split()).casefold()

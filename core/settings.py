@@ -57,8 +57,9 @@ class Settings:
         Whether people must sign in (``PLURALITY_SIGN_IN``); a server where they cannot then does not start.
     people : Path or None
         The administrator's list of people and their roles (``PLURALITY_PEOPLE``); see `core.people`.
-    name_claim, role_claim : str
-        Claims that hold a person's name (``PLURALITY_NAME_CLAIM``) and roles (``PLURALITY_ROLE_CLAIM``).
+    name_claim, role_claim, group_claim : str
+        Claims that hold a person's name (``PLURALITY_NAME_CLAIM``), roles (``PLURALITY_ROLE_CLAIM``) and groups
+        (``PLURALITY_GROUP_CLAIM``).
     session_hours : int or None
         How long a sign-in holds (``PLURALITY_SESSION_HOURS``); as long as the provider's token where not given.
     """
@@ -81,6 +82,7 @@ class Settings:
     people: Path | None = None
     name_claim: str = "email"
     role_claim: str = ""
+    group_claim: str = ""
     session_hours: int | None = None
 
     @property
@@ -125,6 +127,7 @@ def current_settings() -> Settings:
         people=Path(people).expanduser() if people else None,
         name_claim=os.environ.get("PLURALITY_NAME_CLAIM") or "email",
         role_claim=os.environ.get("PLURALITY_ROLE_CLAIM", ""),
+        group_claim=os.environ.get("PLURALITY_GROUP_CLAIM", ""),
         session_hours=_positive("PLURALITY_SESSION_HOURS", 1) if hours else None,
         open_to_anybody=_yes("PLURALITY_ANYBODY_WHO_REACHES_THIS_COMPUTER_MAY_READ_AND_ERASE"),
     )

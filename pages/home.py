@@ -20,6 +20,7 @@ from pages.shared.home import known as home_known
 from pages.shared.home import limits as home_limits
 from pages.shared.home import numbers as home_numbers
 from pages.shared.home import scores as home_scores
+from pages.shared.home import waiting as home_waiting
 from pages.shared.kit import gold_of_reviews, job_progress, navigation, presentation, state, widgets
 from pages.shared.kit import style as look
 from pages.shared.shell import story
@@ -171,6 +172,7 @@ def _forget(digest: str) -> None:
 navigation.through_app()
 if "home_go" in st.session_state:
     st.switch_page(st.session_state.pop("home_go"))
+home_waiting.show()
 reading = state.current()
 if reading is None:
     first_visit.show(partial(story.entrance, "See it in seven steps", "primary"), home_drop.zone)

@@ -51,6 +51,7 @@ def _request(
         record=access.head_of_reviews(whole.dataset.digest),
         machines=tuple(one.name for one in marked) if out else (),
         with_machines=beside.dataset if out else None,
+        assigned=access.assigned(whole.dataset.digest),
     )
 
 
@@ -83,7 +84,8 @@ def _key(
     of = (request.dataset.digest, request.dataset.names_digest, request.selected, who)  # names stand in a report
     # Whoever sees other reviews gets another report.
     seen = tuple((case, len(review.events)) for case, review in sorted(request.reviews.items()))
-    of = (*of, request.record.hash if request.record else "", seen, request.n_kept_back, request.machines)
+    given = () if request.assigned is None else tuple(request.assigned["number"])
+    of = (*of, request.record.hash if request.record else "", seen, request.n_kept_back, request.machines, given)
     settings = tuple(sorted(request.model.settings().items()))
     return ("report", *of, name, settings, reliability, threshold, tuple(sections))
 

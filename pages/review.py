@@ -12,6 +12,7 @@ from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import navigation, opening, plausibility_models, scores, state, trusted_raters, widgets
 from pages.shared.review import after as review_after
+from pages.shared.review import assigned as review_assigned
 from pages.shared.review import decisions as review_decisions
 from pages.shared.review import presses as review_presses
 from pages.shared.review import session as review_session
@@ -45,13 +46,18 @@ def _page() -> None:
         review_session.show(title, desk, session, model, reliability)
         return
     review_start.named(name)
-    review, decided, shown, away = widgets.tabs(["Review", "Decisions", "What reviews show", "Export"], "review_tabs")
+    review, decided, given, shown, away = widgets.tabs(
+        ["Review", "Decisions", "Assignments", "What reviews show", "Export"], "review_tabs"
+    )
     if review.open:
         with review:
             review_start.begin(desk, dataset, model, reliability)
     if decided.open:
         with decided:
             review_decisions.show(desk)
+    if given.open:
+        with given:
+            review_assigned.overview(desk)
     if shown.open:
         with shown:
             review_after.figures(store, dataset, model, reliability)

@@ -76,6 +76,8 @@ class ReportRequest:
     part : callable or None
         Reduced draws at a reliability (`core.evaluation.sweep_table.sweep_part`, sets of up to three classes), from its
         value, a token and what is told how far it is; where others have them already. None draws them.
+    assigned : DataFrame or None
+        Cases that were given to people, see `core.review.assignments.assignment_table`.
     """
 
     dataset: Dataset
@@ -96,6 +98,7 @@ class ReportRequest:
     machines: tuple[str, ...] = ()
     with_machines: Dataset | None = None
     part: Callable[[float, CancelToken, Callable[[float], None] | None], SweepPart] | None = None
+    assigned: "pd.DataFrame | None" = None
 
 
 def build_report(

@@ -24,6 +24,7 @@ def reviews(request, sections, token, progress) -> list:
     if request.n_kept_back:
         what = plural(request.n_kept_back, "case")
         left = [Words(f"Of {what} reviews of others are left out: who made this report can still read them blind.")]
+    left = [*_assigned(request.assigned), *left]
     if not here:
         return left
     found, listed = summarise_reviews(request.dataset, here), decisions(here)
@@ -44,6 +45,16 @@ def reviews(request, sections, token, progress) -> list:
         table = decision_table(request.dataset, listed).drop(columns="data")
         blocks.append(Grid(table, "Decisions that stand, the latest first.", _LISTED))
     return [*blocks, *left]
+
+
+def _assigned(table: pd.DataFrame | None) -> list:
+    """Cases that were given to people: to whom, until when, and how many are done."""
+    if table is None:
+        return []
+    standing = table[~table["withdrawn"]].drop(columns=["withdrawn", "number"])
+    late = int(standing["overdue"].sum())
+    said = f"{plural(len(standing), 'assignment')} of cases{f', {late:,} overdue' if late else ''}."
+    return [Grid(standing, f"{said} Of a group each member reads all cases.", _LISTED)] if len(standing) else []
 
 
 def _said(share: Coefficient) -> str:

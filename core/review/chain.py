@@ -122,7 +122,8 @@ def check_chain(
     faults, backwards, latest = [], [], None
     for row in rows:
         number, said, at = int(str(row["number"])), str(row["hash"]), int(str(row["at"]))
-        where = f"event {number} (case {row['case_id']!r}, step {row['version']}, {row['reviewer']})"
+        of = f"case {row['case_id']!r}, step {row['version']}" if row["case_id"] else row["kind"]
+        where = f"event {number} ({of}, {row['reviewer']})"
         if number <= head.number:
             faults.append(Fault(dataset, number, f"{where} was to be erased and is there, or stands there twice"))
             continue

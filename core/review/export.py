@@ -1,7 +1,7 @@
 """Reviews as files: a table of results, and the whole trail as CSV or JSON."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
 import pandas as pd
@@ -9,6 +9,7 @@ import pandas as pd
 from ..annotations.dataset import Dataset
 from ..text import utc
 from ..version import __version__
+from .assignments import Assignment
 from .chain import Head
 from .events import Event
 from .opinions import REASONS, Opinion
@@ -76,7 +77,12 @@ def trail_table(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> pd.DataF
     return pd.DataFrame(rows, columns=[*_COLUMNS, "undone", "earlier_than_the_one_before"])
 
 
-def trail_json(dataset: Dataset, reviews: Mapping[str, CaseReview], head: Head | None = None) -> bytes:
+def trail_json(
+    dataset: Dataset,
+    reviews: Mapping[str, CaseReview],
+    head: Head | None = None,
+    assignments: Iterable[Assignment] = (),
+) -> bytes:
     """The whole trail with the state of each case, for machines.
 
     Parameters
@@ -86,6 +92,7 @@ def trail_json(dataset: Dataset, reviews: Mapping[str, CaseReview], head: Head |
         By case.
     head : Head, optional
         Where the chain of the record ends (`core.review.chain`).
+    assignments : iterable of Assignment
     """
     early = _earlier(reviews)
     cases = [
@@ -104,6 +111,11 @@ def trail_json(dataset: Dataset, reviews: Mapping[str, CaseReview], head: Head |
         "version": __version__,
         "classes": dataset.classes,
         "record": None if head is None else {"n_events": head.number, "head": head.hash},
+        "assignments": [
+            {"at": time_of(one.at), "by": one.by, "whom": one.whom, "number": one.number, "withdrawn": one.withdrawn}
+            | one.to_settings()
+            for one in assignments
+        ],
         "cases": cases,
     }
     return json.dumps(whole, ensure_ascii=False, indent=1).encode("utf-8")

@@ -5,7 +5,7 @@ import os
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
 from pathlib import Path
@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from ..errors import InputError, NotFoundError
 from ..results.disk import write_whole
 from ..settings import current_settings
+from .assignments import ASSIGNED, OF_DATASETS, WITHDRAWN, Assignment, assignments_of
 from .chain import Fault, Head, RecordCheck, check_chain, event_hash, not_held
 from .database import (
     PATIENCE,
@@ -123,6 +124,80 @@ class ReviewStore:
                 return _same(known, draft)
             _check_session(connection, draft)
             raise ConflictError(draft.case_id, len(_trail(connection, draft.dataset, draft.case_id)))
+
+    def assign(self, assignment: Assignment, *, token: str) -> Assignment:
+        """Give cases to a person or a group; when this returns, it is in the record.
+
+        Parameters
+        ----------
+        assignment : Assignment
+        token : str
+            As of `record`.
+
+        Raises
+        ------
+        InputError
+            Something is missing or out of its range, or the token was used for something else.
+        StoreError
+            The database failed; nothing was assigned.
+        """
+        assignment.check()
+        said = {"kind": ASSIGNED, "reviewer": assignment.by, "whom": assignment.whom}
+        event = self._add_to_dataset(assignment.dataset, token, said, assignment.to_settings())
+        return assignments_of([event])[0]
+
+    def withdraw(self, dataset: str, number: int, by: str, *, token: str) -> None:
+        """Take an assignment back; what was read of it stays.
+
+        Parameters
+        ----------
+        dataset : str
+            Digest.
+        number : int
+            Of the assignment.
+        by : str
+            Who takes it back.
+        token : str
+            As of `record`.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such assignment, or it was taken back.
+        StoreError
+            The database failed.
+        """
+        check_name(by, "person who takes it back")
+        if number not in [one.number for one in self.assignments(dataset) if not one.withdrawn]:
+            raise NotFoundError("There is no such assignment any more.")
+        self._add_to_dataset(dataset, token, {"kind": WITHDRAWN, "reviewer": by, "whom": ""}, {"of": number})
+
+    def assignments(self, dataset: str) -> list[Assignment]:
+        """Assignments of a dataset, the latest first; those that were taken back are marked."""
+        with transaction(self.engine) as connection:
+            return assignments_of(_of_dataset(connection, dataset))
+
+    def datasets_that_wait(self, person: str, groups: Collection[str] = ()) -> list[str]:
+        """Digests of data in which a person, or one of their groups, was ever asked for something; sorted."""
+        mine = (events.c.whom == person) | (events.c.kind == ASSIGNED) & events.c.whom.in_(sorted(groups))
+        with transaction(self.engine) as connection:
+            return list(connection.scalars(sa.select(events.c.dataset).distinct().where(mine).order_by("dataset")))
+
+    def _add_to_dataset(self, dataset: str, token: str, said: dict[str, str], settings: Mapping[str, Any]) -> Event:
+        """Add an event that is of no case."""
+        check_text(token)
+        with transaction(self.engine, writes=True) as connection:
+            _in_turn(connection, dataset)
+            if known := _of_token(connection, token):
+                if (known.dataset, known.kind, known.reviewer) != (dataset, said["kind"], said["reviewer"]):
+                    raise InputError("This submission was used for something else.", "Open the page again.")
+                return known
+            head, before = _head(connection, dataset), _of_dataset(connection, dataset)
+            draft: dict[str, Any] = {"dataset": dataset, "case_id": "", "settings": settings, **said}
+            event = Event(**draft, version=len(before) + 1, at=self._clock(), number=head.number + 1)
+            row = _to_row(event, token) | {"previous": head.hash}
+            connection.execute(events.insert().values(row | {"hash": event_hash(row)}))
+            return replace(event, hash=event_hash(row))
 
     def trail(self, dataset: str, case_id: str | None = None) -> list[Event]:
         """Events of a dataset, or of one case, in the order in which they were recorded."""
@@ -383,10 +458,21 @@ def _trail(
     connection: sa.Connection, dataset: str, case_id: str | Iterable[str] | sa.Select | None = None
 ) -> list[Event]:
     query = sa.select(events).where(events.c.dataset == dataset).order_by(events.c.number)
+    query = query.where(events.c.kind.not_in(OF_DATASETS))
     if isinstance(case_id, str):
         query = query.where(events.c.case_id == case_id)
     elif case_id is not None:
         query = query.where(events.c.case_id.in_(case_id))
+    return _events(connection, dataset, query)
+
+
+def _of_dataset(connection: sa.Connection, dataset: str) -> list[Event]:
+    """Events of a dataset that are of no case, in the order in which they were recorded."""
+    query = sa.select(events).where(events.c.dataset == dataset, events.c.kind.in_(OF_DATASETS))
+    return _events(connection, dataset, query.order_by(events.c.number))
+
+
+def _events(connection: sa.Connection, dataset: str, query: sa.Select) -> list[Event]:
     try:
         return [_from_row(row) for row in connection.execute(query)]
     except sa.exc.OperationalError as error:

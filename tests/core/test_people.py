@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.people import Person, SignedOutError, person_of, sign_out
+from core.people import Person, SignedOutError, listed_groups, person_of, sign_out
 
 NOW = 1_000_000.0
 CLAIMS = {"is_logged_in": True, "iss": "i", "sub": "s", "iat": NOW - 60, "exp": NOW + 60, "email": "Ann@Clinic.example"}
@@ -70,7 +70,17 @@ def test_the_administrators_list_gives_roles_and_ends_people_at_once(people):
     assert person_of({**CLAIMS, "email": "bob@clinic.example"}, NOW).role == "manager"
 
 
-@pytest.mark.parametrize("text", ["not toml", "people = 3", '[people]\n"a" = "emperor"', 'everybody_else = "x"'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[groups]\n"a" = "ann"',
+        "groups = 3",
+        "not toml",
+        "people = 3",
+        '[people]\n"a" = "emperor"',
+        'everybody_else = "x"',
+    ],
+)
 def test_a_list_that_cannot_be_read_lets_nobody_in(people, text):
     people(text)
     refused("Tell the administrator")
@@ -94,3 +104,12 @@ def test_a_claim_gives_the_role_where_the_list_does_not(people, monkeypatch):
 def test_a_role_may_what_those_below_it_may():
     manager = Person("m", "manager", NOW)
     assert [manager.may_act_as(role) for role in ("reviewer", "manager", "administrator")] == [True, True, False]
+
+
+def test_groups_are_those_of_the_list_and_of_the_claim(people, monkeypatch):
+    people('[groups]\n"Night  Shift" = ["ANN@clinic.example", "bob@clinic.example"]\n"empty" = []\n')
+    assert person_of({**CLAIMS, "teams": ["Day"]}, NOW).groups == {"night shift"}
+    monkeypatch.setenv("PLURALITY_GROUP_CLAIM", "teams")
+    assert person_of({**CLAIMS, "teams": ["Day", 3, " "]}, NOW).groups == {"night shift", "day"}
+    assert person_of({**CLAIMS, "teams": "Day", "email": "cem@clinic.example"}, NOW).groups == {"day"}
+    assert listed_groups() == {"night shift": ("ann@clinic.example", "bob@clinic.example"), "empty": ()}

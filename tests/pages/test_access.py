@@ -4,6 +4,7 @@ import inspect
 import re
 import time
 from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -14,15 +15,19 @@ from core.annotations.dataset import Dataset
 from core.errors import NotFoundError
 from core.ingest.read_files import Reading
 from core.people import NotYoursError, Person
+from core.review.assignments import Assignment
 from core.review.events import Draft
+from core.review.sessions import Queued
 from core.review.store import ReviewStore, close_stores
+from core.review.waiting import waiting_for
 from pages.shared.cache import access, sign_in
 from pages.shared.cache import datasets as cached
-from tests.pages.opened import APP
+from tests.pages.opened import APP, settle
 
 PERSON = sign_in.person
 PAGES = sorted(path.stem for path in (Path(APP).parent / "pages").glob("*.py"))
-SECRET = ("Hidden study", "case-7f3", "rater-7f3", "class-7f3", "model-7f3")
+DUE = datetime.now(UTC).date() + timedelta(days=30)
+SECRET = ("Hidden study", "Hidden queue", "case-7f3", "rater-7f3", "class-7f3", "model-7f3")
 ANN, BOB, CEM, ADA = (
     Person(f"{name}@clinic.example", role, 2e9)
     for name, role in (("ann", "manager"), ("bob", "manager"), ("cem", "reviewer"), ("ada", "administrator"))
@@ -62,6 +67,13 @@ def skip(digest, person):
     return Draft(dataset=digest, case_id="case-7f3-0", kind="skip", reviewer=person.name)
 
 
+def given(digest, whom, group=False, title="Hidden queue"):
+    return Assignment(
+        dataset=digest, by=ANN.name, whom=whom, group=group, title=title, cases=(Queued("case-7f3-0", "model-7f3"),),
+        due=date(2020, 1, 2),
+    )  # fmt: skip
+
+
 def doings(digest):
     """Everything that can be asked of somebody's data, by name: what looks, and what changes."""
     store = access._Asking.__new__(access._Asking)
@@ -74,6 +86,8 @@ def doings(digest):
         "cases": lambda: store.cases(digest),
         "case": lambda: store.case(digest, "case-7f3-0"),
         "sessions": lambda: store.sessions(digest, ANN.name),
+        "assignments": lambda: store.assignments(digest),
+        "assigned": lambda: access.assigned(digest),
     }
     changes = {
         "rename": lambda: cached.rename(digest, "x"),
@@ -83,6 +97,10 @@ def doings(digest):
         "share": lambda: access.share(digest, ["x"]),
         "shared with": lambda: access.shared_with(digest),
         "forget in the store": lambda: store.forget(digest),
+        "recipients": lambda: access.recipients(digest),
+        "groups": lambda: access.groups_with(digest),
+        "assign": lambda: store.assign(given(digest, CEM.name), token="t"),
+        "withdraw": lambda: store.withdraw(digest, 1, ANN.name, token="t"),
     }
     return looks, changes
 
@@ -124,6 +142,36 @@ def test_who_the_data_are_shared_with_looks_and_reviews_and_changes_nothing(anns
     as_(CEM)
     with pytest.raises(NotFoundError):
         cached.open_dataset(anns.digest)
+
+
+def test_cases_reach_whom_they_are_given_to_and_nobody_else(anns, as_):
+    """A person, a group by a claim; who is not let in is refused, who is taken out sees nothing any more."""
+    with pytest.raises(NotYoursError, match="Share them first"):
+        access.store().assign(given(anns.digest, CEM.name), token="1")
+    access.share(anns.digest, [CEM.name, BOB.name], ["Night  Shift"])
+    assert access.recipients(anns.digest) == ([ANN.name, CEM.name, BOB.name], ["night shift"])
+    access.store().assign(given(anns.digest, CEM.name), token="1")
+    access.store().assign(given(anns.digest, "night shift", group=True, title="For the group"), token="2")
+    with pytest.raises(NotYoursError, match="Share them first"):
+        access.store().assign(given(anns.digest, "night shift"), token="3")
+    with pytest.raises(NotYoursError, match="only under the name"):
+        access.store().assign(replace(given(anns.digest, CEM.name), by=BOB.name), token="4")
+    dan = Person("dan@clinic.example", "reviewer", 2e9, frozenset({"night shift"}))
+    as_(dan)
+    assert [one.title for one in waiting_for(access.store(), dan.name, access.my_groups())] == ["For the group"]
+    assert list(access.assigned(anns.digest)["title"]) == ["For the group"]
+    with pytest.raises(NotYoursError):
+        waiting_for(access.store(), CEM.name)
+    as_(CEM)
+    assert [one.title for one in waiting_for(access.store(), CEM.name)] == ["Hidden queue"]
+    as_(BOB)
+    with pytest.raises(NotYoursError):
+        access.store().assign(replace(given(anns.digest, CEM.name), by=BOB.name), token="5")
+    as_(ANN)
+    access.share(anns.digest, [], [])
+    for gone in (CEM, dan):
+        as_(gone)
+        assert waiting_for(access.store(), gone.name, access.my_groups()) == []
 
 
 def test_an_administrator_opens_all_and_data_of_before_the_sign_in_are_only_theirs(anns, as_):
@@ -199,6 +247,38 @@ def test_a_stranger_finds_nothing_on_any_page(anns, monkeypatch, page):
     said = opened_by(BOB, page, anns.digest, monkeypatch)
     assert "bob@clinic.example" in said
     assert [secret for secret in SECRET if secret in said] == []
+
+
+@pytest.mark.parametrize("page", ["home", "review"])
+def test_who_was_given_cases_finds_them_with_what_is_overdue_and_nobody_elses(anns, monkeypatch, page):
+    access.share(anns.digest, [CEM.name, "dan@clinic.example"])
+    access.store().assign(given(anns.digest, CEM.name), token="1")
+    access.store().assign(given(anns.digest, "dan@clinic.example", title="Of Dan"), token="2")
+    said = opened_by(CEM, page, anns.digest, monkeypatch)
+    assert "Hidden queue" in said and "overdue, was due 2 Jan 2020" in said and "0 of 1 case done" in said
+    assert "Of Dan" not in said and "dan@" not in said and "model-7f3" not in said
+    assert "assign_to" not in said, "a reviewer has no way to assign"
+
+
+def test_a_manager_assigns_a_queue_by_its_form_and_it_is_in_the_record(anns, monkeypatch):
+    access.share(anns.digest, [CEM.name, BOB.name])
+    monkeypatch.setattr(sign_in, "person", PERSON)
+    monkeypatch.setenv("PLURALITY_ROLE_CLAIM", "groups")
+    app = AppTest.from_file(APP, default_timeout=120)
+    app.user, app.query_params["data"] = claims(ANN), anns.digest
+    app.run()
+    settle(app.switch_page("pages/review.py").run())
+    app.multiselect(key="assign_to-queue").set_value([CEM.name, BOB.name])
+    app.toggle(key="assign_divide-queue").set_value(True)
+    app.date_input(key="assign_due-queue").set_value(DUE)
+    settle(app.button(key="assign-queue").click().run())
+    assert not app.exception and not app.error
+    monkeypatch.setattr(sign_in, "person", lambda: ANN)
+    found = access.store().assignments(anns.digest)
+    assert [(one.whom, len(one.cases), one.due) for one in found] == [
+        (BOB.name, 2, DUE), (CEM.name, 2, DUE)
+    ]  # fmt: skip
+    assert access.store().head(anns.digest).number == 3 and ReviewStore.check(access.store()).ok
 
 
 def test_the_owner_finds_them(anns, monkeypatch):

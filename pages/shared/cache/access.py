@@ -4,13 +4,17 @@ Where nobody signs in, everything is everybody's, as on a computer of one's own.
 person adds to a sample is that person's.
 """
 
+from collections.abc import Collection, Iterable
+
+import pandas as pd
 import streamlit as st
 
 from core import belongings
 from core.errors import NotFoundError
 from core.ingest.samples import SAMPLES
-from core.people import NotYoursError, Person
+from core.people import NotYoursError, Person, listed_groups
 from core.review import store as reviews
+from core.review.assignments import Assignment, assignment_table
 from core.review.chain import Head
 from core.review.events import Draft, Event
 from core.review.sessions import Queued, Session, SessionLine
@@ -19,7 +23,7 @@ from core.review.store import ReviewStore
 from pages.shared.cache import sign_in
 
 _SAMPLES = frozenset(sample.name for sample in SAMPLES)
-_sample_digests: set[str] = set()
+_sample_digests: dict[str, str] = {}
 
 
 def ask(address: str, *, change: bool = False) -> None:
@@ -43,9 +47,9 @@ def ask(address: str, *, change: bool = False) -> None:
         raise NotYoursError("These data are shared with you to look at and to review. Only their owner may do that.")
 
 
-def add_sample(digest: str) -> None:
+def add_sample(digest: str, name: str) -> None:
     """A sample was opened: it is for everybody by its digest, too, under which its reviews are kept."""
-    _sample_digests.add(digest)
+    _sample_digests[digest] = name
 
 
 def may(address: str, *, change: bool = False) -> bool:
@@ -99,16 +103,64 @@ def shared_with(address: str) -> tuple[str, ...]:
     return belongings.shared_with(address)
 
 
-def share(address: str, names: list[str]) -> None:
-    """Share data with exactly these people, by the names they sign in with."""
+def groups_with(address: str) -> tuple[str, ...]:
+    """With which groups the data are shared."""
     ask(address, change=True)
-    cleaned = dict.fromkeys(name.strip().casefold() for name in names if name.strip())
-    belongings.set_people(address, owners=belongings.owners_of(address), shared=tuple(cleaned))
+    return belongings.groups_with(address)
+
+
+def share(address: str, names: list[str], groups: list[str] | None = None) -> None:
+    """Share data with exactly these people, by the names they sign in with, and groups; without groups these stay."""
+    ask(address, change=True)
+    shared = None if groups is None else _cleaned(groups)
+    belongings.set_people(address, owners=belongings.owners_of(address), shared=_cleaned(names), groups=shared)
+
+
+def _cleaned(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(" ".join(name.split()).casefold() for name in names if name.strip()))
+
+
+def recipients(address: str) -> tuple[list[str], list[str]]:
+    """People and groups to whom cases of the data can be assigned; both empty where anybody may open them."""
+    ask(address, change=True)
+    if may_anybody(address):
+        return [], []
+    groups = list(belongings.groups_with(address))
+    listed = listed_groups()
+    members = [name for group in groups for name in listed.get(group, ())]
+    named = (*belongings.owners_of(address), *belongings.shared_with(address), *members)
+    return list(dict.fromkeys(named)), groups
+
+
+def may_anybody(address: str) -> bool:
+    """Whether everybody who is let in may open the data: samples, or all where nobody signs in."""
+    return sign_in.person() is None or address in _SAMPLES or address in _sample_digests
+
+
+def members_of(group: str) -> tuple[str, ...]:
+    """Members of a group of the administrator's list; none of a group that only the provider knows."""
+    return listed_groups().get(group, ())
+
+
+def my_groups() -> frozenset[str]:
+    """Groups of who is signed in."""
+    person = sign_in.person()
+    return frozenset() if person is None else person.groups
+
+
+def address_of(dataset: str) -> str:
+    """The address at which data of a digest are opened."""
+    return _sample_digests.get(dataset, dataset)
 
 
 def store() -> ReviewStore:
     """The reviews of this installation, of which each read and write asks."""
     return _Asking(reviews.open_store())
+
+
+def there_are_reviews() -> bool:
+    """Whether the installation has reviews at all."""
+    return reviews.there_is_a_store()
 
 
 def n_reviews(dataset: str) -> int:
@@ -142,6 +194,16 @@ def reviews_to_show(dataset: str) -> tuple[dict[str, CaseReview], int]:
     return open_to(reviews, who)
 
 
+def assigned(dataset: str) -> pd.DataFrame | None:
+    """Assignments that who is here may see; None where there are none."""
+    ask(dataset)
+    if not reviews.there_is_a_store():
+        return None
+    asking = store()
+    found = asking.assignments(dataset)
+    return assignment_table(found, asking.trail(dataset)) if found else None
+
+
 def forget_reviews(dataset: str) -> int:
     """See `core.review.store.forget_reviews`."""
     ask(dataset, change=True)
@@ -151,7 +213,9 @@ def forget_reviews(dataset: str) -> int:
 def _may_open(address: str, person: Person) -> bool:
     if address in _SAMPLES or address in _sample_digests or person.may_act_as("administrator"):
         return True
-    return person.name in belongings.owners_of(address) or person.name in belongings.shared_with(address)
+    if person.name in belongings.owners_of(address) or person.name in belongings.shared_with(address):
+        return True
+    return not person.groups.isdisjoint(belongings.groups_with(address))
 
 
 def _may_change(address: str, person: Person) -> bool:
@@ -186,6 +250,31 @@ class _Asking(ReviewStore):
     def forget(self, dataset: str) -> int:
         ask(dataset, change=True)
         return super().forget(dataset)
+
+    def assign(self, assignment: Assignment, *, token: str) -> Assignment:
+        ask(assignment.dataset, change=True)
+        _own_name(assignment.by)
+        people, groups = recipients(assignment.dataset)
+        if not may_anybody(assignment.dataset) and assignment.whom not in (groups if assignment.group else people):
+            raise NotYoursError(f"The data are not shared with {assignment.whom}. Share them first.")
+        return super().assign(assignment, token=token)
+
+    def withdraw(self, dataset: str, number: int, by: str, *, token: str) -> None:
+        ask(dataset, change=True)
+        _own_name(by)
+        super().withdraw(dataset, number, by, token=token)
+
+    def assignments(self, dataset: str) -> list[Assignment]:
+        """All for who may assign; of anybody else their own."""
+        ask(dataset)
+        found, person = super().assignments(dataset), sign_in.person()
+        if person is None or _may_change(dataset, person):
+            return found
+        return [one for one in found if one.is_for(person.name, person.groups)]
+
+    def datasets_that_wait(self, person: str, groups: Collection[str] = ()) -> list[str]:
+        _own_name(person)
+        return [dataset for dataset in super().datasets_that_wait(person, groups) if may(dataset)]
 
     def start_session(self, dataset: str, reviewer: str, title: str, cases: list[Queued]) -> Session:
         ask(dataset)
@@ -228,8 +317,17 @@ def sharing(address: str) -> None:
             key=key,
             help="The names that they sign in with, for most providers their e-mail addresses.",
         )
+        listed, groups = list(listed_groups()), list(groups_with(address))
+        st.multiselect(
+            "Groups who may",
+            dict.fromkeys((*listed, *groups)),
+            groups,
+            accept_new_options=True,
+            key=f"{key}-groups",
+            help="Of the administrator's list, or as the identity provider calls them.",
+        )
         st.button("Save", key=f"share-{address}", on_click=_share, args=(address, key))
 
 
 def _share(address: str, key: str) -> None:
-    share(address, st.session_state[key].splitlines())
+    share(address, st.session_state[key].splitlines(), st.session_state[f"{key}-groups"])

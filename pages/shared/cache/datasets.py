@@ -253,7 +253,7 @@ def preparation() -> Preparation:
 def sample(name: str) -> Reading:
     """A sample by name."""
     found = samples.read_sample(name)
-    access.add_sample(found.dataset.digest)
+    access.add_sample(found.dataset.digest, name)
     return found
 
 

@@ -183,7 +183,7 @@ def take_away(store: ReviewStore, dataset: Dataset) -> None:
     )
     st.download_button(
         "The whole trail as JSON",
-        lambda: trail_json(dataset, reviews, head),
+        lambda: trail_json(dataset, reviews, head, store.assignments(dataset.digest)),
         file_name="review_trail.json",
         mime="application/json",
         icon=":material/download:",

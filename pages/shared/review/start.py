@@ -24,11 +24,13 @@ from core.review.reviewer_session import Desk
 from core.review.sessions import ARBITRATION, BLIND_FIRST, Queued, Session
 from core.review.states import STATES, CaseReview
 from core.review.store import ReviewStore
+from core.review.waiting import Waiting
 from core.text import markdown, plural, shorten
 from pages.shared.cache import cases as cached_cases
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import sign_in
 from pages.shared.kit import expected, job_progress, plausibility_models, predictions, state, widgets
+from pages.shared.review import assigned as review_assigned
 
 QUEUES = {
     "certainty": "Lowest certainty first",
@@ -91,6 +93,7 @@ def _sign_off() -> None:
 def begin(desk: Desk, dataset: Dataset, model, reliability: float) -> None:
     """What waits for this reviewer, sessions to go on with, and a new one."""
     reviews = desk.store.cases(dataset.digest)
+    _given(desk)
     _asked(desk, reviews)
     _proposed(desk, dataset)
     _earlier(desk)
@@ -137,6 +140,35 @@ def begin(desk: Desk, dataset: Dataset, model, reliability: float) -> None:
         if name == "sample":
             listed = f"drawn by chance from {plural(dataset.n_cases, 'case')}; each one's chance is kept in the record."
         st.caption(f"{listed}{_shared(cases, elsewhere)}", width="content")
+        review_assigned.form(desk, title, _for_others(queue, dataset, wanted, reviews, size), "queue")
+
+
+def _for_others(
+    queue: worklist.Queue, dataset: Dataset, wanted: Filter | None, reviews: Mapping[str, CaseReview], size: int
+) -> list[Queued]:
+    """The first cases of a queue for somebody else: also those that this reviewer has read."""
+    return queue.batch(dataset, size, None if wanted is None else matching(dataset, wanted, reviews))
+
+
+def _given(desk: Desk) -> None:
+    """What others have assigned to this reviewer, with the way to begin or to go on."""
+    for place, one in enumerate(review_assigned.waits(desk)):
+        if one.kind == "second_opinion":  # has its own line
+            continue
+        begun = review_assigned.resumable(desk, one)
+        with st.container(border=True, horizontal=True, vertical_alignment="center"):
+            st.markdown(review_assigned.words(one), width="stretch")
+            st.button(
+                "Go on" if begun else "Start", type="primary" if place == 0 else "secondary",
+                key=f"assigned-{one.at}-{place}", on_click=_take, args=(desk, one, begun),
+            )  # fmt: skip
+
+
+def _take(desk: Desk, one: Waiting, begun: str | None) -> None:
+    if begun is None:
+        _start(desk, one.title, one.left)
+    else:
+        st.session_state["review_session"] = begun
 
 
 def _sample(place, dataset: Dataset, people: Dataset, model, reliability: float) -> tuple[worklist.Queue | None, str]:
@@ -217,6 +249,7 @@ def _asked(desk: Desk, reviews: Mapping[str, CaseReview]) -> None:
         elif queued:
             words = f"{plural(len(queued), 'case')} in arbitration, without an opinion of yours."
             _waits(words, desk, queued, {"Decide": ARBITRATION, "Read them blind first": BLIND_FIRST})
+    review_assigned.form(desk, ARBITRATION, [Queued(one.case_id, "in arbitration") for one in disputed], "disputed")
 
 
 def _proposed(desk: Desk, dataset: Dataset) -> None:

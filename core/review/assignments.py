@@ -1,0 +1,191 @@
+"""Cases that a manager gives to a person or a group, with a day by which they are due.
+
+Assignments are steps of the record: each is an event of its dataset, without a case, in the same chain of hashes as the
+reviews. They are never changed; one that is taken back is followed by its withdrawal.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from typing import Any, get_args
+
+import pandas as pd
+
+from ..errors import InputError
+from ..text import utc
+from .events import Event, Kind, check_name, check_text
+from .sessions import Queued, Session, SessionProgress, lines_of, progress_of
+
+ASSIGNED, WITHDRAWN, ERASED = "assignment", "withdrawal", "erasure"
+OF_DATASETS = (ASSIGNED, WITHDRAWN, ERASED)  # kinds of events that are of no case
+assert not {*OF_DATASETS} & {*get_args(Kind)}
+LONGEST_TITLE, MOST_CASES = 200, 20_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """Cases for somebody to review.
+
+    Attributes
+    ----------
+    dataset : str
+        Digest.
+    by : str
+        Who gives them.
+    whom : str
+        The person, or the group whose members each read all of them.
+    group : bool
+        Whether ``whom`` is a group.
+    title : str
+        Of the sessions in which they are read. "Arbitration" (`core.review.sessions`) where they are to be decided.
+    cases : tuple of Queued
+        In their order, each with why it stands there.
+    due : date or None
+        The last day (UTC) on which they are in time.
+    at : int
+        When, microseconds since 1970-01-01 UTC; 0 until it is recorded.
+    number : int
+        Of its event in the chain of the dataset; 0 until it is recorded.
+    withdrawn : bool
+        Whether it was taken back.
+    """
+
+    dataset: str
+    by: str
+    whom: str
+    group: bool = False
+    title: str
+    cases: tuple[Queued, ...]
+    due: date | None = None
+    at: int = 0
+    number: int = 0
+    withdrawn: bool = False
+
+    def check(self) -> None:
+        """Raise `InputError` where something is missing or out of its range."""
+        check_name(self.by, "person who assigns")
+        check_name(self.whom, "group" if self.group else "person to whom cases are assigned")
+        if not self.title.strip() or len(self.title) > LONGEST_TITLE:
+            raise InputError("The assignment has no title, or too long a one.", f"Give up to {LONGEST_TITLE} letters.")
+        if not self.cases or len({case.case_id for case in self.cases}) < len(self.cases):
+            raise InputError("An assignment needs cases, each once.", "Choose another queue or fewer filters.")
+        if len(self.cases) > MOST_CASES:
+            raise InputError(f"{len(self.cases):,} cases were assigned at once.", f"Assign up to {MOST_CASES:,}.")
+        for text in (self.title, *(case.case_id for case in self.cases), *(case.why for case in self.cases)):
+            check_text(text)
+
+    def is_for(self, person: str, groups: Collection[str] = ()) -> bool:
+        """Whether a person with these groups is to read the cases."""
+        return self.whom in groups if self.group else self.whom == person
+
+    def progress(self, person: str, trail: Iterable[Event]) -> tuple[SessionProgress, tuple[Queued, ...]]:
+        """How far a person is, and the cases that are left to them; what others settled is done.
+
+        Parameters
+        ----------
+        person : str
+        trail : iterable of Event
+            Of the dataset (`ReviewStore.trail`).
+        """
+        named = {case.case_id for case in self.cases}
+        session = Session("", self.dataset, person, self.title, self.at, self.cases)
+        lines = lines_of(session, [event for event in trail if event.case_id in named])
+        over = {line.case_id for line in lines if line.standing in ("done", "elsewhere")}
+        return progress_of(lines), tuple(case for case in self.cases if case.case_id not in over)
+
+    def to_settings(self) -> dict[str, Any]:
+        """What the event holds of it beside who gives it to whom."""
+        return {
+            "title": self.title,
+            "group": self.group,
+            "due": None if self.due is None else self.due.isoformat(),
+            "cases": [[case.case_id, case.why] for case in self.cases],
+        }
+
+
+def assignments_of(events: Iterable[Event]) -> list[Assignment]:
+    """Assignments from the events of a dataset that are of no case, the latest first; those taken back are marked."""
+    found: dict[int, Assignment] = {}
+    withdrawn = set()
+    for event in events:
+        told = dict(event.settings)
+        if event.kind == WITHDRAWN:
+            withdrawn.add(told["of"])
+        elif event.kind == ASSIGNED:
+            found[event.number] = Assignment(
+                dataset=event.dataset,
+                by=event.reviewer,
+                whom=event.whom,
+                group=bool(told["group"]),
+                title=str(told["title"]),
+                cases=tuple(Queued(case_id, why) for case_id, why in told["cases"]),  # type: ignore[attr-defined]
+                due=None if told["due"] is None else date.fromisoformat(str(told["due"])),
+                at=event.at,
+                number=event.number,
+            )
+    return [replace(found[number], withdrawn=number in withdrawn) for number in sorted(found, reverse=True)]
+
+
+def divided(cases: Sequence[Queued], n_parts: int) -> list[tuple[Queued, ...]]:
+    """Cases dealt out in turn, so that each part has as many of the first as of the last; parts may be empty."""
+    return [tuple(cases[part::n_parts]) for part in range(n_parts)]
+
+
+def due_words(due: date | None, today: date | None = None) -> str:
+    """When it is due, in words: "due today", "overdue since 3 Dec 2026"; empty without a day.
+
+    Parameters
+    ----------
+    due : date or None
+    today : date, optional
+        In UTC.
+    """
+    if due is None:
+        return ""
+    today = datetime.now(UTC).date() if today is None else today
+    days, day = (due - today).days, f"{due.day} {due:%b %Y}"
+    if days < 0:
+        return f"overdue, was due {day}"
+    return "due today" if days == 0 else "due tomorrow" if days == 1 else f"due {day}"
+
+
+def is_overdue(due: date | None, today: date | None = None) -> bool:
+    """Whether the day on which it was due is over (UTC)."""
+    return due is not None and due < (datetime.now(UTC).date() if today is None else today)
+
+
+ASSIGNMENT_COLUMNS = [
+    "at",
+    "by",
+    "whom",
+    "group",
+    "title",
+    "n_cases",
+    "n_done",
+    "due",
+    "overdue",
+    "withdrawn",
+    "number",
+]
+
+
+def assignment_table(assignments: Iterable[Assignment], trail: Sequence[Event]) -> pd.DataFrame:
+    """One row per assignment: who gave how many cases to whom until when, and how many are done.
+
+    Parameters
+    ----------
+    assignments : iterable of Assignment
+    trail : sequence of Event
+        Of the dataset. Of groups nothing is said of what is done, because each member reads all cases.
+    """
+    rows = []
+    for one in assignments:
+        done = None if one.group else one.progress(one.whom, trail)[0].done
+        late = is_overdue(one.due) and not one.withdrawn and done != len(one.cases)
+        rows.append(
+            (
+                utc(one.at // 1_000_000).strftime("%Y-%m-%dT%H:%M:%SZ"), one.by, one.whom, one.group, one.title,
+                len(one.cases), done, "" if one.due is None else one.due.isoformat(), late, one.withdrawn, one.number,
+            )
+        )  # fmt: skip
+    return pd.DataFrame(rows, columns=ASSIGNMENT_COLUMNS).astype({"n_done": "Int64"})

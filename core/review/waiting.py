@@ -1,0 +1,99 @@
+"""What waits for one person over all data: cases assigned to them or their groups, and second opinions asked."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import date
+from typing import Literal
+
+from .assignments import Assignment
+from .sessions import Queued
+from .states import review_of
+from .store import ReviewStore
+
+SECOND_OPINIONS = "Second opinions"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """Cases of one dataset that somebody gave to a person, and which are not done.
+
+    Attributes
+    ----------
+    dataset : str
+        Digest.
+    kind : {"assignment", "second_opinion"}
+    title : str
+        Of the session in which they are read. Not escaped.
+    by : str
+        Who asks; several names joined by commas. Not escaped.
+    due : date or None
+    left : tuple of Queued
+        Not done, in their order.
+    total : int
+        With those that are done.
+    at : int
+        When it was asked, microseconds since 1970-01-01 UTC.
+    """
+
+    dataset: str
+    kind: Literal["assignment", "second_opinion"]
+    title: str
+    by: str
+    due: date | None
+    left: tuple[Queued, ...]
+    total: int
+    at: int
+
+
+def waiting_in(store: ReviewStore, dataset: str, person: str, groups: Collection[str] = ()) -> list[Waiting]:
+    """What waits for a person in one dataset: what is due first comes first, then what was asked first.
+
+    Parameters
+    ----------
+    store : ReviewStore
+    dataset : str
+        Digest.
+    person : str
+    groups : collection of str
+        Of the person.
+    """
+    mine = [one for one in store.assignments(dataset) if not one.withdrawn and one.is_for(person, groups)]
+    trail = store.trail(dataset)
+    found = [_of(one, person, trail) for one in mine]
+    by_case: dict[str, list] = {}
+    for event in trail:
+        by_case.setdefault(event.case_id, []).append(event)
+    queued, asking, first = [], {}, 0
+    for case_id, events in by_case.items():
+        how = dict(review_of(case_id, events).asked).get(person)
+        if how is not None:
+            queued.append(Queued(case_id, f"{how} second opinion"))
+            asked = [event for event in events if event.kind == "second_opinion" and event.whom == person][-1]
+            asking[asked.reviewer] = None
+            first = min(first or asked.at, asked.at)
+    if queued:
+        found.append(
+            Waiting(
+                dataset=dataset, kind="second_opinion", title=SECOND_OPINIONS, by=", ".join(asking), due=None,
+                left=tuple(queued), total=len(queued), at=first,
+            )
+        )  # fmt: skip
+    return sorted((one for one in found if one.left), key=_order)
+
+
+def waiting_for(store: ReviewStore, person: str, groups: Collection[str] = ()) -> list[Waiting]:
+    """What waits for a person in all data; see `waiting_in`."""
+    datasets = store.datasets_that_wait(person, groups)
+    return sorted((one for dataset in datasets for one in waiting_in(store, dataset, person, groups)), key=_order)
+
+
+def _of(one: Assignment, person: str, trail: list) -> Waiting:
+    _, left = one.progress(person, trail)
+    return Waiting(
+        dataset=one.dataset, kind="assignment", title=one.title, by=one.by, due=one.due, left=left,
+        total=len(one.cases), at=one.at,
+    )  # fmt: skip
+
+
+def _order(one: Waiting) -> tuple[date, int]:
+    return one.due or date.max, one.at

@@ -1,0 +1,162 @@
+"""Cases that somebody gives to others: what waits for who reviews, the form to give them, and how far everybody is."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from core.errors import PluralityError
+from core.review.assignments import Assignment, assignment_table, divided, due_words, is_overdue
+from core.review.reviewer_session import Desk, new_token
+from core.review.sessions import Queued
+from core.review.waiting import Waiting, waiting_in
+from core.text import markdown, plural, shorten
+from pages.shared.cache import access, sign_in
+from pages.shared.kit import widgets
+
+_COLUMNS = {
+    "at": "assigned (UTC)", "by": "by", "whom": "to", "title": "queue", "n_cases": "cases", "n_done": "done",
+    "due": "due", "overdue": "overdue", "withdrawn": "taken back",
+}  # fmt: skip
+
+
+def waits(desk: Desk) -> list[Waiting]:
+    """What was given to who reviews, the first due first."""
+    return waiting_in(desk.store, desk.dataset.digest, desk.reviewer, access.my_groups())
+
+
+def words(one: Waiting) -> str:
+    """One assignment in a line of markdown."""
+    done = one.total - len(one.left)
+    due = due_words(one.due)
+    due = f" · :red[{due}]" if is_overdue(one.due) else f" · {due}" if due else ""
+    return (
+        f"**{markdown(shorten(one.title, 60))}**, assigned by {markdown(shorten(one.by, 40))} · {done} of "
+        f"{plural(one.total, 'case')} done{due}"
+    )
+
+
+def resumable(desk: Desk, one: Waiting) -> str | None:
+    """The id of the session in which these cases were begun and which holds all that are left."""
+    left = {case.case_id for case in one.left}
+    for session in desk.sessions():
+        if session.title == one.title and session.at >= one.at and left <= {case.case_id for case in session.cases}:
+            return session.id
+    return None
+
+
+def form(desk: Desk, title: str, cases: Sequence[Queued], key: str) -> None:
+    """A way to give cases to others, for who may; nothing for anybody else."""
+    address = desk.dataset.digest
+    if not cases or not access.may(address, change=True):
+        return
+    people, groups = access.recipients(address)
+    with st.popover("Assign", icon=":material/person_add:", key=f"assigning-{key}"):
+        st.multiselect(
+            "To whom",
+            [*people, *(f"group {group}" for group in groups)],
+            key=f"assign_to-{key}",
+            accept_new_options=not people,
+            placeholder="People and groups" if people else "Names, as they review",
+            help="The data must be shared with them. Of a group, each member reads all cases."
+            if people
+            else "The names under which they review.",
+        )
+        st.toggle("Divide the cases among them", key=f"assign_divide-{key}",
+                  help="Each case is given to one of them; of a group, to members on the list of people.")  # fmt: skip
+        st.date_input("Due", None, key=f"assign_due-{key}", help="The last day on which it is in time, in UTC.")
+        st.button(
+            f"Assign {plural(len(cases), 'case')}",
+            type="primary",
+            key=f"assign-{key}",
+            on_click=_assign,
+            args=(desk, title, tuple(cases), key),
+        )
+
+
+def _assign(desk: Desk, title: str, cases: tuple[Queued, ...], key: str) -> None:
+    said, due = st.session_state[f"assign_to-{key}"], st.session_state[f"assign_due-{key}"]
+    try:
+        whom = _recipients(desk, said, divide=st.session_state[f"assign_divide-{key}"])
+        divide = st.session_state[f"assign_divide-{key}"]
+        parts = divided(cases, len(whom)) if divide else [cases] * len(whom)
+        given = [
+            Assignment(
+                dataset=desk.dataset.digest, by=desk.reviewer, whom=name, group=group, title=title, cases=part, due=due
+            )
+            for (name, group), part in zip(whom, parts, strict=True)
+            if part
+        ]
+        for one in given:
+            desk.store.assign(one, token=new_token())
+    except PluralityError as error:
+        st.session_state["review_error"] = str(error)
+        return
+    st.session_state[f"assign_to-{key}"] = []
+    st.toast(f"{plural(len(cases), 'case')} assigned to {plural(len(given), 'recipient')}.")
+
+
+def _recipients(desk: Desk, said: list[str], *, divide: bool) -> list[tuple[str, bool]]:
+    """Names, and whether each is a group; of groups the members where cases are divided."""
+    _, groups = access.recipients(desk.dataset.digest)
+    found: dict[tuple[str, bool], None] = {}
+    for one in said:
+        name = " ".join(one.split())
+        group = name.removeprefix("group ")
+        if group == name or group not in groups:
+            found[name.casefold() if sign_in.is_on() else name, False] = None
+        elif divide:
+            members = access.members_of(group)
+            if not members:
+                raise PluralityError(
+                    f"Who is in the group {group} is known to the identity provider alone, so its cases cannot be "
+                    "divided. Choose people, or let each member read all cases."
+                )
+            found |= dict.fromkeys((member, False) for member in members)
+        else:
+            found[group, True] = None
+    if not found:
+        raise PluralityError("Nobody was chosen. Choose who is to review the cases.")
+    return list(found)
+
+
+def overview(desk: Desk) -> None:
+    """All assignments of these data, for who may assign; of anybody else their own."""
+    found = desk.store.assignments(desk.dataset.digest)
+    if not found:
+        st.info("No cases are assigned. Choose cases in a new session on the tab Review, and assign them there.",
+                icon=":material/person_add:")  # fmt: skip
+        return
+    table = assignment_table(found, desk.store.trail(desk.dataset.digest))
+    late = int(table["overdue"].sum())
+    st.markdown(f"{plural(len(found), 'assignment')}{f', **{late} overdue**' if late else ''}")
+    st.dataframe(
+        table, hide_index=True, key="assignments", column_order=list(_COLUMNS), column_config=dict(_COLUMNS.items())
+    )
+    st.caption("Of a group each member reads all cases: what is done is on each member's own list.")
+    widgets.download(table, "These assignments", "assignments", "assignments")
+    standing = [one for one in found if not one.withdrawn]
+    if not standing or not access.may(desk.dataset.digest, change=True):
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.selectbox(
+            "Take an assignment back",
+            [one.number for one in standing],
+            index=None,
+            format_func={one.number: _named(one) for one in standing}.get,
+            key="assignment_back",
+        )
+        st.button("Take it back", on_click=_withdraw, args=(desk,), key="withdraw")
+
+
+def _named(one: Assignment) -> str:
+    return f"{one.whom}: {one.title}, {plural(len(one.cases), 'case')} ({due_words(one.due) or 'no day'})"
+
+
+def _withdraw(desk: Desk) -> None:
+    number = st.session_state.get("assignment_back")
+    if number is None:
+        return
+    try:
+        desk.store.withdraw(desk.dataset.digest, number, desk.reviewer, token=new_token())
+    except PluralityError as error:
+        st.session_state["review_error"] = str(error)

@@ -1,0 +1,139 @@
+"""Cases that are given to people: in the record, on the list of whom they are for, done when they are read."""
+
+import json
+from dataclasses import replace
+from datetime import date
+
+import pytest
+import sqlalchemy as sa
+
+from core.errors import InputError, NotFoundError
+from core.review.assignments import Assignment, assignment_table, divided, due_words, is_overdue
+from core.review.database import transaction
+from core.review.events import Draft
+from core.review.export import trail_json
+from core.review.opinions import Opinion
+from core.review.review_errors import StoreError
+from core.review.reviewer_session import Desk, new_token
+from core.review.schema import events
+from core.review.sessions import ARBITRATION, Queued
+from core.review.waiting import waiting_for, waiting_in
+
+X, Y = Opinion.of_class("x"), Opinion.of_class("y")
+
+
+def given(dataset, whom, cases=range(3), **said):
+    queued = tuple(Queued(dataset.cases[case], f"why {case}") for case in cases)
+    return Assignment(
+        **{"dataset": dataset.digest, "by": "mia", "whom": whom, "title": "Doubt", "cases": queued} | said
+    )
+
+
+def read(store, dataset, who, case, opinion=X, panel=X):
+    """A case read blind and kept after the reveal."""
+    desk = Desk(store, dataset, who)
+    for kind, said in (("opinion", {"opinion": opinion}), ("reveal", {"panel": panel}), ("keep", {})):
+        seen = store.case(dataset.digest, dataset.cases[case]).version
+        desk.send(desk.draft(dataset.cases[case], kind, **said), seen=seen, token=new_token())
+
+
+def test_an_assignment_is_a_step_of_the_record_and_no_step_of_a_case(store, dataset):
+    read(store, dataset, "ann", 0)
+    told = store.assign(given(dataset, "bob", due=date(2030, 1, 2)), token="t")
+    assert store.assign(given(dataset, "bob", due=date(2030, 1, 2)), token="t") == told, "a retry records nothing twice"
+    assert (told.number, store.head(dataset.digest).number) == (4, 4)
+    assert store.assignments(dataset.digest) == [told]
+    assert {event.kind for event in store.trail(dataset.digest)} == {"opinion", "reveal", "keep"}
+    assert store.cases(dataset.digest).keys() == {dataset.cases[0]}
+    assert store.check().ok
+    with pytest.raises((sa.exc.DBAPIError, StoreError)), transaction(store.engine, writes=True) as connection:
+        connection.execute(events.update().values(settings="{}").where(events.c.number == 4))
+    store.withdraw(dataset.digest, 4, "mia", token="u")
+    assert [one.withdrawn for one in store.assignments(dataset.digest)] == [True]
+    assert waiting_for(store, "bob") == []
+    with pytest.raises(NotFoundError):
+        store.withdraw(dataset.digest, 4, "mia", token="v")
+    assert store.check().ok and store.check().n_events == 5
+
+
+def test_a_page_cannot_send_an_assignment_as_a_step_of_a_case(store, dataset):
+    with pytest.raises(InputError, match="no kind of event"):
+        store.record(Draft(dataset=dataset.digest, case_id="", kind="assignment", reviewer="bob"), seen=0, token="t")
+    store.assign(given(dataset, "bob"), token="t")
+    with pytest.raises(InputError, match="something else"):
+        store.withdraw(dataset.digest, 1, "mia", token="t")
+
+
+@pytest.mark.parametrize("said", [{"whom": ""}, {"by": "two\nlines"}, {"title": " "}, {"cases": ()},
+                                  {"cases": (Queued("a"), Queued("a"))}, {"title": "\x00"}])  # fmt: skip
+def test_an_assignment_that_says_too_little_is_refused(dataset, said):
+    with pytest.raises(InputError):
+        replace(given(dataset, "bob"), **said).check()
+
+
+def test_each_finds_their_own_list_with_what_is_left_and_the_first_due_first(store, dataset):
+    store.assign(given(dataset, "bob", due=date(2031, 1, 1), title="later"), token="1")
+    store.assign(given(dataset, "bob", [3], title="whenever"), token="2")
+    store.assign(given(dataset, "night", [4, 5], group=True, due=date(2030, 1, 1)), token="3")
+    store.assign(given(dataset, "cem", title="not of Bob"), token="4")
+    read(store, dataset, "bob", 1)
+    read(store, dataset, "ann", 4)  # settled by others
+    found = waiting_for(store, "bob", {"night"})
+    assert [(one.title, [case.case_id for case in one.left], one.total) for one in found] == [
+        ("Doubt", ["case 5"], 2), ("later", ["case 0", "case 2"], 3), ("whenever", ["case 3"], 1)
+    ]  # fmt: skip
+    assert [one.title for one in waiting_for(store, "bob")] == ["later", "whenever"], "without the group"
+    assert waiting_for(store, "night") == [], "a person called as a group is not the group"
+    for case in (0, 2, 3):
+        read(store, dataset, "bob", case)
+    assert waiting_for(store, "bob") == []
+
+
+def test_second_opinions_reach_who_is_asked_and_arbitrations_to_whom_they_are_given(store, dataset):
+    ann = Desk(store, dataset, "ann")
+    ann.send(ann.draft("case 0", "opinion", opinion=Y), seen=0, token="1")
+    ann.send(ann.draft("case 0", "second_opinion", whom="bob", whom_visible="blind"), seen=1, token="2")
+    (asked,) = waiting_for(store, "bob")
+    assert (asked.kind, asked.by, asked.left) == ("second_opinion", "ann", (Queued("case 0", "blind second opinion"),))
+    read(store, dataset, "bob", 0)
+    assert waiting_for(store, "bob") == []
+    read(store, dataset, "ann", 1, opinion=Y)  # against the panel
+    store.assign(given(dataset, "cem", [1], title=ARBITRATION), token="3")
+    (one,) = waiting_in(store, dataset.digest, "cem")
+    cem = Desk(store, dataset, "cem")
+    session = cem.start(one.title, one.left)
+    for place, (kind, more) in enumerate([("reveal", {"panel": X}), ("adjudication", {"opinion": X, "note": "seen"})]):
+        cem.send(cem.draft("case 1", kind, session=session.id, **more), seen=3 + place, token=kind)
+    assert store.case(dataset.digest, "case 1").state == "adjudicated"
+    assert waiting_for(store, "cem") == []
+
+
+def test_exports_hold_assignments(store, dataset):
+    store.assign(given(dataset, "bob", due=date(2020, 1, 1)), token="1")
+    store.assign(given(dataset, "night", group=True), token="2")
+    read(store, dataset, "bob", 0)
+    found = store.assignments(dataset.digest)
+    table = assignment_table(found, store.trail(dataset.digest))
+    assert table[["whom", "n_cases", "overdue", "due"]].to_numpy().tolist() == [
+        ["night", 3, False, ""], ["bob", 3, True, "2020-01-01"]
+    ]  # fmt: skip
+    assert table["n_done"].isna().tolist() == [True, False] and table["n_done"][1] == 1
+    told = json.loads(trail_json(dataset, store.cases(dataset.digest), store.head(dataset.digest), found))
+    assert [(one["whom"], one["due"], len(one["cases"])) for one in told["assignments"]] == [
+        ("night", None, 3), ("bob", "2020-01-01", 3)
+    ]  # fmt: skip
+
+
+def test_when_it_is_due_in_words():
+    today = date(2026, 3, 10)
+    days = {1: "due 1 Mar 2026", 10: "due today", 11: "due tomorrow", 20: "due 20 Mar 2026"}
+    for day, words in days.items():
+        late = day < 10
+        assert due_words(date(2026, 3, day), today) == (f"overdue, was {words}" if late else words)
+        assert is_overdue(date(2026, 3, day), today) == late
+    assert due_words(None) == "" and not is_overdue(None)
+
+
+def test_cases_are_divided_in_turn():
+    queued = [Queued(str(number)) for number in range(5)]
+    assert [[case.case_id for case in part] for part in divided(queued, 3)] == [["0", "3"], ["1", "4"], ["2"]]
