@@ -223,10 +223,44 @@ def move_belongings(address: str) -> None:
                 shutil.move(before, after)
 
 
-def forget_belongings(address: str) -> None:
-    """Erase what belongs to a dataset."""
-    for folder in (unkept_folder() / "belongings", _lasting()):
-        shutil.rmtree(folder / _name(address), ignore_errors=True)
+def forget_belongings(address: str) -> bool:
+    """Erase what belongs to a dataset; whether anything did."""
+    folders = [folder / _name(address) for folder in (unkept_folder() / "belongings", _lasting())]
+    there = any(folder.is_dir() for folder in folders)
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+    return there
+
+
+def forget_person(name: str) -> int:
+    """Take a person from the owners and the people of all kept data; of how many.
+
+    Raises
+    ------
+    InputError
+        The home folder cannot be written.
+    """
+    found = 0
+    for index in sorted(_lasting().glob(f"*/{_INDEX}")):
+        try:
+            with _lock, alone(_LOCK):
+                told = json.loads(index.read_text(encoding="utf-8"))
+                lists = {key: told[key] for key in ("owners", "shared") if name in told.get(key, ())}
+                if lists:
+                    told |= {key: [one for one in names if one != name] for key, names in lists.items()}
+                    write_whole(index, json.dumps(told, ensure_ascii=False).encode())
+        except (OSError, ValueError) as error:
+            raise InputError(f"{index} cannot be changed ({error}).", "See that it can be read and written.") from None
+        found += bool(lists)
+    return found
+
+
+def changed_at(address: str) -> float:
+    """When something that belongs to a dataset was changed last, seconds since 1970-01-01 UTC; 0 where nothing does."""
+    try:
+        return (_folder(address) / _INDEX).stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def _lasting() -> Path:

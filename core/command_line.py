@@ -439,6 +439,15 @@ def _backup() -> list[click.Parameter]:
     return [click.Argument(["out"], metavar="OUT")]
 
 
+def _erase() -> list[click.Parameter]:
+    return [
+        click.Option(["--person"], metavar="NAME", help="As it stands in the record."),
+        click.Option(["--by"], default="administrator", show_default=True, metavar="NAME", help="Who erases."),
+        click.Option(["--unused"], type=int, metavar="DAYS", help="Kept data with which nothing was done for so long."),
+        click.Option(["--yes"], is_flag=True, help="Erase them; without it unused data are only listed."),
+    ]
+
+
 def _restore() -> list[click.Parameter]:
     return [click.Argument(["file"], metavar="FILE")]
 
@@ -566,6 +575,12 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         "Put a backup back, into an empty home folder.",
         "restore plurality.backup",
         _restore,
+    ),
+    "erase": (
+        ".commands.record:erase",
+        "Erase what is kept of a person, or data that nobody uses any more.",
+        "erase --person ann@clinic.example --yes",
+        _erase,
     ),
     "deploy": (
         ".commands.deployment:deploy",

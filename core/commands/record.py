@@ -1,4 +1,4 @@
-"""The record of reviews: is it whole, upgrade it as its owner, back it up with all else, and put a backup back."""
+"""The record of reviews: is it whole, upgrade it as its owner, back it up with all else, put a backup back, erase."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,10 +61,31 @@ def restore(options) -> tuple[dict, "pd.DataFrame"]:
     return _of(put_back(Path(options.file)), options.file)
 
 
+def erase(options) -> tuple[dict, "pd.DataFrame"]:
+    """Erase what is kept of a person, or data that nobody uses any more; the table is of what it was."""
+    import pandas as pd
+
+    from ..erasure import erase_person, forget, unused
+
+    if (options.person is None) == (options.unused is None):
+        raise InputError("It is not said what to erase.", "Give either --person NAME or --unused DAYS.")
+    if options.person is not None:
+        if not options.yes:
+            raise InputError("Erasing a person cannot be taken back.", "Make a backup, then add --yes.")
+        done = erase_person(options.person, options.by)
+        answer = {"ok": True, "n_events": done.n_events, "n_datasets": done.n_datasets}
+        return answer, pd.DataFrame([{"dataset": key, "n_events": n} for key, n in done.n_events.items()])
+    found = unused(options.unused)
+    for one in found if options.yes else ():
+        forget(one.digest)
+    told = [{"digest": one.digest, "name": one.name, "last": one.last.isoformat(timespec="seconds")} for one in found]
+    return {"ok": True, "erased": bool(options.yes), "datasets": told}, pd.DataFrame(told)
+
+
 def _of(done: "Backup", file: str) -> tuple[dict, "pd.DataFrame"]:
     import pandas as pd
 
-    told = {"ok": True, "n_events": 0, "heads": {}, "erased": {}, "problems": []}
+    told = {"ok": True, "n_events": 0, "heads": {}, "erased": {}, "without_person": {}, "problems": []}
     told = told if done.record is None else _told(done.record)
     held = {"n_files": done.n_files, "n_bytes": done.n_bytes, "datasets": list(done.datasets)}
     table = pd.DataFrame([{"file": file, "n_files": done.n_files, "n_events": told["n_events"], "ok": told["ok"]}])
@@ -77,6 +98,7 @@ def _told(found: "RecordCheck") -> dict:
         "n_events": found.n_events,
         "heads": dict(found.heads),
         "erased": dict(found.erased),
+        "without_person": dict(found.without_person),
         "problems": [_fields(fault) for fault in found.faults],
     }
 

@@ -7,18 +7,15 @@ reviews. They are never changed; one that is taken back is followed by its withd
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from typing import Any, get_args
+from typing import Any
 
 import pandas as pd
 
 from ..errors import InputError
 from ..text import utc
-from .events import Event, Kind, check_name, check_text
+from .events import ASSIGNED, WITHDRAWN, Event, check_name, check_text
 from .sessions import Queued, Session, SessionProgress, lines_of, progress_of
 
-ASSIGNED, WITHDRAWN, ERASED = "assignment", "withdrawal", "erasure"
-OF_DATASETS = (ASSIGNED, WITHDRAWN, ERASED)  # kinds of events that are of no case
-assert not {*OF_DATASETS} & {*get_args(Kind)}
 LONGEST_TITLE, MOST_CASES = 200, 20_000
 
 

@@ -22,7 +22,7 @@ from .review_errors import StoreError, Trouble
 
 PATIENCE = 5.0  # seconds that a write waits for another
 _MIGRATIONS = Path(__file__).parent / "migrations"
-_GUARDS = "0003"  # the revision that says what the triggers are
+_GUARDS = ("0003", "0004")  # the revisions that say what the triggers are, the later for the earlier
 _RIGHTS = (
     "SELECT ON review_event, review_erasure, review_session, review_session_case, alembic_version",
     "INSERT ON review_event, review_erasure, review_session, review_session_case",
@@ -155,10 +155,18 @@ def owns_tables(connection: sa.Connection) -> bool:
     return bool(connection.exec_driver_sql(query).scalar())
 
 
+def guards(connection: sa.Connection) -> dict[str, str]:
+    """What each guard of the record should be, by name: the trigger's text on SQLite, its function's on Postgres."""
+    script = ScriptDirectory(str(_MIGRATIONS))
+    found: dict[str, str] = {}
+    for revision in _GUARDS:
+        found |= script.get_revision(revision).module.guards(connection)
+    return found
+
+
 def broken_guards(connection: sa.Connection) -> list[str]:
     """What is missing of the triggers by which the database refuses to change the record, in words."""
-    script = ScriptDirectory(str(_MIGRATIONS))
-    wanted: dict[str, str] = script.get_revision(_GUARDS).module.guards(connection)
+    wanted = guards(connection)
     if connection.dialect.name == "sqlite":
         query = "SELECT name, sql, 1 FROM sqlite_master WHERE type = 'trigger'"
     else:

@@ -21,6 +21,7 @@ Kind = Literal[
     "reopen",
 ]
 Visible = Literal["blind", "open"]
+ASSIGNED, WITHDRAWN, ERASED = OF_DATASETS = ("assignment", "withdrawal", "erasure")  # kinds of events of no case
 LONGEST_NAME, LONGEST_NOTE = 200, 10_000
 
 

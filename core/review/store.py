@@ -16,8 +16,8 @@ import sqlalchemy as sa
 from ..errors import InputError, NotFoundError
 from ..results.disk import write_whole
 from ..settings import current_settings
-from .assignments import ASSIGNED, OF_DATASETS, WITHDRAWN, Assignment, assignments_of
-from .chain import Fault, Head, RecordCheck, check_chain, event_hash, not_held
+from .assignments import Assignment, assignments_of
+from .chain import Fault, Head, RecordCheck, check_chain, erased_of_people, event_hash, not_held
 from .database import (
     PATIENCE,
     broken_guards,
@@ -29,7 +29,7 @@ from .database import (
     store_url,
     transaction,
 )
-from .events import Draft, Event, check_name, check_text
+from .events import ASSIGNED, ERASED, OF_DATASETS, WITHDRAWN, Draft, Event, check_name, check_text
 from .opinions import Opinion
 from .review_errors import ConflictError, StoreError
 from .rules import admit
@@ -38,6 +38,7 @@ from .sessions import Queued, Session, SessionLine, lines_of
 from .states import CaseReview, review_of
 
 LONGEST_TOKEN = 64
+PSEUDONYM = "erased person"
 _OPINIONS = ("panel", "old", "opinion")
 _UNDECODABLE = "Could not decode to UTF-8"  # of SQLite's driver
 _NAMES = tuple(entry.name for entry in fields(Event))
@@ -192,12 +193,17 @@ class ReviewStore:
                 if (known.dataset, known.kind, known.reviewer) != (dataset, said["kind"], said["reviewer"]):
                     raise InputError("This submission was used for something else.", "Open the page again.")
                 return known
-            head, before = _head(connection, dataset), _of_dataset(connection, dataset)
-            draft: dict[str, Any] = {"dataset": dataset, "case_id": "", "settings": settings, **said}
-            event = Event(**draft, version=len(before) + 1, at=self._clock(), number=head.number + 1)
-            row = _to_row(event, token) | {"previous": head.hash}
-            connection.execute(events.insert().values(row | {"hash": event_hash(row)}))
-            return replace(event, hash=event_hash(row))
+            return self._append(connection, dataset, token, said, settings)
+
+    def _append(
+        self, connection: sa.Connection, dataset: str, token: str, said: dict[str, str], settings: Mapping[str, Any]
+    ) -> Event:
+        head, before = _head(connection, dataset), _of_dataset(connection, dataset)
+        draft: dict[str, Any] = {"dataset": dataset, "case_id": "", "settings": settings, **said}
+        event = Event(**draft, version=len(before) + 1, at=self._clock(), number=head.number + 1)
+        row = _to_row(event, token) | {"previous": head.hash}
+        connection.execute(events.insert().values(row | {"hash": event_hash(row)}))
+        return replace(event, hash=event_hash(row))
 
     def trail(self, dataset: str, case_id: str | None = None) -> list[Event]:
         """Events of a dataset, or of one case, in the order in which they were recorded."""
@@ -248,7 +254,7 @@ class ReviewStore:
             backwards: list[Fault] = []
             ends: dict[str, str] = {}
             seen = {head.hash for found in erased.values() for head in found}
-            n_events = 0
+            n_events, without = 0, {}
             for dataset in dict.fromkeys((*known, *erased)):
                 rows, unreadable = _readable(connection, dataset)
                 n_events += len(rows) + len(unreadable)
@@ -256,11 +262,69 @@ class ReviewStore:
                 faults += unreadable + wrong
                 backwards += early
                 ends[dataset] = end.hash
+                if n_without := len(_erased_of(rows)):
+                    without[dataset] = n_without
                 seen |= {row["hash"] for row in rows}
         lost = [head for head in heads if head not in seen]
         faults += map(not_held, lost)
         counts = {dataset: found[-1].number for dataset, found in erased.items()}
-        return RecordCheck(n_events, ends, tuple(faults), tuple(backwards), counts, owns)
+        return RecordCheck(n_events, ends, tuple(faults), tuple(backwards), counts, owns, without)
+
+    def last_events(self) -> dict[str, int]:
+        """When the last event of each dataset was recorded, microseconds since 1970-01-01 UTC, by digest."""
+        with transaction(self.engine) as connection:
+            query = sa.select(events.c.dataset, sa.func.max(events.c.at).label("last")).group_by(events.c.dataset)
+            return {row.dataset: row.last for row in connection.execute(query)}
+
+    def erase_person(self, name: str, by: str) -> dict[str, int]:
+        """Erase a person's name, notes, times and tokens from every event; how many of each dataset.
+
+        The opinions stay under a pseudonym. The token goes because it is what nobody can guess in the hash that stays:
+        without it nobody can try names on it. Events and sessions keep their number, hash and place in the chain, in
+        which the erasure itself is an event that says what each of them is now.
+
+        Parameters
+        ----------
+        name : str
+        by : str
+            Who erases.
+
+        Raises
+        ------
+        StoreError
+            The database failed, or its role may not do this; nothing of that dataset was erased then.
+        """
+        theirs = (events.c.reviewer == name) | (events.c.whom == name)
+        with transaction(self.engine) as connection:
+            queues = sa.select(sessions.c.dataset).where(sessions.c.reviewer == name)
+            datasets = sorted(connection.scalars(sa.union(sa.select(events.c.dataset).where(theirs), queues)))
+        found = {dataset: self._erase_person_in(dataset, name, by) for dataset in datasets}
+        empty_log(self.engine)
+        return found
+
+    def _erase_person_in(self, dataset: str, name: str, by: str) -> int:
+        pseudonym = f"{PSEUDONYM} {uuid.uuid4().hex[:8]}"
+        with transaction(self.engine, writes=True) as connection:
+            _in_turn(connection, dataset)
+            theirs = (events.c.dataset == dataset) & ((events.c.reviewer == name) | (events.c.whom == name))
+            rows = connection.execute(sa.select(events).where(theirs).order_by(events.c.number)).mappings().all()
+            changes = {}
+            for row in rows:
+                names = {column: pseudonym for column in ("reviewer", "whom") if row[column] == name}
+                changes[row["number"]] = {"note": "", "seconds": None, "token": f"erased {uuid.uuid4().hex}", **names}
+            if rows:
+                told = [
+                    {"number": row["number"], "was": row["hash"], "is": event_hash({**row, **changes[row["number"]]})}
+                    for row in rows
+                ]
+                said = {"kind": ERASED, "reviewer": by, "whom": ""}
+                self._append(connection, dataset, uuid.uuid4().hex, said, {"events": told})
+            for number, change in changes.items():
+                here = (events.c.dataset == dataset) & (events.c.number == number)
+                connection.execute(events.update().where(here).values(change))
+            mine = (sessions.c.dataset == dataset) & (sessions.c.reviewer == name)
+            connection.execute(sessions.update().where(mine).values(reviewer=pseudonym))
+        return len(rows)
 
     def forget(self, dataset: str) -> int:
         """Erase all events and sessions of a dataset; how many events there were.
@@ -498,6 +562,13 @@ def _readable(connection: sa.Connection, dataset: str) -> tuple[list[Mapping[str
         except sa.exc.OperationalError:
             unreadable.append(Fault(dataset, number, f"event {number} cannot be read"))
     return rows, unreadable
+
+
+def _erased_of(rows: Sequence[Mapping[str, Any]]) -> Mapping[int, str]:
+    try:
+        return erased_of_people(rows)
+    except (ValueError, TypeError, LookupError):
+        return {}
 
 
 def _in_turn(connection: sa.Connection, dataset: str) -> None:

@@ -82,7 +82,15 @@ def waiting_in(store: ReviewStore, dataset: str, person: str, groups: Collection
 
 
 def waiting_for(store: ReviewStore, person: str, groups: Collection[str] = ()) -> list[Waiting]:
-    """What waits for a person in all data; see `waiting_in`."""
+    """What waits for a person in all data; see `waiting_in`.
+
+    Parameters
+    ----------
+    store : ReviewStore
+    person : str
+    groups : collection of str
+        Of the person.
+    """
     datasets = store.datasets_that_wait(person, groups)
     return sorted((one for dataset in datasets for one in waiting_in(store, dataset, person, groups)), key=_order)
 

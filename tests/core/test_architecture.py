@@ -25,7 +25,7 @@ LAYERS = (
     ("report",),
     ("story",),
     ("figures",),
-    ("backup", "deployment"),
+    ("backup", "deployment", "erasure"),
     ("belongings",),
     ("library",),
     ("machines",),

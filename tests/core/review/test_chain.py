@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from core.review import chain
 from core.review.chain import BEGINNING, Head, event_hash
-from core.review.database import grant, transaction
+from core.review.database import grant, guards, transaction
 from core.review.events import Draft
 from core.review.migrations.versions import r0003_chain
 from core.review.opinions import Opinion
@@ -177,7 +177,7 @@ def without_guards(store, *statements):
     """What the owner of the tables, or whoever can write the file, can do."""
     sqlite = store.engine.dialect.name == "sqlite"
     with transaction(store.engine, writes=True) as connection:
-        texts = r0003_chain.guards(connection)
+        texts = guards(connection)
         for name in texts if sqlite else ():
             connection.exec_driver_sql(f"DROP TRIGGER {name}")
         if not sqlite:

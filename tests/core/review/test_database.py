@@ -14,7 +14,12 @@ from core.errors import InputError, PluralityError
 from core.review import database
 from core.review.database import connect, parse_url, store_url, transaction, upgrade
 from core.review.events import Draft
-from core.review.migrations.versions import r0001_events, r0002_seconds_and_append_only, r0003_chain
+from core.review.migrations.versions import (
+    r0001_events,
+    r0002_seconds_and_append_only,
+    r0003_chain,
+    r0004_erased_people,
+)
 from core.review.opinions import Opinion
 from core.review.review_errors import StoreError
 from core.review.schema import metadata
@@ -33,9 +38,9 @@ visible, model, settings, panel, old, opinion, confidence, note, reason, whom, w
 def test_the_revisions_are_one_chain_from_the_first_to_the_newest():
     script = ScriptDirectory(str(database._MIGRATIONS))
     chain = [(step.revision, step.down_revision, step.module.upgrade) for step in script.walk_revisions()][::-1]
-    modules = (r0001_events, r0002_seconds_and_append_only, r0003_chain)
+    modules = (r0001_events, r0002_seconds_and_append_only, r0003_chain, r0004_erased_people)
     assert [step[:2] for step in chain] == [(module.revision, module.down_revision) for module in modules]
-    assert script.get_heads() == [r0003_chain.revision]
+    assert script.get_heads() == [r0004_erased_people.revision]
 
 
 def test_an_upgrade_from_the_first_schema_keeps_all(url, open_at):

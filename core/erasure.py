@@ -1,0 +1,121 @@
+"""Erasure on request: what a person has left in the record and in lists, and data that nobody uses any more."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from . import belongings, library
+from .errors import InputError
+from .ingest.samples import SAMPLES
+from .review.database import owner_url
+from .review.events import check_name
+from .review.store import ReviewStore, open_store, there_is_a_store
+from .settings import current_settings
+from .text import utc
+
+ADMINISTRATOR = "administrator"
+
+
+@dataclass(frozen=True, slots=True)
+class ErasedPerson:
+    """What was erased of a person.
+
+    Attributes
+    ----------
+    n_events : dict of str to int
+        By digest of the dataset, events in which their name stood.
+    n_datasets : int
+        Whose owners or people they were among.
+    """
+
+    n_events: dict[str, int]
+    n_datasets: int
+
+
+def erase_person(name: str, by: str = ADMINISTRATOR) -> ErasedPerson:
+    """Erase a person's name, notes and times from the record, and them from what is shared.
+
+    Their opinions stay under a pseudonym, another one in each dataset, because decisions of others rest on them. The
+    chain of hashes stays whole: it says how many events were erased, when and by whom, and `verify` passes.
+
+    Parameters
+    ----------
+    name : str
+        As it stands in the record.
+    by : str
+        Who erases, for the record.
+
+    Raises
+    ------
+    InputError
+        Nothing of that name is kept.
+    StoreError
+        The database failed, or its role may not do this (`PLURALITY_DATABASE_OWNER_URL`).
+    """
+    check_name(name, "person")
+    check_name(by, "administrator")
+    n_events: dict[str, int] = {}
+    if there_is_a_store():
+        open_store()  # one that is lost is said, and none is begun
+        store = ReviewStore(owner_url())
+        try:
+            n_events = store.erase_person(name, by)
+        finally:
+            store.close()
+    n_datasets = belongings.forget_person(name)
+    for sample in SAMPLES:
+        n_datasets += belongings.forget_belongings(f"{sample.name} of {name}")
+    if not n_events and not n_datasets:
+        raise InputError(f"Nothing is kept of a person called {name!r}.", "Write the name as it stands in the record.")
+    return ErasedPerson(n_events, n_datasets)
+
+
+@dataclass(frozen=True, slots=True)
+class Unused:
+    """A kept dataset that nobody has kept, reviewed or added to for a while.
+
+    Attributes
+    ----------
+    digest, name : str
+    last : datetime
+        When something was done with it last.
+    """
+
+    digest: str
+    name: str
+    last: datetime
+
+
+def unused(days: int, now: datetime | None = None) -> list[Unused]:
+    """Kept datasets with which nothing was done for so many days, the longest first.
+
+    Keeping, renaming, reviewing, assigning, sharing and adding predictions count; looking at data does not.
+
+    Parameters
+    ----------
+    days : int
+    now : datetime, optional
+        In UTC.
+
+    Raises
+    ------
+    InputError
+        The number is below one.
+    """
+    if days < 1:
+        raise InputError(f"Data unused for {days} days were asked for.", "Ask for at least one day.")
+    since = (datetime.now(UTC) if now is None else now) - timedelta(days=days)
+    last = open_store().last_events() if there_is_a_store() else {}
+    found = []
+    for entry in library.kept():
+        folder = current_settings().datasets / entry.digest
+        moments = [path.stat().st_mtime for path in (folder, *folder.iterdir())]
+        moments += [belongings.changed_at(entry.digest), last.get(entry.digest, 0) / 1e6]
+        if utc(max(moments)) < since:
+            found.append(Unused(entry.digest, entry.name, utc(max(moments))))
+    return sorted(found, key=lambda one: one.last)
+
+
+def forget(digest: str) -> None:
+    """Erase a kept dataset with its reviews, what belongs to it and what was computed from it; see `library.forget`."""
+    library.forget(digest)
+    belongings.forget_belongings(digest)
