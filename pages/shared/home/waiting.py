@@ -3,6 +3,7 @@
 import streamlit as st
 
 from core.errors import PluralityError
+from core.ingest.samples import SAMPLES
 from core.review.assignments import due_words, is_overdue
 from core.review.waiting import Waiting, waiting_for
 from core.text import markdown, plural, shorten
@@ -25,12 +26,13 @@ def show() -> None:
         return
     if not found:
         return
-    names = {entry.digest: entry.name for entry in cached.kept()}
+    names = {sample.name: sample.title for sample in SAMPLES} | {entry.digest: entry.name for entry in cached.kept()}
     late = sum(is_overdue(one.due) for one in found)
     with st.container(border=True, key="waiting"):
-        st.subheader(f"Waiting for you{f': {late} overdue' if late else ''}", anchor=False)
+        st.markdown(f"**Waiting for you{f': {late} overdue' if late else ''}**")  # no heading: the page's comes after
         for one in found[:MOST]:
-            _line(one, names.get(one.dataset, access.address_of(one.dataset)))
+            address = access.address_of(one.dataset)
+            _line(one, names.get(address, address))
         if len(found) > MOST:
             st.caption(f"{plural(len(found) - MOST, 'more', 'more')} on the Review pages of their data.")
 
