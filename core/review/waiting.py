@@ -6,6 +6,7 @@ from datetime import date
 from typing import Literal
 
 from .assignments import Assignment
+from .events import Event
 from .sessions import Queued
 from .states import review_of
 from .store import ReviewStore
@@ -60,10 +61,12 @@ def waiting_in(store: ReviewStore, dataset: str, person: str, groups: Collection
     mine = [one for one in store.assignments(dataset) if not one.withdrawn and one.is_for(person, groups)]
     trail = store.trail(dataset)
     found = [_of(one, person, trail) for one in mine]
-    by_case: dict[str, list] = {}
+    by_case: dict[str, list[Event]] = {}
     for event in trail:
         by_case.setdefault(event.case_id, []).append(event)
-    queued, asking, first = [], {}, 0
+    queued: list[Queued] = []
+    asking: dict[str, None] = {}
+    first = 0
     for case_id, events in by_case.items():
         how = dict(review_of(case_id, events).asked).get(person)
         if how is not None:
@@ -95,7 +98,7 @@ def waiting_for(store: ReviewStore, person: str, groups: Collection[str] = ()) -
     return sorted((one for dataset in datasets for one in waiting_in(store, dataset, person, groups)), key=_order)
 
 
-def _of(one: Assignment, person: str, trail: list) -> Waiting:
+def _of(one: Assignment, person: str, trail: list[Event]) -> Waiting:
     _, left = one.progress(person, trail)
     return Waiting(
         dataset=one.dataset, kind="assignment", title=one.title, by=one.by, due=one.due, left=left,
