@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.belongings import add_predictions
 from core.ingest.samples import SAMPLES
+from core.results.disk import ResultStore
 from tests.pages.opened import PATIENCE, at, done, kept, labels_of, not_smoothed, opened, settle, words
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
@@ -104,12 +105,21 @@ def assert_sound(app: AppTest) -> None:
 
 @pytest.mark.parametrize("sample", [sample.name for sample in SAMPLES])
 @pytest.mark.parametrize("page", PAGES)
-def test_every_page_opens_with_every_sample(page, sample, home, known_results):
-    """No page raises, and each opens with a sentence."""
+def test_every_page_opens_with_every_sample(page, sample, home, known_results, monkeypatch):
+    """No page raises, each opens with a sentence, and all that is worth keeping can be written."""
     known_results(home)
+    put, refused = ResultStore.put, []
+
+    def noted(store, dataset, asked, result, owner):
+        if not (written := put(store, dataset, asked, result, owner)):
+            refused.append(asked)
+        return written
+
+    monkeypatch.setattr(ResultStore, "put", noted)
     app = open_page(page, sample)
     assert_sound(app)
     assert not app.error
+    assert refused == []
 
 
 @pytest.mark.parametrize("name", ODD_DATA)

@@ -110,20 +110,21 @@ def of(machines: Machines, epsilon: float, score: Score) -> Computed | None:
     score : {"accuracy", "rmse", "overlap"}
     """
     key, work = _work(machines, epsilon, score)
-    return job_progress.result_of(key, TITLE, work, of=machines.dataset)
+    found = job_progress.result_of(key, TITLE, work, of=machines.dataset)
+    return None if found is None else Computed(*found)
 
 
 def job_of(machines: Machines, epsilon: float, score: Score) -> Job:
-    """The same without a word on screen; arguments as of `of`."""
+    """The job, which gives what `Computed` is made of, without a word on screen; arguments as of `of`."""
     key, work = _work(machines, epsilon, score)
     return cached.job(key, TITLE, work, of=machines.dataset)
 
 
-def _work(machines: Machines, epsilon: float, score: Score) -> tuple[tuple, Callable[[Job], Computed]]:
+def _work(machines: Machines, epsilon: float, score: Score) -> tuple[tuple, Callable[[Job], tuple]]:
     coded, m, p = _coded(machines)
     probability = {code: machines.probability.get(name) for code, name in zip(m, machines.names, strict=True)}
 
-    def work(job: Job) -> Computed:
+    def work(job: Job) -> tuple:  # results on disk know the classes of `core` alone
         return _computed(coded, m, p, epsilon, score, probability, job)
 
     return (machines.dataset.content_digest, "machines", m, p, machines.stamp, epsilon, score, SEED), work
@@ -165,7 +166,8 @@ def _coded(machines: Machines) -> tuple[Dataset, tuple[str, ...], tuple[str, ...
 def _computed(
     dataset: Dataset, machines: tuple[str, ...], people: tuple[str, ...], epsilon: float, score: Score,
     probability: Mapping[str, np.ndarray | None], job: Job,
-) -> Computed:  # fmt: skip
+) -> tuple:  # fmt: skip
+    """What `Computed` is made of, in its order."""
     how = {"people": people, "epsilon": epsilon, "score": score, "seed": SEED, "token": job.token}
     test = alternative_test(dataset, machines, **how, progress=lambda share: job.report(0.4 * share))
     everybody: tuple[MachineStanding, ...] = ()
@@ -179,7 +181,7 @@ def _computed(
             found = _or_why(worth_readers, dataset, name, people, score="log", probability=given, seed=SEED)
             by_log_score += [found] if isinstance(found, Worth) else []
     near = tuple(pair_agreement(dataset, name, people, score=score, seed=SEED) for name in machines)
-    return Computed(test, everybody, tuple(worth), tuple(by_log_score), near)
+    return test, everybody, tuple(worth), tuple(by_log_score), near
 
 
 def _or_why(work, *asked, **more):

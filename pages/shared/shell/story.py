@@ -199,7 +199,10 @@ def _stands_in() -> story.Claim | None:
     reading, marked = state.with_machines()
     machines = computed.with_classifiers(reading.dataset, tuple(one.name for one in marked))
     found = _result(computed.job_of(machines, EPSILON, "accuracy"), machines.dataset)
-    return None if found is None else story.stands_in(found.test, found.by_log_score)
+    if found is None:
+        return None
+    known = computed.Computed(*found)
+    return story.stands_in(known.test, known.by_log_score)
 
 
 def _certainty(dataset):
