@@ -196,3 +196,16 @@ def test_pages_send_what_takes_long_to_workers_and_nothing_else(monkeypatch):
 def test_without_a_server_there_are_no_workers():
     app = AppTest.from_string("from pages.shared.cache import datasets\nassert datasets.workers() is None").run()
     assert not app.exception
+
+
+@pytest.mark.usefixtures("nothing_starts")
+def test_while_a_step_of_the_story_is_read_the_next_ones_are_computed():
+    app = AppTest.from_file(APP, default_timeout=300)
+    app.session_state["data"] = "skin"
+    app.run()
+    for job in jobs().unfinished():  # Home asks for them by itself
+        jobs().remove(job.key)
+    next(button for button in app.button if button.label == "Story in seven steps").click().run()
+    assert not app.exception and "Step 1 of 7" in " ".join(text.value for text in app.markdown)
+    ahead = {job.title for job in jobs().unfinished() if job.later}
+    assert {"Sweep over reliabilities", "Certainty of all cases"} <= ahead

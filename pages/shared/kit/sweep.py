@@ -31,10 +31,10 @@ def so_far(view: Dataset, model, reliabilities: tuple[float, ...], classifiers) 
     return None if job is None or job.state != "running" else cached.partial(job, view)
 
 
-def sweep_job(view: Dataset, model, reliabilities: tuple[float, ...], classifiers) -> Job:
-    """The same job without a word on screen."""
+def sweep_job(view: Dataset, model, reliabilities: tuple[float, ...], classifiers, *, later: bool = False) -> Job:
+    """The same job without a word on screen; ``later`` where nobody waits for it yet."""
     key, work = _key_and_work(view, model, reliabilities, classifiers)
-    return cached.job(key, TITLE, work, of=view)
+    return cached.job(key, TITLE, work, of=view, later=later)
 
 
 def parts(view: Dataset, model, n: int):

@@ -106,6 +106,7 @@ def show(place, page: str) -> None:
         claim = _claim(number)
         if claim is not None:
             st.markdown(f"{markdown(claim.words)}.")
+            _ahead(number)
         if not presentation.on():  # what it says to try is for those who have the controls
             st.caption(f"Try it: {told.attempt}")
             with st.container(horizontal=True, gap="small"):
@@ -193,6 +194,16 @@ def _claim(number: int) -> story.Claim | None:
         place = sweep.reliabilities.index(model.default_reliability)
         return story.looked_better(sweep.evaluation[place], model.default_reliability)
     return story.flips(sweep.reliabilities, sweep.evaluation)
+
+
+def _ahead(number: int) -> None:
+    """Begin what later steps on the same data take, while this one is read."""
+    if story.STEPS[number - 1].data != story.SAMPLE or number >= 5:
+        return
+    dataset, model = state.whole().dataset, plausibility_models.method(MODEL).make()
+    plausibility_models.certainty_job(dataset, model, model.default_reliability, later=True)
+    swept = plausibility_models.method(MODEL).reliability.sweep
+    sweeps.sweep_job(dataset, model, swept, predictions.classifiers(dataset), later=True)
 
 
 def _stands_in() -> story.Claim | None:
