@@ -11,6 +11,7 @@ import platformdirs
 from .errors import InputError
 
 MEGABYTE = 1024 * 1024
+_SHORTEST_SECRET = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,10 @@ class Settings:
     name_claim, role_claim, group_claim : str
         Claims that hold a person's name (``PLURALITY_NAME_CLAIM``), roles (``PLURALITY_ROLE_CLAIM``) and groups
         (``PLURALITY_GROUP_CLAIM``).
+    log : {"", "json"}
+        How a server logs (``PLURALITY_LOG``): as Streamlit does, or lines of JSON without content and names.
+    metrics_token : str
+        By which a program may read the server's numbers (``PLURALITY_METRICS_TOKEN``), a secret; by none where empty.
     session_hours : int or None
         How long a sign-in holds (``PLURALITY_SESSION_HOURS``); as long as the provider's token where not given.
     """
@@ -84,6 +89,8 @@ class Settings:
     role_claim: str = ""
     group_claim: str = ""
     session_hours: int | None = None
+    log: str = ""
+    metrics_token: str = field(default="", repr=False)
 
     @property
     def datasets(self) -> Path:
@@ -128,6 +135,8 @@ def current_settings() -> Settings:
         name_claim=os.environ.get("PLURALITY_NAME_CLAIM") or "email",
         role_claim=os.environ.get("PLURALITY_ROLE_CLAIM", ""),
         group_claim=os.environ.get("PLURALITY_GROUP_CLAIM", ""),
+        log=_choice("PLURALITY_LOG", ("", "json")),
+        metrics_token=_secret("PLURALITY_METRICS_TOKEN"),
         session_hours=_positive("PLURALITY_SESSION_HOURS", 1) if hours else None,
         open_to_anybody=_yes("PLURALITY_ANYBODY_WHO_REACHES_THIS_COMPUTER_MAY_READ_AND_ERASE"),
     )
@@ -140,6 +149,23 @@ def _positive(variable: str, default: Any, least: int = 1) -> int:
     if not text.isdecimal() or int(text) < least:
         raise InputError(f"{variable} is {text!r}.", f"Set it to a whole number, at least {least}, or leave it unset.")
     return int(text)
+
+
+def _choice(variable: str, choices: tuple[str, ...]) -> str:
+    text = os.environ.get(variable, "").strip()
+    if text not in choices:
+        named = ", ".join(filter(None, choices))
+        raise InputError(f"{variable} is {text!r}.", f"Set it to {named}, or leave it unset.")
+    return text
+
+
+def _secret(variable: str) -> str:
+    text = os.environ.get(variable, "")
+    if text and len(text) < _SHORTEST_SECRET:
+        raise InputError(
+            f"{variable} is too short.", f"Give it at least {_SHORTEST_SECRET} letters: openssl rand -hex 32."
+        )
+    return text
 
 
 def _yes(variable: str) -> bool:

@@ -174,6 +174,7 @@ def write_deployment(asked: Deployment, folder: Path) -> tuple[Part, ...]:
         "version": __version__,
         "policy": "; ".join(POLICY),
         "cookie_secret": secrets.token_hex(32),
+        "metrics_token": secrets.token_hex(32),
         "database_password": secrets.token_hex(16),
         "steps": _STEPS,
     }

@@ -48,7 +48,7 @@ LAYERS = (
     ("runners",),
     ("chunks", "kernels", "seeds", "processes"),
     ("tables", "result_base"),
-    ("options", "people"),
+    ("options", "people", "logs"),
     ("text", "glossary", "version"),
     ("settings",),
     ("errors",),

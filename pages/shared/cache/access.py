@@ -20,7 +20,7 @@ from core.review.events import Draft, Event
 from core.review.sessions import Queued, Session, SessionLine
 from core.review.states import CaseReview, open_to
 from core.review.store import ReviewStore
-from pages.shared.cache import sign_in
+from pages.shared.cache import operations, sign_in
 
 _SAMPLES = frozenset(sample.name for sample in SAMPLES)
 _sample_digests: dict[str, str] = {}
@@ -233,7 +233,9 @@ class _Asking(ReviewStore):
     def record(self, draft: Draft, *, seen: int, token: str) -> Event:
         ask(draft.dataset)
         _own_name(draft.reviewer)
-        return super().record(draft, seen=seen, token=token)
+        event = super().record(draft, seen=seen, token=token)
+        operations.recorded(draft.kind)
+        return event
 
     def trail(self, dataset: str, case_id: str | None = None) -> list[Event]:
         ask(dataset)

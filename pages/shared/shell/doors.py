@@ -4,6 +4,7 @@ Streamlit compares the host of a websocket only, and looks up its own address ou
 knocks.
 """
 
+import hmac
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
@@ -14,7 +15,7 @@ from urllib.parse import urlsplit
 import anyio.to_thread
 from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection, Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from streamlit import config
 from streamlit.auth_util import get_secrets_auth_section, is_authlib_installed
@@ -22,11 +23,11 @@ from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_N
 from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks, is_host_allowed
 
 from core.errors import PluralityError
-from core.people import SignedOutError, person_of
+from core.people import Person, SignedOutError, person_of
 from core.results.disk import begin_running
 from core.review.store import open_store, there_is_a_store
 from core.settings import current_settings
-from pages.shared.cache import sign_in
+from pages.shared.cache import operations, sign_in
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _CLOSED = ("/_stcore/metrics", "/_stcore/agent")  # what a proxy may show its administrators, and what nobody asked for
@@ -45,6 +46,7 @@ class Doors:
     async def __call__(self, scope: dict[str, Any], receive: Callable, send: Callable) -> None:
         """One request or websocket."""
         if scope["type"] in ("http", "websocket") and (why := refusal(scope)):
+            operations.refused(scope["type"])
             await _refuse(scope, receive, send, why)
         else:
             await self._app(scope, receive, send)
@@ -74,19 +76,18 @@ def refusal(scope: dict[str, Any]) -> str:
     if site == "cross-site" and (mode != "navigate" or into not in (None, "document")):
         return "Pages of other sites may not load anything from this server."
     of_people = any(part in path for part in _OF_PEOPLE) and not path.startswith(_OF_THE_PAGE)
-    if of_people and sign_in.is_on() and not _is_signed_in(scope):
+    if of_people and sign_in.is_on() and _person(scope) is None:
         return "Sign in first."
     return ""
 
 
-def _is_signed_in(scope: dict[str, Any]) -> bool:
-    """Whether a request bears the cookie of a sign-in that holds; files are asked for outside of a session."""
+def _person(scope: dict[str, Any]) -> Person | None:
+    """Who bears the cookie of a sign-in that holds; files are asked for outside of a session."""
     cookie = _get_signed_cookie_with_chunks(HTTPConnection(scope).cookies, USER_COOKIE_NAME)
     try:
-        person_of(json.loads(cookie or b"{}"))
+        return person_of(json.loads(cookie or b"{}"))
     except (SignedOutError, ValueError):
-        return False
-    return True
+        return None
 
 
 def check_address() -> None:
@@ -126,8 +127,11 @@ def is_here(address: str | None) -> bool:
 
 
 def routes() -> list[Route]:
-    """Whether the server lives, and whether it can work: for a proxy or a supervisor, without names or counts."""
-    return [Route("/healthz", _lives), Route("/readyz", _ready)]
+    """Whether the server lives, and whether it can work: for a proxy or a supervisor, without names or counts.
+
+    Its numbers are for administrators who signed in, for who has the token, and without sign-in for this computer.
+    """
+    return [Route("/healthz", _lives), Route("/readyz", _ready), Route("/metrics", _metrics)]
 
 
 @asynccontextmanager
@@ -137,6 +141,7 @@ async def lifespan(app: Any) -> AsyncIterator[None]:
     The server is ended by the signal itself once this is over, so that nothing else of Python's is run at its exit.
     """
     begin_running()
+    operations.begin()
     yield None
     await anyio.to_thread.run_sync(_end)
 
@@ -160,6 +165,37 @@ async def _ready(request: Request) -> JSONResponse:
     faults = await anyio.to_thread.run_sync(_faults)
     status = HTTPStatus.SERVICE_UNAVAILABLE if faults else HTTPStatus.OK
     return JSONResponse({"ready": not faults, "faults": faults}, status_code=status)
+
+
+async def _metrics(request: Request) -> Response:
+    if not may_read_numbers(request.scope):
+        return JSONResponse({"refused": "These numbers are for administrators."}, status_code=HTTPStatus.FORBIDDEN)
+    content = await anyio.to_thread.run_sync(_numbers)
+    return Response(content, media_type="text/plain; version=0.0.4")
+
+
+def _numbers() -> bytes:
+    from pages.shared.cache.datasets import jobs, results  # as at the end
+
+    return operations.metrics([job.state for job in jobs().unfinished()], results().bytes)
+
+
+def may_read_numbers(scope: dict[str, Any]) -> bool:
+    """Whether a request may read the server's numbers.
+
+    Parameters
+    ----------
+    scope : dict
+        Of ASGI.
+    """
+    settings = current_settings()
+    said = HTTPConnection(scope).headers.get("authorization", "")
+    if settings.metrics_token and hmac.compare_digest(said.encode(), f"Bearer {settings.metrics_token}".encode()):
+        return True
+    if not sign_in.is_on():
+        return is_here(_address(scope)) and not settings.open_to_anybody
+    person = _person(scope)
+    return person is not None and person.may_act_as("administrator")
 
 
 def _faults() -> list[str]:

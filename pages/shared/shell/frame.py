@@ -6,7 +6,7 @@ from core.errors import PluralityError
 from core.ingest.read_files import Reading
 from core.text import markdown, plural, shorten
 from pages.shared.cache import datasets as cached
-from pages.shared.cache import sign_in
+from pages.shared.cache import operations, sign_in
 from pages.shared.kit import job_progress, presentation, selection, state
 from pages.shared.kit import style as look
 from pages.shared.shell import first_start, story
@@ -69,6 +69,11 @@ def run(page, name: str) -> None:
     if presentation.on():
         presentation.style(look.theme().paper)
         presentation.bar(name, story.moves)
+    with operations.page(name):
+        _drawn(page, name, told)
+
+
+def _drawn(page, name: str, told) -> None:
     try:
         story.prepare(name)
         selection.line()

@@ -1,0 +1,71 @@
+"""The log of a server as lines of JSON, without the content of cases and without names (``PLURALITY_LOG=json``).
+
+What this project logs are kinds, counts and times, said field by field. Of what libraries log, and of errors, there
+are the place in the program and the class of the error, never the message: it may hold what somebody annotated.
+"""
+
+import json
+import logging
+import sys
+import traceback
+
+from .text import utc
+
+LOGGER = "plurality"
+_FIELDS = "plurality_fields"
+_FRAMES = 6
+
+
+class JsonLines(logging.Formatter):
+    """One line of JSON for each record: when, how bad, where from, and what of it holds no content."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line, without its end."""
+        told: dict[str, object] = {
+            "at": utc(record.created).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "from": record.name,
+        }
+        fields = getattr(record, _FIELDS, None)
+        told |= fields if fields is not None else {"where": f"{record.module}:{record.lineno}"}
+        if record.exc_info and record.exc_info[1] is not None:
+            told |= places_of(record.exc_info[1])
+        return json.dumps(told, ensure_ascii=True)
+
+
+def places_of(error: BaseException) -> dict[str, object]:
+    """The class of an error and the innermost places in the program that it went through, without its message."""
+    frames = traceback.extract_tb(error.__traceback__)[-_FRAMES:]
+    places = [f"{'/'.join(frame.filename.replace(chr(92), '/').split('/')[-3:])}:{frame.lineno}" for frame in frames]
+    return {"error": type(error).__name__, "places": places}
+
+
+def log(event: str, **fields: str | float | None) -> None:
+    """Log an event of this project.
+
+    Parameters
+    ----------
+    event : str
+        Its kind.
+    **fields
+        Numbers, and words of the program: never what stands in data, nor anybody's name.
+    """
+    logging.getLogger(LOGGER).info(event, extra={_FIELDS: {"event": event, **fields}})
+
+
+def log_error(event: str, error: BaseException) -> None:
+    """Log that something failed: the class of the error and where, without its message."""
+    logging.getLogger(LOGGER).error(event, extra={_FIELDS: {"event": event, **places_of(error)}})
+
+
+def begin() -> logging.Handler:
+    """Send everything that is logged to the standard error as lines of JSON; the handler that does."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(logging.WARNING)
+    own = logging.getLogger(LOGGER)
+    own.setLevel(logging.INFO)
+    logging.captureWarnings(capture=True)
+    return handler

@@ -1,0 +1,112 @@
+"""What the administrator of a server sees of it: lines of the log, and numbers for Prometheus. No content, no names."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from streamlit import logger as streamlit_logger
+from streamlit import runtime
+from streamlit.runtime.scriptrunner_utils.exceptions import RerunException, StopException
+
+from core import logs
+from core.settings import current_settings
+from core.version import __version__
+
+_BUCKETS = (0.05, 0.1, 0.25, 0.5, 1.0, 1.5, 2.5, 5.0, 10.0)
+
+
+class _Numbers:
+    """The numbers of this process."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        own = {"registry": self.registry, "namespace": "plurality"}
+        self.seconds = Histogram("page_seconds", "Time to run a page.", ["page"], buckets=_BUCKETS, **own)
+        self.runs = Counter("page_runs", "Runs of pages by how they ended.", ["page", "ended"], **own)
+        self.recorded = Counter("review_events", "Steps of reviews that were recorded.", ["kind"], **own)
+        self.refused = Counter("refused", "Requests that the doors refused.", ["kind"], **own)
+        self.sessions = Gauge("sessions", "Browsers that are connected.", **own)
+        self.jobs = Gauge("jobs", "Long work that has not ended.", ["state"], **own)
+        self.memory = Gauge("results_memory_bytes", "Results held in memory.", **own)
+        Gauge("info", "The version that runs.", ["version"], **own).labels(__version__).set(1)
+
+
+numbers = _Numbers()
+
+
+def begin() -> None:
+    """Log as the settings say, from the start of the server."""
+    if current_settings().log != "json":
+        return
+    handler = logs.begin()
+
+    def lines(log) -> None:
+        """In the place of Streamlit's own: its loggers each write by themselves, with the text of errors."""
+        log.handlers = [handler]
+
+    streamlit_logger.setup_formatter = lines
+    streamlit_logger.update_formatter()
+    logs.log("server_started", version=__version__)
+
+
+@contextmanager
+def page(name: str) -> Iterator[None]:
+    """Around a run of a page: how long it took and how it ended.
+
+    Parameters
+    ----------
+    name : str
+        Of its file in ``pages/``.
+    """
+    began, ended = time.perf_counter(), "done"
+    try:
+        yield
+    except (RerunException, StopException):
+        ended = "stopped"
+        raise
+    except Exception as error:
+        ended = "failed"
+        logs.log_error("page_failed", error)
+        raise
+    finally:
+        seconds = time.perf_counter() - began
+        numbers.seconds.labels(name).observe(seconds)
+        numbers.runs.labels(name, ended).inc()
+        logs.log("page", page=name, ended=ended, ms=round(1000 * seconds))
+
+
+def recorded(kind: str) -> None:
+    """A step of a review was recorded."""
+    numbers.recorded.labels(kind).inc()
+    logs.log("review_event", kind=kind)
+
+
+def refused(kind: str) -> None:
+    """The doors refused a request."""
+    numbers.refused.labels(kind).inc()
+    logs.log("refused", kind=kind)
+
+
+def metrics(states: Sequence[str], memory: int) -> bytes:
+    """All numbers as Prometheus reads them, with those of the process itself.
+
+    Parameters
+    ----------
+    states : sequence of str
+        Of the long work that has not ended.
+    memory : int
+        Bytes of results that are held.
+    """
+    numbers.sessions.set(_sessions())
+    for state in ("waiting", "running", "held"):
+        numbers.jobs.labels(state).set(states.count(state))
+    numbers.memory.set(memory)
+    return generate_latest(numbers.registry) + generate_latest(REGISTRY)
+
+
+def _sessions() -> int:
+    """Browsers that are connected; Streamlit has no public number of them."""
+    if not runtime.exists():
+        return 0
+    return runtime.get_instance()._session_mgr.num_active_sessions()
