@@ -11,6 +11,8 @@ from ..plausibility.dirichlet import DirichletCounts
 from ..result_base import Columns, Result
 from .first_place import exact_top
 
+_EVEN = 1e-9  # of a probability: labels named by half of the raters
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LabelSetCertainty(Result):
@@ -23,6 +25,8 @@ class LabelSetCertainty(Result):
         Probability that it stays the same whether the label applies.
     applies : ndarray of bool, shape (n_cases, n_labels)
         Whether it applies, at the point where that is likelier; where both are equally likely it does not.
+    even : ndarray of bool, shape (n_cases, n_labels)
+        Whether it is as likely to apply as not, or of labels that exclude each other as likely as the likeliest other.
     whole : ndarray, shape (n_cases,)
         Probability that all labels stay the same, taken as independent of each other.
     exclusive : bool
@@ -34,6 +38,7 @@ class LabelSetCertainty(Result):
     labels: tuple[str, ...]
     certainty: np.ndarray
     applies: np.ndarray
+    even: np.ndarray
     whole: np.ndarray
     exclusive: bool
 
@@ -44,6 +49,7 @@ class LabelSetCertainty(Result):
             return {
                 "label": self.labels,
                 "cases": self.applies.sum(axis=0),
+                "even": self.even.sum(axis=0),
                 "mean_certainty": self.certainty.mean(axis=0),
             }
         found: dict[str, Any] = {"case": self.cases[:most], "labels": self.sets()[:most]}
@@ -92,10 +98,17 @@ def label_set_certainty(
     ids = dataset.cases if cases is None else dataset.cases[cases.start : cases.stop]
     certainty = np.stack([top.certainty for top in tops if top is not None], axis=1)
     applies = np.stack([top.top_class == 1 for top in tops if top is not None], axis=1)
+    even = certainty <= 0.5 + _EVEN
     exclusive = len(dataset.entry_class) == dataset.n_annotations
     if not exclusive:
-        return LabelSetCertainty(ids, dataset.classes, certainty, applies, certainty.prod(axis=1), False)
-    classes = exact_top(model, dataset.as_classes()[0], reliability, cases)
+        return LabelSetCertainty(ids, dataset.classes, certainty, applies, even, certainty.prod(axis=1), False)
+    view = dataset.as_classes()[0]
+    classes = exact_top(model, view, reliability, cases)
     assert classes is not None  # counts have a closed form
+    cells = view.case_of_annotation * view.n_classes + view.answer
+    votes = np.bincount(cells, minlength=view.n_cases * view.n_classes).reshape(view.n_cases, view.n_classes)
+    votes = votes if cases is None else votes[cases.start : cases.stop]
+    most = votes == votes.max(axis=1, keepdims=True)
+    even = most & (most.sum(axis=1, keepdims=True) > 1)
     applies = classes.top_class[:, None] == np.arange(dataset.n_classes)
-    return LabelSetCertainty(ids, dataset.classes, certainty, applies, classes.certainty, True)
+    return LabelSetCertainty(ids, dataset.classes, certainty, applies, even, classes.certainty, True)

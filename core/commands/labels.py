@@ -107,7 +107,12 @@ def certainty_of_sets(options, dataset: Dataset, levels: tuple[float, ...]) -> t
         "model": options.model,
         "mean": {"set": float(found.whole.mean())},
         "labels": [
-            {"label": label, "mean": float(mean[place]), "n_cases": int(found.applies[:, place].sum())}
+            {
+                "label": label,
+                "mean": float(mean[place]),
+                "n_cases": int(found.applies[:, place].sum()),
+                "n_even": int(found.even[:, place].sum()),
+            }
             for place, label in enumerate(found.labels)
         ],
         "n_below": {str(level): found.n_below(level) for level in levels},

@@ -7,12 +7,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..annotations.dataset import LABEL_SIGNS
+from ..annotations.none_of_these import NONE_APPLIES
 from ..annotations.vocabulary import Coded, encode
 from .column_mapping import Mapping, likeness
 from .formats.raw_table import RawTable
 from .long_rows import Rows, cases_or_numbers, drop, names_as_codes, number_within
 
-NONE_APPLIES = "none of these"
 _YES = frozenset({"1", "1.0", "true", "yes", "x"})
 _NO = frozenset({"0", "0.0", "false", "no"})
 _LOOKED_AT = 5_000

@@ -409,6 +409,22 @@ def test_labels_of_a_set_are_toggled_and_compared_with_the_panels_set():
     assert "x; y" in grown.select(raters=["Adjudication"]).long_columns(range(2))["labels"]
 
 
+def test_none_of_these_and_other_labels_exclude_each_other_and_an_even_label_is_no_no():
+    """By click and by the search; a label of half of the raters is even, and a set of little probability is said so."""
+    lines = b"".join(b"1,%c,%b\n" % (who, said) for who, said in zip(b"abcd", (b"x;y", b"x;z", b"y;z", b"w"), strict=True))
+    dataset = kept("labels", b"case,rater,labels\n" + lines + b"2,a,none of these\n2,b,none of these\n2,c,x\n")
+    app = press(signed(dataset.digest), "Start with 2")
+    for label in ("x", "y", "none of these"):
+        press(app, label)
+    assert f"Your opinion: **{markdown('none of these')}**" in words(app)
+    press(app, "x")
+    assert "Your opinion: **x**" in words(app)
+    press(app, "Record my opinion")
+    applies = dict(app.dataframe[0].value[["label", "applies"]].to_numpy())
+    assert applies == {"x": "even", "y": "even", "z": "even", "w": "no", "none of these": "no"}
+    assert "no set stands out: x, y, z are as likely to apply as not" in words(app)
+
+
 def test_a_dispute_over_sets_ends_with_a_set():
     """Who disagrees with a decided panel can send the case to arbitration, which another ends."""
     dataset = kept("labels", _SETS)

@@ -5,8 +5,9 @@ import pandas as pd
 import streamlit as st
 
 from core.annotations.dataset import Dataset
+from core.certainty.label_sets import LabelSetCertainty
 from core.plausibility.protocol import PlausibilityModel
-from core.text import markdown, number
+from core.text import markdown, number, small
 from pages.shared.cache import cases as cached_cases
 from pages.shared.kit import columns, widgets
 
@@ -22,21 +23,12 @@ def show(dataset: Dataset, case: int, model: PlausibilityModel, reliability: flo
         {
             "label": [dataset.classes[code] for code in order],
             "named by": [f"{named[code]:,} of {len(own):,}" for code in order],
-            "applies": ["yes" if found.applies[case, code] else "no" for code in order],
+            "applies": [_applies(found, case, int(code)) for code in order],
             "certainty": found.certainty[case, order],
         }
     )
-    likely = found.sets()[case]
-    said = f"“{markdown(likely)}”" if likely else "no label at all"
     with st.container(border=True):
-        st.markdown(
-            f"**All labels**: the likeliest set is {said}; it stays the same with probability "
-            f"{number(found.whole[case])}, labels taken as independent."
-            if not found.exclusive
-            else f"**All labels**: the likeliest is {said}; it stays the same with probability "
-            f"{number(found.whole[case])}. Nobody named more than one.",
-            help=widgets.explained("annotation certainty"),
-        )
+        st.markdown(f"**All labels**: {_said(found, case)}", help=widgets.explained("annotation certainty"))
         st.dataframe(
             frame, hide_index=True, column_config=columns.shares("certainty"), height=36 * (min(len(frame), 8) + 1) + 2,
             key="label_table",
@@ -45,3 +37,26 @@ def show(dataset: Dataset, case: int, model: PlausibilityModel, reliability: flo
             lambda: found.to_frame("cases"), "Labels of every case", "label_certainty", "label_certainty",
             n_rows=dataset.n_cases,
         )  # fmt: skip
+
+
+def _applies(found: LabelSetCertainty, case: int, code: int) -> str:
+    if found.even[case, code]:
+        return "even"
+    return "yes" if found.applies[case, code] else "no"
+
+
+def _said(found: LabelSetCertainty, case: int) -> str:
+    """The likeliest set with its probability; that none stands out where that is less than even. As markdown."""
+    likely, chance = markdown(found.sets()[case]), found.whole[case]
+    said = f"“{likely}”" if likely else "no label"
+    how = "Nobody named more than one." if found.exclusive else "Labels are taken as independent."
+    if chance > 0.5:
+        what = "is" if found.exclusive else "set is"
+        return f"the likeliest {what} {said}; it stays the same with probability {number(chance)}. {how}"
+    most = f"the likeliest, {said}, has a probability of {small(chance)} only"
+    even = [markdown(found.labels[code]) for code in np.flatnonzero(found.even[case])]
+    if even and found.exclusive:
+        most = f"{', '.join(even)} are equally likely"
+    elif even:
+        most = f"{', '.join(even)} {'is' if len(even) == 1 else 'are'} as likely to apply as not"
+    return f"no {'label' if found.exclusive else 'set'} stands out: {most}. {how}"

@@ -11,6 +11,7 @@ import numpy as np
 import streamlit as st
 
 from core.annotations.dataset import Dataset
+from core.annotations.none_of_these import label_of_none
 from core.review.opinions import REASONS, UNDETERMINED, Opinion
 from core.text import exact, markdown, number, percent, shorten
 from pages.shared.review.presses import noted
@@ -55,7 +56,7 @@ def ask(dataset: Dataset, key: str, first: Sequence[str], *, now: Opinion | None
     now : Opinion, optional
         What the form begins with.
     """
-    state = _state(key, now, dataset.kind == "set")
+    state = _state(key, now, dataset)
     several = dataset.kind in ("ranking", "set")
     if not several and dataset.n_classes > 2:
         several = st.toggle("Name more than one class, in order", key="review_several", persist_state="session")
@@ -111,7 +112,7 @@ def ask_score(dataset: Dataset, key: str, *, now: Opinion | None = None) -> Opin
     now : Opinion, optional
         What the form begins with.
     """
-    state = _state(key, now)
+    state = _state(key, now, dataset)
     if now is not None and now.score is not None:
         st.session_state.setdefault(f"score-{key}", now.score)
     low, high = float(dataset.score.min()), float(dataset.score.max())
@@ -204,12 +205,14 @@ def _shares(key: str) -> dict[str, float]:
     return {name: st.session_state.get(f"share-{name}-{key}") or 0.0 for name in names}
 
 
-def _state(key: str, now: Opinion | None, is_set: bool = False) -> dict:
-    """What is chosen. Labels of a set are blocks of one, whose order is not looked at."""
+def _state(key: str, now: Opinion | None, dataset: Dataset) -> dict:
+    """What is chosen. Labels of a set are blocks of one, whose order is not looked at; "none" excludes the others."""
+    is_set = dataset.kind == "set"
     blocks = [list(block) for block in now.blocks] if now is not None else []
     if is_set:
         blocks = [[name] for block in blocks for name in block]
     begins = {"blocks": blocks, "cannot": now == UNDETERMINED, "is_set": is_set}
+    begins["none"] = label_of_none(dataset) if is_set else None
     return st.session_state.setdefault(f"chosen-{key}", begins)
 
 
@@ -309,6 +312,8 @@ def _press(key: str, name: str, several: bool) -> None:
         kept = [[other for other in block if other != name] for block in blocks]
         blocks[:] = [block for block in kept if block]
     elif several:
+        if (none := state["none"]) is not None:  # it says that no other applies
+            blocks[:] = [] if name == none else [block for block in blocks if block != [none]]
         blocks.append([name])
     else:
         blocks[:] = [[name]]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from core.annotations.dataset import Dataset
 from core.certainty.label_sets import label_set_certainty
 from core.certainty.top_sets import annotation_certainty
 from core.errors import NotApplicableError
@@ -33,6 +34,20 @@ def test_sets_of_one_label_have_todays_certainty_of_the_class_to_the_digit():
     assert found.exclusive
     assert (found.whole == today.certainty[:, 0]).all()
     assert found.sets() == [ordinary.classes[code] for code in today.top_class()]
+
+
+def test_a_label_named_by_half_is_even_and_neither_applies_nor_not():
+    names = ("d", ("a", "b"), ("r", "s"), ("x", "y", "z"))
+    halves = Dataset.from_sets(*names, [0, 0, 1, 1], [0, 1, 0, 1], [0, 2, 3, 4, 5], [0, 1, 0, 1, 2])
+    found = label_set_certainty(halves)
+    assert found.even.tolist() == [[False, True, False], [False, True, True]]
+    assert (found.certainty[found.even] == 0.5).all()
+    assert found.to_frame("labels")["even"].tolist() == [0, 2, 1]
+    alone = Dataset.from_sets(*names, [0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 2, 3, 4], [0, 0, 2, 1])
+    tied = label_set_certainty(alone, cases=range(1, 2))
+    assert tied.exclusive
+    assert tied.even.tolist() == [[False, True, True]]
+    assert not label_set_certainty(alone, cases=range(1)).even.any()
 
 
 def test_certainty_of_a_set_is_that_of_independent_labels_by_draws(street):
