@@ -344,7 +344,9 @@ def verdicts(dataset: Dataset) -> list[Verdict]:
     found += [can_use(method, dataset) for method in methods("analysis").values()]
     found += [can_use(method, dataset) for method in methods("rater model").values() if method.reference]
     found.append(any_of("rater model", dataset))
-    found += [can_use(method, dataset) for method in methods("plausibility").values() if method.on_pages]
+    models = [method for method in methods("plausibility").values() if method.on_pages]
+    # Classes that have no order lack nothing, so that nothing is said of what would need one.
+    found += [can_use(method, dataset) for method in models if dataset.ordinal or "order" not in method.needs]
     return found
 
 

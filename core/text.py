@@ -111,6 +111,13 @@ def percent_with_interval(share: float | None, low: float | None, high: float | 
     return said if low is None or high is None else f"{said} ({number(100 * low, 0)} to {number(100 * high, 0)})"
 
 
+def probability(value: float) -> str:
+    """A probability for people: ``.84``; ``>.99`` and ``<.01`` where two digits would say that it is certain."""
+    if 0.995 <= value < 1:
+        return ">.99"
+    return "<.01" if 0 < value < 0.005 else number(value)
+
+
 def exact(value: float | None) -> str:
     """What was chosen or given, in full: ``3``, ``.5``, ``1,000,000``; other than whole numbers in six digits."""
     if value is None:

@@ -9,9 +9,10 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
 from core.plausibility.protocol import PlausibilityModel
-from core.text import exact, markdown, number, plural, shorten, small, typed
-from pages.shared.cases import moves, one_case, review_status, score_cases
+from core.text import exact, markdown, number, plural, probability, shorten, small, typed
+from pages.shared.cases import class_scale, moves, one_case, review_status, score_cases
 from pages.shared.kit import (
+    columns,
     gold_of_reviews,
     navigation,
     plausibility_models,
@@ -73,19 +74,73 @@ def _filter(dataset: Dataset, result: CertaintyResult, order: np.ndarray, review
     return order[kept]
 
 
-def _worklist(
-    dataset: Dataset, result: CertaintyResult, order: np.ndarray, case: int, model, reliability, states: dict[str, str]
-) -> None:
-    shown = order[:MOST_ROWS]
+def _rows(
+    dataset: Dataset, result: CertaintyResult, shown: np.ndarray, scale: class_scale.CaseScale | None
+) -> pd.DataFrame:
+    """The worklist as on screen: of ordered classes with the expected class and how sure it is within one."""
     top = result.top_class()
     frame = pd.DataFrame(
         {
             "case": [dataset.cases[place] for place in shown],
-            "certainty": result.certainty[shown, 0],
+            "certainty": columns.never_quite(result.certainty[shown, 0]),
             "most plausible": [result.classes[top[place]] if top[place] >= 0 else one_case.OTHERS for place in shown],
         }
     )
+    if scale is not None:
+        ends = zip(scale.mean[shown], scale.low[shown], scale.high[shown], strict=True)
+        frame.insert(2, "expected", [f"{number(mean, 1)} ({exact(low)} to {exact(high)})" for mean, low, high in ends])
+        frame.insert(3, "within one", columns.never_quite(scale.near[shown]))
+    return frame
+
+
+def _file(
+    dataset: Dataset, result: CertaintyResult, order: np.ndarray, scale: class_scale.CaseScale | None, states: dict
+) -> pd.DataFrame:
+    """The worklist as it is downloaded."""
+    table = pd.DataFrame({"case": [dataset.cases[place] for place in order]})
+    if any(states.values()):
+        table["review"] = [states.get(case_id, "") for case_id in table["case"]]
+    for top_j in range(result.certainty.shape[1]):
+        table[f"top{top_j + 1}"], table[f"top{top_j + 1}_se"] = result.certainty[order, top_j], result.se[order, top_j]
+    if scale is not None:
+        table["expected_class"], table["median_class"] = scale.mean[order], scale.median[order]
+        table["expected_class_low"], table["expected_class_high"] = scale.low[order], scale.high[order]
+        table["within_one"] = scale.near[order]
+    return table
+
+
+def _widths(narrow: bool, reviewed: bool) -> dict:
+    """How the columns of the worklist look; ``narrow`` where there are more than three."""
+    return {
+        "case": st.column_config.TextColumn(width=70 if narrow else 84),
+        "certainty": st.column_config.ProgressColumn(
+            format="%.2f", min_value=0, max_value=1, width=78 if narrow else 112
+        ),
+        "most plausible": st.column_config.TextColumn(width=84 if reviewed else 140),
+        "review": st.column_config.TextColumn(width=68),
+        "within one": st.column_config.NumberColumn(
+            format="%.2f", width=74, help="Probability that the true class is at most one from the median"
+        ),
+        "expected": st.column_config.TextColumn(
+            width=92, help="Expected class with its 95% interval, classes counted from 1"
+        ),
+    }
+
+
+def _worklist(
+    dataset: Dataset,
+    view: Dataset,
+    result: CertaintyResult,
+    order: np.ndarray,
+    case: int,
+    model,
+    reliability,
+    states: dict[str, str],
+) -> None:
+    shown = order[:MOST_ROWS]
+    scale = class_scale.standing(view, model, reliability) if class_scale.is_for(model) else None
     reviewed = any(states.values())
+    frame = _rows(dataset, result, shown, scale)
     if reviewed:
         frame["review"] = [states.get(case_id, "") for case_id in frame["case"]]
     key = f"worklist-{dataset.digest}-{zlib.crc32(shown.tobytes())}-{moves.opened_elsewhere(dataset.cases[case])}"
@@ -104,25 +159,14 @@ def _worklist(
         on_select=choose,
         selection_mode="single-cell",
         selection_default={"selection": {"cells": [(int(place), "case") for place in places[:1]]}},
-        column_config={
-            "case": st.column_config.TextColumn(width=70 if reviewed else 84),
-            "certainty": st.column_config.ProgressColumn(
-                format="%.2f", min_value=0, max_value=1, width=78 if reviewed else 112
-            ),
-            "most plausible": st.column_config.TextColumn(width=84 if reviewed else 140),
-            "review": st.column_config.TextColumn(width=68),
-        },
+        column_config=_widths(narrow=reviewed or scale is not None, reviewed=reviewed),
         key=key,
     )
     st.caption(
         f"{len(shown):,} of {plural(len(order), 'case')}, least certain first · "
         f"uncertain: below {exact(UNCERTAIN_BELOW)} · P and N move"
     )
-    table = pd.DataFrame({"case": [dataset.cases[place] for place in order]})
-    if reviewed:
-        table["review"] = [states.get(case_id, "") for case_id in table["case"]]
-    for top_j in range(result.certainty.shape[1]):
-        table[f"top{top_j + 1}"], table[f"top{top_j + 1}_se"] = result.certainty[order, top_j], result.se[order, top_j]
+    table = _file(dataset, result, order, scale, states)
     with st.container(horizontal=True):
         widgets.download(table, "Worklist", "certainty", "certainty")
         provenance.show(
@@ -140,7 +184,7 @@ def _header(dataset: Dataset, order: np.ndarray | None, case: int, result: Certa
     value, error = result.certainty[0, 0], result.se[0, 0]
     left.subheader(
         f"Case {markdown(shorten(dataset.cases[case], 60))} · "
-        f"certainty {number(value)} ± {small(error)} · "
+        f"certainty {probability(value)}{f' ± {small(error)}' if error else ''} · "
         f"{plural(len(dataset.annotations_of(case)), 'annotation')}",
         anchor=False,
         help=widgets.explained("annotation certainty"),
@@ -206,7 +250,7 @@ def _page() -> None:
     if order is not None:
         with narrow:
             states = {case_id: review_status.state_of(whole, review) for case_id, review in reviews.items()}
-            _worklist(dataset, result, order, case, model, reliability, states)
+            _worklist(dataset, view, result, order, case, model, reliability, states)
 
 
 navigation.through_app()

@@ -7,7 +7,11 @@ from core.annotations.dataset import Dataset
 from core.evaluation.metrics import first_metric
 from core.evaluation.sweep_table import SweepTable
 from core.figures import reliability as figures
+from core.models.expected_class import within_one
+from core.plausibility.ordinal_truth import OrdinalTruth
+from core.plausibility.protocol import PlausibilityModel
 from core.text import exact, number, plural, typed
+from pages.shared.cache import cases as cached_cases
 from pages.shared.kit import (
     columns,
     gold_of_reviews,
@@ -50,12 +54,14 @@ def _settings(dataset: Dataset):
     return model, tuple(sorted(chosen)), opened
 
 
-def _table(sweep: SweepTable) -> pd.DataFrame:
+def _table(view: Dataset, model: PlausibilityModel, sweep: SweepTable) -> pd.DataFrame:
     rows = []
     for place, (reliability, result) in enumerate(zip(sweep.reliabilities, sweep.certainty, strict=True)):
         row = {"reliability": reliability, "n_cases": len(result.cases)}
         for top in (1, 2, 3):
             row[f"top{top}"], row[f"top{top}_se"] = result.mean(top), result.mean_se(top)
+        if isinstance(model, OrdinalTruth):
+            row["within one"] = within_one(cached_cases.class_probability(view, model, reliability)).mean()
         if sweep.risk:
             row["risk of top-1"], row["risk summed"] = sweep.risk[place].of_top1.mean(), sweep.risk[place].summed.mean()
         rows.append(row | {f"below {level}": result.n_below(level) for level in (0.5, 0.9, 0.99)})
@@ -68,6 +74,7 @@ def _columns() -> dict:
     for top in (1, 2, 3):
         shown |= {f"top{top}": (f"top-{top}", columns.THREE), f"top{top}_se": (f"top-{top} SE", "%.4f")}
     shown |= {name: (name, columns.THREE) for name in ("risk of top-1", "risk summed")}
+    shown["within one"] = ("within one class", columns.THREE)
     numbers = {name: st.column_config.NumberColumn(label, format=digits) for name, (label, digits) in shown.items()}
     below = {f"below {level}": f"below {number(level)}" for level in (0.5, 0.9, 0.99)}
     return numbers | columns.counts(n_cases="cases", **below)
@@ -85,9 +92,9 @@ def _so_far(sweep: SweepTable | None, n: int, n_classes: int, theme) -> None:
     _figures(sweep, theme)
 
 
-def _certainty(view: Dataset, sweep: SweepTable, theme) -> None:
+def _certainty(view: Dataset, model: PlausibilityModel, sweep: SweepTable, theme) -> None:
     _figures(sweep, theme)
-    _numbers(view, sweep)
+    _numbers(view, model, sweep)
 
 
 def _figures(sweep: SweepTable, theme) -> None:
@@ -106,8 +113,8 @@ def _figures(sweep: SweepTable, theme) -> None:
         )
 
 
-def _numbers(view: Dataset, sweep: SweepTable) -> None:
-    table = _table(sweep)
+def _numbers(view: Dataset, model: PlausibilityModel, sweep: SweepTable) -> None:
+    table = _table(view, model, sweep)
     widgets.heading("The numbers", "annotation certainty")
     shown = table.dropna(axis=1, how="all")  # with two classes there is no third place
     st.dataframe(shown, hide_index=True, key="sweep_table", column_config=_columns())
@@ -159,7 +166,7 @@ def _page() -> None:
     # Only the open tab is worked out: another model on many cases takes a while, and other pages wait for it.
     if tabs["Certainty"].open:
         with tabs["Certainty"]:
-            _certainty(view, sweep, theme)
+            _certainty(view, model, sweep, theme)
     if classifiers and tabs["Classifiers"].open:
         with tabs["Classifiers"]:
             classifier_view.show(sweep, view, classifiers, opened, theme)

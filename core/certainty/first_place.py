@@ -59,6 +59,8 @@ def exact_first_place(
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Classes named on a case and the probability that each is the most plausible, where that needs no draws.
 
+    Of ordered classes under the ordinal model every class is one that may be the truth.
+
     Parameters
     ----------
     model : PlausibilityModel
@@ -83,6 +85,9 @@ def exact_first_place(
         entries = slice(weights.ptr[case], weights.ptr[case + 1])
         codes, weight, rest_shape = weights.class_code[entries], weights.weight[entries], model.epsilon
         shape = reliability * weight / max(weight.sum(), 1e-300) + model.epsilon
+    elif isinstance(model, OrdinalTruth):
+        chance = model.probability(dataset, reliability)[case]
+        return np.arange(dataset.n_classes, dtype=np.int32), np.append(chance, 0.0)
     else:
         return None
     n_rest = dataset.n_classes - len(codes)

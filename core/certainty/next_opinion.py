@@ -204,7 +204,7 @@ def next_opinions(model: PlausibilityModel, dataset: Dataset, reliability: float
     if isinstance(model, PlackettLuce):
         return NextOpinions(_plackett_luce(model, reliability))
     raise NotApplicableError(
-        "What one more opinion would change is known for Dirichlet counts, PrIRN and Plackett-Luce, not for scores."
+        "What one more opinion would change is known for Dirichlet counts, PrIRN and Plackett-Luce, not for others."
     )
 
 

@@ -17,6 +17,7 @@ from ..errors import InputError
 from ..methods import method_named
 from ..plausibility.dirichlet import DirichletCounts
 from ..plausibility.gaussian import GaussianScores
+from ..plausibility.ordinal_truth import OrdinalTruth
 from ..plausibility.prirn import PrIRN
 from ..plausibility.protocol import PlausibilityModel
 from ..result_base import Columns, Result, rows
@@ -95,7 +96,7 @@ def opens_at(
         What the model is shown.
     model : PlausibilityModel
     beta : float, optional
-        Exponent of dependence by held-out annotations; counts only.
+        Exponent of dependence by held-out annotations; of counts and of the ordinal truth.
     truth : TruthCurve, optional
         Certainty against gold; decides from 100 cases.
     readers : HeldOutCurve, optional
@@ -107,10 +108,9 @@ def opens_at(
     """
     if beta is not None and not (np.isfinite(beta) and beta > 0):
         raise InputError(f"The exponent β is {beta}.", "It must be a positive number.")
-    counts = isinstance(model, DirichletCounts)
     if truth is not None and truth.n_cases >= LEAST_GOLD:
         value, source, reason = truth.best, "gold", _by_gold(truth)
-    elif counts and beta is not None:
+    elif isinstance(model, DirichletCounts | OrdinalTruth) and beta is not None:
         value, source, reason = min(1.0, beta), "beta", _by_beta(dataset, beta)
     else:
         value, source, reason = model.default_reliability, "default", _by_default(model)
@@ -154,7 +154,7 @@ def _by_beta(dataset: Dataset, beta: float) -> str:
 
 def _by_default(model: PlausibilityModel) -> str:
     default = _g(model.default_reliability)
-    if isinstance(model, DirichletCounts):
+    if isinstance(model, DirichletCounts | OrdinalTruth):
         return f"γ = {default}, the default: how far raters share mistakes (β) has not been estimated."
     if isinstance(model, GaussianScores):
         return f"γ = {default}, the default: the scores of a case count as independent."
@@ -174,7 +174,7 @@ def _gold(truth: TruthCurve | None) -> Mark | None:
 
 def _readers(model: PlausibilityModel, readers: HeldOutCurve | None) -> Mark | None:
     """What a colleague would say; not for counts and PrIRN, whose curve speaks of γ/α and ε/γ, and not at an end."""
-    if readers is None or readers.at_end or isinstance(model, DirichletCounts | PrIRN):
+    if readers is None or readers.at_end or isinstance(model, DirichletCounts | OrdinalTruth | PrIRN):
         return None
     unsaid = "near the truth the panel is" if isinstance(model, GaussianScores) else "sure the top class may be"
     sentence = (
@@ -185,7 +185,7 @@ def _readers(model: PlausibilityModel, readers: HeldOutCurve | None) -> Mark | N
 
 
 def _beta(dataset: Dataset, model: PlausibilityModel, beta: float | None) -> Mark | None:
-    if beta is None or not isinstance(model, DirichletCounts):
+    if beta is None or not isinstance(model, DirichletCounts | OrdinalTruth):
         return None
     return Mark("beta", min(1.0, beta), None, None, f"Dependence: {_by_beta(dataset, beta)}")
 

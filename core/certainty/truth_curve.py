@@ -6,7 +6,7 @@ Where several classes are on top by the same count, each of them is the top-1 cl
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ..chunks import CancelToken, chunk_ranges, map_chunks
 from ..errors import InputError, NotApplicableError
 from ..models.gold import gold_cases
 from ..plausibility.dirichlet import DirichletCounts
+from ..plausibility.ordinal_truth import OrdinalTruth
 from ..plausibility.prirn import PrIRN
 from ..plausibility.protocol import PlausibilityModel, check_sampling
 from ..reducers.protocol import reduce_draws
@@ -133,7 +134,7 @@ def truth_curve(
     dataset : Dataset
         With gold, of a kind that the model takes as it is.
     model : PlausibilityModel
-        Of the declared classes. Dirichlet counts and PrIRN are integrated, others drawn.
+        Of the declared classes. Dirichlet counts, PrIRN and the ordinal truth need no draws.
     reliabilities : sequence of float, optional
         .05 to 30 where not given.
     n_draws, seed : int
@@ -172,7 +173,7 @@ def truth_curve(
     add(_between(points, [binary_log_loss(*found[value], least_doubt).mean() for value in points]))
     if progress is not None:
         progress(1.0)
-    exact = isinstance(model, DirichletCounts | PrIRN)
+    exact = isinstance(model, DirichletCounts | PrIRN | OrdinalTruth)
     return _curve(model.name, dataset, cases, found, seed, exact, least_doubt)
 
 
@@ -205,6 +206,14 @@ def _source(dataset, model, cases, n_draws, seed, token):
     if isinstance(model, PrIRN):
         weights = model.point(dataset)
         return _exact(weights.ptr, weights.class_code, weights.normalised, cases, gold, dataset, model, token)
+    if isinstance(model, OrdinalTruth):
+        fitted = model if model.fitted is not None else replace(model, fitted=model.fit(dataset, token=token))
+
+        def at(reliability: float) -> tuple[np.ndarray, np.ndarray]:
+            chance = fitted.probability(dataset, reliability, token)[cases]
+            return 1 - chance.max(axis=1), (chance.argmax(axis=1) == gold).astype(np.float64)
+
+        return at
     chosen = dataset.select(cases=[dataset.cases[case] for case in cases])
 
     def drawn(reliability: float) -> tuple[np.ndarray, np.ndarray]:

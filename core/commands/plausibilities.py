@@ -41,8 +41,7 @@ def certainty(options) -> tuple[dict, pd.DataFrame]:
     if _closed_form(options):
         return _gaussian_certainty(options, dataset)
     model = chosen_model(options)
-    if isinstance(model, OrdinalTruth):  # fitted once
-        model = model.prepare(dataset, reliability=options.reliability, n_draws=options.draws, seed=options.seed)
+    model = fitted_once(model, dataset)
     sweep = _run(options, model, dataset, [options.reliability], ())
     result, tops = sweep.certainty[0], range(1, options.top + 1)
     table = case_table(result, options.top)
@@ -93,7 +92,7 @@ def sweep(options) -> tuple[dict, pd.DataFrame]:
         return _gaussian_sweep(options, dataset, reliabilities)
     options.top = options.k or options.top
     classifiers = read_classifiers(options, dataset)
-    model = chosen_model(options)
+    model = fitted_once(chosen_model(options), dataset)
     found = _run(options, model, dataset, reliabilities, classifiers)
     rows: list[dict[str, Any]] = []
     better: list[dict[str, Any]] = []
@@ -343,6 +342,11 @@ def _trust(options, model: PlausibilityModel, dataset: Dataset, reliability: flo
         for row, rater in enumerate(trust.raters)
     ]
     return {"raters": raters, "trust_prior": {"a": trust.prior[0], "b": trust.prior[1]}, "notes": list(trust.notes)}
+
+
+def fitted_once(model: PlausibilityModel, dataset: Dataset) -> PlausibilityModel:
+    """The model with what it learns of raters from all cases, where that does not depend on γ."""
+    return dataclasses.replace(model, fitted=model.fit(dataset)) if isinstance(model, OrdinalTruth) else model
 
 
 def _scale(options, model: PlausibilityModel, dataset: Dataset, table: pd.DataFrame) -> dict:

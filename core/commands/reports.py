@@ -10,7 +10,7 @@ from ..methods import as_taken, method_named, offered
 from ..report.build import SECTIONS, ReportRequest, build_report
 from ..review.store import head_of_reviews
 from .inputs import progress, read_warned, split, stamp
-from .plausibilities import chosen_model, read_classifiers
+from .plausibilities import chosen_model, fitted_once, read_classifiers
 
 
 def report(options) -> tuple[dict, pd.DataFrame]:
@@ -25,6 +25,7 @@ def report(options) -> tuple[dict, pd.DataFrame]:
         options.model = offered("plausibility", dataset)[0].name
     model = chosen_model(options)
     view = as_taken(method_named("plausibility", model.name), dataset, split(options))[0]
+    model = fitted_once(model, view)
     sections = tuple(options.sections.split(",")) if options.sections else tuple(SECTIONS)
     request = ReportRequest(
         dataset=dataset,

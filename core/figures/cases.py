@@ -1,18 +1,20 @@
 """Figures of the Cases page: plausibilities of one case as bars with draws, and on a triangle or an interval."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
 
 from ..certainty.regions import Region
-from ..text import number, plotly, shorten
+from ..text import exact, number, plotly, shorten
 from .labels import between
 from .theme import Theme, Trace, bar, figure_of, scatter, with_opacity
 
 SHOWN_DRAWS = 80
 MOST_TRIANGLE_DRAWS = 1000
 _HEIGHT = np.sqrt(3) / 2
+_BESIDE = -0.05  # of the axis of probability
 
 
 def plausibility_bars(
@@ -63,14 +65,7 @@ def plausibility_bars(
         title,
         96 + 34 * len(names),
         xaxis={"range": [0, min(1.0, max(0.3, widest * 1.05))], "title": "plausibility"},
-        yaxis={
-            "tickmode": "array",
-            "tickvals": list(range(len(names))),
-            "ticktext": labels,
-            "autorange": "reversed",
-            "showgrid": False,
-            "tickfont": {"size": 13, "color": theme.ink},
-        },
+        yaxis=_class_lines(labels, theme) | {"autorange": "reversed"},
     )
 
 
@@ -91,6 +86,99 @@ def _dots(draws: np.ndarray, colours: list[str]) -> Trace:
         hoverinfo="skip",
         showlegend=False,
     )
+
+
+def class_scale(
+    names: Sequence[str],
+    probability: np.ndarray,
+    named: np.ndarray,
+    expected: tuple[float, float, float],
+    colours: list[str],
+    theme: Theme,
+    title: str,
+) -> go.Figure:
+    """One bar for each class in the order of the classes, and beside them the expected class with its interval.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Classes, lowest first, which is on top.
+    probability : ndarray, shape (n_classes,)
+        That the class is the true one.
+    named : ndarray of int, shape (n_classes,)
+        By how many annotations.
+    expected : tuple of float
+        Mean and ends of the interval, classes counted from 1.
+    colours : list of str
+        Of the classes.
+    theme : Theme
+    title : str
+    """
+    labels = [plotly(shorten(name, 26)) for name in names]
+    mean, low, high = (value - 1 for value in expected)
+    within = [low <= place <= high for place in range(len(names))]
+    shade = [with_opacity(one, 0.75 if own else 0.3) for one, own in zip(colours, within, strict=True)]
+    data = [
+        bar(
+            x=probability,
+            y=list(range(len(names))),
+            orientation="h",
+            width=0.62,
+            marker={"color": shade},
+            text=[f"{count} of {int(named.sum())}" if count else "" for count in named.tolist()],
+            textposition="outside",
+            textfont={"color": theme.ink},
+            customdata=[[label, int(count)] for label, count in zip(labels, named, strict=True)],
+            hovertemplate="%{customdata[0]}: probability %{x:.3f}<br>named by %{customdata[1]}<extra></extra>",
+            showlegend=False,
+            cliponaxis=False,
+        ),
+        *_expected(mean, low, high, theme),
+    ]
+    return figure_of(
+        theme,
+        data,
+        title,
+        96 + 34 * len(names),
+        xaxis={
+            "range": [-0.1, max(0.4, float(probability.max()) * 1.35)],
+            "title": "probability of being the true class",
+            "zeroline": False,
+        },
+        yaxis=_class_lines(labels, theme) | {"range": [len(names) - 0.5, -0.5]},
+    )
+
+
+def _expected(mean: float, low: float, high: float, theme: Theme) -> tuple[Trace, Trace]:
+    """The interval of the expected class as a line beside the bars, with a diamond at the mean; classes from 0."""
+    line = scatter(
+        x=[_BESIDE] * 2,
+        y=[low, high],
+        mode="lines",
+        line={"color": theme.ink, "width": 2},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    diamond = scatter(
+        x=[_BESIDE],
+        y=[mean],
+        mode="markers",
+        marker={"symbol": "diamond", "size": 10, "color": theme.ink},
+        hovertemplate=f"expected class {number(mean + 1)} ({exact(low + 1)} to {exact(high + 1)})<extra></extra>",
+        showlegend=False,
+    )
+    return line, diamond
+
+
+def _class_lines(labels: list[str], theme: Theme) -> dict:
+    """An axis with a line for each class."""
+    return {
+        "tickmode": "array",
+        "tickvals": list(range(len(labels))),
+        "ticktext": labels,
+        "showgrid": False,
+        "tickfont": {"size": 13, "color": theme.ink},
+    }
 
 
 def _intervals(mean: np.ndarray, low: np.ndarray, high: np.ndarray, theme: Theme) -> tuple[Trace, Trace]:

@@ -5,15 +5,17 @@ al. 2002), each annotation counted γ times. A count of 3 and 5 says nothing of 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
 
 from ..annotations.dataset import Dataset
+from ..errors import InputError
 from ..methods import AS_IS, Method, ReliabilityScale
 from ..models.design import design
 from ..models.ordinal import Ordinal
+from ..models.result import RaterModelFit
 from ..models.tempering import point_of, tempered_posterior
 from ..options import check_whole
 from ..seeds import case_seeds
@@ -31,6 +33,8 @@ class OrdinalTruth:
     ----------
     depth : int
         How many classes of a draw are put in order: the truth, then as if the ones before were ruled out.
+    fitted : RaterModelFit, optional
+        The ordinal model of the same data by EM, as `fit` gives it; it is fitted anew where it is not given.
     ready : tuple, optional
         Content of the data, γ and class probabilities, as `prepare` leaves them.
     """
@@ -38,7 +42,8 @@ class OrdinalTruth:
     name: ClassVar[str] = "ordinal-truth"
     default_reliability: ClassVar[float] = 1.0
     depth: int = SPLIT_DEPTH
-    ready: tuple[str, float, np.ndarray] | None = None
+    fitted: RaterModelFit | None = field(default=None, repr=False)
+    ready: tuple[str, float, np.ndarray] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         check_whole(self.depth, "The depth", 1)
@@ -64,14 +69,27 @@ class OrdinalTruth:
         NotApplicableError
             The order of the classes is not declared, or as `core.models.em_model.EmModel.fit`.
         InputError
-            γ is out of its range.
+            γ is out of its range, or ``fitted`` is of other data.
         """
         check_sampling(reliability, 1)
         if self.ready is not None and self.ready[:2] == (dataset.content_digest, float(reliability)):
             return self.ready[2]
-        model = Ordinal()
-        fit = model.fit(dataset, token=token, progress=progress)
-        return tempered_posterior(design(model.title, dataset), point_of(fit), reliability, token=token)
+        fit = self.fit(dataset, token=token, progress=progress) if self.fitted is None else self.fitted
+        if fit.class_probability.shape != (dataset.n_cases, dataset.n_classes) or len(fit.raters) != dataset.n_raters:
+            raise InputError("The ordinal model was fitted to other data.", "Fit it to these.")
+        return tempered_posterior(design(Ordinal.title, dataset), point_of(fit), reliability, token=token)
+
+    def fit(self, dataset: Dataset, *, token=None, progress=None) -> RaterModelFit:
+        """The ordinal model of all raters, which does not depend on γ; see `core.models.ordinal.Ordinal`.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            As for `probability`.
+        token, progress
+            See `core.chunks.map_chunks`.
+        """
+        return Ordinal().fit(dataset, token=token, progress=progress)
 
     def prepare(
         self, dataset: Dataset, *, reliability: float, n_draws: int, seed: int, token=None, progress=None
@@ -146,6 +164,5 @@ METHOD = Method(
     reliability=ReliabilityScale(
         OrdinalTruth.default_reliability, 0.05, 3.0, (0.25, 0.5, 1.0), (0.25, 0.5, 1.0, 2.0), published=""
     ),
-    on_pages=False,
     sentence="The true class of a case was taken as the posterior of the ordinal model of raters.",
 )

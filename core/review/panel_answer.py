@@ -15,6 +15,7 @@ from ..certainty.label_sets import label_set_certainty
 from ..errors import InputError
 from ..plausibility.dirichlet import DirichletCounts
 from ..plausibility.gaussian import GaussianScores
+from ..plausibility.ordinal_truth import OrdinalTruth
 from ..plausibility.protocol import PlausibilityModel, check_sampling
 from ..text import percent
 from .opinions import UNDETERMINED, Opinion
@@ -98,8 +99,7 @@ def panel_word(
     n_readers = len(np.unique(dataset.rater[rows])) if dataset.raters_identified else len(rows)
     if not n_readers:
         return PanelWord(UNDETERMINED, 0.0, 0.0, 0, level, "nobody has annotated")
-    part = dataset.select(cases=[dataset.cases[case]])
-    classes, chance, error, sure = _first_places(model, part, reliability, n_draws, seed, level)
+    classes, chance, error, sure = _first_places(model, dataset, case, reliability, n_draws, seed, level)
     if not classes.size:
         return PanelWord(UNDETERMINED, 0.0, 0.0, n_readers, level, "no class was named")
     best = int(chance[:-1].argmax())
@@ -187,10 +187,13 @@ def panel_set(
 
 
 def _first_places(
-    model: PlausibilityModel, part: Dataset, reliability: float, n_draws: int, seed: int, level: float
+    model: PlausibilityModel, dataset: Dataset, case: int, reliability: float, n_draws: int, seed: int, level: float
 ) -> tuple[np.ndarray, np.ndarray, float, bool]:
     """Named classes, P(each is first) with all others last, the error of the largest, and whether that tells."""
-    exact = exact_first_place(model, part, 0, reliability)
+    part = dataset.select(cases=[dataset.cases[case]])
+    # Raters' severity is known from all cases; counts need no more than their own.
+    of_all = isinstance(model, OrdinalTruth)
+    exact = exact_first_place(model, dataset if of_all else part, case if of_all else 0, reliability)
     if exact is not None:
         return *exact, 0.0, True
     while True:

@@ -110,6 +110,7 @@ class Three:
 
     digest = "digest"
     classes = ("acne", "mole", "wart")
+    ordinal = False
 
 
 def test_the_three_likeliest_classes_are_corners_the_likeliest_on_top(drawn):
@@ -120,10 +121,25 @@ def test_the_three_likeliest_classes_are_corners_the_likeliest_on_top(drawn):
     assert highest.text == "mole" and title(drawn["simplex"]) == "mole leads in 75% of draws"
 
 
+def test_ordered_classes_stand_in_their_order_the_middle_one_on_top_and_lines_from_the_lowest(drawn):
+    class Graded(Three):
+        ordinal = True
+
+    draws = case_draws(np.array([0, 1, 2]), SHARES)
+    one_case._simplex(Graded, 4, draws, by_mean(draws), LIGHT)
+    assert means_at_corners(drawn["simplex"]) == pytest.approx({"acne": 0.5, "mole": 0.275, "wart": 0.225})
+    left, right, top = sorted(drawn["simplex"].layout.annotations, key=lambda note: (note.y > 0.5, note.x))
+    assert (left.text, right.text, top.text) == ("acne", "wart", "mole")
+    scrambled = np.array([2, 0, 1])
+    assert one_case._in_order(Graded, draws, scrambled) == [0, 1, 2]
+    assert one_case._in_order(Three, draws, scrambled) == [2, 0, 1]
+
+
 def test_the_class_that_the_worklist_names_is_a_corner_where_draws_put_three_others_before_it(drawn):
     class Four:
         digest = "digest"
         classes = ("acne", "burn", "mole", "wart")
+        ordinal = False
 
     share = np.tile([[0.31, 0.27, 0.22, 0.2], [0.27, 0.31, 0.2, 0.22]], (50, 1))
     draws = case_draws(np.arange(4), share)

@@ -411,7 +411,9 @@ def test_labels_of_a_set_are_toggled_and_compared_with_the_panels_set():
 
 def test_none_of_these_and_other_labels_exclude_each_other_and_an_even_label_is_no_no():
     """By click and by the search; a label of half of the raters is even, and a set of little probability is said so."""
-    lines = b"".join(b"1,%c,%b\n" % (who, said) for who, said in zip(b"abcd", (b"x;y", b"x;z", b"y;z", b"w"), strict=True))
+    lines = b"".join(
+        b"1,%c,%b\n" % (who, said) for who, said in zip(b"abcd", (b"x;y", b"x;z", b"y;z", b"w"), strict=True)
+    )
     dataset = kept("labels", b"case,rater,labels\n" + lines + b"2,a,none of these\n2,b,none of these\n2,c,x\n")
     app = press(signed(dataset.digest), "Start with 2")
     for label in ("x", "y", "none of these"):

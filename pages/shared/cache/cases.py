@@ -1,7 +1,10 @@
 """What the Cases page asks of all cases at once."""
 
+import numpy as np
+
 from core.annotations.dataset import Dataset
 from core.certainty.label_sets import LabelSetCertainty, label_set_certainty
+from core.plausibility.ordinal_truth import OrdinalTruth
 from core.plausibility.protocol import PlausibilityModel
 from pages.shared.cache.remembered import of_content
 
@@ -11,3 +14,9 @@ def label_sets(dataset: Dataset, model: PlausibilityModel, reliability: float) -
     settings = tuple(sorted(model.settings().items()))
     asked = ("label sets", model.name, settings, reliability)
     return of_content(dataset, asked, lambda coded: label_set_certainty(coded, model, reliability=reliability))
+
+
+def class_probability(dataset: Dataset, model: OrdinalTruth, reliability: float) -> np.ndarray:
+    """P(true class) of every case, shape (n_cases, n_classes); the model has its fit."""
+    asked = ("class probability", model.name, reliability)
+    return of_content(dataset, asked, lambda coded: model.probability(coded, reliability))

@@ -490,7 +490,11 @@ def region(dataset: Dataset, corners: np.ndarray) -> "Region":
 def _point(dataset: Dataset, model, case: int) -> dict[int, float]:
     if not len(dataset.annotations_of(case)):
         return {}
-    _, codes, shares = model.point_shares(dataset.select(cases=[dataset.cases[case]]))
+    if hasattr(model, "fitted"):  # what it knows of raters is of all cases
+        ptr, codes, shares = model.point_shares(dataset)
+        codes, shares = codes[ptr[case] : ptr[case + 1]], shares[ptr[case] : ptr[case + 1]]
+    else:
+        _, codes, shares = model.point_shares(dataset.select(cases=[dataset.cases[case]]))
     return dict(zip(codes.tolist(), shares.tolist(), strict=True))
 
 

@@ -13,10 +13,10 @@ from core.figures.theme import class_colours
 from core.plausibility.protocol import PlausibilityModel
 from core.reducers.metrics import score_case
 from core.reducers.risk import level_masses
-from core.text import html_text, markdown, number, percent, plotly, shorten, small
+from core.text import html_text, markdown, number, percent, plotly, probability, shorten, small
 from pages.shared.cache import datasets as cached
+from pages.shared.cases import class_scale, label_table
 from pages.shared.cases import content as case_facts
-from pages.shared.cases import label_table
 from pages.shared.kit import columns, plausibility_models, trusted_raters, widgets
 from pages.shared.kit import style as look
 
@@ -43,10 +43,14 @@ def show(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, r
     with left.container(border=True):
         st.markdown("**What the raters said**")
         widgets.chips(dataset, dataset.annotations_of(case), colours, st.session_state.get("hide_names", False))
-    with left.container(border=True):
-        _bars(view, draws, quantiles, point, by_mean, colours, theme)
-    with right.container(border=True):
-        _simplex(view, case, draws, by_mean, theme, int(result.top_class()[0]))
+    if class_scale.is_for(model):
+        with right:
+            class_scale.show(view, case, model, reliability, colours)
+    else:
+        with left.container(border=True):
+            _bars(view, draws, quantiles, point, by_mean, colours, theme)
+        with right.container(border=True):
+            _simplex(view, case, draws, by_mean, theme, int(result.top_class()[0]))
     if risk is not None:
         with right.container(border=True):
             _risk_triangle(view, draws, risk, theme)
@@ -55,8 +59,9 @@ def show(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, r
             _classifiers(view, case, draws, classifiers, colours)
     with st.expander("The models side by side"):
         _models(dataset, case, model, reliability)
-    with st.expander("The plausibilities as a table"):
-        _table(view, quantiles, by_mean)
+    if not class_scale.is_for(model):  # the scale has its own: draws of it are whole classes
+        with st.expander("The plausibilities as a table"):
+            _table(view, quantiles, by_mean)
 
 
 def annotations(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, reliability: float) -> None:
@@ -95,6 +100,9 @@ def plausibilities(view: Dataset, case: int, model: PlausibilityModel, reliabili
     draws, quantiles, result, risk, point = _draws(view, model, case, reliability)
     by_mean = np.argsort(-quantiles.mean[:-1], kind="stable")
     colours = class_colours([int(draws.classes[place]) for place in by_mean], view.n_classes, theme)
+    if class_scale.is_for(model):
+        class_scale.show(view, case, model, reliability, colours)
+        return
     with st.container(border=True):
         _bars(view, draws, quantiles, point, by_mean, colours, theme)
         _summary(result, risk)
@@ -136,7 +144,8 @@ def _doubted(dataset: Dataset, case: int) -> str:
 
 def _summary(result, risk) -> None:
     sets = [
-        f"top-{top + 1} {number(result.certainty[0, top])} ± {small(result.se[0, top])}"
+        f"top-{top + 1} {probability(result.certainty[0, top])}"
+        f"{f' ± {small(result.se[0, top])}' if result.se[0, top] else ''}"
         for top in range(result.certainty.shape[1])
         if np.isfinite(result.certainty[0, top])
     ]
@@ -152,7 +161,7 @@ def _summary(result, risk) -> None:
 
 
 def _bars(view: Dataset, draws, quantiles, point, by_mean: np.ndarray, colours: dict[int, str], theme) -> None:
-    lines = list(by_mean[:MOST_LINES])
+    lines = _in_order(view, draws, by_mean[:MOST_LINES])
     names = [view.classes[draws.classes[place]] for place in lines]
     line_colours = [colours.get(int(draws.classes[place]), theme.rest) for place in lines]
     values = draws.share[:, lines]
@@ -181,7 +190,14 @@ def _bars(view: Dataset, draws, quantiles, point, by_mean: np.ndarray, colours: 
     )
 
 
+def _in_order(view: Dataset, draws, places: np.ndarray) -> list[int]:
+    """Places in the order of the classes where they are declared to have one; else as they are."""
+    order = list(places)
+    return sorted(order, key=lambda place: int(draws.classes[place])) if view.ordinal else order
+
+
 def _simplex(view: Dataset, case: int, draws, by_mean: np.ndarray, theme, top: int = -1) -> None:
+    by_mean = np.array(_in_order(view, draws, by_mean), np.int64) if draws.classes.size < TOP else by_mean
     names = {int(draws.classes[place]): view.classes[draws.classes[place]] for place in by_mean}
     if not names or len(names) + draws.n_rest == 1:
         st.caption("There is one class only, or no annotation that can be used: nothing to show on a triangle.")
@@ -200,6 +216,9 @@ def _simplex(view: Dataset, case: int, draws, by_mean: np.ndarray, theme, top: i
         help=widgets.explained("region"),
     )
     corners = chosen if len(chosen) == TOP else default
+    if view.ordinal:  # the lowest stands at the left, the highest at the right, the middle one on top
+        low, middle, high = sorted(corners)
+        corners = [middle, low, high]
     if len(chosen) != TOP:
         st.caption("Choose three corners; until then the three most plausible are shown.")
     places = [int(np.flatnonzero(draws.classes == code)[0]) for code in corners]
@@ -290,7 +309,7 @@ def _classifiers(view: Dataset, case: int, draws, classifiers, colours: dict[int
             f"<span>{html_text(view.classes[code])}</span></span>"
             for code in codes[:TOP]
         )
-        value = f"<b>{number(p)} ± {small(error)}</b>"
+        value = f"<b>{probability(p)} ± {small(error)}</b>"
         lines.append(f'<div class="chips"><span class="who">{name}</span><span>{value}</span>{chips}</div>')
     st.html("".join(lines))
     st.caption("Beside each name: the probability, under this model and trust, that the set holds the truth.")

@@ -7,6 +7,7 @@ sentences do; in steps of 1 it has no digits after the point.
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -41,6 +42,11 @@ def ends(low: str = "ci_low", high: str = "ci_high", level: int = 95) -> dict:
 def shares(*names: str) -> dict:
     """Columns that run from 0 to 1, as bars."""
     return dict.fromkeys(names, st.column_config.ProgressColumn(format=TWO, min_value=0, max_value=1))
+
+
+def never_quite(values: np.ndarray) -> np.ndarray:
+    """Probabilities for a column of two digits, where one below 1 must not be printed as 1.00: .99 instead."""
+    return np.where((values < 1) & (values >= 0.995), 0.99, values)
 
 
 def as_numbers(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 from core.annotations.dataset import Dataset
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.gaussian import GaussianScores
+from core.plausibility.ordinal_truth import OrdinalTruth
 from core.plausibility.plackett_luce.gibbs import PlackettLuce
 from core.plausibility.prirn import PrIRN
 from core.plausibility.protocol import PlausibilityModel
@@ -18,7 +19,7 @@ LONG = 60.0  # what always takes long
 
 def of_draws(dataset: Dataset, model: PlausibilityModel, n_reliabilities: float = 1) -> float:
     """Draws of every case at some reliabilities, with what is made of them."""
-    closed = isinstance(model, DirichletCounts | GaussianScores | PrIRN)
+    closed = isinstance(model, DirichletCounts | GaussianScores | OrdinalTruth | PrIRN)
     return dataset.n_cases * n_reliabilities * (_CLOSED if closed else _CHAIN)
 
 

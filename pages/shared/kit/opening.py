@@ -12,6 +12,7 @@ from core.models.gold import gold_cases
 from core.models.gold_measures import GoldMeasures, gold_measures
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.gaussian import GaussianScores
+from core.plausibility.ordinal_truth import OrdinalTruth
 from core.plausibility.plackett_luce.gibbs import PlackettLuce
 from core.plausibility.protocol import PlausibilityModel
 from core.settings import current_settings
@@ -131,7 +132,7 @@ def readers_work(dataset: Dataset, model: PlausibilityModel):
 def at_work(dataset: Dataset, model: PlausibilityModel, view: Dataset) -> list[Job]:
     """What is still being computed that may move γ; the readers' mark does not. Arguments as of `opening`."""
     jobs = [truth_job(dataset, model)]
-    if isinstance(model, DirichletCounts):
+    if isinstance(model, DirichletCounts | OrdinalTruth):
         jobs.append(choice_job(view))
     return [job for job in jobs if job is not None and not job.finished]
 
@@ -148,7 +149,7 @@ def truth_job(dataset: Dataset, model: PlausibilityModel) -> Job | None:
     if dataset.kind == "score" or n_gold < 2 or n_gold > MOST_TRUTH_CASES:
         return None
     known = trusted_raters.in_hand(dataset, model)
-    if known is None or (trusted_raters.is_needed(model) and n_gold > MOST_TRUSTED_CASES):
+    if known is None or (trusted_raters.is_asked_for(model) and n_gold > MOST_TRUSTED_CASES):
         return None
     key = (dataset.content_digest, "truth curve", model.name, tuple(sorted(model.settings().items())), SEED)
     return cached.job(

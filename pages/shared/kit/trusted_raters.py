@@ -1,4 +1,8 @@
-"""Trust in each rater, which takes a chain over all cases: its price is shown, and it is estimated when asked for."""
+"""What a model learns of raters from all cases, before the plausibilities of any case.
+
+Trust in each rater takes a chain over all cases: its price is shown, and it is estimated when asked for. The ordinal
+model of raters takes a moment and is fitted without a question.
+"""
 
 from dataclasses import replace
 
@@ -6,6 +10,7 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.jobs import Job
+from core.models.result import RaterModelFit
 from core.plausibility.plackett_luce.rater_trust import RaterTrust
 from core.plausibility.protocol import PlausibilityModel
 from core.text import markdown, plural
@@ -13,30 +18,45 @@ from pages.shared.cache import datasets as cached
 from pages.shared.kit import expected, job_progress, plausibility_models
 
 TITLE = "Trust in each rater"
+FIT_TITLE = "Ordinal model of raters"
 
 
 def is_needed(model: PlausibilityModel) -> bool:
-    """Whether a model trusts each rater differently, and must know how far."""
+    """Whether a model must learn something of raters first: how far each is trusted, or how each reads a scale."""
+    return is_asked_for(model) or hasattr(model, "fitted")
+
+
+def is_asked_for(model: PlausibilityModel) -> bool:
+    """Whether that takes so long that it is not started unasked: a trust in each rater."""
     return hasattr(model, "trusted")
 
 
 def default_model(dataset: Dataset) -> PlausibilityModel | None:
     """The model that estimates trust on these data, with its default prior; None where none does."""
     models = [plausibility_models.made(name) for name in plausibility_models.offered(dataset)]
-    return next((model for model in models if is_needed(model)), None)
+    return next((model for model in models if is_asked_for(model)), None)
 
 
-def known(view: Dataset, model: PlausibilityModel) -> RaterTrust | None:
-    """The trusts where they have been estimated; nothing is started."""
-    return cached.known_result(_key(view, model), TITLE, view)
+def known(view: Dataset, model: PlausibilityModel) -> RaterTrust | RaterModelFit | None:
+    """The trusts, or the fit, where they have been estimated; nothing is started."""
+    return cached.known_result(_key(view, model), _title(model), view)
 
 
 def in_hand(view: Dataset, model: PlausibilityModel) -> PlausibilityModel | None:
     """The model with its trusts; None where it needs some that nobody asked for yet."""
     if not is_needed(model):
         return model
-    found = known(view, model)
-    return None if found is None else replace(model, trusted=found)
+    return _with(model, known(view, model))
+
+
+def _with(model: PlausibilityModel, found: RaterTrust | RaterModelFit | None) -> PlausibilityModel | None:
+    if found is None:
+        return None
+    return replace(model, **{"trusted" if is_asked_for(model) else "fitted": found})
+
+
+def _title(model: PlausibilityModel) -> str:
+    return TITLE if is_asked_for(model) else FIT_TITLE
 
 
 def or_default(dataset: Dataset, model: PlausibilityModel) -> PlausibilityModel:
@@ -52,12 +72,12 @@ def asked_for(view: Dataset, model: PlausibilityModel, n_reliabilities: int = 1)
         return model
     found = known(view, model)
     wanted = f"_trust_wanted-{view.content_digest}-{plausibility_models.job_key(view, model)}"
-    if found is None and not st.session_state.get(wanted):
+    if found is None and is_asked_for(model) and not st.session_state.get(wanted):
         _offer(view, model, n_reliabilities, wanted)
         return None
     if found is None:
-        found = job_progress.result_of(_key(view, model), TITLE, _work(view, model), of=view)
-    return None if found is None else replace(model, trusted=found)
+        found = job_progress.result_of(_key(view, model), _title(model), _work(view, model), of=view)
+    return _with(model, found)
 
 
 def _offer(view: Dataset, model: PlausibilityModel, n_reliabilities: int, wanted: str) -> None:
@@ -105,6 +125,12 @@ def _key(view: Dataset, model: PlausibilityModel) -> tuple:
 
 
 def _work(view: Dataset, model: PlausibilityModel):
+    def fit(job: Job) -> RaterModelFit:
+        return cached.run(job, type(model).fit, view.coded, model, view.coded, seconds=expected.of_fits(view))
+
+    if not is_asked_for(model):
+        return fit
+
     def work(job: Job) -> RaterTrust:
         return cached.run(
             job,

@@ -226,5 +226,5 @@ def test_a_case_that_cannot_get_better_is_said():
 
 def test_scores_have_no_next_class():
     scores = Dataset.from_scores("s", ["1"], ["a"], np.zeros(1, int), np.zeros(1, int), np.ones(1))
-    with pytest.raises(NotApplicableError, match="not for scores"):
+    with pytest.raises(NotApplicableError, match="not for others"):
         next_opinion(GaussianScores(0.0, 0.0, 1.0, 2.0, 1.0), scores, reliability=1.0)

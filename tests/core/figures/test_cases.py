@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.certainty.regions import Region
-from core.figures.cases import MOST_TRIANGLE_DRAWS, SHOWN_DRAWS, interval, plausibility_bars, triangle
+from core.figures.cases import MOST_TRIANGLE_DRAWS, SHOWN_DRAWS, class_scale, interval, plausibility_bars, triangle
 from core.figures.theme import DARK, LIGHT, with_opacity
 
 HEIGHT = np.sqrt(3) / 2
@@ -188,3 +188,16 @@ def test_names_of_bars_are_cut_and_shown_letter_for_letter():
     _, figure = bars(names=("<b>x</b>", "n" * 40, "%{y}"))
     assert figure.layout.yaxis.ticktext[0] == "&lt;b&gt;x&lt;/b&gt;" and len(figure.layout.yaxis.ticktext[1]) == 26
     assert "%{y}" not in str(figure.data[0].customdata)
+
+
+def test_a_scale_has_each_class_in_its_order_with_its_probability_and_the_expected_one_beside():
+    p, named = np.array([0.05, 0.55, 0.4]), np.array([0, 2, 1])
+    figure = class_scale(("low", "mid", "high"), p, named, (2.35, 2, 3), ["#111111"] * 3, LIGHT, "t")
+    bars, line, diamond = figure.data
+    assert (bars.x == p).all() and list(bars.text) == ["", "2 of 3", "1 of 3"]
+    assert figure.layout.yaxis.ticktext == ("low", "mid", "high")
+    assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1]  # the lowest on top
+    assert list(line.y) == [1, 2] and list(diamond.y) == pytest.approx([1.35])
+    low, mid, high = bars.marker.color
+    assert low != mid == high  # those within the interval are darker
+    assert "2.35 (2 to 3)" in diamond.hovertemplate

@@ -1,0 +1,73 @@
+"""Cases and Reliability of ordered classes: the ordinal truth beside counts, in the order of the classes."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from core import read
+from core.annotations.ordering import with_class_order
+from core.library import keep
+from core.models.expected_class import expected_class, within_one
+from core.plausibility.ordinal_truth import OrdinalTruth
+from tests.core.models.test_ordinal import panel
+from tests.pages.opened import opened, settle, words
+
+
+@pytest.fixture(scope="module")
+def graded():
+    """A panel of five grades, in an order that is declared, with the true classes as gold."""
+    rows, _, truth = panel(40, 5, 3, 4)
+    lines = ["case,rater,class", *(f"c{case},r{rater},{'wxyz'[k]}" for case, rater, k in rows)]
+    dataset = read("\n".join(lines).encode(), name="graded").dataset
+    return with_class_order(dataset, sorted(dataset.classes)), truth
+
+
+def by_scale(page, dataset):
+    keep(dataset)
+    app = opened(page, dataset.digest)
+    return settle(app.selectbox(key="model").set_value("ordinal-truth").run())
+
+
+def test_the_worklist_has_the_interval_of_the_expected_class_and_how_sure_it_is_within_one(graded):
+    dataset, _ = graded
+    app = by_scale("cases", dataset)
+    gamma = app.slider(key="reliability").value
+    p = OrdinalTruth().probability(dataset, gamma)
+    scale, near = expected_class(p), within_one(p)
+    shown = next(frame.value for frame in app.dataframe if "expected" in frame.value)
+    case = dataset.case_index(shown["case"].iloc[0])
+    assert case == p.max(axis=1).argmin()
+    assert shown["expected"].iloc[0] == (
+        f"{scale.mean[case]:.1f} ({scale.spread.low[case]:g} to {scale.spread.high[case]:g})"
+    )
+    assert (shown["within one"] < 1).all() or near.max() == 1
+    assert shown["within one"].to_numpy() == pytest.approx(
+        near[[dataset.case_index(c) for c in shown["case"]]], abs=0.01
+    )
+    assert shown["certainty"].max() < 0.995 or p.max() == 1
+    assert "diamond: expected class" in words(app)
+    there = dataset.case_index(app.session_state["case"])
+    assert f"certainty {p[there].max():.2f}".replace("0.", ".") in words(app)
+    assert "±" not in app.subheader[0].value  # it is no share of draws
+
+
+def test_an_order_that_is_not_declared_offers_no_ordinal_truth_and_counts_are_still_there(graded):
+    dataset, _ = graded
+    keep(dataset)
+    app = opened("cases", dataset.digest)
+    assert app.selectbox(key="model").options[:1] == ["Dirichlet counts"]
+    assert "Ordinal truth" in app.selectbox(key="model").options
+    assert not any("expected" in frame.value for frame in app.dataframe)
+    unordered = dataclasses.replace(dataset, ordinal=False, name="plain")
+    keep(unordered)
+    assert "Ordinal truth" not in opened("cases", unordered.digest).selectbox(key="model").options
+
+
+def test_reliability_says_how_sure_the_truth_is_within_one_class(graded):
+    dataset, _ = graded
+    app = by_scale("reliability", dataset)
+    table = next(frame.value for frame in app.dataframe if "within one" in frame.value)
+    for reliability, value in zip(table["reliability"], table["within one"], strict=True):
+        assert value == pytest.approx(within_one(OrdinalTruth().probability(dataset, reliability)).mean())
+    assert (np.diff(table["top1"]) > 0).all()
