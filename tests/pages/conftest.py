@@ -1,8 +1,15 @@
 """Pages as they are once their kernels are compiled; that they wait for them is tested where it is said."""
 
-import pytest
+from types import SimpleNamespace
 
+import pytest
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages.shared.kit import widgets
 from tests.pages.opened import note_runs
+
+_WORDS = ("title", "subheader", "markdown", "caption", "info", "warning", "write")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -23,3 +30,55 @@ def compiled(monkeypatch):
 def few_held_out_readers(monkeypatch):
     """The curve of held-out readers of the larger samples takes minutes: here it is computed of small data only."""
     monkeypatch.setenv("PLURALITY_UNASKED_CASES", "100")
+
+
+@pytest.fixture
+def said(monkeypatch):
+    """What is said, in its order; a metric as its label and its number."""
+    found = []
+
+    def words(*arguments, **_):
+        found.append(str(arguments[-1]).replace("\\", ""))
+
+    for owner, first in ((st, 0), (DeltaGenerator, 1)):
+        for name in _WORDS:
+            monkeypatch.setattr(owner, name, words)
+        monkeypatch.setattr(owner, "metric", lambda *a, first=first, **_: found.append(": ".join(a[first : first + 2])))
+    return found
+
+
+@pytest.fixture
+def labels(monkeypatch):
+    """What stands on the parts that can be opened."""
+    found = []
+    monkeypatch.setattr(st, "expander", lambda label, **_: found.append(label) or st.container())
+    return found
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """Tables on the page by their keys; no row is chosen."""
+    found = {}
+
+    def dataframe(frame, key=None, **_):
+        found[key] = frame
+        return SimpleNamespace(selection=SimpleNamespace(rows=[], cells=[]))
+
+    monkeypatch.setattr(st, "dataframe", dataframe)
+    return found
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """Figures by their keys."""
+    found = {}
+    monkeypatch.setattr(widgets, "plot", lambda figure, key, alt, **_: found.update({key: figure}))
+    return found
+
+
+@pytest.fixture
+def left(monkeypatch):
+    """Tables for download by their keys."""
+    found = {}
+    monkeypatch.setattr(widgets, "download", lambda frame, label, name, key, **_: found.update({key: frame}))
+    return found

@@ -37,14 +37,6 @@ def drawn(monkeypatch):
     return found
 
 
-@pytest.fixture
-def left(monkeypatch):
-    """Tables for download by their keys."""
-    found = {}
-    monkeypatch.setattr(widgets, "download", lambda frame, label, name, key, **_: found.update({key: frame}))
-    return found
-
-
 def title(figure):
     return figure.layout.title.text.replace("<br>", " ")
 

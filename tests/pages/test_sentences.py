@@ -71,59 +71,6 @@ from pages.shared.upload import report as upload_report
 from pages.shared.upload import side as upload_side
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
-_WORDS = ("title", "subheader", "markdown", "caption", "info", "warning", "write")
-
-
-@pytest.fixture
-def said(monkeypatch):
-    """What is said, in its order; a metric as its label and its number."""
-    found = []
-
-    def words(*arguments, **_):
-        found.append(str(arguments[-1]).replace("\\", ""))
-
-    for owner, first in ((st, 0), (DeltaGenerator, 1)):
-        for name in _WORDS:
-            monkeypatch.setattr(owner, name, words)
-        monkeypatch.setattr(owner, "metric", lambda *a, first=first, **_: found.append(": ".join(a[first : first + 2])))
-    return found
-
-
-@pytest.fixture
-def labels(monkeypatch):
-    """What stands on the parts that can be opened."""
-    found = []
-    monkeypatch.setattr(st, "expander", lambda label, **_: found.append(label) or st.container())
-    return found
-
-
-@pytest.fixture
-def shown(monkeypatch):
-    """Tables on the page by their keys; no row is chosen."""
-    found = {}
-
-    def dataframe(frame, key=None, **_):
-        found[key] = frame
-        return SimpleNamespace(selection=SimpleNamespace(rows=[], cells=[]))
-
-    monkeypatch.setattr(st, "dataframe", dataframe)
-    return found
-
-
-@pytest.fixture
-def drawn(monkeypatch):
-    """Figures by their keys."""
-    found = {}
-    monkeypatch.setattr(widgets, "plot", lambda figure, key, alt, **_: found.update({key: figure}))
-    return found
-
-
-@pytest.fixture
-def left(monkeypatch):
-    """Tables for download by their keys."""
-    found = {}
-    monkeypatch.setattr(widgets, "download", lambda frame, label, name, key, **_: found.update({key: frame}))
-    return found
 
 
 def functions_of(page: str) -> SimpleNamespace:

@@ -169,6 +169,29 @@ def test_folds_calibrate_each_case_by_others_and_test_all(simulated):
         prediction_sets(predictions, dataset, kept, folds=1)
 
 
+def test_no_case_of_a_fold_is_among_those_that_calibrate_it(simulated):
+    """Nine cases are enough for .9, six are not: in three folds every case is judged by six others."""
+    *_, plausible, score = simulated
+    few, predicted, of_few = data_of(plausible[:9], score[:9])
+    found = prediction_sets(predicted, few, of_few, alpha=0.1, folds=3)
+    assert np.isfinite(found.threshold) and (found.size == 3).all()
+
+
+def test_votes_that_tie_count_half_each(simulated):
+    *_, plausible, score = simulated
+    dataset, predictions, kept = data_of(plausible, score)
+    other = np.argsort(-plausible, axis=1)[:, 1]  # a second annotation, of the second class
+    case = np.repeat(np.arange(400), 2)
+    tied = Dataset.from_classes(
+        "tied", dataset.cases, ["a", "b"], list("xyz"), case, np.tile([0, 1], 400),
+        np.column_stack([plausible.argmax(axis=1), other]).ravel(),
+    )  # fmt: skip
+    found = prediction_sets(predictions, tied, kept, alpha=0.2, model=DirichletCounts())
+    inside, test = score >= found.threshold, found.part == TEST
+    both = inside[np.arange(400), plausible.argmax(axis=1)] * 0.5 + inside[np.arange(400), other] * 0.5
+    assert found.voted.value == pytest.approx(both[test].mean()) and 0.3 < found.voted.value < 0.9
+
+
 def test_a_share_calibrates_and_leaves_a_case_to_either_side(simulated):
     dataset, predictions, kept, *_ = simulated
     assert prediction_sets(predictions, dataset, kept, calibrate=0.25).n_calibration == 100

@@ -1,11 +1,14 @@
 """Figures of scores hold the numbers that went in."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from core.certainty.score_trust import plausible_score, score_trust
 from core.evaluation.score_errors import score_errors
 from core.evaluation.score_predictions import open_score_predictions
+from core.figures import scores as figures
 from core.figures.scores import (
     above_against_trust,
     errors_against_trust,
@@ -94,3 +97,14 @@ def test_severities_and_spreads_are_in_order_with_their_intervals():
             assert np.asarray(trace.error_x.arrayminus) == pytest.approx(value[who] - low[who])
         assert sum(len(trace.x) for trace in figure.data) == 9
     assert figure.layout.shapes[0].x0 == found.median_spread
+
+
+def test_of_too_many_raters_those_who_stand_apart_are_shown_and_then_those_farthest_from_the_line(monkeypatch):
+    found = score_raters(load_sample("essays"))
+    clear = np.zeros(len(found.raters), bool)
+    clear[np.argsort(np.abs(found.severity))[0]] = True  # the one nearest to the line stands apart
+    found = replace(found, severe=clear)
+    monkeypatch.setattr(figures, "MOST_RATERS", 4)
+    wanted = np.abs(found.severity) >= np.sort(np.abs(found.severity))[-3]
+    names = severities(found, LIGHT, "t").layout.yaxis.ticktext
+    assert set(names) == {name for name, is_shown in zip(found.raters, wanted | clear, strict=True) if is_shown}

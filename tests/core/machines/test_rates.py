@@ -50,6 +50,18 @@ def test_rates_are_those_of_the_methods_and_hold_the_truth(made):
     assert right.corrected.ci_low < (truth == machine).mean() < right.corrected.ci_high
     frame = found.to_frame()
     assert frame["corrected_estimate"].tolist() == [one.corrected.estimate for one in found.rates]
+    assert frame["weight"].tolist() == [one.corrected.weight for one in found.rates] and frame["weight"].any()
+
+
+def test_of_several_annotations_of_a_case_the_machines_first_counts(made):
+    data, _, machine = made
+    labels = people_labels(data, ("a",))
+    case, rater, answer = data.case_of_annotation, data.rater, data.answer
+    again = Dataset.from_classes(
+        "r", data.cases, data.raters, data.classes, np.append(case, np.arange(300)), np.append(rater, np.full(300, 2)),
+        np.append(answer, 1 - machine),
+    )  # fmt: skip
+    assert machine_rates(again, "m", labels).to_frame().equals(machine_rates(data, "m", labels).to_frame())
 
 
 def test_a_sample_with_unlike_chances_is_weighted_by_them(made):

@@ -67,6 +67,10 @@ def test_factors_are_at_their_mode(street):
     right, n = np.einsum("ljzz->jz", counts), counts.sum(axis=2)
     rate = 1 / (1 + np.exp(-(of_pool[:, None, :] + factor)))
     assert right - (n * rate).sum(axis=0) - factor / variance == pytest.approx(0, abs=1e-6)
+    # The variance is at the mode of N(f; 0, v) and inverse gamma(1, 1), f² being that expected of six raters.
+    expected = (factor**2 + 1 / ((n * rate * (1 - rate)).sum(axis=0) + 1 / variance)).sum(axis=0)
+    slope = -6 / (2 * variance) + expected / (2 * variance**2) - 2 / variance + 1 / variance**2
+    assert slope == pytest.approx(0, abs=1e-6)
 
 
 def test_sets_and_their_probability_are_those_of_independent_labels(shared):

@@ -3,13 +3,14 @@
 import io
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from core.errors import InputError
-from core.review.adjudicated import with_reviews
+from core.review.adjudicated import results, with_reviews
 from core.review.events import Draft
 from core.review.export import result_table, trail_json, trail_table
 from core.review.opinions import REASONS, UNDETERMINED, Opinion
@@ -60,6 +61,12 @@ def test_closed_cases_can_be_added_too(dataset, decided):
     assert found.n_added == 2
     assert found.dataset.raters[-1] == "Review"
     assert found.dataset.answer[found.dataset.rater == 2].tolist() == [0, 1]
+
+
+def test_a_case_that_several_closed_is_added_as_the_last_of_them_left_it():
+    reads = tuple(SimpleNamespace(opinion=one) for one in (Y, RANKING, X))
+    review = SimpleNamespace(adjudication=None, state="closed", reads=reads, events=(SimpleNamespace(at=3),) * 2)
+    assert results({"a": review}, closed=True) == {"a": (X, 3)} and results({"a": review}) == {}
 
 
 def test_rankings_keep_their_ties_and_places(ranked, decided):
