@@ -1137,6 +1137,8 @@ def test_second_opinions_and_disputes_that_wait_are_counted_apart(monkeypatch, s
             ("e", "arbitration", None),
         )
     }  # fmt: skip
+    handed = []
+    monkeypatch.setattr(review_start.review_assigned, "form", lambda desk, title, cases, key: handed.extend(cases))
     desk = SimpleNamespace(reviewer="Ada", asked=lambda: {"x": "blind", "y": "open"})
     review_start._asked(desk, reviews)
     assert said == [
@@ -1144,6 +1146,7 @@ def test_second_opinions_and_disputes_that_wait_are_counted_apart(monkeypatch, s
         "**3 cases in arbitration, without an opinion of yours.**",
         "**1 case in arbitration to which you are a party. Best decided by another.**",
     ]
+    assert [one.case_id for one in handed] == ["a", "b", "d", "e"]
 
 
 def test_a_session_starts_with_the_cases_that_are_there_of_those_in_the_queue(monkeypatch, said):
@@ -1153,8 +1156,9 @@ def test_a_session_starts_with_the_cases_that_are_there_of_those_in_the_queue(mo
         batch=lambda data, size, among, elsewhere: asked.append(size) or [SimpleNamespace(case_id=one) for one in "ab"],
         case=np.array([4, 2, 0, 1]),
     )
-    for part in ("_asked", "_proposed", "_earlier"):
+    for part in ("_given", "_asked", "_proposed", "_earlier", "_for_others"):
         monkeypatch.setattr(review_start, part, lambda *_: None)
+    monkeypatch.setattr(review_start.review_assigned, "form", lambda *_: None)
     monkeypatch.setattr(review_start, "_filter", lambda data: "no filter")
     monkeypatch.setattr(review_start, "_offered", lambda data: ["certainty"])
     monkeypatch.setattr(review_start, "_queue", lambda *_: queue)
