@@ -16,6 +16,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,13 +24,14 @@ from urllib.parse import urlsplit
 from .chunks import CancelToken, in_line
 from .errors import InputError, LimitError, PluralityError
 from .processes import FOLDER_PREFIX, NO_WINDOW, WorkerError, environment
-from .runners import Runner, tree
+from .runners import Here, Runner, parts_in, tree
 from .version import code_digest
 
 LOCAL = "local:"
 _MOST_LOCAL = 256
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _POLL = 0.1
+_A_THREAD = 2  # tasks under way: one that is done, and the next
 _START = 60.0  # seconds that workers have to appear
 _QUIET = {
     "distributed.scheduler.http.routes": [],
@@ -66,6 +68,7 @@ class Cluster(Runner):
             raise InputError("Clusters need dask.distributed.", "Install it: pip install distributed.") from None
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what went wrong is raised
         dask.config.set(_QUIET)
+        self._client: Any = None
         self._own = _Processes(n_local, memory) if n_local else None
         try:
             self._client = Client(
@@ -85,17 +88,23 @@ class Cluster(Runner):
         """Tasks that can be done at once."""
         return sum(self._client.nthreads().values())
 
+    @property
+    def alive(self) -> bool:
+        """Whether its scheduler still answers."""
+        return self._client is not None and self._client.status == "running"
+
     def processes(self) -> list[int]:
         """Process ids of the workers of ``local:N``."""
         return [] if self._own is None else [process.pid for process in self._own.processes]
 
     def close(self) -> None:
-        """Leave the cluster; processes that it started end."""
-        client = getattr(self, "_client", None)
+        """Leave the cluster; processes that it started end. What was left before stays so."""
+        client, self._client = self._client, None
+        own, self._own = self._own, None
         if client is not None:
             client.close()
-        if self._own is not None:
-            self._own.end()
+        if own is not None:
+            own.end()
 
     def _each(self, work, items, shared, token, progress) -> Iterator[Any]:
         """Twice as many items are under way as there are threads."""
@@ -104,7 +113,7 @@ class Cluster(Runner):
         try:
             for item in waiting:
                 running.append(hand.submit(item))
-                if len(running) >= 2 * max(1, self.n_threads):
+                if len(running) >= _A_THREAD * max(1, self.n_threads):
                     break
             for done in range(1, len(items) + 1):
                 result = self._result(running.popleft(), token)
@@ -122,16 +131,16 @@ class Cluster(Runner):
         shared: tuple[Any, ...] = (),
         token: CancelToken | None = None,
     ) -> tuple:
-        """See `Runner.total`; workers add what they have, and only the sum comes here.
+        """See `Runner.total`; workers add what they have, neighbours within a task, and only the sum comes here.
 
         Parameters
         ----------
         work, items, shared, token
             As there.
         """
-        hand = _Hand(self._client, work, shared)
+        hand = _Hand(self._client, partial(_added_up, work), shared)
         try:
-            parts = [hand.submit(item) for item in items]
+            parts = [hand.submit(items[part]) for part in parts_in(len(items), _A_THREAD * max(1, self.n_threads))]
             for left, right in tree(len(parts)):
                 parts[left] = hand.add(parts[left], parts[right])
                 parts[right] = None
@@ -232,6 +241,11 @@ def _done(work: Callable[..., Any], item: Any, shared: tuple[Any, ...], code: st
         return work(item, *shared)
 
 
+def _added_up(work: Callable[..., tuple], items: Sequence[Any], *shared: Any) -> tuple:
+    """Several items that are neighbours in the tree, and their sum."""
+    return Here().total(work, items, shared)
+
+
 def _sum(one: tuple, other: tuple) -> tuple:
     """As `core.runners.added`, and nothing is overwritten: where a worker dies, what it was given is taken again."""
     return tuple(left + right for left, right in zip(one, other, strict=True))
@@ -295,6 +309,11 @@ class _Processes:
             process.wait()
         self._scheduler.close()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def elsewhere(address: str) -> bool:
+    """Whether workers of an address may be other computers: those that talk by TLS."""
+    return address.startswith("tls://")
 
 
 def _checked(address: str) -> int:

@@ -104,3 +104,15 @@ def tree(n_items: int) -> list[tuple[int, int]]:
         other = stack.pop()
         steps.append((stack[-1], other))
     return steps
+
+
+def parts_in(n_items: int, least: int) -> list[slice]:
+    """Neighbours that are added to each other first, in at least ``least`` parts where there are as many items.
+
+    Sums of the parts, added in the order of `tree`, are the sum of all in that order: each part but the last is a
+    branch of the tree.
+    """
+    size = 1
+    while 2 * size * least <= n_items:
+        size *= 2
+    return [slice(first, first + size) for first in range(0, n_items, size)]

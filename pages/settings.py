@@ -6,6 +6,7 @@ from importlib.metadata import version
 
 import streamlit as st
 
+from core.cluster import elsewhere
 from core.review.database import store_url
 from core.settings import current_settings
 from core.version import __version__
@@ -19,6 +20,10 @@ settings = current_settings()
 leaves = "nothing leaves this computer"
 if settings.remote_images:
     leaves = "nothing leaves this computer but requests for the images of cases that stand elsewhere"
+if elsewhere(settings.cluster):
+    leaves = (
+        f"{leaves} but data for the cluster" if leaves.endswith("computer") else f"{leaves}, and data for the cluster"
+    )
 st.markdown(f"**Plurality {__version__}** · {leaves}, no usage statistics are sent.")
 rows = {
     "Folder of kept datasets (PLURALITY_HOME)": str(settings.home),
@@ -29,6 +34,7 @@ rows = {
     "Largest file (PLURALITY_MAX_UPLOAD_MB)": f"{settings.max_upload_mb:,} MB",
     "Largest model (PLURALITY_MAX_MODEL_CELLS)": f"{settings.max_model_cells:,} numbers",
     "Processes for heavy work, at most (PLURALITY_WORKERS)": f"{settings.workers:,}",
+    "Cluster that makes draws (PLURALITY_CLUSTER)": settings.cluster or "none",
     "Results on disk, at most (PLURALITY_RESULTS_MB)": f"{settings.results_mb:,} MB",
     "Results in memory, at most (PLURALITY_MEMORY_MB)": f"{settings.memory_mb:,} MB",
     "Processors": str(os.cpu_count()),

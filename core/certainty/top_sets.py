@@ -15,6 +15,7 @@ from ..plausibility.protocol import PlausibilityModel
 from ..reducers.protocol import reduce_draws
 from ..reducers.sets import TopSets, TopSetState
 from ..result_base import Columns, Result, named
+from ..runners import Runner
 from .first_place import ExactTop, exact_top
 
 
@@ -81,6 +82,7 @@ def annotation_certainty(
     seed: int = 0,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
+    runner: Runner | None = None,
 ) -> CertaintyResult:
     """Annotation certainty of all cases under a plausibility model.
 
@@ -94,6 +96,8 @@ def annotation_certainty(
     n_draws, max_top, seed : int
     token, progress
         See `core.chunks.map_chunks`.
+    runner : Runner, optional
+        Who makes the draws; this process where not given.
     """
     (state,) = reduce_draws(
         model,
@@ -104,6 +108,7 @@ def annotation_certainty(
         seed=seed,
         token=token,
         progress=progress,
+        runner=runner,
     )
     classes = getattr(model, "classes", dataset.classes)
     return certainty_of(state, dataset.cases, classes, exact_top(model, dataset, reliability))

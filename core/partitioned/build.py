@@ -29,6 +29,7 @@ from .patterns import joined, patterns_of
 from .scatter import ROW, ParquetRows, gathered
 
 ROWS_A_PARTITION = 2_000_000
+WORTH_A_PART, ROWS_WORTH_IT = 16, 10_000  # so many parts, for whoever shares the work, where rows are not too few
 MOST_DROPPED = 100_000
 _BYTES_A_ROW = 40  # on disk: the scattered row and the arrays made of it
 _SCATTERED = 0.3  # of the time
@@ -68,7 +69,7 @@ def partitioned(
     folder : Path
         Where the partitions are written; it must be there as long as they are used.
     n_partitions : int, optional
-        Raised to a power of two; as many as make 2,000,000 rows each where not given.
+        Raised to a power of two; where not given, as many as make 2,000,000 rows each, and at least 16 of 10,000 rows.
     columns : dict, optional
         The columns of "case", "rater" (or "none") and "answer"; guessed from the first rows where not given.
     classes : sequence of str, optional
@@ -88,7 +89,7 @@ def partitioned(
     tell = progress or (lambda share: None)
     mapping = _mapping(rows, columns or {})
     names, as_positions = _class_list(rows, mapping, classes, kind)
-    wanted = n_partitions or -(-rows.n_rows // ROWS_A_PARTITION)
+    wanted = n_partitions or max(-(-rows.n_rows // ROWS_A_PARTITION), min(WORTH_A_PART, rows.n_rows // ROWS_WORTH_IT))
     n = 1 << max(0, wanted - 1).bit_length()
     _check_disk(rows.n_rows, folder)
     scattered = folder / "rows"

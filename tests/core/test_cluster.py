@@ -16,6 +16,7 @@ from core.cluster import Cluster, _sum, opened_cluster
 from core.command_line import main
 from core.errors import Cancelled, InputError
 from core.ingest.samples import read_sample
+from core.jobs import JobBoard
 from core.models.dawid_skene import DawidSkene
 from core.partitioned.agreement import partitioned_agreement
 from core.partitioned.build import partitioned
@@ -117,6 +118,20 @@ def test_a_command_says_the_same_by_a_cluster(data, tmp_path, capsys, monkeypatc
         assert said[0] == said[1]
     assert main(["fit", "dawid-skene", str(tmp_path / "caries.csv"), "--cluster", "local:2"]) == 2
     assert "takes Parquet" in capsys.readouterr().err
+
+
+def test_a_job_of_the_board_is_done_by_a_cluster_with_its_progress_and_is_cancelled(cluster):
+    board, reached = JobBoard(), threading.Event()
+
+    def work(job):
+        for _ in cluster.each(time.sleep, [0.01, 0.01, 5.0, 5.0], token=job.token, progress=job.report):
+            if job.progress == 0.5:
+                reached.set()
+
+    job = board.join("work", "Work", work, session="somebody", cost=1)
+    assert reached.wait(20)
+    board.cancel(job.key, "somebody")
+    assert job.wait(1.3) and job.state == "cancelled"
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ unseen.
 import atexit
 import gc
 import hashlib
+import inspect
 import threading
 import time
 from collections import OrderedDict
@@ -41,6 +42,7 @@ from pages.shared.cache.remembered import of_content, owner, remembered, results
 
 if TYPE_CHECKING:
     from core.certainty.regions import Region
+    from core.cluster import Cluster
     from core.evaluation.sweep_table import SweepPart
 
 MOST_WIDE_CELLS = 2_000_000
@@ -49,6 +51,8 @@ LANES = {"pages": 1, "opening": 2, "samplers": 3}  # how heavy the work of each 
 WORTH_A_PROCESS, WORTH_A_START = 1.0, 3.0
 _WARM_UP_DELAY = 1.0
 _pools: list[WorkerPool] = []
+_clusters: dict[str, "Cluster"] = {}
+_cluster_lock = threading.Lock()
 _LOOK = 2.0  # seconds between looks at what other processes have erased
 
 
@@ -176,17 +180,45 @@ def workers() -> WorkerPool | None:
     return pool
 
 
+def cluster() -> "Cluster | None":
+    """The cluster of the settings, joined when it is first needed, and again where it was lost; None where none is set.
+
+    Raises
+    ------
+    InputError
+        It does not answer.
+    """
+    address = current_settings().cluster
+    if not address:
+        return None
+    with _cluster_lock:
+        found = _clusters.get(address)
+        if found is None or not found.alive:
+            from core.cluster import Cluster
+
+            if found is not None:
+                found.close()
+            found = _clusters[address] = Cluster(address)
+            atexit.register(found.close)
+        return found
+
+
 def end() -> None:
     """End what this server has in hand, and remove what it needs only while it runs."""
     for job in jobs().unfinished():
         job.cancel()
     while _pools:
         _pools.pop().close()
+    with _cluster_lock:
+        while _clusters:
+            _clusters.popitem()[1].close()
     end_running()
 
 
 def run(job: Job, function: Callable[..., Any], dataset: Dataset, *arguments: Any, seconds: float, **options: Any):
     """What a function of `core` gives for a job: by a process of its own where it is heavy, so that pages stay quick.
+
+    Where a cluster is set, it makes the draws of what takes a runner.
 
     Parameters
     ----------
@@ -201,7 +233,10 @@ def run(job: Job, function: Callable[..., Any], dataset: Dataset, *arguments: An
         What it is expected to take.
     """
     told = {"token": job.token, "progress": job.report} | options
-    pool = workers() if seconds >= WORTH_A_PROCESS else None
+    heavy = seconds >= WORTH_A_PROCESS
+    if heavy and "runner" in inspect.signature(function).parameters and (others := cluster()) is not None:
+        return function(*arguments, **told, runner=others)
+    pool = workers() if heavy else None
     if pool is not None and (seconds >= WORTH_A_START or pool.workers()):
         with suppress(NotStorableError):  # a method of another package: here then
             return pool.call(function, dataset, *arguments, **told)

@@ -7,11 +7,13 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
+from core.cluster import elsewhere
 from core.figures import cases as figures
 from core.figures.theme import class_colours
 from core.ingest.samples import SAMPLES
 from core.plausibility.plackett_luce.gibbs import METHOD as PLACKETT_LUCE
 from core.reducers.metrics import score_case
+from core.settings import current_settings
 from core.text import markdown, number, small
 from pages.shared.cache import datasets as cached
 from pages.shared.home.doors import plot_still
@@ -41,12 +43,13 @@ def show(story: Callable[[], None], drop_zone: Callable[[], None]) -> None:
     story, drop_zone : callable
         Draw the way into the guided story, and the place where files are dropped.
     """
+    stays = "" if elsewhere(current_settings().cluster) else " Nothing leaves this computer."
     left, right = st.columns([5, 6], gap="large")
     with left:
         st.title("Ground truth that people disagree about")
         st.markdown(
             "Several people annotate the same cases, and they do not agree. Plurality says what can be known all the "
-            "same, and how surely. Nothing leaves this computer."
+            f"same, and how surely.{stays}"
         )
         st.html(
             '<dl class="questions">'

@@ -21,7 +21,7 @@ from core.partitioned.fits import class_probabilities, fit_partitioned
 from core.partitioned.patterns import patterns_of
 from core.partitioned.scatter import rows_of
 from core.plausibility.dirichlet import DirichletCounts
-from core.runners import Here, added, tree
+from core.runners import Here, added, parts_in, tree
 
 N_CASES, N_RATERS = 400, 12
 
@@ -178,6 +178,16 @@ def test_sums_are_added_in_one_order_whoever_adds_them(n):
     for left, right in tree(n):
         results[left] = added(results[left], results[right])
     assert total == results[0][0] and np.array_equal(array, results[0][1])
+
+
+@pytest.mark.parametrize("n", range(1, 40))
+def test_sums_of_parts_are_the_sum_of_all_to_the_bit(n):
+    values = [(np.float64(0.1 * 3.0**k),) for k in np.random.default_rng(n).permutation(n)]
+    (total,) = Here().total(_itself, values)
+    for least in (1, 2, 3, 4, 8):
+        parts = [Here().total(_itself, values[part]) for part in parts_in(n, least)]
+        assert len(parts) >= min(n, least)
+        assert Here().total(_itself, parts) == (total,)
 
 
 def _itself(item):

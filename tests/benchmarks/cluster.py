@@ -1,0 +1,142 @@
+"""A cluster beside one process: equal to the bit, how much of it is work, and what scheduling costs.
+
+    python tests/benchmarks/cluster.py [--annotations 1e6] [--cases 20000] [--workers 1,2,4] [--memory 2GB] [--kill]
+
+The data of `past_memory.py` (ten classes, five annotations a case) through Dawid-Skene, and ``--cases`` of them through
+the Plackett-Luce sweep at γ 1 and 3 with 200 draws; partitions are made once. Each is done by one thread of this
+process and by ``local:N``; efficiency is the time of one thread by N times that of N workers in seconds of the clock,
+and, because that needs N cores without other work, by theirs in seconds of the processor, all processes together.
+``--kill`` ends a worker after the first iteration. "a task" is the time of a task that does nothing, "a sum" that of
+sixteen of them and their sum.
+"""
+
+import argparse
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
+
+from past_memory import PER_CASE, make  # noqa: E402
+
+from core.chunks import in_line  # noqa: E402
+from core.cluster import Cluster  # noqa: E402
+from core.models.dawid_skene import DawidSkene  # noqa: E402
+from core.models.stopping import StoppingRule  # noqa: E402
+from core.partitioned.build import partitioned  # noqa: E402
+from core.partitioned.certainty import certainties  # noqa: E402
+from core.partitioned.fits import fit_partitioned  # noqa: E402
+from core.partitioned.scatter import rows_of  # noqa: E402
+from core.plausibility.plackett_luce.gibbs import PlackettLuce  # noqa: E402
+from core.runners import Here, Runner  # noqa: E402
+
+
+def used(pids: list[int]) -> tuple[float, float]:
+    """Processor seconds of this process and its workers, and the largest memory of one of them, in MB."""
+    both = [psutil.Process(), *(psutil.Process(pid) for pid in pids if psutil.pid_exists(pid))]
+    seconds = sum(sum(process.cpu_times()[:2]) for process in both)
+    return seconds, max((process.memory_info().rss for process in both[1:]), default=0) / 2**20
+
+
+def fitted(data: Any, runner: Runner, progress: Callable | None) -> tuple[list[np.ndarray], str]:
+    """What is to be equal, and how many rounds it took."""
+    found = fit_partitioned(DawidSkene(), data, runner=runner, progress=progress)
+    return [found.objective, found.prevalence, found.confusion], f"{len(found.objective)} iterations"
+
+
+def swept(data: Any, runner: Runner, progress: Callable | None) -> tuple[list[np.ndarray], str]:
+    """The certainties of every partition."""
+    how: dict[str, Any] = {"n_draws": 200, "max_top": 3, "seed": 1, "runner": runner, "progress": progress}
+    found = [one.certainty for each in certainties(PlackettLuce(), data, [1.0, 3.0], **how) for one in each]
+    return found, f"{sum(part.n_cases > 0 for part in data.partitions)} partitions"
+
+
+def warm(data: Any, runner: Runner) -> None:
+    """Load the kernels of both."""
+    fit_partitioned(DawidSkene(stopping=StoppingRule(max_iterations=2)), data, runner=runner)
+    part = replace(data, partitions=data.partitions[:1])
+    list(certainties(PlackettLuce(), part, [1.0], n_draws=2, runner=runner))
+
+
+def done(work: Callable, data: Any, runner: Runner, pids: Callable[[], list[int]], progress: Callable | None) -> tuple:
+    """Result, rounds, seconds of the clock and of the processor, memory."""
+    before, started = used(pids())[0], time.perf_counter()
+    result, rounds = work(data, runner, progress)
+    after, memory = used(pids())
+    return result, rounds, time.perf_counter() - started, after - before, memory
+
+
+def overhead(cluster: Cluster) -> str:
+    """What a task, and a sum of sixteen, cost that do nothing."""
+    started, n = time.perf_counter(), 500
+    for _ in cluster.each(abs, range(n)):
+        pass
+    task, started = (time.perf_counter() - started) / n, time.perf_counter()
+    for _ in range(10):
+        cluster.total(divmod, range(1, 17), (7,))
+    return f"a task {1e3 * task:.1f} ms, a sum {1e2 * (time.perf_counter() - started):.0f} ms"
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--annotations", type=float, default=1e6)
+    parser.add_argument("--cases", type=float, default=20_000)
+    parser.add_argument("--workers", default="1,2")
+    parser.add_argument("--memory", default="2GB", help="of each worker")
+    parser.add_argument("--kill", action="store_true", help="end a worker after the first iteration")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="plurality-") as scratch:
+        tasks = []
+        for name, work, n in (
+            ("Dawid-Skene", fitted, int(asked.annotations)),
+            ("Plackett-Luce sweep", swept, PER_CASE * int(asked.cases)),
+        ):
+            folder = Path(scratch) / name
+            make(folder / "parquet", n)
+            tasks.append((name, n, work, partitioned(rows_of(folder / "parquet"), folder)))
+        measure(tasks, [int(one) for one in asked.workers.split(",")], asked.memory, asked.kill)
+
+
+def measure(tasks: list, workers: list[int], memory: str, kill: bool) -> None:
+    """Each task by one thread and by every number of workers."""
+    print("| task, annotations | by | clock s | processor s | MB of a worker | efficiency: clock, processor | equal |")
+    print("|---|---|---|---|---|---|---|")
+    alone = {}
+    for name, n, work, data in tasks:
+        with in_line():
+            warm(data, Here())
+            result, rounds, wall, cpu, _ = done(work, data, Here(), list, None)
+        alone[name] = result, wall, cpu
+        print(f"| {name}, {n:,} | one thread, {rounds} | {wall:.1f} | {cpu:.1f} | | | |", flush=True)
+    for number in workers:
+        cluster = Cluster(f"local:{number}", memory)
+        print(f"local:{number}: {overhead(cluster)}", flush=True)
+        for name, n, work, data in tasks:
+            warm(data, cluster)
+            victim = cluster.processes()[0]
+
+            def end_one(share: float, victim: int = victim, cluster: Cluster = cluster) -> None:
+                if kill and victim in cluster.processes():
+                    os.kill(victim, signal.SIGKILL)
+
+            result, rounds, wall, cpu, most = done(work, data, cluster, cluster.processes, end_one)
+            first, alone_wall, alone_cpu = alone[name]
+            equal = all(np.array_equal(one, other) for one, other in zip(first, result, strict=True))
+            parts = f"{alone_wall / wall / number:.0%}, {alone_cpu / cpu:.0%}"
+            print(f"| {name}, {n:,} | local:{number} | {wall:.1f} | {cpu:.1f} | {most:,.0f} | {parts} | {equal} |")
+        cluster.close()
+
+
+if __name__ == "__main__":
+    main()
