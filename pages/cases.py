@@ -168,7 +168,9 @@ def _worklist(
     )
     table = _file(dataset, result, order, scale, states)
     with st.container(horizontal=True):
-        widgets.download(table, "Worklist", "certainty", "certainty")
+        widgets.download(
+            table, "Worklist", "certainty", "certainty", settings={"model": model.name, "reliability": reliability}
+        )
         provenance.show(
             dataset,
             [model.name, "certainty"],

@@ -88,7 +88,7 @@ def _one(view: Dataset, table: RaterTable, act: ToActOn, theme) -> None:
     wanted = st.session_state.get("rater")
     first = act.flags[0].rater if act.flags else 0
     index = table.raters.index(wanted) if wanted in table.raters else first
-    left, middle, right = st.columns([3, 2, 2], vertical_alignment="bottom")
+    left, hand, middle, right = st.columns([3, 2, 2, 2], vertical_alignment="bottom")
     rater = left.selectbox("Rater", table.raters, index=index, key=f"one_rater-{table.raters[index]}")
     kind = middle.segmented_control(
         "Control chart", ["cusum", "ewma"], default="cusum", required=True, format_func=str.upper, key="chart_kind",
@@ -96,6 +96,18 @@ def _one(view: Dataset, table: RaterTable, act: ToActOn, theme) -> None:
     )  # fmt: skip
     rate = right.select_slider("False alarms of the chart", _RATES, value=0.05, format_func=percent,
                                key="chart_alarms")  # fmt: skip
+    card = report_card(table, act, rater)
+    hand.download_button(
+        "Hand over",
+        partial(rater_report, card, state.whole().dataset.name),  # called outside of this session
+        file_name=provenance.file_name(f"rater {rater}", "html"),
+        mime="text/html",
+        icon=":material/description:",
+        on_click="ignore",
+        key="rater_report",
+        type="primary",
+        help="One page (A4) about this rater, to print or send; the other raters are pooled and not named.",
+    )
     place = table.raters.index(rater)
     for flag in (flag for flag in act.flags if flag.rater == place):
         st.warning(f"{flag.title}: {markdown(flag.words)}", icon=":material/flag:")
@@ -104,7 +116,6 @@ def _one(view: Dataset, table: RaterTable, act: ToActOn, theme) -> None:
         st.info("These annotations have no dates, so nothing can be said over time.", icon=":material/block:")
     else:
         _over_time(table, act, place, kind, rate, theme)
-    card = report_card(table, act, rater)
     raters_answers.show(card)
     widgets.heading("Cases where the others are certain of another class")
     if card.differences:
@@ -121,16 +132,6 @@ def _one(view: Dataset, table: RaterTable, act: ToActOn, theme) -> None:
         widgets.open_case_table(frame, f"differences-{rater}", shares=("how sure",))
     else:
         st.write("There is none.")
-    st.download_button(
-        "Report to hand to this rater",
-        partial(rater_report, card, state.whole().dataset.name),  # called outside of this session
-        file_name="rater_report.html",
-        mime="text/html",
-        icon=":material/description:",
-        on_click="ignore",
-        key="rater_report",
-    )
-    st.caption("One page; the other raters are pooled and not named.")
     raters_act_on.without(view, table, rater)
 
 

@@ -16,6 +16,7 @@ from pages.shared.kit import (
     navigation,
     plausibility_models,
     predictions,
+    provenance,
     reliability_slider,
     state,
     sweep,
@@ -134,7 +135,7 @@ def _page() -> None:
         st.download_button(
             "Download the report",
             content,
-            file_name="report.html",
+            file_name=provenance.file_name("report", "html"),
             mime="text/html",
             icon=":material/download:",
             type="primary",

@@ -133,7 +133,7 @@ def trust_of_raters(trust: RaterTrust, theme: Theme, title: str) -> go.Figure:
     )
 
 
-def rater_over_time(drift: Drift, theme: Theme, title: str) -> go.Figure:
+def rater_over_time(drift: Drift, theme: Theme, title: str, height: int = 480) -> go.Figure:
     """Above the accuracy in windows with intervals, below the control chart with its limit; both over dates.
 
     Parameters
@@ -141,6 +141,8 @@ def rater_over_time(drift: Drift, theme: Theme, title: str) -> go.Figure:
     drift : Drift
     theme : Theme
     title : str
+    height : int
+        In pixels.
     """
     windows = drift.windows
     middle = (windows.start + windows.stop) // 2
@@ -179,7 +181,7 @@ def rater_over_time(drift: Drift, theme: Theme, title: str) -> go.Figure:
         theme,
         data,
         title,
-        480,
+        height,
         shapes=shapes,
         xaxis={"anchor": "y2"},
         yaxis={"domain": [0.55, 1], "title": "accuracy", "range": [0, 1.02]},

@@ -158,7 +158,7 @@ class Mapping:
 
 def is_known_column(name: str) -> bool:
     """Whether a column of that name would be recognised; numbers and annotations are not."""
-    return any(likeness(name, role) == 2 for role in _SYNONYMS if role not in ("confidence", "count", "gold"))
+    return any(how == 2 and role not in ("confidence", "count", "gold") for role, how in _likenesses(name).items())
 
 
 def rater_columns(columns: Sequence[str], *others: str | None) -> tuple[str, ...]:
@@ -272,11 +272,12 @@ def _check_long(mapping: Mapping, listed: str) -> None:
 
 
 _FLAGS = {"case": "case", "answer": "class"}
+_OF_OTHERS: frozenset[Role] = frozenset(("rater", "time"))
+_NONE: dict[Role, int] = {}
 
 
-@lru_cache(maxsize=200_000)
 def _said(name: str) -> tuple[frozenset[str], tuple[str, ...]]:
-    """The roles that the whole name says, and its words without what only numbers them; asked for each role."""
+    """The roles that the whole name says, and its words without what only numbers them."""
     plain = name.strip().casefold()
     whole = frozenset(role for role, pattern in _WHOLE.items() if pattern.fullmatch(plain))
     spaced = _CAMEL.sub(" ", name)
@@ -286,22 +287,31 @@ def _said(name: str) -> tuple[frozenset[str], tuple[str, ...]]:
 
 def likeness(name: str, role: Role) -> int:
     """2 where the whole name is a synonym of the role, 1 where a part of it is, else 0."""
+    return _likenesses(name).get(role, 0)
+
+
+@lru_cache(maxsize=200_000)
+def _likenesses(name: str) -> dict[Role, int]:
+    """`likeness` of all roles that the name says at all: a table of 100,000 columns asks each name for each role."""
     whole, core = _said(name)
-    if role in whole:
-        return 2
-    if any(other != role and other in whole for other in ("rater", "time")):
-        return 0  # "read on" is no annotation
-    words = [_singular(token, role) for token in core]
-    if len(words) == 1 and words[0] in _SYNONYMS[role]:
-        return 2
-    return 1 if any(word in _SYNONYMS[role] for word in words) else 0
+    said = [_meant(token) for token in core]
+    if not whole and not any(said):
+        return _NONE
+    found: dict[Role, int] = {}
+    for role in _SYNONYMS:
+        if role in whole:
+            found[role] = 2
+        elif not whole & (_OF_OTHERS - {role}):  # "read on" is no annotation
+            n_said = sum(role in one for one in said)
+            found[role] = 2 if n_said and len(said) == 1 else min(n_said, 1)
+    return found
 
 
-def _singular(token: str, role: Role) -> str:
-    for word in _forms(token):
-        if word in _SYNONYMS[role]:
-            return word
-    return token
+@lru_cache(maxsize=200_000)
+def _meant(token: str) -> frozenset[Role]:
+    """The roles of which the word is a synonym, in one of its forms."""
+    forms = _forms(token)
+    return frozenset(role for role, words in _SYNONYMS.items() if not words.isdisjoint(forms))
 
 
 @lru_cache(maxsize=10_000)

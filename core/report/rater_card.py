@@ -5,20 +5,21 @@ import pandas as pd
 
 from ..figures.raters import rater_over_time
 from ..raters.report_card import ReportCard
-from ..text import number, percent, plural, with_interval
+from ..text import UNKNOWN, number, percent, plural, with_interval
 from .blocks import Block, Figure, Grid, Section, Words
 from .page import to_html
 
 _LISTED = 8  # cases and classes, as many as fit on the one page
+_CHART = 300  # height in pixels, likewise
 
 
 def rater_report(card: ReportCard, dataset_name: str) -> bytes:
     """The file."""
     sections = [
         Section("summary", "In short", tuple(_summary(card))),
-        Section("time", "Over time", tuple(_over_time(card))),
-        Section("answers", "Annotations by class", tuple(_answers(card))),
         Section("differences", "Cases to look at again", tuple(_differences(card))),
+        Section("answers", "Annotations by class", tuple(_answers(card))),
+        Section("time", "Over time", tuple(_over_time(card))),
     ]
     footer = f"Made with Plurality from {dataset_name}. Other raters are pooled and not named."
     return to_html(f"Rater {card.rater}", sections, footer, "card")
@@ -32,11 +33,12 @@ def _summary(card: ReportCard) -> list[Block]:
         ("accuracy of the pool, median and middle half", _triple(card.pool_accuracy)),
         ("agreement with others", _triple(card.agreement)),
         ("median seconds between annotations", number(card.seconds, 0)),
-        ("the same in the pool", number(card.pool_seconds, 0)),
+        ("median seconds of the pool", number(card.pool_seconds, 0)),
     ]
     flags = [Words(f"{title}: {words}") for title, words in card.flags]
     lead = "Nothing stands out." if not flags else f"{plural(len(flags), 'flag')}."
-    return [Words(lead, "lead"), *flags, Grid(pd.DataFrame(rows, columns=["what", "value"]), "In numbers.")]
+    known = [row for row in rows if row[1] != UNKNOWN]
+    return [Words(lead, "lead"), *flags, Grid(pd.DataFrame(known, columns=["what", "value"]), "In numbers.")]
 
 
 def _answers(card: ReportCard) -> list[Block]:
@@ -46,7 +48,7 @@ def _answers(card: ReportCard) -> list[Block]:
             "share": float(card.own.share[code, code]),
             "ci_low": float(card.own.low[code, code]),
             "ci_high": float(card.own.high[code, code]),
-            "expected annotations": float(card.own.n[code]),
+            "expected annotations": round(float(card.own.n[code])),
             "share of the pool": float(card.pool.share[code, code]),
             "bias": float(card.bias[code]),
         }
@@ -81,7 +83,7 @@ def _over_time(card: ReportCard) -> list[Block]:
     if drift is None:
         return [Words(card.why_not_over_time)]
     title = "Accuracy in windows, and the control chart with its limit"
-    picture = Figure(lambda theme: rater_over_time(drift, theme, title), "Accuracy over time")
+    picture = Figure(lambda theme: rater_over_time(drift, theme, title, _CHART), "Accuracy over time")
     told = f"A stable rater's chart crosses the limit with probability {percent(drift.false_alarm)}."
     if drift.alarm is not None:
         told += f" This one does: accuracy {number(drift.before)} before, {number(drift.after)} after."
@@ -89,4 +91,4 @@ def _over_time(card: ReportCard) -> list[Block]:
 
 
 def _triple(value: tuple[float, float, float] | None) -> str:
-    return "–" if value is None else with_interval(*value)
+    return UNKNOWN if value is None else with_interval(*value)

@@ -108,7 +108,8 @@ def test_soft_labels_are_taken_away_for_every_case_and_class(open_page, dashboar
     settled(page)
     with page.expect_download() as download:
         page.get_by_role("button", name="CSV", exact=True).click()
-    assert download.value.suggested_filename == "class_probabilities.csv"
+    name = download.value.suggested_filename
+    assert re.fullmatch(r"Anaesthesia_class_probabilities_[\w.-]+_\d{4}-\d\d-\d\d\.csv", name)
     lines = download.value.path().read_text(encoding="utf-8-sig").splitlines()
     assert lines[0] == "case,1,2,3,4" and len(lines) == 46
 

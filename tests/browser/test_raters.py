@@ -10,7 +10,7 @@ from tests.browser.steps import answered, go_to, settled
 pytestmark = pytest.mark.browser
 
 
-def test_the_manager_finds_the_flagged_rater_hands_out_a_report_and_plans(open_page, dashboard):
+def test_the_manager_finds_the_flagged_rater_hands_out_a_report_and_plans(open_page, dashboard, tmp_path):
     """From Home to a plan, on the skin sample."""
     page = open_page(dashboard.url)
     settled(page)
@@ -34,8 +34,14 @@ def test_the_manager_finds_the_flagged_rater_hands_out_a_report_and_plans(open_p
     expect(page.get_by_role("heading", name="Cases where the others are certain of another class")).to_be_visible()
     expect(page.locator(".st-key-drift .js-plotly-plot").last).to_be_visible()  # the one before it may still stand
     with page.expect_download() as download:
-        page.get_by_role("button", name="Report to hand to this rater").click()
-    report = download.value.path().read_text(encoding="utf-8")
+        page.get_by_role("button", name="Hand over").click()
+    assert re.fullmatch(r"Skin_rater-R04_\d{4}-\d\d-\d\d\.html", download.value.suggested_filename)
+    printed = page.context.new_page()
+    download.value.save_as(sheet := tmp_path / "rater.html")
+    printed.goto(sheet.as_uri())
+    assert len(re.findall(rb"/Type\s*/Page\b", printed.pdf(prefer_css_page_size=True))) == 1
+    printed.close()
+    report = sheet.read_text(encoding="utf-8")
     assert "R04" in report
     assert not re.search(r"\bR0[1-35-9]\b|\bR1[0-2]\b", report)
 

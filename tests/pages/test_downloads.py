@@ -359,11 +359,12 @@ def test_prevalence_stands_beside_its_class_by_answers_vote_and_model(models, fi
 def test_soft_labels_are_probabilities_log_odds_and_weights_of_each_case_and_class(models, fitted, data):
     p = fitted[0].class_probability
     frames = models[0]
-    for name in ("class_probabilities", "log_odds", "weights"):
+    for name in ("class_probabilities", "log_odds"):
         assert list(frames[name].columns) == ["case", *data.classes] and list(frames[name]["case"]) == list(data.cases)
     for k, name in enumerate(data.classes):
         same(frames["class_probabilities"][name], p[:, k])
-        same(frames["weights"][name], p[:, k])  # everybody has an annotation here
+        weights = frames["weights"][frames["weights"]["class"] == name].set_index("case")["weight"]
+        same(weights.reindex(data.cases, fill_value=0), p[:, k])  # everybody has an annotation here
         mine, others = np.maximum(p[:, k], 1e-300), np.maximum(np.delete(p, k, axis=1).sum(axis=1), 1e-300)
         np.testing.assert_allclose(frames["log_odds"][name], np.clip(np.log(mine) - np.log(others), -20, 20), atol=1e-9)
 

@@ -10,8 +10,8 @@ from openpyxl import load_workbook
 from pyarrow import parquet
 
 from core.command_line import main
-from pages.shared.kit import widgets
-from tests.pages.opened import kept, opened
+from pages.shared.kit import provenance, widgets
+from tests.pages.opened import kept, opened, settle
 
 ROWS = "lesion,dermatologist,finding\n" + "".join(
     f"{case},r{rater},{'xyz'[(case * rater + case) % 3]}\n" for case in range(30) for rater in range(4)
@@ -36,6 +36,27 @@ def answer(capsys, command: str) -> dict:
     capsys.readouterr()
     assert main(arguments) == 0
     return json.loads(capsys.readouterr().out)
+
+
+def test_files_are_named_by_data_table_model_and_day(monkeypatch):
+    """And weights are not the file of class probabilities under another name."""
+    names, files = {}, {}
+
+    def button(label, data=None, key=None, file_name="", **_):
+        names[key], files[key] = file_name, data
+
+    monkeypatch.setattr(widgets.st, "download_button", button)
+    monkeypatch.setattr(provenance, "_today", lambda: "2026-03-01")
+    app = opened("models", kept(ROWS))
+    app.session_state["model_tabs"] = "Soft labels"
+    settle(app.run())
+    assert names["class_probabilities_csv"] == "made_class_probabilities_Dawid-Skene-empirical-Bayes_2026-03-01.csv"
+    assert names["weights_settings"] == "made_weights_settings_Dawid-Skene-empirical-Bayes_2026-03-01.json"
+    told = json.loads(files["weights_settings"]())
+    assert (told["model"], told["date"], told["table"]) == ("Dawid-Skene, empirical Bayes", "2026-03-01", "weights")
+    weights = pd.read_csv(io.BytesIO(files["weights_csv"]()))
+    assert list(weights) == ["case", "class", "weight", "model"] and set(weights["model"]) == {told["model"]}
+    assert weights.groupby("case")["weight"].sum().to_numpy() == pytest.approx(1)
 
 
 def test_every_format_carries_the_same_settings(taken):

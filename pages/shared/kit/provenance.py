@@ -1,7 +1,9 @@
 """How a result came about: a paragraph for a paper, its settings, and the command that gives it again."""
 
 import json
+import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from shlex import quote
 
 import streamlit as st
@@ -12,7 +14,7 @@ from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection
 from core.ingest.samples import SAMPLES
 from core.report.methods import methods_text
-from core.text import typed
+from core.text import shorten, typed
 from core.version import __version__
 from pages.shared.kit import state
 
@@ -107,9 +109,30 @@ def exported(table: str, more: dict | None = None) -> Callable[[], dict]:
 
     def settings() -> dict:
         same = all(page.get(key) == base.get(key) for key in ("data", "select"))
-        return {"table": table, **base, **(page if same else {}), **(more or {})}
+        return {"table": table, "date": _today(), **base, **(page if same else {}), **(more or {})}
 
     return settings
+
+
+def file_name(what: str, ending: str, model: str | None = None) -> str:
+    """What an exported file is called: ``skin_weights_Dawid-Skene_2026-03-01.csv``, with the data's name and the day.
+
+    Parameters
+    ----------
+    what : str
+        The table, or the document.
+    ending : str
+    model : str, optional
+        What it is from, where tables of several models have one shape.
+    """
+    reading = state.current()
+    name = shorten(reading.dataset.name, 60) if reading is not None else ""
+    parts = (re.sub(r"[^\w.-]+", "-", part).strip("-.") for part in (name, what, model or "", _today()))
+    return "_".join(filter(None, parts)) + f".{ending}"
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
 
 
 def _of_page() -> dict:

@@ -114,8 +114,9 @@ def download(
     n_rows : int, optional
         Of a table that is yet to be made.
     settings : dict, optional
-        Of this table, beside those of its page.
+        Of this table, beside those of its page; a "model" stands in the name of the file, too.
     """
+    model = (settings or {}).get("model")
     about = provenance.exported(name, settings)
     rows = len(table) if isinstance(table, pd.DataFrame) else n_rows
     with st.popover(label, icon=":material/download:", type="tertiary", key=f"{key}_formats"):
@@ -125,7 +126,7 @@ def download(
             st.download_button(
                 title,
                 data=partial(_written, write, table, about),
-                file_name=f"{name}.{ending}",
+                file_name=provenance.file_name(name, ending, model),
                 mime=mime,
                 type="tertiary",
                 on_click="ignore",
@@ -134,7 +135,7 @@ def download(
         st.download_button(
             "Settings",
             data=partial(_settings_file, about),
-            file_name=f"{name}_settings.json",
+            file_name=provenance.file_name(f"{name}_settings", "json", model),
             mime="application/json",
             type="tertiary",
             on_click="ignore",

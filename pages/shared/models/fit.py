@@ -1,5 +1,7 @@
 """What a rater model's fit gives to export, and how it came about."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -7,7 +9,7 @@ import streamlit as st
 from core.figures import models as figures
 from core.models.catalogue import Fitted
 from core.models.result import RaterModelFit
-from core.models.soft_labels import soft_labels
+from core.models.soft_labels import SoftLabels, soft_labels
 from core.text import markdown, number, percent, plural
 from pages.shared.kit import columns, widgets
 from pages.shared.models import jobs as models_jobs
@@ -29,20 +31,41 @@ def soft(shown: Fitted) -> None:
         "how sure the panel is."
     )
     ending = "" if shown.fit.converged else "_not_converged"
+    about = {"model": models_jobs.label(shown), "converged": shown.fit.converged}
     with st.container(horizontal=True):
         for array, label, name in (
             (found.probability, "Class probabilities of all cases", "class_probabilities"),
             (found.log_odds, "Log-odds", "log_odds"),
-            (found.weight, "Weights of examples", "weights"),
         ):
             frame = pd.DataFrame(array, columns=list(found.classes))
             frame.insert(0, "case", list(found.cases), allow_duplicates=True)  # a class may be named "case"
-            widgets.download(frame, label, f"{name}{ending}", name)
+            widgets.download(frame, label, f"{name}{ending}", name, settings=about)
+        widgets.download(
+            partial(_examples, found, about["model"]),
+            "Weights of examples",
+            f"weights{ending}",
+            "weights",
+            int((found.weight > 0).sum()),
+            settings=about,
+        )
     shown_rows = pd.DataFrame(found.probability[:20], columns=list(found.classes))
     shown_rows.insert(0, "case", list(found.cases[:20]), allow_duplicates=True)
     if shown_rows.columns.is_unique:
         st.caption("The first twenty cases")
         st.dataframe(shown_rows, hide_index=True, column_config=columns.fine(*found.classes), key="soft_rows")
+
+
+def _examples(found: SoftLabels, model: str) -> pd.DataFrame:
+    """An example for training a row: a case with a class that it may be, and how much the example counts."""
+    case, code = np.nonzero(found.weight > 0)
+    return pd.DataFrame(
+        {
+            "case": np.array(found.cases, dtype=object)[case],
+            "class": np.array(found.classes, dtype=object)[code],
+            "weight": found.weight[case, code],
+            "model": model,
+        }
+    )
 
 
 def came_about(shown: Fitted, theme) -> None:

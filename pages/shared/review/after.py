@@ -21,7 +21,7 @@ from core.review.summary import DIRECTIONS, Summary, bought, by_reviewer, summar
 from core.text import exact, markdown, number, plural, significant, with_interval
 from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import plausibility_models, state, widgets
+from pages.shared.kit import plausibility_models, provenance, state, widgets
 
 
 def figures(store: ReviewStore, dataset: Dataset, model: PlausibilityModel, reliability: float) -> None:
@@ -184,7 +184,7 @@ def take_away(store: ReviewStore, dataset: Dataset) -> None:
     st.download_button(
         "The whole trail as JSON",
         lambda: trail_json(dataset, reviews, head, store.assignments(dataset.digest)),
-        file_name="review_trail.json",
+        file_name=provenance.file_name("review_trail", "json"),
         mime="application/json",
         icon=":material/download:",
         type="tertiary",

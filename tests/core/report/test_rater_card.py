@@ -49,7 +49,7 @@ def test_answers_by_class_are_the_raters_own_beside_the_share_of_the_pool(table,
         "share": own.share.diagonal(),
         "ci_low": own.low.diagonal(),
         "ci_high": own.high.diagonal(),
-        "expected annotations": own.n,
+        "expected annotations": np.round(own.n),
         "share of the pool": card.pool.share.diagonal(),
         "bias": card.bias,
     }
@@ -92,12 +92,12 @@ def test_every_number_of_the_summary_stands_in_its_own_line(card):
         "accuracy of the pool, median and middle half": ".84 (.81 to .90)",
         "agreement with others": ".55 (.44 to .66)",
         "median seconds between annotations": "37",
-        "the same in the pool": "22",
+        "median seconds of the pool": "22",
     }
     assert dict(grid.table.to_numpy().tolist()) == lines
     unknown = replace(card, judged_by="gold", accuracy=None, pool_accuracy=None, agreement=None, seconds=None)
     told = dict(_summary(unknown)[-1].table.to_numpy().tolist())
-    assert [told[name] for name in (*list(lines)[3:6], "accuracy, as gold judges")] == ["–"] * 4
+    assert set(told) == {"annotations", "annotations that others judge", "median seconds of the pool"}
 
 
 def test_each_difference_has_its_own_class_and_those_of_the_others_who_agree(card):
