@@ -1,6 +1,7 @@
 """What all tests share: kernels from the one cache, a home folder that is nobody's own, and what a run may take."""
 
 import importlib
+import itertools
 import os
 import sys
 import time
@@ -55,15 +56,22 @@ LONGEST = [
 MOST_COMPILING = 600  # seconds
 MOST_REPEATED_PRESSES = 10  # in CI; a press without effect is one that a user would have made in vain
 MOST_SECOND_TRIES = 1  # in CI, of browser tests that failed and then passed: a race to be found, not to be hidden
+_numbers = itertools.count()
 _spent = dict.fromkeys(BUDGETS, 0.0)
 _repeated: Counter[str] = Counter()
 _second_tries: dict[str, str] = {}
 
 
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory):
+    """Where the home folders of the tests are; each is made by who first needs it."""
+    return tmp_path_factory.mktemp("homes")
+
+
 @pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
+def home(homes, monkeypatch):
     """A home folder of its own for every test."""
-    folder = tmp_path / "home"
+    folder = homes / str(next(_numbers))
     monkeypatch.setenv("PLURALITY_HOME", str(folder))
     return folder
 
