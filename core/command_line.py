@@ -276,6 +276,7 @@ def _choose() -> list[click.Parameter]:
         *_file(),
         click.Option(["--gold"], metavar="FILE", help="case,class of gold cases, which judge and do not choose."),
         click.Option(["--ordinal"], is_flag=True, help="The order of --classes means something."),
+        _partitions(),
     ]
 
 

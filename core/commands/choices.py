@@ -19,6 +19,11 @@ def choose(options) -> tuple[dict, pd.DataFrame]:
     dataset = with_declared_order(dataset, options)
     if options.gold:
         dataset = with_gold(dataset, options)
+    return answer_of(options, dataset, left_out)
+
+
+def answer_of(options, dataset: Dataset, left_out: int) -> tuple[dict, pd.DataFrame]:
+    """The answer of `choose` for data that were read."""
     found = choose_model(dataset, seed=options.seed, cases=True, progress=progress)
     rows = [_row(each) for each in found.standings]
     answer = {

@@ -11,7 +11,7 @@ from ..errors import InputError, NotApplicableError
 from ..ingest.formats.parquet import free_memory, memory_needed
 from ..ingest.formats.side_tables import read_class_list
 from ..methods import method_named
-from ..text import number
+from ..text import number, significant
 from .inputs import PIPE, class_list, progress, runner_of, stamp
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..runners import Runner
 
 _OF_MEMORY = 0.4  # of what is free, for the rows while they are read; models take as much again
+MOST_CHOSEN_BY = 2_000_000  # annotations
 Answer = tuple[dict, "Callable[[], pd.DataFrame] | pd.DataFrame"]
 
 
@@ -184,6 +185,25 @@ def fit(options) -> Answer:
         answer = {**answer_of(options, found), "left_out": 0, **_stamp(options, data)}
         columns = ["rater", "n", "accuracy"]
         return answer, pd.DataFrame(answer["raters"])[columns]
+
+
+def choose(options) -> Answer:
+    """As `core.commands.choices.choose`, on as many partitions as the models can be scored on at once."""
+    from ..partitioned.sample import sampled
+    from .choices import answer_of
+
+    with opened(options) as data:
+        options.cautions.extend(data.report.warnings)
+        dataset = sampled(data, MOST_CHOSEN_BY)
+        if dataset.n_cases < data.n_cases:
+            each, all_of_them = (significant(one.n_annotations / one.n_raters) for one in (dataset, data))
+            options.cautions.append(
+                f"The models are scored on {dataset.n_cases:,} of {data.n_cases:,} cases, taken by a hash of their "
+                f"names. A rater has {each} annotations there on average, {all_of_them} in all: with more, larger "
+                "models gain."
+            )
+        answer, table = answer_of(options, dataset, 0)
+        return {**answer, "n_cases_scored": dataset.n_cases, **_stamp(options, data)}, table
 
 
 def certainty(options) -> Answer:

@@ -8,7 +8,7 @@ from core.command_line import main
 from core.commands import partitioned
 from core.ingest.samples import read_sample
 
-NOT_THE_SAME = {"seconds", "digest", "partitions", "n_dropped", "name"}
+NOT_THE_SAME = {"seconds", "digest", "partitions", "n_dropped", "name", "n_cases_scored"}
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +47,7 @@ def assert_alike(found, expected, where=""):
         ["agreement", "FILE"],
         ["agreement", "FILE", "--weights", "linear", "--level", "0.9"],
         ["fit", "dawid-skene", "FILE", "--beta", "0.5", "--cases-out", "OUT"],
+        ["choose", "FILE"],
         ["certainty", "dirichlet", "FILE", "--reliability", "2", "--draws", "20", "--top", "1", "--cases-out", "OUT"],
         ["sweep", "dirichlet", "FILE", "--reliabilities", "1,3", "--draws", "20", "--top", "2"],
     ],
@@ -71,6 +72,16 @@ def test_data_that_do_not_fit_are_worked_on_in_partitions_without_being_asked(pa
     shown = capsys.readouterr()
     assert json.loads(shown.out)["partitions"] == 1
     assert "too many for" in shown.err
+
+
+def test_models_are_chosen_by_some_of_the_cases_where_there_are_too_many(path, capsys, monkeypatch):
+    monkeypatch.setattr(partitioned, "MOST_CHOSEN_BY", 10_000)
+    assert main(["choose", str(path), "--partitions", "4"]) == 0
+    shown = capsys.readouterr()
+    found = json.loads(shown.out)
+    assert 1_800 < found["n_cases_scored"] < 2_100
+    assert f"scored on {found['n_cases_scored']:,} of 3,869 cases" in shown.err
+    assert "annotations there on average, 3,870 in all" in shown.err  # each of five dentists annotated each case
 
 
 def test_what_partitions_do_not_take_is_refused(path, capsys):
