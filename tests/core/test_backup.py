@@ -13,11 +13,14 @@ from core.annotations.dataset import Dataset
 from core.backup import back_up, restore
 from core.command_line import main
 from core.errors import InputError
+from core.ingest.samples import load_sample
 from core.results.disk import running_folder
+from core.review.assignments import Assignment
 from core.review.database import transaction
 from core.review.events import Draft
 from core.review.opinions import Opinion
 from core.review.review_errors import StoreError
+from core.review.sessions import Queued
 from core.review.store import close_stores, head_of_reviews, n_reviews, open_store
 from tests.core.review import conftest
 
@@ -174,3 +177,56 @@ def test_verify_of_no_record_makes_none(home, capsys):
     assert (told["ok"], told["n_events"], told["heads"], told["problems"]) == (True, 0, {}, [])
     assert run(capsys, "verify", "--head", "f" * 64)[0] == 1
     assert not home.exists()
+
+
+def reviewed(dataset, opinion, panel, other):
+    """A case read blind, changed after the reveal and decided in arbitration; one assigned; one asked of another."""
+    store, case = open_store(), dataset.cases[0]
+    said = {"dataset": dataset.digest, "case_id": case, "reviewer": "Ann"}
+    steps = [
+        Draft(kind="opinion", opinion=opinion, confidence=0.3, **said),
+        Draft(kind="reveal", panel=panel, model="m", settings={"reliability": 0.7}, **said),
+        Draft(kind="change", opinion=other, reason="rater_error", note="Ä \u2028", **said),
+        Draft(kind="second_opinion", whom="Bob", whom_visible="blind", **said),
+        Draft(kind="adjudication", opinion=opinion, **said),
+    ]
+    for seen, step in enumerate(steps):
+        store.record(step, seen=seen, token=f"{dataset.digest[:8]} {seen}")
+    given = Assignment(
+        dataset=dataset.digest, by="Mia", whom="Bob", title="t", cases=(Queued(dataset.cases[1], "why"),)
+    )
+    store.assign(given, token=f"{dataset.digest[:8]} given")
+
+
+SAID = {
+    "street": (Opinion.of_labels(["bus", "rain"]), Opinion.of_labels(["bus"]), Opinion.of_labels(["rain"])),
+    "essays": (Opinion.of_score(2.5), Opinion.of_score(3.1, (2.75, 3.5)), Opinion.of_score(0.1 + 0.2)),
+    "anaesthesia": (Opinion.of_ranking([["1", "2"], ["3"]]), Opinion.of_class("1"), Opinion.of_class("4")),
+}
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_reviews_of_sets_scores_and_rankings_are_verified_backed_up_and_put_back(kind, request, tmp_path, monkeypatch):
+    if kind == "postgres":
+        monkeypatch.setenv("PLURALITY_DATABASE_URL", request.getfixturevalue("server").new_database())
+    for name, said in SAID.items():
+        library.keep(load_sample(name))
+        reviewed(load_sample(name), *said)
+    digests = [load_sample(name).digest for name in SAID]
+    store = open_store()
+    before = [(store.cases(digest), store.assignments(digest), store.head(digest)) for digest in digests]
+    found = store.check()
+    assert (found.faults, found.n_events) == ((), 18)
+    assert back_up(tmp_path / "all.backup").record.n_events == 18
+    elsewhere(monkeypatch, tmp_path)
+    if kind == "postgres":
+        monkeypatch.setenv("PLURALITY_DATABASE_URL", request.getfixturevalue("server").new_database())
+    back = restore(tmp_path / "all.backup")
+    assert (back.record.faults, back.record.n_events, set(back.datasets)) == ((), 18, set(digests))
+    store = open_store()
+    assert [(store.cases(digest), store.assignments(digest), store.head(digest)) for digest in digests] == before
+    for digest, (opinion, panel, _) in zip(digests, SAID.values(), strict=True):
+        (review,) = store.cases(digest).values()
+        assert (review.adjudication.opinion, review.events[1].panel) == (opinion, panel)
+        assert library.reopen(digest).digest == digest
+    close_stores()
