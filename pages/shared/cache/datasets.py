@@ -11,8 +11,8 @@ import inspect
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,7 @@ from core.ingest import samples
 from core.ingest.case_facts import joined
 from core.ingest.read_files import Reading
 from core.jobs import Job, JobBoard
-from core.results.disk import end_running, running_folder
+from core.results.disk import Lease, end_running, running_folder
 from core.results.encoding import NotStorableError
 from core.results.memory import Remembered, size_of
 from core.settings import MEGABYTE, current_settings
@@ -53,6 +53,7 @@ _WARM_UP_DELAY = 1.0
 _pools: list[WorkerPool] = []
 _clusters: dict[str, "Cluster"] = {}
 _cluster_lock = threading.Lock()
+_LEASE_LOOK = 0.1  # seconds between looks at whether another process has ended what is asked for
 _LOOK = 2.0  # seconds between looks at what other processes have erased
 
 
@@ -581,32 +582,63 @@ def parts(
         what = ("part of a sweep", *settings, reliability, code_digest())
         if (known := results().look(dataset, what, address)) is not None:
             return known.result
-        started = time.monotonic()
-        found = run(
-            job,
-            sweep_part,
-            dataset.coded,
-            model,
-            dataset.coded,
-            reliability,
-            **asked,
-            seconds=seconds,
-            progress=progress,
-        )
-        results().put(dataset, what, found, address, time.monotonic() - started)
-        return found
+        with _lease(job, dataset, what, address) as known:
+            if known is not None:
+                return known.result
+            started = time.monotonic()
+            found = run(
+                job,
+                sweep_part,
+                dataset.coded,
+                model,
+                dataset.coded,
+                reliability,
+                **asked,
+                seconds=seconds,
+                progress=progress,
+            )
+            results().put(dataset, what, found, address, time.monotonic() - started)
+            return found
 
     return part
 
 
 def _storing(work: Callable[[Job], object], of: Dataset, asked: tuple, address: str) -> Callable[[Job], object]:
     def stored(job: Job) -> object:
-        started = time.monotonic()
-        result = work(job)
-        job.remembered = results().put(of, asked, result, address, time.monotonic() - started)
-        return result
+        with _lease(job, of, asked, address) as known:
+            if known is not None:
+                job.remembered = known
+                return known.result
+            started = time.monotonic()
+            result = work(job)
+            job.remembered = results().put(of, asked, result, address, time.monotonic() - started)
+            return result
 
     return stored
+
+
+@contextmanager
+def _lease(job: Job, of: Dataset, asked: tuple, address: str) -> Iterator[Remembered | None]:
+    """The result where another process of the server computes it, once it has; else None, and no other computes it.
+
+    A job that nobody looks at gives the lease back while it stands still, so that nobody waits for it elsewhere.
+    """
+    lease, before = Lease(of.content_digest, asked), job.token.park
+    while not lease.take():
+        job.token.check()
+        time.sleep(_LEASE_LOOK)
+
+    def park() -> None:
+        lease.give_back()
+        before()
+        lease.take()  # if another process has it by now, both compute
+
+    job.token.park = park
+    try:
+        yield results().look(of, asked, address) if current_settings().several_processes else None
+    finally:
+        job.token.park = before
+        lease.give_back()
 
 
 def known(key: tuple) -> Job | None:
