@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
@@ -29,8 +30,8 @@ BINARIES = [*sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)]
 class Server:
     """A Postgres server of the tests' own, on a socket in its folder."""
 
-    def __init__(self, binaries: Path):
-        self.binaries = binaries
+    def __init__(self, binaries: Path, *, fsync: bool = False):
+        self.binaries, self.fsync = binaries, "on" if fsync else "off"
         self.folder = Path(tempfile.mkdtemp(prefix="pg-"))
         self.rights = {}
         if os.name == "posix" and os.getuid() == 0:  # Postgres refuses to run as root
@@ -52,12 +53,22 @@ class Server:
         assert done.returncode == 0, done.stderr
 
     def start(self) -> None:
-        options = f"-k {self.folder} -c listen_addresses='' -c max_connections=30 -c fsync=off"
+        options = f"-k {self.folder} -c listen_addresses='' -c max_connections=60 -c fsync={self.fsync}"
         self.run("pg_ctl", "-D", "data", "-w", "-l", "log", "-o", options, "start")
 
     def stop(self, mode: str) -> None:
         """Mode "immediate" leaves the data as a crash would."""
         self.run("pg_ctl", "-D", "data", "-w", "-m", mode, "stop")
+
+    def kill(self) -> None:
+        """Kill it at once, with SIGKILL: all that serve a connection end by themselves."""
+        process = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
+        os.kill(process, signal.SIGKILL)
+
+    def remove(self) -> None:
+        """End it, with all that it holds."""
+        self.stop("immediate")
+        shutil.rmtree(self.folder)
 
     def new_database(self) -> str:
         """The address of the one database, emptied; a new one for each test would take a second each."""
@@ -79,8 +90,7 @@ def server():
         pytest.skip("Postgres: neither initdb in PATH nor /usr/lib/postgresql is there")
     server = Server(binaries)
     yield server
-    server.stop("immediate")
-    shutil.rmtree(server.folder)
+    server.remove()
 
 
 @pytest.fixture
