@@ -31,10 +31,30 @@ def test_every_path_that_a_document_names_is_there(name):
     assert missing == []
 
 
-def test_every_test_that_the_threat_model_names_is_there():
-    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text_of("docs/threat_model.md"))
+@pytest.mark.parametrize("document", ["threat_model", "asvs"])
+def test_every_test_that_a_document_on_security_names_is_there(document):
+    text = text_of(f"docs/{document}.md")
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text)
     assert len(named) >= 20
     assert [(file, name) for file, name in named if f"def {name}(" not in text_of(file)] == []
+    assert [file for file in re.findall(r"`(tests/[\w/]+\.py)`", text) if not (ROOT / file).is_file()] == []
+
+
+def test_every_requirement_of_the_first_level_is_gone_through_once():
+    """The numbers of OWASP ASVS 5.0.0, level 1: so many in each section."""
+    sections = {
+        "1.2": 5, "1.3": 2, "1.5": 1, "2.1": 1, "2.2": 2, "2.3": 1, "3.2": 2, "3.3": 1, "3.4": 2, "3.5": 3, "4.1": 1,
+        "4.4": 1, "5.2": 2, "5.3": 2, "6.1": 1, "6.2": 8, "6.3": 2, "6.4": 2, "7.2": 4, "7.4": 2, "8.1": 1, "8.2": 2,
+        "8.3": 1, "9.1": 3, "9.2": 1, "10.4": 5, "11.3": 2, "11.4": 1, "12.1": 1, "12.2": 2, "13.4": 1, "14.2": 1,
+        "14.3": 1, "15.1": 1, "15.2": 1, "15.3": 1,
+    }  # fmt: skip
+    wanted = [f"{section}.{place}" for section, n in sections.items() for place in range(1, n + 1)]
+    found = []
+    for first, last in re.findall(r"(?m)^\| (\d+\.\d+\.\d+)(?: to (\d+\.\d+\.\d+))? \|", text_of("docs/asvs.md")):
+        section, _, place = first.rpartition(".")
+        end = int((last or first).rpartition(".")[2])
+        found += [f"{section}.{number}" for number in range(int(place), end + 1)]
+    assert found == wanted and len(found) == 70
 
 
 def test_every_function_that_the_architecture_names_in_a_module_is_defined_there():

@@ -171,7 +171,7 @@ async def _metrics(request: Request) -> Response:
     if not may_read_numbers(request.scope):
         return JSONResponse({"refused": "These numbers are for administrators."}, status_code=HTTPStatus.FORBIDDEN)
     content = await anyio.to_thread.run_sync(_numbers)
-    return Response(content, media_type="text/plain; version=0.0.4")
+    return Response(content, media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 def _numbers() -> bytes:
