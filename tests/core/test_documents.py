@@ -35,7 +35,7 @@ def test_every_path_that_a_document_names_is_there(name):
 def test_every_test_that_a_document_on_security_names_is_there(document):
     text = text_of(f"docs/{document}.md")
     named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text)
-    assert len(named) >= 20
+    assert len(named) >= 15
     assert [(file, name) for file, name in named if f"def {name}(" not in text_of(file)] == []
     assert [file for file in re.findall(r"`(tests/[\w/]+\.py)`", text) if not (ROOT / file).is_file()] == []
 
