@@ -198,14 +198,21 @@ def test_without_a_server_there_are_no_workers():
     assert not app.exception
 
 
-@pytest.mark.usefixtures("nothing_starts")
-def test_while_a_step_of_the_story_is_read_the_next_ones_are_computed():
+def test_while_a_step_of_the_story_is_read_the_next_ones_are_computed(monkeypatch):
+    asked = []
+
+    def noted(key, title, work, *rest, later=False, **more):
+        asked.append((title, later))
+        return job(key, title, work, *rest, later=later, **more)
+
+    job = cached.job
+    monkeypatch.setattr(cached, "job", noted)
     app = AppTest.from_file(APP, default_timeout=300)
     app.session_state["data"] = "skin"
     app.run()
-    for job in jobs().unfinished():  # Home asks for them by itself
-        jobs().remove(job.key)
+    asked.clear()  # Home asks for them by itself
     next(button for button in app.button if button.label == "Story in seven steps").click().run()
     assert not app.exception and "Step 1 of 7" in " ".join(text.value for text in app.markdown)
-    ahead = {job.title for job in jobs().unfinished() if job.later}
-    assert {"Sweep over reliabilities", "Certainty of all cases"} <= ahead
+    assert {("Sweep over reliabilities", True), ("Certainty of all cases", True)} <= {*asked}
+    for one in jobs().unfinished():
+        jobs().remove(one.key)
