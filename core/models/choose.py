@@ -153,6 +153,7 @@ def choose(
     repeats: Repeats = "independent",
     difficulty: bool = True,
     cases: bool = False,
+    known: Choice | None = None,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Choice:
@@ -175,6 +176,8 @@ def choose(
         nominal model with more.
     cases : bool
         Hold out whole cases too.
+    known : Choice, optional
+        What the same data and options gave with fewer candidates. These are not scored again; the result is the same.
     token, progress
         See `core.chunks.map_chunks`.
 
@@ -192,9 +195,13 @@ def choose(
     except NotApplicableError as error:
         return _nothing(dataset, reference, str(error), seed)
     reference = replace(reference, held=held_out_votes(data, token), excluded="The reference: no model of raters.")
+    scored = {} if known is None else {one.candidate.name: one for one in known.standings}
     candidates = _candidates(dataset, difficulty)
     standings = []
     for done, candidate in enumerate(candidates):
+        if candidate.name in scored:
+            standings.append(scored[candidate.name])
+            continue
 
         def part(share: float, done=done) -> None:
             if progress is not None:

@@ -7,10 +7,12 @@ import pytest
 
 from core.annotations.ordering import with_class_order
 from core.ingest.samples import load_sample
+from core.jobs import Job
 from core.library import keep
 from core.models.catalogue import Fitted, request
 from core.models.dawid_skene import DawidSkene
 from core.models.rater_summary import RaterSummary, rater_summary
+from pages.shared.kit import opening
 from pages.shared.models.checks import _who_reproduces
 from pages.shared.models.jobs import label
 from pages.shared.models.parts import _rater_frame, extremes
@@ -48,6 +50,17 @@ def test_the_model_with_the_best_held_out_score_opens_with_its_reason_and_its_be
     assert "Chosen by you" in words(mine) and title(mine).endswith("(t-a-p)")
     back = settle(mine.button(key="use_best_model").click().run())
     assert back.session_state["models_chosen"] == ["dawid-skene-empirical"]
+
+
+def test_models_by_em_open_before_those_with_case_difficulty_are_scored(monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(opening, "whole_choice_job", lambda view: Job("Still at work"))
+        said = words(opened("models", "anaesthesia"))
+    assert "Models with case difficulty are still being scored" in said
+    assert "Dawid-Skene, empirical Bayes opens: of the rater models it predicts" in said
+    app = opened("models", "anaesthesia")
+    scores = next(frame.value for frame in app.dataframe if "score" in frame.value.columns)
+    assert "still being scored" not in words(app) and "GLAD" in set(scores["model"])
 
 
 def test_several_models_are_titled_by_what_they_agree_and_differ_on():

@@ -30,7 +30,7 @@ Judged = tuple[Choice, dict[str, GoldMeasures]]
 
 
 def choice_job(view: Dataset) -> Job | None:
-    """Held-out scores of all models in the background, and what gold says of each; None where nothing can be compared.
+    """Held-out scores of the models by EM in the background, and what gold says; None where nothing can be compared.
 
     ``view`` has one class an annotation.
     """
@@ -39,17 +39,36 @@ def choice_job(view: Dataset) -> Job | None:
 
     def work(job: Job) -> Judged:
         cached.preparation().wait(("models",))  # compiling here too would take twice as long
-        found = cached.run(job, choose, view.coded, view.coded, seed=SEED, seconds=expected.of_choice(view))
+        told = {"seed": SEED, "difficulty": False, "seconds": expected.of_choice(view)}
+        found = cached.run(job, choose, view.coded, view.coded, **told)
         return found, _by_gold(view.coded, found)
 
-    key = (view.content_digest, "choose", SEED)
+    key = (view.content_digest, "choose by EM", SEED)
     return cached.job(key, "Held-out scores of rater models", work, LANE, view, later=True)
 
 
+def whole_choice_job(view: Dataset) -> Job | None:
+    """The same of all models, those with case difficulty or an order after the others; None until these are done."""
+    first = choice_job(view)
+    if first is None or first.state != "done":
+        return None
+    known: Choice = cached.result(first, view.coded)[0]
+
+    def work(job: Job) -> Judged:
+        told = {"seed": SEED, "known": known, "seconds": expected.of_choice(view)}
+        found = cached.run(job, choose, view.coded, view.coded, **told)
+        return found, _by_gold(view.coded, found)
+
+    key = (view.content_digest, "choose", SEED)
+    return cached.job(key, "Held-out scores of models with case difficulty", work, LANE, view, later=True)
+
+
 def choice(view: Dataset) -> Judged | None:
-    """The same where it is done."""
-    job = choice_job(view)
-    return cached.result(job, view) if job is not None and job.state == "done" else None
+    """The scores that are done: of all models, else of those by EM."""
+    for job in (whole_choice_job(view), choice_job(view)):
+        if job is not None and job.state == "done":
+            return cached.result(job, view)
+    return None
 
 
 def _by_gold(view: Dataset, found: Choice) -> dict[str, GoldMeasures]:

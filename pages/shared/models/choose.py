@@ -112,6 +112,10 @@ def _why(view: Dataset, judged: opening.Judged | None) -> None:
             )
             job_progress.redraw_after(job)
         return
+    rest = opening.whole_choice_job(view)
+    if rest is not None and not rest.finished:
+        st.caption("Models with case difficulty are still being scored; one of them may open then.")
+        job_progress.redraw_after(rest)
     found = judged[0]
     mine = st.session_state[_CHOSEN] != st.session_state.get(_OPENED)
     left, right = st.columns([5, 1.4], vertical_alignment="center")

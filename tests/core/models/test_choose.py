@@ -57,6 +57,25 @@ def test_the_best_held_out_score_opens_and_the_table_is_in_its_order(build):
     assert all((title in tail) for title in near) and bool(near) == bool(tail)
 
 
+def test_models_that_are_scored_already_are_not_scored_again_and_all_is_the_same(build, monkeypatch):
+    dataset = build(simulated(1, 60, SHARP, (0.5, 0.3, 0.2), 4)[0], 3)
+    whole, first = choose(dataset, seed=2), choose(dataset, seed=2, difficulty=False)
+    standing, scored = module._standing, []
+
+    def noted(data, dataset, candidate, *rest):
+        scored.append(candidate.name)
+        return standing(data, dataset, candidate, *rest)
+
+    monkeypatch.setattr(module, "_standing", noted)
+    both = choose(dataset, seed=2, known=first)
+    assert scored == ["glad", "nominal-difficulty"] and not {*scored} & {*names(first)}
+    assert first.dependence == both.dependence
+    assert (both.chosen, both.reason) == (whole.chosen, whole.reason)
+    assert both.to_frame().equals(whole.to_frame())
+    for one, other in zip(both.standings, whole.standings, strict=True):
+        assert one.fit.to_frame().equals(other.fit.to_frame())
+
+
 def test_two_classes_have_no_class_conditional_and_have_difficulty_models(build):
     confusion = np.full((5, 2, 2), 0.2) + 0.6 * np.eye(2)
     dataset = build(simulated(1, 40, confusion, (0.6, 0.4), 4)[0], 2)
