@@ -159,9 +159,8 @@ def choose(
 ) -> Choice:
     """Held-out scores of all candidates, and the one that opens.
 
-    Each model is scored at its best β on the same folds; the best score opens, of scores within 1e-6 the one with fewer
-    parameters. Majority vote is the reference and opens only where nothing else can be estimated. Gold classes are not
-    looked at.
+    Each model is scored at its best β on the same folds; the best score opens, of scores within 1e-6 that with fewer
+    parameters; majority vote only where nothing else can be estimated. Gold is not looked at.
 
     Parameters
     ----------
@@ -199,15 +198,13 @@ def choose(
     candidates = _candidates(dataset, difficulty)
     standings = []
     for done, candidate in enumerate(candidates):
-        if candidate.name in scored:
-            standings.append(scored[candidate.name])
-            continue
 
         def part(share: float, done=done) -> None:
             if progress is not None:
                 progress((done + share) / len(candidates))
 
-        standings.append(_standing(data, dataset, candidate, repeats, cases, token, part))
+        found = scored.get(candidate.name)
+        standings.append(found or _standing(data, dataset, candidate, repeats, cases, token, part))
     return _ranked(dataset, [*standings, reference], data, seed)
 
 
