@@ -1,28 +1,60 @@
 """Tables, downloads and sentences of pages with a choice in them: cost given, some not tested, sure or not."""
 
+import ast
+from dataclasses import replace
 from datetime import date
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection, days_of
+from core.certainty.label_sets import label_set_certainty
 from core.certainty.score_trust import ScoreTrust
+from core.evaluation.corrected_rates import CorrectedRate
+from core.evaluation.gold_accuracy import gold_accuracy
+from core.evaluation.predictions import open_predictions
+from core.evaluation.score_errors import ScoreErrors
 from core.figures.theme import LIGHT
+from core.ingest.samples import load_sample
 from core.machines.alternative_test import AgainstRater, MachineStanding
 from core.machines.leads import Lead
+from core.machines.marks import Machine
 from core.machines.pair_agreement import PairAgreement
+from core.machines.rates import MachineRate, MachineRates
 from core.machines.worth import Worth
+from core.models.catalogue import fit_request, request
+from core.models.label_fits import fit_labels
+from core.models.soft_labels import soft_labels
+from core.plausibility.plackett_luce.rater_trust import RaterTrust
 from core.raters.plan_outcomes import QUANTITIES, Plan, PlanOutcomes
 from core.raters.planning import Forecast, Goal
+from core.raters.score_raters import score_raters
+from core.raters.shared_errors import SharedErrors
 from pages.shared.agreement import compare
 from pages.shared.ai_rater import parts as ai_parts
-from pages.shared.cases import score_cases
+from pages.shared.ai_rater import rates as ai_rates
+from pages.shared.cases import label_table, score_cases
+from pages.shared.kit import job_progress, widgets
+from pages.shared.kit import shared_errors as kit_shared_errors
+from pages.shared.models import fit as models_fit
+from pages.shared.models import labels as models_labels
+from pages.shared.models import scores as models_scores
 from pages.shared.raters import plan as raters_plan
 from pages.shared.raters import plans as raters_plans
+from pages.shared.raters import scores as raters_scores
+from pages.shared.raters import trust as raters_trust
+from pages.shared.reliability import classifiers as reliability_classifiers
 from pages.shared.reliability import prediction_sets as reliability_sets
 from pages.shared.reliability import scores as reliability_scores
+from pages.shared.review import after as review_after
+from pages.shared.review import decisions as review_decisions
+from pages.shared.upload import report as upload_report
+
+PAGES = Path(__file__).resolve().parents[2] / "pages"
 
 # Plans
 
@@ -221,3 +253,279 @@ def test_the_vote_is_held_more_often_only_where_that_is_so_at_every_trust(said, 
     assert any("held more often than the truth" in words for words in said) == more
     assert left["sets_numbers"].equals(shown["sets_table"]) and left["sets_numbers"]["reliability"].tolist() == [1, 3]
     assert [*drawn["sets_size"].data[0].y] == [2.5, 2.5] and [*drawn["sets_coverage"].data[1].y] == [0.8, 0.8]
+
+
+# Every other table that leaves a page
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """Background work is done when it is asked for."""
+    job = SimpleNamespace(token=None, report=lambda share: None)
+    monkeypatch.setattr(job_progress, "result_of", lambda key, title, work, *_, **__: work(job))
+
+
+def test_rates_of_a_machine_stand_beside_those_of_the_labels_alone(shown, left):
+    def rate(at, weight):
+        return CorrectedRate("ppi", at, 0.1, at - 0.1, at + 0.2, weight, 12, 60, 0.5)
+
+    found = MachineRates(
+        (
+            MachineRate("gpt", "accuracy", False, None, rate(0.6, 0.0), rate(0.65, 0.4)),
+            MachineRate("gpt", "x", True, 0.31, rate(0.2, 0.0), rate(0.25, 0.7)),
+        ),
+        False, 12, 60,
+    )  # fmt: skip
+    ai_rates._table(found, "people")
+    assert shown["machine_rates"].values.tolist() == [
+        ["gpt agrees with a person", "–", ".60 (.50 to .80)", ".65 (.55 to .85)", 0.4],
+        ["x", ".31", ".20 (.10 to .40)", ".25 (.15 to .45)", 0.7],
+    ]
+    frame = left["machine_rates_table"]
+    assert frame.equals(found.to_frame()) and frame["weight"].tolist() == [0.4, 0.7]
+    for side in ("people", "corrected"):
+        for name in ("estimate", "ci_low", "ci_high"):
+            assert frame[f"{side}_{name}"].tolist() == [getattr(getattr(one, side), name) for one in found.rates]
+
+
+def test_labels_of_a_case_are_counted_among_its_own_annotations(monkeypatch, said, shown, left):
+    street = load_sample("street")
+    monkeypatch.setattr(
+        label_table.cached_cases, "label_sets", lambda data, model, trust: label_set_certainty(data, reliability=trust)
+    )
+    found, case = label_set_certainty(street, reliability=2.0), 7
+    label_table.show(street, case, None, 2.0)
+    frame = shown["label_table"]
+    blocks = [street.blocks_of(annotation)[0] for annotation in street.annotations_of(case)]
+    assert frame["named by"].tolist() == [
+        f"{sum(street.classes.index(label) in block for block in blocks)} of {len(blocks)}" for label in frame["label"]
+    ]
+    assert frame["certainty"].tolist() == [found.certainty[case, street.classes.index(one)] for one in frame["label"]]
+    assert [int(words.split()[0]) for words in frame["named by"]] == sorted(
+        (int(words.split()[0]) for words in frame["named by"]), reverse=True
+    )
+    assert left["label_certainty"]().equals(found.to_frame("cases"))
+
+
+def test_fits_of_all_labels_leave_as_they_are(monkeypatch, at_once, said, shown, left):
+    street = load_sample("street")
+    found = fit_labels(street)
+    monkeypatch.setattr(models_labels, "fit_labels", lambda *_, **__: found)
+    models_labels.show(street)
+    for key, table in (("labels_table", "labels"), ("labels_cases", "cases"), ("label_raters_table", "raters")):
+        assert left[key].equals(found.to_frame(table))
+    assert shown["label_fits"].equals(left["labels_table"][["label", "prevalence", "converged"]])
+    assert shown["label_raters"]["with"].tolist() == np.exp(found.log_factor[:, 1]).tolist()
+    assert said[-1].endswith(f"n = {len(street.cases)} cases.")
+
+
+def test_the_plausible_score_of_a_case_leaves_for_every_trust(shown, left):
+    at = np.array([0.5, 1.0, 3.0])
+    of = {name: np.arange(3.0)[:, None] + shift for name, shift in (("m", 2), ("low", 1), ("high", 4), ("above", 0.1))}
+    score_cases._table(ScoreTrust(3.0, at, of["m"], of["low"], of["high"], of["above"]))
+    assert left["score_trust"].equals(shown["score_trust_table"])
+    columns = ["reliability", "score", "ci_low", "ci_high", "p_above"]
+    assert left["score_trust"][columns].values.tolist() == np.column_stack([at, *of.values()]).tolist()
+
+
+def test_errors_of_predictors_leave_at_every_trust_and_are_shown_at_the_one_that_opens(
+    monkeypatch, said, shown, drawn, left
+):
+    def found(reliability):
+        rng = np.random.default_rng(int(reliability))
+        parts = [rng.random((2, 3)) for _ in range(6)]
+        better = np.array([[np.nan, 0.8], [0.2, np.nan]])
+        return ScoreErrors(
+            reliability, ("A", "B"), ("absolute", "root_squared", "bias"), *parts, np.array([9, 8]), better
+        )
+
+    every = (found(1.0), found(3.0))
+    monkeypatch.setattr(reliability_scores, "_errors", lambda *_: every)
+    monkeypatch.setattr(reliability_scores.st, "segmented_control", lambda label, options, **_: "bias")
+    reliability_scores._predictors(None, None, (), None, 2.0, LIGHT)  # nearer to 3 by its ratio
+    frame, table = left["score_errors_file"], shown["score_errors_table"]
+    for name in ("mean", "low", "high", "total_low", "total_high", "point"):
+        assert frame[name].tolist() == [v for one in every for v in getattr(one, name).ravel()]
+        assert table[name].tolist() == getattr(every[1], name).ravel().tolist()
+    assert frame["reliability"].tolist() == [1.0] * 6 + [3.0] * 6 and "At γ = 3" in said
+    assert left["better"].iloc[0, 1:].tolist()[1] == 0.8 and left["better"]["predictor"].tolist() == ["A", "B"]
+
+
+def test_who_shares_errors_leaves_with_every_pair_and_shows_those_beyond_chance(
+    monkeypatch, at_once, said, shown, left, drawn
+):
+    names = ("a", "b", "c", "m")
+    matrix = np.arange(16.0).reshape(4, 4)
+    matrix = (matrix + matrix.T) / 40
+    shares = matrix == matrix[1, 3]
+    found = SharedErrors(names, np.array([False] * 3 + [True]), (matrix * 100).astype(int), matrix - 1, matrix,
+                         1 - matrix, shares, 0.05, 2.4, 3, 0)  # fmt: skip
+    monkeypatch.setattr(kit_shared_errors, "shared_errors", lambda *_, **__: found)
+    data = SimpleNamespace(raters=names, content_digest="", coded=SimpleNamespace(raters=names))
+    kit_shared_errors.show(data, (Machine("m", "M", "1"),), LIGHT, key="k")
+    assert left["shared-k-table"].equals(found.to_frame()) and len(left["shared-k-table"]) == 6
+    assert shown["shared-k-pairs"]["correlation"].tolist() == [matrix[1, 3]]
+    assert shown["shared-k-pairs"][["rater", "other"]].values.tolist() == [["b", "m"]]
+    assert said[1].startswith("1 of 6 pairs of raters share errors beyond chance.")
+
+
+def test_held_out_scores_leave_with_what_gold_says_of_each(said, shown, left):
+    def measure(at):
+        return SimpleNamespace(value=at, low=at - 0.1, high=at + 0.1)
+
+    standings = [
+        SimpleNamespace(candidate=SimpleNamespace(name=name, title=name.upper(), reference=False), excluded=why,
+                        held=SimpleNamespace(score=-n, beta=0.5 + n / 10, temper_prevalence=bool(n)),
+                        diff=-0.1 * n, diff_se=0.01 * n, n_parameters=10 + n, beta=0.8 + n / 10)
+        for n, (name, why) in enumerate((("a", ""), ("b", "too slow")))
+    ]  # fmt: skip
+    of = dict(
+        zip(
+            ("accuracy", "log_loss", "brier", "ece", "absolute_error", "certain_right"),
+            map(measure, np.arange(1, 7) / 10),
+            strict=True,
+        )
+    )
+    gold = {"b": SimpleNamespace(**of, n=70, n_certain=33)}
+    found = SimpleNamespace(standings=standings, chosen="a", n_hidden=1234)
+    models_scores.show(None, found, gold)
+    frame = left["held_out_scores_download"]
+    assert frame.equals(shown["held_out_scores"]) and said[0].startswith("1,234 annotations held out.")
+    assert frame.iloc[0][["model", "score", "difference", "parameters", "remark"]].tolist() == ["A", 0, 0, 10, "opens"]
+    told = frame.iloc[1]
+    assert told[["score", "difference", "± difference", "β held out", "β shown", "remark"]].tolist() == [
+        -1, -0.1, 0.01, 0.6, 0.9, "too slow",
+    ]  # fmt: skip
+    by_gold = ["accuracy", "log loss", "Brier", "ECE", "classes off"]
+    assert told[[f"{name} by gold" for name in by_gold]].tolist() == [0.1, 0.2, 0.3, 0.4, 0.5]
+    assert told[["cases at ≥ .99", "right at ≥ .99"]].tolist() == [33, 0.6]
+
+
+def test_raters_of_scores_leave_with_what_is_clear_of_each(said, shown, left):
+    found = score_raters(load_sample("essays"))
+    found = replace(found, severe=np.arange(9) < 2, erratic=np.arange(9) % 2 == 1)
+    raters_scores._numbers(found, 2)
+    frame = left["score_raters_file"]
+    assert frame.drop(columns="clear").equals(found.to_frame()) and frame.equals(shown["score_raters"])
+    assert frame["clear"].tolist() == ["severity", "severity and spread", "", "spread", "", "spread", "", "spread", ""]
+
+
+def test_the_trust_in_raters_leaves_as_it_is_and_is_shown_the_least_first(monkeypatch, said, shown, drawn, left):
+    one = np.array([0.7, 0.2, 0.9])
+    place = np.array([[2, 3, 1], [1, 2, 1], [3, 3, 2]])
+    trust = RaterTrust(
+        ("ann", "bob", "cem"), np.array([7, 8, 9]), one, one / 10, one - 0.1, one + 0.15, *place, one / 90 + 1,
+        one * 1000 + 400, (2.0, 1.0), 1.0, False,
+    )  # fmt: skip
+    model = SimpleNamespace(trusted=trust, name="plackett-luce")
+    monkeypatch.setattr(raters_trust.trusted_raters, "default_model", lambda data: model)
+    monkeypatch.setattr(raters_trust.trusted_raters, "asked_for", lambda view, model: model)
+    monkeypatch.setattr(raters_trust.plausibility_models, "data_for", lambda name, data, quietly: data)
+    raters_trust.show(None, LIGHT)
+    frame = left["rater_trust"]
+    assert frame.rename(columns={"trust": "mean"}).equals(trust.to_frame())
+    assert shown["trust_table"]["rater"].tolist() == ["bob", "ann", "cem"]
+    title = drawn["trust"].layout.title.text
+    assert title == (
+        "Least trusted: bob, .20 (.10 to .35)"
+        if trust.converged
+        else "No rater is trusted clearly less than the others"
+    )
+
+
+def test_accuracy_by_gold_of_classifiers_is_of_the_sets_of_the_metric(said, shown, left):
+    data = Dataset.from_classes(
+        "d", tuple("abcd"), ("r",), ("x", "y", "z", "w"), np.arange(4), np.zeros(4, int), np.arange(4),
+        gold=np.array([0, 1, 2, -1]),
+    )  # fmt: skip
+    rows = "case,class,score\na,x,.9\na,y,.1\nb,x,.9\nb,y,.05\nb,z,.04\nc,x,1\n"
+    (net,) = open_predictions("net", rows.encode(), data)
+    for metric, top, right in (("top1_accuracy", 1, 1 / 3), ("top3_accuracy", 3, 2 / 3)):
+        reliability_classifiers._by_gold(data, (net,), metric)
+        assert said[-1 if len(said) == 1 else 0].startswith("Top-1")
+        frame = left["gold_accuracy_table"]
+        assert frame.equals(gold_accuracy(data, (net,), top).to_frame()) and frame.equals(shown["gold_accuracy"])
+        assert frame["right_by_gold"].tolist() == [pytest.approx(right)]
+    assert any(words.startswith("Top-3") for words in said)
+
+
+def test_soft_labels_leave_each_under_its_own_name(said, shown, left):
+    fitted = fit_request(request("dawid-skene"), load_sample("caries"))
+    models_fit.soft(fitted)
+    found = soft_labels(fitted.dataset, fitted.fit)
+    for key, array in (
+        ("class_probabilities", found.probability),
+        ("log_odds", found.log_odds),
+        ("weights", found.weight),
+    ):
+        assert left[key]["case"].tolist() == list(found.cases)
+        np.testing.assert_array_equal(left[key].iloc[:, 1:], array)
+    np.testing.assert_array_equal(shown["soft_rows"].iloc[:, 1:], found.probability[:20])
+
+
+def test_the_largest_sets_are_shown_and_those_of_all_cases_leave(monkeypatch, said, left):
+    listed = {}
+    monkeypatch.setattr(widgets, "open_case_table", lambda frame, key, *_, **__: listed.update({key: frame}))
+    monkeypatch.setattr(reliability_sets, "_cut", lambda *_: None)
+    table = pd.DataFrame(
+        {"case": list("abc"), "classifier": "net", "size": [1, 3, 2], "classes": ["x", "x; y; z", "x; y"]}
+    )
+    monkeypatch.setattr(reliability_sets, "sets_table", lambda sets, view: table)
+    sets = SimpleNamespace(size=np.array([1, 3, 2]), alpha=0.1)
+    reliability_sets._largest(None, None, SimpleNamespace(name="net"), sets, 1.0, {}, LIGHT)
+    assert listed["sets_largest"]["case"].tolist() == ["b", "c", "a"] and left["sets_cases"].equals(table)
+
+
+def test_reviews_decisions_and_rows_left_out_leave_as_they_are(monkeypatch, said, shown, left, labels):
+    names = {"result_table": "review_results", "trail_table": "review_trail"}
+    made = {name: pd.DataFrame({"table": [name]}) for name in (*names, "decision_table")}
+    for name in names:
+        monkeypatch.setattr(review_after, name, lambda data, reviews, name=name: made[name] if reviews else None)
+    store = SimpleNamespace(
+        cases=lambda digest: {"a": 1}, head=lambda digest: SimpleNamespace(number=3, hash="h"), count=lambda digest: 3
+    )
+    review_after.take_away(store, SimpleNamespace(digest="d", kind="class", classes=(), raters=()))
+    for name, key in names.items():
+        assert left[key] is made[name]
+    found = [SimpleNamespace(case_id=one, reviewer="Ada") for one in "ab"]
+    monkeypatch.setattr(review_decisions, "_chosen", lambda *_: found)
+    monkeypatch.setattr(
+        review_decisions, "decision_table", lambda data, chosen: made["decision_table"] if chosen == found else None
+    )
+    monkeypatch.setattr(review_decisions, "trail_table", lambda data, reviews: pd.DataFrame({"case": list(reviews)}))
+    store.cases = lambda digest: dict.fromkeys("abc")
+    desk = SimpleNamespace(store=store, reviewer="Ada", dataset=SimpleNamespace(digest="d"))
+    review_decisions.show(desk)
+    assert left["decisions_table"] is made["decision_table"] and left["decisions_history"]["case"].tolist() == [
+        "a",
+        "b",
+    ]
+    dropped = tuple((line, reason) for line, reason in ((7, "no case"), (9, "no annotation")))
+    reading = SimpleNamespace(report=SimpleNamespace(dropped=dropped), dataset=SimpleNamespace(name="n", digest="d"))
+    upload_report.left_out(reading)
+    assert left["dropped_table"].values.tolist() == [[7, "no case"], [9, "no annotation"]]
+
+
+# All of them
+
+
+def keys_of(verb: str, place: int) -> set[str]:
+    """The keys, or how they begin, of all that pages show or give in this way."""
+    found = set()
+    for file in PAGES.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == verb:
+                given = {word.arg: word.value for word in node.keywords} | dict(enumerate(node.args))
+                key = given.get("key", given.get(place))
+                if isinstance(key, ast.JoinedStr):
+                    key = key.values[0]
+                if isinstance(key, ast.Constant):
+                    found.add(key.value)
+    return found
+
+
+def test_every_table_that_leaves_a_page_is_read_by_a_test():
+    read = "".join(file.read_text() for file in Path(__file__).parent.glob("*.py"))
+    asked = keys_of("download", 3)
+    assert len(asked) > 60
+    assert sorted(key for key in asked if f'"{key}' not in read) == []
