@@ -350,6 +350,7 @@ def _sweep() -> list[click.Parameter]:
         click.Option(["--reliabilities"], required=True, metavar="1,2,3", help="Values of γ."),
         _predictions(),
         click.Option(["--k"], type=int, help="Length of the lists that are compared; --top where not given."),
+        click.Option(["--gold"], metavar="FILE", help="Of sets of labels: case,labels of known sets, to judge by."),
         _partitions(),
         _cluster(),
     ]

@@ -25,7 +25,7 @@ from pages.shared.kit import (
 )
 from pages.shared.kit import style as look
 from pages.shared.kit import sweep as sweeps
-from pages.shared.reliability import anchors, headline
+from pages.shared.reliability import anchors, headline, set_classifiers
 from pages.shared.reliability import classifiers as classifier_view
 from pages.shared.reliability import prediction_sets as set_view
 from pages.shared.reliability import relations as relation_view
@@ -125,6 +125,15 @@ def _numbers(view: Dataset, model: PlausibilityModel, sweep: SweepTable) -> None
     widgets.download(cases, "Certainty of every case", "certainty_by_case", "sweep_cases")
 
 
+def _classifiers(dataset: Dataset, view: Dataset) -> tuple[tuple, tuple]:
+    """Classifiers of classes, and those of sets; files of them are taken in. Certainty of sets is of one label."""
+    if dataset.kind == "set":
+        set_classifiers.add(dataset)
+        return (), predictions.classifiers(dataset)
+    classifier_view.add_predictions(view)
+    return predictions.classifiers(view), ()
+
+
 def _page() -> None:
     dataset = gold_of_reviews.applied(widgets.require_data().dataset)
     theme = look.theme()
@@ -141,8 +150,7 @@ def _page() -> None:
     model = trusted_raters.asked_for(view, model, len(reliabilities))
     if model is None:
         return
-    classifier_view.add_predictions(view)
-    classifiers = predictions.classifiers(view)
+    classifiers, sets = _classifiers(dataset, view)
     sweep = sweeps.sweep(view, model, reliabilities, classifiers)
     if sweep is None:
         _so_far(sweeps.so_far(view, model, reliabilities, classifiers), len(reliabilities), view.n_classes, theme)
@@ -158,6 +166,7 @@ def _page() -> None:
     )
     names = (
         ["Certainty"]
+        + (["Classifiers"] if sets else [])
         + (["Classifiers", "Prediction sets"] if classifiers else [])
         + (["Risk"] if sweep.risk else [])
         + ["Relations", "What anchors γ"]
@@ -170,6 +179,9 @@ def _page() -> None:
     if classifiers and tabs["Classifiers"].open:
         with tabs["Classifiers"]:
             classifier_view.show(sweep, view, classifiers, opened, theme)
+    if sets and tabs["Classifiers"].open:
+        with tabs["Classifiers"]:
+            set_classifiers.show(dataset, model, sets, opened)
     if classifiers and tabs["Prediction sets"].open:
         with tabs["Prediction sets"]:
             set_view.show(view, model, reliabilities, classifiers, opened, theme)

@@ -81,6 +81,16 @@ def fit_of_labels(options, dataset: Dataset, asked: Request) -> tuple[dict, pd.D
     return answer, table
 
 
+def counts_of_sets(options) -> DirichletCounts:
+    """The model of each label with its prior; raises `InputError` where another one is asked for."""
+    if options.model != COUNTS.name:
+        raise InputError(
+            f"{options.model} has no certainty of sets.", f"Use {COUNTS.name}, or choose a label (--label NAME)."
+        )
+    alpha = getattr(options, "alpha", None)
+    return DirichletCounts() if alpha is None else DirichletCounts(alpha)
+
+
 def certainty_of_sets(options, dataset: Dataset, levels: tuple[float, ...]) -> tuple[dict, pd.DataFrame]:
     """Certainty of every label and of the set; the table is per case.
 
@@ -93,12 +103,7 @@ def certainty_of_sets(options, dataset: Dataset, levels: tuple[float, ...]) -> t
     levels : tuple of float
         Below which cases are counted.
     """
-    if options.model != COUNTS.name:
-        raise InputError(
-            f"{options.model} has no certainty of sets.", f"Use {COUNTS.name}, or choose a label (--label NAME)."
-        )
-    alpha = getattr(options, "alpha", None)
-    model = DirichletCounts() if alpha is None else DirichletCounts(alpha)
+    model = counts_of_sets(options)
     found = label_set_certainty(dataset, model, reliability=options.reliability)
     table = found.to_frame("cases")
     write_table(options.cases_out, table)

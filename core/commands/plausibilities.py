@@ -9,12 +9,15 @@ import numpy as np
 import pandas as pd
 
 from ..annotations.dataset import RISK_LEVELS, Dataset
+from ..certainty.label_sets import label_set_certainty
 from ..certainty.score_trust import score_trust
 from ..certainty.top_sets import CertaintyResult
 from ..errors import InputError
 from ..evaluation.predictions import Predictions, open_predictions
 from ..evaluation.score_errors import score_errors
 from ..evaluation.score_predictions import ScorePredictions, open_score_predictions
+from ..evaluation.set_metrics import SetMetrics, set_metrics
+from ..evaluation.set_predictions import open_set_predictions
 from ..evaluation.sweep_table import SweepTable, reliability_sweep
 from ..ingest.read_files import Reading
 from ..ingest.samples import SAMPLES, sample_predictions
@@ -26,7 +29,7 @@ from ..plausibility.ordinal_truth import OrdinalTruth
 from ..plausibility.plackett_luce.trust import MixturePlackettLuce
 from ..plausibility.protocol import PlausibilityModel
 from .inputs import progress, read_warned, runner_of, split, stamp, with_declared_order, write_table
-from .labels import certainty_of_sets, of_all_labels
+from .labels import certainty_of_sets, counts_of_sets, of_all_labels
 
 LEVELS = (0.5, 0.9, 0.99)
 _METRIC_FIELDS = ("mean", "sd", "ci_low", "ci_high", "min", "max", "point", "case_se", "total_se", "n_cases")
@@ -87,7 +90,12 @@ def reliabilities_of(options) -> list[float]:
 def sweep(options) -> tuple[dict, pd.DataFrame]:
     """Certainty, risk and classifiers at each reliability; the table has a row for each."""
     reliabilities = reliabilities_of(options)
-    dataset, left_out = read_input(options)
+    reading = None if _closed_form(options) else read_warned(options)
+    if reading is not None and of_all_labels(options, reading.dataset):
+        return _sweep_of_sets(options, reading.dataset, reliabilities)
+    if options.gold:
+        raise InputError("--gold of sweep is of sets of labels.", "Leave it out.")
+    dataset, left_out = read_input(options, reading)
     if _closed_form(options):
         return _gaussian_sweep(options, dataset, reliabilities)
     options.top = options.k or options.top
@@ -259,6 +267,47 @@ def _gaussian_sweep(options, dataset: Dataset, reliabilities: list[float]) -> tu
     return answer, pd.DataFrame([_flat(row) for row in rows])
 
 
+def _sweep_of_sets(options, dataset: Dataset, reliabilities: list[float]) -> tuple[dict, pd.DataFrame]:
+    """Certainty of sets at each γ, and predicted sets over plausible truths and against known ones."""
+    found = _read_matched(options, dataset, open_set_predictions)
+    gold = None
+    if options.gold:
+        (gold,) = open_set_predictions("gold", read_bytes(options.gold), dataset)[:1]
+    model = counts_of_sets(options)
+    how: dict[str, Any] = {"model": model, "n_draws": options.draws, "seed": options.seed}
+    rows: list[dict[str, Any]] = []
+    parts = []
+    for value in reliabilities:
+        whole = label_set_certainty(dataset, model, reliability=value).whole
+        below = {str(level): int((whole < level).sum()) for level in LEVELS}
+        rows.append({"reliability": value, "mean": {"set": float(whole.mean())}, "n_below": below})
+        if found:
+            of_truths = set_metrics(dataset, found, reliability=value, **how)
+            rows[-1]["metrics"] = _of_classifiers(of_truths)
+            parts.append(of_truths.to_frame().assign(reliability=value))
+    answer: dict[str, Any] = {"model": options.model, "rows": rows}
+    if gold is not None and found:
+        against = set_metrics(dataset, found, reliability=reliabilities[0], gold=gold, **how)
+        answer["gold"] = _of_classifiers(against)
+        parts.append(against.to_frame().assign(reliability="gold"))
+    table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame([_flat(row) for row in rows])
+    return {**answer, "left_out": 0, **stamp(options, dataset)}, table
+
+
+def _of_classifiers(found: SetMetrics) -> dict:
+    """Metrics by classifier and name; None where one is undefined."""
+    return {
+        name: {
+            metric: {
+                part: float(value) if np.isfinite(value := getattr(found, part)[who, at]) else None
+                for part in ("mean", "low", "high", "total_low", "total_high")
+            }
+            for at, metric in enumerate(found.metrics)
+        }
+        for who, name in enumerate(found.classifiers)
+    }
+
+
 _ERROR_PARTS = ("mean", "low", "high", "total_low", "total_high", "point")
 
 
@@ -301,14 +350,18 @@ def _read_matched(options, dataset: Dataset, opened: Callable) -> tuple:
         name, _, path = entry.partition("=")
         if not path:
             raise InputError(f"{entry!r} does not name a file of predictions.", "Write NAME=FILE.")
-        try:
-            content = Path(path).read_bytes()
-        except OSError as error:
-            raise InputError(f"{path} cannot be opened ({error.strerror}).", "Look at the path.") from None
-        found += opened(name, content, dataset)
+        found += opened(name, read_bytes(path), dataset)
     for predictions in found:
         options.cautions.extend(predictions.notes)
     return tuple(found)
+
+
+def read_bytes(path: str) -> bytes:
+    """What a file holds; raises `InputError` where it cannot be opened."""
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be opened ({error.strerror}).", "Look at the path.") from None
 
 
 def _read_risk(path: str, dataset: Dataset) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 import io
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -100,3 +101,22 @@ def test_the_kind_can_be_said_and_ends_the_doubt(run, tmp_path):
 )
 def test_what_is_not_for_sets_says_what_to_do(run, line, found):
     assert found in run(*line, status=2)
+
+
+def test_predicted_sets_are_judged_over_plausible_truths_and_against_known_ones(run, street, tmp_path):
+    truth = Path(__file__).parents[2] / "sample_data" / "street" / "truth.csv"
+    (tmp_path / "own.csv").write_text("case,labels\n" + "\n".join(f"{case},bus" for case in street.cases))
+    line = ("sweep", "dirichlet", "street", "--reliabilities", "1,3", "--draws", "40")
+    asked = (*line, "--predictions", f"truth={truth}", "--predictions", f"bus={tmp_path / 'own.csv'}")
+    answer = json.loads(run(*asked, "--gold", truth))
+    known = answer["gold"]["truth"]
+    assert known["jaccard"] == dict.fromkeys(("mean", "low", "high", "total_low", "total_high"), 1.0)
+    first, second = (row["metrics"] for row in answer["rows"])
+    assert first["bus"]["jaccard"]["mean"] < first["truth"]["jaccard"]["mean"] < second["truth"]["jaccard"]["mean"] < 1
+    assert answer["rows"][0]["mean"]["set"] == float(label_set_certainty(street, reliability=1.0).whole.mean())
+    assert first["bus"]["precision of dog"]["mean"] is None  # it never names a dog
+    found = pd.read_csv(io.StringIO(run(*asked, "--csv")))
+    assert set(found["classifier"]) == {"truth", "bus"}
+    assert "of sets of labels" in run(
+        "sweep", "dirichlet", "anaesthesia", "--reliabilities", "1", "--gold", truth, status=2
+    )

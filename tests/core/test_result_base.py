@@ -30,6 +30,8 @@ from core.evaluation.predictions import match_predictions
 from core.evaluation.relations import relation
 from core.evaluation.score_errors import score_errors
 from core.evaluation.score_predictions import ScorePredictions
+from core.evaluation.set_metrics import set_metrics
+from core.evaluation.set_predictions import SetPredictions
 from core.evaluation.sweep_table import kept_plausibilities
 from core.ingest.case_facts import CaseFacts
 from core.ingest.column_mapping import Mapping
@@ -129,6 +131,10 @@ def _of_plausibilities(dataset):
 def _of_labels(dataset):
     several = as_sets(dataset)
     yield from (fit_labels(several), label_set_certainty(several))
+    applies = np.zeros((several.n_cases, several.n_classes), bool)
+    told = np.ones(several.n_cases, bool)
+    predicted = SetPredictions(HOSTILE[0], several.cases, several.classes, applies, told, ())
+    yield from (predicted, set_metrics(several, [predicted], reliability=1.0, n_draws=20))
 
 
 def _of_scores(scores):

@@ -304,6 +304,10 @@ def _matched(name: str, content: bytes, dataset: Dataset, whole: Dataset | None 
         from core.evaluation.score_predictions import open_score_predictions
 
         return open_score_predictions(name, content, dataset)
+    if dataset.kind == "set":
+        from core.evaluation.set_predictions import open_set_predictions
+
+        return open_set_predictions(name, content, dataset)
     from core.evaluation.predictions import open_predictions
 
     return open_predictions(name, content, dataset, whole)

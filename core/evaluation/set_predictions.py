@@ -1,0 +1,144 @@
+"""Predicted sets of labels, matched to a dataset: one set a case of each classifier."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..annotations.dataset import LABEL_SIGNS, Dataset, label_sign
+from ..annotations.vocabulary import encode, to_numbers
+from ..errors import InputError
+from ..ingest.formats.raw_table import RawTable
+from ..ingest.formats.tables import open_table
+from ..result_base import Columns, Result
+from ..text import exact, plural
+from .predictions import columns_of, texts_of
+
+APPLIES_FROM = 0.5
+_LABELS = frozenset({"labels", "tags", "set"})
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SetPredictions(Result):
+    """One classifier's sets.
+
+    Attributes
+    ----------
+    name : str
+    cases, labels : tuple of str
+    applies : ndarray of bool, shape (n_cases, n_labels)
+    predicted : ndarray of bool, shape (n_cases,)
+        Which cases the classifier says anything of.
+    notes : tuple of str
+        What was left out.
+    """
+
+    name: str
+    cases: tuple[str, ...]
+    labels: tuple[str, ...]
+    applies: np.ndarray
+    predicted: np.ndarray
+    notes: tuple[str, ...]
+
+    TABLES = ("sets",)
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        sign = label_sign(self.labels)
+        texts = [sign.join(self.labels[code] for code in np.flatnonzero(own)) for own in self.applies[:most]]
+        return {"case": self.cases[:most], "labels": texts, "predicted": self.predicted[:most]}
+
+
+def open_set_predictions(name: str, content: bytes, dataset: Dataset) -> tuple[SetPredictions, ...]:
+    """Predicted sets in a file: all labels in a cell (case, labels), or a column of 0 and 1, or probabilities, a label.
+
+    A probability of one half or more means that the label applies. A column ``classifier`` names several.
+
+    Parameters
+    ----------
+    name : str
+        Of the file; of the classifier, where no column names it.
+    content : bytes
+    dataset : Dataset
+        Of sets.
+
+    Raises
+    ------
+    InputError
+        No labels are recognised, one is unknown, a case stands twice, or none is of the data; says what to do.
+    """
+    raw = open_table(content)
+    roles = columns_of(raw.columns, dataset.classes)
+    cases = texts_of(encode(raw.table[roles["case"]]))
+    across = [column for column in raw.columns if column in set(dataset.classes)]
+    texts = next((column for column in raw.columns if column.strip().casefold() in _LABELS), roles.get("class"))
+    if across:
+        applies, usable = _from_columns(raw, across, dataset.classes, name)
+    elif texts is not None:
+        applies, usable = _from_texts(texts_of(encode(raw.table[texts])), dataset.classes, name)
+    else:
+        raise InputError(
+            f"{name}: no labels were found.", "Give one row per case (case, labels), or a column for each label."
+        )
+    named = "classifier" in roles
+    who = texts_of(encode(raw.table[roles["classifier"]])) if named else np.full(len(cases), name, object)
+    parts = [(str(title), who == title) for title in dict.fromkeys(who.tolist()) if title]
+    return tuple(_matched(dataset, title, cases[rows], applies[rows], usable[rows]) for title, rows in parts)
+
+
+def _from_columns(raw: RawTable, across: list[str], labels: Sequence[str], name: str) -> tuple[np.ndarray, np.ndarray]:
+    applies = np.zeros((raw.table.num_rows, len(labels)), bool)
+    usable = np.zeros(raw.table.num_rows, bool)
+    for column in across:
+        coded = encode(raw.table[column])
+        value = np.append(to_numbers(coded.values, decimal_comma=raw.decimal_comma), np.nan)[coded.code]
+        if (odd := np.flatnonzero((value < 0) | (value > 1))).size:
+            raise InputError(
+                f"{name}: {column!r} is {exact(value[odd[0]])} in row {odd[0] + 1}.", "Give 0 or 1, or a probability."
+            )
+        applies[:, labels.index(column)] = value >= APPLIES_FROM
+        usable |= np.isfinite(value)
+    return applies, usable
+
+
+def _from_texts(texts: np.ndarray, labels: Sequence[str], name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Labels of each row; an empty cell is the empty set."""
+    place = {label: code for code, label in enumerate(labels)}
+    applies = np.zeros((len(texts), len(labels)), bool)
+    for row, text in enumerate(texts.tolist()):
+        applies[row, _codes(text, place, name)] = True
+    return applies, np.ones(len(texts), bool)
+
+
+def _codes(text: str, place: dict[str, int], name: str) -> list[int]:
+    if not text.strip():
+        return []
+    for sign in (None, *LABEL_SIGNS):
+        pieces = [text.strip()] if sign is None else [piece.strip() for piece in text.split(sign) if piece.strip()]
+        if all(piece in place for piece in pieces):
+            return [place[piece] for piece in pieces]
+    unknown = next(piece for piece in text.replace(LABEL_SIGNS[0], "\n").split("\n") if piece.strip() not in place)
+    raise InputError(f"{name}: {unknown.strip()!r} is none of the labels.", "Use the labels of the annotations.")
+
+
+def _matched(dataset: Dataset, name: str, case_ids: np.ndarray, applies: np.ndarray, usable: np.ndarray):
+    place = {case_id: code for code, case_id in enumerate(dataset.cases)}
+    code = np.array([place.get(case_id, -1) for case_id in case_ids.tolist()], np.int64)
+    kept = (code >= 0) & usable
+    if not kept.any():
+        raise InputError(
+            f"{name}: no predicted set is for a case of these data.", "Cases must be called as in the annotations."
+        )
+    if (np.bincount(code[kept]) > 1).any():
+        twice = dataset.cases[int(np.flatnonzero(np.bincount(code[kept]) > 1)[0])]
+        raise InputError(f"{name}: case {twice!r} has two predicted sets.", "Give each case one row.")
+    found = np.zeros((dataset.n_cases, dataset.n_classes), bool)
+    predicted = np.zeros(dataset.n_cases, bool)
+    found[code[kept]], predicted[code[kept]] = applies[kept], True
+    notes = []
+    if n_other := int((code < 0).sum()):
+        notes.append(f"{name}: {plural(n_other, 'row')} of cases that are not in the data left out.")
+    if n_empty := int(((code >= 0) & ~usable).sum()):
+        notes.append(f"{name}: {plural(n_empty, 'row')} without any number left out.")
+    if n_missing := int((~predicted).sum()):
+        notes.append(f"{name}: no prediction of {plural(n_missing, 'case')}.")
+    return SetPredictions(name, dataset.cases, dataset.classes, found, predicted, tuple(notes))

@@ -1,0 +1,103 @@
+"""Classifiers of sets of labels: Jaccard and the metrics of each label over plausible truths."""
+
+import streamlit as st
+
+from core.annotations.dataset import Dataset
+from core.errors import PluralityError
+from core.evaluation.set_metrics import WHOLE, SetMetrics, set_metrics
+from core.evaluation.set_predictions import SetPredictions
+from core.jobs import Job
+from core.plausibility.dirichlet import DirichletCounts
+from core.plausibility.protocol import PlausibilityModel
+from core.text import exact, markdown, number, plural, with_interval
+from pages.shared.cache import datasets as cached
+from pages.shared.kit import columns, job_progress, plausibility_models, predictions, widgets
+
+TITLES = {
+    "jaccard": "Jaccard, mean over cases", "exact": "the very set", "micro_f1": "F1 over all labels",
+    "macro_f1": "F1, mean over labels",
+}  # fmt: skip
+_PER_CASE = 4e-4  # seconds of 1,000 draws of a case and classifier
+
+
+def add(dataset: Dataset) -> None:
+    """Take in a file of predicted sets, and say what does not match."""
+    for why in predictions.unusable(dataset):
+        st.warning(f"Left out: {markdown(why)}", icon=":material/warning:")
+    with st.expander("Add predictions of classifiers"):
+        upload = st.file_uploader(
+            "CSV, TSV or Parquet: one row per case with all labels in a cell (case, labels, perhaps classifier), or a "
+            "column for each label with 0 and 1 or probabilities",
+            key="predictions_file",
+        )
+        if upload is None:
+            if own := predictions.own_names():
+                st.markdown(f"In use: {markdown(', '.join(own))}.")
+                st.button("Remove them", on_click=predictions.remove, key="no_predictions")
+            return
+        name = upload.name.rsplit(".", 1)[0]
+        try:
+            found = predictions.matched(name, upload.getvalue(), dataset)
+        except PluralityError as error:
+            st.error(markdown(error), icon=":material/error:")
+            return
+        for one in found:
+            st.markdown(markdown(f"{one.name}: {int(one.predicted.sum()):,} of {dataset.n_cases:,} cases"))
+            for note in one.notes:
+                st.caption(markdown(note))
+        predictions.add(name, upload.getvalue())
+
+
+def show(dataset: Dataset, model: PlausibilityModel, found: tuple[SetPredictions, ...], reliability: float) -> None:
+    """How good the sets of each classifier are, as a whole and by label."""
+    if not isinstance(model, DirichletCounts):
+        st.info("Predicted sets are judged by Dirichlet counts: choose them above.", icon=":material/info:")
+        return
+    result = _metrics(dataset, model, found, reliability)
+    if result is None:
+        return
+    st.subheader(markdown(verdict(result)), anchor=False)
+    frame = result.to_frame()
+    whole = frame[frame["metric"].isin(WHOLE)].assign(metric=lambda rows: rows["metric"].map(TITLES))
+    labels = {"mean": "mean", "low": "95% from", "high": "to", "total_low": "with cases, from", "total_high": "to "}
+    shown = {name: st.column_config.NumberColumn(label, format=columns.THREE) for name, label in labels.items()}
+    shown |= columns.counts(n_cases="cases")
+    widgets.heading(f"The sets, at γ = {exact(reliability)}")
+    st.dataframe(whole, hide_index=True, key="set_metrics", column_config=shown)
+    widgets.heading("Each label")
+    each = frame[~frame["metric"].isin(WHOLE)]
+    each = each.assign(metric=each["metric"].str.replace("^f1", "F1", regex=True))
+    st.dataframe(each, hide_index=True, key="label_metrics", column_config=shown)
+    st.caption(
+        "From and to: over plausible truths; with cases: also over which cases are in the data. Labels are taken as "
+        "independent. Against an uncertain truth nothing scores 1."
+    )
+    widgets.download(frame, "Metrics", "set_metrics", "set_metrics_file")
+
+
+def verdict(result: SetMetrics) -> str:
+    """Which classifier has the largest mean Jaccard, with its interval; that none does where intervals overlap."""
+    mean, low, high = result.mean[:, 0], result.total_low[:, 0], result.total_high[:, 0]
+    best = int(mean.argmax())
+    said = f"{result.classifiers[best]} has a Jaccard of {with_interval(mean[best], low[best], high[best])}"
+    cases = plural(int(result.n_cases[best]), "case")
+    others = [who for who in range(len(mean)) if who != best]
+    if not others:
+        return f"{said} with what the labels of {cases} could be"
+    second = max(others, key=lambda who: mean[who])
+    rest = f"{result.classifiers[second]} {number(mean[second])}"
+    apart = low[best] > high[second]
+    return f"{said}, {rest}" + ("" if apart else ": they are not told apart")
+
+
+def _metrics(dataset: Dataset, model: DirichletCounts, found, reliability: float) -> SetMetrics | None:
+    def work(job: Job) -> SetMetrics:
+        return cached.run(
+            job, set_metrics, dataset.coded, dataset.coded, found, model=model, reliability=reliability,
+            n_draws=plausibility_models.N_DRAWS, seed=plausibility_models.SEED,
+            seconds=_PER_CASE * dataset.n_cases * len(found),
+        )  # fmt: skip
+
+    who = tuple((one.name, predictions.fingerprint_of(one.applies, one.predicted)) for one in found)
+    key = plausibility_models.job_key(dataset, model, "set metrics", reliability, who)
+    return job_progress.result_of(key, "Predicted sets", work, of=dataset)
