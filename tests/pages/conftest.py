@@ -78,7 +78,7 @@ def drawn(monkeypatch):
 
 @pytest.fixture
 def left(monkeypatch):
-    """Tables for download by their keys."""
+    """Tables for download by their keys, or what makes them."""
     found = {}
-    monkeypatch.setattr(widgets, "download", lambda frame, label, name, key, **_: found.update({key: frame}))
+    monkeypatch.setattr(widgets, "download", lambda frame, label, name, key, *_, **__: found.update({key: frame}))
     return found

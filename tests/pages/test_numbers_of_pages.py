@@ -453,13 +453,16 @@ def test_soft_labels_leave_each_under_its_own_name(said, shown, left):
     fitted = fit_request(request("dawid-skene"), load_sample("caries"))
     models_fit.soft(fitted)
     found = soft_labels(fitted.dataset, fitted.fit)
-    for key, array in (
-        ("class_probabilities", found.probability),
-        ("log_odds", found.log_odds),
-        ("weights", found.weight),
-    ):
+    for key, array in (("class_probabilities", found.probability), ("log_odds", found.log_odds)):
         assert left[key]["case"].tolist() == list(found.cases)
         np.testing.assert_array_equal(left[key].iloc[:, 1:], array)
+    weights = [
+        (case, name, found.weight[place, code])
+        for place, case in enumerate(found.cases)
+        for code, name in enumerate(found.classes)
+        if found.weight[place, code] > 0
+    ]
+    assert list(left["weights"]()[["case", "class", "weight"]].itertuples(index=False, name=None)) == weights
     np.testing.assert_array_equal(shown["soft_rows"].iloc[:, 1:], found.probability[:20])
 
 
