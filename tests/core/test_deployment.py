@@ -14,6 +14,8 @@ from core.command_line import main
 from core.deployment.write import PARTS, Deployment, write_deployment
 from core.errors import InputError
 from core.settings import Settings
+from tests.benchmarks.install import Machine
+from tests.browser.deployed import missing_tools
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "plurality.clinic.example"
@@ -170,3 +172,27 @@ def test_what_would_say_something_else_in_a_file_is_refused(tmp_path, wrong):
     with pytest.raises(InputError):
         write_deployment(Deployment(**{"name": NAME, **wrong}), tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.skipif(missing_tools() != [], reason=f"not installed: {', '.join(missing_tools())}")
+def test_the_script_puts_everything_in_its_place_and_keeps_it_when_run_again(tmp_path):
+    """In a folder in the place of the root of a machine; what needs root is noted, in the script's order."""
+    machine = Machine(tmp_path, packages=False)
+    machine.install()
+    program, settings = tmp_path / "program", tmp_path / "etc" / "plurality"
+    assert (program / "core" / "version.py").is_file() and not list(program.glob(".git"))
+    run = [program / ".venv" / "bin" / "python", "-c", "import streamlit, core.version"]
+    assert subprocess.run(run, cwd=program).returncode == 0
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in settings.iterdir()}
+    assert modes == {"plurality.env": 0o640, "secrets.toml": 0o640, "people.toml": 0o640}
+    assert stat.S_IMODE(Path(machine.asked.certificate).stat().st_mode) == 0o600
+    assert {path.name for path in (tmp_path / "etc/systemd/system").iterdir()} == {
+        part.file for part in PARTS if part.place == "/etc/systemd/system"
+    }
+    noted = [line.split()[0] for line in machine.notes.read_text().splitlines()]
+    assert noted == ["apt-get", "apt-get", "id", "systemctl", "systemctl"]
+    machine.fill_in("https://provider.example/.well-known/openid-configuration")
+    filled = [(settings / name).read_text() for name in ("secrets.toml", "people.toml")]
+    machine.install()
+    assert [(settings / name).read_text() for name in ("secrets.toml", "people.toml")] == filled
+    assert machine.notes.read_text().splitlines()[-1].startswith("systemctl restart plurality.target haproxy")
