@@ -88,14 +88,8 @@ def _one(view: Dataset, table: RaterTable, act: ToActOn, theme) -> None:
     wanted = st.session_state.get("rater")
     first = act.flags[0].rater if act.flags else 0
     index = table.raters.index(wanted) if wanted in table.raters else first
-    left, hand, middle, right = st.columns([3, 2, 2, 2], vertical_alignment="bottom")
+    left, hand = st.columns([2, 5], vertical_alignment="bottom")
     rater = left.selectbox("Rater", table.raters, index=index, key=f"one_rater-{table.raters[index]}")
-    kind = middle.segmented_control(
-        "Control chart", ["cusum", "ewma"], default="cusum", required=True, format_func=str.upper, key="chart_kind",
-        help=widgets.explained("control chart"),
-    )  # fmt: skip
-    rate = right.select_slider("False alarms of the chart", _RATES, value=0.05, format_func=percent,
-                               key="chart_alarms")  # fmt: skip
     card = report_card(table, act, rater)
     hand.download_button(
         "Hand over",
@@ -115,7 +109,7 @@ def _one(view: Dataset, table: RaterTable, act: ToActOn, theme) -> None:
     if view.time is None:
         st.info("These annotations have no dates, so nothing can be said over time.", icon=":material/block:")
     else:
-        _over_time(table, act, place, kind, rate, theme)
+        _over_time(table, act, place, theme)
     raters_answers.show(card)
     widgets.heading("Cases where the others are certain of another class")
     if card.differences:
@@ -135,7 +129,14 @@ def _one(view: Dataset, table: RaterTable, act: ToActOn, theme) -> None:
     raters_act_on.without(view, table, rater)
 
 
-def _over_time(table: RaterTable, act: ToActOn, place: int, kind: str, rate: float, theme) -> None:
+def _over_time(table: RaterTable, act: ToActOn, place: int, theme) -> None:
+    left, right = st.columns([2, 5], vertical_alignment="bottom")
+    kind = left.segmented_control(
+        "Control chart", ["cusum", "ewma"], default="cusum", required=True, format_func=str.upper, key="chart_kind",
+        help=widgets.explained("control chart"),
+    )  # fmt: skip
+    rate = right.select_slider("False alarms of the chart", _RATES, value=0.05, format_func=percent,
+                               key="chart_alarms", width=260)  # fmt: skip
     try:
         drift = drift_of(table.panel, place, kind=kind, false_alarm=rate)
     except PluralityError as error:

@@ -18,29 +18,32 @@ def intervals(
     *,
     mark: float | None = None,
     flagged: np.ndarray | None = None,
+    most: float | None = 1.0,
 ) -> list[str | None]:
-    """Each interval as a line with a point, on one axis from the least end to 1; a dashed line at ``mark``.
+    """Each interval as a line with a point, on one axis from the least end to ``most``; a dashed line at ``mark``.
 
     Parameters
     ----------
     value, low, high : ndarray, shape (n_rows,)
-        Between 0 and 1; NaN where unknown.
+        NaN where unknown.
     theme : Theme
     mark : float, optional
     flagged : ndarray of bool, shape (n_rows,), optional
         Rows in the colour of a warning, with a cross instead of a point.
+    most : float, optional
+        Right end of the axis; None for an axis from the least to the greatest end, ``mark`` among them.
 
     Returns
     -------
     list of str or None
         SVG as addresses of data; None where the value is unknown.
     """
-    ends = [one for one in (*low, *value, mark) if one is not None and np.isfinite(one)]
-    least = min(0.9, np.floor(min(ends, default=0.0) * 10) / 10)
+    ends = [one for one in (*low, *value, *high, mark) if one is not None and np.isfinite(one)]
+    least, most = _axis(ends, most)
     warned = np.zeros(len(value), bool) if flagged is None else flagged
 
     def at(share: float) -> float:
-        return _MARGIN + (WIDTH - 2 * _MARGIN) * (share - least) / (1 - least)
+        return _MARGIN + (WIDTH - 2 * _MARGIN) * (share - least) / (most - least)
 
     found: list[str | None] = []
     for v, a, b, warn in zip(value, low, high, warned, strict=True):
@@ -48,9 +51,16 @@ def intervals(
     return found
 
 
+def _axis(ends: list[float], most: float | None) -> tuple[float, float]:
+    least = float(np.floor(min(ends, default=0.0) * 10) / 10)
+    if most is not None:
+        return min(most - 0.1, least), most
+    return least, max(least + 0.1, float(np.ceil(max(ends, default=1.0) * 10) / 10))
+
+
 def _picture(at, value: float, low: float, high: float, warn: bool, mark: float | None, theme: Theme) -> str:
     colour, y = theme.mean if warn else theme.accent, HEIGHT / 2
-    parts = [f'<path d="M{at(1) - WIDTH + 2 * _MARGIN:.1f} {y}H{at(1):.1f}" stroke="{theme.grid}"/>']
+    parts = [f'<path d="M{_MARGIN} {y}H{WIDTH - _MARGIN}" stroke="{theme.grid}"/>']
     if mark is not None:
         parts.append(f'<path d="M{at(mark):.1f} 1V{HEIGHT - 1}" stroke="{theme.quiet}" stroke-dasharray="3 2"/>')
     if np.isfinite(low) and np.isfinite(high):

@@ -11,7 +11,7 @@ from ..text import percent, plotly, shorten
 from .labels import between
 from .theme import Theme, Trace, error_bars, figure_of, filled_band, level, scatter, upright, upright_band, with_opacity
 
-MOST_LINES = 60
+MOST_LINES = 12
 
 
 def accuracy_against_pool(found: ToActOn, theme: Theme, title: str) -> go.Figure:

@@ -115,7 +115,9 @@ def test_a_value_and_its_interval_have_the_same_digits_and_counts_have_separator
         for name, config in json.loads(table.proto.columns).items()
         if "type_config" in config
     }
-    assert {shown[name]["format"] for name in ("value", "ci_low", "ci_high")} == {"%.2f"}
+    assert shown["value"]["format"] == "%.2f" and shown["95% interval"]["type"] == "image"
+    hidden = json.loads(table.proto.columns)
+    assert hidden["ci_low"]["hidden"] and hidden["ci_high"]["hidden"]
     assert all(
         shown[name] | {"format": "accounting", "step": 1} == shown[name] for name in ("n_cases", "n_annotations")
     )

@@ -1,5 +1,7 @@
 """The Raters page: who stands out and why, the table page by page, one rater against the pool, and planning."""
 
+from base64 import b64decode
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +14,7 @@ from core.raters.to_act_on import raters_to_act_on
 from core.review.events import Draft
 from core.review.opinions import Opinion
 from core.review.store import open_store
+from pages.shared.kit import columns
 from pages.shared.raters import answers as raters_answers
 from pages.shared.raters import blind as raters_blind
 from pages.shared.raters import table as raters_table
@@ -162,3 +165,16 @@ def test_crossed_data_have_plans_to_compare_with_their_cost_and_no_dead_end():
     assert table["annotations"].tolist() == [0, 120, 60, 80] and table["cost"].tolist() == [0, 60, 30, 40]
     assert table["mean certainty"].str.fullmatch(r"\.\d{3} \(\.\d{3}.*\.\d{3}\)").all()
     assert "buys most certainty" in words(app)
+
+
+def test_intervals_of_two_columns_of_one_table_are_drawn_on_one_axis_and_their_ends_are_hidden():
+    frame = pd.DataFrame({"a": [0.6], "a0": [0.5], "a1": [0.7], "b": [0.6], "b0": [0.2], "b1": [0.9]})
+    shown, config = columns.with_pictures(frame, ("a", "a0", "a1", "of a"), ("b", "b0", "b1", "of b"))
+    assert list(shown) == ["a", "of a", "a0", "a1", "b", "of b", "b0", "b1"]
+    points = [
+        b64decode(shown[name][0].split(",")[1]).decode().split('cx="')[1].split('"')[0] for name in ("of a", "of b")
+    ]
+    assert points[0] == points[1]
+    assert [config[name] for name in ("a0", "a1", "b0", "b1")] == [None] * 4
+    many = pd.concat([frame] * 501, ignore_index=True)
+    assert columns.with_pictures(many, ("a", "a0", "a1", "of a"))[1] == {}

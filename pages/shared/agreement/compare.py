@@ -202,13 +202,15 @@ def _side_by_side(whole: Dataset, first: Selection, second: Selection, names: tu
     how = "Cases in both are resampled together" if found[0].paired else "The two share no case"
     st.caption(f"{how}. {_REPLICATES:,} resamples of the cases, seed {_SEED}.")
     frame = pd.DataFrame([_row(one, names) for one in found])
+    shown, pictures = columns.with_pictures(frame, ("difference", "ci_low", "ci_high", "95% interval"), difference=True)
     st.dataframe(
-        frame,
+        shown,
         hide_index=True,
         column_config=columns.numbers(names[0], f"{names[1]} ", "P(first larger)")
         | columns.fine("difference", "se")
         | columns.ends()
-        | columns.counts("cases, first", "cases, second"),
+        | columns.counts("cases, first", "cases, second")
+        | pictures,
         key="selections_table",
     )
     widgets.download(frame, "Differences", "differences", "differences")

@@ -175,17 +175,24 @@ def each(view: Dataset, theme) -> None:
             "Where raters annotated a case again they agree with themselves on "
             f"{with_interval(own.overall.value, own.overall.ci_low, own.overall.ci_high)} of pairs."
         )
+    _table_of_each(frame)
+    widgets.download(frame, "Raters", "agreement_by_rater", "by_rater_table")
+
+
+def _table_of_each(frame: pd.DataFrame) -> None:
+    least = frame.sort_values("with the others").head(MOST_LISTED)
+    shown, pictures = columns.with_pictures(least, ("with the others", "ci_low", "ci_high", "95% interval"))
     st.dataframe(
-        frame.sort_values("with the others").head(MOST_LISTED),
+        shown,
         hide_index=True,
-        column_config=columns.shares("with the others", "with themselves")
+        column_config=columns.shares("with themselves")
         | columns.ends()
-        | columns.numbers("without this rater")
+        | columns.numbers("with the others", "without this rater")
         | columns.fine("difference")
-        | columns.counts("cases", "cases repeated", answers="annotations"),
+        | columns.counts("cases", "cases repeated", answers="annotations")
+        | pictures,
         key="by_rater_table",
     )
-    widgets.download(frame, "Raters", "agreement_by_rater", "by_rater_table")
 
 
 def _frame_of_each(found, own) -> pd.DataFrame:

@@ -60,14 +60,16 @@ def show(found: Suitable, theme, shares: dict[str, float] | None) -> None:
     _benchmarks(main, found.quoted, theme)
     with st.expander("All coefficients as a table, and those left out"):
         frame = _frame(found.coefficients)
+        shown, pictures = columns.with_pictures(frame, ("value", "ci_low", "ci_high", "95% interval"))
         st.dataframe(
-            frame,
+            shown,
             hide_index=True,
-            column_order=["coefficient", "value", "ci_low", "ci_high", "se", "n_cases", "n_annotations", "note"],
+            column_order=["coefficient", "value", "95% interval", "se", "n_cases", "n_annotations", "note"],
             column_config=columns.numbers("value")
             | columns.fine("se")
             | columns.ends()
-            | columns.counts(n_cases="cases", n_annotations="annotations"),
+            | columns.counts(n_cases="cases", n_annotations="annotations")
+            | pictures,
             key="coefficients",
         )
         widgets.download(frame, "Coefficients", "agreement", "agreement")

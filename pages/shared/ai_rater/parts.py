@@ -106,10 +106,14 @@ def _agreement(found: Sequence[PairAgreement], score: str) -> None:
             "to": [one.high for one in known],
         }
     )
+    people = ("people with people", "people from", "people to", "people, 95%")
+    machine = ("machine with people", "machine from", "machine to", "machine, 95%")
+    shown, levels = columns.with_pictures(frame, people, machine) if score != "rmse" else (frame, {})
+    shown, difference = columns.with_pictures(shown, ("difference", "95% from", "to", "95% interval"), difference=True)
     numbers = [name for name in frame.columns if name not in ("machine", "cases")]
     st.dataframe(
-        frame, hide_index=True, key="pair_agreement",
-        column_config={name: st.column_config.NumberColumn(format="%.3f") for name in numbers},
+        shown, hide_index=True, key="pair_agreement",
+        column_config=columns.fine(*numbers) | columns.counts("cases") | levels | difference,
     )  # fmt: skip
     words = {
         "accuracy": "Share of pairs that agree",
@@ -135,13 +139,13 @@ def _differences(found: AlternativeTest) -> None:
             "cases of both": [one.n_cases for one in known],
         }
     )
+    ends = ("difference of ρ", "95% from", "to", "95% interval")
+    shown, pictures = columns.with_pictures(frame, ends, difference=True)
     st.dataframe(
-        frame,
+        shown,
         hide_index=True,
         key="machine_differences",
-        column_config={
-            name: st.column_config.NumberColumn(format="%.3f") for name in ("difference of ρ", "95% from", "to")
-        },
+        column_config=columns.fine(*ends[:3]) | columns.counts("cases of both") | pictures,
     )
     widgets.download(frame, "Differences", "machine_differences", "machine_differences_table")
 
@@ -273,9 +277,11 @@ def by_part(found: Sequence[Lead], epsilon: float, theme) -> None:
             "ρ": [one.rho for one in found],
         }
     )
+    ends = ("raters nearer by", "95% from", "to", "95% interval")
+    shown, pictures = columns.with_pictures(frame, ends, difference=True)
     st.dataframe(
-        frame, hide_index=True, key="by_part_rows",
-        column_config=columns.numbers("raters nearer by", "95% from", "to", "ρ") | columns.counts("cases"),
+        shown, hide_index=True, key="by_part_rows",
+        column_config=columns.numbers(*ends[:3], "ρ") | columns.counts("cases") | pictures,
     )  # fmt: skip
     st.caption(
         "Of every rater and case: how much oftener the rater than the machine is nearer to the other raters. Where the "

@@ -11,7 +11,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.figures import cells
+from pages.shared.kit import style
+
 TWO, THREE = "%.2f", "%.3f"
+_MOST_PICTURES = 500  # rows; beyond, the ends are numbers
 _COUNT = {"format": "accounting", "step": 1}
 
 
@@ -37,6 +41,37 @@ def ends(low: str = "ci_low", high: str = "ci_high", level: int = 95) -> dict:
         low: st.column_config.NumberColumn(f"{level}% from", format=TWO),
         high: st.column_config.NumberColumn("to", format=TWO),
     }
+
+
+def with_pictures(
+    frame: pd.DataFrame, *columns: tuple[str, str, str, str], difference: bool = False
+) -> tuple[pd.DataFrame, dict]:
+    """The table as the screen shows it, with intervals drawn in their rows on one axis, and its columns.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As it is exported: the ends stay in it, hidden.
+    *columns : tuple of str
+        Value, low and high end, and the head of the picture.
+    difference : bool
+        An axis from the least to the greatest end with a dashed line at 0, instead of one up to 1.
+    """
+    if len(frame) > _MOST_PICTURES:
+        return frame, {}
+    shown, config = frame.copy(), {}
+    # All columns in one call, so that they share one axis and can be compared across.
+    ends = (
+        np.concatenate([pd.to_numeric(frame[column[place]], errors="coerce").to_numpy(float) for column in columns])
+        for place in range(3)
+    )
+    drawn = cells.intervals(*ends, style.theme(), mark=0.0 if difference else None, most=None if difference else 1.0)
+    for place, (value, low, high, head) in enumerate(columns):
+        own = drawn[place * len(frame) : (place + 1) * len(frame)]
+        shown.insert(int(shown.columns.get_loc(value)) + 1, head, own)
+        about = "On one axis for all rows; dashed: 0." if difference else "Up to 1, on one axis for all rows."
+        config |= {head: st.column_config.ImageColumn(head, width=186, help=about), low: None, high: None}
+    return shown, config
 
 
 def shares(*names: str) -> dict:

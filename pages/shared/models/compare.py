@@ -234,13 +234,15 @@ def _gold(shown: Fitted, fits: dict, theme) -> None:
             curve = score.calibration
     if rows:
         frame = pd.DataFrame(rows)
+        shown_rows, pictures = columns.with_pictures(frame, ("accuracy", "ci_low", "ci_high", "95% interval"))
         st.dataframe(
-            frame,
+            shown_rows,
             hide_index=True,
             column_config=columns.numbers("accuracy")
             | columns.fine("log-loss")
             | columns.ends()
-            | columns.counts("cases"),
+            | columns.counts("cases")
+            | pictures,
             key="gold_table",
         )
         widgets.download(frame, "Against gold", "known_classes", "gold_download")

@@ -42,7 +42,9 @@ _RATER_HELP = {
         "same cases.",
         format="%+.3f",
     ),
-    "sign": st.column_config.TextColumn("flag", help="What to look into before this rater's annotations are used."),
+    "sign": st.column_config.TextColumn(
+        "flag", width=130, help="What to look into before this rater's annotations are used."
+    ),
 }
 
 
@@ -80,19 +82,21 @@ def raters(shown: Fitted, theme) -> None:
     st.caption(
         "Choose a row to see that rater's confusion matrix. Accuracy, by gold where there is some, is on Raters."
     )
+    drawn, pictures = columns.with_pictures(frame, ("right by matrix", "ci_low", "ci_high", "95% interval"))
     config = (
-        columns.shares("right by matrix")
+        columns.numbers("right by matrix")
         | columns.ends()
         | columns.numbers(*(f"right on {c}" for c in fit.classes[:2]))
         | columns.counts("annotations")
     )
+    first = ["rater", "sign"]  # a flag at the right edge would be cut
     chosen = st.dataframe(
-        frame,
+        drawn[first + [name for name in drawn if name not in first]],
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row",
         selection_default={"selection": {"rows": [0]}},
-        column_config=config | _RATER_HELP,
+        column_config=config | _RATER_HELP | pictures,
         key="rater_table",
     )
     widgets.download(frame, "Raters", "raters", "raters")

@@ -55,18 +55,19 @@ def show(card: ReportCard) -> None:
             f"{markdown(shorten(worst['class by the others'], 40))}, {number(worst['share'])} "
             f"({number(worst['ci_low'])} to {number(worst['ci_high'])}) against {number(worst['share of the pool'])}."
         )
+    own = ("share", "ci_low", "ci_high", "95% interval")
+    pool = ("share of the pool", "pool from", "pool to", "of the pool, 95%")
+    shown, pictures = columns.with_pictures(frame.head(MOST_ROWS), own, pool)
     st.dataframe(
-        frame.head(MOST_ROWS),
+        shown,
         hide_index=True,
         height=min(360, 36 * (len(frame) + 1) + 2),
-        column_config=columns.shares("share", "share of the pool")
+        column_config=columns.numbers("share", "share of the pool")
         | columns.ends()
         | columns.ends("pool from", "pool to")
-        | {
-            "answered": "annotation",
-            "expected answers": st.column_config.NumberColumn("n", format="%.1f"),
-            "answers of the pool": st.column_config.NumberColumn("n of the pool", format="%.1f"),
-        },
+        | columns.counts(**{"expected answers": "n", "answers of the pool": "n of the pool"})
+        | {"answered": "annotation"}
+        | pictures,
         key="rater_answers",
     )
     st.caption(

@@ -95,7 +95,9 @@ def _by_gold(view: Dataset, classifiers, metric: str) -> None:
     widgets.heading(f"Top-{top} accuracy by gold", "gold")
     frame = found.to_frame()
     config = {"right_by_gold": st.column_config.NumberColumn("right by gold", format=columns.TWO)}
-    st.dataframe(frame, hide_index=True, column_config=config | columns.ends(), key="gold_accuracy")
+    shown, pictures = columns.with_pictures(frame, ("right_by_gold", "ci_low", "ci_high", "95% interval"))
+    config |= columns.ends() | columns.counts(n_gold="cases with gold")
+    st.dataframe(shown, hide_index=True, column_config=config | pictures, key="gold_accuracy")
     if words := found.words():
         st.markdown(markdown(words))
     widgets.download(frame, "Accuracy by gold", "gold_accuracy", "gold_accuracy_table")

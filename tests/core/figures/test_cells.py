@@ -29,3 +29,11 @@ def test_what_is_flagged_is_a_cross_in_another_colour_and_the_mark_is_dashed():
     assert "<circle" in drawn(plain) and LIGHT.mean not in drawn(plain)
     assert "<circle" not in drawn(flagged) and LIGHT.mean in drawn(flagged)
     assert "stroke-dasharray" in drawn(plain) and "stroke-dasharray" not in drawn(intervals(VALUE, LOW, HIGH, LIGHT)[0])
+
+
+def test_differences_stand_on_an_axis_between_their_own_ends_with_zero_among_them():
+    (one,) = intervals(np.array([-0.05]), np.array([-0.1]), np.array([0.1]), LIGHT, mark=0.0, most=None)
+    (zero,) = re.findall(r'd="M([\d.]+) 1V', drawn(one))
+    left, right = map(float, re.search(r'd="M([\d.]+) 11.0H([\d.]+)M', drawn(one)).groups())
+    assert left == 6 and right == WIDTH - 6 and float(zero) == WIDTH / 2
+    assert float(re.search(r'cx="([\d.]+)"', drawn(one)).group(1)) == 6 + (WIDTH - 12) / 4
