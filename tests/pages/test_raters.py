@@ -82,6 +82,9 @@ def test_on_screen_two_flags_are_two_short_words_and_the_interval_is_drawn_in_th
     assert drawn["flags"]["R07"] == ["low accuracy", "careless"] and drawn["flags"]["R01"] == []
     assert drawn["interval"].str.startswith("data:image/svg+xml;base64,").all()
     assert frame.set_index("rater")["flags"]["R07"].count("; ") == 1  # files keep the flags in full
+    chance = frame.set_index("rater")["P(acceptable)"]
+    assert 0.995 < chance["R01"] < 1 and drawn["P(acceptable)"]["R01"] == 0.99
+    assert drawn["P(acceptable)"]["R07"] == chance["R07"] < 0.5
 
 
 def test_what_is_unknown_is_sorted_last():

@@ -112,15 +112,14 @@ def _why(view: Dataset, judged: opening.Judged | None) -> None:
             )
             job_progress.redraw_after(job)
         return
-    rest = opening.whole_choice_job(view)
+    found, rest, more = judged[0], opening.whole_choice_job(view), ""
     if rest is not None and not rest.finished:
-        st.caption("Models with case difficulty are still being scored; one of them may open then.")
+        more = " Models with case difficulty are still being scored; one of them may open then."
         job_progress.redraw_after(rest)
-    found = judged[0]
     mine = st.session_state[_CHOSEN] != st.session_state.get(_OPENED)
+    reason = f"Chosen by you. By held-out scores: {found.reason}" if mine else found.reason
     left, right = st.columns([5, 1.4], vertical_alignment="center")
-    left.caption(markdown(f"Chosen by you. By held-out scores: {found.reason}" if mine else found.reason),
-                 help=widgets.explained("held-out score"))  # fmt: skip
+    left.caption(markdown(reason + more), help=widgets.explained("held-out score"))
     if mine:
         right.button("Use the best", type="tertiary", on_click=_use_best, key="use_best_model")
     scores.show(view, *judged)

@@ -177,8 +177,9 @@ def cases(shown: Fitted, vote: RaterModelFit, theme) -> None:
     ties = f", {n_tied:,} of them tied in the majority vote" if n_tied else ""
     st.caption(f"{plural(len(order), 'case')}{ties}, {said}. Choose a row to see why, and to open the case.")
     frame = _case_frame(shown, vote, order[:MOST_ROWS], by_vote, by_model)
+    chances = [name for name in ("probability", "within one class") if name in frame]
     found = st.dataframe(
-        frame,
+        frame.assign(**{name: columns.never_quite(frame[name].to_numpy(float)) for name in chances}),
         hide_index=True,
         height=min(420, 35 * (len(frame) + 1) + 3),
         on_select="rerun",

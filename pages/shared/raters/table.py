@@ -120,7 +120,9 @@ def show(frame: pd.DataFrame, chosen_key: str, *, ranked: bool, acceptable: floa
 
 
 def drawn(part: pd.DataFrame, acceptable: float | None) -> pd.DataFrame:
-    """The rows as the screen shows them: flags as a few words each, the interval of the accuracy as a picture."""
+    """The rows as the screen shows them: flags in few words, the interval as a picture, no chance as certain."""
+    chances = [name for name in ("P(acceptable)", "P(spam)", "P(adversarial)") if name in part]
+    part = part.assign(**{name: columns.never_quite(part[name].to_numpy(float)) for name in chances})
     part = part.assign(flags=[[_SHORT.get(one, one) for one in said.split("; ") if one] for said in part["flags"]])
     if "accuracy" not in part:
         return part
