@@ -3,6 +3,11 @@
 import re
 from collections.abc import Sequence
 
+import numpy as np
+import pyarrow.compute as pc
+
+from ...annotations.columns import as_numpy, of_numpy
+from ...annotations.vocabulary import one_dictionary
 from .questionnaire import Questionnaire
 from .raw_table import RawTable
 from .reader import Reader, reader_method
@@ -21,12 +26,14 @@ def recognise(columns: Sequence[str]) -> str | None:
 
 def holds(raw: RawTable) -> bool:
     """Whether the records of the first column are entered twice: most end in --1 or --2, and some in both."""
-    records = [text.strip() for text in raw.table[raw.columns[0]].to_pylist()]
-    found = [hit for text in records if (hit := _ENTRY.fullmatch(text)) is not None]
-    entries: dict[str, set[str]] = {}
-    for hit in found:
-        entries.setdefault(hit.group(1), set()).add(hit.group(2))
-    return len(found) * 2 > len(records) and any(len(both) == 2 for both in entries.values())
+    records = one_dictionary(raw.table[raw.columns[0]])
+    texts = pc.utf8_trim_whitespace(records.dictionary)
+    entered = as_numpy(pc.match_substring_regex(texts, f"^{_ENTRY.pattern}$"))  # most files have none: look at no row
+    if not entered.any():
+        return False
+    n_found = int(np.bincount(as_numpy(records.indices), minlength=len(entered))[entered].sum())
+    hits = {text.rpartition("--")[::2] for text in texts.filter(of_numpy(entered)).to_pylist()}
+    return n_found * 2 > len(records) and len({record for record, _ in hits}) < len(hits)
 
 
 def read(raw: RawTable) -> Source:
