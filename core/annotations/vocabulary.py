@@ -13,6 +13,7 @@ from .validation import Names
 MISSING_TOKENS = frozenset({"", "na", "n/a", ".", "nan", "null"})
 BLANKS = " \t\r\n\u00a0\ufeff"
 # Python's float() also takes 1_2, which is a label.
+_DIGITS = "0123456789"
 _NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity)", re.IGNORECASE)
 _COMMA_NUMBER = re.compile(r"[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?")
 
@@ -96,8 +97,7 @@ def compact(code: np.ndarray, values: tuple[str, ...]) -> tuple[np.ndarray, tupl
 
 def natural_order(values: pa.Array) -> pa.Array:
     """Order of distinct strings by the text before the first number, then that number, then the rest."""
-    if len(values) and pc.all(pc.ascii_is_decimal(values)).as_py() and pc.max(pc.binary_length(values)).as_py() <= 18:
-        numbers = as_numpy(values.cast(pa.int64()))
+    if len(values) and (numbers := _numbered_alike(values)) is not None:
         order = np.argsort(numbers, kind="stable")
         if (np.diff(numbers[order]) > 0).all():  # no 1 beside 01
             return of_numpy(order)
@@ -114,6 +114,17 @@ def natural_order(values: pa.Array) -> pa.Array:
         }
     )
     return pc.sort_indices(keys, sort_keys=[(name, "ascending") for name in keys.column_names])
+
+
+def _numbered_alike(values: pa.Array) -> np.ndarray | None:
+    """The numbers of names that are one text and a number each, as most are; None of others."""
+    stems = pc.ascii_rtrim(values, characters=_DIGITS)
+    stem = stems[0].as_py()
+    if any(sign in stem for sign in _DIGITS) or not pc.all(pc.equal(stems, text(stem))).as_py():
+        return None
+    digits = pc.utf8_slice_codeunits(values, len(stem))
+    length = pc.min_max(pc.binary_length(digits)).as_py()
+    return as_numpy(digits.cast(pa.int64())) if length["min"] > 0 and length["max"] <= 18 else None
 
 
 def to_numbers(values: tuple[str, ...], *, decimal_comma: bool = False) -> np.ndarray:

@@ -1,5 +1,7 @@
 """Columns as codes: natural order, missing tokens, numbers."""
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -21,6 +23,23 @@ def natural_sorted(values: list[str]) -> list[str]:
 def test_numbers_in_names_are_ordered_as_numbers():
     assert natural_sorted(["10", "2", "1"]) == ["1", "2", "10"]
     assert natural_sorted(["R10", "R2", "a", "R2b", "R2a"]) == ["R2", "R2a", "R2b", "R10", "a"]
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.sampled_from(["", "case ", "é", "a1b"]),
+    st.lists(st.text("019", max_size=20), min_size=1, max_size=12, unique=True),
+    st.booleans(),
+)
+def test_names_of_one_text_and_a_number_are_in_the_order_of_all_names(stem, numbers, beside):
+    """Most names are such; they are ordered by their numbers at once, where those are no more than 18 digits."""
+    values = [stem + number for number in numbers] + ["zz"] * beside
+
+    def parts(value):
+        prefix, number, rest = re.fullmatch(r"(\D*)(\d{0,18})(.*)", value).groups()
+        return prefix.encode(), int(number or -1), rest.encode(), value.encode()
+
+    assert natural_sorted(values) == sorted(values, key=parts)
 
 
 @settings(max_examples=100, deadline=None)
