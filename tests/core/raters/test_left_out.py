@@ -121,13 +121,13 @@ def test_unanimous_answers_do_not_change():
 
 
 def test_it_takes_a_click_on_a_hundred_thousand_annotations():
-    """Twenty raters, 5 on each of 20,000 cases; a second at most, once compiled."""
+    """Twenty raters, 5 on each of 20,000 cases; a second of processor time at most, once compiled."""
     data, _ = simulated(3, np.full(20, 0.8), n_cases=20_000, per_case=5)
     fit = DawidSkene("pooled").fit(data)
     left_out(data, fit, ["r0"])
-    started = time.perf_counter()
+    started = time.process_time()
     left_out(data, fit, ["r1"])
-    assert time.perf_counter() - started < 1.0
+    assert time.process_time() - started < 1.0
 
 
 def test_impossible_requests_are_refused():
