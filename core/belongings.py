@@ -109,6 +109,17 @@ def machines_of(address: str, told_by_file: Iterable[Machine] = ()) -> tuple[Mac
     return tuple(Machine.from_dict(name, said) for name, said in told.items()) if isinstance(told, dict) else ()
 
 
+def has_marks(address: str) -> bool:
+    """Whether somebody has said who are machines, or that nobody is.
+
+    Parameters
+    ----------
+    address : str
+        Of the dataset.
+    """
+    return _read(address).get("machines") is not None
+
+
 def mark_machines(address: str, machines: Iterable[Machine]) -> None:
     """Say who are the machines, all of them; nothing is written where it is known.
 

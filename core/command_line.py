@@ -152,6 +152,7 @@ def _file() -> list[click.Parameter]:
         ),
         click.Option(["--question"], metavar="NAME", help="Where the file holds several questions or sheets."),
         click.Option(["--select"], metavar="JSON", help="Only some annotations, as an address or a report writes it."),
+        click.Option(["--with-machines"], is_flag=True, help="Raters who are machines by a column count, too."),
         click.Option(["--case"], metavar="COLUMN", help="Column of case ids."),
         click.Option(["--rater"], metavar="COLUMN", help="Column of rater ids, or 'none' for anonymous annotations."),
         click.Option(["--class", "answer"], metavar="COLUMN", help="Column of classes or scores."),

@@ -114,7 +114,7 @@ def _use(
         st.session_state["data_error"] = str(error)
         return
     state.use(address)
-    if reading.machines:
+    if reading.machines and not belongings.has_marks(access.place(address)):  # what somebody said of them goes first
         belongings.mark_machines(access.place(address), (Machine(*one) for one in reading.machines))
     for name, content in classifiers:
         predictions.add(name, content)

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -67,8 +67,12 @@ def class_list(given: str | None) -> list[str] | Path | None:
     return Path(given) if Path(given).is_file() else [name.strip() for name in given.split(",")]
 
 
-def read_warned(options, kind: Kind | None = None, *, machines_apart: bool = False) -> Reading:
-    """The same; its warnings are kept for standard error.
+def read_warned(
+    options, kind: Kind | None = None, *, machines_apart: bool = False, keep: Container[str] = ()
+) -> Reading:
+    """The same without machines by a column of the file; its warnings are kept for standard error.
+
+    As on pages, machines count for nothing unless ``--with-machines`` is given, or nobody else has annotated.
 
     Parameters
     ----------
@@ -76,23 +80,29 @@ def read_warned(options, kind: Kind | None = None, *, machines_apart: bool = Fal
         Of the command line.
     kind : Kind, optional
     machines_apart : bool
-        The command keeps machines apart; where it does not, it is said that they count like people.
+        The command keeps machines apart: all are there.
+    keep : container of str
+        Machines that the command asks for by name.
     """
     reading = read_file(options, kind)
     if reading.report is not None:
         options.cautions.extend(reading.report.warnings)
     here = [name for name, *_ in reading.machines if name in reading.dataset.raters]
-    if here and not machines_apart:
-        named = ", ".join(here[:5])
-        options.cautions.append(
-            f"Machines by a column of the file count like people here (--select can drop): {named}."
-        )
-    return reading
+    if not here or machines_apart:
+        return reading
+    named = ", ".join(here[:5]) + (", …" if len(here) > 5 else "")
+    out = {name for name in here if name not in keep}
+    if options.with_machines or len(out) == reading.dataset.n_raters:
+        options.cautions.append(f"Machines by a column of the file count like people: {named}.")
+        return reading
+    options.cautions.append(f"Machines by a column of the file are left out (--with-machines counts them): {named}.")
+    people = tuple(name for name in reading.dataset.raters if name not in out)
+    return replace(reading, dataset=Selection(raters=people).apply(reading.dataset))
 
 
-def read_classes(options) -> tuple[Dataset, int]:
-    """One class per annotation, and how many were left out; warnings are kept for standard error."""
-    return read_warned(options).dataset.as_classes(split(options))
+def read_classes(options, keep: Container[str] = ()) -> tuple[Dataset, int]:
+    """One class per annotation, and how many were left out; see `read_warned`."""
+    return read_warned(options, keep=keep).dataset.as_classes(split(options))
 
 
 def split(options) -> float | str | None:

@@ -16,7 +16,7 @@ from .inputs import read_classes, stamp
 
 def rate(options) -> tuple[dict, pd.DataFrame]:
     """The corrected rate; the table is its row."""
-    dataset, left_out = read_classes(options)
+    dataset, left_out = read_classes(options, keep=(options.machine,))
     if options.gold:
         dataset = with_gold(dataset, options)
     if options.klass not in dataset.classes:

@@ -9,7 +9,7 @@ from ..errors import InputError
 from ..methods import as_taken, method_named, offered
 from ..report.build import SECTIONS, ReportRequest, build_report
 from ..review.store import head_of_reviews
-from .inputs import progress, read_warned, split, stamp
+from .inputs import progress, read_file, read_warned, split, stamp
 from .plausibilities import chosen_model, fitted_once, read_classifiers
 
 
@@ -17,6 +17,7 @@ def report(options) -> tuple[dict, pd.DataFrame]:
     """Write the report; the table lists its sections."""
     reading = read_warned(options)
     dataset = reading.dataset
+    every = read_file(options) if reading.machines and not options.with_machines else None  # machines, too
     if dataset.kind == "score" and options.threshold is None:
         raise InputError("Scores need a threshold.", "Give --threshold T.")
     if dataset.kind == "set" and options.label is None:
@@ -36,6 +37,8 @@ def report(options) -> tuple[dict, pd.DataFrame]:
         selection=Selection.from_text(options.select or ""),
         selected=options.select or "",
         threshold=split(options),
+        machines=() if every is None else tuple(n for n, *_ in reading.machines if n in every.dataset.raters),
+        with_machines=None if every is None else every.dataset,
         classifiers=read_classifiers(options, view),
         n_draws=options.draws,
         seed=options.seed,

@@ -102,6 +102,7 @@ def test_machines_count_nowhere_else_unless_they_are_asked_for(address):
     app.session_state["data"] = address
     app = settle(app.run())
     assert "2 raters who are machines left out" in words(app)
+    assert "150 cases · 4 raters · 2 machines · 900 annotations" in [entry.value for entry in app.sidebar.caption]
     app = settle(next(b for b in app.button if b.key == "count_machines").click().run())
     assert "2 raters who are machines counted like people" in words(app)
     app = settle(app.switch_page("pages/agreement.py").run())
@@ -145,3 +146,14 @@ def test_rates_among_all_cases_say_what_the_labels_are_and_come_from_the_sample_
     assert table(app, "corrected")["rate of"].tolist()[0] == "gpt is right"
     assert "20 with a label by a random sample" in words(app) and "of it still to be read" in words(app)
     close_stores()
+
+
+def test_a_machine_whose_leads_are_unknown_is_named_with_the_reason():
+    rows = [f"{c},{r},{'xy'[(c + (r == 'b')) % 3 == 0]}" for c in range(40) for r in ("a", "b", "c", "gpt-4")]
+    rows += [f"{c},gpt-5,x" for c in range(40, 60)]
+    data = kept("\n".join(["case,rater,class", *rows]), "apart")
+    mark_machines(data, [Machine("gpt-4"), Machine("gpt-5")])
+    app = opened("ai_rater", data)
+    app.session_state["ai_tabs"] = "By class, certainty, group"
+    said = words(settle(app.run()))
+    assert "gpt-5 is not here: " in said and "gpt-4 is not here" not in said

@@ -59,6 +59,18 @@ def test_an_export_is_understood_as_it_is_dropped_and_used_by_one_click(name):
     assert not app.file_uploader[0].value
 
 
+def test_a_file_with_machines_marks_them_once_and_not_over_what_somebody_said():
+    """Uploaded again, a rater who was unmarked stays a person."""
+    rows = [f"{case},{who},{kind},x" for case in (1, 2) for who, kind in (("a", "person"), ("g", "machine"))]
+    content = "\n".join(["case,rater,rater_type,class", *rows]).encode()
+    app = use(dropped(("told.csv", content)))
+    data = app.session_state["data"]
+    assert [one.name for one in belongings.machines_of(data)] == ["g"]
+    belongings.mark_machines(data, [])
+    again = use(dropped(("told.csv", content)))
+    assert again.session_state["data"] == data and belongings.machines_of(data) == ()
+
+
 def test_a_rater_that_is_not_recognised_is_asked_for_before_anything_is_shown_as_read():
     app = dropped(("odd.csv", ODD))
     assert "No column was recognised as the rater" in app.info[0].value

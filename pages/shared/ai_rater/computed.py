@@ -142,8 +142,8 @@ def differs(machines: Machines, gamma: float) -> tuple[Differences | str, ...]:
     return cached_differs(machines.dataset, *_coded(machines)[1:], gamma)
 
 
-def leads(machines: Machines, score: Score, gamma: float) -> tuple[Lead, ...]:
-    """How far people lead each machine on parts of the cases.
+def leads(machines: Machines, score: Score, gamma: float) -> tuple[tuple[Lead, ...], dict[str, str]]:
+    """How far people lead each machine on parts of the cases, and machines of which that cannot be said, with why.
 
     Parameters
     ----------
@@ -152,7 +152,10 @@ def leads(machines: Machines, score: Score, gamma: float) -> tuple[Lead, ...]:
     gamma : float
         Of the panel's certainty.
     """
-    return cached_leads(machines.dataset, *_coded(machines)[1:], score, gamma)
+    found = cached_leads(machines.dataset, *_coded(machines)[1:], score, gamma)
+    each = dict(zip(machines.names, found, strict=True))
+    known = tuple(lead for one in each.values() if not isinstance(one, str) for lead in one)
+    return known, {name: one for name, one in each.items() if isinstance(one, str)}
 
 
 def _coded(machines: Machines) -> tuple[Dataset, tuple[str, ...], tuple[str, ...]]:

@@ -1,6 +1,6 @@
 """The page in parts: verdicts, against each rater, over ε, beside people, in readers, by part, and where it differs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -251,15 +251,19 @@ def worth(computed: Computed, theme) -> None:
     widgets.download(frame, "Panels", "worth_in_readers", "worth_table")
 
 
-def by_part(found: Sequence[Lead], epsilon: float, theme) -> None:
+def by_part(found: Sequence[Lead], left_out: Mapping[str, str], epsilon: float, theme) -> None:
     """How far raters lead each machine, by class, by certainty, by group.
 
     Parameters
     ----------
     found : sequence of Lead
+    left_out : mapping of str to str
+        Machines that are not in it, each with the reason.
     epsilon : float
     theme : Theme
     """
+    for name, why in left_out.items():
+        st.caption(f"{markdown(name)} is not here: {markdown(why)}")
     if not found:
         st.info("No case has a machine and two raters.", icon=":material/info:")
         return

@@ -21,13 +21,13 @@ def differs(dataset: Dataset, machines: tuple[str, ...], people: tuple[str, ...]
 
 @remembered
 def leads(dataset: Dataset, machines: tuple[str, ...], people: tuple[str, ...], score: str, reliability: float):
-    """How far people lead each machine on parts of the cases; nothing of a machine that no part can be said of."""
+    """How far people lead each machine on parts of the cases, or why that cannot be said, for each machine."""
     from core.machines.leads import leads as of_machine
 
     found = []
     for name in machines:
         try:
-            found += of_machine(dataset, name, people, score=score, reliability=reliability)
-        except NotApplicableError:
-            continue
+            found.append(of_machine(dataset, name, people, score=score, reliability=reliability))
+        except NotApplicableError as error:
+            found.append(str(error))
     return tuple(found)

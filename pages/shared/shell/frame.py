@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from core.annotations.dataset import Dataset
 from core.errors import PluralityError
 from core.ingest.read_files import Reading
 from core.text import markdown, plural, shorten
@@ -29,16 +30,23 @@ def sidebar() -> None:
         answers = {"class": "annotation", "ranking": "ranking", "set": "annotation", "score": "score"}[dataset.kind]
         st.caption("Data in use")
         st.markdown(f"**{markdown(shorten(dataset.name, 44))}**")
-        st.caption(
-            f"{plural(dataset.n_cases, 'case')} · {plural(dataset.n_raters, 'rater')} · "
-            f"{plural(dataset.n_annotations, answers)}"
-        )
+        st.caption(f"{plural(dataset.n_cases, 'case')} · {_who(dataset)} · {plural(dataset.n_annotations, answers)}")
         _unkept(reading)
         selection.button(dataset)
         st.button("Close or change", icon=":material/swap_horiz:", type="tertiary", on_click=_close, key="close_data")
         if story.step() is None:
             presentation.button()
         story.entrance("Story in seven steps", "tertiary")
+
+
+def _who(dataset: Dataset) -> str:
+    """How many raters there are: people, and apart from them machines."""
+    veiled = state.with_machines()
+    n = len(veiled[1]) if veiled is not None else 0
+    if not n:
+        return plural(dataset.n_raters, "rater")
+    people = dataset.n_raters - n
+    return " · ".join([*([plural(people, "rater")] if people else []), plural(n, "machine")])
 
 
 def run(page, name: str) -> None:

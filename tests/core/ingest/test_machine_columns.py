@@ -58,3 +58,43 @@ def test_machines_of_the_column_are_compared_by_the_command_and_are_no_people(tm
     assert one["machines"][0]["rho"] == both["machines"][0]["rho"] and one["notes"] == [
         "Raters who are machines by their column are not among the people: h."
     ]
+
+
+def test_machines_of_the_column_count_for_nothing_elsewhere_unless_they_are_asked_for(tmp_path, capsys):
+    """The rule of the pages: agreement, certainty and rates are of people; what is said names who is left out."""
+    lines = ["case,rater,rater_type,class"]
+    for case in range(40):
+        lines += [f"{case},{name},person,{'xy'[(case + place) % 5 == 0]}" for place, name in enumerate("abc")]
+        lines += [f"{case},g,machine,{'xy'[case % 2]}", f"{case},h,machine,x"]
+    path, alone = tmp_path / "told.csv", tmp_path / "people.csv"
+    path.write_text("\n".join(lines))
+    alone.write_text("\n".join(line.replace("machine", "person") for line in lines if "machine," not in line))
+
+    def run(*line):
+        assert main([str(part) for part in line]) == 0
+        told = capsys.readouterr()
+        return json.loads(told.out), told.err
+
+    found, said = run("agreement", path)
+    people, _ = run("agreement", alone)
+    assert found["coefficients"] == people["coefficients"]
+    assert "left out (--with-machines counts them): g, h" in said
+    every, said = run("agreement", path, "--with-machines")
+    assert every["coefficients"] != people["coefficients"] and "count like people: g, h" in said
+    asked = ("--class", "x", "--method", "humans")
+    rate, _ = run("rate", path, "--machine", "g", *asked)
+    assert rate["estimate"] == run("rate", alone, "--machine", f"g={predicted(tmp_path)}", *asked)[0]["estimate"]
+
+
+def predicted(folder):
+    path = folder / "g.csv"
+    path.write_text("case,class,score\n" + "\n".join(f"{case},{'xy'[case % 2]},1" for case in range(40)))
+    return path
+
+
+def test_a_file_of_machines_alone_is_of_raters(tmp_path, capsys):
+    path = tmp_path / "alone.csv"
+    rows = [f"{case},{name},machine,{'xy'[case % 2]}" for case in range(6) for name in "gh"]
+    path.write_text("\n".join(["case,rater,rater_type,class", *rows]))
+    assert main(["agreement", str(path)]) == 0
+    assert "count like people: g, h" in capsys.readouterr().err
