@@ -17,6 +17,7 @@ from core.ingest.read_files import Reading
 from core.people import NotYoursError, Person
 from core.review.assignments import Assignment
 from core.review.events import Draft
+from core.review.opinions import Opinion
 from core.review.sessions import Queued
 from core.review.store import ReviewStore, close_stores
 from core.review.waiting import waiting_for
@@ -172,6 +173,27 @@ def test_cases_reach_whom_they_are_given_to_and_nobody_else(anns, as_):
     for gone in (CEM, dan):
         as_(gone)
         assert waiting_for(access.store(), gone.name, access.my_groups()) == []
+
+
+def test_a_second_opinion_is_asked_of_whom_it_reaches(anns, as_, monkeypatch, tmp_path):
+    people = tmp_path / "people.toml"
+    people.write_text('[groups]\n"night" = ["dan@clinic.example"]\n')
+    monkeypatch.setenv("PLURALITY_PEOPLE", str(people))
+    access.share(anns.digest, [CEM.name], ["night"])
+    case = {"dataset": anns.digest, "case_id": "case-7f3-1", "reviewer": ANN.name}
+    opinion = Draft(kind="opinion", opinion=Opinion.of_class("class-7f3-x"), **case)
+    access.store().record(opinion, seen=0, token="opinion")
+    asked = Draft(kind="second_opinion", whom=BOB.name, whom_visible="blind", **case)
+    with pytest.raises(NotYoursError, match="not shared with bob"):
+        access.store().record(asked, seen=1, token="1")
+    access.store().record(replace(asked, whom=CEM.name), seen=1, token="2")
+    access.store().record(replace(asked, whom="dan@clinic.example"), seen=2, token="3")
+    as_(CEM)
+    (one,) = waiting_for(access.store(), CEM.name)
+    assert (one.kind, one.by) == ("second_opinion", ANN.name)
+    as_(ANN)
+    access.share(anns.digest, [], ["of the provider"])  # whose members nobody knows here
+    access.store().record(replace(asked, whom="eve@clinic.example"), seen=3, token="4")
 
 
 def test_an_administrator_opens_all_and_data_of_before_the_sign_in_are_only_theirs(anns, as_):

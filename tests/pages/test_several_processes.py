@@ -3,8 +3,6 @@
 import os
 import subprocess
 import sys
-import threading
-import time
 import uuid
 from pathlib import Path
 
@@ -14,6 +12,7 @@ from core import library
 from core.annotations.dataset import Dataset
 from core.ingest.read_files import Reading
 from core.jobs import Job
+from core.results import disk
 from core.results.disk import Lease, begin_running, end_running
 from pages.shared.cache import datasets as cached
 from pages.shared.cache.datasets import Registry
@@ -67,6 +66,7 @@ OTHER = """
 import sys
 import numpy as np
 from core.annotations.dataset import Dataset
+from core.results import disk
 from core.results.disk import Lease, begin_running, fleeting_results
 begin_running()
 data = Dataset.from_classes("small", ["1", "2"], ["ann", "bob"], ["x", "y"], [0, 0, 1], [0, 1, 0], [0, 1, 1])
@@ -148,22 +148,20 @@ def test_a_job_that_stands_still_holds_nobody_up(processes, name):
     lease.give_back()
 
 
-def test_leases_of_one_name_are_had_one_at_a_time(processes):
-    """By files that come and go, with every moment in between."""
-    had, most, end = [], [], time.monotonic() + 0.5
+def test_who_locks_a_file_that_was_just_given_back_has_nothing(processes, monkeypatch):
+    """Its owner removes it while another waits for its lock, and a third makes it anew."""
+    first, second, third = (Lease("content", ("asked",)) for _ in range(3))
+    assert first.take()
+    lock = disk.fcntl.flock
 
-    def work():
-        while time.monotonic() < end:
-            one = Lease("content", ("asked",))
-            if one.take():
-                had.append(1)
-                most.append(len(had))
-                had.pop()
-                one.give_back()
+    def late(handle, how):
+        monkeypatch.setattr(disk.fcntl, "flock", lock)
+        first.give_back()
+        assert third.take()
+        lock(handle, how)
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(most) > 50 and set(most) == {1}
+    monkeypatch.setattr(disk.fcntl, "flock", late)
+    assert not second.take()
+    third.give_back()
+    assert second.take()
+    second.give_back()

@@ -125,11 +125,20 @@ def recipients(address: str) -> tuple[list[str], list[str]]:
     ask(address, change=True)
     if may_anybody(address):
         return [], []
-    groups = list(belongings.groups_with(address))
+    return _named(address), list(belongings.groups_with(address))
+
+
+def _named(address: str) -> list[str]:
+    """Who may open the data, as far as their names are known here."""
     listed = listed_groups()
-    members = [name for group in groups for name in listed.get(group, ())]
-    named = (*belongings.owners_of(address), *belongings.shared_with(address), *members)
-    return list(dict.fromkeys(named)), groups
+    members = [name for group in belongings.groups_with(address) for name in listed.get(group, ())]
+    return list(dict.fromkeys((*belongings.owners_of(address), *belongings.shared_with(address), *members)))
+
+
+def _reaches(address: str, name: str) -> bool:
+    """Whether what is asked of a person reaches them; anybody may be of a group that only the provider knows."""
+    unknown = set(belongings.groups_with(address)) - set(listed_groups())
+    return may_anybody(address) or bool(unknown) or name in _named(address)
 
 
 def may_anybody(address: str) -> bool:
@@ -233,6 +242,8 @@ class _Asking(ReviewStore):
     def record(self, draft: Draft, *, seen: int, token: str) -> Event:
         ask(draft.dataset)
         _own_name(draft.reviewer)
+        if draft.kind == "second_opinion" and not _reaches(draft.dataset, draft.whom):
+            raise NotYoursError(f"The data are not shared with {draft.whom}. Ask their owner to share them.")
         event = super().record(draft, seen=seen, token=token)
         operations.recorded(draft.kind)
         return event

@@ -13,6 +13,7 @@ from core.review.review_errors import ConflictError
 from core.review.reviewer_session import Desk, new_token
 from core.review.sessions import Session, SessionLine
 from core.review.states import STATES, CaseReview, ReviewerOpinion
+from pages.shared.cache import sign_in
 from pages.shared.kit import seen_cases
 from pages.shared.review import opinion as review_opinion
 from pages.shared.review import presses as review_presses
@@ -199,6 +200,7 @@ def _said(current: CaseOnScreen, step: Action) -> dict[str, object]:
         whom = " ".join((st.session_state.get(current.key("whom")) or "").split())
         if not whom:
             raise InputError("It is not said whom to ask.", "Write the name under which they review.")
+        whom = whom.casefold() if sign_in.is_on() else whom  # as people are called who sign in
         said |= {"whom": whom, "whom_visible": st.session_state.get(current.key("how"))}
     return said
 
