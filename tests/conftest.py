@@ -38,7 +38,6 @@ LONGEST = [
         "browser/test_review",
         "core/test_wheel",
         "browser/test_models",
-        "pages/test_one_accuracy",
         "browser/test_plausibilities",
         "pages/test_downloads",
         "browser/test_selection",

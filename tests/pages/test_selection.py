@@ -17,7 +17,8 @@ def opened(page: str, **query) -> AppTest:
 
 
 @pytest.mark.parametrize("page", ["home", "agreement", "models", "cases", "reliability"])
-def test_every_page_works_on_a_selection(page):
+def test_every_page_works_on_a_selection(page, home, known_results):
+    known_results(home)
     app = opened(page, data="skin", select=Selection(raters=("R01", "R02", "R03")).to_text())
     assert not app.exception and not app.error
     assert app.session_state["select"]
