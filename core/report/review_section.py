@@ -54,7 +54,9 @@ def _assigned(table: pd.DataFrame | None) -> list:
     standing = table[~table["withdrawn"]].drop(columns=["withdrawn", "number"])
     late = int(standing["overdue"].sum())
     said = f"{plural(len(standing), 'assignment')} of cases{f', {late:,} overdue' if late else ''}."
-    return [Grid(standing, f"{said} Of a group each member reads all cases.", _LISTED)] if len(standing) else []
+    if standing["group"].any():
+        said += " Of a group each member reads all cases."
+    return [Grid(standing, said, _LISTED)] if len(standing) else []
 
 
 def _said(share: Coefficient) -> str:

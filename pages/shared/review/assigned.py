@@ -132,7 +132,8 @@ def overview(desk: Desk) -> None:
     st.dataframe(
         table, hide_index=True, key="assignments", column_order=list(_COLUMNS), column_config=dict(_COLUMNS.items())
     )
-    st.caption("Of a group each member reads all cases: what is done is on each member's own list.")
+    if any(one.group for one in found):
+        st.caption("Of a group each member reads all cases: what is done is on each member's own list.")
     widgets.download(table, "These assignments", "assignments", "assignments")
     standing = [one for one in found if not one.withdrawn]
     if not standing or not access.may(desk.dataset.digest, change=True):

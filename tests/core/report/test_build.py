@@ -6,6 +6,7 @@ import html
 import json
 import re
 from dataclasses import replace
+from datetime import date
 from html.parser import HTMLParser
 from types import SimpleNamespace
 
@@ -48,10 +49,12 @@ from core.report.methods import SENTENCES, methods_text
 from core.report.page import to_html
 from core.report.rater_card import rater_report
 from core.report.truth_sections import certainty, classifiers, sets
+from core.review.assignments import Assignment, assignment_table
 from core.review.chain import Head
 from core.review.events import Draft
 from core.review.opinions import Opinion
 from core.review.rules import admit
+from core.review.sessions import Queued
 from core.review.states import CaseReview, open_to, review_of
 from core.text import number
 
@@ -466,3 +469,21 @@ def test_machines_of_a_report_stand_apart_from_its_panel(monkeypatch):
     assert "Left out: odd: No case in common." in " ".join(parsed(build_report(odd, ["machines"])).text)
     nothing = build_report(request_of(people), ["machines"])
     assert "stand in for a rater" not in " ".join(parsed(nothing).text)
+
+
+def test_the_section_on_reviews_says_what_was_assigned_also_before_anybody_reviews():
+    dataset = load_sample("anaesthesia")
+    cases = tuple(map(Queued, dataset.cases[:3]))
+    said = {"dataset": dataset.digest, "by": "<b>Mia</b>", "cases": cases, "at": 10**15}
+    given = [
+        Assignment(whom="Bob", title="late", due=date(2020, 1, 2), number=1, **said),
+        Assignment(whom="night", group=True, title="of a group", number=2, **said),
+        Assignment(whom="Cem", title="taken back", number=3, withdrawn=True, **said),
+    ]
+    request = request_of(dataset, assigned=assignment_table(given, []))
+    (grid,) = review_section.reviews(request, (), CancelToken(), None)
+    assert grid.caption.startswith("2 assignments of cases, 1 overdue. Of a group")
+    assert grid.table["whom"].tolist() == ["Bob", "night"] and grid.table["n_done"].tolist()[0] == 0
+    content = build_report(request, ("reviews",)).decode()
+    assert "&lt;b&gt;Mia" in content and "<b>Mia" not in content and "taken back" not in content
+    assert review_section.reviews(request_of(dataset), (), CancelToken(), None) == []
