@@ -37,6 +37,8 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
     from .ingest.read_files import read as read
     from .ingest.samples import load_sample as load_sample
     from .machines.alternative_test import alternative_test as alternative_test
+    from .machines.rates import machine_rates as machine_rates
+    from .machines.rates import people_labels as people_labels
     from .machines.worth import worth_readers as worth_readers
     from .models.bayesian_dawid_skene import BayesianDawidSkene as BayesianDawidSkene
     from .models.dawid_skene import DawidSkene as DawidSkene
@@ -82,6 +84,8 @@ _WHERE = {
     "PlackettLuce": ".plausibility.plackett_luce.gibbs",
     "MixturePlackettLuce": ".plausibility.plackett_luce.trust",
     "alternative_test": ".machines.alternative_test",
+    "machine_rates": ".machines.rates",
+    "people_labels": ".machines.rates",
     "worth_readers": ".machines.worth",
     "shared_errors": ".raters.shared_errors",
     "annotation_certainty": ".certainty.top_sets",

@@ -1,18 +1,23 @@
 """The section on machines: whether each may stand in for a rater, and what it is worth in readers."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError, PluralityError
+from ..evaluation.corrected_rates import CorrectedRate
 from ..figures import machines as figures
 from ..machines.alternative_test import AlternativeTest, alternative_test
 from ..machines.joined import joined, of_predictions
+from ..machines.rates import machine_rates, people_labels
 from ..machines.sentences import in_detail, verdict
 from ..machines.worth import worth_readers
-from ..text import with_interval
+from ..text import number, plural, with_interval
 from .blocks import Figure, Grid, Words
 
 N_RESAMPLES = 1_000
+MOST_RATES = 12  # classes
 
 
 def machines(request, sections, token, progress) -> list:
@@ -37,10 +42,47 @@ def machines(request, sections, token, progress) -> list:
             Figure(lambda theme: figures.against_raters(tested, found.epsilon, theme, title), "Machines against raters")
         )
     blocks += [Words(in_detail(one, found.epsilon)) for one in found.machines]
+    blocks += _rates(dataset, names, people)
     blocks += [Words(f"Left out: {why}", "note") for why in left_out]
     return [*blocks, Words("The test rewards being where most raters are: a machine that shares their errors passes.")]
 
 
+def _rates(dataset: Dataset, machines: Sequence[str], people: Sequence[str]) -> list:
+    """Rates of classes among all cases, of machines that labelled cases that nobody else did; else there is no need."""
+    if dataset.kind != "class" or dataset.n_classes > MOST_RATES:
+        return []
+    labels = people_labels(dataset, people)
+    blocks: list = []
+    for name in machines:
+        try:
+            found = machine_rates(dataset, name, labels)
+        except NotApplicableError:
+            continue
+        if found.n <= found.n_labelled:
+            continue
+        rows = [
+            {
+                "rate of": one.of if one.is_class else f"{name} agrees with a person",
+                "machine alone": "–" if one.alone is None else number(one.alone),
+                "people's labels alone": _said(one.people),
+                "corrected": _said(one.corrected),
+            }
+            for one in found.rates
+        ]
+        cases = f"{found.n_labelled:,} of {plural(found.n, 'case')}"
+        blocks.append(Grid(pd.DataFrame(rows), f"Rates among all cases of {name}: people labelled {cases}; 95%."))
+        blocks.append(Words(_HOLD, "note"))
+    return blocks
+
+
+def _said(rate: CorrectedRate) -> str:
+    return with_interval(rate.estimate, rate.ci_low, rate.ci_high)
+
+
+_HOLD = (
+    "Rates hold where the cases that people labelled are a random sample of all; labels have people's errors in them, "
+    "so that a rate is of what a person would say."
+)
 _CAPTION = "Alternative annotator test, and the readers that each machine is worth; intervals of 95% over cases."
 
 

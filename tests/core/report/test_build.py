@@ -31,6 +31,7 @@ from core.figures.theme import LIGHT
 from core.ingest.formats.tables import open_table
 from core.ingest.samples import SAMPLES, sample_predictions
 from core.machines.alternative_test import alternative_test
+from core.machines.rates import machine_rates, people_labels
 from core.machines.sentences import in_detail
 from core.machines.sentences import verdict as said_of_machines
 from core.machines.worth import worth_readers
@@ -56,7 +57,7 @@ from core.review.opinions import Opinion
 from core.review.rules import admit
 from core.review.sessions import Queued
 from core.review.states import CaseReview, open_to, review_of
-from core.text import number
+from core.text import number, with_interval
 
 NASTY = b"case,rater,class\n" + b"".join(
     b"</script><script>alert(1)</script>%d,<img src=x onerror=alert(1)>%d,![](http://x/y.png)%d\n"
@@ -453,6 +454,22 @@ def test_a_report_of_scores_has_raters_and_plausible_scores_of_the_threshold():
 
 def raised(error):
     raise error
+
+
+def test_rates_of_a_machine_are_reported_where_it_labelled_what_people_did_not():
+    rows = [f"{c},{r},{'xy'[(c + (r == 'b')) % 4 == 0]}" for c in range(60) for r in "ab"]
+    rows += [f"{c},gpt,{'xy'[c % 3 == 0]}" for c in range(300)]
+    whole = read("\n".join(["case,rater,class", *rows]).encode()).dataset
+    people = whole.select(raters=["a", "b"])
+    request = replace(request_of(people), machines=("gpt",), with_machines=whole)
+    text = " ".join(parsed(build_report(request, ["machines"])).text)
+    found = machine_rates(whole, "gpt", people_labels(whole, ["a", "b"]))
+    x = next(one for one in found.rates if one.of == "x")
+    assert with_interval(x.corrected.estimate, x.corrected.ci_low, x.corrected.ci_high) in text
+    assert "people labelled 60 of 300 cases" in text
+    same = whole.select(cases=people.cases)
+    request = replace(request, with_machines=same)
+    assert "people labelled" not in " ".join(parsed(build_report(request, ["machines"])).text)
 
 
 def test_machines_of_a_report_stand_apart_from_its_panel(monkeypatch):
