@@ -23,7 +23,17 @@ def choose(options) -> tuple[dict, pd.DataFrame]:
 
 
 def answer_of(options, dataset: Dataset, left_out: int) -> tuple[dict, pd.DataFrame]:
-    """The answer of `choose` for data that were read."""
+    """The answer of `choose` for data that were read.
+
+    Parameters
+    ----------
+    options
+        Of the command.
+    dataset : Dataset
+        Of single classes.
+    left_out : int
+        Annotations that are not in it.
+    """
     found = choose_model(dataset, seed=options.seed, cases=True, progress=progress)
     rows = [_row(each) for each in found.standings]
     answer = {
