@@ -2,7 +2,7 @@
 
 import inspect
 import json
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from html.parser import HTMLParser
 from importlib import import_module
 from pathlib import Path
@@ -73,11 +73,14 @@ CLASSES = tuple(f"{name} k" for name in HOSTILE[:3])
 
 @pytest.fixture(scope="module")
 def dataset():
-    """120 cases by 5 raters, mostly right, with gold, groups, times and risk; every name is hostile."""
+    """120 cases by up to 5 raters, mostly right, with gold, groups, times and risk; every name is hostile."""
     rng = np.random.default_rng(7)
     gold = rng.integers(0, 3, N)
     case, rater = (axis.ravel() for axis in np.indices((N, 5)))
     answer = np.where(rng.random(5 * N) < 0.8, gold[case], rng.integers(0, 3, 5 * N))
+    # Every seventh case has four annotations, every thirtieth one: numbers of cases and of people are told apart.
+    kept = ((case % 7 > 0) | (rater < 4)) & ((case % 30 > 0) | (rater == 2))
+    case, rater, answer = case[kept], rater[kept], answer[kept]
     side = {"gold": gold, "case_group": [HOSTILE[code % 4] for code in range(N)], "class_risk": [0, 1, 2]}
     time = 1_700_000_000 + 86_400 * case + rater
     return Dataset.from_classes("<b>&set</b>", CASES, RATERS, CLASSES, case, rater, answer, time, **side)
@@ -443,6 +446,26 @@ def test_what_keys_of_caches_are_made_of_keeps_its_whole_repr():
     assert name in repr(Goal("accuracy", 0.1, name))
 
 
+def test_pairs_windows_and_cases_in_frames_keep_their_own_numbers(results):
+    errors = only(results, "SharedErrors")
+    for _, row in errors.to_frame().iterrows():
+        pair = errors.raters.index(row["rater"]), errors.raters.index(row["other"])
+        assert row["cases"] == errors.n_common[pair]
+        for name in ("correlation", "residual", "p"):
+            assert same([row[name]], [getattr(errors, name)[pair]])
+    found = only(results, "OverTime")
+    begun = [window.n_cases for window in found.windows for _ in window.coefficients]
+    assert found.to_frame()["n_cases_begun"].tolist() == begun
+    differ = only(results, "Differences")
+    differ = replace(differ, n_people=np.arange(len(differ.cases)))
+    frame = differ.to_frame()
+    for _, row in frame.iterrows():
+        place = differ.cases.index(row["case"])
+        told = (differ.classes[differ.said[place]], differ.classes[differ.panel[place]])
+        assert (row["machine"], row["panel"]) == told
+        assert (row["certainty"], row["people"]) == (differ.certainty[place], differ.n_people[place])
+
+
 # Where each column of a frame comes from
 
 
@@ -458,13 +481,15 @@ def parts_of(value, at=""):
         yield at, value.ravel().tolist()
         if value.ndim == 2:
             yield from ((f"{at}[{place}]", column.tolist()) for place, column in enumerate(value.T))
+            if value.shape[0] == value.shape[1]:
+                yield f"{at}[pairs]", value[np.triu_indices(len(value), 1)].tolist()
     elif isinstance(value, tuple | list) and value and all(isinstance(one, Result) for one in value):
         found = {}
         for one in value:
             for path, values in parts_of(one, at):
                 found.setdefault(path, []).extend(values)
         yield from found.items()
-    elif isinstance(value, tuple | list):
+    elif isinstance(value, tuple | list) and all(one is None or np.isscalar(one) for one in value):
         yield at, list(value)
     elif isinstance(value, str | bool | int | float) or value is None:
         yield at, [value]

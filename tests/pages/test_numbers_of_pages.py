@@ -18,6 +18,7 @@ from core.evaluation.corrected_rates import CorrectedRate
 from core.evaluation.gold_accuracy import gold_accuracy
 from core.evaluation.predictions import open_predictions
 from core.evaluation.score_errors import ScoreErrors
+from core.evaluation.set_metrics import SetMetrics
 from core.figures.theme import LIGHT
 from core.ingest.samples import load_sample
 from core.machines.alternative_test import AgainstRater, MachineStanding
@@ -29,6 +30,7 @@ from core.machines.worth import Worth
 from core.models.catalogue import fit_request, request
 from core.models.label_fits import fit_labels
 from core.models.soft_labels import soft_labels
+from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.plackett_luce.rater_trust import RaterTrust
 from core.raters.plan_outcomes import QUANTITIES, Plan, PlanOutcomes
 from core.raters.planning import Forecast, Goal
@@ -50,6 +52,7 @@ from pages.shared.raters import trust as raters_trust
 from pages.shared.reliability import classifiers as reliability_classifiers
 from pages.shared.reliability import prediction_sets as reliability_sets
 from pages.shared.reliability import scores as reliability_scores
+from pages.shared.reliability import set_classifiers
 from pages.shared.review import after as review_after
 from pages.shared.review import decisions as review_decisions
 from pages.shared.upload import report as upload_report
@@ -466,6 +469,22 @@ def test_soft_labels_leave_each_under_its_own_name(said, shown, left):
     ]
     assert list(left["weights"]()[["case", "class", "weight"]].itertuples(index=False, name=None)) == weights
     np.testing.assert_array_equal(shown["soft_rows"].iloc[:, 1:], found.probability[:20])
+
+
+def test_predicted_sets_are_shown_as_a_whole_and_by_label_and_leave_in_one(monkeypatch, said, shown, left):
+    metrics = ("jaccard", "exact", "micro_f1", "macro_f1", *(f"{of} of bus" for of in ("precision", "recall", "f1")))
+    parts = [np.random.default_rng(n).random((2, 7)) for n in range(5)]
+    found = SetMetrics(3.0, ("net", "tree"), ("bus",), metrics, *parts, np.array([9, 8]))
+    monkeypatch.setattr(set_classifiers, "_metrics", lambda *_: found)
+    set_classifiers.show(None, DirichletCounts(), (), 3.0)
+    frame = left["set_metrics_file"]
+    assert frame.equals(found.to_frame()) and len(frame) == 14
+    for table, places in ((shown["set_metrics"], range(4)), (shown["label_metrics"], range(4, 7))):
+        assert table["n_cases"].tolist() == [9] * len(places) + [8] * len(places)
+        for name, values in zip(("mean", "low", "high", "total_low", "total_high"), parts, strict=True):
+            assert table[name].tolist() == [values[who, at] for who in (0, 1) for at in places]
+    assert shown["label_metrics"]["metric"].tolist() == ["precision of bus", "recall of bus", "F1 of bus"] * 2
+    assert "The sets, at γ = 3" in said
 
 
 def test_the_largest_sets_are_shown_and_those_of_all_cases_leave(monkeypatch, said, left):

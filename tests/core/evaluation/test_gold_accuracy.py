@@ -47,7 +47,10 @@ def test_accuracy_by_gold_is_that_by_hand_with_ties_in_expectation():
 def test_a_classifier_without_a_gold_case_has_no_number():
     dataset = data([0, 1, -1])
     found = gold_accuracy(dataset, [predicted("a", [[(0, 0)], [(1, 0)], []]), predicted("b", [[], [], [(0, 0)]])])
-    assert found.n.tolist() == [2, 0] and np.isnan([found.value[1], found.low[1], found.gap[0, 1]]).all()
+    assert (
+        found.n.tolist() == found.to_frame()["n_gold"].tolist() == [2, 0]
+        and np.isnan([found.value[1], found.low[1], found.gap[0, 1]]).all()
+    )
     assert found.words() == ""
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from core.figures import machines as figures
 from core.figures.machines import (
     against_raters,
     beside_people,
@@ -78,6 +79,13 @@ def test_machines_and_raters_stand_by_their_advantage_and_not_by_an_end_of_its_i
     np.testing.assert_allclose(raters.x - raters.error_x.arrayminus, [0.1, 0.5])
     np.testing.assert_allclose(raters.x + raters.error_x.array, [0.95, 0.65])
     assert list(of_machines.customdata[0]) == ["m", "1 of 2"]
+
+
+def test_of_many_machines_and_raters_those_of_the_largest_advantage_are_shown(monkeypatch):
+    monkeypatch.setattr(figures, "MOST_ROWS", 2)
+    people = [standing("ann", 0.6), standing("bob", 0.9)]
+    figure = beside_people([standing("m", 0.7)], people, LIGHT, "title")
+    assert list(figure.layout.yaxis.ticktext) == ["bob", "m"]
 
 
 @BOTH
