@@ -146,7 +146,8 @@ def test_a_machine_is_held_against_those_who_were_tested(said, shown, drawn, lef
 def test_the_parts_and_the_worth_of_machines_leave_with_their_own_numbers(said, shown, drawn, left):
     parts = [Lead("m", by, value, 30 + n, 0.5 + n / 10, 0.1 + n / 20, -0.05, 0.4) for n, (by, value) in enumerate(
         (("class", "x"), ("certainty", "second"), ("group", "far")))]  # fmt: skip
-    ai_parts.by_part(parts, 0.2, LIGHT)
+    ai_parts.by_part(parts, {"n": "no case has it and two people"}, 0.2, LIGHT)
+    assert "n is not here: no case has it and two people" in said
     frame = left["by_part_table"]
     assert frame.equals(shown["by_part_rows"][list(frame)])
     assert left["by_part_table"].values.tolist() == [

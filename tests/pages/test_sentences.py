@@ -660,7 +660,7 @@ def test_a_rater_got_worse_from_before_to_after(monkeypatch, said, drawn, alarm,
     draw = SimpleNamespace(rater_over_time=lambda drift, theme, title: titles.append(title))
     monkeypatch.setitem(page._over_time.__globals__, "figures", draw)
     act = SimpleNamespace(acceptable=SimpleNamespace(said=lambda place: (".80 (.70 to .90)", "other")[place]))
-    page._over_time(SimpleNamespace(panel=None, raters=("ann", "bob")), act, 0, "cusum", 0.05, LIGHT)
+    page._over_time(SimpleNamespace(panel=None, raters=("ann", "bob")), act, 0, LIGHT)
     assert titles == [words] and said == ["3 annotations without a date left out."]
 
 
