@@ -145,9 +145,11 @@ def sets(request, sections, token, progress) -> list:
     token, progress
         See `core.chunks.map_chunks`.
     """
+    if not request.classifiers:
+        return []
     usable = [one for one in request.classifiers if one.score is not None]
     if not usable:
-        return [Words("There are no scores of classifiers with these data.")]
+        return [Words("The predictions hold no scores of classes, which prediction sets need.")]
     view = as_taken(method_named("plausibility", request.model.name), request.dataset, request.threshold)[0]
     if request.part is not None:
         kept = plausibilities_of(request.part(request.reliability, token, progress))

@@ -197,6 +197,7 @@ def test_decisions_become_a_further_rater_of_a_new_dataset():
     dataset = kept("agreed", b"case,rater,class\n1,a,x\n1,b,x\n1,c,x\n")
     app = press(through_one_case(signed(dataset.digest), "x"), "Leave")
     tab(app, "Export")
+    assert app.button(key="grow").disabled and "0 cases decided by arbitration, 1 closed without it." in words(app)
     app.toggle(key="adjudication_closed").set_value(True).run()
     press(app, "Make the new dataset")
     grown = open_dataset(app.session_state["data"]).dataset

@@ -117,7 +117,7 @@ def _rater_frame(fit: RaterModelFit, summary) -> pd.DataFrame:
     flags = np.where(
         summary.adversarial,
         "worse than chance",
-        np.where(summary.dependence < SPAM, "annotations hardly follow the truth", ""),
+        np.where(summary.dependence < SPAM, "uninformative", ""),
     )
     frame = pd.DataFrame(
         {

@@ -11,7 +11,7 @@ from core.errors import InputError, PluralityError
 from core.ingest.read_files import Reading
 from core.plausibility.gaussian import GaussianScores
 from core.plausibility.protocol import PlausibilityModel
-from core.review.adjudicated import RATER, with_reviews
+from core.review.adjudicated import RATER, results, with_reviews
 from core.review.export import result_table, trail_json, trail_table
 from core.review.opinions import REASONS
 from core.review.random_sample import reviewed_by
@@ -203,13 +203,23 @@ def take_away(store: ReviewStore, dataset: Dataset) -> None:
     )
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     name = left.text_input("Name of that rater", RATER, key="adjudication_rater")
-    closed = right.toggle("Also cases closed by agreement", key="adjudication_closed")
-    st.button("Make the new dataset", on_click=_grow, args=(dataset, reviews, name, closed), key="grow")
+    closed = right.toggle("Also cases closed without arbitration", key="adjudication_closed")
+    n_decided = len(results(reviews))
+    n_closed = len(results(reviews, closed=True)) - n_decided
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Make the new dataset",
+            on_click=_grow,
+            args=(dataset, reviews, name, closed),
+            key="grow",
+            disabled=not (n_decided or (closed and n_closed)),
+        )
+        st.caption(f"{plural(n_decided, 'case')} decided by arbitration, {n_closed:,} closed without it.")
     widgets.heading("Erase")
     with st.popover("Erase these reviews", icon=":material/delete:"):
         st.write(
             f"This erases {plural(store.count(dataset.digest), 'step')} on {plural(len(reviews), 'case')}, of all "
-            "reviewers, with their sessions. The annotations stay. It cannot be taken back: take the trail away first."
+            "reviewers, with their sessions. The annotations stay. This cannot be undone: export the trail first."
         )
         st.button("Erase all reviews of these data", type="primary", on_click=_erase, args=(dataset,), key="erase")
 
