@@ -90,6 +90,21 @@ def test_names_that_end_so_by_chance_are_no_double_entries(records):
     assert open_source([("a.csv", delimited(rows))]).format == "table"
 
 
+@pytest.mark.parametrize(
+    ("records", "found"),
+    [
+        (["7--1", " 7--2 ", "8--1"], "redcap"),
+        (["7--1", "8--1", "9--2"], "table"),  # nothing was entered twice
+        (["7--1", "7--2", "8", "9"], "table"),  # half
+        (["7--1", "7--2", "7--2", "8", "9"], "redcap"),  # rows count, not distinct names
+        (["7--3", "7--4", "--1", "--2"], "table"),
+    ],
+)
+def test_redcap_is_found_by_most_records_and_one_that_was_entered_twice(records, found):
+    rows = [["record_id", "grade"], *([record, "low"] for record in records)]
+    assert open_source([("a.csv", delimited(rows))]).format == found
+
+
 def test_redcap_asked_for_where_there_is_none_is_refused():
     with pytest.raises(InputError, match="does not look like REDCap"):
         open_source([("a.csv", delimited([["case", "ann", "bob"], ["1", "x", "y"]]))], format="redcap")
