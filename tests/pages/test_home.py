@@ -17,6 +17,12 @@ from tests.pages.opened import APP, kept, opened, settle, words
 SCORES = "case,rater,score\n" + "".join(f"{i // 3},{i % 3},{i * 0.7 % 5 + i // 3:.1f}\n" for i in range(60))
 
 
+@pytest.fixture(autouse=True)
+def known(home, known_results):
+    """What other tests have computed of a sample is found."""
+    known_results(home)
+
+
 def home(data: str) -> AppTest:
     app = AppTest.from_file(APP, default_timeout=300)
     app.session_state["data"] = data
