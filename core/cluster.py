@@ -40,6 +40,8 @@ _QUIET = {
     "distributed.admin.tick.limit": "60s",
     "distributed.admin.large-graph-warning-threshold": "1TB",
 }
+# Within one computer nobody is far away: who does not answer is dead, and asked for half a minute otherwise.
+_NEAR = {"distributed.comm.timeouts.connect": "5s"}
 
 
 class Cluster(Runner):
@@ -67,7 +69,7 @@ class Cluster(Runner):
         except ImportError:
             raise InputError("Clusters need dask.distributed.", "Install it: pip install distributed.") from None
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what went wrong is raised
-        dask.config.set(_QUIET)
+        dask.config.set(_QUIET | (_NEAR if n_local else {}))
         self._client: Any = None
         self._own = _Processes(n_local, memory) if n_local else None
         try:
@@ -275,7 +277,7 @@ class _Processes:
         command = [sys.executable, "-P", "-m", "distributed.cli.dask_worker", self.address, "--no-nanny"]
         command += ["--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1", "--death-timeout", "30"]
         command += ["--memory-limit", self._memory, "--local-directory", str(self._folder)]
-        told = {f"DASK_{name.upper().replace('.', '__')}": repr(value) for name, value in _QUIET.items()}
+        told = {f"DASK_{name.upper().replace('.', '__')}": repr(value) for name, value in (_QUIET | _NEAR).items()}
         with open(self._folder / f"{number}.errors", "ab") as said:
             try:
                 return subprocess.Popen(
