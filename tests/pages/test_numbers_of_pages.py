@@ -507,7 +507,9 @@ def test_reviews_decisions_and_rows_left_out_leave_as_they_are(monkeypatch, said
     for name in names:
         monkeypatch.setattr(review_after, name, lambda data, reviews, name=name: made[name] if reviews else None)
     store = SimpleNamespace(
-        cases=lambda digest: {"a": 1}, head=lambda digest: SimpleNamespace(number=3, hash="h"), count=lambda digest: 3
+        cases=lambda digest: {"a": SimpleNamespace(adjudication=None, state="open")},
+        head=lambda digest: SimpleNamespace(number=3, hash="h"),
+        count=lambda digest: 3,
     )
     review_after.take_away(store, SimpleNamespace(digest="d", kind="class", classes=(), raters=()))
     for name, key in names.items():

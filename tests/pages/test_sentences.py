@@ -501,6 +501,11 @@ def test_what_annotations_buy_is_said_for_new_and_for_present_cases(monkeypatch,
         "**between .152 and .163** on the present ones."
     )
     assert "about equally often (8 of 80, 30 of 40 cases)" in said[-1]
+    assert left["precision_table"].values.tolist() == [
+        [curve.how, point.extra, 10, 30, *point.se_range, *point.width_range]
+        for curve in curves
+        for point in curve.points
+    ]
 
 
 def test_cases_in_which_all_agree_are_counted_among_those_with_two_annotations(monkeypatch, said, drawn, left):
