@@ -194,7 +194,7 @@ def choose(
     except NotApplicableError as error:
         return _nothing(dataset, reference, str(error), seed)
     reference = replace(reference, held=held_out_votes(data, token), excluded="The reference: no model of raters.")
-    scored = {} if known is None else {one.candidate.name: one for one in known.standings}
+    scored = {one.candidate.name: one for one in (known.standings if known else ()) if one.held is not None}
     candidates = _candidates(dataset, difficulty)
     standings = []
     for done, candidate in enumerate(candidates):

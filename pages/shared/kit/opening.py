@@ -64,11 +64,15 @@ def whole_choice_job(view: Dataset) -> Job | None:
 
 
 def choice(view: Dataset) -> Judged | None:
-    """The scores that are done: of all models, else of those by EM."""
-    for job in (whole_choice_job(view), choice_job(view)):
-        if job is not None and job.state == "done":
-            return cached.result(job, view)
-    return None
+    """The scores that are done: of all models, else of those by EM if one of these can open."""
+    first, whole = choice_job(view), whole_choice_job(view)
+    if whole is not None and whole.state == "done":
+        return cached.result(whole, view)
+    if first is None or first.state != "done":
+        return None
+    judged: Judged = cached.result(first, view)
+    none_can = judged[0].best.candidate.reference
+    return None if none_can and whole is not None and not whole.finished else judged
 
 
 def _by_gold(view: Dataset, found: Choice) -> dict[str, GoldMeasures]:

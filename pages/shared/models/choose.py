@@ -104,7 +104,7 @@ def _shown_at(name: str, judged: opening.Judged | None) -> dict:
 def _why(view: Dataset, judged: opening.Judged | None) -> None:
     """Why this model opened, or that the user chose; the scores are one click away."""
     if judged is None:
-        job = opening.choice_job(view)
+        job = opening.whole_choice_job(view) or opening.choice_job(view)
         if job is not None and not job.finished:
             st.caption(
                 "Held-out scores of all models are being computed; the one that predicts best will open here. "

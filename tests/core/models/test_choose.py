@@ -76,6 +76,19 @@ def test_models_that_are_scored_already_are_not_scored_again_and_all_is_the_same
         assert one.fit.to_frame().equals(other.fit.to_frame())
 
 
+def test_where_no_model_by_em_can_open_one_with_difficulty_still_may(build, monkeypatch):
+    dataset = build(simulated(3, 40, np.full((6, 2, 2), 0.2) + 0.6 * np.eye(2), (0.5, 0.5), 3)[0], 2)
+    whole = choose(dataset)
+    em = {one.candidate.name for one in whole.standings if "em" in one.candidate.ways}
+    run_away = module._run_away
+    monkeypatch.setattr(module, "_run_away", lambda data, fit: "Away." if fit.model in em else run_away(data, fit))
+    first = choose(dataset, difficulty=False)
+    assert first.best.candidate is MAJORITY and "no rater model can be estimated" in first.reason
+    both, alone = choose(dataset, known=first), choose(dataset)
+    assert both.chosen == alone.chosen and both.chosen.startswith("difficulty")
+    assert both.to_frame().equals(alone.to_frame())
+
+
 def test_two_classes_have_no_class_conditional_and_have_difficulty_models(build):
     confusion = np.full((5, 2, 2), 0.2) + 0.6 * np.eye(2)
     dataset = build(simulated(1, 40, confusion, (0.6, 0.4), 4)[0], 2)

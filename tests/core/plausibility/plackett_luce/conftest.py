@@ -71,9 +71,9 @@ def likelihood(blocks, lam):
 def tied_first(lam, after):
     """P(all of the classes arrive before the first of the others) = E Π (1 - V^(λ_k / Z)), V uniform.
 
-    Double-exponential rule for V, right to 1e-6 of itself; λ of shape (..., n), after of shape (...).
+    Double-exponential rule for V; λ of shape (..., n), after of shape (...).
     """
-    t = np.linspace(-4, 4, 67)
+    t = np.linspace(-4, 4, 101)
     x = np.pi * np.sinh(t)
     weight = np.pi * np.cosh(t) * expit(x) * expit(-x) * (t[1] - t[0])
     log_v = -np.logaddexp(0, -x)
