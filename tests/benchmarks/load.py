@@ -1,14 +1,16 @@
 """Many people at once behind the proxy. Run: python tests/benchmarks/load.py [people] [seconds] [processes] [jobs].
 
 Websocket clients on this computer, each a session of its own that opens a page every five seconds (the first ones
-spread over five) on one of the samples; beside them heavy jobs, which open Models and Reliability of data that nobody
-has opened yet. The processes and the proxy are those that `deploy` configures. Told: median and 95th percentile of the
-seconds from a press to the end of the run, errors, pages whose figures differ from those of a session alone, resident
-memory, and how busy the machine was (other work on it makes every figure worse).
+spread over five) on one of the samples; beside them heavy jobs, each of which opens Models or Reliability of a
+selection of raters that nobody has opened yet, waits until all is computed, and takes the next. The processes and the
+proxy are those that `deploy` configures. Told: median and 95th percentile of the seconds from a press to the end of
+the run, errors, pages whose figures differ from those of a session alone, resident memory, and how busy the machine
+was (other work on it makes every figure worse).
 Targets, 50 people for 600 s with 2 processes on 2 cores: p50 .5 s, p95 1.5 s, no error, no figure that differs.
 """
 
 import asyncio
+import json
 import os
 import re
 import statistics
@@ -17,15 +19,30 @@ import tempfile
 import time
 from collections import defaultdict
 from dataclasses import dataclass, field
+from itertools import combinations, cycle
 from pathlib import Path
+from urllib.parse import quote
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from core import load_sample
 from tests.benchmarks.pages import Visitor
 from tests.benchmarks.sessions import state_of
 from tests.browser.deployed import Deployed
 
-PAGES = ("", "agreement", "raters", "cases", "review", "settings")
+PAGES = (
+    "",
+    "upload",
+    "agreement",
+    "models",
+    "raters",
+    "ai_rater",
+    "cases",
+    "review",
+    "reliability",
+    "report",
+    "settings",
+)
 DATA = ("anaesthesia", "caries")
 EVERY = 5.0
 MOST_PEOPLE, LONGEST = 200, 1800.0
@@ -86,12 +103,14 @@ async def person(deployed: Deployed, number: int, until: float, told: Told, ever
 
 
 async def heavy(deployed: Deployed, number: int) -> None:
-    """Somebody who asks for what takes long, until cancelled."""
+    """Somebody who asks for what takes long, each time of other raters, and waits for it; until cancelled."""
+    raters, page = load_sample("skin").raters, ("models", "reliability")[number % 2]
     async with deployed.connect(f"heavy{number}@clinic.example") as socket:
         visitor = Visitor(socket)
-        while True:
-            await visitor.run(("models", "reliability")[number % 2], "data=dermatology")
-            await asyncio.sleep(1.0)
+        for out in cycle(combinations(raters, 2 + number)):
+            chosen = json.dumps({"raters": [name for name in raters if name not in out]})
+            while (await visitor.run(page, f"data=skin&select={quote(chosen)}"))[1]:
+                await asyncio.sleep(1.0)
 
 
 async def loaded(deployed: Deployed, people: int, seconds: float, jobs: int, every: float = EVERY) -> tuple[Told, Told]:
