@@ -5,7 +5,6 @@ import pandas as pd
 import streamlit as st
 
 from core.annotations.dataset import RISK_LEVELS, Dataset
-from core.errors import PluralityError
 from core.evaluation.choice import verdict
 from core.evaluation.gold_accuracy import gold_accuracy
 from core.evaluation.metrics import first_metric, metric_names
@@ -14,6 +13,7 @@ from core.figures import classifiers as figures
 from core.models.gold import gold_cases
 from core.text import exact, markdown
 from pages.shared.kit import columns, predictions, widgets
+from pages.shared.reliability import own_predictions
 
 TOP = predictions.TOP
 _FIELDS = ("mean", "sd", "ci_low", "ci_high", "min", "max", "point", "case_se", "total_se", "n_cases")
@@ -164,33 +164,16 @@ def _by_risk(evaluation, metric: str) -> None:
 
 def add_predictions(view: Dataset) -> None:
     """Take in a file of predictions for this session, and say what does not match."""
-    for why in predictions.unusable(view):
-        st.warning(f"Left out: {markdown(why)}", icon=":material/warning:")
-    with st.expander("Add predictions of classifiers"):
-        upload = st.file_uploader(
-            "CSV, TSV or Parquet: one row per case and class (case, class, score or rank, perhaps classifier), or one "
-            "row per case with a column for each class; or a matrix of scores in the order of the cases and classes",
-            key="predictions_file",
-        )
-        if upload is None:
-            if own := predictions.own_names():
-                st.markdown(f"In use: {markdown(', '.join(own))}.")
-                st.button("Remove them", on_click=predictions.remove, key="no_predictions")
-            return
-        name = upload.name.rsplit(".", 1)[0]
-        try:
-            found = predictions.matched(name, upload.getvalue(), view)
-        except PluralityError as error:
-            st.error(markdown(error), icon=":material/error:")
-            return
-        for one in found:
-            tied, short = one.n_tied(TOP), one.n_short(TOP)
-            words = f"{one.name}: {int(one.predicted.sum()):,} of {view.n_cases:,} cases"
-            if tied:
-                words += f"; {tied:,} with tied scores at place {TOP}, taken in expectation"
-            if short:
-                words += f"; {short:,} with fewer than {TOP} classes, the missing places are misses"
-            st.markdown(markdown(words))
-            for note in one.notes:
-                st.caption(markdown(note))
-        predictions.add(name, upload.getvalue())
+    own_predictions.add(
+        view,
+        "Add predictions of classifiers",
+        "CSV, TSV or Parquet: one row per case and class (case, class, score or rank, perhaps classifier), or one "
+        "row per case with a column for each class; or a matrix of scores in the order of the cases and classes",
+        _ties_and_gaps,
+    )
+
+
+def _ties_and_gaps(one) -> str:
+    tied, short = one.n_tied(TOP), one.n_short(TOP)
+    words = f"; {tied:,} with tied scores at place {TOP}, taken in expectation" if tied else ""
+    return words + (f"; {short:,} with fewer than {TOP} classes, the missing places are misses" if short else "")

@@ -6,7 +6,6 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.certainty.score_trust import ScoreTrust, score_trust
-from core.errors import PluralityError
 from core.evaluation.score_errors import ScoreErrors, score_errors
 from core.figures import scores as figures
 from core.jobs import Job
@@ -23,7 +22,7 @@ from pages.shared.kit import (
     scores,
     widgets,
 )
-from pages.shared.reliability import anchors
+from pages.shared.reliability import anchors, own_predictions
 
 UNCERTAIN_BELOW = 0.9
 _PER_CASE = 1e-4  # seconds, of 1,000 draws of a case
@@ -240,26 +239,8 @@ def verdict(errors: tuple[ScoreErrors, ...]) -> str:
 
 
 def _add(dataset: Dataset) -> None:
-    for why in predictions.unusable(dataset):
-        st.warning(f"Left out: {markdown(why)}", icon=":material/warning:")
-    with st.expander("Add predicted scores"):
-        upload = st.file_uploader(
-            "CSV, TSV or Parquet: one row per case (case, score, perhaps predictor), or a column for each predictor",
-            key="predictions_file",
-        )
-        if upload is None:
-            if own := predictions.own_names():
-                st.markdown(f"In use: {markdown(', '.join(own))}.")
-                st.button("Remove them", on_click=predictions.remove, key="no_predictions")
-            return
-        name = upload.name.rsplit(".", 1)[0]
-        try:
-            found = predictions.matched(name, upload.getvalue(), dataset)
-        except PluralityError as error:
-            st.error(markdown(error), icon=":material/error:")
-            return
-        for one in found:
-            st.markdown(markdown(f"{one.name}: {int(one.predicted.sum()):,} of {dataset.n_cases:,} cases"))
-            for note in one.notes:
-                st.caption(markdown(note))
-        predictions.add(name, upload.getvalue())
+    own_predictions.add(
+        dataset,
+        "Add predicted scores",
+        "CSV, TSV or Parquet: one row per case (case, score, perhaps predictor), or a column for each predictor",
+    )

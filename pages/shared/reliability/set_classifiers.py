@@ -3,7 +3,6 @@
 import streamlit as st
 
 from core.annotations.dataset import Dataset
-from core.errors import PluralityError
 from core.evaluation.set_metrics import WHOLE, SetMetrics, set_metrics
 from core.evaluation.set_predictions import SetPredictions
 from core.jobs import Job
@@ -12,6 +11,7 @@ from core.plausibility.protocol import PlausibilityModel
 from core.text import exact, markdown, number, plural, with_interval
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import columns, job_progress, plausibility_models, predictions, widgets
+from pages.shared.reliability import own_predictions
 
 TITLES = {
     "jaccard": "Jaccard, mean over cases", "exact": "the very set", "micro_f1": "F1 over all labels",
@@ -22,30 +22,12 @@ _PER_CASE = 4e-4  # seconds of 1,000 draws of a case and classifier
 
 def add(dataset: Dataset) -> None:
     """Take in a file of predicted sets, and say what does not match."""
-    for why in predictions.unusable(dataset):
-        st.warning(f"Left out: {markdown(why)}", icon=":material/warning:")
-    with st.expander("Add predictions of classifiers"):
-        upload = st.file_uploader(
-            "CSV, TSV or Parquet: one row per case with all labels in a cell (case, labels, perhaps classifier), or a "
-            "column for each label with 0 and 1 or probabilities",
-            key="predictions_file",
-        )
-        if upload is None:
-            if own := predictions.own_names():
-                st.markdown(f"In use: {markdown(', '.join(own))}.")
-                st.button("Remove them", on_click=predictions.remove, key="no_predictions")
-            return
-        name = upload.name.rsplit(".", 1)[0]
-        try:
-            found = predictions.matched(name, upload.getvalue(), dataset)
-        except PluralityError as error:
-            st.error(markdown(error), icon=":material/error:")
-            return
-        for one in found:
-            st.markdown(markdown(f"{one.name}: {int(one.predicted.sum()):,} of {dataset.n_cases:,} cases"))
-            for note in one.notes:
-                st.caption(markdown(note))
-        predictions.add(name, upload.getvalue())
+    own_predictions.add(
+        dataset,
+        "Add predictions of classifiers",
+        "CSV, TSV or Parquet: one row per case with all labels in a cell (case, labels, perhaps classifier), or a "
+        "column for each label with 0 and 1 or probabilities",
+    )
 
 
 def show(dataset: Dataset, model: PlausibilityModel, found: tuple[SetPredictions, ...], reliability: float) -> None:

@@ -1,0 +1,47 @@
+"""The card on which people add a file of predictions to their data, of whatever kind these are."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from core.annotations.dataset import Dataset
+from core.errors import PluralityError
+from core.text import markdown
+from pages.shared.kit import predictions
+
+
+def add(view: Dataset, title: str, what: str, remark: Callable[..., str] = lambda one: "") -> None:
+    """Take in a file of predictions, and say what does not match.
+
+    Parameters
+    ----------
+    view : Dataset
+        What predictions are matched to.
+    title : str
+        Of the card.
+    what : str
+        The kinds of file and their rows.
+    remark : callable
+        What is said of predictions after the number of their cases.
+    """
+    for why in predictions.unusable(view):
+        st.warning(f"Left out: {markdown(why)}", icon=":material/warning:")
+    with st.expander(title):
+        upload = st.file_uploader(what, key="predictions_file")
+        if upload is None:
+            if own := predictions.own_names():
+                st.markdown(f"In use: {markdown(', '.join(own))}.")
+                st.button("Remove them", on_click=predictions.remove, key="no_predictions")
+            return
+        name = upload.name.rsplit(".", 1)[0]
+        try:
+            found = predictions.matched(name, upload.getvalue(), view)
+        except PluralityError as error:
+            st.error(markdown(error), icon=":material/error:")
+            return
+        for one in found:
+            cases = f"{one.name}: {int(one.predicted.sum()):,} of {view.n_cases:,} cases"
+            st.markdown(markdown(cases + remark(one)))
+            for note in one.notes:
+                st.caption(markdown(note))
+        predictions.add(name, upload.getvalue())
