@@ -205,37 +205,68 @@ def scan_records(data, delimiter, quote, start, stop_after):
 
 
 @late_njit(cache=True, nogil=True)
-def scan_lines(data, delimiter, first, last, fields, flags):
-    """Records of delimited text without quotation marks, a line each; lines end with LF or CR LF.
+def scan_lines(data, delimiter, quote, first, last, fields, flags):
+    """Records of delimited text that are a line each, as most files have them: several times as fast as `scan_records`.
 
-    Fills the first byte of each record, the byte after its last, its fields, and its flag as `scan_records` has it.
+    Lines end with LF or CR LF; quotation marks open and close whole fields, or stand as letters within one. Fills the
+    first byte of each record, the byte after its last, its fields, and its flag as `scan_records` has it. Returns how
+    many there are, or -1 where some byte asks for the slow way.
     """
+    outside = np.zeros(256, np.uint8)
+    outside[10] = outside[13] = 1
+    outside[delimiter] = 2
+    inside = np.zeros(256, np.uint8)
+    inside[10] = inside[13] = 1
+    inside[quote] = 2
+    size = data.size
+    record = 0
     i = 0
-    for record in range(first.size):
+    while i < size:
         start = i
         n_fields = 1
-        while i < data.size:
-            c = data[i]
-            if c == 10:
+        quoted = False
+        while True:
+            if i < size and data[i] == quote:
+                if data[start] == 35:
+                    return -1
+                quoted = True
+                i += 1
+                while True:
+                    while i < size and inside[data[i]] == 0:
+                        i += 1
+                    if i >= size or inside[data[i]] == 1:
+                        return -1
+                    i += 1
+                    if i >= size or data[i] != quote:
+                        break
+                    i += 1
+                if i < size and outside[data[i]] == 0:
+                    return -1
+            while i < size and outside[data[i]] == 0:
+                i += 1
+            if i >= size or outside[data[i]] == 1:
                 break
-            n_fields += c == delimiter
+            n_fields += 1
             i += 1
-        stop = i
-        if stop > start and data[stop - 1] == 13:
-            stop -= 1
         first[record] = start
-        last[record] = stop
+        last[record] = i
         fields[record] = n_fields
         flags[record] = 0
-        if stop > start and data[start] == 35:
+        if data[start] == 35:
             flags[record] = 1
-        elif n_fields == 1:
+        elif n_fields == 1 and not quoted:
             flags[record] = 4
-            for k in range(start, stop):
+            for k in range(start, i):
                 if data[k] != 32 and data[k] != 9:
                     flags[record] = 0
                     break
+        record += 1
+        if i < size and data[i] == 13:
+            i += 1
+            if i >= size or data[i] != 10:
+                return -1
         i += 1
+    return record
 
 
 @late_njit(cache=True, nogil=True)

@@ -7,6 +7,7 @@ import numpy as np
 from ..errors import NotApplicableError
 from ._kernels import count_classes
 from .dataset import Dataset
+from .validation import frozen
 
 _ONCE = np.empty(0, np.int64)
 
@@ -44,8 +45,14 @@ class ClassCounts:
         return total[self.ptr[1:]] - total[self.ptr[:-1]]
 
 
-def class_counts(dataset: Dataset) -> ClassCounts:
+def class_counts(dataset: Dataset, cases: range | None = None) -> ClassCounts:
     """Counts of a dataset of single classes.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    cases : range, optional
+        A run of cases, whose first is then case 0 of the counts; all where not given.
 
     Raises
     ------
@@ -54,5 +61,10 @@ def class_counts(dataset: Dataset) -> ClassCounts:
     """
     if dataset.kind != "class":
         raise NotApplicableError(f"Counts need one class per annotation; these are {dataset.kind}s.")
-    ptr, class_code, count = count_classes(dataset.case_ptr, dataset.answer, dataset.n_classes)
+    case_ptr, answer = dataset.case_ptr, dataset.answer
+    if cases is not None:
+        case_ptr = case_ptr[cases.start : max(cases.start, cases.stop) + 1]
+        answer = answer[case_ptr[0] : case_ptr[-1]]
+        case_ptr = frozen(case_ptr - case_ptr[0])  # as that of a dataset: the kernel is compiled once
+    ptr, class_code, count = count_classes(case_ptr, answer, dataset.n_classes)
     return ClassCounts(ptr, class_code, count, dataset.n_classes)

@@ -38,6 +38,9 @@ def dataset_digest(dataset) -> str:
         state.update(f"|{name}:{-1 if array is None else array.size}|".encode())
         if array is not None:
             state.update(np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False)).data)
+    if dataset.gold_sets is not None:  # datasets without have the digest that they had before there were any
+        state.update(f"|gold_sets:{dataset.gold_sets.size}|".encode())
+        state.update(np.ascontiguousarray(dataset.gold_sets).data)
     return state.hexdigest()
 
 

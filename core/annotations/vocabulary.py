@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .columns import as_numpy, of_numpy, of_texts, text
+from .columns import as_numpy, as_texts, of_numpy, of_texts, text
 from .validation import Names
 
 MISSING_TOKENS = frozenset({"", "na", "n/a", ".", "nan", "null"})
@@ -60,7 +60,7 @@ def encode(column: pa.ChunkedArray) -> Coded:
         for place in np.flatnonzero(is_missing):
             token = trimmed[int(place)].as_py()
             missing[token] = missing.get(token, 0) + int(counts[place])
-    return Coded(code, Names(values.to_pylist()), missing)  # distinct, of UTF-8, and "" is missing
+    return Coded(code, Names(as_texts(values)), missing)  # distinct, of UTF-8, and "" is missing
 
 
 def one_dictionary(column: pa.ChunkedArray) -> pa.DictionaryArray:
@@ -69,6 +69,8 @@ def one_dictionary(column: pa.ChunkedArray) -> pa.DictionaryArray:
         column = column.dictionary_encode()
     if not column.num_chunks:
         return pa.array([], column.type.value_type).dictionary_encode()
+    if column.num_chunks == 1:
+        return column.chunk(0)
     if not _share_dictionary(column):
         column = column.unify_dictionaries()
     codes = pa.concat_arrays([chunk.indices for chunk in column.chunks])

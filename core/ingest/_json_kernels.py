@@ -6,10 +6,11 @@ from ..kernels import late_njit
 
 
 @late_njit(cache=True, nogil=True)
-def scan_records_of_json(data, wanted, deepest):  # noqa: C901 - one state machine over bytes
+def scan_records_of_json(data, wanted, deepest, long_number):  # noqa: C901 - one state machine over bytes
     """The values at nesting depth ``wanted``: 1 for the elements of one array, 0 for values one after another.
 
-    Only strings and brackets are looked at; whether a value is sound is for the parser to say.
+    Only strings and brackets are looked at; whether a value is sound is for the parser to say. ``long_number[0]``
+    becomes true where 19 digits stand together outside strings: such a number may not fit into 64 bits.
 
     Returns start, stop and physical line of each value; then a byte where something is wrong (-1: nothing), its line,
     and what: 1 nested deeper than ``deepest``, 2 a bracket too many, 3 the end inside a value, 4 text after the array.
@@ -23,9 +24,13 @@ def scan_records_of_json(data, wanted, deepest):  # noqa: C901 - one state machi
     line = 1
     record = False
     done = False
+    digits = 0
     i = 0
     while i < data.size:
         c = data[i]
+        digits = digits + 1 if 48 <= c <= 57 else 0
+        if digits == 19:
+            long_number[0] = True
         if c == 10:
             line += 1
         if c == 32 or c == 9 or c == 10 or c == 13:

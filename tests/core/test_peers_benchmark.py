@@ -6,15 +6,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core.models.difficulty import nominal
+
 FOLDER = Path(__file__).parents[1] / "benchmarks" / "peers"
 N = 600
 
 
 @pytest.fixture
 def modules(monkeypatch):
-    """Its modules: `compare`, `ours`, `theirs`, `crowds`."""
+    """Its modules, and `growth`, which measures ours alone."""
     monkeypatch.syspath_prepend(str(FOLDER))
-    return {name: importlib.import_module(name) for name in ("compare", "ours", "theirs", "crowds")}
+    monkeypatch.syspath_prepend(str(FOLDER.parent))
+    monkeypatch.setattr(nominal, "_STOP", nominal._STOP)  # which the benchmark sets
+    return {name: importlib.import_module(name) for name in ("compare", "ours", "theirs", "crowds", "growth")}
 
 
 def test_every_task_has_both_sides(modules):
@@ -54,3 +58,15 @@ def test_ratios_are_of_pairs_and_growth_is_an_exponent(modules):
     assert large.ratio == 2.0  # of 3, 1 and 2; the medians alone would give 1.5
     assert compare.line(large, small) == "| alpha | krippendorff | 10,000 | 20.000 | 30.000 | 2.0 | 5 | 7 | 1.30 |"
     assert compare.line(small, None) == "| alpha | krippendorff | 1,000 | 1.000 |  |  | 1 |  |  |"
+
+
+def test_all_that_claims_to_be_linear_is_measured_and_its_slope_is_that_of_the_medians(modules, tmp_path):
+    growth, ours, compare = modules["growth"], modules["ours"], modules["compare"]
+    for task in growth.TASKS:
+        if task in growth.FILES:
+            compare.write_file(growth.FILES[task], N, tmp_path)
+        assert np.isfinite((ours.TASKS | ours.ALONE)[task](N, tmp_path)()).all()
+    runs = {100: [1.0, 2.0, 9.0], 1_000: [20.0, 1.0, 30.0], 10_000: [200.0, 400.0, 800.0]}
+    found = {n: [{"cpu": cpu, "wall": cpu / 2, "mb": 3.0} for cpu in cpus] for n, cpus in runs.items()}
+    assert growth.slope([100, 1_000, 10_000], [2.0, 20.0, 400.0]) == pytest.approx(1.15, abs=0.001)
+    assert growth.line("glad", found) == "| GLAD | 2.000 | 20.000 | 400.000 | 1.15 | 1.30 | 2.00 | 3 |"

@@ -2,13 +2,14 @@
 
 import re
 from collections import Counter
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
 from ...annotations._kernels import scan_lines, scan_records
+from ...annotations.vocabulary import one_dictionary
 from ...errors import InputError
 from ...kernels import for_size
 from ...text import plural
@@ -20,6 +21,7 @@ from .raw_table import Dropped, RawTable
 _DELIMITERS = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar"}
 _SNIFFED_RECORDS = 200
 _LARGE, _SNIFFED_BYTES, _NEWLINE = 50_000, 65_536, 10
+_MOST_JOINED = 100  # columns whose chunks are put together at once: all of them may be needed
 _EXCEL_LINE = re.compile(rb"sep=([,;|\t])[ \t]*(?=[\r\n])")  # written for Excel, which takes the delimiter from it
 _COMMENT, _AFTER_QUOTE, _BLANK = 1, 2, 4
 
@@ -70,7 +72,7 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
     records, plain = _records(content, data, dialect)
 
     rows, n_columns = _rows_of_table(content, dialect, records, declared is not None, notes)
-    indices = np.flatnonzero(rows)
+    indices = _places(rows)
     if has_header is not False and (n_above := _lines_above_header(content, dialect, records, indices, n_columns)):
         notes.append(f"{plural(n_above, 'line')} above the header skipped.")
         indices = indices[n_above:]
@@ -94,11 +96,13 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
         raise InputError("The file has a header but no rows.", "Choose a file with at least one row of data.")
 
     kept, dropped = _fitting(content, records, indices, n_columns)
-    if marked := int(records.marked(_COMMENT)[kept].sum()):
+    if records.flags.any() and (marked := int(records.marked(_COMMENT)[kept].sum())):
         notes.append(f"{plural(marked, 'row')} with # in front read as data: they have as many fields as the table.")
-    table = _parse(content, dialect, names, records, kept, not plain)
-    line = records.line[kept].astype(np.int64, copy=False)
-    del records, indices, kept
+    line, span = records.line[_run(kept)], (kept, records.first, records.last)
+    del records, indices, kept, rows
+    table = _parse(content, dialect, names, *span, not plain)
+    line = line.astype(np.int64, copy=False)
+    del span
     if has_header:
         again = repeats_header(table, header)
         dropped += [Dropped(int(place), "the header again") for place in line[again]]
@@ -120,6 +124,8 @@ def _rows_of_table(
     content: bytes, dialect: Dialect, records: _Records, declared: bool, notes: list[str]
 ) -> tuple[np.ndarray, int]:
     """Which records are rows, header among them, and how many columns the table has; comments are told in ``notes``."""
+    if not declared and not records.flags.any():
+        return np.ones(records.fields.size, bool), _commonest(records.fields)
     rows = ~records.marked(_BLANK)
     rows[0] &= not declared
     sound = rows & ~records.marked(_COMMENT | _AFTER_QUOTE)
@@ -144,7 +150,7 @@ def _fitting(
     content: bytes, records: _Records, indices: np.ndarray, n_columns: int
 ) -> tuple[np.ndarray, list[Dropped]]:
     """The records that have as many fields as the table has columns, and the others with the reason."""
-    bad = ((records.fields != n_columns) | records.marked(_AFTER_QUOTE))[indices]
+    bad = ((records.fields != n_columns) | records.marked(_AFTER_QUOTE))[_run(indices)]
     if not bad.any():
         return indices, []
     dropped = [
@@ -206,34 +212,15 @@ def _commonest(numbers: np.ndarray) -> int:
 
 
 def _records(content: bytes, data: np.ndarray, dialect: Dialect) -> tuple[_Records, bool]:
-    """The records of a file, and whether those behind its first lines are plain lines without quotation marks.
-
-    Lines take a tenth of the time of following quotation marks; a header alone in quotation marks is common.
-    """
-    last_quote = content.rfind(dialect.quote.encode())
-    above = content.find(b"\n", last_quote) + 1 if last_quote >= 0 else 0
-    one_kind_of_end = b"\r" not in content or content.count(b"\r") == content.count(b"\r\n")
-    if above > _SNIFFED_BYTES or (last_quote >= 0 and not above) or not one_kind_of_end:
-        return _scan(data, dialect), False
-    plain = _lines(content, data, dialect, above)
-    if not above:
-        return plain, True
-    head = _scan(data[:above], dialect)
-    n_lines = content.count(b"\n", 0, above)
-    shifted = replace(plain, first=plain.first + above, last=plain.last + above, line=plain.line + n_lines)
-    columns = (np.concatenate((getattr(head, each.name), getattr(shifted, each.name))) for each in fields(_Records))
-    return _Records(*columns), True
-
-
-def _lines(content: bytes, data: np.ndarray, dialect: Dialect, above: int) -> _Records:
-    """The lines behind byte ``above`` as records; bytes and lines are counted from there."""
-    data = data[above:]
-    n = content.count(b"\n", above) + (data.size > 0 and data[-1] != _NEWLINE)
+    """The records of a file, and whether each of them is a line."""
+    n = content.count(b"\n") + bool(data.size and data[-1] != _NEWLINE)
     places = np.int32 if data.size < 1 << 31 else np.int64
     first, last = np.empty(n, places), np.empty(n, places)
     n_fields, flags = np.empty(n, np.int32), np.empty(n, np.uint8)
-    for_size(scan_lines, data.size)(data, ord(dialect.delimiter), first, last, n_fields, flags)
-    return _Records(first, last, np.arange(1, n + 1, dtype=places), n_fields, flags)
+    scan = for_size(scan_lines, data.size)
+    if scan(data, ord(dialect.delimiter), ord(dialect.quote), first, last, n_fields, flags) < 0:
+        return _scan(data, dialect), False
+    return _Records(first, last, np.arange(1, n + 1, dtype=places), n_fields, flags), True
 
 
 def _scan(data: np.ndarray, dialect: Dialect) -> _Records:
@@ -280,13 +267,20 @@ def _refuse_markup(content: bytes) -> None:
 
 
 def _parse(
-    content: bytes, dialect: Dialect, names: list[str], records: _Records, kept: np.ndarray, quoted: bool
+    content: bytes,
+    dialect: Dialect,
+    names: list[str],
+    kept: np.ndarray,
+    first: np.ndarray,
+    last: np.ndarray,
+    quoted: bool,
 ) -> pa.Table:
-    if kept.size and kept[-1] - kept[0] + 1 == kept.size:
-        buffer = pa.py_buffer(content).slice(int(records.first[kept[0]]), _span(records, kept))
+    if isinstance(_run(kept), slice):
+        start = int(first[kept[0]])
+        buffer = pa.py_buffer(content).slice(start, int(last[kept[-1]]) - start)
     else:
         runs = np.split(kept, np.flatnonzero(np.diff(kept) != 1) + 1)
-        pieces = (content[records.first[run[0]] : records.last[run[-1]]] for run in runs)
+        pieces = (content[first[run[0]] : last[run[-1]]] for run in runs)
         buffer = pa.py_buffer(b"\n".join(pieces) + b"\n")
     # Texts of large tables as dictionaries: a third of the memory, and the codes are what comes next.
     text = pa.dictionary(pa.int32(), pa.string()) if kept.size > _LARGE else pa.string()
@@ -309,8 +303,18 @@ def _parse(
         raise InputError(f"The rows could not be taken apart ({error}).", remedy) from None
     if table.num_rows != kept.size:
         raise InputError(f"Two counts of the rows differ ({kept.size:,} and {table.num_rows:,}).", remedy)
-    return table
+    if table.num_columns > _MOST_JOINED or text == pa.string():
+        return table
+    return pa.table([one_dictionary(table[name]) for name in names], names=names)
 
 
-def _span(records: _Records, kept: np.ndarray) -> int:
-    return int(records.last[kept[-1]] - records.first[kept[0]])
+def _places(mask: np.ndarray) -> np.ndarray:
+    """Where a mask is true; of a mask that is true everywhere in half the memory."""
+    return np.arange(mask.size, dtype=np.int32) if mask.all() and mask.size < 1 << 31 else np.flatnonzero(mask)
+
+
+def _run(places: np.ndarray) -> slice | np.ndarray:
+    """Ascending places as a slice where none is left out between the first and the last."""
+    if places.size and places[-1] - places[0] + 1 == places.size:
+        return slice(int(places[0]), int(places[-1]) + 1)
+    return places

@@ -4,10 +4,12 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import orjson
 
 from ...errors import InputError
 from ...text import plural, shorten
@@ -37,6 +39,10 @@ class JsonFile:
         One array of records, records one after another, or a single object.
     head : tuple
         The first records, parsed, and some from all of the rest: what is said of the format rests on them.
+    long_numbers: bool
+        Whether some number has 19 digits or more.
+    broken : frozenset of int
+        Lines of JSON Lines that are no JSON: their records are None, and are left out with their place.
     """
 
     name: str
@@ -46,6 +52,8 @@ class JsonFile:
     line: np.ndarray
     shape: Literal["array", "lines", "object"]
     head: tuple
+    long_numbers: bool = False
+    broken: frozenset[int] = frozenset()
 
     def __len__(self) -> int:
         return len(self.start)
@@ -53,14 +61,18 @@ class JsonFile:
     def records(self, progress: Progress | None = None) -> Iterator[tuple[int, object]]:
         """Line and value of every record, one at a time."""
         told = time.monotonic()
-        for place in range(len(self.start)):
-            if progress is not None and place % 256 == 0 and time.monotonic() - told > _TOLD_EVERY:
-                progress(place / len(self.start))
+        for first in range(0, len(self.start), _A_TURN):
+            if progress is not None and time.monotonic() - told > _TOLD_EVERY:
+                progress(first / len(self.start))
                 told = time.monotonic()
-            yield (
-                int(self.line[place]),
-                _value(self.name, self.content, self.start[place], self.stop[place], self.line[place]),
-            )
+            part = slice(first, first + _A_TURN)
+            for start, stop, line in zip(
+                self.start[part].tolist(), self.stop[part].tolist(), self.line[part].tolist(), strict=True
+            ):
+                if line in self.broken:
+                    yield line, None
+                else:
+                    yield line, _value(self.name, self.content[start:stop], line, self.long_numbers)
 
 
 def looks_like_json(content: bytes) -> bool:
@@ -84,10 +96,14 @@ def open_json(name: str, content: bytes) -> JsonFile:
     data = np.frombuffer(content, np.uint8)
     is_array = content[:4096].lstrip()[:1] == b"["
     shape: Literal["array", "lines", "object"] = "array" if is_array else "lines"
-    *found, _, line, wrong = scan_records_of_json(data, 1 if is_array else 0, DEEPEST)
+    long_number = np.zeros(1, np.bool_)
+    *found, _, line, wrong = scan_records_of_json(data, 1 if is_array else 0, DEEPEST, long_number)
     if wrong == 4:  # arrays one after another
         shape = "lines"
-        *found, _, line, wrong = scan_records_of_json(data, 0, DEEPEST)
+        *found, _, line, wrong = scan_records_of_json(data, 0, DEEPEST, long_number)
+    broken: frozenset[int] = frozenset()
+    if shape == "lines" and len(content) <= _SMALL and b"\n" in content:
+        found, broken, wrong = _line_by_line(content, found, wrong)
     if wrong:
         raise InputError(f"{name}: {_WRONG[wrong]}", _REMEDY[wrong], line=int(line))
     start, stop, lines = found
@@ -107,11 +123,50 @@ def open_json(name: str, content: bytes) -> JsonFile:
     looked_at = np.unique(
         np.append(np.arange(min(len(start), _HEAD)), np.linspace(0, len(start) - 1, _HEAD).astype(int))
     )
-    head = tuple(_value(name, content, start[i], stop[i], lines[i]) for i in looked_at)
-    return JsonFile(name, content, start, stop, lines, shape, head)
+    long_numbers = bool(long_number[0])
+    head = tuple(
+        _value(name, content[start[i] : stop[i]], int(lines[i]), long_numbers)
+        for i in looked_at
+        if int(lines[i]) not in broken
+    )
+    return JsonFile(name, content, start, stop, lines, shape, head, long_numbers, broken)
 
 
-_SMALL = 8 << 20
+def _line_by_line(content: bytes, found: list, wrong: int) -> tuple[list, frozenset[int], int]:
+    """Records of JSON Lines of which some are broken: where nearly all lines are JSON the others are left out.
+
+    What was found of the whole stays where it is sound, or where lines are no records.
+    """
+    if not wrong and all(_is_json(content[start:stop]) for start, stop in zip(*found[:2], strict=True)):
+        return found, frozenset(), wrong
+    start, stop, line, broken = [], [], [], []
+    begin = 0
+    for number, text in enumerate(content.split(b"\n"), 1):
+        if text.strip():
+            start.append(begin)
+            stop.append(begin + len(text))
+            line.append(number)
+            if not (text.strip()[:1] in b"{[" and _is_json(text)):
+                broken.append(number)
+        begin += len(text) + 1
+    if not broken or _MOST_BROKEN * len(broken) > len(start):
+        return found, frozenset(), wrong
+    return [np.array(one, np.int64) for one in (start, stop, line)], frozenset(broken), 0
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        orjson.loads(text)
+    except ValueError:
+        try:
+            json.loads(text.decode())
+        except (ValueError, RecursionError):
+            return False
+    return True
+
+
+_SMALL, _A_TURN = 8 << 20, 256
+_MOST_BROKEN = 5  # one line in so many may be broken
 # Escaped backslashes and whole letters of two halves come first, so that only halves are left for the group.
 _HALF = re.compile(
     rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
@@ -130,16 +185,23 @@ _REMEDY = {
 }
 
 
-def _value(name: str, content: bytes, start: int, stop: int, line: int) -> object:
+def _value(name: str, record: bytes, line: int, long_numbers: bool) -> object:
+    """One record, by orjson where it gives the same as the standard library, which says what is wrong with others.
+
+    orjson makes floats of whole numbers beyond 64 bits, and refuses NaN, Infinity and halves of letters.
+    """
+    if not long_numbers:
+        with suppress(ValueError):
+            return orjson.loads(record)
     try:
-        return json.loads(content[start:stop].decode())
+        return json.loads(record.decode())
     except (ValueError, RecursionError) as error:
         inside = getattr(error, "lineno", 1) - 1
         reason = getattr(error, "msg", "a number or letter that cannot be read")
         raise InputError(
             f"{name}: the JSON cannot be read ({reason}).",
             "The file may be damaged; export it again.",
-            line=int(line) + inside,
+            line=line + inside,
         ) from None
 
 
@@ -149,8 +211,14 @@ def oddities(file: JsonFile) -> list[str]:
     Names are looked at in all records of a file up to `_SMALL` bytes, and in some of a larger one.
     """
     notes = []
+    if file.broken:
+        lines = ", ".join(f"{line:,}" for line in sorted(file.broken)[:5]) + (", …" if len(file.broken) > 5 else "")
+        notes.append(f"{plural(len(file.broken), 'line')} of JSON broken and left out: {lines}.")
     whole = range(len(file)) if len(file.content) <= _SMALL else range(min(len(file), _HEAD))
     for place in whole:
+        record = file.content[file.start[place] : file.stop[place]]
+        if _names_once(record):
+            continue
         twice: list[str] = []
 
         def pairs(found: list[tuple[str, object]], twice: list[str] = twice) -> dict:
@@ -160,7 +228,7 @@ def oddities(file: JsonFile) -> list[str]:
             return made
 
         try:
-            json.loads(file.content[file.start[place] : file.stop[place]].decode(), object_pairs_hook=pairs)
+            json.loads(record.decode(), object_pairs_hook=pairs)
         except (ValueError, RecursionError):
             continue  # said where the record is read
         if twice:
@@ -170,6 +238,15 @@ def oddities(file: JsonFile) -> list[str]:
         said = plural(halves, "half of a letter", "halves of letters")
         notes.append(f"{said} (lone surrogates) cannot be shown: a question mark stands there.")
     return notes
+
+
+def _names_once(record: bytes) -> bool:
+    """Whether a record is an object with as many names as it has colons, as flat ones do: none can be there twice."""
+    try:
+        value = orjson.loads(record)
+    except ValueError:
+        return False
+    return isinstance(value, dict) and len(value) == record.count(b":")
 
 
 def all_records(files: Sequence[JsonFile], progress: Progress | None = None) -> Iterator[tuple[int, int, int, object]]:

@@ -1,5 +1,6 @@
 """Plain tables: whatever the columns are called, one or several, with the likeliest meaning for the user to correct."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,6 +14,8 @@ from .raw_table import Dropped, RawTable, RowLocations
 from .source import Question, Source
 
 NAME, TITLE = "table", "Table"
+_FIRST_BYTES = 1 << 16
+_DELIMITER = re.compile(r"[,;\t|]")
 RATER_OF_FILE = "rater (the file's name)"
 
 
@@ -20,15 +23,29 @@ def read_plain(tables: Sequence[tuple[str, RawTable]], side: SideFiles) -> Sourc
     """One question of one table; tables of the same columns are put together, each a rater where none names any."""
     if len(tables) > 1 and len({tuple(raw.columns) for _, raw in tables}) == 1:
         tables = [("all files", _together(tables))]
-    questions = tuple(_question(name, raw) for name, raw in tables)
+    classes = named_classes(side)
+    questions = tuple(_question(name, raw, classes) for name, raw in tables)
     first = questions[0].mapping
-    why = "; ".join(f"{role}: {reason}" for role, reason in first.why.items()) or "no column was recognised"
-    title = f"{TITLE}: {LAYOUTS[first.layout]}"
-    return Source(NAME, title, why, questions, side)
+    why = "; ".join(first.reasons()) or "no column was recognised"
+    return Source(NAME, title_of(first), why, questions, side)
 
 
-def _question(name: str, raw: RawTable) -> Question:
-    mapping = likeliest_mapping(raw)
+def title_of(mapping: Mapping) -> str:
+    """What a plain table is called on screen under a mapping."""
+    return f"{TITLE}: {LAYOUTS[mapping.layout]}"
+
+
+def named_classes(side: SideFiles) -> frozenset[str]:
+    """Names that files beside the annotations give to classes; of predictions all that stands in their first lines."""
+    names = {*(side.gold or {}).values(), *(side.classes.names if side.classes is not None else ())}
+    for _, content in side.predictions:
+        text = content[:_FIRST_BYTES].decode("utf-8", "ignore")
+        names |= {cell.strip().strip("\"'") for line in text.splitlines() for cell in _DELIMITER.split(line)}
+    return frozenset(names)
+
+
+def _question(name: str, raw: RawTable, classes: frozenset[str]) -> Question:
+    mapping = likeliest_mapping(raw, classes)
     if RATER_OF_FILE in raw.columns:
         mapping = _with_rater(mapping, raw)
     return Question(name, raw, mapping)

@@ -33,29 +33,36 @@ def read_records(files: Sequence[JsonFile], progress: Progress | None = None) ->
         if not isinstance(record, dict) or not record:
             dropped.append(Dropped(line, f"record {number:,}: no object of names and values"))
             continue
-        for key, value in record.items():
-            column = columns.get(key)
-            if column is None:
-                if len(columns) == _MOST_COLUMNS or len(columns) * len(lines) > _MOST_CELLS:
-                    raise InputError(
-                        f"The records have more than {len(columns):,} different names.", _REMEDY, line=line
-                    )
-                column = columns[key] = TextCodes()
-            while len(column.codes) < len(lines):
-                column.add("")
-            column.add(text_of(value))
+        if record.keys() == columns.keys():
+            for key, value in record.items():
+                columns[key].add(value if type(value) is str else text_of(value))
+        else:
+            _add_odd(record, columns, len(lines), line)
         lines.append(line)
         numbers.append(number)
         of_file.append(file)
-    for column in columns.values():
-        while len(column.codes) < len(lines):
-            column.add("")
     if len(columns) < 2:
         raise InputError(f"The records have only one name ({next(iter(columns))!r}).", _REMEDY)
     names = _distinct(columns)
     places = RowLocations(("record",), (np.array(numbers),), tuple(file.name for file in files), np.array(of_file))
     table = pa.table([column.taken() for column in columns.values()], names=names)
     return RawTable(table, np.array(lines, np.int64), tuple(dropped), (), places=places)
+
+
+def _add_odd(record: dict, columns: dict[str, TextCodes], n_rows: int, line: int) -> None:
+    """A record with other names than those before it: what it lacks is empty, and so is what they lack."""
+    for key, value in record.items():
+        column = columns.get(key)
+        if column is None:
+            if len(columns) == _MOST_COLUMNS or len(columns) * n_rows > _MOST_CELLS:
+                raise InputError(f"The records have more than {len(columns):,} different names.", _REMEDY, line=line)
+            column = columns[key] = TextCodes()
+        while len(column.codes) < n_rows:
+            column.add("")
+        column.add(text_of(value))
+    for column in columns.values():
+        if len(column.codes) == n_rows:
+            column.add("")
 
 
 _REMEDY = "Write an array of objects, or one object a line, with the case, the rater and the annotation by name."

@@ -27,6 +27,8 @@ def recognise(columns: Sequence[str]) -> str | None:
 def holds(raw: RawTable) -> bool:
     """Whether the records of the first column are entered twice: most end in --1 or --2, and some in both."""
     records = one_dictionary(raw.table[raw.columns[0]])
+    if not pc.any(pc.match_substring(records.dictionary, "--")).as_py():  # as in most files
+        return False
     texts = pc.utf8_trim_whitespace(records.dictionary)
     entered = as_numpy(pc.match_substring_regex(texts, f"^{_ENTRY.pattern}$"))  # most files have none: look at no row
     if not entered.any():

@@ -1,7 +1,10 @@
 """Each task by this project: a function of the data's size and files that gives the work to be measured."""
 
+import io
+import json
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
@@ -14,11 +17,15 @@ from core.agreement.coefficients import brennan_prediger, fleiss_kappa, gwet_ac
 from core.agreement.krippendorff import krippendorff_alpha
 from core.agreement.scores import intraclass
 from core.annotations.counts import class_counts
+from core.certainty.top_sets import annotation_certainty
+from core.command_line import main
 from core.models.dawid_skene import DawidSkene
+from core.models.difficulty import nominal
 from core.models.majority import MajorityVote
 from core.models.one_coin import OneCoin
 from core.models.stopping import StoppingRule
 from core.models.tap import TAP
+from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.plackett_luce.point import plackett_luce_ml
 
 Work = Callable[[], np.ndarray]
@@ -105,6 +112,29 @@ def _read(ending: str) -> Callable[[int, Path], Work]:
     return prepare
 
 
+def _glad(n: int, _: Path) -> Work:
+    data, model = _crowd(n), nominal.NominalDifficulty(even=True)
+    nominal._STOP = _stop  # as many steps at every size
+    return lambda: model.fit(data).class_probability
+
+
+def _certainty(n: int, _: Path) -> Work:
+    data = _crowd(n)
+    return lambda: annotation_certainty(DirichletCounts(), data, reliability=1.0, n_draws=100).certainty
+
+
+def _describe(n: int, folder: Path) -> Work:
+    """The whole command, to its answer in JSON."""
+
+    def work() -> np.ndarray:
+        with redirect_stdout(io.StringIO()) as said:
+            assert main(["describe", str(folder / f"{n}.csv")]) == 0
+        answer = json.loads(said.getvalue())
+        return np.array([answer[key] for key in ("n_cases", "n_raters", "n_annotations", "n_kept")])
+
+    return work
+
+
 _stop = StoppingRule(ITERATIONS, -1.0)
 TASKS = {
     "majority": _fitted(MajorityVote()),
@@ -120,4 +150,11 @@ TASKS = {
     **dict.fromkeys(("parquet/pyarrow", "parquet/pandas", "parquet/polars"), _read("parquet")),
     **dict.fromkeys(("csv/pyarrow", "csv/pandas", "csv/polars"), _read("csv")),
     "jsonl/orjson": _read("jsonl"),
+}
+# Those without a peer, and reading without one: how they grow is in `growth.py`.
+ALONE = {
+    "glad": _glad,
+    "certainty": _certainty,
+    "describe": _describe,
+    **{f"read {ending}": _read(ending) for ending in ("csv", "parquet", "jsonl")},
 }

@@ -117,3 +117,56 @@ def test_a_name_twice_in_one_record_and_halves_of_letters_are_said():
     assert any("2 halves of letters (lone surrogates) cannot be shown" in note for note in notes)
     sound = read(b'[{"case": 1, "rater": "a", "label": "\\ud83d\\ude00"}, {"case": 2, "rater": "b", "label": "y"}]')
     assert not any("twice" in note or "surrogate" in note for note in sound.report.notes)
+
+
+def test_numbers_that_only_one_of_two_parsers_knows_are_read_alike():
+    """Whole numbers beyond 64 bits keep their digits; NaN is no annotation, and 1e400 and halves of letters stay."""
+    rows = [
+        f'{{"case": {case}, "rater": "{rater}", "class": {answer}}}'
+        for case, rater, answer in (
+            ("123456789012345678901", "a", '"x"'),
+            ("-9223372036854775809", "a", '"y"'),
+            ("18446744073709551615", "b", "NaN"),
+            ("-0", "b", '"x\\ud800"'),
+        )
+    ]
+    reading = read("\n".join(rows).encode())
+    assert set(reading.dataset.cases) == {"-9223372036854775809", "0", "123456789012345678901"}
+    assert reading.dataset.classes == ("x", "x?", "y")
+    assert [one.reason for one in reading.report.dropped] == ["record 3: no annotation"]
+    short = read(
+        "\n".join(row for row in rows if "901" not in row and "809" not in row).encode() + b'\n{"case": 1e400}'
+    )
+    assert short.report.n_rows == 3
+
+
+@pytest.mark.parametrize("odd", ['{"case": 1, "rater": "b"}', '{"rater": "b", "more": 5, "case": "1"}', "{}", "[]"])
+def test_records_behind_one_that_lacks_a_name_keep_their_places(odd):
+    row = '{"case": 1, "rater": "%s", "class": "%s"}'
+    reading = read("\n".join([row % ("a", "x"), odd, row % ("c", "z"), row % ("d", "x")]).encode())
+    dataset = reading.dataset
+    assert [dataset.raters[code] for code in dataset.rater] == ["a", "c", "d"]
+    assert [dataset.classes[code] for code in dataset.answer] == ["x", "z", "x"]
+    assert len(reading.report.dropped) == 1
+
+
+def test_colons_in_texts_hide_no_name_that_stands_twice():
+    row = '{"case": "%s", "rater": "a", "class": "x:y"}'
+    twice = '{"case": "1:2", "rater": "a", "class": "x:y", "case": "3"}'
+    notes = read("\n".join([row % 1, row % 2, twice]).encode()).report.notes
+    assert any("Record 3 has the name 'case' twice" in note for note in notes)
+
+
+@pytest.mark.parametrize("broken", [b'{"id": 9, "label": [', b'{"id": 9, "label": cat}', b"# a remark"])
+def test_a_broken_line_of_json_lines_is_left_out_with_its_number_and_the_others_are_read(broken):
+    lines = [json.dumps(one).encode() for one in DOCCANO]
+    reading = read(b"\n".join([*lines[:20], broken, *lines[20:]]))
+    assert (reading.dataset.n_annotations, reading.report.n_rows) == (50, 51)
+    assert [one.line for one in reading.report.dropped] == [21]
+    assert any("1 line of JSON broken and left out: 21." in note for note in reading.report.notes)
+
+
+def test_a_file_of_which_much_is_broken_is_refused():
+    lines = [json.dumps(one).encode() for one in DOCCANO]
+    with pytest.raises(InputError):
+        read(b"\n".join([*lines[:4], b'{"id": 9,', b'{"id": 10,']))

@@ -315,8 +315,8 @@ def test_lines_without_quotes_are_the_records_of_the_full_scan(lines, end, ends,
         assert getattr(found, name).tolist() == getattr(whole, name).tolist(), name
 
 
-@pytest.mark.parametrize("content", ["a,b\r1,2\r", 'a,b\n1,"2"', 'a,b\n1,2\n3,"4\n5"\n6,7\r'])
-def test_a_lone_carriage_return_and_quotes_to_the_end_are_scanned_in_full(content):
+@pytest.mark.parametrize("content", ["a,b\r1,2\r", 'a,b\n1,"2\n"', 'a,b\n1,2\n3,"4\n5"\n6,7\r'])
+def test_a_lone_carriage_return_and_quotes_over_lines_are_scanned_in_full(content):
     data = np.frombuffer(content.encode(), np.uint8)
     assert not delimited._records(content.encode(), data, delimited.Dialect(",", '"'))[1]
 
