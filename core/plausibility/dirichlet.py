@@ -67,10 +67,8 @@ class DirichletCounts:
         reliability : float
             γ > 0.
         """
-        counts = class_counts(dataset)
-        entries = slice(counts.ptr[case], counts.ptr[case + 1])
-        named = counts.class_code[entries]
-        return named, reliability * counts.count[entries] + self.alpha, dataset.n_classes - len(named)
+        counts = class_counts(dataset, range(case, case + 1))
+        return counts.class_code, reliability * counts.count + self.alpha, dataset.n_classes - len(counts.class_code)
 
     def point_shares(self, dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Shares of the votes of each case, in CSR over the classes named there: ptr, class codes, shares."""
@@ -102,11 +100,12 @@ class DirichletCounts:
             A parameter is out of its range.
         """
         check_sampling(reliability, n_draws)
-        counts = class_counts(dataset)
         cases = range(dataset.n_cases) if cases is None else cases
+        first = min(cases, default=0)
+        counts = class_counts(dataset, range(first, max(cases, default=-1) + 1))
         seeds = case_seeds(seed, [dataset.cases[case] for case in cases], "dirichlet")
         for case, case_seed in zip(cases, seeds, strict=True):
-            entries = slice(counts.ptr[case], counts.ptr[case + 1])
+            entries = slice(counts.ptr[case - first], counts.ptr[case - first + 1])
             named = counts.class_code[entries]
             shape = reliability * counts.count[entries] + self.alpha
             n_rest = dataset.n_classes - len(named)

@@ -7,9 +7,11 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numba.core.registry import CPUDispatcher
 
-from core.annotations._kernels import counting_sort, scan_records
+from core.annotations._kernels import counting_sort, scan_lines, scan_records
 from core.ingest._repeat_kernels import repeated_pairs
 from core.kernels import SMALL, for_size, late_njit
 
@@ -87,6 +89,49 @@ def test_records_are_the_same_as_python_and_as_machine_code(text):
         for one, other in zip(python, machine, strict=True):
             np.testing.assert_array_equal(one, other)
             assert np.asarray(one).dtype == np.asarray(other).dtype
+
+
+def lines_of(text: str, delimiter: str = ",") -> tuple[int, list[np.ndarray]]:
+    """What `scan_lines` says of a text, as machine code and, the same, as Python."""
+    data = np.frombuffer(text.encode(), np.uint8)
+    said = []
+    for scan in (scan_lines, scan_lines.py_func):
+        columns = [np.zeros(text.count("\n") + 1, dtype) for dtype in (np.int32, np.int32, np.int32, np.uint8)]
+        n = scan(data, ord(delimiter), ord('"'), *columns)
+        said.append((n, [column[: max(0, n)] for column in columns]))
+    assert said[0][0] == said[1][0]
+    for one, other in zip(said[0][1], said[1][1], strict=True):
+        np.testing.assert_array_equal(one, other)
+    return said[0]
+
+
+pieces = st.sampled_from(["a", " ", ",", '"', "#", "\n", "\r\n", "\r", "\t", '"a"', ',"b,c"', '"x""y"', "é", '\n"a",b'])
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(pieces, max_size=14).map("".join), st.sampled_from(",;\t"))
+def test_lines_that_are_taken_for_records_are_those_that_the_slow_way_finds(text, delimiter):
+    n, found = lines_of(text, delimiter)
+    if n < 0:
+        return
+    first, last, line, fields, flags, open_line, _ = scan_records(
+        np.frombuffer(text.encode(), np.uint8), ord(delimiter), ord('"'), 0, -1
+    )
+    assert (n, open_line) == (first.size, 0)
+    np.testing.assert_array_equal(line, np.arange(1, n + 1))
+    for one, other in zip(found, (first, last, fields, flags), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("text", "n"),
+    [
+        ("a,b\n1,2", 2), ('"a","b"\r\n"1","x,""y"""\r\n', 2), ('a,5" nail\n', 1), ("\n# it's, said\n", 2), ("", 0),
+        ('a,"x\ny"\n', -1), ("a,b\r1,2\n", -1), ('a,"b" c\n', -1), ('a,"b', -1), ('#,"a\nb"\n', -1), ("a\r", -1),
+    ],
+)  # fmt: skip
+def test_whole_lines_go_the_quick_way_and_quotes_across_lines_the_slow_one(text, n):
+    assert lines_of(text)[0] == n
 
 
 def test_a_small_file_is_described_without_what_it_does_not_need(tmp_path):

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from .._kernels import gamma_draw, leading_places, log_gamma_draw
-from ._arrival_kernels import draw_first_arrival, log_large_block
+from ._arrival_kernels import arrival_hull, draw_first_arrival, log_large_block
 from ._kernels import LARGEST_TABLE, TABLE_SIZE, fill_table, fill_tables, mass_after
 
 
@@ -66,8 +66,13 @@ def walk_table(member, start, stop, copies, power, rate, table, count, exposure,
 def walk_large(member, start, stop, copies, lam, after, exposure, elapsed):
     """As `walk_table` for a block of any size, one copy after the other, in linear time."""
     spent = 0.0
+    if copies == 0:
+        for e in range(start, stop):
+            exposure[member[e]] += elapsed
+        return spent
+    hull = arrival_hull(member, start, stop, lam, after)
     for _ in range(copies):
-        s = draw_first_arrival(member, start, stop, lam, after)
+        s = draw_first_arrival(member, start, stop, lam, after, hull)
         longest = 0.0
         for e in range(start, stop):
             k = member[e]

@@ -9,7 +9,9 @@ from numba import njit
 from scipy import stats
 from scipy.integrate import quad
 
+from core.annotations import counts
 from core.annotations.dataset import Dataset
+from core.certainty.top_sets import annotation_certainty
 from core.errors import InputError, NotApplicableError
 from core.plausibility._kernels import log_gamma_draw
 from core.plausibility.dirichlet import DirichletCounts
@@ -250,3 +252,27 @@ def test_no_draws_and_answers_that_are_no_classes_are_refused(build):
     scores = Dataset.from_scores("s", scores.cases, scores.raters, [0], [0], [1.5])
     with pytest.raises(NotApplicableError, match="scores"):
         drawn(scores)
+
+
+def test_each_annotation_is_counted_a_fixed_number_of_times_however_many_chunks_there_are(monkeypatch):
+    """Chunks that each count all the data take time with the square of it."""
+    n_cases, walked = 1_000, []
+
+    def counted(case_ptr, answer, n_classes, kernel=counts.count_classes):
+        walked.append(answer.size)
+        return kernel(case_ptr, answer, n_classes)
+
+    monkeypatch.setattr(counts, "count_classes", counted)
+    case = np.repeat(np.arange(n_cases), 3)
+    answer = np.random.default_rng(0).integers(0, 4, case.size)
+    names = [str(one) for one in range(n_cases)]
+    dataset = Dataset.from_classes("many", names, ["a", "b", "c"], list("wxyz"), case, np.arange(case.size) % 3, answer)
+    found = annotation_certainty(DirichletCounts(), dataset, reliability=1.0, n_draws=5)
+    assert len(walked) > 5 and sum(walked) <= 2 * case.size
+    whole, run = counts.class_counts(dataset), counts.class_counts(dataset, range(130, 400))
+    entries = slice(whole.ptr[130], whole.ptr[400])
+    assert np.array_equal(run.ptr, whole.ptr[130:401] - whole.ptr[130])
+    assert np.array_equal(run.class_code, whole.class_code[entries])
+    assert np.array_equal(run.count, whole.count[entries])
+    alone = annotation_certainty(DirichletCounts(), dataset.select(cases=names[300:310]), reliability=1.0, n_draws=5)
+    assert np.array_equal(alone.certainty, found.certainty[300:310])

@@ -5,10 +5,17 @@ import pytest
 from numba import njit
 from scipy import stats
 from scipy.integrate import cumulative_trapezoid
+from scipy.special import logsumexp
 
-from core.plausibility.plackett_luce._arrival_kernels import draw_first_arrival, expected_large
+from core.plausibility.plackett_luce._arrival_kernels import (
+    arrival_hull,
+    draw_first_arrival,
+    expected_large,
+    log_large_block,
+)
 from core.plausibility.plackett_luce._gibbs_kernels import walk_large, walk_table
 from core.plausibility.plackett_luce._kernels import fill_table
+from tests.benchmarks import ties
 
 N = 20_000
 
@@ -18,8 +25,9 @@ def first_arrivals(seed, lam, after, n_draws):
     np.random.seed(seed)  # noqa: NPY002 - the generator inside compiled code
     member = np.arange(lam.size)
     draws = np.empty(n_draws)
+    hull = arrival_hull(member, 0, lam.size, lam, after)
     for draw in range(n_draws):
-        draws[draw] = draw_first_arrival(member, 0, lam.size, lam, after)
+        draws[draw] = draw_first_arrival(member, 0, lam.size, lam, after, hull)
     return draws
 
 
@@ -119,3 +127,33 @@ def test_nobody_waits_for_a_large_block_after_which_nothing_comes():
     lam = np.arange(1.0, 10.0)
     assert expected_large(np.arange(9), 0, 9, lam, 0.0, 1.0, exposure) == 0
     assert exposure == pytest.approx(1 / lam)
+
+
+@pytest.mark.parametrize("after", [1e-9, 0.02, 1.0, 300.0])
+@pytest.mark.parametrize(
+    "lam",
+    [
+        np.array([0.7]), np.geomspace(1e-6, 10, 9), np.full(12, 0.1), np.ones(16), np.geomspace(1e-3, 1e3, 16),
+        np.ones(30), np.full(10, 1e4), np.full(400, 1e-3), np.geomspace(1e-9, 1, 419),
+    ],
+    ids=["one", "spread", "twelve", "sixteen", "sixteen-spread", "thirty", "huge", "many-small", "many-spread"],
+)  # fmt: skip
+def test_the_probability_of_a_large_block_is_that_of_a_fine_sum(lam, after):
+    """Ln Z ∫ exp(-Z s) Π (1 - exp(-λ s)) ds over 4,001 points of ln s, to 1e-9."""
+    u = np.linspace(-60, np.log(60 + 3 * lam.size), 4_001) - np.log(after)
+    log_density = u - after * np.exp(u) + np.log(-np.expm1(-lam * np.exp(u)[:, None])).sum(axis=1)
+    exact = np.log(after) + logsumexp(log_density) + np.log(u[1] - u[0])
+    assert log_large_block(np.arange(lam.size), 0, lam.size, lam, after) == pytest.approx(exact, abs=1e-9)
+
+
+def test_the_benchmark_of_ties_measures_every_size_of_block():
+    """Half a copy more leaves some proposals untaken, whole ones none."""
+    found = ties.patterns(16)
+    assert [len(found[f"{size} tied"][0][0]) for size in range(2, 17)] == list(range(2, 17))
+    assert max(max(map(len, blocks)) for annotations in found.values() for blocks in annotations) == 16
+    for name, half_taken in (("9 tied", True), ("12, then 4", True), ("2 tied", True)):
+        milliseconds, taken, effective = ties.measured(found[name], 1.5, 1)
+        assert milliseconds > 0
+        assert (taken < 1) is half_taken
+        assert 10 < effective <= ties.N_DRAWS
+        assert ties.measured(found[name], 2.0, 1)[1] == 1
