@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -21,7 +22,7 @@ from pathlib import Path, PurePosixPath
 import sqlalchemy as sa
 
 from .errors import InputError
-from .results.disk import is_draft, put_in_place
+from .results.disk import draft_name, is_draft, put_in_place
 from .review.chain import RecordCheck
 from .review.database import grant, has_record, open_database, owner_url, store_url
 from .review.store import ReviewStore, close_stores, open_store, there_is_a_store
@@ -105,9 +106,9 @@ def restore(file: Path) -> Backup:
         raise InputError(f"The folder {home} is not empty.", "Move it away, or set PLURALITY_HOME to another one.")
     if has_record(owner_url()):
         raise InputError("There are reviews in the database.", "A backup is put back only where there are none.")
-    home.parent.mkdir(parents=True, exist_ok=True)
-    place = Path(tempfile.mkdtemp(prefix=".restoring-", dir=home.parent))
+    was_there, place = home.exists(), home / draft_name("keeping")  # what is above may not be written by this role
     try:
+        place.mkdir(parents=True)
         told = _unpacked(file, place)
         kind = told["record"]
         if kind is not None and kind != url.get_backend_name():
@@ -117,13 +118,15 @@ def restore(file: Path) -> Backup:
             )
         (place / "home").mkdir(exist_ok=True)
         for path in sorted((place / "home").iterdir()):
-            home.mkdir(exist_ok=True)
             shutil.move(path, home / path.name)
         check = None if kind is None else _put_back(place / _RECORD[kind], url, told["heads"])
     except OSError as error:
         raise InputError(f"{home} cannot be written ({error.strerror or error}).", "Free some space.") from None
     finally:
         shutil.rmtree(place, ignore_errors=True)
+        if not was_there:
+            with suppress(OSError):  # nothing was put back, and nothing is left
+                home.rmdir()
     files = told["files"]
     return Backup(len(files), sum(size for _, size in files.values()), _datasets(files), check)
 

@@ -89,6 +89,13 @@ class Job:
         self.started: float | None = None
         self.seconds = 0.0
         self.remembered: Any = None  # the result as it reads under the names that were asked for
+        # Where several processes serve: whether another one does this work now; what says to others how far it is, and
+        # whether any of them waits for it.
+        self.is_elsewhere: Callable[[], bool] = lambda: False
+        self.tells: list[Callable[[], None]] = []
+        self.awaited: list[Callable[[], bool]] = []
+        self.step_aside: Callable[[], None] = lambda: None
+        self.step_back: Callable[[], None] = lambda: None
         self._ended = threading.Event()
 
     def report(self, share: float, message: str = "") -> None:
@@ -96,6 +103,10 @@ class Job:
         self.progress = min(max(float(share), 0.0), 1.0)
         if message:
             self.message = message
+
+    def is_awaited(self) -> bool:
+        """Whether another process of the server waits for its result."""
+        return any(waits() for waits in tuple(self.awaited))
 
     def cancel(self) -> None:
         """Ask the job to stop; a waiting job never starts."""
@@ -185,6 +196,7 @@ class JobBoard:
         session: str = "",
         cost: int = 1,
         later: bool = False,
+        elsewhere: Callable[[], bool] | None = None,
     ) -> Job:
         """The job of that key, whatever has become of it; where there is none, ``work`` is queued.
 
@@ -205,6 +217,8 @@ class JobBoard:
             Which lane it waits in; lighter ones go first.
         later : bool
             Nobody waits for it: it begins once the session has drawn its page and has the light work that it asked for.
+        elsewhere : callable, optional
+            Whether another process does the work now: it then begins at once, to see how far that is, and has no place.
         """
         with self._lock:
             job = self._look(key)
@@ -216,6 +230,8 @@ class JobBoard:
                 job.session, job.refused, job.later = session, refused, later
                 job.token.stopped = lambda: self._stopped(job)
                 job.token.park = lambda: self._park(job)
+                job.step_aside, job.step_back = lambda: self._step_aside(job), lambda: self._step_back(job)
+                job.is_elsewhere = elsewhere or job.is_elsewhere
                 self._jobs[key] = job
                 self._work[job.id] = work
                 self._queue.append(job)
@@ -284,7 +300,7 @@ class JobBoard:
             if job is None:
                 return
             job.watchers.discard(session)
-            if job.watchers or job.finished:
+            if job.watchers or job.finished or job.is_awaited():
                 job.sessions -= {session.partition("/")[0]} - {one.partition("/")[0] for one in job.watchers}
                 return
             del self._jobs[key]
@@ -296,7 +312,8 @@ class JobBoard:
             job = self._jobs.get(key)
             if job is None or job.finished:
                 return
-            if not any(other != session and self._is_connected(other) for other in job.sessions):
+            others = any(other != session and self._is_connected(other) for other in job.sessions)
+            if not others and not job.is_awaited():
                 job.refused[session] = job
             else:
                 job.refused[session] = _cancelled(job)
@@ -340,12 +357,18 @@ class JobBoard:
             return len(self._running) + sorted(self._queue, key=self._turn).index(job)
 
     def beat(self) -> None:
-        """Hold what nobody looks at, resume what somebody looks at again, end what was left alone for too long."""
+        """Hold what nobody looks at, resume what somebody looks at again, end what was left alone for too long.
+
+        Other processes of the server are told how far their part is in what runs here, and count as looking.
+        """
         now = time.monotonic()
         given_up = []
+        for job in self.unfinished():
+            for tell in tuple(job.tells):
+                tell()
         with self._lock:
             for job in [job for job in self._jobs.values() if not job.finished]:
-                if any(map(self._is_connected, job.sessions)):
+                if any(map(self._is_connected, job.sessions)) or job.is_awaited():
                     job.unseen_since = None
                     self._go_on(job)
                     continue
@@ -388,8 +411,11 @@ class JobBoard:
         return job.state == "held", running, self._served.get(job.session, 0), job.cost
 
     def _dispatch(self) -> None:
-        """Start what has its turn; called with the lock."""
+        """Start what has its turn, and what another process does; called with the lock."""
         while (job := self._next()) is not None:
+            self._running.append(job)
+            self._start(job)
+        for job in [job for job in self._queue if job.id in self._work and job.state != "held" and job.is_elsewhere()]:
             self._start(job)
 
     def _next(self) -> Job | None:
@@ -417,7 +443,6 @@ class JobBoard:
 
     def _start(self, job: Job) -> None:
         self._queue.remove(job)
-        self._running.append(job)
         self._n_served += 1
         self._served[job.session] = self._n_served
         job.state = "running"
@@ -441,14 +466,30 @@ class JobBoard:
     def _park(self, job: Job) -> None:
         """Called in the job's thread: give the place away, and wait until it is its turn again."""
         with self._lock:
-            if not job.token.held or job.token.cancelled:
-                return
+            if job.token.held and not job.token.cancelled:
+                self._queue_again(job, "held")
+
+    def _step_aside(self, job: Job) -> None:
+        """Called in the job's thread where another process does the work: its place is free meanwhile."""
+        with self._lock:
+            if job in self._running:
+                self._running.remove(job)
+                self._dispatch()
+
+    def _step_back(self, job: Job) -> None:
+        """Called in the job's thread: wait until it has a place again."""
+        with self._lock:
+            if job not in self._running and not job.token.cancelled:
+                self._queue_again(job, "waiting")
+
+    def _queue_again(self, job: Job, state: str) -> None:
+        if job in self._running:
             self._running.remove(job)
-            self._queue.append(job)
-            job.state = "held"
-            self._dispatch()
-            while job.state != "running" and not job.token.cancelled:
-                self._lock.wait()
+        self._queue.append(job)
+        job.state = state
+        self._dispatch()
+        while job.state != "running" and not job.token.cancelled:
+            self._lock.wait()
 
     def _stopped(self, job: Job) -> None:
         """A job that has not begun ends at once when it is cancelled; one that is held wakes and ends."""

@@ -312,6 +312,8 @@ def _write(dataset: Dataset, folder: Path) -> None:
         cases["group"] = list(dataset.case_group)
     if dataset.gold is not None:
         cases["gold"] = dataset.gold
+    if dataset.gold_sets is not None:
+        cases["gold_set"] = list(dataset.gold_sets)
     parquet.write_table(pa.table(cases), folder / "cases.parquet")
     meta = {
         "name": dataset.name,
@@ -357,5 +359,6 @@ def _read(folder: Path) -> Dataset:
         class_risk=None if meta["class_risk"] is None else np.array(meta["class_risk"], np.int8),
         case_group=tuple(cases["group"].to_pylist()) if "group" in cases.column_names else None,
         gold=cases["gold"].to_numpy().astype(np.int32) if "gold" in cases.column_names else None,
+        gold_sets=np.array(cases["gold_set"].to_pylist(), np.int8) if "gold_set" in cases.column_names else None,
         **fields,
     )

@@ -25,7 +25,7 @@ from .results.disk import discard
 from .results.encoding import DAMAGED, from_bytes, name_of, to_bytes
 from .text import number
 
-IDLE = 60.0  # seconds after which a worker without work ends
+IDLE = 300.0  # seconds after which a worker without work ends
 KEPT_DATA = 8
 _BACKGROUND = getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0)  # of Windows; elsewhere the child is nice by itself
 _POLL = 0.05
@@ -95,6 +95,15 @@ class WorkerPool:
             finally:
                 self._release(call, keep=call.answered.is_set() and not getattr(token, "held", False))
 
+    def prepare(self) -> None:
+        """See that there is a worker, or that one starts: what is called next need not wait for that."""
+        with self._lock:
+            if self._closed or any(worker.alive() for worker in self._workers):
+                return
+            with suppress(WorkerError):  # said where there is work for it
+                self._workers = [_Worker(self._folder())]
+                self._let_idle_end()
+
     def workers(self) -> list[int]:
         """Process ids of the workers there are."""
         with self._lock:
@@ -151,11 +160,14 @@ class WorkerPool:
             if not worker.calls and not (keep and worker.alive()) and worker in self._workers:
                 self._workers.remove(worker)
             gone = worker not in self._workers and not worker.calls
-            if self._workers and self._ending is None:
-                self._ending = threading.Thread(target=self._end_idle, name="workers", daemon=True)
-                self._ending.start()
+            self._let_idle_end()
         if gone:
             worker.end()
+
+    def _let_idle_end(self) -> None:
+        if self._workers and self._ending is None:
+            self._ending = threading.Thread(target=self._end_idle, name="workers", daemon=True)
+            self._ending.start()
 
     def _end_idle(self) -> None:
         """End workers that have had no work for a while, until there are none."""

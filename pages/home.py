@@ -21,7 +21,7 @@ from pages.shared.home import limits as home_limits
 from pages.shared.home import numbers as home_numbers
 from pages.shared.home import scores as home_scores
 from pages.shared.home import waiting as home_waiting
-from pages.shared.kit import gold_of_reviews, job_progress, navigation, presentation, state, widgets
+from pages.shared.kit import gold_of_reviews, job_progress, navigation, presentation, state, store_away, widgets
 from pages.shared.kit import style as look
 from pages.shared.shell import story
 from pages.shared.upload import dropped as home_drop
@@ -124,7 +124,7 @@ def _kept() -> None:
         steps = {entry.digest: access.n_reviews(entry.digest) for entry in entries}
     except StoreError as error:
         steps = {}
-        st.error(markdown(error), icon=":material/error:")
+        store_away.show(error)
     for entry in entries:
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{markdown(shorten(entry.name, 50))}**  \n{_facts_of(entry)}", width="stretch")

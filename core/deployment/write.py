@@ -35,6 +35,18 @@ POLICY = (
     "base-uri 'self'",
     "object-src 'none'",
 )
+# What people read where no process answers, in the place of a page and on one that is open.
+AWAY = (
+    "Plurality does not answer right now: it is being started again, or looked after. "
+    "Reviews that were confirmed are kept. This page asks again by itself."
+)
+BUSY = "Too many requests came from this address. Wait ten seconds, then load the page again."
+_AWAY_PAGE = (
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="3">'
+    '<meta name="viewport" content="width=device-width"><title>Plurality</title></head>'
+    '<body style="font: 1.1rem/1.5 system-ui, sans-serif; color-scheme: light dark; max-width: 34rem; '
+    f'margin: 15vh auto; padding: 0 1rem"><h1>Plurality</h1><p>{AWAY}</p></body></html>'
+)
 _TEMPLATES = Path(__file__).parent / "templates"
 _NAME = re.compile(r"(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*")
 _FOLDER = re.compile(r"/[\w./-]+", re.ASCII)
@@ -72,6 +84,7 @@ PARTS = (
     Part("plurality-kernels.service", "/etc/systemd/system", "Compiles the kernels once, before the first page."),
     Part("plurality-backup.service", "/etc/systemd/system", "A backup of reviews, data and results, then its check."),
     Part("plurality-backup.timer", "/etc/systemd/system", "When a backup is made: every night."),
+    Part("plurality", "/usr/local/bin", "The command line, as the user and with the settings of the server."),
     Part("haproxy.cfg", "/etc/haproxy/haproxy.cfg", "The door: TLS, one process for each browser, headers, limits."),
     Part("Dockerfile", "image", "The same as an image: packages, kernels, a user without rights."),
     Part("compose.yaml", "image", "The containers: processes, Postgres, the door, the nightly backup.", True),
@@ -177,6 +190,9 @@ def write_deployment(asked: Deployment, folder: Path) -> tuple[Part, ...]:
         "metrics_token": secrets.token_hex(32),
         "database_password": secrets.token_hex(16),
         "steps": _STEPS,
+        "away": AWAY,
+        "away_page": _AWAY_PAGE,
+        "busy": BUSY,
     }
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -344,56 +344,6 @@ def alone(name: str) -> Iterator[None]:
         os.close(handle)
 
 
-class Lease:
-    """The right to compute one result, among the processes of this server; always had where there is only one.
-
-    It is a lock of the system on a file that is named by the result. The system lets it go when its process dies,
-    however it dies, so a lease is never stale.
-
-    Parameters
-    ----------
-    content : str
-        Digest of the content of the data.
-    asked : tuple
-        What is computed of it: method, options, seed, version.
-    """
-
-    def __init__(self, content: str, asked: tuple):
-        self._name = hashlib.blake2b(repr((content, asked)).encode(), digest_size=16).hexdigest()
-        self._handle: int | None = None
-
-    def take(self) -> bool:
-        """Take it, if no other process has it; whether it is had now."""
-        if fcntl is None or not current_settings().several_processes or self._handle is not None:
-            return True
-        path = self._path()
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError:  # the folder cannot be written: computed twice rather than not at all
-            return True
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            there = os.stat(path).st_ino == os.fstat(handle).st_ino  # who had it may have removed the file meanwhile
-        except OSError:
-            there = False
-        if not there:
-            os.close(handle)
-            return False
-        self._handle = handle
-        return True
-
-    def give_back(self) -> None:
-        """Let another process have it."""
-        if self._handle is not None:
-            discard(self._path())
-            os.close(self._handle)
-            self._handle = None
-
-    def _path(self) -> Path:
-        return unkept_folder() / "leases" / self._name
-
-
 def _sync_folder(folder: Path) -> None:
     with suppress(OSError):  # not every system opens folders
         handle = os.open(folder, os.O_RDONLY)

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..annotations.validation import Names, Texts
+from ..array_files import read_array
 from ..errors import PluralityError
 from ..methods import Method, method_named
 
@@ -179,9 +180,7 @@ class _Reading:
     def _array(self, number: int) -> np.ndarray:
         if number not in self._arrays:
             with self._archive.open(f"{number}.npy") as place:
-                array = np.lib.format.read_array(place, allow_pickle=False)
-            array.flags.writeable = False
-            self._arrays[number] = array
+                self._arrays[number] = read_array(place)
         return self._arrays[number]
 
     def _instance(self, tree: dict[str, Any]) -> Any:

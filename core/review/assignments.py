@@ -4,7 +4,7 @@ Assignments are steps of the record: each is an event of its dataset, without a 
 reviews. They are never changed; one that is taken back is followed by its withdrawal.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Any
@@ -14,7 +14,7 @@ import pandas as pd
 from ..errors import InputError
 from ..text import utc
 from .events import ASSIGNED, WITHDRAWN, Event, check_name, check_text
-from .sessions import Queued, Session, SessionProgress, lines_of, progress_of
+from .sessions import Queued, Session, SessionLine, SessionProgress, lines_of, progress_of
 
 LONGEST_TITLE, MOST_CASES = 200, 20_000
 
@@ -84,11 +84,21 @@ class Assignment:
         trail : iterable of Event
             Of the dataset (`ReviewStore.trail`).
         """
-        named = {case.case_id for case in self.cases}
-        session = Session("", self.dataset, person, self.title, self.at, self.cases)
-        lines = lines_of(session, [event for event in trail if event.case_id in named])
+        lines = self.lines(person, trail)
         over = {line.case_id for line in lines if line.standing in ("done", "elsewhere")}
         return progress_of(lines), tuple(case for case in self.cases if case.case_id not in over)
+
+    def lines(self, person: str, trail: Iterable[Event]) -> tuple[SessionLine, ...]:
+        """Each case, and how it stands for a person.
+
+        Parameters
+        ----------
+        person, trail
+            As of `progress`.
+        """
+        named = {case.case_id for case in self.cases}
+        session = Session("", self.dataset, person, self.title, self.at, self.cases)
+        return lines_of(session, [event for event in trail if event.case_id in named])
 
     def to_settings(self) -> dict[str, Any]:
         """What the event holds of it beside who gives it to whom."""
@@ -159,30 +169,60 @@ ASSIGNMENT_COLUMNS = [
     "title",
     "n_cases",
     "n_done",
+    "done_by",
     "due",
     "overdue",
+    "days_overdue",
     "withdrawn",
     "number",
 ]
 
 
-def assignment_table(assignments: Iterable[Assignment], trail: Sequence[Event]) -> pd.DataFrame:
-    """One row per assignment: who gave how many cases to whom until when, and how many are done.
+def assignment_table(
+    assignments: Iterable[Assignment],
+    trail: Sequence[Event],
+    members: Callable[[str], Collection[str] | None] = lambda group: None,
+) -> pd.DataFrame:
+    """One row per assignment: who gave how many cases to whom until when, how many are done, and by whom.
+
+    ``n_done`` counts cases that everybody who was asked has done, or that others settled: of a group, each member reads
+    all cases. Where nobody knows who is in it, ``n_done`` is missing. ``done_by`` names how many each
+    member has done, without those that others settled; of a group whose members are not known, each who has begun.
 
     Parameters
     ----------
     assignments : iterable of Assignment
     trail : sequence of Event
-        Of the dataset. Of groups nothing is said of what is done, because each member reads all cases.
+        Of the dataset.
+    members : callable, optional
+        Of a group; None where they are not known.
     """
     rows = []
     for one in assignments:
-        done = None if one.group else one.progress(one.whom, trail)[0].done
-        late = is_overdue(one.due) and not one.withdrawn and done != len(one.cases)
+        known = members(one.whom) if one.group else (one.whom,)
+        lines = {person: one.lines(person, trail) for person in (_begun(one, trail) if known is None else known)}
+        open_to = (line for each in lines.values() for line in each if line.standing not in ("done", "elsewhere"))
+        done = len(one.cases) - len({line.case_id for line in open_to})
+        late = is_overdue(one.due) and not one.withdrawn and (not known or done != len(one.cases))
         rows.append(
             (
                 utc(one.at // 1_000_000).strftime("%Y-%m-%dT%H:%M:%SZ"), one.by, one.whom, one.group, one.title,
-                len(one.cases), done, "" if one.due is None else one.due.isoformat(), late, one.withdrawn, one.number,
+                len(one.cases), done if known else None, _done_by(lines),
+                "" if one.due is None else one.due.isoformat(), late,
+                (datetime.now(UTC).date() - one.due).days if late and one.due is not None else None,
+                one.withdrawn, one.number,
             )
         )  # fmt: skip
-    return pd.DataFrame(rows, columns=ASSIGNMENT_COLUMNS).astype({"n_done": "Int64"})
+    return pd.DataFrame(rows, columns=ASSIGNMENT_COLUMNS).astype({"n_done": "Int64", "days_overdue": "Int64"})
+
+
+def _begun(one: Assignment, trail: Iterable[Event]) -> list[str]:
+    """Who has begun with the cases since they were given."""
+    named = {case.case_id for case in one.cases}
+    return list(dict.fromkeys(event.reviewer for event in trail if event.case_id in named and event.at >= one.at))
+
+
+def _done_by(lines: Mapping[str, Sequence[SessionLine]]) -> str:
+    """How many cases each has done by themselves, who has done most first."""
+    done = {person: sum(line.standing == "done" for line in each) for person, each in lines.items()}
+    return ", ".join(f"{person} {n:,}" for person, n in sorted(done.items(), key=lambda entry: -entry[1]))

@@ -248,7 +248,8 @@ _WORDS = {
     "locked": "The database of reviews ({where}) is locked by another program.",
     "full": "The database of reviews ({where}) could not be written: the disk is full, or it fails. Free some space.",
     "read-only": "The database of reviews ({where}) may not be written. Give the right to write to it.",
-    "unreachable": "The database of reviews ({where}) cannot be reached. See that it is there and running.",
+    "unreachable": "The database of reviews ({where}) cannot be reached. See that it is there and running, "
+    "or tell who looks after the server.",
     "damaged": "The database of reviews ({where}) is damaged or is no database. Put back a copy of it.",
     "other": "The database of reviews ({where}) failed",
 }

@@ -53,7 +53,7 @@ class Machine:
         write_deployment(self.asked, self.files)
         for file in self.files.iterdir():
             file.write_text(self._turned(file.read_text(encoding="utf-8")), encoding="utf-8")
-        for folder in ("etc/haproxy", "etc/systemd/system", "var/cache", "var/backups", "shims"):
+        for folder in ("etc/haproxy", "etc/systemd/system", "usr/local/bin", "var/cache", "var/backups", "shims"):
             (root / folder).mkdir(parents=True)
         self.notes = root / "not_done.txt"
         for name in NOT_HERE:
@@ -62,7 +62,8 @@ class Machine:
         self._shim("haproxy", f'exec {find("haproxy")} "$@"')
 
     def _turned(self, text: str) -> str:
-        for place in ("etc/plurality", "etc/haproxy/haproxy.cfg", "etc/systemd/system", "var/cache", "var/backups"):
+        places = ("etc/plurality", "etc/haproxy/haproxy.cfg", "etc/systemd/system", "usr/local/bin", "var/cache")
+        for place in (*places, "var/backups"):
             text = text.replace(f"/{place}", f"{self.root}/{place}")
         text = re.sub(r"(?m)^    (?:user|group|log /dev/log) .*\n", "", text)  # what only a service may
         if not self.packages:
@@ -118,9 +119,29 @@ class Machine:
             self.service("plurality@.service", str(port), wait=False)
         self.running.append(subprocess.Popen([find("haproxy"), "-db", "-f", self.root / "etc/haproxy/haproxy.cfg"]))
 
+    def certificate(self) -> Path:
+        """Where the certificate of the door is, seen from this computer."""
+        place = Path(self.asked.certificate)
+        return place if place.is_relative_to(self.root) else self.root / place.relative_to("/")
+
+    def faults(self) -> str:
+        """What the processes wrote."""
+        return "".join(path.read_text() for path in self.root.glob("*.log"))
+
+    def see(self, client: httpx.Client) -> None:
+        """Open a page as who signed in.
+
+        Raises
+        ------
+        AssertionError
+            Nobody is signed in on it.
+        """
+        said = asyncio.run(self.page(client, "review", "data=anaesthesia"))
+        assert ANN.encode() in said and b"administrator" in said, "nobody is signed in"
+
     def client(self) -> httpx.Client:
         """A browser's way to the door, which trusts the script's own certificate."""
-        context = ssl.create_default_context(cafile=self.asked.certificate)
+        context = ssl.create_default_context(cafile=self.certificate())
         return httpx.Client(verify=context, base_url=self.asked.origin, timeout=20)
 
     def wait_until_well(self, client: httpx.Client) -> None:
@@ -135,7 +156,7 @@ class Machine:
                 except (httpx.HTTPError, ValueError):
                     time.sleep(0.2)
             else:
-                raise TimeoutError((self.root / f"{port}.log").read_text())
+                raise TimeoutError(self.faults())
 
     def sign_in(self, client: httpx.Client) -> None:
         """To the provider and back, as the button of the page leads."""
@@ -155,7 +176,7 @@ class Machine:
 
         token = generate_xsrf_token_string()
         cookies = "; ".join([f"_streamlit_xsrf={token}", *(f"{one.name}={one.value}" for one in client.cookies.jar)])
-        context = ssl.create_default_context(cafile=self.asked.certificate)
+        context = ssl.create_default_context(cafile=self.certificate())
         origin = self.asked.origin
         async with connect(
             origin.replace("https", "wss") + "/_stcore/stream", max_size=None, subprotocols=["streamlit", token],
@@ -204,8 +225,7 @@ def main(*, packages: bool) -> None:
                 before = asyncio.run(machine.page(client, "settings", ""))
                 assert b"Sign in" in before and ANN.encode() not in before, "a page is shown to nobody in particular"
                 machine.sign_in(client)
-                said = asyncio.run(machine.page(client, "review", "data=anaesthesia"))
-                assert ANN.encode() in said and b"administrator" in said, "nobody is signed in"
+                machine.see(client)
                 step(f"{ANN} is signed in as administrator and reviews a sample")
             machine.service("plurality-backup.service")
             (made,) = (machine.root / "var/backups/plurality").glob("*.backup")

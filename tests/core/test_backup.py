@@ -1,9 +1,11 @@
 """A backup taken while the server runs holds all that is kept, and only a whole one is put back, where nothing is."""
 
 import json
+import os
 import shutil
 import sqlite3
 import zipfile
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -230,3 +232,18 @@ def test_reviews_of_sets_scores_and_rankings_are_verified_backed_up_and_put_back
         assert (review.adjudication.opinion, review.events[1].panel) == (opinion, panel)
         assert library.reopen(digest).digest == digest
     close_stores()
+
+
+def test_a_backup_is_put_back_by_a_role_that_may_write_in_the_home_folder_alone(tmp_path, monkeypatch, dataset):
+    """As by a service, whose home folder lies in one of the system's."""
+    above = tmp_path / "system"
+    monkeypatch.setenv("PLURALITY_HOME", str(tmp_path / "before"))
+    library.keep(dataset)
+    back_up(tmp_path / "b.backup")
+    (above / "home").mkdir(parents=True)
+    monkeypatch.setenv("PLURALITY_HOME", str(above / "home"))
+    made, mkdir = [], os.mkdir
+    monkeypatch.setattr(os, "mkdir", lambda path, *more, **said: (made.append(Path(path)), mkdir(path, *more, **said)))
+    restore(tmp_path / "b.backup")
+    assert made and [path for path in made if path.parent == above] == []
+    assert library.is_kept(dataset.digest) and not list((above / "home").glob(".keeping*"))

@@ -5,17 +5,20 @@ import re
 import shutil
 import stat
 import subprocess
+import time
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 
+import httpx
 import pytest
 
 from core.command_line import main
-from core.deployment.write import PARTS, Deployment, write_deployment
+from core.deployment.write import AWAY, PARTS, Deployment, write_deployment
 from core.errors import InputError
 from core.settings import Settings
 from tests.benchmarks.install import Machine
-from tests.browser.deployed import missing_tools
+from tests.browser.deployed import find, free_ports, missing_tools
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "plurality.clinic.example"
@@ -110,6 +113,34 @@ def test_haproxy_reads_what_is_written_for_it(tmp_path, database):
     assert (database in (folder / "plurality.env").read_text()) and (database in (folder / "compose.yaml").read_text())
 
 
+@pytest.mark.skipif(missing_tools() != [], reason=f"not installed: {', '.join(missing_tools())}")
+def test_where_no_process_answers_people_read_what_is_wrong_and_are_asked_again(tmp_path):
+    """In the place of a page, and as the text that an open page shows; with the headers of every answer."""
+    plain, port, first, *_ = free_ports(4)
+    certificate = str(tmp_path / "plurality.pem")
+    asked = Deployment("localhost", 2, port=port, plain_port=plain, first_port=first, certificate=certificate)
+    write_deployment(asked, tmp_path / "out")
+    _certificate(tmp_path)
+    text = (tmp_path / "out" / "haproxy.cfg").read_text(encoding="utf-8")
+    (tmp_path / "h.cfg").write_text(re.sub(r"(?m)^    (?:user|group|log /dev/log) .*\n", "", text))
+    door = subprocess.Popen([find("haproxy"), "-db", "-f", tmp_path / "h.cfg"], stderr=subprocess.DEVNULL)
+    try:
+        with httpx.Client(verify=False, base_url=asked.origin) as client:
+            until = time.monotonic() + 20
+            answer = None
+            while time.monotonic() < until and (answer is None or answer.text != AWAY):
+                with suppress(httpx.TransportError):
+                    answer = client.get("/_stcore/health")  # within two seconds they are known to be down
+                time.sleep(0.05)
+            assert (answer.status_code, answer.text, answer.headers["retry-after"]) == (503, AWAY, "3")
+            page = client.get("/cases?data=x")
+            assert page.status_code == 503 and AWAY in page.text and 'http-equiv="refresh"' in page.text
+            assert page.headers["content-type"].startswith("text/html") and page.headers["Content-Security-Policy"]
+    finally:
+        door.kill()
+        door.wait()
+
+
 def _certificate(folder):
     openssl = shutil.which("openssl") or pytest.skip("no openssl")
     made = [
@@ -193,6 +224,8 @@ def test_the_script_puts_everything_in_its_place_and_keeps_it_when_run_again(tmp
     assert noted == ["apt-get", "apt-get", "id", "systemctl", "systemctl"]
     machine.fill_in("https://provider.example/.well-known/openid-configuration")
     filled = [(settings / name).read_text() for name in ("secrets.toml", "people.toml")]
+    (program / "core" / "of_an_older_version.py").touch()
     machine.install()
+    assert not (program / "core" / "of_an_older_version.py").exists() and not list(program.glob(".new-*"))
     assert [(settings / name).read_text() for name in ("secrets.toml", "people.toml")] == filled
     assert machine.notes.read_text().splitlines()[-1].startswith("systemctl restart plurality.target haproxy")

@@ -174,3 +174,22 @@ def test_a_worker_without_work_ends_and_forgotten_data_are_erased(folder, classe
     with pytest.raises(Cancelled):  # a job that was waiting when the server stopped
         pool.call(bootstrap, classes, classes, n_replicates=9)
     assert not list((folder / "other").iterdir())
+
+
+def test_a_worker_can_be_there_before_it_is_needed(folder, classes):
+    """Only one, which takes the first call, and which ends like others where none comes."""
+    pool = WorkerPool(2, lambda: folder / "prepared", idle=1.0)
+    try:
+        pool.prepare()
+        first = pool.workers()
+        pool.prepare()
+        assert pool.workers() == first and len(first) == 1
+        pool.call(bootstrap, classes, classes, n_replicates=9)
+        assert pool.workers() == first
+        until(lambda: not pool.workers())
+        pool.prepare()
+        assert len(pool.workers()) == 1 and pool.workers() != first
+    finally:
+        pool.close()
+    pool.prepare()
+    assert not pool.workers()

@@ -250,13 +250,15 @@ def everything_said(app):
     return sent.decode("latin-1") + repr(app._tree) + repr(dict(app.query_params)) + repr(app.session_state)
 
 
-def opened_by(person, page, digest, monkeypatch):
-    """A page at the address of data, as somebody opens it."""
+def opened_by(person, page, digest, monkeypatch, **parts):
+    """A page at the address of data, and other parts of it, as somebody opens it."""
     monkeypatch.setattr(sign_in, "person", PERSON)
     monkeypatch.setenv("PLURALITY_ROLE_CLAIM", "groups")
     app = AppTest.from_file(APP, default_timeout=120)
     app.user = claims(person)
     app.query_params["data"] = digest
+    for part, value in parts.items():
+        app.query_params[part] = value
     app.run()
     if page != "home":
         app.switch_page(f"pages/{page}.py").run()
@@ -269,6 +271,74 @@ def test_a_stranger_finds_nothing_on_any_page(anns, monkeypatch, page):
     said = opened_by(BOB, page, anns.digest, monkeypatch)
     assert "bob@clinic.example" in said
     assert [secret for secret in SECRET if secret in said] == []
+
+
+@pytest.mark.parametrize("page", ["home", "agreement", "reliability"])
+@pytest.mark.parametrize("part", ["story", "presenting", "compare"])
+def test_a_stranger_finds_nothing_by_the_other_parts_of_an_address(anns, monkeypatch, page, part):
+    """Nor does an address on which the data stood beside a sample's."""
+    said = opened_by(BOB, page, anns.digest, monkeypatch, **{part: {"story": "3", "presenting": "1"}.get(part, "{}")})
+    assert [secret for secret in SECRET if secret in said] == []
+
+
+@pytest.fixture
+def bobs(anns, as_):
+    """Bob's own data: the same annotations of the same cases, by raters and under a name of which Ann knows nothing."""
+    as_(BOB)
+    dataset = replace(anns.renamed("Private study"), raters=("own-rater-a", "own-rater-b"))
+    assert dataset.content_digest == anns.content_digest and dataset.digest != anns.digest
+    cached.bring(Reading(dataset, None, None))
+    cached.keep(Reading(dataset, None, None))
+    yield dataset
+    cached.registry().remove(dataset.digest)
+
+
+@pytest.mark.parametrize("page", ["home", "raters", "review", "settings", "upload", "report"])
+def test_two_people_never_see_each_other_s_data_although_what_is_computed_is_the_same(anns, bobs, monkeypatch, page):
+    of_ann, of_bob = ("Hidden study", "rater-7f3", "model-7f3", "ann@"), ("Private study", "own-rater", "bob@")
+    for person, dataset, theirs, others in ((ANN, anns, of_ann, of_bob), (BOB, bobs, of_bob, of_ann)):
+        said = opened_by(person, page, dataset.digest, monkeypatch)
+        assert dataset.digest in said and (theirs[0] in said or page not in ("home", "raters")), "their own"
+        assert [secret for secret in others if secret in said] == []
+
+
+def owned(digest):
+    """All that an owner can change of data."""
+    people = (belongings.owners_of(digest), belongings.shared_with(digest), belongings.groups_with(digest))
+    names = [(entry.digest, entry.name) for entry in library.kept()]
+    return people, names, list(belongings.predictions_of(digest)), ReviewStore.head(access.store(), digest).number
+
+
+@pytest.mark.parametrize("page", ["home", "review", "raters", "reliability"])
+def test_who_sends_the_presses_of_the_owner_s_buttons_changes_nothing(anns, as_, monkeypatch, page):
+    """By the messages that the owner's browser would send; the page of a reviewer has not these buttons."""
+    access.share(anns.digest, [CEM.name])
+    access.store().assign(given(anns.digest, CEM.name), token="1")
+    monkeypatch.setattr(sign_in, "person", PERSON)
+    monkeypatch.setenv("PLURALITY_ROLE_CLAIM", "groups")
+    drawn = {}
+    for person in (ANN, CEM):
+        app = AppTest.from_file(APP, default_timeout=120)
+        app.user, app.query_params["data"] = claims(person), anns.digest
+        app.run()
+        drawn[person.role] = app.run() if page == "home" else app.switch_page(f"pages/{page}.py").run()
+    presses = [{button.proto.id for button in drawn[role].button} for role in ("manager", "reviewer")]
+    keys = {button.key for button in drawn["manager"].button if button.proto.id in presses[0] - presses[1]}
+    assert page not in ("home", "review") or keys & {f"share-{anns.digest}", "withdraw", "assign-queue"}
+    as_(ANN)
+    before = owned(anns.digest)
+    monkeypatch.setattr(sign_in, "person", PERSON)
+    app = drawn["reviewer"]
+    states = app._tree.get_widget_states()
+    for widget in [one for one in drawn["manager"]._tree.get_widget_states().widgets if one.id not in presses[1]]:
+        if not widget.HasField("trigger_value"):
+            states.widgets.append(widget)
+    for press in presses[0] - presses[1]:
+        states.widgets.add(id=press, trigger_value=True)
+    app._run(states)
+    assert not app.exception
+    as_(ANN)
+    assert owned(anns.digest) == before
 
 
 @pytest.mark.parametrize("page", ["home", "review"])

@@ -4,6 +4,7 @@ import io
 import json
 import logging
 import re
+import time
 
 import pytest
 from streamlit import logger as streamlit_logger
@@ -11,10 +12,12 @@ from streamlit.testing.v1 import AppTest
 
 from core.errors import InputError
 from core.people import Person
+from core.review.review_errors import StoreError
 from core.settings import current_settings
-from pages.shared.cache import operations
+from pages.shared.cache import access, operations
+from pages.shared.kit import store_away
 from pages.shared.shell import doors
-from tests.pages.opened import APP, kept, settle
+from tests.pages.opened import APP, at, kept, settle
 
 TOKEN = "t" * 40
 TABLE = "case,rater,class\ncase-7f3,rater-7f3,class-7f3\ncase-7f3,rater-8,class-8\ncase-9,rater-8,class-8\n"
@@ -107,3 +110,26 @@ def test_a_run_that_fails_is_counted_and_its_message_is_not_logged(log):
         raise ZeroDivisionError("case-7f3")
     assert '"page_failed"' in log() and "ZeroDivisionError" in log() and "7f3" not in log()
     assert value_of('plurality_page_runs_total{ended="failed",page="cases"}') >= 1
+
+
+def test_a_database_that_is_away_is_said_once_a_page_and_the_page_comes_back_by_itself(monkeypatch):
+    def away(*_):
+        raise StoreError("unreachable", "The database cannot be reached.")
+
+    answers, drawn = [False, True], []
+    monkeypatch.setattr(access, "store", away)
+    monkeypatch.setattr(access, "n_reviews", away)
+    monkeypatch.setattr(access, "there_are_reviews", lambda: True)
+    monkeypatch.setattr(access, "store_answers", lambda: answers.pop(0))
+    digest = kept(TABLE)
+    for page in ("home", "review"):
+        app = at(page, digest)
+        app.session_state["reviewer"] = "ann"
+        app.run()
+        assert [entry.value.replace("\\", "") for entry in app.error] == [
+            "The database cannot be reached. This page looks again every 5 seconds."
+        ]
+    monkeypatch.setattr(store_away.st, "rerun", lambda: drawn.append(1))
+    for ago, wanted in ((0, []), (10, []), (10, [1])):
+        store_away._look.__wrapped__(time.monotonic() - ago)
+        assert drawn == wanted

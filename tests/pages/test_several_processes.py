@@ -3,7 +3,10 @@
 import os
 import subprocess
 import sys
+import threading
+import time
 import uuid
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -11,9 +14,10 @@ import pytest
 from core import library
 from core.annotations.dataset import Dataset
 from core.ingest.read_files import Reading
-from core.jobs import Job
-from core.results import disk
-from core.results.disk import Lease, begin_running, end_running
+from core.jobs import Job, JobBoard
+from core.results import leases
+from core.results.disk import begin_running, end_running
+from core.results.leases import Lease
 from pages.shared.cache import datasets as cached
 from pages.shared.cache.datasets import Registry
 
@@ -64,15 +68,20 @@ def test_what_one_erases_the_other_lets_go_of_without_being_asked(processes):
 
 OTHER = """
 import sys
+import time
 import numpy as np
 from core.annotations.dataset import Dataset
-from core.results import disk
-from core.results.disk import Lease, begin_running, fleeting_results
+from core.results.disk import begin_running, fleeting_results
+from core.results.leases import Lease
 begin_running()
 data = Dataset.from_classes("small", ["1", "2"], ["ann", "bob"], ["x", "y"], [0, 0, 1], [0, 1, 0], [0, 1, 1])
 lease = Lease(data.content_digest, ("slow", sys.argv[1]))
 print(lease.take(), flush=True)
-sys.stdin.readline()
+lease.tell(0.25, "chain 2 of 4", time.time() - 30)
+for line in sys.stdin:
+    if line == "end\\n":
+        break
+    print(lease.is_awaited(), flush=True)
 assert fleeting_results().put(data, ("slow", sys.argv[1]), np.array([7.0]), "address")
 lease.give_back()
 """
@@ -89,26 +98,53 @@ def other(processes, name):
     """Another process, which computes something until it is told to end or is killed."""
     cached.results()
     begin_running()  # as a server does, before anybody asks for anything
-    child = subprocess.Popen(
-        [sys.executable, "-c", OTHER, name], cwd=Path(__file__).resolve().parents[2], stdin=subprocess.PIPE,
+    with child(OTHER, name) as process:
+        assert process.stdout.readline() == "True\n"
+        yield process
+
+
+@contextmanager
+def child(script, *arguments):
+    """A process, killed in the end."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, *arguments], cwd=Path(__file__).resolve().parents[2], stdin=subprocess.PIPE,
         stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
-    assert child.stdout.readline() == "True\n"
-    yield child
-    child.kill()
-    child.communicate()
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
 
 
-def asked(work, name):
+def asked(work, name, board=None):
     """The same asked of this process, as a page does."""
-    return cached.jobs().submit("Slow", cached._storing(work, small(), ("slow", name), "address"))
+    what = ("slow", name)
+    storing = cached._storing(work, small(), what, "address")
+    elsewhere = Lease(small().content_digest, what).is_elsewhere
+    return (board or cached.jobs()).join(name, "Slow", storing, cost=3, elsewhere=elsewhere)
+
+
+def until(claim):
+    """Wait until something is so."""
+    end = time.monotonic() + 10
+    while not claim():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def is_awaited(other):
+    """Whether the other process sees that somebody waits for it."""
+    other.stdin.write("?\n")
+    other.stdin.flush()
+    return other.stdout.readline() == "True\n"
 
 
 def test_what_another_process_computes_is_waited_for_and_not_computed_again(other, name):
     computed = []
     job = asked(computed.append, name)
     assert not job.wait(0.5), "it waits"
-    other.stdin.write("\n")
+    other.stdin.write("end\n")
     other.stdin.flush()
     assert job.wait(30)
     assert (job.state, job.result, job.remembered.result, computed) == ("done", [7.0], [7.0], [])
@@ -130,6 +166,92 @@ def test_who_waits_for_another_process_can_cancel(other, name):
     assert job.wait(10) and job.state == "cancelled"
 
 
+def test_who_waits_sees_how_far_it_is_there_and_holds_no_place_of_others_here(other, name):
+    """It is seen at once, although all places here are taken, and the time that is left is that of the other's work."""
+    board, may_end = JobBoard(workers=1), threading.Event()
+    board.join("here", "Of this process", lambda job: may_end.wait(20), cost=3)
+    behind = board.join("behind", "Behind it", lambda job: "done", cost=3)
+    job = asked(lambda job: "of this one", name, board)
+    until(lambda: job.progress == 0.25)
+    assert (job.state, job.message, board.position(job), board.position(behind)) == ("running", "chain 2 of 4", 0, 1)
+    assert 85 < job.seconds_left() < 100
+    may_end.set()
+    assert behind.wait(10), "who waits for another process is in nobody's way"
+    other.kill()
+    until(lambda: job.finished)
+    assert job.result == "of this one"
+
+
+def test_who_takes_over_waits_for_its_turn_and_begins_at_nothing(other, name):
+    board, may_end, began = JobBoard(workers=1), threading.Event(), []
+    board.join("here", "Of this process", lambda job: may_end.wait(20), cost=3)
+    job = asked(lambda job: began.append((job.progress, job.message, job.seconds_left())), name, board)
+    until(lambda: job.progress == 0.25)
+    other.kill()
+    until(lambda: board.position(job) == 1)
+    assert (job.state, began, job.progress, job.message) == ("waiting", [], 0.0, "")
+    may_end.set()
+    assert job.wait(10) and began == [(0.0, "", None)]
+
+
+def test_work_goes_on_for_another_process_that_waits_and_not_for_one_that_looks_away(other, name):
+    here = {"somebody"}
+    board = JobBoard(is_connected=here.__contains__, unseen=0.0)
+    job = asked(lambda job: "of this one", name, board)
+    board.watch(name, "somebody")
+    until(lambda: is_awaited(other))
+    here.clear()
+    until(lambda: job.state == "held")
+    assert not is_awaited(other)
+    here.add("somebody")
+    until(lambda: is_awaited(other))
+    job.cancel()
+    assert job.wait(10)
+    assert not is_awaited(other)
+
+
+WAITS = """
+import sys
+from core.results.disk import begin_running
+from core.results.leases import Lease
+begin_running()
+lease = Lease(*sys.argv[1:2], ("slow", sys.argv[2]))
+lease.wait()
+print(lease.told(), flush=True)
+for line in sys.stdin:
+    print(lease.told(), flush=True)
+"""
+
+
+def test_what_another_process_waits_for_goes_on_when_everybody_here_has_gone_or_cancelled(processes, name):
+    """And it is told how far it is."""
+    board, may_end = JobBoard(is_connected=lambda session: False, unseen=0.0), threading.Event()
+
+    def work(job):
+        job.report(0.5, "half")
+        while not may_end.wait(0.01):
+            job.token.check()
+        return "done"
+
+    cached.results()
+    begin_running()
+    job = asked(work, name, board)
+    until(lambda: job.progress == 0.5)
+    with child(WAITS, small().content_digest, name) as waiting:
+        waiting.stdout.readline()
+        board.beat()
+        board.cancel(name, "")
+        board.leave(name, "")
+        board.beat()
+        waiting.stdin.write("?\n")
+        waiting.stdin.flush()
+        assert waiting.stdout.readline().startswith("(0.5, 'half', ")
+        assert job.state == "running" and not job.token.cancelled
+    until(lambda: job.state == "held" or board.beat())
+    board.remove(name)
+    assert job.wait(10) and job.state == "cancelled"
+
+
 def test_a_job_that_stands_still_holds_nobody_up(processes, name):
     """Nobody looks at it: meanwhile another process may compute the same."""
     of, lease, seen = (small(), ("slow", name), "address"), Lease(small().content_digest, ("slow", name)), []
@@ -140,7 +262,7 @@ def test_a_job_that_stands_still_holds_nobody_up(processes, name):
         lease.give_back()
 
     job.token.park = parked
-    with cached._lease(job, *of) as known:
+    with cached._lease(job, *of, job) as known:
         assert known is None and not lease.take()
         job.token.park()
         assert seen == [True] and not lease.take(), "taken again as soon as it goes on"
@@ -152,15 +274,15 @@ def test_who_locks_a_file_that_was_just_given_back_has_nothing(processes, monkey
     """Its owner removes it while another waits for its lock, and a third makes it anew."""
     first, second, third = (Lease("content", ("asked",)) for _ in range(3))
     assert first.take()
-    lock = disk.fcntl.flock
+    lock = leases.fcntl.flock
 
     def late(handle, how):
-        monkeypatch.setattr(disk.fcntl, "flock", lock)
+        monkeypatch.setattr(leases.fcntl, "flock", lock)
         first.give_back()
         assert third.take()
         lock(handle, how)
 
-    monkeypatch.setattr(disk.fcntl, "flock", late)
+    monkeypatch.setattr(leases.fcntl, "flock", late)
     assert not second.take()
     third.give_back()
     assert second.take()

@@ -110,9 +110,9 @@ def test_a_page_that_waits_for_nothing_looks_at_nothing(looked):
 
 
 def test_no_other_part_of_a_page_asks_by_the_clock():
-    """But the notes of a first start, which stand alone."""
+    """But the notes of a first start, and of a database that is away, which stand alone."""
     asking = {path.name for path in PAGES.rglob("*.py") if "run_every" in path.read_text(encoding="utf-8")}
-    assert asking == {"job_progress.py", "first_start.py", "first_visit.py"}
+    assert asking == {"job_progress.py", "first_start.py", "first_visit.py", "store_away.py"}
 
 
 @pytest.mark.usefixtures("nothing_starts")
@@ -138,6 +138,9 @@ class Pool:
 
     def __init__(self, error=None, running=()):
         self.asked, self.error, self.running = [], error, running
+
+    def prepare(self):
+        """There is one."""
 
     def workers(self):
         return self.running
@@ -216,3 +219,34 @@ def test_while_a_step_of_the_story_is_read_the_next_ones_are_computed(monkeypatc
     assert {("Sweep over reliabilities", True), ("Certainty of all cases", True)} <= {*asked}
     for one in jobs().unfinished():
         jobs().remove(one.key)
+
+
+def test_at_step_five_what_the_last_step_asks_of_its_own_data_is_begun():
+    """The very job; what this session looks at stays."""
+    script = """
+import streamlit as st
+from pages.shared.shell import story
+st.session_state["data"], st.session_state["select"] = "skin", "kept"
+story._ahead(5)
+st.session_state["after"] = st.session_state["data"], st.session_state["select"]
+board = story.cached.jobs()
+st.session_state["begun"] = {key for key in board.all_keys() if board.get(key).title == story.computed.TITLE}
+st.session_state["data"] = "replies"
+del st.session_state["select"]
+st.session_state["asked"] = story._machines_job()[0]
+"""
+    app = AppTest.from_string(script, default_timeout=300).run()
+    assert not app.exception
+    state = app.session_state
+    assert state["after"] == ("skin", "kept")
+    assert state["asked"].later is False and {state["asked"].key} == state["begun"]
+    jobs().remove(state["asked"].key)
+
+
+def test_with_data_open_a_process_for_heavy_work_is_there_before_it_is_asked_for(monkeypatch):
+    prepared = []
+    monkeypatch.setattr(cached, "prepare", lambda: prepared.append(True))
+    at("settings").run()
+    assert not prepared
+    at("settings", "anaesthesia").run()
+    assert prepared

@@ -22,7 +22,11 @@ do_ install -d -m 0750 -o root -g plurality /etc/plurality
 
 echo "3. The program and its packages, whose hashes are checked"
 for part in app.py core pages sample_data requirements.lock .streamlit; do
-    do_ cp -R "$source/$part" {{ asked.program }}/
+    # Replaced whole: what a new version does not have any more must not stay.
+    do_ rm -rf "{{ asked.program }}/.new-$part"
+    do_ cp -R "$source/$part" "{{ asked.program }}/.new-$part"
+    do_ rm -rf "{{ asked.program }}/$part"
+    do_ mv "{{ asked.program }}/.new-$part" "{{ asked.program }}/$part"
 done
 in_program "[ -x .venv/bin/python ] || {{ steps.environment }}"
 in_program "{{ steps.install }}"
@@ -45,6 +49,7 @@ echo "5. Services"
 for file in plurality@.service plurality.target plurality-kernels.service plurality-backup.service plurality-backup.timer; do
     do_ install -m 0644 "$here/$file" "/etc/systemd/system/$file"
 done
+do_ install -m 0755 "$here/plurality" /usr/local/bin/plurality
 do_ install -m 0644 "$here/haproxy.cfg" /etc/haproxy/haproxy.cfg
 do_ haproxy -c -q -f /etc/haproxy/haproxy.cfg
 do_ systemctl daemon-reload
@@ -53,6 +58,7 @@ do_ systemctl enable plurality-backup.timer plurality.target{% for port in asked
 if [ -n "${DRY:-}" ] || grep -q '^client_id = ""' /etc/plurality/secrets.toml; then
     echo "Fill in /etc/plurality/secrets.toml and /etc/plurality/people.toml, then run: systemctl restart plurality.target haproxy plurality-backup.timer"
 else
+    do_ systemctl restart plurality-kernels.service    # of a new version; the processes go on meanwhile
     do_ systemctl restart plurality.target haproxy plurality-backup.timer
     echo "Plurality is at {{ asked.origin }}"
 fi

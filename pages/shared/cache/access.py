@@ -4,13 +4,13 @@ Where nobody signs in, everything is everybody's, as on a computer of one's own.
 person adds to a sample is that person's.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 import pandas as pd
 import streamlit as st
 
 from core import belongings
-from core.errors import NotFoundError
+from core.errors import NotFoundError, PluralityError
 from core.ingest.samples import SAMPLES
 from core.people import NotYoursError, Person, listed_groups
 from core.review import store as reviews
@@ -172,6 +172,15 @@ def there_are_reviews() -> bool:
     return reviews.there_is_a_store()
 
 
+def store_answers() -> bool:
+    """Whether the database of reviews can be read now."""
+    try:
+        reviews.open_store().count("")
+    except PluralityError:
+        return False
+    return True
+
+
 def n_reviews(dataset: str) -> int:
     """See `core.review.store.n_reviews`."""
     ask(dataset)
@@ -210,7 +219,15 @@ def assigned(dataset: str) -> pd.DataFrame | None:
         return None
     asking = store()
     found = asking.assignments(dataset)
-    return assignment_table(found, asking.trail(dataset)) if found else None
+    return assignment_table(found, asking.trail(dataset), progress_of(dataset)) if found else None
+
+
+def progress_of(dataset: str) -> Callable[[str], Collection[str] | None]:
+    """Whose progress on cases of a group who is here may see: all members' for who may assign, else their own."""
+    person = sign_in.person()
+    if person is None or _may_change(dataset, person):
+        return listed_groups().get
+    return lambda group: (person.name,)
 
 
 def forget_reviews(dataset: str) -> int:

@@ -9,7 +9,7 @@ from core.review.waiting import Waiting, waiting_for
 from core.text import markdown, plural, shorten
 from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import presentation, state
+from pages.shared.kit import presentation, state, store_away
 
 MOST = 8
 
@@ -22,7 +22,7 @@ def show() -> None:
     try:
         found = waiting_for(access.store(), person, access.my_groups())
     except PluralityError as error:
-        st.error(markdown(error), icon=":material/error:")
+        store_away.show(error)
         return
     if not found:
         return

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import pandas as pd
 import streamlit as st
 
 from core.errors import PluralityError
@@ -15,7 +16,7 @@ from pages.shared.kit import widgets
 
 _COLUMNS = {
     "at": "assigned (UTC)", "by": "by", "whom": "to", "title": "queue", "n_cases": "cases", "n_done": "done",
-    "due": "due", "overdue": "overdue", "withdrawn": "taken back",
+    "done_by": "by whom", "due": "due", "days_overdue": "days overdue", "withdrawn": "taken back",
 }  # fmt: skip
 
 
@@ -126,14 +127,15 @@ def overview(desk: Desk) -> None:
         st.info("No cases are assigned. Choose cases in a new session on the tab Review, and assign them there.",
                 icon=":material/person_add:")  # fmt: skip
         return
-    table = assignment_table(found, desk.store.trail(desk.dataset.digest))
+    digest = desk.dataset.digest
+    table = assignment_table(found, desk.store.trail(digest), access.progress_of(digest))
     late = int(table["overdue"].sum())
     st.markdown(f"{plural(len(found), 'assignment')}{f', **{late} overdue**' if late else ''}")
     st.dataframe(
         table, hide_index=True, key="assignments", column_order=list(_COLUMNS), column_config=dict(_COLUMNS.items())
     )
     if any(one.group for one in found):
-        st.caption("Of a group each member reads all cases: what is done is on each member's own list.")
+        st.caption(_of_groups(table, all_members=access.may(digest, change=True)))
     widgets.download(table, "These assignments", "assignments", "assignments")
     standing = [one for one in found if not one.withdrawn]
     if not standing or not access.may(desk.dataset.digest, change=True):
@@ -147,6 +149,16 @@ def overview(desk: Desk) -> None:
             key="assignment_back",
         )
         st.button("Take it back", on_click=_withdraw, args=(desk,), key="withdraw")
+
+
+def _of_groups(table: pd.DataFrame, *, all_members: bool) -> str:
+    """What "done" means for a group."""
+    if not all_members:
+        return "Of a group each member reads all cases; what is done is said of your own."
+    said = "Of a group each member reads all cases, and a case is done when every member has done it."
+    if table["n_done"].isna().any():
+        said += " Of a group that only the identity provider knows, those who have begun are named."
+    return said
 
 
 def _named(one: Assignment) -> str:

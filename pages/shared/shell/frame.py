@@ -4,11 +4,12 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.errors import PluralityError
+from core.figures.theme import class_colours
 from core.ingest.read_files import Reading
-from core.text import markdown, plural, shorten
+from core.text import html_text, markdown, plural, shorten
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import operations, sign_in
-from pages.shared.kit import job_progress, presentation, selection, state
+from pages.shared.kit import job_progress, presentation, selection, state, store_away
 from pages.shared.kit import style as look
 from pages.shared.shell import first_start, story
 
@@ -31,12 +32,26 @@ def sidebar() -> None:
         st.caption("Data in use")
         st.markdown(f"**{markdown(shorten(dataset.name, 44))}**")
         st.caption(f"{plural(dataset.n_cases, 'case')} · {_who(dataset)} · {plural(dataset.n_annotations, answers)}")
+        _legend(dataset)
         _unkept(reading)
         selection.button(dataset)
         st.button("Close or change", icon=":material/swap_horiz:", type="tertiary", on_click=_close, key="close_data")
         if story.step() is None:
             presentation.button()
         story.entrance("Story in seven steps", "tertiary")
+
+
+def _legend(dataset: Dataset) -> None:
+    """The classes in the colours that they have on every page; nothing where there are more classes than colours."""
+    theme = look.theme()
+    if dataset.kind in ("score", "set") or dataset.n_classes > len(theme.classes):
+        return
+    colours = class_colours(list(range(dataset.n_classes)), dataset.n_classes, theme)
+    lines = (
+        f'<li><span style="--chip:{colours[code]}"></span>{html_text(shorten(name, 26))}</li>'
+        for code, name in enumerate(dataset.classes)
+    )
+    st.html(f'<ul class="legend" aria-label="Classes and their colours">{"".join(lines)}</ul>')
 
 
 def _who(dataset: Dataset) -> str:
@@ -65,7 +80,8 @@ def run(page, name: str) -> None:
         st.switch_page(f"pages/{elsewhere}.py")
     if first_start.shown(page.title, name):
         return
-    state.current()  # so that an address that does not fit is said before the page, not after
+    if state.current() is not None:  # an address that does not fit is said before the page, not after
+        cached.prepare()
     error = st.session_state.pop("data_error", None)
     if error is None and st.session_state.pop("drawn_anew", False):  # a job ended; nobody has done anything since
         error = st.session_state.get("_error_shown")
@@ -74,6 +90,7 @@ def run(page, name: str) -> None:
         st.error(markdown(error), icon=":material/link_off:")
     told = st.container()
     job_progress.begin()
+    store_away.begin()
     if presentation.on():
         presentation.style(look.theme().paper)
         presentation.bar(name, story.moves)
@@ -92,9 +109,10 @@ def _drawn(page, name: str, told) -> None:
         else:
             page.run()
     except PluralityError as error:
-        st.error(markdown(error), icon=":material/error:")
+        store_away.show(error)
     finally:  # also where a page stops early
         story.show(told, name)
+        store_away.look_again()
         job_progress.poll()
 
 

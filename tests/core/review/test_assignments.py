@@ -124,6 +124,50 @@ def test_exports_hold_assignments(store, dataset):
     ]  # fmt: skip
 
 
+def test_of_a_group_it_is_said_what_each_member_has_done_and_what_all_have(store, dataset):
+    """Of one whose members nobody knows here, who has begun; what others settled is done for everybody."""
+    store.assign(given(dataset, "night", group=True, due=date(2020, 1, 1)), token="1")
+    store.assign(given(dataset, "claimed", group=True), token="2")
+    read(store, dataset, "bob", 0)
+    for case, kind in ((1, "opinion"), (2, "skip")):
+        draft = Desk(store, dataset, "ann").draft(dataset.cases[case], kind, opinion=X if kind == "opinion" else None)
+        store.record(draft, seen=0, token=new_token())
+
+    def told(members):
+        table = assignment_table(store.assignments(dataset.digest), store.trail(dataset.digest), members)
+        assert table["overdue"].equals(table["days_overdue"].notna())
+        return table.set_index("whom")[["n_done", "done_by", "overdue"]].to_dict("index")
+
+    table = told({"night": ("ann", "bob")}.get)
+    assert table["night"] == {"n_done": 1, "done_by": "bob 1, ann 0", "overdue": True}, "settled: done for Ann, too"
+    assert table["claimed"] == {"n_done": None, "done_by": "bob 1, ann 0", "overdue": False}
+    assert told({"night": ()}.get)["night"] == {"n_done": None, "done_by": "", "overdue": True}
+    for case in (1, 2):
+        read(store, dataset, "bob", case)
+    assert told({"night": ("bob",)}.get)["night"] == {"n_done": 3, "done_by": "bob 3", "overdue": False}
+    table = told({"night": ("bob", "ann", "cem")}.get)["night"]
+    assert table == {"n_done": 2, "done_by": "bob 3, ann 0, cem 0", "overdue": True}, "Ann has begun one"
+
+
+def test_what_is_done_or_taken_back_is_not_overdue_and_what_is_not_begun_is(store, dataset):
+    for token, (whom, cases) in enumerate((("bob", [0]), ("bob", [0, 1]), ("cem", [0, 1]), ("cem", [2]))):
+        store.assign(given(dataset, whom, cases, due=date(2020, 1, 1 + token)), token=str(token))
+    read(store, dataset, "bob", 0)
+    *_, first = store.assignments(dataset.digest)
+    taken_back = store.assign(given(dataset, "dan", [2], due=date(2020, 1, 9)), token="taken")
+    store.withdraw(dataset.digest, taken_back.number, "mia", token="back")
+    table = assignment_table(store.assignments(dataset.digest), store.trail(dataset.digest))
+    told = table[["whom", "due", "n_cases", "n_done", "overdue", "withdrawn"]].to_numpy().tolist()
+    assert told == [
+        ["dan", "2020-01-09", 1, 0, False, True],
+        ["cem", "2020-01-04", 1, 0, True, False],
+        ["cem", "2020-01-03", 2, 1, True, False],  # what Bob settled is done
+        ["bob", "2020-01-02", 2, 1, True, False],
+        ["bob", "2020-01-01", 1, 1, False, False],
+    ]
+    assert (table["number"].iloc[-1], table["by"].iloc[-1], table["at"].iloc[-1][:2]) == (first.number, "mia", "20")
+
+
 def test_when_it_is_due_in_words():
     today = date(2026, 3, 10)
     days = {1: "due 1 Mar 2026", 10: "due today", 11: "due tomorrow", 20: "due 20 Mar 2026"}
