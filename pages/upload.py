@@ -3,12 +3,13 @@
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core import belongings, library
 from core.errors import PluralityError
 from core.ingest import saved_mappings
 from core.ingest.answer_rules import Treatment
-from core.ingest.column_mapping import check_mapping
+from core.ingest.column_mapping import LAYOUTS, Mapping, check_mapping
 from core.ingest.formats.detect import formats, open_source
 from core.ingest.formats.source import Question, Source
 from core.ingest.read_files import Reading, build_question
@@ -29,6 +30,7 @@ _SAYS_NOTHING = frozenset(
     {"answer", "answers", "annotation", "annotations", "data", "dataset", "export", "label", "labels", "result"}
     | {"results", "all", "file", "download", "output", "table", "sheet1", "untitled", "selectors", "test", "project"}
 )
+_RECORDS = (".json", ".jsonl", ".ndjson", ".zip")
 _HEADER = {"Detect automatically": None, "Yes": True, "No": False}
 
 
@@ -67,8 +69,8 @@ def _overruled(files: tuple[str, ...]) -> tuple[str | None, bool | None]:
     return wanted, _HEADER[header]
 
 
-def _open(uploads) -> tuple[tuple, Source] | None:
-    """What the files hold; large ones with progress. It can be overruled before and after it was read."""
+def _open(uploads) -> tuple[tuple, Source, DeltaGenerator] | None:
+    """What the files hold, and where to say it; large ones with progress. It can be overruled before and after."""
     files = tuple(upload.file_id for upload in uploads)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         said = st.container(width="content")
@@ -89,11 +91,9 @@ def _open(uploads) -> tuple[tuple, Source] | None:
     )
     if source is None:
         return None
-    why = "" if source.format == "table" else f", by {markdown(source.why)}"
-    said.markdown(f":material/check_circle: Recognised: **{markdown(source.title)}**{why}.")
     for note in source.notes:
         st.caption(markdown(note))
-    return key, source
+    return key, source, said
 
 
 def _build(key: tuple, title: str, source: Source, question: Question, name: str, **choices) -> Reading | None:
@@ -149,8 +149,7 @@ def _done(digest: str) -> None:
 
 def _page() -> None:
     st.title("Open a file")
-    done = st.session_state.get("upload_done")
-    if done and done == st.session_state.get("data"):
+    if (done := st.session_state.get("upload_done")) and done == st.session_state.get("data"):
         _done(done)
     uploads = _files()
     if not uploads:
@@ -158,18 +157,19 @@ def _page() -> None:
     opened = _open(uploads)
     if opened is None:
         return
-    key, source = opened
+    key, source, said = opened
     offer = st.container()
+    with offer:
+        guess, stamp, start, begin = _asked(key, source)
+    if begin is None:
+        upload_mapping.recognised(said, source, guess.mapping, guess.mapping, key[-1])
+        upload_report.as_it_stands(guess)
+        return
     left, right = st.columns([2, 3], gap="large")
     with left:
         st.subheader("What the columns mean", anchor=False)
-        question = upload_mapping.choose_question(source)
-        stamp = f"{'-'.join(key[1])}-{question.name}-{key[2]}-{key[3]}"
-        guess = question
-        with offer:
-            start = upload_last.offered(source, question, stamp)
-        stamp += "-last" if start.mapping is not question.mapping else "-own"
-        question = replace(question, mapping=upload_mapping.choose_mapping(source, question, start.mapping, stamp))
+        question = replace(guess, mapping=upload_mapping.choose_mapping(source, guess, begin, stamp))
+        upload_mapping.recognised(said, source, guess.mapping, question.mapping, key[-1])
         about_classes = st.container()
         choices = upload_mapping.choices(start, stamp)
         source, beside = upload_side.side_files(source, st.session_state.get("n_uploads", 0))
@@ -209,6 +209,17 @@ def _page() -> None:
     upload_report.allowed(reading.dataset)
 
 
+def _asked(key: tuple, source: Source) -> tuple[Question, str, saved_mappings.Choices, Mapping | None]:
+    """The question, a stamp for keys of its widgets, what the choices start from, and the mapping: None until said."""
+    question = upload_mapping.choose_question(source)
+    stamp = f"{'-'.join(key[1])}-{question.name}-{key[2]}-{key[3]}"
+    start = upload_last.offered(source, question, stamp)
+    begin = upload_mapping.settled(question, start.mapping, stamp)
+    if begin is not None:
+        stamp += "-last" if start.mapping is not question.mapping else f"-own-{begin.layout}"
+    return question, stamp, start, begin
+
+
 def _fits(question: Question) -> bool:
     """Whether the mapping fits the table; where it does not, that is said."""
     try:
@@ -238,6 +249,9 @@ def _name(uploads, source: Source, question: Question) -> str:
     """What the dataset is called until the user says otherwise."""
     beside = {name for name, _ in source.side.predictions}
     files = [upload.name for upload in uploads if upload.name not in beside] or [uploads[0].name]
+    records = [name for name in files if name.casefold().endswith(_RECORDS)]
+    if source.format not in ("table", *LAYOUTS) and len(records) == 1:
+        files = records  # beside it are lists of classes, risks, gold
     own = [name for name in files if name == question.name]
     stem = (own or files)[0].rsplit(".", 1)[0] or files[0]
     if len(uploads) == 1:

@@ -23,33 +23,49 @@ LAYOUTS: dict[Layout, str] = {
     "labels": "one row per annotation, a column of 0 and 1 for each label",
 }
 
+ROLES: dict[Role, str] = {
+    "case": "case",
+    "rater": "rater",
+    "answer": "annotation",
+    "rank": "rank",
+    "confidence": "confidence",
+    "time": "date",
+    "group": "group",
+    "gold": "gold",
+    "count": "count",
+}
+_SAID: dict[str, str] = {str(role): title for role, title in ROLES.items()} | {
+    "across": "columns",
+    "separators": "rankings",
+}
 
-def _words(text: str) -> frozenset[str]:
+
+def words(text: str) -> frozenset[str]:
     """The words of a text."""
     return frozenset(text.split())
 
 
 _SYNONYMS: dict[Role, frozenset[str]] = {
-    "case": _words(
+    "case": words(
         "case item task unit subject document doc image img patient sentence example sample record hit text "
         "study stimulus object instance scan slide xray photo tweet comment post utterance pair question lesion mole "
         "nodule specimen biopsy exam examination spot film frame clip video recording"
     ),
-    "rater": _words(
+    "rater": words(
         "rater worker annotator coder reader observer performer labeler labeller judge reviewer user expert "
         "participant evaluator assessor grader doctor physician clinician dentist nurse specialist surgeon "
         "psychiatrist consultant scorer voter examiner"
     ),
-    "answer": _words(
+    "answer": words(
         "class label rating annotation answer response choice category diagnosis judgment judgement verdict "
         "grade score value vote decision condition opinion finding read reading impression assessment tag"
     ),
-    "rank": _words("rank ranking position place order priority preference"),
-    "time": _words("time timestamp date datetime created submitted when"),
-    "group": _words("group site center centre batch hospital clinic cohort"),
-    "confidence": _words("confidence certainty likelihood probability conf prob"),
-    "count": _words("count frequency freq times weight"),
-    "gold": _words("gold golden truth groundtruth reference"),
+    "rank": words("rank ranking position place order priority preference"),
+    "time": words("time timestamp date datetime created submitted when"),
+    "group": words("group site center centre batch hospital clinic cohort"),
+    "confidence": words("confidence certainty likelihood probability conf prob"),
+    "count": words("count frequency freq times weight"),
+    "gold": words("gold golden truth groundtruth reference"),
 }
 _DONE = (
     r"(?:read|seen|graded|rated|scored|labell?ed|coded|annotated|assessed|reviewed|diagnosed|judged|evaluated|classified|"
@@ -105,13 +121,15 @@ class Mapping:
     count : str or None
         Patterns: column of how many cases have these annotations.
     gold : str or None
-        Long and wide: column of the gold class of the case.
+        Long, wide and counts: column of the gold class of the case.
     label_sign : str or None
         Annotations are sets of labels: the sign between one label and the next.
     annotation : str or None
         Long: column that tells annotations apart, where several rows are one.
     why : dict
         Reason of each guess by role, for the screen.
+    instead : str or None
+        The layout that the table may have as well, where the guess is in doubt; None where it was chosen or is clear.
     """
 
     layout: Layout
@@ -130,6 +148,7 @@ class Mapping:
     label_sign: str | None = None
     annotation: str | None = None
     why: dict[str, str] = field(default_factory=dict, compare=False)
+    instead: Layout | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         check_choice(self.layout, "The layout", LAYOUTS)
@@ -149,6 +168,10 @@ class Mapping:
             object.__setattr__(self, "separators", tuple(signs))
         if self.label_sign is not None and not (isinstance(self.label_sign, str) and self.label_sign.strip()):
             raise InputError(f"The sign between labels is {shown(self.label_sign)}.", "Give one, such as ;.")
+
+    def reasons(self) -> list[str]:
+        """Why each column was taken for what it is, in words."""
+        return [f"{_SAID.get(role, role)}: {why}" for role, why in self.why.items()]
 
     @property
     def ranked(self) -> bool:

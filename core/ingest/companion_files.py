@@ -6,6 +6,8 @@ import numpy as np
 import pyarrow as pa
 
 from ..annotations.dataset import MISSING_TIME, RISK_LEVELS, Dataset
+from ..annotations.label_text import codes_of_text, unknown_label
+from ..annotations.none_of_these import label_of_none, says_none
 from ..errors import InputError
 from ..text import plural
 from .times import to_seconds
@@ -132,24 +134,53 @@ def _with_gold(dataset: Dataset, gold: dict[str, str], notes: list[str]) -> Data
         notes.append("Gold classes were skipped: the annotations are scores.")
         return dataset
     if dataset.kind == "set":
-        notes.append("Gold classes were skipped: the annotations are sets of labels, which have no single gold class.")
-        return dataset
+        return _with_known_sets(dataset, gold, notes)
     position = {name: code for code, name in enumerate(dataset.classes)}
     codes = np.array([position.get(gold.get(case, ""), -1) for case in dataset.cases], np.int32)
     unlisted = {name for case in dataset.cases if (name := gold.get(case)) is not None and name not in position}
-    if unlisted:
-        named = ", ".join(repr(name) for name in sorted(unlisted)[:3])
-        notes.append(
-            f"Gold names {plural(len(unlisted), 'class', 'classes')} that are not in the list ({named}); those cases "
-            "have no gold. Declare the classes to use it."
-        )
-    n_cases = len(set(gold) - set(dataset.cases))
-    if n_cases:
-        notes.append(f"Gold of {plural(n_cases, 'case')} without an annotation was left out.")
+    _note_left_out(dataset, gold, unlisted, ("class", "classes"), notes)
     if (codes < 0).all():
         notes.append("No gold matches a case and a class of these data.")
         return dataset
     return replace(dataset, gold=codes)
+
+
+def _note_left_out(
+    dataset: Dataset, gold: dict[str, str], unlisted: set[str], kind: tuple[str, str], notes: list[str]
+) -> None:
+    """Names in the gold that are not in the list, of classes or labels, and cases that are not in the data."""
+    if unlisted:
+        named = ", ".join(repr(name) for name in sorted(unlisted)[:3])
+        notes.append(
+            f"Gold names {plural(len(unlisted), *kind)} that are not in the list ({named}); those cases have no gold. "
+            f"Declare the {kind[1]} to use it."
+        )
+    n_cases = len(set(gold) - set(dataset.cases))
+    if n_cases:
+        notes.append(f"Gold of {plural(n_cases, 'case')} without an annotation was left out.")
+
+
+def _with_known_sets(dataset: Dataset, gold: dict[str, str], notes: list[str]) -> Dataset:
+    """Gold of sets: all labels of a case in one text, or that none applies; an empty text is no gold."""
+    place = {name: code for code, name in enumerate(dataset.classes)}
+    found = np.full((dataset.n_cases, dataset.n_classes), -1, np.int8)
+    unlisted: set[str] = set()
+    none = label_of_none(dataset)
+    for case, case_id in enumerate(dataset.cases):
+        text = gold.get(case_id)
+        if text is None or not text.strip():
+            continue
+        codes = [] if says_none(text) else codes_of_text(text, place)
+        if codes is None:
+            unlisted.add(unknown_label(text, place))
+            continue
+        found[case] = 0
+        found[case, codes if codes or none is None else [place[none]]] = 1
+    _note_left_out(dataset, gold, unlisted, ("label", "labels"), notes)
+    if (found < 0).all():
+        notes.append("No gold matches a case and the labels of these data.")
+        return dataset
+    return replace(dataset, gold_sets=found)
 
 
 def _with_classes(dataset: Dataset, table: ClassTable, notes: list[str]) -> Dataset:

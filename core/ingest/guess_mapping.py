@@ -1,6 +1,6 @@
 """The likeliest mapping of a plain table: by the names of its columns, and by what stands below them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from ..annotations.vocabulary import encode, to_numbers
 from .aggregated_tables import MOST_ANSWERS
 from .column_mapping import Layout, Mapping, guess_mapping, likeness, rater_columns
+from .counts_or_raters import weigh
 from .formats.raw_table import RawTable
 from .label_columns import label_columns, sign_of_labels
 
@@ -18,25 +19,35 @@ _FEW = 10
 _SIGNS = ((">", "="), ("≻", "~"), ("≻", "="))
 _SHOWN = ("text", "sentence", "tweet", "comment", "post", "utterance", "question", "document", "image", "img", "photo")
 _IDS = ("id", "uid", "uuid", "key", "index", "idx", "no", "nr", "number")
+_TOTALS = frozenset(["total", "totals", "sum", "all", "n", "count", "annotations", "votes"])
 _MOST_COLUMNS = 500  # tables of more columns are not looked into
 
 
-def likeliest_mapping(raw: RawTable) -> Mapping:
+def likeliest_mapping(raw: RawTable, classes: Collection[str] = ()) -> Mapping:
     """What the columns of a table stand for; see `core.ingest.column_mapping.guess_mapping` for the names alone.
 
-    A count table is one whose rows of whole numbers, zeros among them, all have the same sum; a contingency table one
-    whose rows are named as its columns; a table of patterns one with a column of counts and no case. Confidences order
-    classes where a rater gives several to a case; annotations such as "A > B = C" are rankings, "A; B" sets.
+    Whole numbers are counts of classes or annotations of raters as `core.ingest.counts_or_raters` weighs them; where
+    both may be, the mapping's ``instead`` says so. A contingency table is one whose rows are named as its columns; a
+    table of patterns one with a column of counts and no case. Confidences order classes where a rater gives several to
+    a case; annotations such as "A > B = C" are rankings, "A; B" sets.
+
+    Parameters
+    ----------
+    raw : RawTable
+    classes : collection of str
+        Names known to be classes from files beside: gold, a list, columns of predictions.
     """
     columns = raw.columns
     guess = guess_mapping(columns)
     if raw.table.num_rows == 0 or len(columns) > _MOST_COLUMNS:
         return guess
     guess = _by_id(raw, guess)
-    for other in (_contingency, _transposed, _patterns, label_columns, _counts):
+    for other in (_contingency, _transposed, _patterns, label_columns):
         found = other(raw, guess)
         if found is not None:
             return found
+    if (found := _counts(raw, guess, classes)) is not None:
+        return found
     if guess.layout == "long" and guess.case and guess.rater and guess.answer and guess.rank is None:
         confidence = next((column for column in columns if likeness(column, "confidence") == 2), None)
         if confidence not in (None, guess.answer) and _several_classes(raw, guess):
@@ -76,7 +87,7 @@ def mapping_as(raw: RawTable, layout: Layout) -> Mapping:
     """The likeliest mapping of a table that is known to have a layout; the guess itself where it has that one."""
     guess = likeliest_mapping(raw)
     if guess.layout == layout:
-        return guess
+        return replace(guess, instead=None)
     named, columns = guess_mapping(raw.columns), list(raw.columns)
     why = {role: reason for role, reason in named.why.items() if role in ("case", "group", "gold")}
     if layout == "long":
@@ -170,39 +181,49 @@ def _patterns(raw: RawTable, guess: Mapping) -> Mapping | None:
     return Mapping("patterns", raters=others, count=count, why=why)
 
 
-def _counts(raw: RawTable, guess: Mapping) -> Mapping | None:
+def _counts(raw: RawTable, guess: Mapping, classes: Collection[str]) -> Mapping | None:
+    """A table of counts, or the guess that may be one; None where it is certainly none."""
     if guess.layout == "long" and guess.rater:
         return None
     case = guess.case or (raw.columns[0] if guess.layout == "wide" else None)
     across = tuple(c for c in raw.columns if c not in (case, guess.group, guess.gold) and likeness(c, "rater") == 0)
-    if case is None or len(across) < 2 or raw.table.num_rows < 3:
+    if case is None or len(across) < 2:
         return None
     numbers = _whole_numbers(raw, across)
-    if numbers is None or not (numbers == 0).any():
-        return None
-    sums = numbers.sum(1)
-    if sums.min() < 2 or (numbers.max(0) == 0).any() or numbers.max() < 2:
-        return None
-    if len(sums) < _FEW and any(column[-1:].isdigit() for column in across):  # a few ratings of r1, r2 may agree in sum
-        return None
-    if (sums != sums[0]).any() and not _compete(numbers):
+    if numbers is None:
         return None
     why = {key: guess.why.get(key, "it is the first column") for key in ("case", "group") if getattr(guess, key, None)}
-    low, high = int(sums.min()), int(sums.max())
-    why["across"] = f"whole numbers that add up to {low if low == high else f'{low} to {high}'} in every row"
-    if low < high:
-        why["across"] += ", high in one column where they are low in the others"
-    return Mapping("counts", case=case, across=across, group=guess.group, why=why)
+    shared: dict[str, Any] = {"case": case, "group": guess.group, "gold": guess.gold}
+    total = _total(numbers, across)
+    if total is not None:
+        across = tuple(column for column in across if column != total)
+        return Mapping("counts", **shared, across=across, why=why | {"across": f"they add up to the column {total!r}"})
+    known = {*classes, *(_head(raw, guess.gold) if guess.gold is not None else ())}
+    weighed = weigh(numbers, _blanks(raw, across), across, known)
+    if not weighed.counts and (weighed.sure or guess.layout != "wide"):
+        return None
+    if not weighed.counts:
+        return replace(guess, instead="counts")
+    why["across"] = weighed.why
+    instead: Layout | None = None if weighed.sure else "wide"
+    return Mapping("counts", **shared, across=across, why=why, instead=instead)
 
 
-def _compete(numbers: np.ndarray) -> bool:
-    """Whether columns of whole numbers are counts of classes although the rows have different sums.
+def _blanks(raw: RawTable, columns: Sequence[str]) -> np.ndarray:
+    """Whether each cell says nothing, shape (n_rows, n_columns)."""
+    return np.stack([encode(raw.table[column].slice(0, _LOOKED_AT)).code < 0 for column in columns], 1)
 
-    Counts of one case compete: their sum varies far less than it would if columns had nothing to do with each other.
-    Grades of raters rise and fall together, and their sum varies more.
-    """
-    enough = len(numbers) >= 3 * _FEW and (numbers == 0).mean() > 0.3
-    return bool(enough and numbers.sum(1).var() < 0.25 * numbers.var(0).sum())
+
+def _total(numbers: np.ndarray, columns: Sequence[str]) -> str | None:
+    """The first or last column where it holds the sum of the others in every row; None where neither does."""
+    if len(columns) < 3:
+        return None
+    sums = numbers.sum(1)
+    for place in (len(columns) - 1, 0):
+        enough = 3 if columns[place].strip().casefold() in _TOTALS else _FEW
+        if len(numbers) >= enough and numbers[:, place].max() > 1 and (2 * numbers[:, place] == sums).all():
+            return columns[place]
+    return None
 
 
 def _several_classes(raw: RawTable, guess: Mapping) -> bool:

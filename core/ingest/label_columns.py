@@ -13,7 +13,7 @@ from .column_mapping import Mapping, likeness
 from .formats.raw_table import RawTable
 from .long_rows import Rows, cases_or_numbers, drop, names_as_codes, number_within
 
-_YES = frozenset({"1", "1.0", "true", "yes", "x"})
+YES = frozenset({"1", "1.0", "true", "yes", "x"})
 _NO = frozenset({"0", "0.0", "false", "no"})
 _LOOKED_AT = 5_000
 _BLANK, _ODD = -1, -2
@@ -79,7 +79,7 @@ def _free_name(names: Sequence[str]) -> str:
 def _state(raw: RawTable, column: str) -> np.ndarray:
     """1, 0, `_BLANK` or `_ODD` of each cell of a column, int8."""
     coded = encode(raw.table[column])
-    of_value = [1 if text.casefold() in _YES else 0 if text.casefold() in _NO else _ODD for text in coded.values]
+    of_value = [1 if text.casefold() in YES else 0 if text.casefold() in _NO else _ODD for text in coded.values]
     return np.array([*of_value, _BLANK], np.int8)[coded.code]
 
 
@@ -131,7 +131,7 @@ def label_columns(raw: RawTable, guess: Mapping) -> Mapping | None:
 
 def _is_indicator(raw: RawTable, column: str) -> bool:
     values = {text.casefold() for text in encode(raw.table[column].slice(0, _LOOKED_AT)).values}
-    return bool(values) and values <= _YES | _NO and not values <= _NO
+    return bool(values) and values <= YES | _NO and not values <= _NO
 
 
 def sign_of_labels(raw: RawTable, columns: Sequence[str]) -> str | None:

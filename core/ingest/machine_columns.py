@@ -33,10 +33,11 @@ def told_machines(raw: RawTable, mapping: Mapping) -> tuple[tuple[str, str, str]
         return ()
     taken = {getattr(mapping, role) for role in ("case", "rater", "answer", "rank", "time", "group", "confidence")}
     free = [column for column in raw.columns if column not in taken]
+    named = [column for column in free if _is(column, _KIND)]
+    if not named:
+        return ()
     rater = encode(raw.table[mapping.rater])
-    for column in free:
-        if not _KIND.fullmatch(column.strip().casefold()):
-            continue
+    for column in named:
         said = _of_rater(rater.code, len(rater.values), raw.table[column])
         if said is None or not all(word.casefold() in _MACHINE | _PERSON | {""} for word in said):
             continue

@@ -201,9 +201,22 @@ def build_question(
     report = replace(
         report,
         notes=(*source.notes, *report.notes, *(note for note in question.notes if note not in report.notes), *pictured),
-        warnings=(*report.warnings, *remarks),
+        warnings=(*report.warnings, *_in_doubt(question.mapping), *remarks),
     )
     return Reading(dataset, report, facts, told_machines(question.raw, question.mapping))
+
+
+def _in_doubt(mapping: Mapping) -> list[str]:
+    """The sentence on a table that may have another layout as well, where nobody has said which it has."""
+    if mapping.instead is None:
+        return []
+    names = mapping.across or mapping.raters
+    listed = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+    readings = {"counts": "classes with how many raters gave each", "wide": "raters with the class that each gave"}
+    return [
+        f"The columns {listed} hold whole numbers: they were read as {readings[mapping.layout]}, and may be "
+        f"{readings[mapping.instead]}. Say which (--format {mapping.layout} or --format {mapping.instead})."
+    ]
 
 
 def _gold_as_classes(side: SideFiles, dataset: Dataset, report: ImportReport, treatment: Treatment | None) -> SideFiles:
@@ -252,6 +265,7 @@ def complete_mapping(
     else:
         wanted = "long" if {"rater", "answer", "rank"} & given.keys() else guess.layout
     guess = guess if guess.layout == wanted else mapping_as(raw, wanted)
+    guess = guess if layout is None else replace(guess, instead=None)
     why = guess.why | ({"anonymous": "said so"} if rater == "none" else {})
     signs = separators or guess.separators
     if wanted != "long":

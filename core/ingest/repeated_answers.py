@@ -50,7 +50,7 @@ def treat_repeats(rows: Rows, raw: RawTable, repeats: Repeats, first: np.ndarray
         place = int(np.flatnonzero(repeated)[0])
         raise InputError(
             f"Rater {rows.rater.values[rows.rater_code[place]]!r} annotates case "
-            f"{rows.case.values[rows.case_code[place]]!r} more than once ({plural(count, 'such answer')} in the file).",
+            f"{rows.case.values[rows.case_code[place]]!r} more than once ({plural(count, 'repeat')} in the file).",
             "Keep them, or use only the first annotation.",
             line=int(raw.line[rows.row[place]]),
         )

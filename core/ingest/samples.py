@@ -21,13 +21,21 @@ SAMPLE_FOLDER = next(
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A card: what a sample is, how large, what kind its annotations are, and what it shows."""
+    """A card: what a sample is, how large, what kind its annotations are, and what it shows.
+
+    Attributes
+    ----------
+    name, title, size, answers, shows : str
+    ordinal : bool
+        Its table of classes has them in an order that means something, lowest first.
+    """
 
     name: str
     title: str
     size: str
     answers: str
     shows: str
+    ordinal: bool = False
 
 
 SAMPLES = (
@@ -59,6 +67,15 @@ SAMPLES = (
         "45 patients × 5 observers",
         "four classes",
         "The first data set that raters' confusion matrices were estimated from, with repeated readings.",
+    ),
+    Sample(
+        "knees",
+        "Knees",
+        "260 X-rays × 8 readers",
+        "five ordered grades",
+        "Simulated grades with known truth: a severe and a lenient reader, one who reads widely, one who often slips; "
+        "the order of the grades helps.",
+        ordinal=True,
     ),
     Sample(
         "street",
@@ -104,7 +121,7 @@ def read_sample(name: str) -> Reading:
         raise NotFoundError(f"There is no sample {name!r}; there are {', '.join(s.name for s in SAMPLES)}.")
     folder = SAMPLE_FOLDER / name
     classes = _pairs(folder / "classes.csv")
-    reading = read(folder / "annotations.csv", name=sample.title, classes=list(classes) or None)
+    reading = read(folder / "annotations.csv", name=sample.title, classes=list(classes) or None, ordinal=sample.ordinal)
     dataset = reading.dataset
     side: dict[str, Any] = {"raters_identified": name != "dermatology"}
     if any(classes.values()):

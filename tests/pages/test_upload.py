@@ -155,6 +155,30 @@ def test_a_change_of_layout_shows_at_once():
     assert "3 cases" in texts(done(app))
 
 
+def test_whole_numbers_that_may_be_counts_or_raters_are_asked_about_and_nothing_is_called_recognised():
+    app = dropped(("t.csv", b"image,ann,bob,cid\ni0,3,1,1\ni1,0,2,2\ni2,1,0,3\ni3,2,2,1\n"))
+    assert not [button for button in app.button if button.key == "use"]
+    assert "Recognised" not in texts(app) and "what one row means" in texts(app)
+    asked = widget(app, "radio", "row_means")
+    assert asked.value is None and len(asked.options) == 2
+    asked.set_value("counts").run()
+    assert done(app).button(key="use").label == "Use 18 annotations"
+    assert "Read as you chose: **Table: one row per case, a column for each class" in texts(app)
+    assert "rater" not in next(frame.value for frame in app.dataframe if "class" in frame.value)
+    widget(app, "radio", "row_means").set_value("wide").run()
+    assert done(app).button(key="use").label == "Use 12 annotations"
+    assert "Read as you chose: **Table: one row per case, a column for each rater" in texts(app)
+
+
+def test_the_line_of_what_was_recognised_goes_with_a_choice_by_hand():
+    app = dropped(*EXPORTS["wide"])
+    assert "Recognised: **Table: one row per case, a column for each rater" in texts(app)
+    assert "One row means**: Case “1”: rater “ann” annotated it as “angry”" in texts(app)
+    widget(app, "selectbox", "layout").set_value("transposed").run()
+    assert "Recognised" not in texts(done(app)) and "Read as you chose: **Table: one row per rater" in texts(app)
+    assert "answer" not in texts(dropped(*EXPORTS["long"])).casefold()
+
+
 def test_rows_left_out_stand_with_their_line_and_reason():
     app = dropped(("few.csv", b"case,rater,class\n1,a,x\n1,b,\n2,a,y\n2,b,x\n"))
     assert app.button(key="use").label == "Use 3 annotations, leave out 1 row"

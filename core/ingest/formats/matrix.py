@@ -4,6 +4,7 @@ import io
 
 import numpy as np
 
+from ...array_files import load_any
 from ...errors import InputError
 from ...text import shorten
 from .encoding import to_utf8
@@ -71,7 +72,7 @@ def read_matrix(name: str, content: bytes) -> np.ndarray:
 
 def _array(shown: str, content: bytes) -> np.ndarray:
     try:
-        array = np.load(io.BytesIO(content), allow_pickle=False)
+        array = load_any(io.BytesIO(content))
     except (ValueError, OSError, EOFError) as error:
         raise InputError(f"{shown}: the NumPy array cannot be read ({error}).", "Save it again by np.save.") from None
     if array.ndim != 2 or array.dtype.kind not in "fiu":

@@ -2,6 +2,8 @@
 
 import datetime
 import io
+import re
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +17,10 @@ from .questionnaire import strings, text_of
 from .raw_table import Dropped, RawTable
 
 _MOST_CELLS = 30_000_000
+_CHUNK = 1 << 20
+# Merged cells in one column; of a range over several columns the first is filled.
+_MERGED = re.compile(rb'<mergeCell [^>]*?ref="([A-Z]{1,3})(\d{1,7}):(?:[A-Z]{1,3})(\d{1,7})"')
+_LONGEST_REFERENCE = 80
 
 
 def read_workbook(name: str, content: bytes, *, has_header: bool | None = None) -> list[tuple[str, RawTable]]:
@@ -52,10 +58,11 @@ def read_workbook(name: str, content: bytes, *, has_header: bool | None = None) 
                         "Save the sheet as CSV or Parquet and open that.",
                     )
                 rows.append([_cell(value) for value in cells])
+            n_filled = _fill_merged(rows, book, sheet)
             if sheet.title == SETTINGS_SHEET and rows and tuple(rows[0]) == SETTINGS_HEADER:
                 continue  # a table of our own, exported with its settings
             try:
-                found.append((sheet.title, _table(rows, has_header)))
+                found.append((sheet.title, _table(rows, has_header, n_filled)))
             except InputError as error:
                 reasons.append(f"Sheet {sheet.title!r}: {error.message}")
         book.close()
@@ -73,6 +80,40 @@ def read_workbook(name: str, content: bytes, *, has_header: bool | None = None) 
     return found
 
 
+def _fill_merged(rows: list[list[str]], book: Any, sheet: Any) -> int:
+    """Write the value of cells merged down a column into each of their rows, in place; how many cells were filled.
+
+    Reading row by row, openpyxl leaves out which cells are merged, and all but the first of them are empty. Titles
+    across columns stay as they are.
+    """
+    archive, path = getattr(book, "_archive", None), getattr(sheet, "_worksheet_path", None)
+    if archive is None or path is None:
+        return 0
+    from openpyxl.utils import column_index_from_string
+
+    n_filled, rest = 0, b""
+    with archive.open(path) as part:
+        while chunk := part.read(_CHUNK):
+            text = rest + chunk
+            for letters, first, last in _MERGED.findall(text):
+                n_filled += _filled(rows, column_index_from_string(letters.decode()) - 1, int(first), int(last))
+            rest = text[-_LONGEST_REFERENCE:]
+    return n_filled
+
+
+def _filled(rows: list[list[str]], column: int, first: int, last: int) -> int:
+    """The same for one merged range, rows from 1."""
+    if not 0 < first <= len(rows) or column >= len(rows[first - 1]) or not rows[first - 1][column].strip():
+        return 0
+    n_filled = 0
+    for row in rows[first : min(last, len(rows))]:
+        if any(cell.strip() for cell in row):
+            row.extend([""] * (column + 1 - len(row)))
+            n_filled += not row[column].strip()
+            row[column] = row[column] if row[column].strip() else rows[first - 1][column]
+    return n_filled
+
+
 def _cell(value: object) -> str:
     if isinstance(value, datetime.datetime) and value.time() == datetime.time():
         return value.date().isoformat()
@@ -83,7 +124,7 @@ def _cell(value: object) -> str:
     return text_of(value)
 
 
-def _table(rows: list[list[str]], has_header: bool | None) -> RawTable:
+def _table(rows: list[list[str]], has_header: bool | None, n_filled: int = 0) -> RawTable:
     numbered = [(line, row) for line, row in enumerate(rows, 1) if any(cell.strip() for cell in row)]
     if not numbered:
         raise InputError("It is empty.")
@@ -91,6 +132,8 @@ def _table(rows: list[list[str]], has_header: bool | None) -> RawTable:
     if width < 2:
         raise InputError("It has only one column.")
     notes = []
+    if n_filled:
+        notes.append(f"{plural(n_filled, 'merged cell')} filled with the value above.")
     # Titles above a table fill fewer cells than its header.
     sizes = [sum(bool(cell.strip()) for cell in row) for _, row in numbered[:20]]
     above = next((place for place, size in enumerate(sizes) if size > 1), 0)

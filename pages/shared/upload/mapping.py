@@ -3,10 +3,13 @@
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from core.ingest.column_mapping import LAYOUTS, Mapping
+from core.ingest.column_mapping import LAYOUTS, ROLES, Mapping
+from core.ingest.formats.plain_table import title_of
 from core.ingest.formats.source import Question, Source
 from core.ingest.guess_mapping import mapping_as
+from core.ingest.row_in_words import row_in_words
 from core.ingest.saved_mappings import Choices
 from core.text import markdown, plural, shorten
 
@@ -29,17 +32,6 @@ TITLES = {
     "contingency": "Two raters, cross table",
     "patterns": "Annotation patterns with counts",
     "labels": "A column per label",
-}
-ROLES = {
-    "case": "case",
-    "rater": "rater",
-    "answer": "annotation",
-    "rank": "rank",
-    "confidence": "confidence",
-    "time": "date",
-    "group": "group",
-    "gold": "gold",
-    "count": "count",
 }
 _NEEDED = {"case": "case", "answer": "annotation"}
 _FEW = 3
@@ -66,6 +58,44 @@ def choose_question(source: Source) -> Question:
     return source.questions[names.index(chosen)]
 
 
+def recognised(place: DeltaGenerator, source: Source, guess: Mapping, chosen: Mapping, wanted: str | None) -> None:
+    """Say what the file was recognised as, what the user made of it, or that this is still to be said.
+
+    Parameters
+    ----------
+    place : container
+    source : Source
+    guess, chosen : Mapping
+        As guessed, and as on screen; the same while nothing was chosen.
+    wanted : str or None
+        The format that the user asked for.
+    """
+    plain = source.format in _PLAIN
+    title = markdown(title_of(chosen) if plain else source.title)
+    if wanted is not None or (plain and (chosen.layout != guess.layout or (guess.instead and not chosen.instead))):
+        place.markdown(f":material/edit: Read as you chose: **{title}**.")
+    elif plain and chosen.instead is not None:
+        place.markdown(":material/help: **Table of whole numbers**: say below what one row means.")
+    else:
+        why = "" if plain else f", by {markdown(source.why)}"
+        place.markdown(f":material/check_circle: Recognised: **{title}**{why}.")
+
+
+def settled(question: Question, start: Mapping, stamp: str) -> Mapping | None:
+    """What the choices begin with, after the user said which of two layouts the table has; None until that is said."""
+    if start.instead is None:
+        return start
+    readings = {layout: mapping_as(question.raw, layout) for layout in sorted((start.layout, start.instead))}
+    chosen = st.radio(
+        "**What does one row mean?** The columns hold whole numbers, which may be one or the other.",
+        list(readings),
+        index=None,
+        format_func=lambda layout: f"**{TITLES[layout]}**: {markdown(row_in_words(question.raw, readings[layout]))}",
+        key=f"row_means-{stamp}",
+    )
+    return None if chosen is None else readings[chosen]
+
+
 def choose_mapping(source: Source, question: Question, start: Mapping, stamp: str) -> Mapping:
     """The mapping as the format says, or as the user puts it right; ``start`` is what the choices begin with."""
     if source.format not in _PLAIN:
@@ -76,6 +106,15 @@ def choose_mapping(source: Source, question: Question, start: Mapping, stamp: st
             )
         if not own:
             return question.mapping
+    sentence = st.container()
+    mapping = _chosen_by_hand(question, start, stamp)
+    said = "" if question.mapping.instead is not None else row_in_words(question.raw, mapping)  # it stands above
+    if said:
+        sentence.markdown(f"**One row means**: {markdown(said)}")
+    return mapping
+
+
+def _chosen_by_hand(question: Question, start: Mapping, stamp: str) -> Mapping:
     layout = st.selectbox(
         "Layout",
         list(LAYOUTS),
@@ -176,7 +215,7 @@ def _long(pick: _Picker, guess: Mapping) -> Mapping:
 def _reasons(guess: Mapping) -> None:
     """Why columns were taken for what they are."""
     if guess.why:
-        st.caption(markdown("Guessed. " + " · ".join(f"{role}: {why}" for role, why in guess.why.items())))
+        st.caption(markdown("Guessed. " + " · ".join(guess.reasons())))
 
 
 def _short(name: str) -> str:

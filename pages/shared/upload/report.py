@@ -22,6 +22,8 @@ def as_understood(reading: Reading) -> None:
     """The first annotations, and what was found out on the way."""
     first = reading.dataset
     table = long_table(first, range(min(first.n_cases, _SHOWN))).head(_SHOWN)
+    if not first.raters_identified:
+        table = table.drop(columns="rater")  # names of nobody
     st.subheader("The first twenty annotations, as understood", anchor=False)
     st.dataframe(table, hide_index=True, height=36 * min(11, len(table) + 1) + 2, key="understood")
     if reading.report.notes:

@@ -1,14 +1,23 @@
 """Annotations of several labels in every form that they are written in, and what is no such thing."""
 
+import csv
 import json
+from dataclasses import replace
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from core.annotations.dataset import Dataset
+from core.annotations.label_text import by_label
 from core.annotations.write import long_table, wide_table
+from core.commands.fits import with_gold
 from core.errors import InputError
 from core.ingest.answer_rules import Treatment
+from core.ingest.companion_files import SideFiles, with_side_files
 from core.ingest.read_files import read
-from core.ingest.samples import load_sample
+from core.ingest.samples import SAMPLE_FOLDER, load_sample
+from core.library import keep, reopen
 from tests.core.kinds import as_sets
 
 TOGETHER = "case,rater,labels\na,r1,war;drama\na,r2,drama\nb,r1,comedy; war\nb,r2,comedy;drama;war\n"
@@ -155,11 +164,48 @@ def test_an_annotation_with_a_label_outside_of_the_list_is_left_out_whole(tmp_pa
     assert len(reading.report.dropped) == 3
 
 
-def test_gold_classes_are_no_gold_of_sets(tmp_path):
+def test_a_column_of_gold_has_all_labels_of_the_case(tmp_path):
+    """One label or several, or that none applies; unknown labels are told, and empty cells are no gold."""
     text = TOGETHER.replace("labels", "labels,gold").replace("\n", ",war\n").replace("gold,war", "gold")
-    reading = of_file(tmp_path, text)
-    assert reading.dataset.gold is None
-    assert any("sets of labels, which have no single gold class" in one for one in reading.report.warnings)
+    found = of_file(tmp_path, text).dataset
+    war = found.classes.index("war")
+    assert found.gold is None and (found.gold_sets == (np.arange(found.n_classes) == war)).all()
+    bare = replace(found, gold_sets=None)
+    for texts, rows, told in (
+        (("comedy; war", "none of these"), [["comedy", "war"], []], None),
+        (("war", "tram"), [["war"], None], "Gold names 1 label that are not in the list ('tram')"),
+        (("drama|war", ""), [["drama", "war"], None], None),
+    ):
+        known, notes = with_side_files(bare, SideFiles(gold=dict(zip("ab", texts, strict=True))))
+        for own, row in zip(known.gold_sets, rows, strict=True):
+            expected = [-1] * 3 if row is None else [int(label in row) for label in found.classes]
+            assert own.tolist() == expected
+        assert not notes if told is None else told in notes[0]
+
+
+def test_known_sets_go_with_their_data(tmp_path):
+    """Into the views by label, selections, the digest, the library and the table of cases."""
+    names = ("d", ("1", "2", "3"), ("r", "s"), ("x", "y", "z"))
+    plain = Dataset.from_sets(*names, [0, 0, 1, 1, 2, 2], [0, 1] * 3, [0, 2, 3, 4, 5, 6, 7], [0, 1, 0, 1, 1, 2, 2])
+    known = replace(plain, gold_sets=np.array([[1, 1, 0], [-1, -1, -1], [0, 0, 0]]))
+    assert known.digest != plain.digest and known.as_classes("y")[0].gold.tolist() == [1, -1, 0]
+    assert known.select(cases=["1", "3"]).gold_sets.tolist() == [[1, 1, 0], [0, 0, 0]]
+    assert known.to_frame("cases")["gold"].fillna("unknown").tolist() == ["x; y", "unknown", ""]
+    keep(known)
+    assert reopen(known.digest).gold_sets.tolist() == known.gold_sets.tolist()
+    one = Dataset.from_sets(*names, [0, 1, 2], [0, 1, 0], [0, 1, 2, 3], [0, 1, 2])
+    alone = replace(one, gold_sets=np.array([[0, 1, 0], [-1, -1, -1], [1, 1, 0]]))
+    assert alone.as_classes()[0].gold.tolist() == [1, -1, -1]
+    in_part = np.array([[1, -1, 0]] * 3)
+    for wrong, said in (
+        (np.zeros((2, 3)), "shape"),
+        (np.full((3, 3), 2), "-1 of a case"),
+        (in_part, "known in part"),
+    ):
+        with pytest.raises(InputError, match=said):
+            replace(plain, gold_sets=wrong)
+    with pytest.raises(InputError, match="Known sets are of sets"):
+        replace(load_sample("anaesthesia"), gold_sets=np.zeros((45, 4)))
 
 
 def test_sets_that_are_written_read_back_to_the_same(tmp_path):
@@ -185,3 +231,16 @@ def test_sets_that_are_written_read_back_to_the_same(tmp_path):
 def test_what_cannot_be_read_as_labels_says_so(tmp_path, text, how, found):
     with pytest.raises(InputError, match=found):
         of_file(tmp_path, text, **how)
+
+
+def test_gold_of_one_label_is_read_from_a_file_of_sets():
+    """What `--gold` with `--label` does: the label where the set has it, not where it has others or none."""
+    file = SAMPLE_FOLDER / "street" / "truth.csv"
+    street, options = load_sample("street"), SimpleNamespace(gold=str(file), label="bus", cautions=[])
+    found = with_gold(street.as_classes("bus")[0], options)
+    with file.open(encoding="utf-8", newline="") as lines:
+        truth = {row["photo"]: row["labels"].split("; ") for row in csv.DictReader(lines)}
+    assert found.gold.tolist() == [int("bus" in truth[case]) for case in street.cases] and not options.cautions
+    assert [by_label(text, "bus") for text in ("minibus", "rain; bus", "bus|rain", "bus", "", None)] == (
+        ["not bus", "bus", "bus", "bus", None, None]
+    )

@@ -10,6 +10,7 @@ KNOWN = {
     "dermatology": ("ranking", 3, 6, 12),
     "caries": ("class", 3869, 5, 19_345),
     "anaesthesia": ("class", 45, 5, 315),
+    "knees": ("class", 260, 8, 1043),
     "street": ("set", 200, 8, 800),
     "essays": ("score", 160, 9, 648),
     "replies": ("class", 900, 8, 3235),
@@ -40,6 +41,12 @@ def test_side_tables_of_a_sample_come_with_it():
     assert not load_sample("dermatology").raters_identified
 
 
+def test_the_order_of_classes_is_declared_where_it_means_something():
+    knees = load_sample("knees")
+    assert knees.ordinal and knees.classes == tuple(f"grade {grade}" for grade in range(5))
+    assert not load_sample("anaesthesia").ordinal
+
+
 def test_machines_of_a_sample_are_told_by_its_file():
     assert read_sample("replies").machines == (("lyra-1", "Lyra", "1"), ("lyra-2", "Lyra", "2"))
     assert read_sample("caries").machines == ()
@@ -50,5 +57,5 @@ def test_repeated_readings_in_a_sample_are_kept():
 
 
 def test_a_sample_that_does_not_exist_is_not_found():
-    with pytest.raises(NotFoundError, match="skin, dermatology, caries, anaesthesia, street, essays"):
+    with pytest.raises(NotFoundError, match="skin, dermatology, caries, anaesthesia, knees, street, essays"):
         load_sample("../skin")

@@ -79,3 +79,23 @@ def test_a_broken_workbook_is_refused():
         with pytest.raises(InputError) as caught:
             read(broken)
         assert caught.value.remedy
+
+
+def test_cells_merged_down_a_column_hold_their_value_in_every_row():
+    """All but the first of merged cells are empty in the file: half of the annotations had no case."""
+    book = openpyxl.Workbook()
+    sheet = book.active
+    for row in (("A study", None, None), ("case", "rater", "class")):
+        sheet.append(row)
+    sheet.merge_cells("A1:C1")
+    for case in ("c1", "c2"):
+        sheet.append((case, "ann", "x"))
+        sheet.append((None, "bob", "y"))
+        sheet.merge_cells(start_row=sheet.max_row - 1, end_row=sheet.max_row, start_column=1, end_column=1)
+    sink = io.BytesIO()
+    book.save(sink)
+    reading = read(sink.getvalue())
+    assert sorted(answers(reading.dataset)) == sorted(
+        (case, rater, name) for case in ("c1", "c2") for rater, name in (("ann", "x"), ("bob", "y"))
+    )
+    assert "2 merged cells filled with the value above." in reading.report.notes

@@ -1,0 +1,124 @@
+"""Whether columns of whole numbers are raters who gave them, or classes with how many raters gave each."""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .answer_rules import cannot_tell
+from .column_mapping import words
+
+_MARGIN = 3.0  # standard errors by which sums must vary more or less than those of unrelated columns
+_FEWEST, _FEW = 3, 10
+_LARGEST_GRADE = 11  # of scales that raters use without being asked for a score
+_UNLIKE = 3.0  # raters of one scale have means nearer to each other than this
+_NAMED = 0.8
+_ANSWERS = words(
+    "yes no true false positive negative neutral normal abnormal benign malignant other others none mixed present "
+    "absent low medium high mild moderate severe agree disagree accept reject correct incorrect relevant irrelevant "
+    "toxic supports refutes entailment contradiction"
+)
+_CLASS_STEMS = words("class cls category cat type option choice stage grade level star stars")
+_EITHER_STEMS = frozenset(("", "c", "k", "col", "column", "x", "v"))
+_NUMBERED = re.compile(r"(.*?)(?:[\W_]*\d+|[\W_]+[a-z])|[a-z]")
+_HOW_MANY = re.compile(
+    r"(?:n|no|num|nr|count|number|votes?|freq|frequency|#)[\W_]+(?:of[\W_]+|for[\W_]+)?\w.*|.*\w[\W_]+(?:n|counts?|votes?)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """Which of the two readings is likelier.
+
+    Attributes
+    ----------
+    counts : bool
+        Columns are rather classes than raters.
+    sure : bool
+        False where the other reading is not ruled out: the user has to say.
+    why : str
+        In words.
+    """
+
+    counts: bool
+    sure: bool
+    why: str
+
+
+def weigh(numbers: np.ndarray, blank: np.ndarray, columns: Sequence[str], classes: Collection[str] = ()) -> Weighed:
+    """Weigh names, range, blanks and sums of columns of whole numbers.
+
+    How often the classes of one case were given competes: where one is high the others are low, and the sum of a row
+    varies far less than the columns would make it vary if they had nothing to do with each other. Grades of raters
+    rise and fall together, and their sum varies more. With independent columns the ratio of the variance of the sums
+    to the sum of the variances is 1 with standard error sqrt(2 (k - 1) / (k (n - 1))), whatever their distributions.
+
+    Parameters
+    ----------
+    numbers : ndarray, shape (n_rows, n_columns)
+        At least two columns; blank cells are 0.
+    blank : ndarray of bool, shape (n_rows, n_columns)
+    columns : sequence of str
+    classes : collection of str
+        Names that are known to be classes: gold, or the columns of predictions.
+    """
+    names = _names(columns, classes)
+    if names >= 2:
+        return Weighed(True, True, "the columns are named as classes or as numbers of annotations")
+    sums = numbers.sum(1)
+    low, high = int(sums.min()), int(sums.max())
+    if len(numbers) < _FEWEST or numbers.max() < 2:
+        return Weighed(False, True, "there are too few rows, or no number above 1")
+    if low == high >= 2 and (numbers == 0).any() and (len(numbers) >= _FEW or names >= 0):
+        return Weighed(True, True, f"whole numbers that add up to {low} in every row")
+    margin = _competition(numbers)
+    # Nobody annotated a case, or zeros and blanks stand side by side: rather grades, of which 0 is one.
+    as_grades = low == 0 or (bool(blank.any()) and bool(((numbers == 0) & ~blank).any()))
+    if margin <= -_MARGIN:
+        why = f"whole numbers that add up to {low} to {high} in every row, high in one column, low in the others"
+        return Weighed(True, not as_grades and (names >= 0 or margin <= -2 * _MARGIN), why)
+    if margin >= _MARGIN:
+        return Weighed(
+            names > 0, names < 0 or (names == 0 and _one_scale(numbers)), "the numbers rise and fall together"
+        )
+    if names < 0:
+        return Weighed(False, True, "the columns are numbered as raters are")
+    if names > 0 and not as_grades:
+        return Weighed(True, True, "the columns are named as classes are")
+    sure = names == 0 and as_grades and numbers.max() <= _LARGEST_GRADE and margin > -2.0
+    return Weighed(names > 0 or (margin < 0 and not as_grades), sure, "whole numbers")
+
+
+def _names(columns: Sequence[str], classes: Collection[str]) -> int:
+    """2 where names say that columns are classes or counts, 1 where they look like classes, -1 like raters, else 0."""
+    plain = [column.strip().casefold() for column in columns]
+    known = {name.strip().casefold() for name in classes}
+    if sum(name in known for name in plain) >= max(2, _NAMED * len(plain)):
+        return 2
+    if all(_HOW_MANY.fullmatch(name) for name in plain):
+        return 2
+    if any(name in _ANSWERS for name in plain) or cannot_tell(columns):
+        return 1
+    found = [_NUMBERED.fullmatch(name) for name in plain]
+    stems = {hit.group(1) or "" for hit in found if hit is not None}
+    if None in found or len(stems) != 1 or stems <= _EITHER_STEMS:
+        return 0
+    return 1 if stems <= _CLASS_STEMS else -1
+
+
+def _competition(numbers: np.ndarray) -> float:
+    """By how many standard errors the sums of rows vary more than those of unrelated columns; less is below 0."""
+    n_rows, n_columns = numbers.shape
+    apart = numbers.var(0).sum()
+    ratio = numbers.sum(1).var() / apart if apart else 1.0
+    return float((ratio - 1) / np.sqrt(2 * (n_columns - 1) / (n_columns * (n_rows - 1))))
+
+
+def _one_scale(numbers: np.ndarray) -> bool:
+    """Whether columns of numbers that rise and fall together may be on one scale, as raters' are.
+
+    Counts do so where cases have very different numbers of annotations; their columns then differ in size.
+    """
+    means = numbers.mean(0)
+    return bool(numbers.max() <= _LARGEST_GRADE or means.max() < _UNLIKE * means.min())

@@ -1,0 +1,132 @@
+"""What one row of a plain table means under a mapping, in a sentence: a wrong layout is seen at once."""
+
+from ..annotations.vocabulary import BLANKS, MISSING_TOKENS
+from ..text import number, plural, shorten
+from .column_mapping import Mapping
+from .formats.raw_table import RawTable
+from .label_columns import YES
+
+_NAMED = 3
+_LOOKED_AT = 200
+_BEYOND = 1e15
+
+
+def row_in_words(raw: RawTable, mapping: Mapping) -> str:
+    """A sentence on the first row that says something; empty where the mapping lacks a column or no row does.
+
+    Parameters
+    ----------
+    raw : RawTable
+    mapping : Mapping
+    """
+    say = {
+        "long": _annotation,
+        "wide": _raters,
+        "transposed": _cases,
+        "counts": _counts,
+        "contingency": _pairs,
+        "patterns": _pattern,
+        "labels": _labels,
+    }[mapping.layout]
+    for row in range(min(raw.table.num_rows, _LOOKED_AT)):
+        said = say(_Row(raw, row), mapping)
+        if said:
+            return said
+    return ""
+
+
+class _Row:
+    """The cells of a row, by column."""
+
+    def __init__(self, raw: RawTable, row: int):
+        self.raw, self.row = raw, row
+
+    def __getitem__(self, column: str) -> str:
+        cell = (self.raw.table[column][self.row].as_py() or "").strip(BLANKS)
+        return "" if cell.lower() in MISSING_TOKENS else cell
+
+    def named(self, column: str | None, what: str) -> str:
+        """``case “c1”``, or by its number where no column names it."""
+        return f"{what} {_quoted(self[column])}" if column is not None else f"{what} {self.row + 1:,}"
+
+    def filled(self, columns: tuple[str, ...]) -> list[tuple[str, str]]:
+        """Columns with something in this row, and what it is."""
+        return [(column, cell) for column in columns if (cell := self[column])]
+
+
+def _quoted(text: str) -> str:
+    return f"“{shorten(text)}”"
+
+
+def _listed(parts: list[str], n_more: int) -> str:
+    return ", ".join(parts) + (f", and {n_more:,} more" if n_more else "")
+
+
+def _annotation(row: _Row, mapping: Mapping) -> str:
+    needed = (mapping.case, mapping.answer, *([mapping.rater] if mapping.rater is not None else []))
+    if mapping.case is None or mapping.answer is None or not all(row[column] for column in needed if column):
+        return ""
+    who = row.named(mapping.rater, "rater") if mapping.rater is not None else "somebody"
+    order = mapping.rank or mapping.confidence
+    place = f" ({order} {shorten(row[order])})" if order is not None else ""
+    return f"{_begin(who)} annotated {row.named(mapping.case, 'case')} as {_quoted(row[mapping.answer])}{place}."
+
+
+def _raters(row: _Row, mapping: Mapping) -> str:
+    filled = row.filled(mapping.raters)
+    said = [f"rater {_quoted(column)} annotated it as {_quoted(cell)}" for column, cell in filled[:_NAMED]]
+    return f"{_begin(row.named(mapping.case, 'case'))}: {_listed(said, len(filled) - len(said))}." if said else ""
+
+
+def _cases(row: _Row, mapping: Mapping) -> str:
+    filled = row.filled(mapping.across)
+    said = [f"annotated case {_quoted(column)} as {_quoted(cell)}" for column, cell in filled[:_NAMED]]
+    return f"{_begin(row.named(mapping.rater, 'rater'))} {_listed(said, len(filled) - len(said))}." if said else ""
+
+
+def _counts(row: _Row, mapping: Mapping) -> str:
+    given = [(column, float(cell)) for column, cell in row.filled(mapping.across) if _is_number(cell) and float(cell)]
+    given.sort(key=lambda one: -one[1])
+    said = [f"{number(count, 0)} gave the class {_quoted(column)}" for column, count in given[:_NAMED]]
+    if not said:
+        return ""
+    total = plural(round(sum(count for _, count in given)), "annotation")
+    return f"{_begin(row.named(mapping.case, 'case'))} has {total}: {_listed(said, len(given) - len(said))}."
+
+
+def _pairs(row: _Row, mapping: Mapping) -> str:
+    given = [(column, cell) for column, cell in row.filled(mapping.across) if _is_number(cell) and float(cell)]
+    if mapping.case is None or not given:
+        return ""
+    column, cell = given[0]
+    cases = plural(round(float(cell)), "case")
+    return f"{cases}: {_quoted(row[mapping.case])} by the rater of the rows, {_quoted(column)} by that of the columns."
+
+
+def _pattern(row: _Row, mapping: Mapping) -> str:
+    filled = row.filled(mapping.raters)
+    if mapping.count is None or not filled or not _is_number(row[mapping.count]):
+        return ""
+    said = [f"rater {_quoted(column)} annotated as {_quoted(cell)}" for column, cell in filled[:_NAMED]]
+    cases = plural(round(float(row[mapping.count])), "case")
+    return f"{cases} that {_listed(said, len(filled) - len(said))}."
+
+
+def _labels(row: _Row, mapping: Mapping) -> str:
+    given = [column for column in mapping.across if row[column].casefold() in YES]
+    who = row.named(mapping.rater, "rater") if mapping.rater is not None else "somebody"
+    said = [_quoted(column) for column in given[:_NAMED]]
+    labels = _listed(said, len(given) - len(said)) or "no label"
+    return f"{_begin(who)} gave {row.named(mapping.case, 'case')} {labels}."
+
+
+def _begin(text: str) -> str:
+    """With a capital letter first."""
+    return text[:1].upper() + text[1:]
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        return 0 <= float(cell) < _BEYOND
+    except ValueError:
+        return False
