@@ -8,6 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+
+_MOST_JOINED = 1 << 30  # bytes; texts of one array are less than twice that
 
 
 def of_texts(values: Sequence[str]) -> pa.StringArray:
@@ -22,6 +25,21 @@ def of_texts(values: Sequence[str]) -> pa.StringArray:
     ends = np.zeros(len(encoded) + 1, np.int32)
     np.cumsum([len(each) for each in encoded], out=ends[1:])
     return pa.Array.from_buffers(pa.string(), len(encoded), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(encoded))])
+
+
+def as_texts(column: pa.StringArray) -> list[str]:
+    """A column of texts as a list; one long text is taken apart at line ends, where none of them holds one.
+
+    Parameters
+    ----------
+    column : StringArray
+        Without nulls.
+    """
+    lists = pa.ListArray.from_arrays(of_numpy(np.array([0, len(column)], np.int32)), column)
+    if not len(column) or column.nbytes > _MOST_JOINED:
+        return column.to_pylist()
+    found = pc.binary_join(lists, text("\n"))[0].as_py().split("\n")
+    return found if len(found) == len(column) else column.to_pylist()
 
 
 def text(value: str) -> pa.StringScalar:

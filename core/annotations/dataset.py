@@ -83,6 +83,8 @@ class Dataset(Result):
         A group (site, batch) for each case; "" unknown.
     gold : ndarray of int32, shape (n_cases,), or None
         Gold class of a case; -1 unknown.
+    gold_sets : ndarray of int8, shape (n_cases, n_classes), or None
+        Of sets, whether each label is in the known set of a case: 1 or 0; -1 throughout where the set is not known.
 
     Raises
     ------
@@ -108,6 +110,7 @@ class Dataset(Result):
     class_risk: np.ndarray | None = None
     case_group: tuple[str, ...] | None = None
     gold: np.ndarray | None = None
+    gold_sets: np.ndarray | None = None
 
     TABLES = ("annotations", "cases", "classes")
 
@@ -165,6 +168,8 @@ class Dataset(Result):
         if self.kind == "set" and (self.gold is not None or self.ordinal):
             what = "gold class of a case" if self.gold is not None else "order of the classes"
             raise InputError(f"Annotations are sets of labels, which have no single {what}.", "Leave it out.")
+        if self.gold_sets is not None:
+            put("gold_sets", self._checked_gold_sets())
         if self.class_risk is not None:
             risk = checked_integers(self.class_risk, "class_risk", np.int8)
             check_range(risk, "class_risk", -1, len(RISK_LEVELS) - 1, "a level of risk")
@@ -176,6 +181,24 @@ class Dataset(Result):
         if self.case_group is not None:
             put("case_group", checked_texts(self.case_group, "groups of cases"))
             check_length(self.case_group, len(self.cases), "case_group", "cases")
+
+    def _checked_gold_sets(self) -> np.ndarray:
+        if self.kind != "set":
+            raise InputError(
+                f"Known sets are of sets of labels; these annotations are {self.kind}s.", "Leave them out."
+            )
+        found = np.asarray(self.gold_sets)
+        if found.shape != (len(self.cases), len(self.classes)):
+            shape = f"({len(self.cases):,}, {len(self.classes):,})"
+            raise InputError(f"gold_sets has the shape {found.shape}.", f"Give one of {shape}: cases by labels.")
+        checked = checked_integers(found.ravel(), "gold_sets", np.int8)
+        check_range(checked, "gold_sets", -1, 1, "1, 0, or -1 of a case whose set is not known")
+        checked = np.ascontiguousarray(checked.reshape(found.shape))
+        unknown = checked < 0
+        if (unknown.any(axis=1) & ~unknown.all(axis=1)).any():
+            case = self.cases[int(np.flatnonzero(unknown.any(axis=1) & ~unknown.all(axis=1))[0])]
+            raise InputError(f"Case {case!r} has a set that is known in part.", "Give all its labels, or none.")
+        return checked
 
     @classmethod
     def from_classes(
@@ -442,6 +465,8 @@ class Dataset(Result):
             cases: dict[str, Any] = {"case": self.cases, "n_annotations": np.diff(self.case_ptr)}
             if self.case_group is not None:
                 cases["group"] = self.case_group
+            if self.gold_sets is not None:
+                cases["gold"] = self._gold_texts()
             return cases if self.gold is None else cases | {"gold": named(self.classes, self.gold)}
         if table == "classes":
             risk = {} if self.class_risk is None else {"risk": named(RISK_LEVELS, self.class_risk)}
@@ -449,6 +474,15 @@ class Dataset(Result):
         if most is None:
             return self.long_columns(range(self.n_cases))
         return self.long_columns(range(min(self.n_cases, int(np.searchsorted(self.case_ptr, most)))))
+
+    def _gold_texts(self) -> list[str | None]:
+        """The known set of each case in one text; None where it is not known."""
+        assert self.gold_sets is not None
+        sign = label_sign(self.classes)
+        return [
+            None if own[0] < 0 else sign.join(self.classes[code] for code in np.flatnonzero(own))
+            for own in self.gold_sets
+        ]
 
     def _facts(self) -> Iterable[str]:
         yield f"{shorten(without_controls(self.name), 24)}: {plural(self.n_cases, 'case')}"
@@ -782,6 +816,7 @@ def keep_only(dataset: Dataset, keep: np.ndarray) -> Dataset:
         if dataset.case_group is None
         else tuple(group for group, kept in zip(dataset.case_group, case_kept, strict=True) if kept),
         gold=None if dataset.gold is None else dataset.gold[case_kept],
+        gold_sets=None if dataset.gold_sets is None else dataset.gold_sets[case_kept],
         **changes,
     )
 
@@ -831,15 +866,20 @@ _NO_ENTRIES: dict[str, Any] = {
 
 def _by_label(dataset: Dataset, label: float | str | None) -> Dataset:
     """Sets as one class each: by a label, or as they are where each names one."""
+    known = dataset.gold_sets
     if label is None and len(dataset.entry_class) == dataset.n_annotations:
-        return replace(dataset, kind="class", answer=dataset.entry_class, **_NO_ENTRIES)
+        gold = None if known is None else np.where((known > 0).sum(axis=1) == 1, known.argmax(axis=1), -1)
+        return replace(dataset, kind="class", answer=dataset.entry_class, gold=gold, gold_sets=None, **_NO_ENTRIES)
     if not isinstance(label, str):
         raise InputError(
             "These annotations name several labels, not one class each.",
             f"Choose one of the labels, such as {dataset.classes[0]!r}: each annotation then has it or not.",
         )
     classes, answer = (f"not {label}", label), dataset.names_label(label).astype(np.int32)
-    return replace(dataset, kind="class", classes=classes, answer=answer, class_risk=None, **_NO_ENTRIES)
+    side: dict[str, Any] = {"class_risk": None, "gold_sets": None}
+    if known is not None:
+        side["gold"] = known[:, dataset.classes.index(label)].astype(np.int32)
+    return replace(dataset, kind="class", classes=classes, answer=answer, **side, **_NO_ENTRIES)
 
 
 def as_sets(dataset: Dataset, cut: int | None) -> Dataset:

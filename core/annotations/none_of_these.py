@@ -8,6 +8,11 @@ NONE_APPLIES = "none of these"
 _NAMES = frozenset({NONE_APPLIES, "none of the above", "none", "no label", "nothing", "no finding", "no findings"})
 
 
+def says_none(text: str) -> bool:
+    """Whether a text says that no label applies."""
+    return text.strip().casefold() in _NAMES
+
+
 def label_of_none(dataset: Dataset) -> str | None:
     """The label by which raters say that none of the others applies; None where the data have no such label.
 
@@ -21,6 +26,6 @@ def label_of_none(dataset: Dataset) -> str | None:
     size = np.diff(dataset.entry_ptr)
     several = np.repeat(size > 1, size)
     for code, name in enumerate(dataset.classes):
-        if name.strip().casefold() in _NAMES and not (several & (dataset.entry_class == code)).any():
+        if says_none(name) and not (several & (dataset.entry_class == code)).any():
             return name
     return None

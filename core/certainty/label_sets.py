@@ -1,4 +1,7 @@
-"""How certain the labels of a case are, one by one and as a set."""
+"""How certain the labels of a case are, one by one and as a set.
+
+A label that says that none of the others applies is no further label: it applies where no other does.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..annotations.dataset import Dataset, label_sign
+from ..annotations.none_of_these import label_of_none
 from ..errors import NotApplicableError
 from ..plausibility.dirichlet import DirichletCounts
 from ..result_base import Columns, Result
@@ -28,10 +32,13 @@ class LabelSetCertainty(Result):
     even : ndarray of bool, shape (n_cases, n_labels)
         Whether it is as likely to apply as not, or of labels that exclude each other as likely as the likeliest other.
     whole : ndarray, shape (n_cases,)
-        Probability that all labels stay the same, taken as independent of each other.
+        Probability that all labels stay the same, taken as independent of each other but for the one that says that
+        none of them applies (`core.annotations.none_of_these`), which follows from the others.
     exclusive : bool
         Every annotation names one label, so that labels exclude each other: ``whole`` is then the annotation certainty
         of the class, and one label applies to each case.
+    none : str or None
+        The label that says that none of the others applies; None where there is none, or labels exclude each other.
     """
 
     cases: tuple[str, ...]
@@ -41,6 +48,7 @@ class LabelSetCertainty(Result):
     even: np.ndarray
     whole: np.ndarray
     exclusive: bool
+    none: str | None = None
 
     TABLES = ("cases", "labels")
 
@@ -101,7 +109,10 @@ def label_set_certainty(
     even = certainty <= 0.5 + _EVEN
     exclusive = len(dataset.entry_class) == dataset.n_annotations
     if not exclusive:
-        return LabelSetCertainty(ids, dataset.classes, certainty, applies, even, certainty.prod(axis=1), False)
+        none, whole = label_of_none(dataset), certainty.prod(axis=1)
+        if none is not None:
+            whole = _follows(dataset.classes.index(none), certainty, applies, even)
+        return LabelSetCertainty(ids, dataset.classes, certainty, applies, even, whole, False, none)
     view = dataset.as_classes()[0]
     classes = exact_top(model, view, reliability, cases)
     assert classes is not None  # counts have a closed form
@@ -112,3 +123,13 @@ def label_set_certainty(
     even = most & (most.sum(axis=1, keepdims=True) > 1)
     applies = classes.top_class[:, None] == np.arange(dataset.n_classes)
     return LabelSetCertainty(ids, dataset.classes, certainty, applies, even, classes.certainty, True)
+
+
+def _follows(none: int, certainty: np.ndarray, applies: np.ndarray, even: np.ndarray) -> np.ndarray:
+    """Put the label that none applies where the others leave it; returns the certainty of the set."""
+    others = np.arange(certainty.shape[1]) != none
+    absent = np.where(applies, 1 - certainty, certainty)[:, others].prod(axis=1)
+    applies[:, none] = ~(applies | even)[:, others].any(axis=1)
+    certainty[:, none] = np.where(applies[:, none], absent, 1 - absent)
+    even[:, none] = np.abs(absent - 0.5) <= _EVEN
+    return certainty[:, others].prod(axis=1)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import stdtrit
 
 from ..agreement.intervals import wilson
 from ..annotations.dataset import Dataset
@@ -66,8 +67,20 @@ class GoldAccuracy(Result):
         names = f"{self.classifiers[first]} and {self.classifiers[second]}"
         if not np.isfinite(se):
             return f"By gold nothing can be said of {names}: they share {n} case{'' if n == 1 else 's'} with gold."
-        differ = f"differ by {number(gap, 3)} ± {number(se, 3)} on {n:,} cases"
-        return f"By gold {names} {differ}{'' if abs(gap) > 2 * se else ', which tells neither better'}."
+        mean, error = _with_two_more(gap, se, n)
+        differ = f"differ by {number(gap, 3)} ± {number(se or error, 3)} on {n:,} cases"
+        told = abs(gap) > 2 * se and abs(mean) > stdtrit(n + 1, 0.975) * error
+        return f"By gold {names} {differ}{'' if told else ', which tells neither better'}."
+
+
+def _with_two_more(gap: float, se: float, n: int) -> tuple[float, float]:
+    """Mean difference of n pairs and its error with two more pairs, of half a case won, half lost, and one alike.
+
+    On few cases that all differ alike the plain error is 0 [Agresti & Min 2005, DOI 10.1002/sim.1781].
+    """
+    mean = n * gap / (n + 2)
+    square = (n * (n - 1) * se**2 + n * gap**2 + 1) / (n + 2)
+    return mean, float(np.sqrt((square - mean**2) / (n + 2)))
 
 
 def gold_accuracy(dataset: Dataset, classifiers: Sequence[Predictions], top: int = 1) -> GoldAccuracy:

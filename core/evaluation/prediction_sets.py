@@ -231,7 +231,7 @@ class PredictionSets(Result):
         """
         share = _rounded(1 - self.alpha)
         if self.all_classes:
-            return f"{self._why_all(share, reliability)} Every set holds all {self.n_classes:,} classes."
+            return f"{self._why_all(share, reliability)} Every set holds {_all_of(self.n_classes)}."
         given = f"if the truth is distributed as the plausibilities at γ = {exact(reliability)} say"
         whole = [one.value for one in self.strata if one.threshold == -np.inf]
         given += f". All classes are given where there are too few cases: {', '.join(whole)}" if whole else ""
@@ -388,6 +388,10 @@ def check_alpha(alpha: float) -> None:
     check_number(alpha, "The error α")
     if not 0 < alpha < 1:
         raise InputError(f"The error α is {alpha}.", "It lies between 0 and 1; .05 promises .95.")
+
+
+def _all_of(n_classes: int) -> str:
+    return "the one class" if n_classes == 1 else f"all {n_classes:,} classes"
 
 
 def _rounded(share: float) -> str:

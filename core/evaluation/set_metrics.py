@@ -1,9 +1,10 @@
 """How good predicted sets of labels are, when the truth is what the set of each case could be.
 
 Each draw takes a set of every case: a label applies where its plausibility, from Dirichlet counts of "given or not", is
-above one half, labels taken as independent (`core.certainty.label_sets`); where every annotation names one label, the
-likeliest class of a draw. All classifiers are measured against it. A Bayesian bootstrap over cases joins the second
-source of error, which cases are in the data [Rubin (1981), doi:10.1214/aos/1176345338]. Jaccard of two empty sets is 1.
+above one half, labels taken as independent but for the one that says that none applies (`core.certainty.label_sets`);
+where every annotation names one label, the likeliest class of a draw. All classifiers are measured against it. A
+Bayesian bootstrap over cases joins the second source of error, which cases are in the data [Rubin (1981),
+doi:10.1214/aos/1176345338]. Jaccard of two empty sets is 1.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..annotations.dataset import Dataset
+from ..annotations.none_of_these import label_of_none
 from ..certainty.label_sets import label_set_certainty
 from ..chunks import CancelToken
 from ..errors import InputError
@@ -144,7 +146,9 @@ def _drawing(dataset: Dataset, model: DirichletCounts, reliability: float):
     found = label_set_certainty(dataset, model, reliability=reliability)
     if not found.exclusive:
         chance = np.where(found.applies, found.certainty, 1 - found.certainty)
-        return lambda case, rng, n: rng.random((n, chance.shape[1])) < chance[case]
+        name = label_of_none(dataset)
+        none = None if name is None else dataset.classes.index(name)
+        return lambda case, rng, n: _drawn(chance[case], none, rng, n)
     view = dataset.as_classes()[0]
 
     def classes(case: int, rng: np.random.Generator, n: int) -> np.ndarray:
@@ -153,6 +157,15 @@ def _drawing(dataset: Dataset, model: DirichletCounts, reliability: float):
         return top[:, None] == np.arange(view.n_classes)
 
     return classes
+
+
+def _drawn(chance: np.ndarray, none: int | None, rng: np.random.Generator, n: int) -> np.ndarray:
+    """Labels independent of each other; the one that none applies, ``none``, where no other is drawn."""
+    found = rng.random((n, chance.size)) < chance
+    if none is not None:
+        found[:, none] = False
+        found[:, none] = ~found.any(axis=1)
+    return found
 
 
 def _known(gold: SetPredictions):

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..annotations.dataset import LABEL_SIGNS, Dataset, label_sign
+from ..annotations.dataset import Dataset, label_sign
+from ..annotations.label_text import codes_of_text, unknown_label
+from ..annotations.none_of_these import label_of_none
 from ..annotations.vocabulary import encode, to_numbers
 from ..errors import InputError
 from ..ingest.formats.raw_table import RawTable
@@ -16,6 +18,7 @@ from .predictions import columns_of, texts_of
 
 APPLIES_FROM = 0.5
 _LABELS = frozenset({"labels", "tags", "set"})
+_WHOLE = "Give one row per case with all its labels (case, labels), or a column for each label."
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -72,17 +75,50 @@ def open_set_predictions(name: str, content: bytes, dataset: Dataset) -> tuple[S
     across = [column for column in raw.columns if column in set(dataset.classes)]
     texts = next((column for column in raw.columns if column.strip().casefold() in _LABELS), roles.get("class"))
     if across:
+        _check_whole(across, dataset, name)
         applies, usable = _from_columns(raw, across, dataset.classes, name)
+        none = label_of_none(dataset)
+        if none is not None and none not in across:  # it follows from the others
+            applies[:, dataset.classes.index(none)] = usable & ~applies.any(axis=1)
     elif texts is not None:
         applies, usable = _from_texts(texts_of(encode(raw.table[texts])), dataset.classes, name)
-    else:
+    elif "score" in roles:
         raise InputError(
-            f"{name}: no labels were found.", "Give one row per case (case, labels), or a column for each label."
+            f"{name}: it has one probability for each case and does not say of which label. Predicted sets are judged "
+            "whole.",
+            _WHOLE,
         )
+    else:
+        raise InputError(f"{name}: no labels were found.", _WHOLE)
     named = "classifier" in roles
     who = texts_of(encode(raw.table[roles["classifier"]])) if named else np.full(len(cases), name, object)
     parts = [(str(title), who == title) for title in dict.fromkeys(who.tolist()) if title]
     return tuple(_matched(dataset, title, cases[rows], applies[rows], usable[rows]) for title, rows in parts)
+
+
+def _check_whole(across: list[str], dataset: Dataset, name: str) -> None:
+    """Refuse columns of some labels alone: the others would count as predicted not to apply."""
+    absent = [label for label in dataset.classes if label not in across and label != label_of_none(dataset)]
+    if absent:
+        raise InputError(
+            f"{name}: it predicts {len(across):,} of {plural(dataset.n_classes, 'label')}, and {absent[0]!r} has no "
+            "column. Predicted sets are judged whole.",
+            _WHOLE,
+        )
+
+
+def known_sets(dataset: Dataset) -> SetPredictions | None:
+    """The known sets of a dataset, as `core.evaluation.set_metrics.set_metrics` takes gold; None where there is none.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of sets.
+    """
+    if dataset.gold_sets is None:
+        return None
+    known = dataset.gold_sets[:, 0] >= 0
+    return SetPredictions("gold", dataset.cases, dataset.classes, dataset.gold_sets > 0, known, ())
 
 
 def _from_columns(raw: RawTable, across: list[str], labels: Sequence[str], name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -105,19 +141,12 @@ def _from_texts(texts: np.ndarray, labels: Sequence[str], name: str) -> tuple[np
     place = {label: code for code, label in enumerate(labels)}
     applies = np.zeros((len(texts), len(labels)), bool)
     for row, text in enumerate(texts.tolist()):
-        applies[row, _codes(text, place, name)] = True
+        codes = codes_of_text(text, place)
+        if codes is None:
+            unknown = unknown_label(text, place)
+            raise InputError(f"{name}: {unknown!r} is none of the labels.", "Use the labels of the annotations.")
+        applies[row, codes] = True
     return applies, np.ones(len(texts), bool)
-
-
-def _codes(text: str, place: dict[str, int], name: str) -> list[int]:
-    if not text.strip():
-        return []
-    for sign in (None, *LABEL_SIGNS):
-        pieces = [text.strip()] if sign is None else [piece.strip() for piece in text.split(sign) if piece.strip()]
-        if all(piece in place for piece in pieces):
-            return [place[piece] for piece in pieces]
-    unknown = next(piece for piece in text.replace(LABEL_SIGNS[0], "\n").split("\n") if piece.strip() not in place)
-    raise InputError(f"{name}: {unknown.strip()!r} is none of the labels.", "Use the labels of the annotations.")
 
 
 def _matched(dataset: Dataset, name: str, case_ids: np.ndarray, applies: np.ndarray, usable: np.ndarray):

@@ -131,19 +131,26 @@ def climb_raters(counts, guess, mean, sd, most_steps, tolerance, own):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def squared_scores(case_ptr, rater, answer, posterior, own, guess, squares):
-    """Add Σ_i s sᵀ to ``squares[j]``, s the mean over classes of ∂ ln P(annotation i | z) / ∂ ``own[j]``."""
-    n_raters = own.shape[0]
+def _score_table(own, guess):
+    """∂ ln θ[k | z] / ∂ (δ, ln ψ, logit e) of every rater, shape (n_raters, k, z, 3)."""
     n_classes = guess.size
-    table = np.empty((n_raters, n_classes, n_classes, 3))
+    table = np.empty((own.shape[0], n_classes, n_classes, 3))
     row = np.empty(n_classes)
     slopes = np.empty((n_classes, 3))
-    for j in range(n_raters):
+    for j in range(own.shape[0]):
         for z in range(n_classes):
             fill_row(own[j], z, guess, row, slopes)
             for k in range(n_classes):
                 for a in range(3):
                     table[j, k, z, a] = slopes[k, a] / max(row[k], 1e-300)
+    return table
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def squared_scores(case_ptr, rater, answer, posterior, own, guess, squares):
+    """Add Σ_i s sᵀ to ``squares[j]``, s the mean over classes of ∂ ln P(annotation i | z) / ∂ ``own[j]``."""
+    n_classes = guess.size
+    table = _score_table(own, guess)
     score = np.empty(3)
     for case in range(case_ptr.size - 1):
         for n in range(case_ptr[case], case_ptr[case + 1]):
@@ -155,3 +162,70 @@ def squared_scores(case_ptr, rater, answer, posterior, own, guess, squares):
             for a in range(3):
                 for b in range(3):
                     squares[j, a, b] += score[a] * score[b]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def observed_information(counts, own, guess, mean, sd, information):
+    """Fill ``information[j]`` with −∂² (Σ counts[j] ln θ + ln prior), by differences of the slope."""
+    up, down, there = np.empty(3), np.empty(3), np.empty(3)
+    spare = np.empty((3, 3))
+    step = 1e-4
+    for j in range(own.shape[0]):
+        for a in range(3):
+            there[:] = own[j]
+            there[a] = own[j, a] + step
+            slope_and_information(counts[j], there, guess, mean, sd, up, spare)
+            there[a] = own[j, a] - step
+            slope_and_information(counts[j], there, guess, mean, sd, down, spare)
+            for b in range(3):
+                information[j, a, b] = (down[b] - up[b]) / (2.0 * step)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _scores_of_case(first, last, rater, answer, of_case, table, off, place):
+    """Complete scores of a case less their mean, ``off[score, z]``, and where they stand; returns how many."""
+    n_classes = of_case.size
+    n = 0
+    for e in range(first, last):
+        for a in range(3):
+            mean = 0.0
+            for z in range(n_classes):
+                mean += of_case[z] * table[rater[e], answer[e], z, a]
+            for z in range(n_classes):
+                off[n, z] = table[rater[e], answer[e], z, a] - mean
+            place[n] = 3 * rater[e] + a
+            n += 1
+    for k in range(n_classes):
+        place[n] = 3 * table.shape[0] + k
+        for z in range(n_classes):
+            off[n, z] = (1.0 if z == k else 0.0) - of_case[k]
+        n += 1
+    return n
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def take_off_the_unknown_truth(case_ptr, rater, answer, posterior, own, guess, information):
+    """Subtract from ``information`` what is lost because the true classes are not known (Louis 1982).
+
+    Σ_i Cov_z of the complete scores of case i: by (δ, ln ψ, logit e) of the raters, then of class z by the logs of the
+    prevalence, (3 n_raters + n_classes) in all.
+    """
+    n_classes = guess.size
+    table = _score_table(own, guess)
+    longest = 0
+    for case in range(case_ptr.size - 1):
+        longest = max(longest, case_ptr[case + 1] - case_ptr[case])
+    off = np.empty((3 * longest + n_classes, n_classes))
+    place = np.empty(3 * longest + n_classes, np.int64)
+    for case in range(case_ptr.size - 1):
+        if case_ptr[case] == case_ptr[case + 1]:
+            continue
+        n = _scores_of_case(
+            case_ptr[case], case_ptr[case + 1], rater, answer, posterior[case], table, off, place
+        )  # fmt: skip
+        for x in range(n):
+            for y in range(n):
+                lost = 0.0
+                for z in range(n_classes):
+                    lost += posterior[case, z] * off[x, z] * off[y, z]
+                information[place[x], place[y]] -= lost

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ._confusion_kernels import ordinal_posterior
+from ._confusion_kernels import ordinal_posterior, ordinal_walk
 from ._ordinal_kernels import rows_of_raters
 from .confusion_density import ConfusionDensity, log_softmax
 from .nuts.job_data import packed, unpacked
@@ -13,6 +13,7 @@ MEAN = np.array([0.0, np.log(0.7), -1.5])
 SD = np.array([0.5, 0.5, 1.5])
 NAMES = ("severity", "spread", "slip")
 PREVALENCE_PRIOR = 2.0
+_N_BURN, _N_WALKED, _EVERY = 1000, 1000, 5
 
 
 def natural(own: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -63,6 +64,26 @@ class OrdinalDensity(ConfusionDensity):
     def value_and_gradient(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         """Log posterior density up to a constant, with its gradient."""
         return ordinal_posterior(theta, self.basis, *self.patterns.design, self.prevalence_prior, MEAN, SD, self.guess)
+
+    def walk(self, start: np.ndarray, covariance: np.ndarray, seed: int) -> tuple[np.ndarray, float]:
+        """A short chain in this process, for posteriors that are quickly computed.
+
+        Parameters
+        ----------
+        start : ndarray, shape (ndim,)
+        covariance : ndarray, shape (ndim, ndim)
+            About that of the posterior.
+        seed : int
+
+        Returns
+        -------
+        tuple of (ndarray, shape (n_draws, ndim), float)
+            Draws, and the share of steps that was accepted.
+        """
+        return ordinal_walk(
+            np.ascontiguousarray(start), np.linalg.cholesky(covariance), seed, _N_BURN, _N_WALKED, _EVERY, self.basis,
+            *self.patterns.design, self.prevalence_prior, MEAN, SD, self.guess,
+        )  # fmt: skip
 
     def own(self, draws: np.ndarray) -> np.ndarray:
         """(δ, ln ψ, logit e) of every rater, shape (n_draws, n_raters, 3)."""

@@ -13,6 +13,7 @@ import numpy as np
 from ..annotations.dataset import Dataset
 from ..errors import InputError
 from ..methods import AS_IS, Method, ReliabilityScale
+from ..models.classifier_evidence import check_not_evidence
 from ..models.design import design
 from ..models.ordinal import Ordinal
 from ..models.result import RaterModelFit
@@ -47,6 +48,8 @@ class OrdinalTruth:
 
     def __post_init__(self) -> None:
         check_whole(self.depth, "The depth", 1)
+        if self.fitted is not None:  # classifiers are judged by these draws
+            check_not_evidence(self.fitted)
 
     def settings(self) -> dict:
         """Parameters that change the draws."""

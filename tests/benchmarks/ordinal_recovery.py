@@ -1,8 +1,8 @@
 """Do 95% intervals of severity, spread, slip and prevalence hold what panels were made with? By NUTS and at the mode.
 
-Run: python tests/benchmarks/ordinal_recovery.py [panels]; 200 take about 5 processor minutes. Raters are drawn from the
-prior, so the intervals by NUTS hold 95% where the sampler is right; those at the mode are normal approximations that
-take the prevalence and the other raters as known.
+Run: python tests/benchmarks/ordinal_recovery.py [panels]; 200 take about 6 processor minutes. Raters are drawn from the
+prior, so the intervals by NUTS hold 95% where the sampler is right; those at the mode come from a short chain of their
+own, or on larger data from the joint information.
 """
 
 import sys

@@ -95,12 +95,13 @@ def weigh_case(rater, answer, n, gain, log_wrong, log_w, log_prevalence, log_nod
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def expect_difficult(
-    case_ptr, rater, answer, gain, log_wrong, log_w, log_prevalence, log_node, known, beta, first_case, last_case,
-    posterior, keep,
+    case_ptr, rater, answer, gain, log_wrong, log_w, log_prevalence, log_node, known, count, beta, first_case,
+    last_case, posterior, keep,
 ):  # fmt: skip
     """One pass over cases ``first_case`` to ``last_case``.
 
-    ``known`` holds the class of a case or -1, or is empty. Returns the log-likelihood, expected cases by class,
+    ``known`` holds the class of a case or -1, or is empty; ``count`` how many cases each stands for, or is empty.
+    Returns the log-likelihood, expected cases by class,
     expected right and all annotations by (rater, node), and expected mistakes by (true, annotated). Fills rows of
     ``posterior`` where ``keep``.
     """
@@ -130,7 +131,8 @@ def expect_difficult(
         n_named, log_p = weigh_case(
             of_case, given, n, gain, log_wrong, log_w, prevalence, log_node, beta, slot, named, blame, joint
         )
-        total += log_p if n else 0.0
+        times = float(count[case]) if count.size else 1.0
+        total += times * log_p if n else 0.0
         others = 0.0
         for q in range(n_nodes):
             others += joint[n_named, q]
@@ -150,11 +152,11 @@ def expect_difficult(
         if n == 0:  # a case that nobody annotated says nothing about prevalence
             continue
         for z in range(n_classes):
-            cases_of[z] += share[z]
+            cases_of[z] += times * share[z]
         for q in range(n_nodes):
             node[q] = 0.0
             for s in range(n_named + 1):
-                node[q] += joint[s, q]
+                node[q] += times * joint[s, q]
         for s in range(n_named):
             slot[named[s]] = s
         for a in range(n):
@@ -162,11 +164,11 @@ def expect_difficult(
             y = given[a]
             s = slot[y]
             for q in range(n_nodes):
-                right[j, q] += joint[s, q]
+                right[j, q] += times * joint[s, q]
                 every[j, q] += node[q]
             for z in range(n_classes):
                 if z != y:
-                    mistakes[z, y] += share[z]
+                    mistakes[z, y] += times * share[z]
         for s in range(n_named):
             slot[named[s]] = -1
     return total, cases_of, right, every, mistakes

@@ -113,7 +113,7 @@ def effects_of_cases(
         size = max(1, _CELLS_A_CHUNK // grid.table.shape[1])
         for _ in map_chunks(marginal, chunk_ranges(n_patterns, size), token=token):
             pass
-        mean, sd, low, high = _moments(name, value, share, level)[:, patterns.pattern_of_case]
+        mean, sd, low, high = grid_moments(name, value, share, level)[:, patterns.pattern_of_case]
         effects.append(CaseEffect(name, mean, Spread(sd, low, high)))
     return tuple(effects), len(draws)
 
@@ -138,8 +138,20 @@ def _fine_grid(density: DifficultyDensity, name: str) -> tuple[np.ndarray, Nodes
     return value, product(rules["discrimination"], rules["difficulty"], rules["guessing"])
 
 
-def _moments(name: str, value: np.ndarray, share: np.ndarray, level: float) -> np.ndarray:
-    """Mean, sd and the ends of the interval of each pattern, shape (4, n_patterns), from masses on the grid."""
+def grid_moments(name: str, value: np.ndarray, share: np.ndarray, level: float) -> np.ndarray:
+    """Mean, sd and the ends of the interval of each pattern, shape (4, n_patterns), from masses on the grid.
+
+    Parameters
+    ----------
+    name : str
+        Of the effect; "discrimination" stands on the grid by its logarithm.
+    value : ndarray, shape (n_grid,)
+        Evenly spaced.
+    share : ndarray, shape (n_patterns, n_grid)
+        Probabilities, each row of sum 1.
+    level : float
+        Of the interval, 0 to 1.
+    """
     natural = np.exp(value) if name == "discrimination" else value
     mean = share @ natural
     sd = np.sqrt(np.maximum(share @ natural**2 - mean**2, 0.0))

@@ -15,12 +15,15 @@ import numpy as np
 
 from ...annotations.dataset import Dataset
 from ...chunks import CancelToken, map_chunks
-from ...errors import NotApplicableError
+from ...errors import InputError, NotApplicableError
 from ...methods import ONE_CLASS, Method
 from ...options import check_choice, check_flag
 from ..design import Design, Repeats, design
 from ..held_out import BETAS, FLOOR, HeldOut, HeldOutData
-from ..rater_methods import by_em, em_options
+from ..nuts.fitting import fit_by_nuts
+from ..nuts.result import BayesianFit
+from ..nuts.sampler import Progress
+from ..rater_methods import DRAWS, by_em, em_options
 from ..reparametrise import expit, logit
 from ..result import CaseEffect, RaterModelFit, Spread, Uncertainty, expected_annotations
 from ..stopping import StoppingRule
@@ -35,20 +38,27 @@ from ._nominal_kernels import (
     slope_of_spread,
 )
 from .nodes import difficulty_rule
+from .nominal_density import (
+    MOST_SPREAD,
+    START_SPREAD,
+    NominalDensity,
+    node_count,
+    pseudo_mistakes,
+    typical_ability,
+)
+from .nominal_summary import FAR_APART, confusion_of, mistakes_of, summarise
 
 LEVEL = 0.95
 _STOP, _REFIT = StoppingRule(500, 1e-8), StoppingRule(200, 1e-7)
 _WIDEST, _FINE = 5.0, 101
-_START_SPREAD, _SOME_SPREAD, _MOST_SPREAD = 0.7, 0.25, 3.0
-_MISTAKES = 10.0  # pseudo-mistakes on each true class, spread like all annotations
+_SOME_SPREAD = 0.25
 _VARIANCE_SHAPE, _VARIANCE_RATE = 1.0, 1.0  # of the inverse gamma that τ² is drawn from
 _SCORING_STEPS = 2
 _MOST_LOG = 20.0
-_FAR_APART = (
-    "Cases differ more in difficulty than this model can tell: on many of them hardly any rater is right, or every one."
-)
 _LOSS = 1e-3  # what is maximised falls a little at times, because τ² is moved by a step of its own
 _Z95 = 1.959963984540054
+UNCOUNTED = np.empty(0, np.int64)
+_TARGET_ACCEPT = 0.9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,6 +168,66 @@ class NominalDifficulty:
         climbed = self._climb(data, _STOP, token, progress)
         return self._fit_at(data, *climbed, token)
 
+    def sample(
+        self,
+        dataset: Dataset,
+        *,
+        n_draws: int = 1000,
+        n_tune: int = 1000,
+        n_chains: int = 4,
+        seed: int = 0,
+        level: float = LEVEL,
+        token: CancelToken | None = None,
+        progress: Progress | None = None,
+    ) -> BayesianFit:
+        """The posterior by NUTS in a child process, with predictive checks and leave-one-case-out.
+
+        The priors are those of the mode, but that a row of mistakes and the prevalence of the nominal model have
+        Dirichlet priors whose mode on the simplex its pseudo-counts are.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            As for `fit`.
+        n_draws, n_tune, n_chains : int
+            Draws and steps of tuning of each chain, and how many chains.
+        seed : int
+        level : float
+            Of intervals, 0 to 1.
+        token : CancelToken, optional
+        progress : callable, optional
+            Told the share done, 0 to 1, and what is being done in words.
+
+        Raises
+        ------
+        InputError
+            β, doubt or gold held fixed is asked for, which chains do not have.
+        NotApplicableError, LimitError
+            As `fit`; or the draws would not fit.
+        core.processes.WorkerError
+            The sampler's process ended without a result.
+        Cancelled
+        """
+        if self.beta != 1 or self.doubt or self.use_gold:
+            raise InputError(
+                f"The sampled {self.title} model takes neither β nor doubt and holds no gold fixed.",
+                "Leave them out, or fit its mode (map).",
+            )
+        data = self._design(dataset).dataset
+        return fit_by_nuts(
+            NominalDensity(data, self.even),
+            partial(summarise, self.name),
+            data,
+            n_draws=n_draws,
+            n_tune=n_tune,
+            n_chains=n_chains,
+            seed=seed,
+            level=level,
+            target_accept=_TARGET_ACCEPT,
+            token=token,
+            progress=progress,
+        )
+
     def has_case_effect(self, fit: RaterModelFit) -> bool:
         """Whether cases differ in difficulty by this fit: where σ is below .25, the odds of being right hardly do."""
         return float(fit.parameters["spread"][0]) >= _SOME_SPREAD
@@ -217,7 +287,7 @@ class NominalDifficulty:
         sums = np.zeros((whole.n_cases, BETAS.size))
         for done, refit in enumerate(data.refits, 1):
             place = self._climb(refit.data, _REFIT, token, None)[0]
-            of_model = _tables(place, *_rule(_n_nodes(whole), place.spread))
+            of_model = _tables(place, *_rule(node_count(whole), place.spread))
             folds = refit.folds
             arguments = (whole.case_ptr, whole.rater, whole.answer, *of_model)
             hidden = (folds.fold, folds.scored, refit.number, BETAS, np.log(FLOOR))
@@ -248,7 +318,7 @@ class NominalDifficulty:
         progress: Callable[[float], None] | None,
     ) -> tuple[Place, tuple[float, ...], bool, "Expected"]:
         """EM from the vote shares: place, objective by iteration, whether it came to an end, and the last step E."""
-        rule = difficulty_rule(_n_nodes(data.dataset))
+        rule = difficulty_rule(node_count(data.dataset))
         place, pseudo = self._start(data)
 
         def expected(at: Place) -> tuple[Expected, float]:
@@ -299,7 +369,7 @@ class NominalDifficulty:
             mistakes = _logs(np.exp(vector[n + 3 + n_classes :].reshape(n_classes, n_classes)))
         ability = scale if self.even else np.exp(np.clip(scale, -_MOST_LOG, _MOST_LOG))
         variance = float(np.exp(np.clip(log_variance, -_MOST_LOG, _MOST_LOG)))
-        return Place(prevalence, mistakes, ability, centre, variance, float(np.clip(spread, 0.0, _MOST_SPREAD)))
+        return Place(prevalence, mistakes, ability, centre, variance, float(np.clip(spread, 0.0, MOST_SPREAD)))
 
     def _start(self, data: Design) -> tuple[Place, np.ndarray]:
         """Raters as the votes judge them, with ten pseudo-annotations like the average rater; mistakes by popularity.
@@ -310,11 +380,8 @@ class NominalDifficulty:
             The second are the pseudo-mistakes.
         """
         dataset = data.dataset
-        popularity = np.bincount(dataset.answer, minlength=dataset.n_classes) + 1.0
-        off = 1 - np.eye(dataset.n_classes)
-        pseudo = off * popularity
-        pseudo *= _MISTAKES / pseudo.sum(axis=1, keepdims=True)
-        even = off / (dataset.n_classes - 1)
+        pseudo = pseudo_mistakes(dataset)
+        even = (1 - np.eye(dataset.n_classes)) / (dataset.n_classes - 1)
         agree = data.start[dataset.case_of_annotation, dataset.answer]
         n = np.bincount(dataset.rater, minlength=dataset.n_raters)
         mean = float(np.clip(agree.mean(), 0.55, 0.95))
@@ -325,13 +392,12 @@ class NominalDifficulty:
         if self.even:
             mass[:] = 1.0
         start = Place(np.log(mass / mass.sum()), log_mistakes, ability, float(np.mean(self._scale(ability))), 1.0,
-                      _START_SPREAD)  # fmt: skip
+                      START_SPREAD)  # fmt: skip
         return start, pseudo
 
     @property
     def _typical(self) -> tuple[float, float]:
-        """Mean and standard deviation of μ: with a = 1 a typical rater is right on .73 of typical cases."""
-        return (1.0 if self.even else 0.0), 1.0
+        return typical_ability(self.even)
 
     def _scale(self, ability: np.ndarray) -> np.ndarray:
         """The abilities as they are normal: their logs, or by GLAD as they are."""
@@ -354,7 +420,7 @@ class NominalDifficulty:
         variance = (_VARIANCE_RATE + squares / 2) / (_VARIANCE_SHAPE + 1 + scale.size / 2)
         mass = found.cases_of + 1.0
         mistakes = place.log_mistakes if self.even else _logs(found.mistakes + pseudo)
-        spread = float(np.clip(place.spread + np.clip(step, -0.3, 0.3), 0.0, _MOST_SPREAD))
+        spread = float(np.clip(place.spread + np.clip(step, -0.3, 0.3), 0.0, MOST_SPREAD))
         log_prevalence = place.log_prevalence if self.even else np.log(mass / mass.sum())
         return Place(log_prevalence, mistakes, ability, centre, float(variance), spread)
 
@@ -369,7 +435,7 @@ class NominalDifficulty:
     def _posterior(self, data: Design, place: Place, token: CancelToken | None) -> np.ndarray:
         """Class probabilities as they are shown; a gold class stays certain."""
         posterior = np.empty((data.dataset.n_cases, data.dataset.n_classes))
-        _expect(data, place, difficulty_rule(_n_nodes(data.dataset)), self.beta, posterior, token)
+        _expect(data, place, difficulty_rule(node_count(data.dataset)), self.beta, posterior, token)
         if self.doubt:
             free = data.known < 0 if data.known.size else slice(None)
             posterior[free] = (1 - self.doubt) * posterior[free] + self.doubt * np.exp(place.log_prevalence)
@@ -395,7 +461,7 @@ class NominalDifficulty:
             raters=dataset.raters,
             classes=dataset.classes,
             prevalence=prevalence,
-            confusion=_confusion(right, place.log_mistakes),
+            confusion=confusion_of(right, place.log_mistakes),
             evidence=expected_annotations(dataset, posterior),
             class_probability=posterior,
             n_annotations=np.bincount(dataset.rater, minlength=dataset.n_raters),
@@ -403,10 +469,10 @@ class NominalDifficulty:
             objective=objective,
             converged=converged,
             settings={name: getattr(self, name) for name in ("use_gold", "repeats", "beta", "doubt")}
-            | {"nodes": _n_nodes(dataset)},
+            | {"nodes": node_count(dataset)},
             notes=(
                 *(() if converged else ("Not converged: the numbers may still move. Allow more iterations.",)),
-                *((_FAR_APART,) if place.spread > _MOST_SPREAD - 1e-6 else ()),
+                *((FAR_APART,) if place.spread > MOST_SPREAD - 1e-6 else ()),
                 *dependence_note(dataset, self.beta),
                 *doubt_note(self.doubt),
             ),
@@ -418,7 +484,7 @@ class NominalDifficulty:
                 "spread": np.array([place.spread]),
                 "centre": np.array([place.centre]),
                 "variance": np.array([place.variance]),
-                "mistakes": _mistakes(place.log_mistakes),
+                "mistakes": mistakes_of(place.log_mistakes),
             },
         )
 
@@ -430,7 +496,7 @@ class NominalDifficulty:
         What is not known of the truth and the difficulty of a case is taken off (Louis 1982); μ is as uncertain as the
         raters and its prior leave it; prevalence, mistakes, σ, τ and other raters are taken as known.
         """
-        node, weight = difficulty_rule(_n_nodes(data.dataset))
+        node, weight = difficulty_rule(node_count(data.dataset))
         discrimination = np.exp(place.spread * node)
         scale = np.array(self._scale(place.ability), np.float64)
         complete = climb_abilities(
@@ -478,12 +544,6 @@ class Expected:
     mistakes: np.ndarray
 
 
-def _n_nodes(dataset: Dataset) -> int:
-    """Enough for nearly all cases: at 10 annotations a case and σ = 2, 31 differ from 61 by 2e-4 in mean."""
-    longest = np.quantile(np.diff(dataset.case_ptr), 0.99)
-    return 15 if longest <= 5 else 31
-
-
 def _rule(n_nodes: int, spread: float) -> tuple[np.ndarray, np.ndarray]:
     """Values of d and their weights."""
     node, weight = difficulty_rule(n_nodes)
@@ -512,7 +572,7 @@ def _expect(
     tables = _tables(place, np.exp(place.spread * rule[0]), rule[1])
     keep = posterior is not None
     into = posterior if keep else np.empty((0, dataset.n_classes))
-    arguments = (dataset.case_ptr, dataset.rater, dataset.answer, *tables, data.known, beta)
+    arguments = (dataset.case_ptr, dataset.rater, dataset.answer, *tables, data.known, UNCOUNTED, beta)
     sums: list | None = None
 
     def one(chunk: tuple[int, int]):
@@ -530,16 +590,6 @@ def _logs(mistakes: np.ndarray) -> np.ndarray:
     diagonal = np.eye(n_classes, dtype=bool)
     total = np.where(diagonal, 0, mistakes).sum(axis=1, keepdims=True)
     return np.ascontiguousarray(np.log(np.where(diagonal, total, mistakes)) - np.log(total))
-
-
-def _mistakes(log_mistakes: np.ndarray) -> np.ndarray:
-    return np.where(np.eye(len(log_mistakes), dtype=bool), 0.0, np.exp(log_mistakes))
-
-
-def _confusion(right: np.ndarray, log_mistakes: np.ndarray) -> np.ndarray:
-    """Confusion matrices, shape (n_raters, n_classes, n_classes), of raters who are right this often."""
-    of_wrong = _mistakes(log_mistakes)
-    return right[:, None, None] * np.eye(len(of_wrong)) + (1 - right)[:, None, None] * of_wrong
 
 
 def place_of(fit: RaterModelFit) -> Place:
@@ -590,7 +640,7 @@ def _uncertainty(
     at = logit(prevalence)
     ends = (expit(at - _Z95 * on_logit), expit(at + _Z95 * on_logit))
     half = (high - low) / (2 * _Z95)
-    least, most = _confusion(high, place.log_mistakes), _confusion(low, place.log_mistakes)
+    least, most = confusion_of(high, place.log_mistakes), confusion_of(low, place.log_mistakes)
     diagonal = np.eye(len(prevalence), dtype=bool)
     return Uncertainty(
         "observed information",
@@ -598,7 +648,7 @@ def _uncertainty(
         Spread(own * on_logit, *ends),
         Spread(half, low, high),
         Spread(
-            np.where(diagonal, half[:, None, None], half[:, None, None] * _mistakes(place.log_mistakes)),
+            np.where(diagonal, half[:, None, None], half[:, None, None] * mistakes_of(place.log_mistakes)),
             np.where(diagonal, most, least),
             np.where(diagonal, least, most),
         ),
@@ -612,20 +662,27 @@ def _n_parameters(even: bool, dataset: Dataset) -> int:
     return dataset.n_raters + 3 + (0 if even else n_classes - 1 + n_classes * max(0, n_classes - 2))
 
 
+def _fit(model, dataset, way, run, token, progress):
+    """At the mode by expectation-maximisation, or by chains."""
+    if way == "map":
+        return by_em(model, dataset, way, run, token, progress)
+    return model.sample(dataset, token=token, progress=progress, **run)
+
+
 def _method(name: str, title: str, even: bool, place: int, plainly: str, exactly: str, source: str) -> Method:
     return Method(
         name,
         "rater model",
         title,
         make=partial(NominalDifficulty, even),
-        fit=by_em,
+        fit=_fit,
         takes=ONE_CLASS,
         needs=("overlap", "raters"),
-        ways=("map",),
+        ways=("map", "nuts"),
         plainly=plainly,
         exactly=exactly,
         sources=(source,),
-        options=em_options(tempers_prevalence=False),
+        options=(*em_options(tempers_prevalence=False), *DRAWS),
         place=place,
         opens=lambda dataset: dataset.n_classes > 2,
         n_parameters=partial(_n_parameters, even),
@@ -641,7 +698,7 @@ METHODS = (
         90,
         "Every rater has one ability and every case one difficulty; a mistake may be any other class.",
         "Log odds of being right = ability × discrimination of the case, mistakes spread evenly, ln discrimination "
-        "normal and integrated, by EM at the posterior mode (Whitehill et al. 2009).",
+        "normal and integrated, by EM at the posterior mode or NUTS (Whitehill et al. 2009).",
         "Whitehill, Wu, Bergsma, Movellan & Ruvolo, Advances in Neural Information Processing Systems 22 (2009)",
     ),
     _method(
@@ -651,7 +708,7 @@ METHODS = (
         95,
         "Every rater has one ability and every case one difficulty; which mistakes are made depends on the true class.",
         "Log odds of being right = ability × discrimination of the case; mistakes by true class, common to all raters; "
-        "ln discrimination normal and integrated, by EM at the posterior mode (after GLAD, Whitehill et al. 2009).",
+        "ln discrimination normal and integrated, by EM at the posterior mode or NUTS (after Whitehill et al. 2009).",
         "Whitehill, Wu, Bergsma, Movellan & Ruvolo, Advances in Neural Information Processing Systems 22 (2009)",
     ),
 )

@@ -123,6 +123,8 @@ def quantity_name(name: str, index: tuple[int, ...], dataset: Dataset) -> str:
     words = _WORDS.get(name, name.replace("_", " "))
     if name in ("mu", "tau") and len(index) == 2:
         return f"{words} ({dataset.classes[index[0]]} annotated as {dataset.classes[index[1]]})"
+    if name == "mistakes":
+        return f"how often a mistake on {dataset.classes[index[0]]} is {dataset.classes[index[1]]}"
     if name == "prevalence":
         return f"{words} of {dataset.classes[index[0]]}" if index else words
     if not index or index[0] >= dataset.n_raters:
@@ -138,6 +140,9 @@ _WORDS = {
     "prevalence": "the prevalence",
     "mu": "the raters' centre",
     "tau": "the raters' spread",
+    "centre": "the raters' mean ability",
+    "variance": "the variance of the raters' abilities",
+    "difficulty_spread": "the spread of difficulty",
     "alpha": "log-odds",
     "alpha_sens": "sensitivity (log-odds)",
     "alpha_spec": "specificity (log-odds)",

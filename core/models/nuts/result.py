@@ -176,6 +176,8 @@ _AXES = {
     "mu": ["true_class", "answered_class"],
     "tau": ["true_class", "answered_class"],
     "alpha": ["rater"],
+    "ability": ["rater"],
+    "mistakes": ["true_class", "answered_class"],
     "severity": ["rater"],
     "spread": ["rater"],
     "slip": ["rater"],

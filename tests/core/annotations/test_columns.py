@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from core.annotations.columns import as_numpy, of_numpy, of_texts, text
+from core.annotations.columns import as_numpy, as_texts, of_numpy, of_texts, text
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -32,6 +32,12 @@ def test_texts_are_those_of_pyarrow_and_what_is_null_is_as_pyarrow_gives_it():
     assert of_texts(values).equals(pa.array(values)) and of_texts([]).equals(pa.array([], pa.string()))
     assert text("é").as_py() == "é" and text("").as_py() == ""
     np.testing.assert_array_equal(as_numpy(pa.array([1, None, 3])), [1, np.nan, 3])
+
+
+@pytest.mark.parametrize("values", [[], [""], ["a", "b"], ["", ""], ["a\nb", "c"], ["\n", ""], ["é", "x\r", " "]])
+def test_a_list_of_texts_is_what_stands_in_the_column_line_ends_too(values):
+    assert as_texts(of_texts(values)) == values
+    assert as_texts(of_texts(["first", *values, "last"])[1:-1]) == values
 
 
 def test_a_small_file_is_described_without_what_takes_long_to_load(tmp_path):

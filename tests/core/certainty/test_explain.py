@@ -15,6 +15,7 @@ from core.certainty.explain import CLEARLY_LESS, distrusted, why
         ([0, 1, 2], "Three annotations, and no class is named first twice."),
         ([0, 0, 1], "Three annotations split 2 to 1 over two classes."),
         ([0] * 11 + [1], "12 annotations split 11 to 1 over two classes."),
+        ([0, 1, 2, 1, 2, 2], "Six annotations split 3 to 2 to 1 over three classes."),
     ],
 )
 def test_classes_are_told_by_how_they_split(answers, sentence, build):

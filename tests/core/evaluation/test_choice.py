@@ -62,6 +62,15 @@ def test_a_lead_that_is_lost_in_the_middle_does_not_survive():
     assert verdict((1.0, 3.0, 10.0), [A_SURE, A_SURE, B_SURE], "m") == words.replace("γ = 3", "γ = 10")
 
 
+def test_of_several_changes_the_first_and_the_last_leader_are_told():
+    words = "The choice does not survive: A leads at γ = 1 (P .99), B has the highest mean at γ = 10 (P .55)"
+    assert verdict((1.0, 3.0, 10.0), [A_SURE, B_SURE, B_UNSURE], "m") == words
+    third = evaluation([0.1, 0.2, 0.9], [[NAN, 0.5, 0.02], [0.5, NAN, 0.02], [0.98, 0.98, NAN]])
+    assert verdict((1.0, 3.0, 10.0), [A_SURE, B_SURE, third], "m") == words.replace(
+        "B has the highest mean at γ = 10 (P .55)", "C at γ = 10 (P .98)"
+    )
+
+
 def test_a_classifier_without_cases_cannot_lead():
     found = leaders([evaluation([NAN, 0.2], [[NAN, NAN], [NAN, NAN]])], "m")
     assert [(leader.name, leader.p) for leader in found] == [("B", None)]

@@ -78,3 +78,14 @@ def test_the_error_of_a_difference_is_that_of_a_mean_of_few_cases():
     found = gold_accuracy(dataset, [one, two])
     assert found.gap[0, 1] == pytest.approx(1 / 3) and found.gap_se[0, 1] == pytest.approx(1 / 3)
     assert found.words() == "By gold one and two differ by .333 ± .333 on 3 cases, which tells neither better."
+
+
+@pytest.mark.parametrize(("n", "told"), [(2, False), (3, False), (12, True)])
+def test_a_few_cases_that_all_differ_alike_do_not_tell_who_is_better(n, told):
+    """Their plain error is 0; with two more pairs it is √(((n + 1)/(n + 2) − (n/(n + 2))²)/(n + 2))."""
+    dataset = data([0] * n)
+    right, wrong = (predicted(name, [[(code, 0)]] * n) for name, code in (("right", 0), ("wrong", 1)))
+    said = gold_accuracy(dataset, [right, wrong]).words()
+    error = np.sqrt(((n + 1) / (n + 2) - (n / (n + 2)) ** 2) / (n + 2))
+    assert said.startswith(f"By gold right and wrong differ by 1.000 ± {error:.3f}".replace("± 0.", "± ."))
+    assert ("neither better" not in said) == told

@@ -6,7 +6,7 @@ import pytest
 from core.annotations.dataset import Dataset
 from core.certainty.label_sets import label_set_certainty
 from core.errors import InputError
-from core.evaluation.set_metrics import set_metrics
+from core.evaluation.set_metrics import _drawn, set_metrics
 from core.evaluation.set_predictions import open_set_predictions
 from core.ingest.samples import load_sample
 
@@ -46,12 +46,24 @@ def test_all_layouts_give_the_same_sets(small):
         ("case,labels\n1,x\n1,y\n", "case '1' has two predicted sets"),
         ("case,labels\n9,x\n", "no predicted set is for a case of these data"),
         ("case,note\n1,x\n", "no labels were found"),
-        ("case,x\n1,7\n", "'x' is 7 in row 1"),
+        ("case,x,y,z\n1,7,0,0\n", "'x' is 7 in row 1"),
+        ("case,x\n1,1\n", "f: it predicts 1 of 3 labels, and 'y' has no column. Predicted sets are judged whole."),
+        ("case,score\n1,.7\n", "one probability for each case and does not say of which label"),
     ],
 )
 def test_what_is_no_prediction_is_refused_with_a_remedy(small, text, found):
     with pytest.raises(InputError, match=found):
         of(text, small)
+
+
+def test_the_label_that_none_applies_needs_no_column_and_is_drawn_where_no_other_is():
+    """It follows from the columns of the others, and in plausible truths from what is drawn of them."""
+    names = ("d", ("1", "2"), ("r", "s"), ("x", "y", "none of these"))
+    data = Dataset.from_sets(*names, [0, 0, 1, 1], [0, 1] * 2, [0, 2, 3, 4, 5], [0, 1, 0, 2, 2])
+    (found,) = of("case,x,y\n1,1,0\n2,0,0\n", data)
+    assert found.applies.tolist() == [[True, False, False], [False, False, True]]
+    drawn = _drawn(np.array([0.3, 0.4, 0.9]), 2, np.random.default_rng(1), 5000)
+    assert (drawn[:, 2] == ~drawn[:, :2].any(axis=1)).all() and drawn[:, 2].mean() == pytest.approx(0.42, abs=0.03)
 
 
 def test_against_known_sets_metrics_are_those_by_hand(small):
@@ -67,6 +79,14 @@ def test_against_known_sets_metrics_are_those_by_hand(small):
     assert found.total_low[0, 0] < value["jaccard"] < found.total_high[0, 0]  # three cases are not all cases
     with pytest.raises(InputError, match="both a prediction and a known set"):
         set_metrics(small, of("case,labels\n1,x\n", small), reliability=1.0, gold=of("case,labels\n2,x\n", small)[0])
+
+
+def test_a_label_that_is_neither_said_nor_true_counts_for_no_mean(small):
+    (gold,) = of("case,labels\n1,x;y\n2,x\n3,y\n", small, "gold")
+    found = set_metrics(small, of("case,labels\n1,x\n2,x\n3,y\n", small), reliability=1.0, gold=gold, n_draws=50)
+    value = dict(zip(found.metrics, found.mean[0], strict=True))
+    assert value["macro_f1"] == pytest.approx((1 + 2 / 3) / 2) and value["micro_f1"] == pytest.approx(2 * 3 / (3 + 4))
+    assert np.isnan([value[f"{metric} of z"] for metric in ("precision", "recall", "f1")]).all()
 
 
 def test_expected_jaccard_and_exact_match_are_those_of_independent_labels(small):

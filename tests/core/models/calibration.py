@@ -9,6 +9,7 @@ from scipy.stats import chi2
 from core.annotations.dataset import Dataset
 from core.models.bayesian_dawid_skene import BayesianDawidSkene
 from core.models.difficulty.density import DifficultyDensity, Specification
+from core.models.difficulty.nominal_density import MOST_SPREAD, NominalDensity, pseudo_mistakes, typical_ability
 from core.models.hierarchical import HierarchicalDawidSkene
 from core.models.nuts.sampler import sample_many
 from core.models.ordinal_density import NAMES, OrdinalDensity
@@ -81,6 +82,34 @@ def difficulty(tag):
     return make
 
 
+def nominal(even, n_cases=40, n_raters=5, n_classes=4):
+    """The same of GLAD (``even``) or the nominal difficulty model; pseudo-mistakes are given."""
+
+    def make(rng):
+        # Pseudo-mistakes are those of other data: of one annotation a class, and some more of each.
+        more = np.repeat(np.arange(n_classes), rng.integers(1, 9, n_classes))
+        given = pseudo_mistakes(complete(more.size, 1, n_classes, more))
+        blank = NominalDensity(complete(n_cases, n_raters, n_classes, np.zeros(n_cases * n_raters, int)), even, given)
+        centre = rng.normal(*typical_ability(even))
+        variance = 1 / rng.exponential()
+        spread = np.inf
+        while spread > MOST_SPREAD:
+            spread = abs(rng.normal())
+        ability = rng.normal(centre, np.sqrt(variance), n_raters)
+        share = spread / MOST_SPREAD
+        free = [ability, [centre, np.log(variance), np.log(share / (1 - share))]]
+        if not even:
+            free.append(np.log(rng.dirichlet(np.full(n_classes, 2.0))) @ blank.basis)
+            for row in given + 1:
+                off = row[row > 1]
+                free.append(np.log(rng.dirichlet(off)) @ blank.inner)
+        truth = np.concatenate(free)
+        answer = blank.simulate(truth, int(rng.integers(2**31)))
+        return NominalDensity(complete(n_cases, n_raters, n_classes, answer), even, given), truth
+
+    return make
+
+
 def numbers(density, draws):
     """What is ranked, by name: three parameters, a mean over raters, and the log likelihood of the data."""
     found = density.quantities(draws)
@@ -90,6 +119,14 @@ def numbers(density, draws):
         ranked["prevalence of class 1"] = found["prevalence"][:, 1]
         ranked["mean severity"] = found["severity"].mean(axis=1)
         ranked["mean accuracy"] = found["accuracy"].mean(axis=1)
+    elif "ability" in found:
+        ranked["ability, rater 0"] = found["ability"][:, 0]
+        ranked["difficulty spread"] = found["difficulty_spread"]
+        ranked["centre"], ranked["variance"] = found["centre"], found["variance"]
+        ranked["mean accuracy"] = found["accuracy"].mean(axis=1)
+        if "mistakes" in found:
+            ranked["prevalence of class 1"] = found["prevalence"][:, 1]
+            ranked["mistake 2 on class 1"] = found["mistakes"][:, 1, 2]
     elif "confusion" in found:
         ranked["prevalence of class 1"] = found["prevalence"][:, 1]
         ranked["right on class 0, rater 0"] = found["confusion"][:, 0, 0, 0]

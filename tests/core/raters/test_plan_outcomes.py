@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from core.annotations.dataset import keep_only
 from core.errors import InputError, LimitError
 from core.models.dawid_skene import DawidSkene
 from core.raters.plan_cases import CountsCache
-from core.raters.plan_outcomes import QUANTITIES, Plan, plan_outcomes
+from core.raters.plan_outcomes import QUANTITIES, Plan, _weight, plan_outcomes
 from core.raters.plan_world import counts_of
 from tests.core.raters.raters_simulated import simulated
 
@@ -83,3 +84,9 @@ def test_a_plan_that_is_none_is_refused(crossed, plan, error):
     data, fit, _, _ = crossed
     with pytest.raises(error):
         plan_outcomes(data, fit, [plan])
+
+
+def test_new_raters_are_like_the_present_ones_by_how_much_these_have_annotated():
+    data, _ = simulated(3, [0.9, 0.8, 0.7], n_cases=90, per_case=3, n_classes=3)
+    data = keep_only(data, (data.rater < 2) | (data.case_of_annotation % 9 == 0))
+    assert _weight(data) == pytest.approx(np.array([90, 90, 10]) / 190)

@@ -40,6 +40,17 @@ def test_severities_are_those_of_the_whole_normal_system_at_the_variances_found(
     assert fit.covariance == pytest.approx(covariance, abs=1e-9)
 
 
+@pytest.mark.parametrize("n_cases", [6, 9])
+def test_where_raters_hardly_err_cases_vary_as_their_means_do_with_one_degree_of_freedom_less(n_cases):
+    rng = np.random.default_rng(n_cases)
+    true, severity = rng.normal(5, 2, n_cases), np.array([0.0, 0.5, -0.2, -0.3])
+    case, rater = (axis.ravel() for axis in np.indices((n_cases, 4)))
+    score = true[case] + severity[rater] + rng.normal(0, 1e-3, case.size)
+    found = score_raters(Dataset.from_scores("s", [str(n) for n in range(n_cases)], list("wxyz"), case, rater, score))
+    assert found.between_cases == pytest.approx(true.std(ddof=1), rel=0.02)
+    assert found.severity == pytest.approx(severity, abs=0.02) and found.mean == pytest.approx(true.mean(), abs=0.02)
+
+
 def test_the_planted_raters_of_the_sample_are_found_and_nobody_else():
     found = score_raters(load_sample("essays"))
     name = dict(zip(found.raters, range(9), strict=True))

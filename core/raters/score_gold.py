@@ -1,0 +1,91 @@
+"""Raters of scores against gold: by how much each scores above the known score, and how far off."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..annotations.dataset import Dataset
+from ..errors import InputError, NotApplicableError
+from ..options import check_level
+from ..result_base import Columns, Result
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ScoreGold(Result):
+    """Bias and error of each rater on cases with a known score; arrays of shape (n_raters,), in units of the scores.
+
+    Attributes
+    ----------
+    raters : tuple of str
+    n : ndarray of int64
+        Scores of each on such cases.
+    bias, bias_low, bias_high : ndarray
+        Mean of score − gold and its t interval; NaN without a score, ends NaN with one.
+    error, error_low, error_high : ndarray
+        Mean of |score − gold|, likewise; its ends are not below 0.
+    level : float
+    """
+
+    raters: tuple[str, ...]
+    n: np.ndarray
+    bias: np.ndarray
+    bias_low: np.ndarray
+    bias_high: np.ndarray
+    error: np.ndarray
+    error_low: np.ndarray
+    error_high: np.ndarray
+    level: float
+
+    TABLES = ("raters",)
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        names = ("n", "bias", "bias_low", "bias_high", "error", "error_low", "error_high")
+        return {"rater": self.raters[:most]} | {name: getattr(self, name)[:most] for name in names}
+
+
+def score_gold(dataset: Dataset, gold: Mapping[str, float], *, level: float = 0.95) -> ScoreGold:
+    """How far the scores of each rater lie from known scores.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of scores by raters who are told apart.
+    gold : mapping of str to float
+        The known score by case; cases that are not in the data are left out.
+    level : float
+        Of the intervals, 0 to 1: cases are a sample, the raters are these.
+
+    Raises
+    ------
+    NotApplicableError
+        The annotations are no scores or are anonymous, or no case of theirs has a known score.
+    InputError
+        A known score is not finite, or the level is out of range.
+    """
+    from scipy.special import stdtrit
+
+    check_level(level)
+    if dataset.kind != "score" or not dataset.raters_identified:
+        raise NotApplicableError("Bias and error against gold are of scores by raters who are told apart.")
+    known = np.array([gold.get(case, np.nan) for case in dataset.cases], np.float64)
+    if any(not np.isfinite(value) for value in gold.values()):
+        raise InputError("A known score is not finite.", "Give a number for each case, or leave the case out.")
+    off = dataset.score - known[dataset.case_of_annotation]
+    told = np.isfinite(off)
+    if not told.any():
+        raise NotApplicableError("No case with a score has a known score.")
+    rater, n_raters = dataset.rater[told], dataset.n_raters
+    n = np.bincount(rater, minlength=n_raters)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        reach = stdtrit(np.where(n > 1, n - 1, np.nan), (1 + level) / 2) / np.sqrt(n)
+
+        def of_raters(value: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            mean = np.bincount(rater, value, n_raters) / n
+            squares = np.bincount(rater, (value - mean[rater]) ** 2, n_raters)
+            half = reach * np.sqrt(squares / (n - 1))
+            return mean, mean - half, mean + half
+
+        bias, bias_low, bias_high = of_raters(off[told])
+        error, error_low, error_high = of_raters(np.abs(off[told]))
+    return ScoreGold(dataset.raters, n, bias, bias_low, bias_high, error, np.maximum(error_low, 0.0), error_high, level)

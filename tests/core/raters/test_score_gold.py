@@ -1,0 +1,70 @@
+"""Bias and error of raters of scores against known scores, by hand, on the sample and on the command line."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from scipy.stats import t
+
+from core.__main__ import main
+from core.errors import InputError, NotApplicableError
+from core.ingest.read_files import read
+from core.ingest.samples import SAMPLE_FOLDER, load_sample
+from core.raters.score_gold import score_gold
+from core.raters.score_raters import score_raters
+
+TRUTH = SAMPLE_FOLDER / "essays" / "truth.csv"
+
+
+def test_bias_and_error_are_those_by_hand():
+    """Three scores of one rater and one of another on gold cases; a third has none, a known case nobody scored."""
+    text = "case,rater,score\n1,a,3\n2,a,5\n3,a,2.5\n1,b,4\n4,b,9\n4,c,9\n"
+    found = score_gold(read(text.encode(), kind="score").dataset, {"1": 2.0, "2": 5.5, "3": 1.0, "7": 3.0})
+    off = np.array([1, -0.5, 1.5])
+    assert found.n.tolist() == [3, 1, 0]
+    reach = t.ppf(0.975, 2) / np.sqrt(3)
+    assert found.bias[0] == pytest.approx(off.mean()) and found.error[0] == pytest.approx(1.0)
+    assert [found.bias_low[0], found.bias_high[0]] == pytest.approx(
+        [off.mean() - reach * off.std(ddof=1), off.mean() + reach * off.std(ddof=1)]
+    )
+    assert found.error_low[0] == 0 and found.error_high[0] == pytest.approx(1 + reach * 0.5)
+    assert (found.bias[1], found.error[1]) == (2, 2) and np.isnan([found.bias_low[1], found.bias[2]]).all()
+
+
+def test_what_has_no_known_score_is_refused():
+    essays = load_sample("essays")
+    with pytest.raises(NotApplicableError, match="No case with a score has a known score"):
+        score_gold(essays, {"nobody": 1.0})
+    with pytest.raises(InputError, match="not finite"):
+        score_gold(essays, {essays.cases[0]: float("nan")})
+    with pytest.raises(NotApplicableError, match="of scores"):
+        score_gold(load_sample("anaesthesia"), {"1": 1.0})
+
+
+def test_the_command_tells_severity_as_the_page_does_and_bias_against_gold(capsys, tmp_path):
+    """The severe rater stands first, below the truth, too; without gold nothing is said of it."""
+    assert main(["raters", "essays", "--gold", str(TRUTH)]) == 0
+    told = json.loads(capsys.readouterr().out)
+    essays = load_sample("essays")
+    found = score_raters(essays)
+    with TRUTH.open(encoding="utf-8", newline="") as file:
+        gold = {row["case"]: float(row["score"]) for row in csv.DictReader(file)}
+    against = score_gold(essays, gold)
+    first = told["raters"][0]
+    place = found.raters.index("Ben")
+    assert first["rater"] == "Ben" and first["severe"] and told["words"] == found.words()
+    for name in ("severity", "severity_low", "spread_high"):
+        assert first[name] == pytest.approx(getattr(found, name)[place], abs=1e-12)
+    for name in ("bias", "bias_high", "error", "error_low"):
+        assert first["gold"][name] == pytest.approx(getattr(against, name)[place], abs=1e-12)
+    assert first["gold"]["n"] == found.n[place] and first["gold"]["bias_high"] < 0
+    assert main(["raters", "essays"]) == 0
+    assert "gold" not in json.loads(capsys.readouterr().out)["raters"][0]
+    assert main(["raters", "essays", "--acceptable", "0.7"]) != 0
+    assert "no acceptable accuracy" in capsys.readouterr().err
+    (tmp_path / "gold.csv").write_text("case,score\nessay-001,good\n")
+    assert main(["raters", "essays", "--gold", str(tmp_path / "gold.csv")]) != 0
+    assert "'good' in row 1 is no score" in capsys.readouterr().err
+    assert main(["raters", "essays", "--threshold", "6"]) == 0
+    assert "acceptable" in json.loads(capsys.readouterr().out)
