@@ -5,11 +5,11 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.machines.alternative_test import EPSILON, EPSILONS
 from core.machines.annotation_scores import TITLES
-from core.machines.marks import Machine
+from core.machines.marks import Machine, machine_like
 from core.machines.sentences import verdict
 from core.text import exact, markdown, typed
-from pages.shared.ai_rater import computed, marking, parts, rates
-from pages.shared.kit import navigation, provenance, shared_errors, state, widgets
+from pages.shared.ai_rater import computed, marking, parts, rates, versions
+from pages.shared.kit import evidence, navigation, provenance, shared_errors, state, widgets
 from pages.shared.kit import style as look
 
 TEST = "alternative annotator test"
@@ -71,6 +71,7 @@ def _page() -> None:
         return
     title.title(markdown(verdict(result.test)))
     parts.verdicts(result)
+    evidence.none_here(machines.names)
     settings = {"machines": list(machines.names), "epsilon": epsilon, "score": score, "seed": computed.SEED}
     asked = f"machine FILE --machine {','.join(machines.names)} --epsilon {typed(epsilon)} --score {score}"
     provenance.show(dataset, ["machines"], asked, settings, "machines", state.selected_with_machines())
@@ -86,20 +87,21 @@ def _parts(machines: computed.Machines, marked: tuple[Machine, ...], result: com
     def by_part() -> None:
         parts.by_part(*computed.leads(machines, score, gamma()), result.test.epsilon, theme)
 
+    of = {one.name: one for one in (*machine_like(machines.names), *marked)}
+    marked_or_named = [of.get(name, Machine(name)) for name in machines.names]
     tabs = {
         "Against each rater": lambda: parts.replaces(result, theme),
         "By class, certainty, group": by_part,
         "Where it differs": lambda: parts.differs(machines, gamma()),
         "Worth how many readers": lambda: parts.worth(result, theme),
+        "Versions": lambda: versions.show(machines, marked_or_named, score, theme),
         "Rates among all cases": lambda: rates.show(machines),
         "Raters through the test": lambda: parts.people(result, theme),
         "Over ε": lambda: parts.over_epsilon(result.test, theme),
     }
     if dataset.kind != "score":
-        of = {one.name: one for one in marked}
         view = widgets.class_view(dataset) if dataset.kind == "ranking" else dataset
-        all_of_them = [of.get(name, Machine(name)) for name in machines.names]
-        tabs["Shared errors"] = lambda: shared_errors.show(view, all_of_them, theme, "machines")
+        tabs["Shared errors"] = lambda: shared_errors.show(view, marked_or_named, theme, "machines")
     for (_, show), tab in zip(tabs.items(), widgets.tabs(list(tabs), "ai_tabs"), strict=True):
         if tab.open:
             with tab:

@@ -15,16 +15,19 @@ from ..machines.alternative_test import CURVE, AlternativeTest, MachineStanding,
 from ..machines.annotation_scores import TITLES, Score
 from ..machines.joined import as_scores, called, joined, of_predictions
 from ..machines.leads import leads
+from ..machines.marks import Machine, machine_like
+from ..machines.versions import version_drift
 from ..machines.worth import Worth, worth_readers
+from ..text import plural
 from .inputs import progress, read_warned, split, stamp
 
-_PEOPLE, _MACHINES = "_human", "_llm"
+_PAIRS = (("_human", "_llm"), ("human_annotations", "llm_annotations"))
 _MOST_PEOPLE = 60
 
 
 def machine(options) -> tuple[dict, pd.DataFrame]:
     """The alternative annotator test and the readers that each machine is worth; the table is one row a machine."""
-    dataset, names, notes, probability = _opened(options)
+    dataset, names, notes, probability, told = _opened(options)
     left_out = options.leave_out.split(",") if options.leave_out else []
     if unknown := [name for name in left_out if name not in dataset.raters]:
         raise InputError(f"There is no rater {unknown[0]!r} to leave out.", f"There is {', '.join(dataset.raters)}.")
@@ -39,6 +42,7 @@ def machine(options) -> tuple[dict, pd.DataFrame]:
     if not options.no_people and 3 <= len(people) <= _MOST_PEOPLE:
         of_people = people_in_its_place(dataset, people=people, **how)
     worth = [_worth(dataset, name, tuple(people), options) for name in names]
+    notes += _unannotated(dataset, people, found)
     options.cautions.extend(notes)
     rows = [_row(one) | {"readers": readers} for one, readers in zip(found.machines, worth, strict=True)]
     for row in rows:
@@ -55,11 +59,36 @@ def machine(options) -> tuple[dict, pd.DataFrame]:
         "level": found.level,
         "differences": [_fields(one) for one in found.differences],
         "people": [_row(one) for one in of_people],
+        "versions": _versions(dataset, names, told, people, options),
         "notes": notes,
         "note": "The test rewards being where most people are: a machine that shares their errors passes.",
         **stamp(options, dataset),
     }
     return answer, _table(found, worth)
+
+
+def _unannotated(dataset: Dataset, people: list[str], found: AlternativeTest) -> list[str]:
+    """Machines that are silent on cases of two people: what they would have been there counts neither way."""
+    codes = [place for place, name in enumerate(dataset.raters) if name in set(people)]
+    key = np.unique(dataset.case_of_annotation.astype(np.int64) * dataset.n_raters + dataset.rater)
+    human = key[np.isin(key % dataset.n_raters, codes)]
+    n = int((np.bincount(human // dataset.n_raters, minlength=dataset.n_cases) >= 2).sum())
+    return [
+        f"{one.machine} gave no annotation on {n - one.n_cases:,} of {plural(n, 'case')} with two people, left out."
+        for one in found.machines
+        if one.n_cases < n
+    ]
+
+
+def _missing(reading) -> list[str]:
+    """Annotations of a file that are empty, or a word for that."""
+    report = reading.report
+    n = (
+        0
+        if report is None
+        else sum(report.missing.values()) + sum("no annotation" in one.reason for one in report.dropped)
+    )
+    return [f"{plural(n, 'annotation')} of {reading.dataset.name} missing (empty, null, NA) and left out."] if n else []
 
 
 def _row(one: MachineStanding) -> dict:
@@ -95,6 +124,25 @@ def _leads(dataset: Dataset, name: str, people: list[str], score: Score | None, 
     except NotApplicableError:
         return []
     return [{key: value for key, value in _fields(one).items() if key != "machine"} for one in found]
+
+
+def _versions(dataset: Dataset, names: list[str], told: dict[str, Machine], people: list[str], options) -> list[dict]:
+    """Versions of a family side by side; families and versions by columns of the file, else as the names say."""
+    by_name = {one.name: one for one in machine_like(names)}
+    machines = [told.get(name) or by_name.get(name) or Machine(name) for name in names]
+    found = version_drift(dataset, machines, people, score=options.score, level=options.level, seed=options.seed)
+    return [
+        {
+            "family": one.family,
+            "n_cases": one.n_cases,
+            "versions": [_fields(each) for each in one.versions],
+            "changes": [_fields(each) for each in one.changes],
+            "people": one.people,
+            "left_out": one.left_out or None,
+            "words": one.words(),
+        }
+        for one in found
+    ]
 
 
 def _worth(
@@ -139,13 +187,13 @@ def _table(found: AlternativeTest, worth: list[dict]) -> pd.DataFrame:
     return table
 
 
-def _opened(options) -> tuple[Dataset, list[str], list[str], dict[str, np.ndarray]]:
-    """People and machines in one dataset, machines that are asked for, what to mind, and machines' probabilities."""
+def _opened(options) -> tuple[Dataset, list[str], list[str], dict[str, np.ndarray], dict[str, Machine]]:
+    """People and machines in one dataset, machines asked for, what to mind, their probabilities, marks by column."""
     reading = read_warned(options, machines_apart=True)
     dataset = reading.dataset
     if dataset.kind == "set":  # a machine is compared label by label
         dataset = dataset.as_classes(split(options))[0]
-    notes: list[str] = []
+    notes = _missing(reading)
     files: list[tuple[str | None, Path]] = [(None, Path(name)) for name in options.more]
     asked: list[str] = []
     for entry in [part for given in options.machine for part in _parts(given)]:
@@ -181,7 +229,8 @@ def _opened(options) -> tuple[Dataset, list[str], list[str], dict[str, np.ndarra
     unasked = [name for name in of_files if name not in asked]
     if unasked:
         dataset = dataset.select(raters=[name for name in dataset.raters if name not in unasked])
-    return dataset, asked, notes, probability
+    told = {name: Machine(name, family, version) for name, family, version in reading.machines}
+    return dataset, asked, notes, probability, told
 
 
 def _by_column(dataset: Dataset, asked: list[str], told: list[str], notes: list[str]) -> tuple[Dataset, list[str]]:
@@ -201,10 +250,11 @@ def _parts(given: str) -> list[str]:
 def _beside(file: str) -> Path | None:
     """The file of the machines beside that of the people, as the Alternative Annotator Test publishes them."""
     path = Path(file)
-    if not path.stem.endswith(_PEOPLE):
-        return None
-    found = path.with_name(path.stem.removesuffix(_PEOPLE) + _MACHINES + path.suffix)
-    return found if found.is_file() else None
+    for people, machines in _PAIRS:
+        if path.stem.endswith(people):
+            found = path.with_name(path.stem.removesuffix(people) + machines + path.suffix)
+            return found if found.is_file() else None
+    return None
 
 
 def _read(path: Path, options, *, named: bool) -> Dataset:
@@ -217,7 +267,7 @@ def _read(path: Path, options, *, named: bool) -> Dataset:
             raise
         reading = read(path, rater="none")
     if reading.report is not None:
-        options.cautions.extend(reading.report.warnings)
+        options.cautions.extend([*reading.report.warnings, *_missing(reading)])
     return reading.dataset
 
 

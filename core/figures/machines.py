@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 
 from ..machines.alternative_test import CURVE, PASSES, MachineStanding
 from ..machines.leads import Lead
+from ..machines.versions import VersionDrift
 from ..machines.worth import Worth
 from ..raters.shared_errors import SharedErrors
 from ..text import exact, plotly, shorten, significant
@@ -340,4 +341,49 @@ def leads_by_part(found: Sequence[Lead], epsilon: float, theme: Theme, title: st
             *(level(row, {"color": theme.grid, "width": 1}) for row in breaks),
         ],
         legend_below=True,
+    )
+
+
+def versions_in_order(found: VersionDrift, theme: Theme, title: str) -> go.Figure:
+    """Agreement with people of each version, the earliest first, with its interval; people among themselves dotted.
+
+    Parameters
+    ----------
+    found : VersionDrift
+        With two versions or more.
+    theme : Theme
+    title : str
+    """
+    value = np.array([one.agreement for one in found.versions])
+    low, high = (np.array([getattr(one, end) for one in found.versions]) for end in ("low", "high"))
+    names = [plotly(shorten(one.machine, 24)) for one in found.versions]
+    data = [
+        scatter(
+            x=np.arange(value.size),
+            y=value,
+            mode="lines+markers",
+            name=plotly(shorten(found.family, 24)),
+            line={"color": theme.accent, "width": 2},
+            marker={"color": theme.accent, "size": 9},
+            error_y=error_bars(high - value, value - low, with_opacity(theme.accent, 0.6), 1.5, 4),
+            text=names,
+            hovertemplate="%{text}: %{y:.3f}<extra></extra>",
+            showlegend=False,
+        )
+    ]
+    among = [] if found.people is None else [level(found.people, {"color": theme.quiet, "dash": "dot", "width": 1.5})]
+    words = {"accuracy": "agreement with people", "rmse": "− distance to people", "overlap": "overlap with people"}
+    return figure_of(
+        theme,
+        data,
+        title,
+        320,
+        xaxis={
+            "tickmode": "array",
+            "tickvals": list(range(value.size)),
+            "ticktext": names,
+            "range": [-0.5, value.size - 0.5],
+        },
+        yaxis={"title": words[found.score]},
+        shapes=among,
     )

@@ -11,7 +11,7 @@ both annotated, the share of resamples that pass, and how many cases it would ta
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
@@ -19,6 +19,8 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.special import stdtr
 
+from ..agreement.krippendorff import krippendorff_alpha
+from ..annotations.csr import keep_annotations
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
 from ..errors import InputError, NotApplicableError
@@ -30,6 +32,7 @@ EPSILON = 0.2
 EPSILONS: dict[str, float] = {"experts": 0.2, "skilled raters": 0.15, "a crowd": 0.1}
 PASSES = 0.5
 LEAST_CASES = 30
+ABOVE_CHANCE = 0.99  # level of the interval of alpha that must lie above 0
 N_RESAMPLES = 2_000
 POWER = 0.8
 CURVE = np.round(np.arange(0, 0.501, 0.01), 2)
@@ -159,6 +162,8 @@ class AlternativeTest(Result):
     machines : tuple of MachineStanding
     differences : tuple of MachineDifference
         Every pair of machines.
+    by_chance : bool
+        The people do not surely agree on classes by more than chance, which whoever guesses matches.
     """
 
     score: Score
@@ -168,6 +173,7 @@ class AlternativeTest(Result):
     people: tuple[str, ...]
     machines: tuple[MachineStanding, ...]
     differences: tuple[MachineDifference, ...]
+    by_chance: bool = False
 
     TABLES = ("machines", "differences")
 
@@ -241,8 +247,8 @@ def alternative_test(
         if progress is not None:
             progress(place / len(machines))
     pairs = combinations(zip(machines, contests, strict=True), 2)
-    differences = tuple(_difference(f, g, one, two, settings) for (f, one), (g, two) in pairs)
-    return AlternativeTest(panel.score.name, epsilon, q, level, panel.people, tuple(standings), differences)
+    found = tuple(standings), tuple(_difference(f, g, one, two, settings) for (f, one), (g, two) in pairs)
+    return AlternativeTest(panel.score.name, epsilon, q, level, panel.people, *found, panel.agree_by_chance())
 
 
 def people_in_its_place(
@@ -380,6 +386,24 @@ class HumanPanel:
         self._first = first
         self._human = first[place_of[dataset.rater[first]] >= 0]
         self._person = place_of[dataset.rater[self._human]]
+
+    def agree_by_chance(self) -> bool:
+        """Whether the people name classes, and do not surely agree on them by more than chance."""
+        if self.dataset.kind != "class":
+            return False
+        keep = np.zeros(self.dataset.n_annotations, bool)
+        keep[self._human] = True
+        alpha = krippendorff_alpha(
+            replace(
+                self.dataset,
+                case_ptr=keep_annotations(self.dataset.case_ptr, keep),
+                rater=self.dataset.rater[keep],
+                answer=self.dataset.answer[keep],
+                time=None,
+            ),
+            ABOVE_CHANCE,
+        )
+        return alpha.value is not None and (alpha.value <= 0 or (alpha.ci_low is not None and alpha.ci_low <= 0))
 
     def contest(self, machine: str) -> Contest:
         """One machine against everybody."""

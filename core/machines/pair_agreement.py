@@ -84,13 +84,7 @@ def pair_agreement(
     if not case.size:
         return PairAgreement(machine, 0)
     cases, row = np.unique(case, return_inverse=True)
-    size = np.bincount(row)
-    start = np.cumsum(size) - size
-    one = np.repeat(np.arange(human.size), size[row])
-    n = size[row]
-    other = np.repeat(start[row] - np.cumsum(n) + n, n) + np.arange(one.size)
-    later = other > one
-    within = how.against(human[one[later]], human[other[later]], row[one[later]], cases.size)
+    within = among_people(how, human, row)
     between = how.against(of_case[case], human, row, cases.size)
     both = np.column_stack([within, between, between - within])
     rng = np.random.default_rng([abs(seed), seed < 0, cases.size])
@@ -101,3 +95,22 @@ def pair_agreement(
     ends = np.quantile(np.concatenate(parts), [(1 - level) / 2, (1 + level) / 2], axis=0)
     told = [float(value) for column in range(3) for value in (both[:, column].mean(), *ends[:, column])]
     return PairAgreement(machine, int(cases.size), *told)
+
+
+def among_people(how: AnnotationScore, human: np.ndarray, row: np.ndarray) -> np.ndarray:
+    """S between the people of each case, as the mean over pairs, shape (n_cases,).
+
+    Parameters
+    ----------
+    how : AnnotationScore
+    human : ndarray of int64, shape (n,)
+        Positions of annotations, those of a case together.
+    row : ndarray of int64, shape (n,)
+        The case of each, from 0; each has two people or more.
+    """
+    size = np.bincount(row)
+    start, n = np.cumsum(size) - size, size[row]
+    one = np.repeat(np.arange(human.size), n)
+    other = np.repeat(start[row] - np.cumsum(n) + n, n) + np.arange(one.size)
+    later = other > one
+    return how.against(human[one[later]], human[other[later]], row[one[later]], size.size)

@@ -180,7 +180,7 @@ def machine_rates(
     said = first >= 0
     labelled = said & np.isfinite(labels).all(axis=1)
     if labelled.sum() < 2:
-        raise NotApplicableError(f"Fewer than two cases of {machine} have a label.", "Draw a sample on Review.")
+        raise NotApplicableError(f"Fewer than two cases of {machine} have a label. Draw a sample on Review.")
     table = np.where(said[:, None], np.eye(dataset.n_classes)[np.maximum(first, 0)], np.nan)
     given = table if probability is None else np.where(said[:, None], probability, np.nan)
     right = np.where(labelled, np.nan_to_num(labels)[np.arange(dataset.n_cases), np.maximum(first, 0)], np.nan)

@@ -1,6 +1,6 @@
 """What may be said of the alternative annotator test in a sentence, no surer than the cases."""
 
-from ..text import exact, number, percent, plural
+from ..text import exact, number, percent, plural, with_interval
 from .alternative_test import PASSES, AlternativeTest, MachineStanding
 
 _MOST_NAMED = 3
@@ -18,6 +18,8 @@ def outcome(one: MachineStanding) -> str:
 
 def verdict(found: AlternativeTest) -> str:
     """Whether the machines may stand in for a rater, in a sentence without an end."""
+    if found.by_chance and any(outcome(one) != "untested" for one in found.machines):
+        return "The raters do not surely agree more than by chance, and whoever guesses may stand in for one"
     if len(found.machines) == 1:
         return _of_one(found.machines[0])
     of = {name: [one for one in found.machines if outcome(one) == name] for name in ("passes", "fails", "open")}
@@ -61,8 +63,9 @@ def in_detail(one: MachineStanding, epsilon: float) -> str:
     share = percent(one.pass_share)
     words = (
         f"{one.machine}: winning rate {number(one.omega)} ({one.n_rejected:,} of {plural(len(one.raters), 'rater')} at "
-        f"ε = {exact(epsilon)}; {number(PASSES)} passes), advantage ρ {number(one.rho)} ({number(one.rho_low)} to "
-        f"{number(one.rho_high)}); passes in {share} of resamples of its {plural(one.n_cases, 'case')}."
+        f"ε = {exact(epsilon)}; {number(PASSES)} passes), advantage ρ "
+        f"{with_interval(one.rho, one.rho_low, one.rho_high)}; passes in {share} of resamples of its "
+        f"{plural(one.n_cases, 'case')}."
     )
     if outcome(one) == "passes":
         return words

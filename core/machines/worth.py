@@ -36,6 +36,9 @@ _CELLS = 1 << 22
 _MOST_PATTERNS = 20_000
 
 
+_FEWEST = 2  # cases, of which resamples differ
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Worth(Result):
     """What a machine is worth in readers.
@@ -86,6 +89,8 @@ class Worth(Result):
     def words(self) -> str:
         """The number of readers with its interval."""
         value, low, high = (self.said(k) for k in (self.k, self.k_low, self.k_high))
+        if self.n_cases < _FEWEST:
+            return f"{value} (no interval)"
         return value if value == low == high else f"{value} ({low} to {high})"
 
 

@@ -10,8 +10,10 @@ from ..evaluation.corrected_rates import CorrectedRate
 from ..figures import machines as figures
 from ..machines.alternative_test import AlternativeTest, alternative_test
 from ..machines.joined import joined, of_predictions
+from ..machines.marks import machine_like
 from ..machines.rates import machine_rates, people_labels
 from ..machines.sentences import in_detail, verdict
+from ..machines.versions import version_drift
 from ..machines.worth import worth_readers
 from ..text import number, plural, with_interval
 from .blocks import Figure, Grid, Words
@@ -42,6 +44,8 @@ def machines(request, sections, token, progress) -> list:
             Figure(lambda theme: figures.against_raters(tested, found.epsilon, theme, title), "Machines against raters")
         )
     blocks += [Words(in_detail(one, found.epsilon)) for one in found.machines]
+    drift = version_drift(dataset, machine_like(names), people, n_resamples=N_RESAMPLES, seed=request.seed)
+    blocks += [Words(one.words()) for one in drift]
     blocks += _rates(dataset, names, people)
     blocks += [Words(f"Left out: {why}", "note") for why in left_out]
     return [*blocks, Words("The test rewards being where most raters are: a machine that shares their errors passes.")]
@@ -49,14 +53,17 @@ def machines(request, sections, token, progress) -> list:
 
 def _rates(dataset: Dataset, machines: Sequence[str], people: Sequence[str]) -> list:
     """Rates of classes among all cases, of machines that labelled cases that nobody else did; else there is no need."""
-    if dataset.kind != "class" or dataset.n_classes > MOST_RATES:
+    if dataset.kind != "class":
         return []
+    if dataset.n_classes > MOST_RATES:
+        return [Words(f"Rates among all cases are not listed for more than {MOST_RATES} classes.", "note")]
     labels = people_labels(dataset, people)
     blocks: list = []
     for name in machines:
         try:
             found = machine_rates(dataset, name, labels)
-        except NotApplicableError:
+        except NotApplicableError as error:
+            blocks.append(Words(f"No rates among all cases of {name}: {error}", "note"))
             continue
         if found.n <= found.n_labelled:
             continue
@@ -109,8 +116,8 @@ def _table(found: AlternativeTest, dataset: Dataset, people: tuple[str, ...], se
     for one in found.machines:
         try:
             worth = worth_readers(dataset, one.machine, people, n_resamples=N_RESAMPLES, seed=seed).words()
-        except NotApplicableError:
-            worth = "–"
+        except NotApplicableError as error:
+            worth = f"– ({error})"
         rows.append(
             {
                 "machine": one.machine,

@@ -55,7 +55,7 @@ def _assigned(table: pd.DataFrame | None) -> list:
     late = int(standing["overdue"].sum())
     said = f"{plural(len(standing), 'assignment')} of cases{f', {late:,} overdue' if late else ''}."
     if standing["group"].any():
-        said += " Of a group each member reads all cases."
+        said += " Of a group each member reads all cases, and a case is done when every member has done it."
     return [Grid(standing, said, _LISTED)] if len(standing) else []
 
 

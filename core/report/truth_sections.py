@@ -50,7 +50,8 @@ def certainty(request, sections, token, progress) -> list:
     result = sweep.certainty[0]
     below = result.n_below(LEVEL)
     lead = (
-        f"{below:,} of {plural(len(result.cases), 'case')} are less certain than {number(LEVEL, 1)} "
+        f"{below:,} of {plural(len(result.cases), 'case')} {'is' if below == 1 else 'are'} less certain than "
+        f"{number(LEVEL, 1)} "
         f"at γ = {exact(request.reliability)}; the mean certainty is {number(result.mean())}."
     )
     listed = np.argsort(result.certainty[:, 0], kind="stable")[:_LISTED]

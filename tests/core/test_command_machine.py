@@ -10,6 +10,8 @@ import pytest
 from core.command_line import main
 from core.machines.alternative_test import alternative_test
 from core.machines.leads import leads
+from core.machines.marks import Machine
+from core.machines.versions import version_drift
 from core.machines.worth import worth_readers
 from tests.core.machines.conftest import simulated
 
@@ -150,3 +152,26 @@ def test_two_cases_claim_nothing(run, tmp_path):
     (row,) = run(file, "--machine", "m")["machines"]
     assert (row["omega"], row["rho"], row["passes"], row["n_raters"]) == (None, None, None, 0)
     assert row["why"]
+
+
+def test_published_files_with_gaps_say_what_is_left_out_and_versions_stand_side_by_side(run, made, tmp_path):
+    frame = made.to_frame("annotations").astype(str)
+    frame["rater"] = frame["rater"].replace({"m0": "lyra gpt-4", "m1": "lyra gpt-5"})
+    given = {rater: dict(zip(rows["case"], rows["class"], strict=True)) for rater, rows in frame.groupby("rater")}
+    machines = {name: dict(given.pop(name)) for name in ("lyra gpt-4", "lyra gpt-5")}
+    both = [case for case in made.cases if sum(case in said for said in given.values()) >= 2]
+    for case in both[:5]:
+        machines["lyra gpt-4"][case] = None
+    machines["lyra gpt-4"][both[5]] = "NA"
+    (tmp_path / "human_annotations.json").write_text(json.dumps(given))
+    (tmp_path / "llm_annotations.json").write_text(json.dumps(machines))
+    answer = run(tmp_path / "human_annotations.json", "--no-people")
+    assert [row["machine"] for row in answer["machines"]] == list(machines)
+    said = " ".join(answer["notes"])
+    assert f"lyra gpt-4 gave no annotation on 6 of {len(both)} cases with two people" in said and "gpt-5" not in said
+    (drift,) = answer["versions"]
+    marks = [Machine("m0", "GPT", "4"), Machine("m1", "GPT", "5")]
+    kept = made.select(cases=[case for case in made.cases if case not in both[:6]])
+    (expected,) = version_drift(kept, marks, ("p0", "p1", "p2"))
+    assert drift["n_cases"] == expected.n_cases and drift["changes"][0]["difference"] == expected.changes[0].difference
+    assert drift["words"] == expected.words().replace("m0", "lyra gpt-4").replace("m1", "lyra gpt-5")

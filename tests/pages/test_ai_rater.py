@@ -77,6 +77,7 @@ def test_every_tab_has_its_numbers_and_differing_cases_go_to_review(address, mad
         assert table(settle(app.run()), column)["machine"].unique().tolist() == ["m0", "m1"]
     for tab, said in {
         "Raters through the test": "Each rater in the machine's place",
+        "Versions": "M: agreement with people fell by",
         "Shared errors": "Who shares errors?",
         "Where it differs": "The panel is decided on",
     }.items():

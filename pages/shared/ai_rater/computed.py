@@ -1,6 +1,6 @@
 """What the page shows, computed once for the content of the data, the machines and the settings."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,13 +14,16 @@ from core.machines.annotation_scores import Score
 from core.machines.differs import Differences
 from core.machines.joined import joined, of_predictions
 from core.machines.leads import Lead
+from core.machines.marks import Machine
 from core.machines.pair_agreement import PairAgreement, pair_agreement
+from core.machines.versions import VersionDrift
 from core.machines.worth import Worth, worth_readers
 from core.plausibility.dirichlet import DirichletCounts
 from core.text import markdown
 from pages.shared.cache import datasets as cached
 from pages.shared.cache.machines import differs as cached_differs
 from pages.shared.cache.machines import leads as cached_leads
+from pages.shared.cache.machines import version_drift as cached_drift
 from pages.shared.kit import job_progress, opening, predictions
 
 SEED = 0
@@ -114,10 +117,13 @@ def of(machines: Machines, epsilon: float, score: Score) -> Computed | None:
     return None if found is None else Computed(*found)
 
 
-def job_of(machines: Machines, epsilon: float, score: Score) -> Job:
-    """The job, which gives what `Computed` is made of, without a word on screen; arguments as of `of`."""
+def job_of(machines: Machines, epsilon: float, score: Score, *, later: bool = False) -> Job:
+    """The job, which gives what `Computed` is made of, without a word on screen; arguments as of `of`.
+
+    ``later`` where nobody waits for it yet.
+    """
     key, work = _work(machines, epsilon, score)
-    return cached.job(key, TITLE, work, of=machines.dataset)
+    return cached.job(key, TITLE, work, of=machines.dataset, later=later)
 
 
 def _work(machines: Machines, epsilon: float, score: Score) -> tuple[tuple, Callable[[Job], tuple]]:
@@ -156,6 +162,21 @@ def leads(machines: Machines, score: Score, gamma: float) -> tuple[tuple[Lead, .
     each = dict(zip(machines.names, found, strict=True))
     known = tuple(lead for one in each.values() if not isinstance(one, str) for lead in one)
     return known, {name: one for name, one in each.items() if isinstance(one, str)}
+
+
+def versions(machines: Machines, marked: Sequence[Machine], score: Score) -> tuple[VersionDrift, ...]:
+    """Versions of each family side by side.
+
+    Parameters
+    ----------
+    machines : Machines
+    marked : sequence of Machine
+        The same machines, with families and versions.
+    score : {"accuracy", "rmse", "overlap"}
+    """
+    _, names, people = _coded(machines)
+    told = tuple((code, one.family, one.version) for code, one in zip(names, marked, strict=True))
+    return cached_drift(machines.dataset, told, people, score)
 
 
 def _coded(machines: Machines) -> tuple[Dataset, tuple[str, ...], tuple[str, ...]]:

@@ -31,3 +31,12 @@ def leads(dataset: Dataset, machines: tuple[str, ...], people: tuple[str, ...], 
         except NotApplicableError as error:
             found.append(str(error))
     return tuple(found)
+
+
+@remembered
+def version_drift(dataset: Dataset, told: tuple[tuple[str, str, str], ...], people: tuple[str, ...], score: str):
+    """Versions of every family side by side; ``told`` are names, families and versions."""
+    from core.machines.marks import Machine
+    from core.machines.versions import version_drift as of_versions
+
+    return of_versions(dataset, [Machine(*one) for one in told], people, score=score)

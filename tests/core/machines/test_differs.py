@@ -1,6 +1,7 @@
 """Where a machine differs from a decided panel, and agreement of people beside a machine's."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from core.annotations.dataset import Dataset
 from core.errors import NotApplicableError
 from core.machines.alternative_test import alternative_test
 from core.machines.annotation_scores import AnnotationScore
-from core.machines.differs import QUARTILES, differences_from_panel
+from core.machines.differs import QUARTILES, differences_from_panel, quartile_of
 from core.machines.pair_agreement import pair_agreement
 from core.machines.sentences import in_detail, outcome, verdict
 from tests.core.machines.conftest import simulated
@@ -39,6 +40,11 @@ def test_only_cases_of_a_decided_panel_are_listed_the_most_certain_first():
     ]  # fmt: skip
     assert sum(one.n for one in found.by_quartile) == 4 and found.by_quartile[0].value == QUARTILES[0]
     assert found.by_quartile[0].low <= found.by_quartile[0].agrees <= found.by_quartile[0].high
+
+
+def test_a_value_at_a_quartile_is_in_the_lower_quarter_and_equal_values_are_in_one():
+    assert quartile_of(np.array([5.0, 1.0, 3.0, 2.0, 4.0])).tolist() == [3, 0, 1, 0, 2]
+    assert quartile_of(np.array([0.9, 0.9, 0.9, 0.2])).tolist() == [1, 1, 1, 0]
 
 
 def test_an_undecided_panel_accuses_nobody():
@@ -86,3 +92,9 @@ def test_sentences_are_no_surer_than_the_cases(six):
     assert 0.05 < unsure.machines[0].pass_share < 0.95
     assert verdict(unsure).startswith("These cases do not tell whether m0 may")
     assert "%" in in_detail(unsure.machines[0], 0.1)
+    (one,) = unsure.machines
+    for passes, share, said in (
+        (True, 0.95, "passes"), (True, 0.94, "open"), (False, 0.06, "open"), (False, 0.05, "fails"),
+        (None, None, "untested"),
+    ):  # fmt: skip
+        assert outcome(replace(one, passes=passes, pass_share=share)) == said

@@ -431,7 +431,12 @@ def test_prediction_sets_stand_with_their_promise_under_the_trust_of_the_report(
     alpha = 1 - row["promise"]
     found = prediction_sets(first, dataset, kept, alpha=round(alpha, 6), model=request.model, seed=request.seed)
     assert 0.4 <= alpha < 1 and words.text == f"A: {found.promise(request.reliability)}"
-    assert (row["mean size"], row["truth held"], row["test cases"]) == (found.mean_size, found.aggregated.value, 200)
+    assert row == {
+        "classifier": "A", "promise": row["promise"], "threshold": found.threshold, "mean size": found.mean_size,
+        "truth held": found.aggregated.value, "from": found.aggregated.low, "to": found.aggregated.high,
+        "majority vote held": found.voted.value, "test cases": 200,
+    }  # fmt: skip
+    assert len({found.aggregated.value, found.aggregated.low, found.aggregated.high, found.voted.value}) == 4
     assert f"γ = {request.reliability:g}" in words.text
     assert sets(request_of(dataset, "skin"), ["sets"], None, None) == []  # nothing to say: the section is absent
     ranked = replace(first, score=None)
@@ -474,6 +479,11 @@ def test_rates_of_a_machine_are_reported_where_it_labelled_what_people_did_not()
     same = whole.select(cases=people.cases)
     request = replace(request, with_machines=same)
     assert "people labelled" not in " ".join(parsed(build_report(request, ["machines"])).text)
+    alone = "\n".join(["case,rater,class", *rows, *(f"{c},lone,x" for c in range(60, 90))]).encode()
+    request = replace(request, with_machines=read(alone).dataset, machines=("gpt", "lone"))
+    text = " ".join(parsed(build_report(request, ["machines"])).text)
+    assert "No rates among all cases of lone: Fewer than two cases of lone have a label." in text
+    assert "No rates among all cases of gpt" not in text and "people labelled 60 of 300 cases" in text
 
 
 def test_machines_of_a_report_stand_apart_from_its_panel(monkeypatch):

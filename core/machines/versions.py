@@ -1,0 +1,300 @@
+"""Drift of a machine's versions against a fixed set: the same cases, annotated by every version of one family.
+
+On the cases that all versions and a person annotated, agreement of a version is the mean over cases of S(f_i, R_i), R_i
+the people's annotations (`core.machines.annotation_scores`). Versions follow each other by their numbers. Each is
+compared with the one before, and the last with the first, as paired differences over the same cases; intervals by
+resampling cases, those of differences at 1 − (1 − level)/m for m comparisons (Bonferroni), so that a family of many
+versions is not more likely to seem to drift.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from ..agreement.intervals import wilson
+from ..annotations.dataset import Dataset
+from ..result_base import Columns, Result, rows
+from ..text import number, percent, plural, with_interval
+from .alternative_test import LEAST_CASES, check_numbers, first_of_each
+from .annotation_scores import AnnotationScore, Score
+from .marks import Machine
+from .pair_agreement import among_people
+
+_CELLS = 1 << 22
+_SAME = 1e-12
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class VersionStanding(Result):
+    """One version on the fixed set.
+
+    Attributes
+    ----------
+    machine, version : str
+    agreement, low, high : float
+        With people, with its interval over cases; distances are negative.
+    """
+
+    machine: str
+    version: str
+    agreement: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class VersionChange(Result):
+    """A later version less an earlier one.
+
+    Attributes
+    ----------
+    machine, before : str
+    difference, low, high : float
+        Of agreement with people; the interval allows for all comparisons of the family.
+    n_changed : int
+        Cases on which the annotations differ.
+    changed, changed_low, changed_high : float
+        Their share, Wilson interval at the same level.
+    nearer, farther : int
+        Of these, cases on which the later version is nearer to the people, or farther away.
+    """
+
+    machine: str
+    before: str
+    difference: float
+    low: float
+    high: float
+    n_changed: int
+    changed: float
+    changed_low: float
+    changed_high: float
+    nearer: int
+    farther: int
+
+    @property
+    def sure(self) -> bool:
+        """Whether the interval of the difference leaves 0 out."""
+        return self.low > 0 or self.high < 0
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class VersionDrift(Result):
+    """The versions of one family.
+
+    Attributes
+    ----------
+    family : str
+    score : {"accuracy", "rmse", "overlap"}
+    n_cases : int
+        That every version and a person annotated.
+    versions : tuple of VersionStanding
+        The earliest first; empty with fewer than `LEAST_CASES` cases.
+    changes : tuple of VersionChange
+        Each version against the one before, then the last against the first where there are three or more.
+    people : float or None
+        Agreement of people with people on the same cases; None where no case has two.
+    level : float
+    left_out : str
+        Machines of the family whose place in the order is not known, with the reason; empty for none.
+    """
+
+    family: str
+    score: Score
+    n_cases: int
+    versions: tuple[VersionStanding, ...]
+    changes: tuple[VersionChange, ...]
+    people: float | None
+    level: float
+    left_out: str = ""
+
+    TABLES = ("changes", "versions")
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        if table == "versions":
+            found: Columns = rows(self.versions, ("machine", "version", "agreement", "low", "high"))
+        else:
+            names = ("machine", "before", "difference", "low", "high", "changed", "changed_low", "changed_high")
+            found = rows(self.changes, (*names, "n_changed", "nearer", "farther"))
+        n = len(self.versions if table == "versions" else self.changes)
+        return {"family": [self.family] * n, **found, "cases": [self.n_cases] * n}
+
+    def words(self) -> str:
+        """What may be said of the drift, no surer than the cases; names as they are, to be escaped where shown."""
+        cases = plural(self.n_cases, "case")
+        if not self.versions:
+            return f"{self.family}: too few cases that all versions and a person annotated ({cases}) to tell of drift."
+        steps = self.changes[: len(self.versions) - 1]
+        sure = [_said(one, self.score) for one in self.changes if one.sure]
+        if not any(one.n_changed for one in steps):
+            return f"{self.family}: all versions give the same annotations on {cases}."
+        moved = [f"{percent(one.changed)} between {one.before} and {one.machine}" for one in steps]
+        listed = moved[0] if len(moved) == 1 else f"{', '.join(moved[:-1])} and {moved[-1]}"
+        if sure:
+            told = f"{self.family}: agreement with people {'; '.join(sure)}"
+        else:
+            most = max(max(abs(one.low), abs(one.high)) for one in steps)
+            told = (
+                f"{self.family}: no version surely agrees more or less with people than the one before; a difference "
+                f"of {number(most)} cannot be ruled out"
+            )
+        return f"{told} ({cases}). Annotations changed on {listed}."
+
+
+def _said(one: VersionChange, score: Score) -> str:
+    """One sure difference."""
+    how = "rose" if one.difference > 0 else "fell"
+    unit = " in distance" if score == "rmse" else ""
+    least, most = sorted((abs(one.low), abs(one.high)))
+    return f"{how} by {with_interval(abs(one.difference), least, most)}{unit} from {one.before} to {one.machine}"
+
+
+def version_drift(
+    dataset: Dataset,
+    machines: Sequence[Machine],
+    people: Sequence[str],
+    *,
+    score: Score | None = None,
+    level: float = 0.95,
+    n_resamples: int = 2_000,
+    seed: int = 0,
+) -> tuple[VersionDrift, ...]:
+    """The versions of every family side by side.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        People and machines are raters of it.
+    machines : sequence of Machine
+        With families and versions; those that have none belong to no sequence.
+    people : sequence of str
+    score : {"accuracy", "rmse", "overlap"}, optional
+        See `core.machines.annotation_scores`.
+    level : float
+    n_resamples, seed : int
+
+    Returns
+    -------
+    tuple of VersionDrift
+        Families with two versions or more.
+    """
+    check_numbers(0.0, 0.05, level, n_resamples)
+    how = AnnotationScore(dataset, score)
+    found = []
+    for family in dict.fromkeys(one.family for one in machines if one.family):
+        ordered, left_out = in_order([one for one in machines if one.family == family])
+        if len(ordered) > 1:
+            found.append(_drift(dataset, how, family, ordered, tuple(people), left_out, level, n_resamples, seed))
+    return tuple(found)
+
+
+def in_order(machines: Sequence[Machine]) -> tuple[tuple[Machine, ...], str]:
+    """Those of one family whose version says where they come, the earliest first, and why others are left out.
+
+    Parameters
+    ----------
+    machines : sequence of Machine
+    """
+    of_version: dict[str, list[Machine]] = {}
+    for one in machines:
+        of_version.setdefault(one.version.casefold(), []).append(one)
+    alone = [group[0] for version, group in of_version.items() if version and len(group) == 1]
+    reasons = [
+        f"{_listed(group)} {'have the same' if version else 'have no' if len(group) > 1 else 'has no'} version"
+        for version, group in of_version.items()
+        if len(group) > 1 or not version
+    ]
+    return tuple(sorted(alone, key=lambda one: _place(one.version))), "; ".join(reasons)
+
+
+def _place(version: str) -> tuple:
+    """Numbers by size, words by letters, a word after its number alone: 3.5 < 4 < 4o < 10 < 2024-05-13."""
+    parts = re.findall(r"\d+|[a-z]+", version.casefold())
+    return tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts)
+
+
+def _listed(machines: Sequence[Machine]) -> str:
+    names = [one.name for one in machines]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _drift(
+    dataset: Dataset, how: AnnotationScore, family: str, ordered: tuple[Machine, ...], people: tuple[str, ...],
+    left_out: str, level: float, n_resamples: int, seed: int,
+) -> VersionDrift:  # fmt: skip
+    human, row, said = _fixed_set(dataset, [one.name for one in ordered], people)
+    n_cases = said.shape[0]
+    if n_cases < LEAST_CASES:
+        return VersionDrift(family, how.name, n_cases, (), (), None, level, left_out)
+    near = np.column_stack([how.against(said[row, place], human, row, n_cases) for place in range(len(ordered))])
+    drawn = _resampled(near, n_resamples, seed)
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    mean = near.mean(axis=0)
+    versions = tuple(
+        VersionStanding(one.name, one.version, float(mean[place]), float(low[place]), float(high[place]))
+        for place, one in enumerate(ordered)
+    )
+    pairs = [(place, place - 1) for place in range(1, len(ordered))]
+    pairs += [(len(ordered) - 1, 0)] if len(ordered) > 2 else []
+    stricter = 1 - (1 - level) / len(pairs)
+    changes = []
+    for a, b in pairs:
+        names, apart = (ordered[a].name, ordered[b].name), drawn[:, a] - drawn[:, b]
+        changes.append(_change(how, *names, said[:, [a, b]], near[:, [a, b]], apart, stricter))
+    return VersionDrift(family, how.name, n_cases, versions, tuple(changes), _among(how, human, row), level, left_out)
+
+
+def _fixed_set(dataset: Dataset, names: Sequence[str], people: tuple[str, ...]) -> tuple[np.ndarray, ...]:
+    """What all versions and a person annotated.
+
+    People's annotations, the case of each from 0, and the versions' annotations, shape (n_cases, n_versions).
+    """
+    first = first_of_each(dataset)
+    codes = {name: place for place, name in enumerate(dataset.raters)}
+    of_case = np.full((dataset.n_cases, len(names)), -1, np.int64)
+    for place, name in enumerate(names):
+        mine = first[dataset.rater[first] == codes[name]]
+        of_case[dataset.case_of_annotation[mine], place] = mine
+    human = first[np.isin(dataset.rater[first], [codes[name] for name in people])]
+    case = dataset.case_of_annotation[human]
+    kept = (of_case[case] >= 0).all(axis=1)
+    cases, row = np.unique(case[kept], return_inverse=True)
+    return human[kept], row, of_case[cases]
+
+
+def _resampled(near: np.ndarray, n_resamples: int, seed: int) -> np.ndarray:
+    """Mean agreement of each version over resamples of the cases, shape (n_resamples, n_versions)."""
+    n = len(near)
+    rng = np.random.default_rng([abs(seed), seed < 0, n])
+    parts, step = [], max(1, _CELLS // n)
+    for low in range(0, n_resamples, step):
+        weight = rng.multinomial(n, np.full(n, 1 / n), size=min(step, n_resamples - low))
+        parts.append(weight @ near / n)
+    return np.concatenate(parts)
+
+
+def _change(
+    how: AnnotationScore, name: str, before: str, said: np.ndarray, near: np.ndarray, drawn: np.ndarray, level: float
+) -> VersionChange:
+    n = len(said)
+    alike = how.against(said[:, 0], said[:, 1], np.arange(n), n)
+    best = 0.0 if how.name == "rmse" else 1.0
+    other = alike < best - _SAME
+    apart = near[:, 0] - near[:, 1]
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    share = float(other.mean())
+    ends = wilson(share, n, float(ndtri((1 + level) / 2)))
+    return VersionChange(
+        name, before, float(apart.mean()), float(low), float(high), int(other.sum()), share, *ends,
+        int((apart > _SAME).sum()), int((apart < -_SAME).sum()),
+    )  # fmt: skip
+
+
+def _among(how: AnnotationScore, human: np.ndarray, row: np.ndarray) -> float | None:
+    """Agreement of people with people on the cases that have two."""
+    several = np.bincount(row)[row] > 1
+    if not several.any():
+        return None
+    return float(among_people(how, human[several], np.unique(row[several], return_inverse=True)[1]).mean())

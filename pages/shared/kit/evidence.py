@@ -1,0 +1,126 @@
+"""A classifier as evidence in the class probabilities of Models, and the word that it is none where it is judged."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from shlex import quote
+
+import numpy as np
+import streamlit as st
+
+from core.annotations.dataset import Dataset
+from core.evaluation.predictions import Predictions
+from core.jobs import Job
+from core.models.catalogue import Fitted, em_model
+from core.models.classifier_evidence import CLASSIFIER, WEIGHT, EvidenceWeight, evidence_weight, with_classifier
+from core.text import markdown, shorten, typed
+from pages.shared.cache import datasets as cached
+from pages.shared.kit import expected, job_progress, opening, predictions, widgets
+
+TERM = "classifier as evidence"
+_KEY, _REFITS = "model_evidence", 20
+
+
+def ask(view: Dataset) -> None:
+    """Which classifier counts; nothing where none gives probabilities. One that is a rater of the data cannot.
+
+    Parameters
+    ----------
+    view : Dataset
+        One class an annotation.
+    """
+    if known := [one.name for one in _able(view)]:
+        st.selectbox(
+            "Classifier that counts as evidence", known, index=None, placeholder="None", key=_KEY,
+            help=widgets.explained(TERM), persist_state="session",
+        )  # fmt: skip
+
+
+def _able(view: Dataset) -> list[Predictions]:
+    return [
+        one
+        for one in predictions.classifiers(view)
+        if one.name not in view.raters and one.probabilities(view.n_classes) is not None
+    ]
+
+
+def counted(one: Fitted) -> tuple[Fitted, EvidenceWeight | None]:
+    """A fit with the chosen classifier in its class probabilities, and its weight; None where none is chosen or known.
+
+    Parameters
+    ----------
+    one : Fitted
+    """
+    chosen = next((each for each in _able(one.dataset) if each.name == st.session_state.get(_KEY)), None)
+    probability = None if chosen is None else chosen.probabilities(one.dataset.n_classes)
+    if chosen is None or probability is None or one.request.way != "em":
+        return one, None
+    found = _weight(one, chosen, probability)
+    if found is None:
+        return one, None
+    return replace(one, fit=with_classifier(one.fit, one.dataset, found, probability)), found
+
+
+def _weight(one: Fitted, chosen: Predictions, probability: np.ndarray) -> EvidenceWeight | None:
+    """By the held-out β of the model where it is known, so that it stands beside the scores of the models."""
+    judged = opening.choice(one.dataset)
+    standings = () if judged is None else judged[0].standings
+    held = next((each.held for each in standings if each.candidate.name == one.request.model and each.held), None)
+    beta, both = (one.fit.beta, False) if held is None else (held.beta, held.temper_prevalence)
+    content, model = one.dataset.coded, em_model(one.request)
+
+    def work(job: Job) -> EvidenceWeight:
+        how = {"beta": beta, "temper_prevalence": both, "seed": opening.SEED}
+        seconds = expected.of_fits(content, _REFITS)
+        return cached.run(job, evidence_weight, content, content, model, "", probability, **how, seconds=seconds)
+
+    key = (one.dataset.content_digest, TERM, one.request, predictions.fingerprint(chosen), beta, both)
+    found = job_progress.result_of(key, f"Weight of {shorten(chosen.name, 40)}", work, of=one.dataset)
+    return None if found is None else replace(found, classifier=chosen.name)
+
+
+def say(shown: Fitted, found: EvidenceWeight | None) -> None:
+    """Whether the chosen classifier counts in the model in detail, and why; nothing where none is chosen.
+
+    Parameters
+    ----------
+    shown : Fitted
+    found : EvidenceWeight or None
+        As of `counted`.
+    """
+    chosen = st.session_state.get(_KEY)
+    if chosen is None:
+        return
+    if found is not None:
+        st.markdown(markdown(found.words()), help=widgets.explained(TERM))
+    elif shown.request.way != "em":
+        st.caption(f"{markdown(chosen)} is no evidence here: {shown.title} is not fitted by expectation-maximisation.")
+
+
+def settings_of(shown: Fitted) -> tuple[str, dict]:
+    """What stands behind the command, and settings of exports; empty without a classifier in the fit.
+
+    Parameters
+    ----------
+    shown : Fitted
+    """
+    name = shown.fit.settings.get(CLASSIFIER)
+    if name is None:
+        return "", {}
+    weight = shown.fit.settings[WEIGHT]
+    return f" --evidence {quote(name)}=PREDICTIONS", {TERM: name, "weight of the classifier": typed(round(weight, 6))}
+
+
+def none_here(judged: Iterable[str]) -> None:
+    """The word that a classifier which counts as evidence on Models is none where it is judged.
+
+    Parameters
+    ----------
+    judged : iterable of str
+        Names of the classifiers that a page judges.
+    """
+    chosen = st.session_state.get(_KEY)
+    if chosen in set(judged):
+        st.caption(
+            f"On Models {markdown(chosen)} counts as evidence of the truth. Here it is judged, so it does not count: "
+            "it would agree with itself."
+        )

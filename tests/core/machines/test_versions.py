@@ -1,0 +1,86 @@
+"""Versions of a machine on a fixed set: differences by hand, and a sentence that says drift only where it is."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.figures.machines import versions_in_order
+from core.figures.theme import LIGHT
+from core.machines.marks import Machine
+from core.machines.versions import in_order, version_drift
+from tests.core.machines.conftest import simulated
+
+PEOPLE = tuple(f"p{n}" for n in range(4))
+
+
+def family(*versions):
+    return [Machine(f"m{n}", "Lyra", version) for n, version in enumerate(versions)]
+
+
+@pytest.fixture(scope="module")
+def three():
+    """A version of .6, the same once more, and one of .85."""
+    data = simulated(4, [0.8] * 4, [0.6, 0.6, 0.85], n_cases=300)
+    first, second = (np.flatnonzero(data.rater == data.raters.index(name)) for name in ("m0", "m1"))
+    answer = data.answer.copy()
+    answer[second] = answer[first]
+    return replace(data, answer=answer)
+
+
+def test_agreement_and_differences_are_those_of_loops(three):
+    (found,) = version_drift(three, family("1", "1.5", "2"), PEOPLE, n_resamples=500)
+    near = np.full((three.n_cases, 3), np.nan)
+    said = {(c, r): a for c, r, a in zip(three.case_of_annotation, three.rater, three.answer, strict=True)}
+    for case in range(three.n_cases):
+        others = [said[case, r] for r in range(4) if (case, r) in said]
+        if others:
+            near[case] = [np.mean([said[case, 4 + v] == one for one in others]) for v in range(3)]
+    told = np.isfinite(near[:, 0])
+    assert found.n_cases == told.sum()
+    assert [one.agreement for one in found.versions] == pytest.approx(near[told].mean(axis=0))
+    apart = near[told, 2] - near[told, 1]
+    step = found.changes[1]
+    assert step.difference == pytest.approx(apart.mean())
+    assert (step.nearer, step.farther) == ((apart > 1e-9).sum(), (apart < -1e-9).sum())
+    changed = [said[case, 6] != said[case, 5] for case in np.flatnonzero(told)]
+    assert (step.n_changed, step.changed) == (sum(changed), np.mean(changed))
+    half = 2.394 * apart.std() / np.sqrt(told.sum())  # a third of .05 over two sides
+    assert (step.low, step.high) == pytest.approx((apart.mean() - half, apart.mean() + half), abs=0.02)
+
+
+def test_drift_is_said_where_it_is_and_its_end_is_compared_with_its_beginning(three):
+    (found,) = version_drift(three, family("1", "1.5", "2"), PEOPLE)
+    same, rise, over_all = found.changes
+    assert (same.difference, same.n_changed, same.sure) == (0.0, 0, False)
+    assert rise.sure and over_all.sure and (over_all.machine, over_all.before) == ("m2", "m0")
+    words = found.words()
+    assert "rose by" in words and "from m1 to m2" in words and "from m0 to m1" not in words.split("Annotations")[0]
+    figure = versions_in_order(found, LIGHT, "t")
+    assert list(figure.data[0].y) == [one.agreement for one in found.versions]
+    assert list(figure.data[0].error_y.array) == [one.high - one.agreement for one in found.versions]
+    assert figure.layout.shapes[0].y0 == found.people and list(figure.layout.xaxis.ticktext) == ["m0", "m1", "m2"]
+
+
+def test_without_drift_nothing_surer_is_said_than_what_cannot_be_ruled_out():
+    wrong = 0
+    for seed in range(20):
+        data = simulated(seed, [0.8] * 3, [0.75, 0.75, 0.75], n_cases=120)
+        (found,) = version_drift(data, family("1", "2", "3"), PEOPLE[:3], n_resamples=300)
+        assert ("no version surely" in found.words()) == (not any(one.sure for one in found.changes))
+        wrong += any(one.sure for one in found.changes)
+    assert wrong <= 4  # .05 for all comparisons together: more than 4 of 20 has probability .003
+
+
+def test_same_annotations_few_cases_and_unknown_order_are_said(three):
+    (same,) = version_drift(three, family("1", "1.5"), PEOPLE)
+    assert same.words() == f"Lyra: all versions give the same annotations on {same.n_cases} cases."
+    few = three.select(cases=three.cases[:20])
+    (found,) = version_drift(few, family("1", "1.5"), PEOPLE)
+    assert found.versions == () and "too few cases" in found.words()
+    assert version_drift(three, [Machine("m0", "Lyra"), Machine("m1", "Lyra"), Machine("m2")], PEOPLE) == ()
+    versions = ["10", "4o", "4", "3.5", "4O", ""]
+    ordered, left_out = in_order([Machine(name, "F", one) for name, one in zip("abcdef", versions, strict=True)])
+    assert [one.version for one in ordered] == ["3.5", "4", "10"]
+    assert left_out == "b and e have the same version; f has no version"
+    assert [one.version for one in in_order(family("4o", "4", "3.5"))[0]] == ["3.5", "4", "4o"]
