@@ -256,6 +256,7 @@ def _fit() -> list[click.Parameter]:
         click.Option(["--gold"], metavar="FILE", help="case,class of gold cases, held fixed (em)."),
         click.Option(["--ordinal"], is_flag=True, help="The order of --classes means something."),
         click.Option(["--own-trust"], is_flag=True, help="Sets of labels: each label alone, no trust that they share."),
+        click.Option(["--evidence"], metavar="NAME=FILE", help="A classifier that counts by its held-out score (em)."),
         click.Option(["--parameters"], is_flag=True, help="Write confusion matrices however large they are."),
         _cases_out("Write class probabilities per case as CSV."),
         _partitions(),
@@ -284,7 +285,7 @@ def _choose() -> list[click.Parameter]:
 def _raters() -> list[click.Parameter]:
     return [
         *_file(),
-        click.Option(["--gold"], metavar="FILE", help="case,class of gold cases, to judge by."),
+        click.Option(["--gold"], metavar="FILE", help="case,class (or case,score) of gold cases, to judge by."),
         click.Option(["--acceptable"], type=float, metavar="A", help="Accuracy; from the data where not given."),
         click.Option(["--fdr"], type=float, default=0.05, metavar="Q", help="False discovery rate of those flagged."),
         click.Option(["--judged-by"], type=click.Choice(("gold", "model")), help="Gold where there is enough of it."),

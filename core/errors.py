@@ -4,6 +4,10 @@
 class PluralityError(Exception):
     """Base of every error that is the data's or the user's to mend. Pages and the command line show its message."""
 
+    def __str__(self) -> str:
+        """What was found and what to do, also where both were given apart."""
+        return " ".join(map(str, self.args))
+
 
 class InputError(PluralityError):
     """A file or an argument cannot be used.

@@ -27,6 +27,18 @@ GLOSSARY: dict[str, Term] = {
         "raters; passes at a winning rate ω ≥ ½; ρ is the mean advantage (Calderon, Reichart & Dror 2025); intervals "
         "by resampling cases.",
     ),
+    "versions": Term(
+        "Versions of one model on the same cases: did a newer one agree more or less with people, and on how many "
+        "cases does it say something else?",
+        "Paired differences of mean S(f, R) over the cases that all versions annotated; percentile intervals over "
+        "cases at 1 − (1 − level)/m for m comparisons; changed share by Wilson.",
+    ),
+    "classifier as evidence": Term(
+        "A classifier's probabilities count beside the annotations, as much as helps to foretell annotations not seen. "
+        "Where that classifier is judged it never counts: it would agree with itself.",
+        "P(z) ∝ π_z^(1 − w) p_f(z | x)^w Π θ^β after the fit; w by the held-out score, 0 unless ahead by more than one "
+        "standard error. Errors that classifier and raters share are not seen.",
+    ),
     "worth in readers": Term(
         "How many people together foretell one more person's annotation as well as the model does.",
         "Survey equivalence: k with c(k) = s_f, c the mean score of panels of k others, linear between whole k "
@@ -54,7 +66,8 @@ GLOSSARY: dict[str, Term] = {
     "rater models": Term(
         "Each assumes something else about raters and cases; those that fit the data badly are told apart by checks.",
         "Latent-class models with the true class summed out: by EM (one-coin, class-conditional, Dawid-Skene, t-a-p, "
-        "GLAD), or as posteriors (Dawid-Skene, hierarchical, the eighteen difficulty models of Han et al.).",
+        "ordinal), or as posteriors (Dawid-Skene, hierarchical, ordinal, GLAD, nominal difficulty, the eighteen "
+        "difficulty models of Han et al.).",
     ),
     "held-out score": Term(
         "How well a model predicts an annotation that it has not seen, from the others of the case. It needs "

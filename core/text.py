@@ -93,9 +93,26 @@ def number(value: float | None, digits: int = 2, zero: bool = False) -> str:
     return said if zero else _without_zero(said)
 
 
-def percent(share: float | None, digits: int = 0) -> str:
-    """A share in per cent: ``84%``. Without a space, as the axes of figures and the cells of tables have it."""
-    return UNKNOWN if share is None or not math.isfinite(share) else f"{share:.{digits}%}"
+def percent(share: float | None, digits: int = 0, rounded: bool = False) -> str:
+    """A share in per cent: ``84%``; ``over 99%`` and ``under 1%`` where rounding would say all or none.
+
+    Without a space, as the axes of figures and the cells of tables have it.
+
+    Parameters
+    ----------
+    share : float, optional
+    digits : int
+        After the point.
+    rounded : bool
+        As a number alone, for a width or a place on the screen.
+    """
+    if share is None or not math.isfinite(share):
+        return UNKNOWN
+    said, least = f"{share:.{digits}%}", 10.0 ** -(digits + 2)
+    if rounded or not 0 < share < 1:
+        return said
+    none, every = f"{0:.{digits}%}", f"{1:.{digits}%}"
+    return f"under {least:.{digits}%}" if said == none else f"over {1 - least:.{digits}%}" if said == every else said
 
 
 def percent_with_interval(share: float | None, low: float | None, high: float | None) -> str:
@@ -158,7 +175,7 @@ def small(error: float) -> str:
 
 
 def with_interval(value: float | None, low: float | None, high: float | None, digits: int = 2) -> str:
-    """``.84 (.81 to .87)``; says so where the value or its interval is undetermined.
+    """``.84 (.81 to .87)``; says so where the value or its interval is undetermined, or the interval has no width.
 
     Parameters
     ----------
@@ -171,4 +188,8 @@ def with_interval(value: float | None, low: float | None, high: float | None, di
     if value is None:
         return "undefined"
     said = number(value, digits)
-    return f"{said} (no interval)" if low is None else f"{said} ({number(low, digits)} to {number(high, digits)})"
+    return (
+        f"{said} (no interval)"
+        if low is None or low == high
+        else f"{said} ({number(low, digits)} to {number(high, digits)})"
+    )

@@ -8,11 +8,14 @@ import numpy as np
 import pandas as pd
 
 from ..annotations.dataset import Dataset
+from ..annotations.label_text import by_label
 from ..errors import InputError
+from ..evaluation.predictions import open_predictions
 from ..ingest.companion_files import SideFiles, with_side_files
 from ..ingest.formats.tables import open_table
 from ..methods import Method, methods
 from ..models.catalogue import Fitted, Request, em_model, fit_request, request
+from ..models.classifier_evidence import WEIGHT, WEIGHTS, evidence_weight, with_classifier
 from ..models.expected_class import expected_class, median_class, within_one
 from ..models.ordinal import METHOD as ORDINAL
 from ..models.ordinal import NAMES
@@ -34,13 +37,17 @@ def fit(options) -> tuple[dict, pd.DataFrame]:
         return _of_labels(options, dataset)
     dataset, left_out = _single(options, dataset)
     extra: dict = {}
+    beta = None
     if options.model == AUTO:
-        asked, extra = _chosen(options, dataset)
+        asked, beta, extra = _chosen(options, dataset)
     else:
         asked = asked_for(options)
     fitted = fit_request(asked, dataset, progress=lambda share, words="": progress(share))
     if asked.way == "em":
         fitted, more = _em(options, fitted)
+        extra |= more
+    if options.evidence:
+        fitted, more = _with_evidence(options, fitted, beta)
         extra |= more
     found = fitted.fit
     table = pd.DataFrame(found.class_probability, columns=list(found.classes))
@@ -108,11 +115,13 @@ def _of_labels(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
     """A fit of every label of sets."""
     if options.model == AUTO:
         raise InputError("auto chooses a model of single classes.", "Name one, or choose a label (--label NAME).")
+    if options.evidence:
+        raise InputError("A classifier is evidence of single classes.", "Choose a label (--label NAME).")
     return fit_of_labels(options, dataset, asked_for(options))
 
 
-def _chosen(options, dataset: Dataset) -> tuple[Request, dict]:
-    """The model that the held-out scores choose, without a look at gold."""
+def _chosen(options, dataset: Dataset) -> tuple[Request, float | None, dict]:
+    """The model that the held-out scores choose without a look at gold, its held-out β, and what is said of it."""
     from ..models.choose import choose
 
     known = {option.name for each in methods("rater model").values() for option in each.options} - {"seed"}
@@ -121,7 +130,9 @@ def _chosen(options, dataset: Dataset) -> tuple[Request, dict]:
     if given:
         raise InputError("auto chooses the model and its options.", "Name a model to set options of your own.")
     found = choose(dataset, seed=options.seed, progress=progress)
-    return found.request(use_gold=bool(options.gold)), {"chosen": found.chosen, "reason": found.reason}
+    held = found.best.held
+    extra = {"chosen": found.chosen, "reason": found.reason}
+    return found.request(use_gold=bool(options.gold)), None if held is None else held.beta, extra
 
 
 def asked_for(options) -> Request:
@@ -177,6 +188,42 @@ def _em(options, fitted: Fitted) -> tuple[Fitted, dict]:
         uncertainty = precision_of(model, fitted.dataset, found, seed=options.seed, progress=progress)
         found = replace(found, uncertainty=uncertainty)
     return replace(fitted, fit=found), extra
+
+
+def _with_evidence(options, fitted: Fitted, beta: float | None) -> tuple[Fitted, dict]:
+    """The fit with a classifier as evidence, weighed at the held-out β, or at that of the fit where none is known."""
+    name, _, path = options.evidence.partition("=")
+    if not path or not Path(path).is_file():
+        raise InputError(f"{options.evidence!r} does not name a file of predictions.", "Write NAME=FILE.")
+    if fitted.request.way != "em":
+        raise InputError(
+            f"{fitted.title} takes no classifier as evidence.",
+            "Name a model that is fitted by expectation-maximisation.",
+        )
+    (predictions, *others), dataset = open_predictions(name, Path(path).read_bytes(), fitted.dataset), fitted.dataset
+    if others:
+        raise InputError(f"{path} holds {1 + len(others)} classifiers.", "Give a file with one.")
+    options.cautions.extend(predictions.notes)
+    probability = predictions.probabilities(dataset.n_classes)
+    if probability is None:
+        raise InputError(f"{predictions.name} gives no probabilities.", "Evidence needs the probability of each class.")
+    model, fit = em_model(fitted.request), fitted.fit
+    weighed = evidence_weight(
+        dataset, model, predictions.name, probability, beta=fit.beta if beta is None else beta,
+        temper_prevalence=model.temper_prevalence, seed=options.seed, progress=progress,
+    )  # fmt: skip
+    gain, error = weighed.gain(weighed.best)
+    told = {
+        "classifier": weighed.classifier,
+        "weight": weighed.weight,
+        "best": float(WEIGHTS[weighed.best]),
+        "gain": gain,
+        "gain_se": error,
+        "weights": weighed.to_frame().to_dict("records"),
+        "words": weighed.words(),
+    }
+    found = with_classifier(fit, dataset, weighed, probability)
+    return replace(fitted, fit=found), {"evidence": told | {"weight_shown": found.settings.get(WEIGHT, 0.0)}}
 
 
 def _rater(found, place: int, whole: bool, accuracy: np.ndarray) -> dict:
@@ -237,7 +284,7 @@ def _of_posterior(fitted: Fitted) -> dict:
 
 
 def with_gold(dataset: Dataset, options) -> Dataset:
-    """Gold classes from a table: case, class."""
+    """Gold classes from a table: case, class; where a label of sets was chosen, known sets: case, labels."""
     try:
         content = Path(options.gold).read_bytes()
     except OSError as error:
@@ -246,6 +293,9 @@ def with_gold(dataset: Dataset, options) -> Dataset:
     if len(raw.columns) < 2:
         raise InputError(f"{options.gold} has one column.", "Give a table with the case and its class.")
     case, known = (raw.table[raw.columns[place]].to_pylist() for place in (0, 1))
-    found, notes = with_side_files(dataset, SideFiles(gold=dict(zip(case, known, strict=True))))
+    if getattr(options, "label", None) is not None and dataset.kind == "class":
+        known = [by_label(text, options.label) for text in known]
+    gold = {case_id: text for case_id, text in zip(case, known, strict=True) if text is not None}
+    found, notes = with_side_files(dataset, SideFiles(gold=gold))
     options.cautions.extend(notes)
     return found

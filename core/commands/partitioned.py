@@ -173,6 +173,8 @@ def fit(options) -> Answer:
 
     if options.model == AUTO:
         raise NotApplicableError("auto is not taken where data are worked on in partitions. Name a model.")
+    if options.evidence:
+        raise NotApplicableError("A classifier is not taken as evidence where data are worked on in partitions.")
     asked = asked_for(options)
     if asked.way != "em":
         raise NotApplicableError(f"{asked.title} by {asked.way} is not taken in partitions. Fit a model by em.")

@@ -3,15 +3,28 @@
 import numpy as np
 import pandas as pd
 
+from ..annotations.dataset import Dataset
+from ..annotations.vocabulary import to_numbers
+from ..errors import InputError
+from ..ingest.formats.tables import open_table
 from ..raters.monitoring import monitor
+from ..raters.score_gold import score_gold
+from ..raters.score_raters import score_raters
 from ..raters.to_act_on import ToActOn, raters_to_act_on
 from .fits import with_gold
-from .inputs import progress, read_classes, stamp
+from .inputs import progress, read_warned, split, stamp
+from .plausibilities import read_bytes
 
 
 def raters(options) -> tuple[dict, pd.DataFrame]:
-    """Raters against what is acceptable, with flags; the table has a row for each, most wrong annotations first."""
-    dataset, n_left_out = read_classes(options)
+    """Raters against what is acceptable, with flags; the table has a row for each, most wrong annotations first.
+
+    Of scores without a threshold, severity and spread, and with gold bias and error against it.
+    """
+    whole = read_warned(options).dataset
+    if whole.kind == "score" and options.threshold is None:
+        return _of_scores(options, whole)
+    dataset, n_left_out = whole.as_classes(split(options))
     if options.gold:
         dataset = with_gold(dataset, options)
     table = monitor(dataset, level=options.level, seed=options.seed, progress=progress)
@@ -40,6 +53,74 @@ def raters(options) -> tuple[dict, pd.DataFrame]:
         **stamp(options, dataset),
     }
     return answer, _table(rows)
+
+
+_SEVERITY = tuple(f"{name}{end}" for name in ("severity", "spread") for end in ("", "_low", "_high"))
+_GOLD = tuple(f"{name}{end}" for name in ("bias", "error") for end in ("", "_low", "_high"))
+
+
+def _of_scores(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
+    """Severity and spread of raters of scores, as the Raters page has them; those furthest from the others first."""
+    if options.acceptable is not None or options.judged_by is not None:
+        raise InputError(
+            "Scores are not right or wrong, so there is no acceptable accuracy.", "Give --threshold T to make classes."
+        )
+    found = score_raters(dataset, level=options.level)
+    gold = None if options.gold is None else score_gold(dataset, known_scores(options.gold), level=options.level)
+    rows = []
+    for place in np.argsort(-np.abs(np.nan_to_num(found.severity)), kind="stable"):
+        row = {"rater": found.raters[place], "n": int(found.n[place])}
+        row |= {name: _number(getattr(found, name)[place]) for name in _SEVERITY}
+        row |= {"severe": bool(found.severe[place]), "erratic": bool(found.erratic[place])}
+        if gold is not None:
+            row["gold"] = {"n": int(gold.n[place])} | {name: _number(getattr(gold, name)[place]) for name in _GOLD}
+        rows.append(row)
+    answer = {
+        "raters": rows,
+        "mean": found.mean,
+        "between_cases": found.between_cases,
+        "between_raters": found.between_raters,
+        "median_spread": found.median_spread,
+        "level": found.level,
+        "converged": found.converged,
+        "words": found.words(),
+        "left_out": 0,
+        **stamp(options, dataset),
+    }
+    flat = [
+        {name: value for name, value in row.items() if name != "gold"}
+        | {f"gold_{name}": value for name, value in row.get("gold", {}).items()}
+        for row in rows
+    ]
+    return answer, pd.DataFrame(flat).replace({np.nan: None})
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def known_scores(path: str) -> dict[str, float]:
+    """Known scores from a table: case, score. Empty cells are no gold.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, has one column, or a score is no number.
+    """
+    raw = open_table(read_bytes(path))
+    if len(raw.columns) < 2:
+        raise InputError(f"{path} has one column.", "Give a table with the case and its score.")
+    case, value = (raw.table[raw.columns[place]].to_pylist() for place in (0, 1))
+    texts = tuple("" if text is None else str(text).strip() for text in value)
+    number = to_numbers(texts, decimal_comma=raw.decimal_comma)
+    found = {}
+    for place, (case_id, text) in enumerate(zip(case, texts, strict=True)):
+        if not text:
+            continue
+        if not np.isfinite(number[place]):
+            raise InputError(f"{path}: {text!r} in row {place + 1} is no score.", "Give numbers.")
+        found[case_id] = float(number[place])
+    return found
 
 
 def _row(found: ToActOn, rater: int) -> dict:

@@ -16,7 +16,7 @@ from ._ordinal_kernels import fill_row
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _softmax(x, log_p, p):
+def softmax_row(x, log_p, p):
     """Logs and values of softmax(x); returns nothing."""
     top = x.max()
     total = 0.0
@@ -30,13 +30,13 @@ def _softmax(x, log_p, p):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _softplus(v):
+def softplus(v):
     """The logarithm of 1 + e^v, without overflow."""
     return max(v, 0.0) + np.log1p(np.exp(-abs(v)))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _spread(basis, u, first, x):
+def from_contrasts(basis, u, first, x):
     """Fill x = V u for the K - 1 coordinates from ``first``."""
     n = basis.shape[0]
     for k in range(n):
@@ -91,7 +91,7 @@ def _likelihood(ptr, cell, count, log_pi, log_theta, by_pi, by_theta):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _contract(basis, by_log, p, gradient, first):
+def to_contrasts(basis, by_log, p, gradient, first):
     """Gradient by the K - 1 coordinates from the gradient by the logs of their row."""
     n = basis.shape[0]
     total = by_log.sum()
@@ -115,15 +115,15 @@ def dirichlet_density(u, basis, ptr, cell, count, prevalence_prior, row_prior):
     log_pi, pi, by_pi = np.empty(n), np.empty(n), prevalence_prior.copy()
     log_theta, by_theta = np.empty((n_raters * n, n)), np.zeros((n_raters * n, n))
     theta = np.empty((n_raters, n, n))
-    _spread(basis, u, 0, x)
-    _softmax(x, log_pi, pi)
+    from_contrasts(basis, u, 0, x)
+    softmax_row(x, log_pi, pi)
     value = 0.0
     for k in range(n):
         value += prevalence_prior[k] * log_pi[k]
     for j in range(n_raters):
         for k in range(n):
-            _spread(basis, u, (1 + j * n + k) * (n - 1), x)
-            _softmax(x, row, theta[j, k])
+            from_contrasts(basis, u, (1 + j * n + k) * (n - 1), x)
+            softmax_row(x, row, theta[j, k])
             for m in range(n):
                 log_theta[j * n + m, k] = row[m]
                 by_theta[j * n + m, k] = row_prior[k, m]
@@ -131,12 +131,12 @@ def dirichlet_density(u, basis, ptr, cell, count, prevalence_prior, row_prior):
     value += _likelihood(ptr, cell, count, log_pi, log_theta, by_pi, by_theta)
     if not np.isfinite(value):
         return -np.inf, gradient
-    _contract(basis, by_pi, pi, gradient, 0)
+    to_contrasts(basis, by_pi, pi, gradient, 0)
     for j in range(n_raters):
         for k in range(n):
             for m in range(n):
                 row[m] = by_theta[j * n + m, k]
-            _contract(basis, row, theta[j, k], gradient, (1 + j * n + k) * (n - 1))
+            to_contrasts(basis, row, theta[j, k], gradient, (1 + j * n + k) * (n - 1))
     return value, gradient
 
 
@@ -148,8 +148,8 @@ def _hyperprior(value, u, n, tau, centre, scale, cooperative, mu, by_mu, gradien
     for c in range(square):
         k, m = c // n, c % n
         if cooperative and k != m:
-            mu[c] = u[at_mu + k * n + k] - _softplus(u[at_mu + c])
-            value -= _softplus(-u[at_mu + c])
+            mu[c] = u[at_mu + k * n + k] - softplus(u[at_mu + c])
+            value -= softplus(-u[at_mu + c])
         off = (mu[c] - centre[k, m]) / scale
         value += -0.5 * off * off - 0.5 * tau[c] * tau[c] + u[at_tau + c]
         by_mu[c] = -off / scale
@@ -165,7 +165,7 @@ def _contract_means(u, n, by_mu, cooperative, gradient):
         k, m = c // n, c % n
         if cooperative and k != m:
             gradient[at_mu + k * n + k] += by_mu[c]
-            share = np.exp(-_softplus(-u[at_mu + c]))  # the derivative of ln(1 + e^v)
+            share = np.exp(-softplus(-u[at_mu + c]))  # the derivative of ln(1 + e^v)
             gradient[at_mu + c] = 1.0 - share - by_mu[c] * share
         else:
             gradient[at_mu + c] += by_mu[c]
@@ -189,8 +189,8 @@ def hierarchical_density(u, basis, ptr, cell, count, prevalence_prior, centre, s
     log_theta, by_theta = np.empty((n_raters * n, n)), np.zeros((n_raters * n, n))
     theta = np.empty((n_raters, n, n))
     tau = np.exp(u[at_tau:at_eps])
-    _spread(basis, u, 0, x)
-    _softmax(x, log_pi, pi)
+    from_contrasts(basis, u, 0, x)
+    softmax_row(x, log_pi, pi)
     value = 0.0
     for k in range(n):
         value += prevalence_prior[k] * log_pi[k]
@@ -203,14 +203,14 @@ def hierarchical_density(u, basis, ptr, cell, count, prevalence_prior, centre, s
                 eps = u[at_eps + j * square + k * n + m]
                 x[m] = mu[k * n + m] + tau[k * n + m] * eps
                 value -= 0.5 * eps * eps
-            _softmax(x, row, theta[j, k])
+            softmax_row(x, row, theta[j, k])
             for m in range(n):
                 log_theta[j * n + m, k] = row[m]
     value += _likelihood(ptr, cell, count, log_pi, log_theta, by_pi, by_theta)
     if not np.isfinite(value):
         gradient[:] = 0.0
         return -np.inf, gradient
-    _contract(basis, by_pi, pi, gradient, 0)
+    to_contrasts(basis, by_pi, pi, gradient, 0)
     for j in range(n_raters):
         for k in range(n):
             total = 0.0
@@ -240,8 +240,8 @@ def ordinal_posterior(u, basis, ptr, cell, count, prevalence_prior, mean, sd, gu
     log_pi, pi, by_pi = np.empty(n), np.empty(n), prevalence_prior.copy()
     log_theta, by_theta = np.empty((n_raters * n, n)), np.zeros((n_raters * n, n))
     slope_of_log = np.empty((n_raters * n, n, 3))
-    _spread(basis, u, 0, x)
-    _softmax(x, log_pi, pi)
+    from_contrasts(basis, u, 0, x)
+    softmax_row(x, log_pi, pi)
     value = 0.0
     for k in range(n):
         value += prevalence_prior[k] * log_pi[k]
@@ -258,12 +258,50 @@ def ordinal_posterior(u, basis, ptr, cell, count, prevalence_prior, mean, sd, gu
     value += _likelihood(ptr, cell, count, log_pi, log_theta, by_pi, by_theta)
     if not np.isfinite(value):
         return -np.inf, gradient
-    _contract(basis, by_pi, pi, gradient, 0)
+    to_contrasts(basis, by_pi, pi, gradient, 0)
     for at in range(n - 1, u.size):
         j, a = (at - n + 1) // 3, (at - n + 1) % 3
         rows = slice(j * n, (j + 1) * n)
         gradient[at] = sd[a] * (by_theta[rows] * slope_of_log[rows, :, a]).sum() - u[at]
     return value, gradient
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def ordinal_walk(
+    start, root, seed, n_burn, n_kept, every, basis, ptr, cell, count, prevalence_prior, mean, sd, guess,
+):  # fmt: skip
+    """Langevin steps on `ordinal_posterior`, accepted by Metropolis & Hastings (Roberts & Rosenthal 1998).
+
+    ``root`` is a Cholesky factor of the covariance that steps have; their length is set in the first ``n_burn`` so that
+    .57 are accepted. Returns every ``every``-th place of what follows, shape (n_kept, ndim), and the share accepted.
+    """
+    np.random.seed(seed)
+    ndim = start.size
+    here = start.copy()
+    value, gradient = ordinal_posterior(here, basis, ptr, cell, count, prevalence_prior, mean, sd, guess)
+    drift = root.T @ gradient
+    kept = np.empty((n_kept, ndim))
+    log_step = np.log(1.65) - np.log(ndim) / 6.0
+    accepted = 0.0
+    for n in range(n_burn + n_kept * every):
+        step = np.exp(log_step)
+        noise = np.random.standard_normal(ndim)
+        move = 0.5 * step * step * drift + step * noise
+        there = here + root @ move
+        found, slope = ordinal_posterior(there, basis, ptr, cell, count, prevalence_prior, mean, sd, guess)
+        ahead = root.T @ slope
+        back = -move - 0.5 * step * step * ahead
+        log_ratio = found - value + 0.5 * (noise @ noise) - 0.5 * (back @ back) / (step * step)
+        share = np.exp(min(0.0, log_ratio)) if np.isfinite(log_ratio) else 0.0
+        if n < n_burn:
+            log_step += (share - 0.57) / np.sqrt(n + 1.0)
+        else:
+            accepted += share / (n_kept * every)
+        if np.random.random() < share:
+            here, value, drift = there, found, ahead
+        if n >= n_burn and (n - n_burn) % every == every - 1:
+            kept[(n - n_burn) // every] = here
+    return kept, accepted
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

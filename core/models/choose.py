@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
 from ..errors import LimitError, NotApplicableError
@@ -20,6 +22,7 @@ from .tempering import OPTION, tempered, truth_beta, truth_doubt
 
 SAME_SCORE = 1e-6
 _RUN_AWAY, _MIXED = 0.999, 0.95
+_LOST, _NAMED = 0.001, 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -222,20 +225,20 @@ def _standing(data: HeldOutData, dataset, candidate: Method, repeats, cases, tok
             asked = plain.request(repeats)
             fit = fit_request(asked, dataset, token=token).fit
             held = held_out(data, em_model(asked), cases=cases, token=token, progress=progress)
-            beta, doubt = truth_beta(held.beta), truth_doubt(held.beta)
+            beta, doubt = truth_beta(held.middle_beta), truth_doubt(held.beta)
             fit = tempered(fit, dataset, beta, token, doubt=doubt, temper_prevalence=held.temper_prevalence)
         elif candidate.variant is None:
             asked = plain.request(repeats)
             model = candidate.make(**dict(asked.options))
             fit = fit_request(asked, dataset, token=token).fit
             held = model.held_out(data, token=token, progress=progress)
-            beta = truth_beta(held.beta, case_effect=model.has_case_effect(fit))
+            beta = truth_beta(held.middle_beta, case_effect=model.has_case_effect(fit))
             doubt = truth_doubt(held.beta)
             fit = tempered(fit, dataset, beta, token, doubt=doubt)
         else:
             tag = candidate.variant.value
             held = held_out_difficulty(data, tag, token=token, progress=progress)
-            beta = truth_beta(held.beta, case_effect=switches(tag).difficulty)
+            beta = truth_beta(held.middle_beta, case_effect=switches(tag).difficulty)
             doubt = truth_doubt(held.beta)
             fit = fit_request(replace(plain, beta=beta, doubt=doubt).request(), dataset, token=token).fit
     except (NotApplicableError, LimitError) as error:
@@ -252,6 +255,29 @@ def _run_away(dataset: Dataset, fit: RaterModelFit) -> str:
     return f"Its prevalence runs to one class, which only {number(share)} of the annotations name."
 
 
+def _lost(dataset: Dataset, standing: Standing) -> str:
+    """Why a model that gives no case a class that raters do name cannot open beside one that loses none."""
+    if standing.fit is None or standing.excluded:
+        return ""
+    share = np.bincount(dataset.answer, minlength=dataset.n_classes) / max(dataset.n_annotations, 1)
+    named = float(share[standing.fit.prevalence < _LOST].max(initial=0.0))
+    if named < _NAMED:
+        return ""
+    return f"By it no case is of a class that {number(named)} of the annotations name."
+
+
+def _losing_no_class(dataset: Dataset, standings: list[Standing]) -> list[Standing]:
+    """Standings of which those that lose a class are excluded, unless all that can open do.
+
+    Confusion matrices of raters who are often wrong predict a colleague as well with a class less; a case of that class
+    then has it with a probability of 0.
+    """
+    lost = {each.candidate.name: _lost(dataset, each) for each in standings}
+    if all(lost[each.candidate.name] for each in standings if not each.excluded):
+        return standings
+    return [replace(each, excluded=each.excluded or lost[each.candidate.name]) for each in standings]
+
+
 def _nothing(dataset: Dataset, reference: Standing, why: str, seed: int) -> Choice:
     reason = f"Majority vote opens, because no rater model can be estimated: {why[0].lower()}{why[1:]}"
     others = [
@@ -261,6 +287,7 @@ def _nothing(dataset: Dataset, reference: Standing, why: str, seed: int) -> Choi
 
 
 def _ranked(dataset: Dataset, standings: list[Standing], data: HeldOutData, seed: int) -> Choice:
+    standings = _losing_no_class(dataset, standings)
     held = [(each, each.held) for each in standings if each.held is not None]
     able = [(each, one) for each, one in held if not each.excluded]
     if not able:

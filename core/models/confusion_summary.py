@@ -33,7 +33,7 @@ def summarise(model: str, density: ConfusionDensity, draws: np.ndarray, method: 
         block = slice(done, done + posterior.shape[1])
         probability[block] = posterior.mean(axis=0)
         if spreads:
-            sides[:, block] = _sides(posterior, level)
+            sides[:, block] = spread_over_draws(posterior, level)
         done = block.stop
     place = density.patterns.pattern_of_case
     of_case = probability[place]
@@ -54,9 +54,9 @@ def summarise(model: str, density: ConfusionDensity, draws: np.ndarray, method: 
         uncertainty=Uncertainty(
             method="posterior",
             level=level,
-            prevalence=Spread(*_sides(drawn["prevalence"], level)),
-            accuracy=Spread(*_sides(drawn["accuracy"], level)),
-            confusion=Spread(*_sides(drawn["confusion"], level)),
+            prevalence=Spread(*spread_over_draws(drawn["prevalence"], level)),
+            accuracy=Spread(*spread_over_draws(drawn["accuracy"], level)),
+            confusion=Spread(*spread_over_draws(drawn["confusion"], level)),
             class_probability=Spread(*sides[:, place]),
         )
         if spreads
@@ -65,7 +65,7 @@ def summarise(model: str, density: ConfusionDensity, draws: np.ndarray, method: 
     )
 
 
-def _sides(draws: np.ndarray, level: float) -> np.ndarray:
+def spread_over_draws(draws: np.ndarray, level: float) -> np.ndarray:
     """Standard deviation and the ends of the equal-tailed interval over the first axis, stacked."""
     low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
     return np.stack([draws.std(axis=0, ddof=1), low, high])

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..annotations.dataset import Dataset
+from .classifier_evidence import CLASSIFIER
 from .result import RaterModelFit
 
 BOUND = 20.0
@@ -69,6 +70,11 @@ def explain(dataset: Dataset, fit: RaterModelFit, case: int) -> Reason:
         fit.class_probability[case, order[0]], fit.class_probability[case, order[1]], rtol=1e-9, atol=1e-12
     ):
         sentence = f"{dataset.classes[top]} and {dataset.classes[order[1]]} are equally probable."
+    elif CLASSIFIER in fit.settings and prior + fit.beta * adds.sum() < 0:
+        sentence = (
+            f"{fit.settings[CLASSIFIER]}, which counts as evidence, makes it {dataset.classes[top]}; by its "
+            f"annotations alone {dataset.classes[against]} is more probable."
+        )
     else:
         n, name, other = rater.size, dataset.classes[top], dataset.classes[against]
         if votes[top] == n:

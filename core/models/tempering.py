@@ -170,7 +170,7 @@ def doubt_note(doubt: float) -> tuple[str, ...]:
 
 
 def truth_beta(beta: float, *, case_effect: bool = False) -> float:
-    """The β of class probabilities, from the β at which a model predicts held-out annotations best.
+    """The β of class probabilities, from that of held-out annotations (`core.models.held_out.HeldOut.middle_beta`).
 
     A held-out colleague shares the others' mistakes, so that β is too high for the truth, by an amount which no
     annotation shows. It is an upper end; .72 of it is taken. From .8 on this gives way to 1, linearly, because raters

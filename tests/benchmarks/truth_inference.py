@@ -55,12 +55,51 @@ GENERATED = {
         "accuracy": (0.6, 0.9),
         "difficulty": 1.5,
     },
+    "three raters": {"n": 800, "raters": 3, "classes": 2, "per": (3, 3), "accuracy": (0.65, 0.9), "even": True},
+    "five raters": {"n": 1200, "raters": 5, "classes": 4, "per": (5, 5), "accuracy": (0.5, 0.85), "even": True},
+    "30 cases": {"n": 30, "raters": 3, "classes": 4, "per": (3, 3), "accuracy": (0.6, 0.9), "even": True},
+    "mostly once": {"n": 2000, "raters": 30, "classes": 3, "per": (2, 4), "accuracy": (0.5, 0.9), "once": 0.7},
+    "rare class": {
+        "n": 1500,
+        "raters": 60,
+        "classes": 2,
+        "per": (3, 5),
+        "accuracy": (0.7, 0.95),
+        "prevalence": (0.95, 0.05),
+        "misled": 0.1,
+        "spam": 0.1,
+    },
+    "50 classes": {"n": 1200, "raters": 60, "classes": 50, "per": (5, 5), "accuracy": (0.4, 0.9)},
+    "ordered": {"n": 800, "raters": 60, "classes": 5, "per": (5, 5), "accuracy": (0.4, 0.8), "ordered": True},
+    "20 a case": {"n": 300, "raters": 60, "classes": 5, "per": (20, 20), "accuracy": (0.4, 0.8)},
+    "noisy, 4 classes": {
+        "n": 3000,
+        "raters": 300,
+        "classes": 4,
+        "per": (3, 6),
+        "accuracy": (0.3, 0.7),
+        "prevalence": (0.3, 0.45, 0.15, 0.1),
+        "misled": 0.5,
+        "spam": 0.1,
+    },
+    "families": {"n": 800, "raters": 40, "classes": 3, "per": (6, 6), "accuracy": (0.55, 0.85), "families": 6},
+    "three families": {
+        "n": 600,
+        "raters": 12,
+        "classes": 2,
+        "per": (8, 8),
+        "accuracy": (0.6, 0.85),
+        "families": 3,
+        "even": True,
+    },
 }
+_COPIED = 0.6
 
 
 def generated(
-    n, raters, classes, per, accuracy, *, prevalence=None, spam=0.0, misled=0.0, difficulty=0.0, seed=1
-) -> Dataset:
+    n, raters, classes, per, accuracy, *, prevalence=None, spam=0.0, misled=0.0, difficulty=0.0, once=0.0,
+    ordered=False, families=0, even=False, seed=1,
+) -> Dataset:  # fmt: skip
     """A crowd with known truth, raters unequally busy.
 
     Parameters
@@ -71,11 +110,21 @@ def generated(
         Share of cases that look like another class to some of their raters, from none to all: mistakes are shared.
     difficulty : float
         Standard deviation over cases of what is taken from the log odds of being right.
+    once : float
+        Share of cases with one annotation.
+    ordered : bool
+        Mistakes name near classes, and each rater leans to one side.
+    families : int
+        Groups of raters, who repeat what the first of theirs said of the case three times in five.
+    even : bool
+        Raters equally busy.
     """
     rng = np.random.default_rng(seed)
     share = np.full(classes, 1 / classes) if prevalence is None else np.array(prevalence)
     truth = rng.choice(classes, size=n, p=share)
     usual = rng.dirichlet(np.full(classes, 0.7), size=classes) + 1e-3
+    if ordered:
+        usual = np.exp(-1.2 * np.abs(np.subtract.outer(np.arange(classes), np.arange(classes))))
     usual[np.arange(classes), np.arange(classes)] = 0.0
     usual /= usual.sum(axis=1, keepdims=True)
     theta = np.empty((raters, classes, classes))
@@ -84,24 +133,33 @@ def generated(
             theta[rater] = rng.dirichlet(np.full(classes, 0.5))
             continue
         right = rng.uniform(*accuracy)
+        leans = np.exp(rng.normal(0.0, 0.5) * np.arange(classes)) if ordered else np.ones(classes)
         for k in range(classes):
-            theta[rater, k] = (1 - right) * usual[k]
+            row = usual[k] * leans
+            theta[rater, k] = (1 - right) * (row / row.sum())
             theta[rater, k, k] = right
     other = np.array([rng.choice(classes, p=usual[k]) for k in truth])
     fooled = np.where(rng.random(n) < misled, rng.random(n), 0.0)
     hard = rng.normal(0.0, difficulty, n) if difficulty else np.zeros(n)
-    busy = rng.pareto(1.2, raters) + 0.2
+    busy = np.ones(raters) if even else rng.pareto(1.2, raters) + 0.2
     busy /= busy.sum()
+    family = rng.integers(families, size=raters) if families else np.arange(raters)
     rows = []
     for case in range(n):
-        for rater in rng.choice(raters, size=rng.integers(per[0], per[1] + 1), replace=False, p=busy):
+        size = 1 if once and rng.random() < once else rng.integers(per[0], per[1] + 1)
+        said: dict[int, int] = {}
+        for rater in rng.choice(raters, size=size, replace=False, p=busy):
             seen = other[case] if rng.random() < fooled[case] else truth[case]
             p = theta[rater, seen].copy()
             if hard[case] and 0 < p[seen] < 1:
                 right = 1 / (1 + (1 - p[seen]) / p[seen] * np.exp(hard[case]))
                 p *= (1 - right) / (1 - p[seen])
                 p[seen] = right
-            rows.append((case, rater, rng.choice(classes, p=p / p.sum())))
+            answer = rng.choice(classes, p=p / p.sum())
+            first = said.setdefault(family[rater], answer)
+            if families and rng.random() < _COPIED:
+                answer = first
+            rows.append((case, rater, answer))
     codes = np.array(rows).T
     names = ([f"{kind}{i}" for i in range(count)] for kind, count in (("c", n), ("r", raters), ("k", classes)))
     return replace(Dataset.from_classes("generated", *names, *codes), gold=truth.astype(np.int32))

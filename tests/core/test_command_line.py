@@ -74,6 +74,7 @@ def test_samples_are_listed(answer):
         "dermatology",
         "caries",
         "anaesthesia",
+        "knees",
         "street",
         "essays",
         "replies",

@@ -39,10 +39,13 @@ from core.ingest.read_files import read
 from core.machines.alternative_test import alternative_test
 from core.machines.differs import differences_from_panel
 from core.machines.leads import leads
+from core.machines.marks import Machine
 from core.machines.pair_agreement import pair_agreement
 from core.machines.rates import machine_rates, people_labels
+from core.machines.versions import version_drift
 from core.machines.worth import worth_readers
 from core.models.choose import choose
+from core.models.classifier_evidence import evidence_weight
 from core.models.gold_measures import beta_by_gold, gold_measures
 from core.models.label_fits import fit_labels
 from core.models.loo import compare_loo
@@ -56,6 +59,7 @@ from core.raters.left_out import left_out
 from core.raters.monitoring import monitor
 from core.raters.plan_outcomes import Plan, plan_outcomes
 from core.raters.planning import Goal, forecast
+from core.raters.score_gold import score_gold
 from core.raters.score_raters import score_raters
 from core.raters.shared_errors import shared_errors
 from core.raters.tempo import tempo
@@ -146,6 +150,7 @@ def _of_scores(scores):
     yield from (score_trust(scores, model, [1.0, 2.0]), plausible_score(scores, model, 0, 1.0), predicted)
     yield score_errors(scores, model, [predicted], reliability=1.0, n_draws=20)
     yield score_raters(scores)
+    yield score_gold(scores, dict.fromkeys(scores.cases, 1.0))
 
 
 def _of_raters(dataset):
@@ -179,6 +184,10 @@ def _of_machines(dataset):
     yield from (rates, *rates.rates[:1])
     labels = np.where(np.arange(N) < 60, np.asarray(dataset.gold) == 0, np.nan)
     yield class_rate(labels, np.asarray(dataset.gold == 0, float))
+    versions = [Machine(name, HOSTILE[0], str(place)) for place, name in enumerate(RATERS[:3])]
+    yield from version_drift(dataset, versions, RATERS[3:], n_resamples=100)
+    even = np.full((N, len(CLASSES)), 1 / len(CLASSES))
+    yield evidence_weight(dataset, core.DawidSkene(), HOSTILE[0], even)
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,9 @@ import pytest
 from core.agreement.suitable import coefficients_for
 from core.annotations.dataset import Dataset
 from core.certainty.opening import opens_at
+from core.certainty.top_sets import annotation_certainty
 from core.evaluation.choice import verdict
-from core.evaluation.predictions import Predictions
+from core.evaluation.predictions import Predictions, open_predictions
 from core.evaluation.sweep_table import reliability_sweep
 from core.methods import any_of, can_use, offered
 from core.models.dawid_skene import METHOD as DAWID_SKENE
@@ -100,7 +101,8 @@ def test_agreement_is_said_to_be_complete_only_where_it_is_and_no_interval_lacks
         assert not any_of("coefficient", data).possible
         return
     said = coefficients_for(data).words()
-    assert ("100% of pairs" in said) == (same == total or same / total >= 0.995)
+    assert ("100% of pairs" in said) == (same == total)
+    assert ("over 99% of pairs" in said) == (same < total and same / total >= 0.995)
     assert ("nothing can be said" in said) == (np.unique(data.answer).size == 1)
     for low, high in re.findall(r"\((-?[\d.]+) to (-?[\d.]+)\)", said):
         assert low != high
@@ -197,6 +199,52 @@ def test_where_reliability_opens_is_said_with_what_it_rests_on(case):
     found = opens_at(data, model)
     assert found.source == "default" and "default" in found.reason
     assert [mark.name for mark in found.marks] == ["published"]
+
+
+def _predicted(who, data, chance):
+    """Predictions with the scores of four classes of each case at most."""
+    rows = [
+        f"{case},{data.classes[code]},{row[code] + 1e-3:.4f}"
+        for case, row in zip(data.cases, chance, strict=True)
+        for code in np.argsort(-row, kind="stable")[:4]
+    ]
+    return open_predictions(who, "\n".join(["case,class,score", *rows]).encode(), data)[0]
+
+
+MACHINE_TELLS = ("unanimous", "a rater with one annotation", "1,000 classes", "prevalence .99", "crowd with gold")
+
+
+def test_a_report_says_of_machines_and_sets_and_cases_no_more_than_the_data_tell(case):
+    """One classifier knows the vote, one tosses coins; both are machines that could stand in for a rater, too."""
+    name, data = case
+    guess = np.random.default_rng(1).dirichlet(np.ones(data.n_classes), size=data.n_cases)
+    classifiers = (
+        _predicted("knows", data, MajorityVote().fit(data).class_probability),
+        _predicted("tosses", data, guess),
+    )
+    model = offered("plausibility", data)[0].make()
+    request = ReportRequest(data, "data", model, 1.0, (1.0,), n_draws=50, classifiers=classifiers)
+    answers = {}
+    content = build_report(
+        request, ["machines", "certainty", "sets"], answered=lambda title, answer: answers.update({title: answer})
+    )
+    text = re.sub(r"<script.*?</script>|<style.*?</style>", " ", content.decode(), flags=re.S)
+    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", text))
+    said = answers["May a machine stand in for a rater?"]
+    assert ("knows may stand in for a rater" in said) == (name in MACHINE_TELLS)
+    assert "tosses may stand in" not in said
+    assert ("do not surely agree more than by chance" in said) == (name == "noise")
+    assert said.startswith("Too few cases") == (name not in (*MACHINE_TELLS, "noise"))
+    for low, high in re.findall(r"\((-?[\d.]+) to (-?[\d.]+)\)", text):
+        assert low != high
+    assert not re.search(r"\b1 (cases|raters|classes|annotations)\b", text.replace("= 1 ", ""))
+    certain = annotation_certainty(model, data, reliability=1.0, n_draws=50).certainty[:, 0]
+    below = int((certain < 0.9).sum())
+    verb = "is" if below == 1 else "are"
+    assert answers["Which cases are uncertain?"].startswith(f"{below:,} of {data.n_cases:,} cases {verb} less certain")
+    assert ("Ask for another opinion" in text) == (below > 0)
+    # Sets of 90% take nine calibration cases, half of all; fewer promise nothing.
+    assert ("too few to promise" in text) == (data.n_cases // 2 < 9)
 
 
 def test_a_report_of_any_data_has_no_number_that_is_none(case):

@@ -145,7 +145,7 @@ def _judged() -> dict[str, Command]:
         found[f"raters {sample}"] = Command(("raters", sample), "iterative", drawn=True)
         found[f"choose {sample}"] = Command(("choose", sample), "iterative", drawn=True)
     line = ("fit", "ordinal", "anaesthesia", "--ordinal", "--cases-out", "{out}")
-    found["fit ordinal anaesthesia"] = Command(line, "iterative")
+    found["fit ordinal anaesthesia"] = Command(line, "iterative", drawn=True)
     for model in ("glad", "nominal-difficulty"):
         for sample in ("skin", "anaesthesia"):
             line = ("fit", model, sample, "--cases-out", "{out}")

@@ -26,6 +26,7 @@ from core.machines.leads import Lead
 from core.machines.marks import Machine
 from core.machines.pair_agreement import PairAgreement
 from core.machines.rates import MachineRate, MachineRates
+from core.machines.versions import VersionChange, VersionDrift, VersionStanding
 from core.machines.worth import Worth
 from core.models.catalogue import fit_request, request
 from core.models.label_fits import fit_labels
@@ -39,6 +40,7 @@ from core.raters.shared_errors import SharedErrors
 from pages.shared.agreement import compare
 from pages.shared.ai_rater import parts as ai_parts
 from pages.shared.ai_rater import rates as ai_rates
+from pages.shared.ai_rater import versions as ai_versions
 from pages.shared.cases import label_table, score_cases
 from pages.shared.kit import job_progress, widgets
 from pages.shared.kit import shared_errors as kit_shared_errors
@@ -170,6 +172,31 @@ def test_the_parts_and_the_worth_of_machines_leave_with_their_own_numbers(said, 
         0.45, 1.45,
     ]  # fmt: skip
     assert frame["score"].tolist() == [*panel, *panel] and frame["low"].tolist()[:3] == (panel - 0.1).tolist()
+
+
+def test_versions_of_a_machine_leave_with_the_numbers_that_are_shown(said, shown, drawn, left):
+    def change(at, machine, before):
+        share = 0.2 + 0.1 * at
+        ends = (0.1 * at, 0.05 * at, 0.15 * at, 10 + at, share, share - 0.05, share + 0.07)
+        return VersionChange(machine, before, *ends, 3 + at, 5 + 2 * at)
+
+    versions = tuple(VersionStanding(f"m{n}", f"{n}", 0.6 + n / 10, 0.5, 0.9) for n in range(3))
+    changes = (change(1, "m1", "m0"), change(2, "m2", "m1"), change(3, "m2", "m0"))
+    drift = VersionDrift("M", "accuracy", 90, versions, changes, 0.71, 0.95)
+    ai_versions._family(drift, 0, LIGHT)
+    frame = left["versions-changes-0"]
+    assert frame["family"].tolist() == ["M"] * 3 and frame["cases"].tolist() == [90] * 3
+    wanted = [[getattr(one, name) for name in VersionChange.__slots__] for one in changes]
+    assert frame[[*VersionChange.__slots__]].values.tolist() == wanted
+    rows = shown["versions-rows-0"]
+    assert rows[["version", "less", "nearer", "farther", "cases"]].values.tolist() == [
+        [one.machine, one.before, one.nearer, one.farther, 90] for one in changes
+    ]
+    pairs = {"difference": "difference", "from": "low", "to": "high", "changed": "changed",
+             "changed from": "changed_low", "changed to": "changed_high"}  # fmt: skip
+    for column, name in pairs.items():
+        assert rows[column].tolist() == [getattr(one, name) for one in changes], column
+    assert "People agree with people by .71." in said[-1] and "3 comparisons (98.3% each)" in said[-1]
 
 
 # Agreement
@@ -396,7 +423,7 @@ def test_held_out_scores_leave_with_what_gold_says_of_each(said, shown, left):
     found = SimpleNamespace(standings=standings, chosen="a", n_hidden=1234)
     models_scores.show(None, found, gold)
     frame = left["held_out_scores_download"]
-    assert frame.equals(shown["held_out_scores"]) and said[0].startswith("1,234 annotations held out.")
+    assert frame.equals(shown["held_out_scores"]) and said[1].startswith("1,234 annotations held out.")
     assert frame.iloc[0][["model", "score", "difference", "parameters", "remark"]].tolist() == ["A", 0, 0, 10, "opens"]
     told = frame.iloc[1]
     assert told[["score", "difference", "± difference", "β held out", "β shown", "remark"]].tolist() == [
@@ -477,7 +504,7 @@ def test_predicted_sets_are_shown_as_a_whole_and_by_label_and_leave_in_one(monke
     parts = [np.random.default_rng(n).random((2, 7)) for n in range(5)]
     found = SetMetrics(3.0, ("net", "tree"), ("bus",), metrics, *parts, np.array([9, 8]))
     monkeypatch.setattr(set_classifiers, "_metrics", lambda *_: found)
-    set_classifiers.show(None, DirichletCounts(), (), 3.0)
+    set_classifiers.show(SimpleNamespace(gold_sets=None), DirichletCounts(), (), 3.0)
     frame = left["set_metrics_file"]
     assert frame.equals(found.to_frame()) and len(frame) == 14
     for table, places in ((shown["set_metrics"], range(4)), (shown["label_metrics"], range(4, 7))):

@@ -646,8 +646,15 @@ def test_columns_too_many_to_choose_from_are_counted_without_those_that_are_take
 def test_a_dataset_of_several_files_is_named_by_the_first_and_counts_the_others(n_files, named):
     uploads = [SimpleNamespace(name=f"{letter}.csv") for letter in "abcd"[:n_files]]
     uploads.append(SimpleNamespace(name="net.csv"))
-    source = SimpleNamespace(side=SimpleNamespace(predictions=(("net.csv", b""),)), questions=(1,))
+    side = SimpleNamespace(predictions=(("net.csv", b""),))
+    source = SimpleNamespace(side=side, questions=(1,), format="table")
     assert functions_of("upload")._name(uploads, source, SimpleNamespace(name="q")) == named
+
+
+def test_lists_of_classes_and_risks_beside_a_file_of_records_do_not_name_the_data():
+    uploads = [SimpleNamespace(name=name) for name in ("conditions.txt", "ddx.json", "risks.txt")]
+    source = SimpleNamespace(side=SimpleNamespace(predictions=()), questions=(1,), format="nested")
+    assert functions_of("upload")._name(uploads, source, SimpleNamespace(name="q")) == "ddx"
 
 
 # Raters
@@ -983,6 +990,28 @@ def test_models_that_have_not_converged_are_counted_where_there_are_many(monkeyp
     assert badges[1:] == [f"{markdown(fitted.title)} has not converged"]
 
 
+@pytest.mark.parametrize("n", [1, 4])
+def test_a_model_that_fails_several_checks_is_one_model(monkeypatch, fitted, n):
+    badges = []
+    monkeypatch.setattr(st, "badge", lambda words, **_: badges.append(words))
+    votes, raters, passed = (
+        SimpleNamespace(kind=kind, fails=fails, headline=0.002, n_replicates=500, n_statistics=9)
+        for kind, fails in (("votes", True), ("raters", True), ("votes", False))
+    )
+
+    def model(title, *checks):
+        return SimpleNamespace(title=title, fit=fitted.fit, bayes=SimpleNamespace(checks=checks))
+
+    good = [model(f"good {place}", passed) for place in range(8 - n)]
+    models_compare._badges([*good, *(model(f"bad {place}", votes, raters) for place in range(n))])
+    assert badges == [f"{n} of 8 models fail a check"]
+    badges.clear()
+    models_compare._badges([model("A", votes, raters), model("B", raters), good[0]])
+    assert [words.split(":")[0] for words in badges] == [
+        "A fails its check of votes", "A fails its check of raters", "B fails its check of raters",
+    ]  # fmt: skip
+
+
 def test_restarts_that_lead_elsewhere_say_by_how_much(said, fitted):
     best = SimpleNamespace(log_likelihood=-100.25)
     found = SimpleNamespace(objectives=[-100.25, -130.0, -100.25], differs=True, n_changed=1, best=best)
@@ -1057,6 +1086,14 @@ def test_ties_of_the_vote_are_told_apart_among_the_cases_where_a_model_differs(s
     chance[places] = 1 / chance.shape[1]
     models_parts.cases(fitted, replace(vote, class_probability=chance), LIGHT)
     listed = f"{n_before + 2} cases, 2 of them tied in the majority vote, most certain first."
+    assert any(each.startswith(listed) for each in said)
+    # Where the model ties too it does not differ, and the case is not among those listed.
+    both = np.setdiff1d(np.flatnonzero(vote.top_class() == fitted.fit.top_class()), places)[:3]
+    even = fitted.fit.class_probability.copy()
+    chance[both] = even[both] = 1 / chance.shape[1]
+    said.clear()
+    also = replace(fitted, fit=replace(fitted.fit, class_probability=even))
+    models_parts.cases(also, replace(vote, class_probability=chance), LIGHT)
     assert any(each.startswith(listed) for each in said)
 
 

@@ -14,7 +14,7 @@ from core.models import held_out as held_out_module
 from core.models.catalogue import fit_request
 from core.models.choose import MAJORITY, Standing, choose
 from core.models.held_out import HeldOut, HeldOutData
-from core.models.tempering import tempered, truth_beta
+from core.models.tempering import tempered, truth_beta, truth_doubt
 from tests.core.models.rows import random_rows, simulated
 
 SHARP = np.full((6, 3, 3), 0.1) + 0.7 * np.eye(3)
@@ -46,7 +46,9 @@ def test_the_best_held_out_score_opens_and_the_table_is_in_its_order(build):
         if each.candidate is not MAJORITY:
             hard = "difficulty" in {effect.name for effect in each.fit.effects}
             uneven = hard and each.fit.parameters["spread"][0] >= 0.25
-            assert each.beta == truth_beta(each.held.beta, case_effect=uneven) == each.fit.beta
+            assert each.beta == truth_beta(each.held.middle_beta, case_effect=uneven) == each.fit.beta
+            assert each.held.middle_beta == pytest.approx((each.held.beta + each.held.fullest_beta) / 2)
+            assert each.doubt == truth_doubt(each.held.beta)
             assert hard == (each.held.case_score is None) or np.isfinite(each.held.case_score).all()
     able = [each for each in found.standings if "em" in each.candidate.ways]
     quick = max((each.held for each in able), key=lambda held: held.score)
@@ -178,6 +180,31 @@ def test_a_common_class_may_open_where_the_annotations_agree_that_it_is_common(b
     found = choose(build(rows, 2))
     assert not found.best.excluded and found.chosen != "majority"
     assert found.best.fit.prevalence[0] > 0.97
+
+
+def test_a_model_that_loses_a_class_which_raters_name_opens_only_where_all_others_do(build, monkeypatch):
+    dataset = build(simulated(1, 60, SHARP, (0.5, 0.3, 0.2), 4)[0], 3)
+    plain = choose(dataset, difficulty=False)
+    share = np.bincount(dataset.answer, minlength=3) / dataset.n_annotations
+    keep, losing = module.fit_request, {plain.chosen}
+
+    def loses(asked, *arguments, **options):
+        found = keep(asked, *arguments, **options)
+        if asked.model not in losing:
+            return found
+        return replace(found, fit=replace(found.fit, prevalence=np.array([0.6, 0.3995, 0.0005])))
+
+    monkeypatch.setattr(module, "fit_request", loses)
+    found = choose(dataset, difficulty=False)
+    out = next(each for each in found.standings if each.candidate.name == plain.chosen)
+    assert found.chosen != plain.chosen
+    assert f"no case is of a class that {share[2]:.2f}".replace(" 0.", " .") in out.excluded
+    losing |= {*names(plain)} - {"majority"}
+    assert choose(dataset, difficulty=False).chosen == plain.chosen
+    rare = build([(c, r, a) for c, r, a in simulated(1, 60, SHARP, (0.5, 0.5, 0), 4)[0] if a < 2] + [(0, 6, 2)], 3)
+    losing.clear()
+    losing.add("one-coin")  # of 180 annotations one names the class: too few to miss it
+    assert all("no case is" not in each.excluded for each in choose(rare).standings)
 
 
 def test_a_prevalence_that_runs_to_one_class_while_annotations_are_mixed_cannot_open(build, monkeypatch):
