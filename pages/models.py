@@ -15,7 +15,7 @@ from core.models.vote_changes import vote_changes
 from core.raters.acceptable import why_not
 from core.text import markdown, shorten, with_interval
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import gold_of_reviews, navigation, provenance, widgets
+from pages.shared.kit import evidence, gold_of_reviews, navigation, provenance, widgets
 from pages.shared.kit import style as look
 from pages.shared.models import checks as models_checks
 from pages.shared.models import choose as models_choose
@@ -63,9 +63,12 @@ def _shown(fitted: list[Fitted], n_restarts: int) -> Fitted:
             icon=":material/info:",
         )
     diagnostics = None if shown.bayes is None else shown.bayes.diagnostics
-    for note in dict.fromkeys(shown.fit.notes):
-        grave = shown.bayes is None or (diagnostics is not None and note == diagnostics.words)
-        (st.warning if grave else st.caption)(markdown(note))
+    notes = {note: shown.bayes is None or (diagnostics is not None and note == diagnostics.words)
+             for note in shown.fit.notes}  # fmt: skip
+    if heavy := [note for note, grave in notes.items() if grave]:
+        st.warning(markdown(" ".join(heavy)))
+    if light := [note for note, grave in notes.items() if not grave]:
+        st.caption(markdown(" ".join(light)))
     return models_jobs.with_precision(shown)
 
 
@@ -107,6 +110,14 @@ def _who_is_accurate(shown: Fitted) -> None:
     st.markdown(words, help=widgets.explained("confusion matrix"))
 
 
+def _compared(view: Dataset, fitted: list[Fitted], shown: Fitted, vote, theme) -> None:
+    """All models by their held-out scores, those that were fitted, and how far they agree."""
+    models_choose.held_out_scores(view)
+    if len(fitted) == 1:
+        models_compare.table(fitted, shown, vote)
+    models_compare.agreement(fitted, shown, theme)
+
+
 def _vote_alone(view: Dataset) -> None:
     vote = cached.majority(view)
     frame = pd.DataFrame({"class": vote.classes, "prevalence": vote.prevalence})
@@ -126,43 +137,48 @@ def _page() -> None:
         st.info(f"Rater models are not possible: {verdict.reason}.", icon=":material/block:")
         _vote_alone(view)
         return
-    if dataset.kind == "set" and dataset.raters_identified:
-        models_labels.show(dataset)
-        widgets.heading(f"The label “{markdown(view.classes[1])}” alone")
     requests, n_restarts = models_choose.choose(view)
     fitted = models_jobs.fits(view, requests)
     if not fitted:
         if models_choose.vote_opens(view):
             title.title("Majority vote: no rater model can be judged on these data")
             _vote_alone(view)
+            models_choose.held_out_scores(view)
         elif not requests:
             st.info("Choose at least one model.")
         return
     shown = _shown(fitted, n_restarts)
     fitted = [shown if one.request == shown.request else models_jobs.with_precision(one) for one in fitted]
+    both = [evidence.counted(one) for one in fitted]
+    shown, weight = next(pair for pair, one in zip(both, fitted, strict=True) if one is shown)
+    fitted = [one for one, _ in both]
     vote = models_jobs.vote_of(shown)
     about = f"“{view.classes[1]}”: " if dataset.kind == "set" else ""
     title.title(markdown(f"{about}{_sentence(fitted, shown, vote)}"))
+    evidence.say(shown, weight)
     _who_is_accurate(shown)
-    models_compare.table(fitted, shown, vote)
+    models_compare.summary(fitted, shown, vote)
+    every = dataset.kind == "set" and dataset.raters_identified
     parts = {
+        **({"All labels": lambda: models_labels.show(dataset)} if every else {}),
         "Cases": lambda: models_parts.cases(shown, vote, theme),
         "Raters": lambda: models_parts.raters(shown, theme),
         "Prevalence": lambda: models_parts.prevalence(fitted, shown, vote, theme),
         "Checks": lambda: models_checks.checks(fitted, shown, theme),
         "Soft labels": lambda: models_fit.soft(shown),
-        "Models compared": lambda: models_compare.agreement(fitted, shown, theme),
-        "How the fit came about": lambda: models_fit.came_about(shown, theme),
+        "Models compared": lambda: _compared(view, fitted, shown, vote, theme),
+        "Fit details": lambda: models_fit.came_about(shown, theme),
     }
     for (_, show), tab in zip(parts.items(), widgets.tabs(list(parts), "model_tabs"), strict=True):
         if tab.open:
             with tab:
                 show()
+    more, of_classifier = evidence.settings_of(shown)
     provenance.show(
         dataset,
         ["rater models"],
-        command_of(shown.request),
-        {"model": shown.request.model, "method": shown.request.way, **dict(shown.request.options)},
+        command_of(shown.request) + more,
+        {"model": shown.request.model, "method": shown.request.way, **dict(shown.request.options)} | of_classifier,
         "models",
     )
 

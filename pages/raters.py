@@ -24,6 +24,7 @@ from core.raters.report_card import report_card
 from core.raters.to_act_on import ToActOn
 from core.report.rater_card import rater_report
 from core.text import markdown, number, percent, plotly, plural, shorten
+from pages.shared.kit import columns as kit_columns
 from pages.shared.kit import gold_of_reviews, job_progress, navigation, provenance, shared_errors, state, widgets
 from pages.shared.kit import style as look
 from pages.shared.raters import act_on as raters_act_on
@@ -118,7 +119,7 @@ def _one(view: Dataset, table: RaterTable, act: ToActOn, theme) -> None:
                 "case": [one.case for one in card.differences],
                 "annotation": [one.answer for one in card.differences],
                 "the others": [one.others for one in card.differences],
-                "how sure": [one.sure for one in card.differences],
+                "how sure": kit_columns.never_quite(np.array([one.sure for one in card.differences])),
                 "of them agree": [f"{one.n_agree:,} of {one.n_others:,}" for one in card.differences],
             }
         )
@@ -243,7 +244,6 @@ def _page() -> None:
                 width=260,
             )
             asked["q"] = raters_act_on.false_discoveries()
-        methods = st.container(width="content")
     table = raters_model.monitored(view, chosen, rate)
     if table is None:
         return
@@ -252,8 +252,8 @@ def _page() -> None:
         return
     first, *rest = _SENTENCES.split(act.words())
     title.title(markdown(first.removesuffix(".")))
-    for sentence in rest:
-        st.markdown(markdown(sentence))
+    if rest:
+        st.markdown(markdown(" ".join(rest)))
     judged = {
         "judged by": act.acceptable.judged_by,
         "model": table.model,
@@ -261,9 +261,8 @@ def _page() -> None:
         "false_alarms": rate,
         "seed": raters_model.SEED,
     }
-    with methods:
-        provenance.show(dataset, ["monitoring"], "raters FILE", judged, "raters")
     _tabs(dataset, view, table, act, theme)
+    provenance.show(dataset, ["monitoring"], "raters FILE", judged, "raters")
 
 
 def _tabs(dataset: Dataset, view: Dataset, table: RaterTable, act: ToActOn, theme) -> None:

@@ -14,6 +14,7 @@ from core.text import exact, number, plural, typed
 from pages.shared.cache import cases as cached_cases
 from pages.shared.kit import (
     columns,
+    evidence,
     gold_of_reviews,
     navigation,
     plausibility_models,
@@ -131,7 +132,9 @@ def _classifiers(dataset: Dataset, view: Dataset) -> tuple[tuple, tuple]:
         set_classifiers.add(dataset)
         return (), predictions.classifiers(dataset)
     classifier_view.add_predictions(view)
-    return predictions.classifiers(view), ()
+    found = predictions.classifiers(view)
+    evidence.none_here(one.name for one in found)
+    return found, ()
 
 
 def _page() -> None:

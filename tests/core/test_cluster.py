@@ -1,15 +1,23 @@
 """Two workers on loopback give what one process gives, to the bit, and a worker that dies costs time only."""
 
+import datetime
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from contextlib import nullcontext
 
+import dask
 import numpy as np
 import pandas as pd
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 from core.chunks import CancelToken
 from core.cluster import Cluster, _sum, opened_cluster
@@ -24,6 +32,7 @@ from core.partitioned.certainty import certainties
 from core.partitioned.fits import class_probabilities, fit_partitioned
 from core.partitioned.scatter import rows_of
 from core.plausibility.plackett_luce.gibbs import PlackettLuce
+from core.processes import environment
 
 N_CASES, N_RATERS = 600, 8
 
@@ -153,3 +162,69 @@ def test_an_address_that_is_none_or_not_safe_is_refused(address, words, monkeypa
     monkeypatch.setattr("core.cluster._START", 0.4)
     with pytest.raises(InputError, match=words):
         Cluster(address)
+
+
+def certified(folder):
+    """A key and a certificate that vouches for itself; what Dask is told of them."""
+    folder.mkdir()
+    key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "dask")])
+    now = datetime.datetime.now(datetime.UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    as_text = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    (folder / "key.pem").write_bytes(key.private_bytes(serialization.Encoding.PEM, *as_text))
+    (folder / "cert.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    told = {"distributed.comm.tls.ca-file": str(folder / "cert.pem")}
+    for role in ("client", "scheduler", "worker"):
+        told |= {f"distributed.comm.tls.{role}.{what}": str(folder / f"{what}.pem") for what in ("cert", "key")}
+    return told
+
+
+@pytest.fixture
+def by_tls(tmp_path):
+    """A scheduler and a worker that talk by TLS alone, as `dask scheduler` and `dask worker` start them."""
+    told = certified(tmp_path / "ours")
+    names = {f"DASK_{name.upper().replace('-', '_').replace('.', '__')}": value for name, value in told.items()}
+    where, around = tmp_path / "scheduler.json", environment() | names | {"PYTHONWARNINGS": "ignore"}
+    at = ["--host", "127.0.0.1", "--protocol", "tls", "--no-dashboard"]
+    commands = {
+        "dask_scheduler": ["--port", "0", "--scheduler-file", str(where), *at],
+        "dask_worker": ["--scheduler-file", str(where), "--nthreads", "1", "--no-nanny", *at],
+    }
+    started = []
+    with (tmp_path / "said.txt").open("ab") as said:
+        for name, options in commands.items():
+            command = [sys.executable, "-m", f"distributed.cli.{name}", *options]
+            started.append(subprocess.Popen(command, stdout=said, stderr=said, env=around, cwd=tmp_path))
+    until = time.monotonic() + 60
+    while not where.exists() or not where.read_text():
+        words = (tmp_path / "said.txt").read_text()
+        assert time.monotonic() < until and all(one.poll() is None for one in started), words
+        time.sleep(0.05)
+    yield json.loads(where.read_text())["address"], told
+    for process in reversed(started):
+        process.kill()
+        process.wait()
+
+
+def test_a_scheduler_is_talked_to_by_tls_and_by_nobody_without_its_certificate(data, by_tls, tmp_path, monkeypatch):
+    """The result is that of one process, to the bit; another certificate, or none, gets no answer."""
+    address, told = by_tls
+    assert address.startswith("tls://127.0.0.1:")
+    with dask.config.set(told), opened_cluster(address) as found:
+        there = fit_partitioned(DawidSkene(), data, runner=found)
+    here = fit_partitioned(DawidSkene(), data)
+    assert here.objective == there.objective and np.array_equal(here.confusion, there.confusion)
+    monkeypatch.setattr("core.cluster._START", 4.0)
+    for other in (certified(tmp_path / "theirs"), dict.fromkeys(told)):
+        with dask.config.set(other), pytest.raises(InputError, match="No cluster answers"):
+            Cluster(address)

@@ -31,8 +31,9 @@ from core.ingest import samples
 from core.ingest.case_facts import joined
 from core.ingest.read_files import Reading
 from core.jobs import Job, JobBoard
-from core.results.disk import Lease, end_running, running_folder
+from core.results.disk import end_running, running_folder
 from core.results.encoding import NotStorableError
+from core.results.leases import Lease
 from core.results.memory import Remembered, size_of
 from core.settings import MEGABYTE, current_settings
 from core.version import __version__, code_digest
@@ -179,6 +180,12 @@ def workers() -> WorkerPool | None:
     atexit.register(pool.close)  # before the folder goes
     _pools.append(pool)
     return pool
+
+
+def prepare() -> None:
+    """Have a process for heavy work started where there is none, before anything asks for it."""
+    if (pool := workers()) is not None:
+        pool.prepare()
 
 
 def cluster() -> "Cluster | None":
@@ -567,7 +574,9 @@ def job(
         remembered = results().look(of, (*key[1:], code_digest()), owner())
         if remembered is not None:
             return jobs().ended(name, title, remembered)
-    return jobs().join(name, title, _storing(work, of, (*key[1:], code_digest()), owner()), **who)
+    asked = (*key[1:], code_digest())
+    at_work = Lease(of.content_digest, asked).is_elsewhere
+    return jobs().join(name, title, _storing(work, of, asked, owner()), **who, elsewhere=at_work)
 
 
 def parts(
@@ -586,7 +595,8 @@ def parts(
         what = ("part of a sweep", *settings, reliability, code_digest())
         if (known := results().look(dataset, what, address)) is not None:
             return known.result
-        with _lease(job, dataset, what, address) as known:
+        far = _Far(progress)
+        with _lease(job, dataset, what, address, far) as known:
             if known is not None:
                 return known.result
             started = time.monotonic()
@@ -599,7 +609,7 @@ def parts(
                 reliability,
                 **asked,
                 seconds=seconds,
-                progress=progress,
+                progress=far.report,
             )
             results().put(dataset, what, found, address, time.monotonic() - started)
             return found
@@ -609,7 +619,7 @@ def parts(
 
 def _storing(work: Callable[[Job], object], of: Dataset, asked: tuple, address: str) -> Callable[[Job], object]:
     def stored(job: Job) -> object:
-        with _lease(job, of, asked, address) as known:
+        with _lease(job, of, asked, address, job) as known:
             if known is not None:
                 job.remembered = known
                 return known.result
@@ -621,28 +631,86 @@ def _storing(work: Callable[[Job], object], of: Dataset, asked: tuple, address: 
     return stored
 
 
+class _Far:
+    """How far a part of a job is; a job says the same of itself."""
+
+    def __init__(self, told: Callable[[float], None]):
+        self._told = told
+        self.progress, self.message, self.started = 0.0, "", time.monotonic()
+
+    def report(self, share: float, message: str = "") -> None:
+        """Called by the work."""
+        self.progress = share
+        self._told(share)
+
+
 @contextmanager
-def _lease(job: Job, of: Dataset, asked: tuple, address: str) -> Iterator[Remembered | None]:
+def _lease(job: Job, of: Dataset, asked: tuple, address: str, far: Job | _Far) -> Iterator[Remembered | None]:
     """The result where another process of the server computes it, once it has; else None, and no other computes it.
 
+    How far it is, ``far``, is said to who waits for it elsewhere, and is what the other one says while this one waits.
     A job that nobody looks at gives the lease back while it stands still, so that nobody waits for it elsewhere.
     """
-    lease, before = Lease(of.content_digest, asked), job.token.park
+    lease, several = Lease(of.content_digest, asked), current_settings().several_processes
     while not lease.take():
+        _watch_elsewhere(job, lease, far)
+        if (found := results().look(of, asked, address)) is not None:
+            yield found
+            return
+        far.report(0.0)
+        far.message, far.started = "", time.monotonic()
+        job.step_back()
         job.token.check()
-        time.sleep(_LEASE_LOOK)
+    before = job.token.park
 
     def park() -> None:
         lease.give_back()
         before()
         lease.take()  # if another process has it by now, both compute
 
+    def tell() -> None:
+        began = far.started or time.monotonic()
+        lease.tell(far.progress, far.message, time.time() - (time.monotonic() - began))
+
     job.token.park = park
+    job.tells.append(tell)
+    job.awaited.append(lease.is_awaited)
     try:
-        yield results().look(of, asked, address) if current_settings().several_processes else None
+        found = results().look(of, asked, address) if several else None
+        if found is None:
+            job.step_back()
+        yield found
     finally:
+        job.tells.remove(tell)
+        job.awaited.remove(lease.is_awaited)
         job.token.park = before
         lease.give_back()
+
+
+def _watch_elsewhere(job: Job, lease: Lease, far: Job | _Far) -> None:
+    """While another process does the work: say how far it is there, hold no place here, and keep it going there."""
+    before = job.token.park
+
+    def park() -> None:
+        lease.wait_no_more()
+        before()
+        job.step_aside()
+        lease.wait()
+
+    job.token.park = park
+    job.step_aside()
+    lease.wait()
+    try:
+        while lease.is_elsewhere():
+            job.token.check()
+            if (told := lease.told()) is not None:
+                share, message, since = told
+                far.report(share, message)
+                far.started = time.monotonic() - (time.time() - since)
+            time.sleep(_LEASE_LOOK)
+    finally:
+        lease.wait_no_more()
+        job.token.park = before
 
 
 def known(key: tuple) -> Job | None:

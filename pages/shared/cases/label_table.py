@@ -49,7 +49,10 @@ def _said(found: LabelSetCertainty, case: int) -> str:
     """The likeliest set with its probability; that none stands out where that is less than even. As markdown."""
     likely, chance = markdown(found.sets()[case]), found.whole[case]
     said = f"“{likely}”" if likely else "no label"
-    how = "Nobody named more than one." if found.exclusive else "Labels are taken as independent."
+    how = "Labels are taken as independent"
+    if found.none is not None:
+        how += f"; “{markdown(found.none)}” applies where no other does"
+    how = "Nobody named more than one." if found.exclusive else f"{how}."
     if chance > 0.5:
         what = "is" if found.exclusive else "set is"
         return f"the likeliest {what} {said}; it stays the same with probability {number(chance)}. {how}"

@@ -19,7 +19,7 @@ from core.jobs import Job
 from core.text import markdown, number
 from pages.shared.cache import datasets as cached
 
-_POLL_SECONDS = 0.5
+_POLL_SECONDS = 0.2
 _AT_ONCE_SECONDS = 0.3  # that a run waits, all in all
 _LEAST_SECONDS = 0.05  # and for each job
 _RUN = "_waits_of_run"

@@ -91,7 +91,7 @@ def _strip(found: tuple[Mark, ...], offer: ReliabilityScale) -> str:
     signs = []
     for mark in found:
         share = (mark.reliability - offer.low) / (offer.high - offer.low)
-        style, sign = f"left:{percent(min(max(share, 0.0), 1.0), 2)}", SIGNS[mark.name]
+        style, sign = f"left:{percent(min(max(share, 0.0), 1.0), 2, rounded=True)}", SIGNS[mark.name]
         signs.append(f'<span class="{mark.name}" style="{style}" title="{html_text(mark.sentence)}">{sign}</span>')
     return f'<div class="gamma-marks" aria-hidden="true">{"".join(signs)}</div>'
 

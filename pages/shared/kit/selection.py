@@ -17,7 +17,7 @@ from pages.shared.kit import presentation, state
 def button(dataset: Dataset) -> None:
     """Opens the dialog; says whether anything is left out."""
     chosen = state.selection()
-    label = "Select raters, dates …" if chosen.everything else "Change the selection"
+    label = "Filter annotations" if chosen.everything else "Change filters"
     if st.button(label, icon=":material/filter_alt:", type="tertiary", key="open_selection"):
         _dialog(dataset)
 

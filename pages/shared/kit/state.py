@@ -7,6 +7,8 @@ again.
 """
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -201,6 +203,20 @@ def current() -> Reading | None:
 def whole() -> Reading | None:
     """The dataset in use; None where there is none, with an error on screen where its address leads nowhere."""
     return presentation.veiled(_opened())
+
+
+@contextmanager
+def looking_at(address: str) -> Iterator[None]:
+    """What is asked for within is of another dataset, all of it."""
+    before = {part: st.session_state[part] for part in ("data", "select") if part in st.session_state}
+    st.session_state["data"] = address
+    st.session_state.pop("select", None)
+    try:
+        yield
+    finally:
+        for part in ("data", "select"):
+            st.session_state.pop(part, None)
+        st.session_state.update(before)
 
 
 def _opened() -> Reading | None:

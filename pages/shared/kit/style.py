@@ -9,6 +9,15 @@ ICON = (
     '<svg viewBox="0 0 24 24" fill="none" stroke="#0F766E" stroke-width="2.2" stroke-linejoin="round">'
     '<path d="M12 3 21 8 12 13 3 8Z" fill="#0F766E"/><path d="M3 12.5 12 17.5 21 12.5M3 17 12 22 21 17"/></svg>'
 )
+# Streamlit's own words on a lost connection ask for a command in a terminal.
+AWAY = (
+    "Plurality does not answer right now: it is being started again, or the network is away. Reviews that were "
+    "confirmed are kept. This page connects again by itself; what you see stays until then."
+)
+_LOST = (  # the body of a dialog that is none of ours, while the page says that it connects
+    'body:has([data-testid="stConnectionStatus"]) [data-testid="stDialog"]:not(:has([data-testid="stVerticalBlock"])) '
+    "[role=dialog] > h2 + div"
+)
 _STYLE = """
 <style>
 [data-testid="stHeader"] { background: transparent; height: 2.6rem; min-height: 2.6rem; }
@@ -46,13 +55,21 @@ h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; paddin
 .gamma-marks .gold, .gamma-legend .gold { color: #B7791F; }
 .gamma-marks .readers, .gamma-legend .readers { color: #2B8CC4; }
 .gamma-marks .beta, .gamma-legend .beta { color: #D55E00; }
-[data-testid="stSidebarUserContent"] { margin-top: .8rem; }
+[data-testid="stSidebarContent"] { display: flex; flex-direction: column; }
+[data-testid="stSidebarUserContent"] { margin-top: auto; padding-bottom: 1.2rem; }
+.legend { list-style: none; margin: .35rem 0 .5rem !important; padding: 0 !important; font-size: .84rem;
+  line-height: 1.5; }
+.legend li { display: flex; align-items: baseline; gap: .45rem; margin: 0 !important; }
+.legend span { flex: none; width: .6rem; height: .6rem; border-radius: .15rem; background: var(--chip); }
+@media (max-height: 860px) { .legend { display: none; } }
 [data-testid="stSidebarNavLink"] { min-height: 1.7rem !important; line-height: 1.6rem !important; margin: 0 !important;
   padding-top: .05rem !important; padding-bottom: .05rem !important; }
 [data-testid="stSidebarNavItems"] li { margin: 1px 0 !important; }
 [data-testid="stSidebarNavItems"] > div { margin-top: .3rem !important; }
 [data-testid="stNavSectionHeader"] { margin: .25rem 0 .1rem !important; padding: 0 .5rem !important; font-size: .74rem;
   min-height: 1.2rem; }
+@@LOST@@ > * { display: none; }
+@@LOST@@::after { content: "@@AWAY@@"; }
 @media (min-width: 641px) {
   [data-testid="stSidebar"]:not([aria-expanded="false"]) { width: 13.5rem !important; min-width: 13.5rem !important; }
   [data-testid="stSidebarContent"] { width: 13.5rem !important; }
@@ -67,7 +84,7 @@ h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; paddin
     flex-direction: column-reverse; }
 }
 </style>
-"""
+""".replace("@@LOST@@", _LOST).replace("@@AWAY@@", AWAY)
 
 
 # Streamlit writes white on its primary colour; on the light teal of the dark theme that cannot be read.

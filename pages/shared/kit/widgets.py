@@ -183,7 +183,7 @@ def chips(dataset: Dataset, annotations: Sequence[int], colours: dict[int, str],
     most = max((len(names) for names in alike.values()), default=0)
     lines = []
     for body, names in sorted(alike.items(), key=lambda entry: -len(entry[1])):
-        width = f'<span class="share"><span style="width:{percent(len(names) / most)}"></span></span>'
+        width = f'<span class="share"><span style="width:{percent(len(names) / most, rounded=True)}"></span></span>'
         count = f'<span class="count">{len(names):,}</span>{width}' if most > 1 else ""
         lines.append(f'<div class="chips">{count}{body}{_who(names, dataset.raters_identified or hide_names)}</div>')
     st.html("".join(lines))

@@ -14,7 +14,7 @@ from core.models.difficulty.names import Switches, switches, tag_of
 from core.models.gold import gold_cases
 from core.models.rater_methods import BETA, DOUBT
 from core.text import exact, markdown, plural
-from pages.shared.kit import job_progress, opening, widgets
+from pages.shared.kit import evidence, job_progress, opening, widgets
 from pages.shared.models import scores
 
 RESTARTS = (0, 20, 100, 200)
@@ -40,7 +40,7 @@ def choose(view: Dataset) -> tuple[list[Request], int]:
         if not method.reference and (view.ordinal or "order" not in method.needs)
     }
     st.session_state[_CHOSEN] = [name for name in st.session_state[_CHOSEN] if name in known]
-    left, middle, right = st.columns([5, 4, 1.4], vertical_alignment="bottom")
+    left, middle, third, right = st.columns([5, 4, 1.7, 1.3], vertical_alignment="bottom")
     chosen = left.multiselect(
         "Models",
         list(known),
@@ -63,7 +63,8 @@ def choose(view: Dataset) -> tuple[list[Request], int]:
     with right.popover("More", key="more_models"):
         em, draws, restarts = _more(view)
     asked = em | draws | {"positive": _positive(view, [known[name] for name in chosen])}
-    _switches(view)
+    with third.popover("Difficulty", icon=":material/tune:", help="Models with case difficulty: effects on and off"):
+        _switches()
     requests = []
     for name in chosen:
         ways = known[name].ways
@@ -122,7 +123,13 @@ def _why(view: Dataset, judged: opening.Judged | None) -> None:
     left.caption(markdown(reason + more), help=widgets.explained("held-out score"))
     if mine:
         right.button("Use the best", type="tertiary", on_click=_use_best, key="use_best_model")
-    scores.show(view, *judged)
+
+
+def held_out_scores(view: Dataset) -> None:
+    """The table behind the reason; nothing until the scores are done."""
+    judged = opening.choice(view)
+    if judged is not None:
+        scores.show(view, *judged)
 
 
 def _use_best() -> None:
@@ -169,6 +176,7 @@ def _more(view: Dataset) -> tuple[dict, dict, int]:
     use_gold = bool(n_gold) and st.toggle(
         f"Hold the {plural(n_gold, 'gold case')} fixed", key="use_gold", persist_state="session"
     )
+    evidence.ask(view)
     left, right = st.columns(2)
     n_draws = left.number_input("Draws a chain", 100, 10_000, 1000, 100, key="nuts_draws", persist_state="session")
     n_tune = right.number_input("Warm-up draws", 100, 10_000, 1000, 100, key="nuts_tune", persist_state="session")
@@ -204,37 +212,34 @@ def _add(names: list[str]) -> None:
     st.session_state[_CHOSEN] = [*chosen, *(name for name in names if name not in chosen)]
 
 
-def _switches(view: Dataset) -> None:
+def _switches() -> None:
     """Five switches spell a difficulty model; the picture shows what is on."""
     from pages.shared.kit import style as look
 
-    with st.expander("Models with difficulty: switch effects on and off", icon=":material/tune:"):
-        st.caption("Which effects shall the model have?", help=widgets.explained("case difficulty"))
-        left, right = st.columns([2, 3], gap="large")
-        start = switches("AB")
-        with left:
-            on = Switches(
-                **{
-                    name: st.toggle(words, value=getattr(start, name), key=f"switch-{name}", persist_state="session")
-                    for name, words in _SWITCHES.items()
-                }
-            )
-            try:
-                tag = tag_of(on)
-            except InputError as error:
-                st.info(markdown(error), icon=":material/block:")
-                return
-            st.button(
-                f"Add model {tag}", type="primary", icon=":material/add:", on_click=_add,
-                args=([_of_tag(tag)],), key="add_difficulty",
-            )  # fmt: skip
-            st.button(
-                "Add all eighteen", type="tertiary", on_click=_add,
-                args=([method.name for method in DIFFICULTY],), key="add_eighteen",
-            )  # fmt: skip
-        with right:
-            widgets.plot(
-                figures.effects_diagram(on, tag, look.theme(), f"These switches spell {tag}"),
-                "effects",
-                "Which effects the model has",
-            )
+    st.caption("Which effects shall the model have?", help=widgets.explained("case difficulty"))
+    start = switches("AB")
+    on = Switches(
+        **{
+            name: st.toggle(words, value=getattr(start, name), key=f"switch-{name}", persist_state="session")
+            for name, words in _SWITCHES.items()
+        }
+    )
+    try:
+        tag = tag_of(on)
+    except InputError as error:
+        st.info(markdown(error), icon=":material/block:")
+        return
+    with st.container(horizontal=True):
+        st.button(
+            f"Add model {tag}", type="primary", icon=":material/add:", on_click=_add,
+            args=([_of_tag(tag)],), key="add_difficulty",
+        )  # fmt: skip
+        st.button(
+            "Add all eighteen", type="tertiary", on_click=_add,
+            args=([method.name for method in DIFFICULTY],), key="add_eighteen",
+        )  # fmt: skip
+    widgets.plot(
+        figures.effects_diagram(on, tag, look.theme(), f"These switches spell {tag}"),
+        "effects",
+        "Which effects the model has",
+    )

@@ -35,6 +35,13 @@ _HELP = {
 }
 
 
+def summary(fitted: list[Fitted], shown: Fitted, vote: RaterModelFit) -> None:
+    """What must not be overlooked, and of several models the table; that of one stands with the comparisons."""
+    if len(fitted) > 1:
+        table(fitted, shown, vote)
+    _badges(fitted)
+
+
 def table(fitted: list[Fitted], shown: Fitted, vote: RaterModelFit) -> None:
     """One line a model: what it says of one class, whether its checks pass, how well it predicts, what it took."""
     loo = _compared(fitted)
@@ -85,7 +92,6 @@ def table(fitted: list[Fitted], shown: Fitted, vote: RaterModelFit) -> None:
     if not loo:
         frame = frame.drop(columns=["elpd less the best"])
     st.dataframe(frame, hide_index=True, height=35 * (len(frame) + 1) + 3, column_config=_HELP, key="model_comparison")
-    _badges(fitted)
     widgets.download(pd.DataFrame(plain), "Models", "models", "model_comparison_table")
 
 

@@ -11,7 +11,7 @@ from core.models.catalogue import Fitted
 from core.models.result import RaterModelFit
 from core.models.soft_labels import SoftLabels, soft_labels
 from core.text import markdown, number, percent, plural
-from pages.shared.kit import columns, widgets
+from pages.shared.kit import columns, evidence, widgets
 from pages.shared.models import jobs as models_jobs
 
 _WHOLE = {"ESS": st.column_config.NumberColumn(format="%.0f")}
@@ -31,7 +31,7 @@ def soft(shown: Fitted) -> None:
         "how sure the panel is."
     )
     ending = "" if shown.fit.converged else "_not_converged"
-    about = {"model": models_jobs.label(shown), "converged": shown.fit.converged}
+    about = {"model": models_jobs.label(shown), "converged": shown.fit.converged} | evidence.settings_of(shown)[1]
     with st.container(horizontal=True):
         for array, label, name in (
             (found.probability, "Class probabilities of all cases", "class_probabilities"),

@@ -1,19 +1,22 @@
 """Sets of labels on the Models page: the truth of every label, with a trust in the raters that labels share."""
 
+import numpy as np
 import streamlit as st
 
 from core.annotations.dataset import Dataset
+from core.evaluation.set_metrics import set_metrics
+from core.evaluation.set_predictions import SetPredictions, known_sets
 from core.models.dawid_skene import DawidSkene
 from core.models.label_fits import LabelFits, fit_labels
-from core.text import number, plural
+from core.text import number, plural, with_interval
 from pages.shared.kit import columns, job_progress, widgets
 
+_RESAMPLES = 400
 _OWN, _SHARED = "Each label alone", "Shared by all labels"
 
 
 def show(dataset: Dataset) -> None:
     """Every label at once: how frequent it is, and what is shared of each rater."""
-    widgets.heading("All labels at once")
     st.caption(
         "Each label is two classes, named or not, fitted by Dawid-Skene. Shared, a rater who overlooks or names too "
         "much on some labels is expected to do so on the others, as far as few annotations leave it open."
@@ -62,8 +65,27 @@ def show(dataset: Dataset) -> None:
             "Odds of being right on whether a label applies, as a multiple of what all raters together have: below 1 "
             "where it is present is overlooking, below 1 where it is absent is naming too much. Without intervals."
         )
+    _by_gold(dataset, found)
     mean = float(found.set_probability.mean())
     st.caption(
         f"The likeliest set of a case has all labels right with a mean probability of {number(mean)}, labels taken as "
-        f"independent given the annotations; n = {plural(len(found.cases), 'case')}."
+        f"independent given the annotations, the one that none applies too; n = {plural(len(found.cases), 'case')}."
+    )
+
+
+def _by_gold(dataset: Dataset, found: LabelFits) -> None:
+    """The likeliest sets against the known ones, where there are some; the fit does not use them."""
+    gold = known_sets(dataset)
+    if gold is None:
+        return
+    seen = np.diff(dataset.case_ptr) > 0
+    own = SetPredictions("fit", dataset.cases, dataset.classes, found.probability > 0.5, seen, ())
+    if not (own.predicted & gold.predicted).any():
+        return
+    measured = set_metrics(dataset, [own], reliability=1.0, gold=gold, n_draws=_RESAMPLES)
+    values = zip(measured.mean[0], measured.total_low[0], measured.total_high[0], strict=True)
+    said = dict(zip(measured.metrics, (with_interval(*one) for one in values), strict=True))
+    st.markdown(
+        f"Against the known sets of {plural(int(measured.n_cases[0]), 'case')}, which the fit does not use, the "
+        f"likeliest sets have a Jaccard of **{said['jaccard']}** and are the very set on **{said['exact']}** of cases."
     )

@@ -14,23 +14,23 @@ _GOLD_WORDS = "gold judges, it does not choose"
 
 def show(view: Dataset, found: Choice, by_gold: dict[str, GoldMeasures]) -> None:
     """The table behind the sentence."""
-    with st.expander(f"Held-out scores of {plural(len(found.standings), 'model')}", icon=":material/leaderboard:"):
-        frame = frame_of(found, by_gold)
-        st.dataframe(
-            frame,
-            hide_index=True,
-            column_config=columns.fine("score", "difference", "± difference", "log loss by gold", "Brier by gold")
-            | columns.fine("ECE by gold", "classes off by gold")
-            | columns.shares("accuracy by gold", "right at ≥ .99"),
-            key="held_out_scores",
-        )
-        st.caption(
-            f"{plural(found.n_hidden, 'annotation')} held out. The score is in nats an annotation, larger is better; β "
-            "is what an annotation counts for beside the others of its case. It is blind to mistakes that raters share."
-        )
-        if better := _preferred_by_gold(found, by_gold):
-            st.info(markdown(better), icon=":material/verified:")
-        widgets.download(frame, "Held-out scores", "held_out_scores", "held_out_scores_download")
+    widgets.heading(f"Held-out scores of {plural(len(found.standings), 'model')}", "held-out score")
+    frame = frame_of(found, by_gold)
+    st.dataframe(
+        frame,
+        hide_index=True,
+        column_config=columns.fine("score", "difference", "± difference", "log loss by gold", "Brier by gold")
+        | columns.fine("ECE by gold", "classes off by gold")
+        | columns.shares("accuracy by gold", "right at ≥ .99"),
+        key="held_out_scores",
+    )
+    st.caption(
+        f"{plural(found.n_hidden, 'annotation')} held out. The score is in nats an annotation, larger is better; β "
+        "is what an annotation counts for beside the others of its case. It is blind to mistakes that raters share."
+    )
+    if better := _preferred_by_gold(found, by_gold):
+        st.info(markdown(better), icon=":material/verified:")
+    widgets.download(frame, "Held-out scores", "held_out_scores", "held_out_scores_download")
 
 
 def frame_of(found: Choice, by_gold: dict[str, GoldMeasures]) -> pd.DataFrame:

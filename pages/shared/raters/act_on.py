@@ -106,9 +106,10 @@ def _words(change: Influence) -> str:
         values = ["–" if one.value is None else number(one.value) for one in pair]
         return f"{values[0]} → {values[1]}"
 
+    get = "gets" if change.n_changed == 1 else "get"
     words = (
         f"Of {plural(change.n_cases, 'case')} with {plural(change.n_annotations, 'annotation')} of this rater, "
-        f"{change.n_changed:,} get another most probable class. Percent agreement {moved(change.percent)}, "
+        f"{change.n_changed:,} {get} another most probable class. Percent agreement {moved(change.percent)}, "
         f"Krippendorff α {moved(change.alpha)}"
     )
     if change.n_without:

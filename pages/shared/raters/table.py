@@ -97,13 +97,16 @@ def show(frame: pd.DataFrame, chosen_key: str, *, ranked: bool, acceptable: floa
     falling = down.toggle("Largest first", value=True, key="raters_falling")
     shown = chosen_rows(frame, words, flagged, sort, falling)
     n_pages = max(1, -(-len(shown) // PAGE))
-    page = (
-        st.number_input(f"Page of {n_pages:,}", 1, n_pages, key=f"raters_page-{n_pages}", width=160)
-        if n_pages > 1
-        else 1
-    )
+    page = 1
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(f"{len(shown):,} of {len(frame):,} raters. Choose a row to see that rater.", width="content")
+        if n_pages > 1:
+            said = f"Page of {n_pages:,}"
+            st.caption(said, width="content")
+            page = st.number_input(
+                said, 1, n_pages, key=f"raters_page-{n_pages}", width=130, label_visibility="collapsed"
+            )
     part = shown.iloc[(page - 1) * PAGE : page * PAGE]
-    st.caption(f"{len(shown):,} of {len(frame):,} raters. Choose a row to see that rater.")
     part = drawn(part, acceptable)
     chosen = st.dataframe(
         part,

@@ -197,8 +197,11 @@ def _claim(number: int) -> story.Claim | None:
 
 
 def _ahead(number: int) -> None:
-    """Begin what later steps on the same data take, while this one is read."""
-    if story.STEPS[number - 1].data != story.SAMPLE or number >= 5:
+    """Begin what later steps take, while this one is read."""
+    if number >= 5:
+        if number < len(story.STEPS):
+            with state.looking_at(story.STEPS[-1].data):
+                _machines_job(later=True)
         return
     dataset, model = state.whole().dataset, plausibility_models.method(MODEL).make()
     plausibility_models.certainty_job(dataset, model, model.default_reliability, later=True)
@@ -206,10 +209,15 @@ def _ahead(number: int) -> None:
     sweeps.sweep_job(dataset, model, swept, predictions.classifiers(dataset), later=True)
 
 
-def _stands_in() -> story.Claim | None:
+def _machines_job(*, later: bool = False) -> tuple[Job, Dataset]:
+    """Of the last step, and the data that it is of."""
     reading, marked = state.with_machines()
     machines = computed.with_classifiers(reading.dataset, tuple(one.name for one in marked))
-    found = _result(computed.job_of(machines, EPSILON, "accuracy"), machines.dataset)
+    return computed.job_of(machines, EPSILON, "accuracy", later=later), machines.dataset
+
+
+def _stands_in() -> story.Claim | None:
+    found = _result(*_machines_job())
     if found is None:
         return None
     known = computed.Computed(*found)
