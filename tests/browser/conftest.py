@@ -61,32 +61,43 @@ def repeated(request):
     request.node.user_properties += [("repeated press", words) for words in steps.REPEATED]
 
 
+@pytest.fixture(scope="session")
+def profile(browser):
+    """One profile for all tests: what Streamlit's own scripts and styles weigh is fetched and understood once."""
+    context = browser.new_context()
+    context.set_default_timeout(LATEST)
+    context.add_init_script(path=Path(__file__).parent / "runs.js")
+    yield context
+    context.close()
+
+
 @pytest.fixture
-def open_page(browser):
+def open_page(profile):
     """Opens pages of given width and theme; at the end none may have failed or asked anything of another computer."""
-    contexts, faults, elsewhere = [], [], []
+    pages, faults, elsewhere = [], [], []
+
+    def told(request):
+        if leaves(request.url):
+            elsewhere.append(request.url)
 
     def opened(url: str, *, width: int = 1440, height: int = 1000, theme: str = "light"):
-        context = browser.new_context(
-            viewport={"width": width, "height": height},
-            color_scheme=theme,
-            reduced_motion="reduce",  # what turns while a page waits takes half of what a browser takes
-        )
-        contexts.append(context)
-        context.set_default_timeout(LATEST)
-        # Nothing of an earlier visit is in a new context's cache: what a page needs of another host, it asks for here.
-        context.on("request", lambda request: elsewhere.append(request.url) if leaves(request.url) else None)
-        context.add_init_script(path=Path(__file__).parent / "runs.js")
-        page = context.new_page()
+        page = profile.new_page()
+        pages.append(page)
+        page.set_viewport_size({"width": width, "height": height})
+        # What turns while a page waits takes half of what a browser takes.
+        page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+        page.on("request", told)
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.goto(url)
         return page
 
     yield opened
-    for context in contexts:
-        for page in context.pages:
+    for page in pages:
+        if not page.is_closed():
             assert page.locator("[data-testid=stException]").count() == 0
-        context.close()
+            page.evaluate("location.protocol.startsWith('http') && (localStorage.clear(), sessionStorage.clear())")
+            page.close()
+    profile.clear_cookies()
     assert not faults, faults
     assert not elsewhere, f"asked of another computer: {elsewhere}"
 

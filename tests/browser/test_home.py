@@ -1,6 +1,7 @@
 """Home in a browser: a dropped file is read on the Upload page; pictures lead to their pages; narrow screens."""
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -43,9 +44,10 @@ def test_the_address_home_is_home(open_page, dashboard):
     expect(page).to_have_url(re.compile(re.escape(dashboard.url) + r"/\?data=caries"))
 
 
-def test_the_first_page_asks_no_other_host_for_anything(open_page, dashboard):
-    """Not for fonts, not for an icon: the browser's own is drawn by the page."""
-    page = open_page("about:blank")
+def test_the_first_page_asks_no_other_host_for_anything(browser, dashboard):
+    """Not for fonts, not for an icon, in a profile that knows nothing yet: the browser's own is drawn by the page."""
+    page = browser.new_page()
+    page.add_init_script(path=Path(__file__).parent / "runs.js")
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(f"{dashboard.url}/?data=skin")
@@ -54,6 +56,7 @@ def test_the_first_page_asks_no_other_host_for_anything(open_page, dashboard):
     expect(icon).to_have_attribute("href", re.compile("^data:image/svg"))
     at_rest(page)
     elsewhere = [url for url in asked if not url.startswith((dashboard.url, "data:", "blob:"))]
+    page.close()
     assert asked and not elsewhere
 
 

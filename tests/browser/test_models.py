@@ -36,7 +36,7 @@ def draws(page: Page, n: int) -> None:
 def test_switches_spell_a_model_and_add_it(open_page, dashboard):
     page = open_page(f"{dashboard.url}/models?data=caries", height=1600)
     settled(page)
-    page.get_by_text("Models with difficulty").click()
+    page.get_by_role("button", name="Difficulty", exact=True).click()
     settled(page)
     expect(page.get_by_role("button", name="Add model AB", exact=True)).to_be_visible()
     page.get_by_text("Difficulty: some cases are harder").click()
@@ -46,6 +46,7 @@ def test_switches_spell_a_model_and_add_it(open_page, dashboard):
     expect(page.get_by_text("These switches spell ABC")).to_be_visible()
     add.click()
     settled(page)
+    page.keyboard.press("Escape")
     page.get_by_role("radio", name="Difficulty ABC").click()
     settled(page)
     expect(page.get_by_role("heading", level=1)).to_contain_text("2 models agree on the class of ")

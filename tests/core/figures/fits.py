@@ -15,7 +15,8 @@ def fit(n_raters=4, n_classes=2, n_cases=30, interval=True, seed=0, names="rater
     diagonal = rng.uniform(0.6, 0.95, (n_raters, n_classes))
     confusion = np.repeat(((1 - diagonal) / (n_classes - 1))[:, :, None], n_classes, axis=2)
     confusion[:, np.arange(n_classes), np.arange(n_classes)] = diagonal
-    prevalence = np.linspace(2, 1, n_classes) / np.linspace(2, 1, n_classes).sum()
+    # No two numbers are alike and none stands where its size would put it: the second class is the commonest.
+    prevalence = np.roll(np.linspace(2, 1, n_classes), 1) / np.linspace(2, 1, n_classes).sum()
     accuracy = np.einsum("jkk,k->j", confusion, prevalence)
     probability = rng.dirichlet(np.ones(n_classes), n_cases)
     known = Uncertainty("posterior", 0.95, spread(prevalence), spread(accuracy), spread(confusion))
@@ -28,7 +29,7 @@ def fit(n_raters=4, n_classes=2, n_cases=30, interval=True, seed=0, names="rater
         classes=tuple(f"class {k}" for k in range(n_classes)),
         prevalence=prevalence,
         confusion=confusion,
-        evidence=np.full((n_raters, n_classes), 9.0),
+        evidence=9.0 + np.arange(n_raters * n_classes).reshape(n_raters, n_classes)[:, ::-1],
         class_probability=probability,
         n_annotations=np.arange(n_raters) + 10,
         uncertainty=known if interval else None,

@@ -191,10 +191,10 @@ def test_names_of_bars_are_cut_and_shown_letter_for_letter():
 
 
 def test_a_scale_has_each_class_in_its_order_with_its_probability_and_the_expected_one_beside():
-    p, named = np.array([0.05, 0.55, 0.4]), np.array([0, 2, 1])
+    p, named = np.array([0.05, 0.55, 0.4]), np.array([0, 4, 1])
     figure = class_scale(("low", "mid", "high"), p, named, (2.35, 2, 3), ["#111111"] * 3, LIGHT, "t")
     bars, line, diamond = figure.data
-    assert (bars.x == p).all() and list(bars.text) == ["", "2 of 3", "1 of 3"]
+    assert (bars.x == p).all() and list(bars.text) == ["", "4 of 5", "1 of 5"]
     assert figure.layout.yaxis.ticktext == ("low", "mid", "high")
     assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1]  # the lowest on top
     assert list(line.y) == [1, 2] and list(diamond.y) == pytest.approx([1.35])

@@ -86,7 +86,7 @@ def test_a_confusion_matrix_shows_numbers_intervals_and_how_many_they_rest_on(th
     assert heat.text[0][0].split("<br>")[0] == f"{model.confusion[1, 0, 0]:.2f}".replace("0.", ".")
     assert " to " in heat.text[0][0] and heat.textfont.color == theme.ink
     figure = confusion_heatmap(model, 1, theme, "")
-    assert list(figure.layout.yaxis.ticktext) == [f"class {k}<br>n ≈ 9" for k in range(3)]
+    assert list(figure.layout.yaxis.ticktext) == [f"class {k}<br>n ≈ {n:.0f}" for k, n in enumerate(model.evidence[1])]
 
 
 def test_a_confusion_matrix_without_intervals_shows_numbers_alone():

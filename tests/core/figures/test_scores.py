@@ -42,6 +42,17 @@ def test_the_density_has_its_interval_its_mean_and_a_tick_for_each_score():
     assert 3.2 in [shape.x0 for shape in figure.layout.shapes]
 
 
+def test_of_many_equal_scores_the_first_raters_are_named_and_the_others_counted():
+    found = plausible_score(DATA, GaussianScores(3.2, *PRIOR), 0, 1.0)
+    found = replace(found, score=np.array([2.0] + [3.0] * 8), rater=tuple("abcdefghi"))
+    ticks = score_density(found, LIGHT, "title").data[3]
+    assert list(ticks.customdata) == ["a"] + ["b, c, d, e, f, g and 2 more"] * 8
+    steps = np.round((ticks.y[0] - np.asarray(ticks.y)) / (ticks.y[1] - ticks.y[2]), 9)
+    assert list(steps) == [0, 0, 1, 2, 3, 4, 5, 5, 5]  # the last ones share the last place
+    hidden = score_density(found, LIGHT, "title", hide_names=True).data[3]
+    assert list(hidden.customdata) == ["1"] + ["8"] * 8
+
+
 def test_hidden_names_and_no_threshold_leave_names_and_its_line_out():
     found = plausible_score(DATA, GaussianScores(None, *PRIOR), 0, 1.0)
     figure = score_density(found, LIGHT, "title", hide_names=True)
