@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .array_files import load_arrays
 from .errors import Cancelled, PluralityError
 from .processes import FOLDER_PREFIX, WorkerError, full_disk_words
 
@@ -94,9 +95,7 @@ def _work(folder: Path, watch: Watch) -> None:
     from .models.nuts.child import draw_all
 
     settings = json.loads((folder / "job.json").read_text(encoding="utf-8"))
-    with np.load(folder / "arrays.npz", allow_pickle=False) as archive:
-        arrays = dict(archive)
-    result = draw_all(settings, arrays, watch)
+    result = draw_all(settings, load_arrays(folder / "arrays.npz"), watch)
     unfinished = folder / "unfinished.npz"
     try:
         np.savez(unfinished, allow_pickle=False, **result)

@@ -23,6 +23,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from .array_files import load_arrays
 from .errors import Cancelled, PluralityError
 from .text import number
 
@@ -199,8 +200,7 @@ class _Child:
     def result(self) -> dict[str, np.ndarray]:
         """The arrays that the child wrote."""
         try:
-            with np.load(self._folder / "result.npz", allow_pickle=False) as arrays:
-                return dict(arrays)
+            return load_arrays(self._folder / "result.npz")
         except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
             raise WorkerError(f"The result of the work cannot be read: {error}. Start again.") from error
 

@@ -14,6 +14,7 @@ from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import Dataset, Kind
 from ..annotations.validation import Names
 from ..annotations.vocabulary import encode
+from ..array_files import load_array
 from ..errors import InputError, NotApplicableError
 from ..ingest.answer_rules import AS_POSITIONS
 from ..ingest.build_dataset import ImportReport, build_dataset
@@ -230,7 +231,7 @@ def _finished(
     of_class = np.cumsum(used) - 1
     for part in parts:
         if part.n_cases:
-            rater, answer = np.divmod(np.load(part.path("cell.npy")), len(classes))
+            rater, answer = np.divmod(load_array(part.path("cell.npy")), len(classes))
             cell = raters.code[rater].astype(np.int64) * len(names) + of_class[answer]
             np.save(part.path("cell.npy"), cell.astype(np.int32))
     of_raters = np.zeros(len(raters.values), np.int64)

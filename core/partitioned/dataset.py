@@ -13,6 +13,7 @@ from pyarrow import parquet
 from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
 from ..annotations.validation import Names
+from ..array_files import load_array
 from ..errors import NotApplicableError
 from ..ingest.build_dataset import ImportReport
 
@@ -42,7 +43,7 @@ class Partition:
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
         """As the kernels of rater models take them: ``case_ptr``, and ``cell``, rater * n_classes + class."""
-        case_ptr, cell = np.load(self.path("case_ptr.npy")), np.load(self.path("cell.npy"))
+        case_ptr, cell = load_array(self.path("case_ptr.npy")), load_array(self.path("cell.npy"))
         case_ptr.flags.writeable = False  # as that of a dataset
         return case_ptr, cell
 

@@ -47,6 +47,7 @@ LAYERS = (
     ("cluster",),
     ("runners",),
     ("chunks", "kernels", "seeds", "processes"),
+    ("array_files",),
     ("tables", "result_base"),
     ("options", "people", "logs"),
     ("text", "glossary", "version"),
