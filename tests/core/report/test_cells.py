@@ -1,0 +1,459 @@
+"""Every cell of every table of a report is the number that it is called, read from results with no number twice."""
+
+from dataclasses import fields, is_dataclass, replace
+from html.parser import HTMLParser
+from itertools import count
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core import load_sample
+from core.agreement import suitable
+from core.annotations.dataset import RISK_LEVELS, Dataset
+from core.certainty.explain import why
+from core.certainty.score_trust import score_trust
+from core.errors import NotApplicableError
+from core.evaluation.corrected_rates import CorrectedRate
+from core.evaluation.prediction_sets import possible_promise, prediction_sets
+from core.evaluation.predictions import read_predictions
+from core.evaluation.sweep_table import kept_plausibilities, reliability_sweep
+from core.figures.agreement import title_of
+from core.ingest.formats.tables import open_table
+from core.ingest.samples import sample_predictions
+from core.machines.alternative_test import AgainstRater, AlternativeTest, MachineStanding
+from core.machines.rates import MachineRate, MachineRates
+from core.methods import offered
+from core.models.choose import choose
+from core.models.gold_measures import gold_measures
+from core.plausibility.gaussian_prior import fit_prior
+from core.raters.flags import RULES, Flag
+from core.raters.monitoring import monitor
+from core.raters.score_raters import score_raters
+from core.raters.to_act_on import raters_to_act_on
+from core.report import data_sections, gold_section, machine_section, page, review_section, score_section
+from core.report.blocks import Figure, Grid, Words
+from core.report.build import ReportRequest, build_report
+from core.report.truth_sections import certainty, sets
+from core.review.assignments import ASSIGNMENT_COLUMNS
+from core.review.decisions import Decision
+from core.review.opinions import REASONS, Opinion
+from core.review.states import STATES
+from core.review.summary import Summary
+from tests.core.raters.raters_simulated import simulated
+
+
+def never_twice(start=0):
+    """Numbers below 1 that look as if drawn, no two of them alike to three digits."""
+    return (round((137 * place) % 887 / 1000 + 0.05, 3) for place in count(start + 1))
+
+
+def made_up(found, numbers):
+    """A result like ``found`` whose every number is one that is met once."""
+    if isinstance(found, bool | np.bool_) or found is None:
+        return found
+    if isinstance(found, float | np.floating):
+        return next(numbers)
+    if isinstance(found, int | np.integer):
+        return int(1000 * next(numbers)) + 1000
+    if isinstance(found, np.ndarray) and found.dtype.kind in "fi":
+        drawn = [next(numbers) for _ in range(found.size)]
+        scale = 1 if found.dtype.kind == "f" else 1000
+        return (np.array(drawn).reshape(found.shape) * scale).round(3).astype(found.dtype)
+    if isinstance(found, tuple):
+        return tuple(made_up(one, numbers) for one in found)
+    if is_dataclass(found):
+        return replace(found, **{each.name: made_up(getattr(found, each.name), numbers) for each in fields(found)})
+    return found
+
+
+def request_of(dataset, **more) -> ReportRequest:
+    model = offered("plausibility", dataset)[0].make()
+    return ReportRequest(dataset, "data", model, model.default_reliability, (1.0, 3.0), n_draws=60, **more)
+
+
+def grids(blocks) -> list[pd.DataFrame]:
+    return [block.table for block in blocks if isinstance(block, Grid)]
+
+
+def said(blocks) -> list[str]:
+    return [block.text for block in blocks if isinstance(block, Words)]
+
+
+def same(found: pd.DataFrame, expected: dict) -> None:
+    """The same names in the same order, and the same cells."""
+    assert list(found.columns) == list(expected)
+    for name, values in expected.items():
+        cells = [None if value is None or value is pd.NA or value != value else value for value in found[name].tolist()]
+        assert cells == [None if value is None or value != value else value for value in values], name
+
+
+def test_coefficients_stand_in_rows_of_their_own(monkeypatch):
+    dataset = load_sample("caries")
+    found = suitable.coefficients_for(dataset)
+    table = made_up(tuple(found.coefficients), never_twice())
+    table = (*table[:-1], replace(table[-1], value=None, se=None, ci_low=None, ci_high=None, note="why not"))
+    given = SimpleNamespace(coefficients=table, words=lambda: "In short", reason="because")
+    monkeypatch.setattr(data_sections, "coefficients_for", lambda view: given)
+    blocks = data_sections.agreement(request_of(dataset), ["agreement"], None, None)
+    names = ("value", "se", "ci_low", "ci_high", "n_cases", "note")
+    expected = {"coefficient": [title_of(one) for one in table]}
+    same(grids(blocks)[0], expected | {name: [getattr(one, name) for one in table] for name in names})
+    assert said(blocks)[:2] == ["In short.", "These are the ones to quote: because."]
+
+
+def test_raters_stand_with_their_own_flags_and_judge(monkeypatch):
+    """Some raters with several flags, some with none, none in the order of the data."""
+    table = monitor(load_sample("anaesthesia"))
+    acted = raters_to_act_on(table)
+    judged = made_up(acted.acceptable, never_twice())
+    n = len(acted.raters)
+    flags = tuple(Flag(rater, rule, 0.01, "w") for rater in range(n) for rule in list(RULES)[: rater % 4])
+    acted = replace(acted, acceptable=judged, flags=flags)
+    monkeypatch.setattr(data_sections, "raters_to_act_on", lambda *_, **__: acted)
+    (found,) = grids(data_sections.raters(request_of(load_sample("anaesthesia")), ["raters"], None, None))
+    order = judged.order()
+    assert list(order) != list(range(n))
+    expected = {
+        "rater": [acted.raters[rater] for rater in order],
+        "annotations": [judged.n_annotations[rater] for rater in order],
+        "accuracy": [judged.accuracy.value[rater] for rater in order],
+        "ci_low": [judged.accuracy.low[rater] for rater in order],
+        "ci_high": [judged.accuracy.high[rater] for rater in order],
+        "judged by": [judged.judge_of(rater) for rater in order],
+        "expected wrong": [round(float(judged.expected_wrong[rater])) for rater in order],
+        "flags": ["; ".join(RULES[rule] for rule in list(RULES)[: rater % 4]) for rater in order],
+    }
+    same(found, expected)
+
+
+def test_scores_of_raters_and_of_cases_stand_in_rows_of_their_own(monkeypatch):
+    dataset = load_sample("essays")
+    own = fit_prior(dataset).model(6.0)
+    request = replace(request_of(dataset, threshold=6.0), model=own, reliability=2.0)
+    raters = made_up(score_raters(dataset), never_twice())
+    asked = []
+
+    def trusted(dataset, model, reliabilities):
+        asked.append((model.threshold, list(reliabilities)))
+        found = score_trust(dataset, model, reliabilities)
+        wider = np.linspace(0, 1, dataset.n_cases)
+        return replace(found, m=found.m + 0.03, low=found.low - wider, high=found.high + (1 - wider) ** 2)
+
+    monkeypatch.setattr(score_section, "score_raters", lambda *_, **__: raters)
+    monkeypatch.setattr(score_section, "score_trust", trusted)
+    first, second = grids(score_section.scores(request, ["scores"], None, None))
+    names = ("n", "severity", "severity_low", "severity_high", "spread", "spread_low", "spread_high")
+    same(first, {"rater": list(raters.raters)} | {name: getattr(raters, name).tolist() for name in names})
+    assert asked == [(6.0, [2.0])], "the threshold and the trust of the report"
+    found = trusted(dataset, own, [2.0])
+    widest = sorted(range(dataset.n_cases), key=lambda case: found.low[0, case] - found.high[0, case])[:20]
+    expected = {
+        "case": [dataset.cases[case] for case in widest],
+        "score": found.m[0, widest].tolist(),
+        "low": found.low[0, widest].tolist(),
+        "high": found.high[0, widest].tolist(),
+        "P(above 6)": found.above[0, widest].tolist(),
+    }
+    same(second, expected)
+    without = score_section.scores(replace(request, threshold=None), ["scores"], None, None)
+    assert list(grids(without)[1]) == ["case", "score", "low", "high"]
+
+
+def rate(numbers) -> CorrectedRate:
+    return CorrectedRate("ppi", *(next(numbers) for _ in range(5)), 7, 70, next(numbers))
+
+
+def text(value) -> str:
+    return f"{value:.2f}".removeprefix("0")
+
+
+def between(value, low, high) -> str:
+    return f"{text(value)} ({text(low)} to {text(high)})"
+
+
+def test_machines_and_their_rates_stand_in_rows_of_their_own(monkeypatch):
+    whole = load_sample("replies")
+    people = whole.select(raters=[name for name in whole.raters if name.startswith("reader")])
+    numbers = never_twice()
+    against = tuple(
+        AgainstRater(f"p{place}", 40 + place, *(next(numbers) for _ in range(3)), 5, 6, 7, 0.2, place < 2)
+        for place in range(5)
+    )
+    standings = (
+        MachineStanding("lyra-1", 321, against, (), 0.4, False, *(next(numbers) for _ in range(3)), 0.6),
+        MachineStanding("lyra-2", 17, (), ("p0",), None, None, None, None, None, None),
+    )
+    test = AlternativeTest("accuracy", 0.2, 0.05, 0.95, people.raters, standings, ())
+    rates = tuple(
+        MachineRate("lyra-1", of, of != "accuracy", None if of == "accuracy" else next(numbers), rate(numbers),
+                    rate(numbers))
+        for of in ("accuracy", *whole.classes)
+    )  # fmt: skip
+
+    def worth(dataset, machine, readers, *, n_resamples, seed):
+        assert (readers, seed) == (people.raters, 4)
+        if machine == "lyra-2":
+            raise NotApplicableError("too few")
+        return SimpleNamespace(words=lambda: f"worth of {machine}")
+
+    counted = {"lyra-1": MachineRates(rates, False, 43, 210, ()), "lyra-2": MachineRates(rates, False, 9, 9, ())}
+    monkeypatch.setattr(machine_section, "alternative_test", lambda *_, **__: test)
+    monkeypatch.setattr(machine_section, "worth_readers", worth)
+    monkeypatch.setattr(machine_section, "machine_rates", lambda dataset, name, labels: counted[name])
+    monkeypatch.setattr(machine_section, "version_drift", lambda *_, **__: ())
+    request = request_of(people, machines=("lyra-1", "lyra-2"), with_machines=whole, seed=4)
+    blocks = machine_section.machines(request, ["machines"], None, None)
+    first, second = grids(blocks)
+    one = standings[0]
+    expected = {
+        "machine": ["lyra-1", "lyra-2"],
+        "holds against": ["2 of 5", "–"],
+        "advantage ρ": [between(one.rho, one.rho_low, one.rho_high), "–"],
+        "worth in readers": ["worth of lyra-1", "– (too few)"],
+        "cases": [321, 17],
+    }
+    same(first, expected)
+    columns = {
+        "rate of": ["lyra-1 agrees with a person", *whole.classes],
+        "machine alone": ["–", *(text(each.alone) for each in rates[1:])],
+    }
+    for name, side in (("people's labels alone", "people"), ("corrected", "corrected")):
+        ends = [getattr(each, side) for each in rates]
+        columns[name] = [between(end.estimate, end.ci_low, end.ci_high) for end in ends]
+    same(second, columns)
+    captions = [block.caption for block in blocks if isinstance(block, Grid)]
+    assert captions[1] == "Rates among all cases of lyra-1: people labelled 43 of 210 cases; 95%."
+
+
+def test_reviews_and_decisions_stand_under_their_own_names(monkeypatch):
+    dataset = load_sample("anaesthesia")
+    numbers = never_twice()
+    coefficient = suitable.coefficients_for(dataset).coefficients[0]
+    panel, other, minds, alpha = (made_up(coefficient, numbers) for _ in range(4))
+    summary = Summary(
+        431, {"open": 400, "arbitration": 3, "closed": 11, "adjudicated": 6, **dict.fromkeys(STATES, 2)}
+        | {"arbitration": 3, "closed": 11, "adjudicated": 6}, 27, panel, other, alpha,
+        SimpleNamespace(n=19, n_changed=5, share=minds, directions={}), {}, None, 0,
+    )  # fmt: skip
+    reason = next(iter(REASONS))
+    listed = [
+        Decision("c9", "Ann", Opinion.of_class("x"), True, "open", "adjudicated", 1_700_000_000_000_000, reason, "n1"),
+        Decision("c2", "Bob", Opinion.of_class("y"), False, "blind", "closed", 1_600_000_000_000_000, "", ""),
+    ]
+    monkeypatch.setattr(review_section, "summarise_reviews", lambda *_: summary)
+    monkeypatch.setattr(review_section, "decisions", lambda *_: listed)
+    here = {dataset.cases[0]: None}
+    rows = [["2026-01-02", "Mia", "Bob", False, "late", 7, 3, "Bob 3", "2026-02-03", True, 12, False, 1],
+            ["2026-01-05", "Mia", "Cem", False, "back", 9, 2, "", "", False, None, True, 2]]  # fmt: skip
+    assigned = pd.DataFrame(rows, columns=ASSIGNMENT_COLUMNS)
+    blocks = review_section.reviews(request_of(dataset, reviews=here, assigned=assigned), ["reviews"], None, None)
+    assert said(blocks)[:2] == ["27 of 431 cases reviewed, 17 settled, 3 in arbitration.",
+                                "Decide 3 cases in arbitration."]  # fmt: skip
+    shares, table, given = grids(blocks)
+    expected = {
+        "share": [
+            "blind reads agree with a decided panel",
+            "blind reads agree with each other",
+            "minds changed by the reveal",
+        ],
+        "value": [between(one.value, one.ci_low, one.ci_high) for one in (panel, other, minds)],
+        "of": [panel.n_annotations, other.n_annotations, 19],
+    }
+    same(shares, expected)
+    decided = {
+        "case": ["c9", "c2"],
+        "decision": ["x", "y"],
+        "by": ["Ann", "Bob"],
+        "given": ["ended the arbitration", "blind"],
+        "state": [STATES["adjudicated"], STATES["closed"]],
+        "at (UTC)": ["2023-11-14 22:13:20", "2020-09-13 12:26:40"],
+        "reason": [REASONS[reason], ""],
+        "note": ["n1", ""],
+    }
+    same(table, decided)
+    columns = [name for name in ASSIGNMENT_COLUMNS if name not in ("withdrawn", "number")]
+    assert list(given.columns) == columns and given.to_numpy().tolist() == [rows[0][:-2]]
+    undefined = replace(panel, value=None, ci_low=None, ci_high=None, note="nobody")
+    monkeypatch.setattr(review_section, "summarise_reviews", lambda *_: replace(summary, with_panel=undefined))
+    (first, *_) = grids(review_section.reviews(request_of(dataset, reviews=here), ["reviews"], None, None))
+    assert first["value"][0] == "undefined: nobody"
+
+
+def test_gold_stands_by_measure_and_by_rater_with_its_own_ends_and_number_of_cases(monkeypatch):
+    data, truth = simulated(1, [0.9, 0.8, 0.7, 0.6], n_cases=60, times=False)
+    data = replace(data, gold=np.where(np.arange(60) < 40, truth, -1).astype(np.int32))
+    chosen = choose(data, seed=0)
+    opened = next(one for one in chosen.standings if one.candidate.name == chosen.chosen)
+    measured = replace(made_up(gold_measures(data, opened.fit), never_twice()), n_certain=23)
+    by_rater = made_up(gold_section.gold_rates(data), never_twice(300))
+    by_rater = replace(by_rater, n=np.where(np.arange(4) == 1, 0, by_rater.n))
+    monkeypatch.setattr(gold_section, "choose", lambda *_, **__: chosen)
+    monkeypatch.setattr(gold_section, "gold_measures", lambda *_, **__: measured)
+    monkeypatch.setattr(gold_section, "gold_rates", lambda view: by_rater)
+    blocks = gold_section.gold(request_of(data), ["gold"], None, None)
+    first, second = grids(blocks)
+    names = {
+        "accuracy": measured.accuracy,
+        "log loss": measured.log_loss,
+        "Brier score": measured.brier,
+        "expected calibration error": measured.ece,
+        "share right at .99 or more": measured.certain_right,
+    }
+    ends = {"value": "value", "ci_low": "low", "ci_high": "high"}
+    expected = {"measure": list(names)}
+    expected |= {column: [getattr(one, end) for one in names.values()] for column, end in ends.items()}
+    same(first, expected | {"cases": [40, 40, 40, 40, 23]})
+    left = [0, 2, 3]  # the second has no gold annotation
+    columns = {"gold annotations": by_rater.n, "right by gold": by_rater.value, "right ci_low": by_rater.low,
+               "right ci_high": by_rater.high}  # fmt: skip
+    rows = {"rater": [data.raters[rater] for rater in left]}
+    same(second, rows | {name: values[left].tolist() for name, values in columns.items()})
+    lead, certain = said(blocks)[:2]
+    right, sure = measured.accuracy, measured.certain_right
+    assert f"{between(right.value, right.low, right.high)} of 40 cases" in lead
+    assert certain.startswith("To 23 gold cases") and between(sure.value, sure.low, sure.high) in certain
+
+
+def test_uncertain_cases_stand_with_their_own_certainty_class_risk_and_reason():
+    """Every case has another number of annotations, and the least certain stand last in the data."""
+    rows = [(case, rater, (case + rater * (rater % 3 == 1) * (case % 2)) % 3)
+            for case in range(8) for rater in range(9 - case)]  # fmt: skip
+    case, rater, answer = np.array(rows).T
+    names = [f"c{place}" for place in range(8)], [f"r{place}" for place in range(9)], ["mild", "odd", "grave"]
+    made = Dataset.from_classes("made", *names, case, rater, answer)
+    made = replace(made, class_risk=np.array([0, 1, 2], np.int8))
+    request = request_of(made, seed=3)
+    (found,) = grids(certainty(request, ["certainty"], None, None))
+    sweep = reliability_sweep(request.model, made, (request.reliability,), n_draws=60, seed=3)
+    values, risk = sweep.certainty[0].certainty[:, 0], sweep.risk[0].level
+    order = sorted(range(8), key=lambda case: values[case])
+    assert order != list(range(8))
+    expected = {
+        "case": [names[0][case] for case in order],
+        "certainty": [values[case] for case in order],
+        "most plausible": [names[2][sweep.certainty[0].top_class()[case]] for case in order],
+        "risk": [RISK_LEVELS[risk[case]] for case in order],
+        "why": [why(made, case, 9 - case) for case in order],
+    }
+    same(found, expected)
+
+
+def test_prediction_sets_of_several_classifiers_stand_in_rows_of_their_own():
+    dataset = load_sample("skin")
+    found = read_predictions(open_table(sample_predictions("skin")), dataset, "skin")
+    request = request_of(dataset, classifiers=tuple(found), seed=2)
+    (table,) = grids(sets(request, ["sets"], None, None))
+    kept = kept_plausibilities(request.model, dataset, request.reliability, n_draws=60, seed=2)
+    each = []
+    for one in found:
+        alpha = round(1 - possible_promise(prediction_sets(one, dataset, kept, model=request.model, seed=2).listed), 6)
+        each.append(prediction_sets(one, dataset, kept, alpha=alpha, model=request.model, seed=2))
+    expected = {
+        "classifier": [one.name for one in found],
+        "promise": [1 - one.alpha for one in each],
+        "threshold": [one.threshold if np.isfinite(one.threshold) else "all classes" for one in each],
+        "mean size": [one.mean_size for one in each],
+        "truth held": [one.aggregated.value for one in each],
+        "from": [one.aggregated.low for one in each],
+        "to": [one.aggregated.high for one in each],
+        "majority vote held": [one.voted.value for one in each],
+        "test cases": [one.n_test for one in each],
+    }
+    assert len(each) > 1
+    same(table, expected)
+
+
+def test_rows_left_out_and_where_the_numbers_come_from():
+    dataset = load_sample("caries")
+    report = SimpleNamespace(n_rows=37, n_kept=31, dropped=((4, "no class"), (9, "twice")), warnings=("A warning.",))
+    blocks = data_sections.provenance(request_of(dataset, report=report, seed=8), ["data"], None, None)
+    first, second = grids(blocks)
+    rows = dict(first.to_numpy().tolist())
+    assert rows["rows of the file used"] == "31 of 37" and rows["seed"] == "8" and rows["name"] == dataset.name
+    same(second, {"line": [4, 9], "reason": ["no class", "twice"]})
+    assert "A warning." in said(blocks) and "Look at 2 rows of the file that were left out." in said(blocks)
+
+
+def cells_of(grid: Grid) -> tuple[list[str], list[list[str]], str]:
+    """Head, rows and caption as they are printed."""
+    shown = page._block(grid, [])
+    return [cell.text for cell in shown["head"]], [[c.text for c in row] for row in shown["rows"]], shown["caption"]
+
+
+def test_a_cell_is_printed_as_its_own_number():
+    table = pd.DataFrame(
+        {
+            "ci_low": [0.12345, 1234.5, np.nan],
+            "right ci_high": [0.98765, -0.00001, np.inf],
+            "n_cases": pd.array([1234, None, 0], dtype="Int64"),
+            "note": ["why", "", None],
+            "flag": [True, False, True],
+            "se": [0.5, 0.0004, 2.0],
+        }
+    )
+    head, rows, caption = cells_of(Grid(table, "Caption.", 3))
+    assert head == ["95% from", "to", "cases", "remark", "flag", "standard error"] and caption == "Caption."
+    assert rows == [
+        [".123", ".988", "1,234", "why", "True", ".500"],
+        ["1,234.500", ".000", "–", "", "False", ".000"],
+        ["–", "–", "0", "–", "True", "2.000"],
+    ]
+    _, rows, caption = cells_of(Grid(table, "Caption.", 2))
+    assert len(rows) == 2 and caption == "Caption. The first 2 of 3."
+
+
+@pytest.mark.parametrize("sample", ["anaesthesia", "essays"])
+def test_all_tables_of_a_report_are_printed_cell_by_cell(sample, monkeypatch):
+    """What a browser would show of each table is what its section gave, in the order of the sections."""
+    given = []
+    whole = page._grid
+    monkeypatch.setattr(page, "_grid", lambda grid: given.append(grid) or whole(grid))
+    dataset = load_sample(sample)
+    asked = request_of(dataset, threshold=6.0 if dataset.kind == "score" else None)
+    content = build_report(replace(asked, n_draws=20), ("agreement", "scores", "certainty", "data"))
+    reader = Tables()
+    reader.feed(content.decode().partition("<script>")[0])
+    assert len(reader.tables) == len(given) > 2
+    for shown, grid in zip(reader.tables, tuple(given), strict=True):
+        head, rows, _ = cells_of(grid)
+        assert shown == [head, *rows]
+        for name in grid.table.select_dtypes("float"):
+            place = list(grid.table.columns).index(name)
+            for row, value in zip(rows, grid.table[name], strict=False):
+                assert row[place] == printed(value), name
+
+
+def printed(value: float) -> str:
+    """A number with three digits and without a zero before the point."""
+    return f"{value:z,.3f}".replace("0.", ".", 1) if -1 < round(value, 3) < 1 else f"{value:,.3f}"
+
+
+class Tables(HTMLParser):
+    """The text of every cell of every table."""
+
+    def __init__(self):
+        super().__init__()
+        self.tables, self.cell = [], False
+
+    def handle_starttag(self, tag, attrs):
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in ("td", "th"):
+            self.tables[-1][-1].append("")
+            self.cell = True
+
+    def handle_endtag(self, tag):
+        self.cell = self.cell and tag not in ("td", "th")
+
+    def handle_data(self, data):
+        if self.cell:
+            self.tables[-1][-1][-1] += data
+
+
+def test_a_figure_of_a_report_is_never_without_words_for_those_who_do_not_see_it():
+    blocks = data_sections.agreement(request_of(load_sample("caries")), ["agreement"], None, None)
+    assert all(block.alt for block in blocks if isinstance(block, Figure))
