@@ -14,6 +14,8 @@ from tests.browser.server import CHROMIUM_FLAGS, Dashboard, find_chromium
 
 HERE = ("localhost", "127.0.0.1")
 LATEST = 60_000  # what comes is not waited for longer than it takes; a busy machine takes long
+# A page of a test lives for seconds: compiling its scripts so that they run faster costs more than it gives.
+FOR_MOMENTS = "--js-flags=--no-opt,--no-maglev"
 expect.set_options(timeout=LATEST)
 
 
@@ -34,7 +36,7 @@ def browser():
             if os.environ.get("CI"):
                 pytest.fail(message)
             pytest.skip(message)
-        running = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
+        running = playwright.chromium.launch(executable_path=path, args=[*CHROMIUM_FLAGS, FOR_MOMENTS])
         yield running
         running.close()
 
