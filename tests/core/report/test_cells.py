@@ -20,6 +20,7 @@ from core.evaluation.prediction_sets import possible_promise, prediction_sets
 from core.evaluation.predictions import read_predictions
 from core.evaluation.sweep_table import kept_plausibilities, reliability_sweep
 from core.figures.agreement import title_of
+from core.figures.theme import LIGHT
 from core.ingest.formats.tables import open_table
 from core.ingest.samples import sample_predictions
 from core.machines.alternative_test import AgainstRater, AlternativeTest, MachineStanding
@@ -139,11 +140,14 @@ def test_scores_of_raters_and_of_cases_stand_in_rows_of_their_own(monkeypatch):
         asked.append((model.threshold, list(reliabilities)))
         found = score_trust(dataset, model, reliabilities)
         wider = np.linspace(0, 1, dataset.n_cases)
-        return replace(found, m=found.m + 0.03, low=found.low - wider, high=found.high + (1 - wider) ** 2)
+        return replace(found, m=found.m + 0.03, low=found.low - wider, high=found.high + 9 * (1 - wider) ** 8)
 
     monkeypatch.setattr(score_section, "score_raters", lambda *_, **__: raters)
     monkeypatch.setattr(score_section, "score_trust", trusted)
-    first, second = grids(score_section.scores(request, ["scores"], None, None))
+    blocks = score_section.scores(request, ["scores"], None, None)
+    first, second = grids(blocks)
+    severity, spread = (block.draw(LIGHT).layout.xaxis.title.text for block in blocks if isinstance(block, Figure))
+    assert severity.startswith("scores above") and spread.startswith("spread")
     names = ("n", "severity", "severity_low", "severity_high", "spread", "spread_low", "spread_high")
     same(first, {"rater": list(raters.raters)} | {name: getattr(raters, name).tolist() for name in names})
     assert asked == [(6.0, [2.0])], "the threshold and the trust of the report"
@@ -157,6 +161,11 @@ def test_scores_of_raters_and_of_cases_stand_in_rows_of_their_own(monkeypatch):
         "P(above 6)": found.above[0, widest].tolist(),
     }
     same(second, expected)
+    assert blocks[-1].caption == f"20 cases of {dataset.n_cases:,}, the widest interval first."
+    half = np.median(found.high - found.low) / 2
+    (words,) = [line for line in said(blocks) if "or better" in line]
+    known = float(words.partition("± ")[2].split()[0])
+    assert words.endswith("or better (95%, γ = 2).") and known == pytest.approx(half, abs=0.051)
     without = score_section.scores(replace(request, threshold=None), ["scores"], None, None)
     assert list(grids(without)[1]) == ["case", "score", "low", "high"]
 
