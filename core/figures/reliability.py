@@ -258,7 +258,8 @@ def certainty_and_agreement(
             y=certainty[keep],
             mode="markers",
             marker={"size": 5, "color": theme.accent, "opacity": 0.4},
-            hovertemplate="agreement %{x:.2f}, certainty %{y:.2f}<extra></extra>",
+            customdata=agreement[keep],
+            hovertemplate="agreement %{customdata:.2f}, certainty %{y:.2f}<extra></extra>",
             showlegend=False,
         )
     )

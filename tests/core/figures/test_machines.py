@@ -10,11 +10,13 @@ from core.figures.machines import (
     leads_by_part,
     over_epsilon,
     shared_errors_matrix,
+    versions_in_order,
     worth_in_readers,
 )
 from core.figures.theme import DARK, LIGHT, with_opacity
 from core.machines.alternative_test import CURVE, PASSES, AgainstRater, MachineStanding
 from core.machines.leads import Lead
+from core.machines.versions import VersionDrift, VersionStanding
 from core.machines.worth import Worth
 from core.raters.shared_errors import SharedErrors
 
@@ -155,3 +157,20 @@ def test_leads_stand_by_part_filled_only_where_they_are_surely_below_epsilon(the
     assert list(figure.layout.yaxis.ticktext) == ["x", "x"]
     assert figure.layout.shapes[0].x0 == 0.2 and figure.layout.shapes[1].y0 == 0.5
     assert (one.marker.color, two.marker.color) == theme.classes[:2]
+
+
+@BOTH
+def test_versions_stand_in_their_order_with_their_own_ends_and_people_among_themselves(theme):
+    """Each interval reaches further down than up, and neither as far as that of the other."""
+    versions = (
+        VersionStanding("m-9", "9", 0.5, 0.3, 0.55),
+        VersionStanding("<b>m-10", "10", 0.7, 0.61, 0.73),
+    )
+    figure = versions_in_order(VersionDrift("m", "rmse", 40, versions, (), 0.64, 0.95), theme, "title")
+    (line,) = figure.data
+    assert (list(line.x), list(line.y)) == ([0, 1], [0.5, 0.7])
+    np.testing.assert_allclose(line.y + line.error_y.array, [0.55, 0.73])
+    np.testing.assert_allclose(line.y - line.error_y.arrayminus, [0.3, 0.61])
+    assert list(figure.layout.xaxis.ticktext) == list(line.text) == ["m-9", "&lt;b&gt;m-10"]
+    assert figure.layout.shapes[0].y0 == 0.64 and figure.layout.yaxis.title.text == "− distance to people"
+    assert not versions_in_order(VersionDrift("m", "rmse", 40, versions, (), None, 0.95), theme, "").layout.shapes
