@@ -48,6 +48,7 @@ def likeliest_mapping(raw: RawTable, classes: Collection[str] = ()) -> Mapping:
             return found
     if (found := _counts(raw, guess, classes)) is not None:
         return found
+    guess = _long_by_content(raw, guess)
     if guess.layout == "long" and guess.case and guess.rater and guess.answer and guess.rank is None:
         confidence = next((column for column in columns if likeness(column, "confidence") == 2), None)
         if confidence not in (None, guess.answer) and _several_classes(raw, guess):
@@ -224,6 +225,29 @@ def _total(numbers: np.ndarray, columns: Sequence[str]) -> str | None:
         if len(numbers) >= enough and numbers[:, place].max() > 1 and (2 * numbers[:, place] == sums).all():
             return columns[place]
     return None
+
+
+def _long_by_content(raw: RawTable, guess: Mapping) -> Mapping:
+    """One row per annotation where cases repeat and one of two columns, whose values the other never has, tells their
+    rows apart: that one names the raters. Else the guess itself."""
+    if guess.layout != "wide" or guess.case is None or len(guess.raters) != 2:
+        return guess
+    part = raw.table.slice(0, _LOOKED_AT)
+    case, *others = (encode(part[column]) for column in (guess.case, *guess.raters))
+    if len(np.unique(case.code)) * 2 > len(case.code) or set(others[0].values) & set(others[1].values):
+        return guess
+    pairs = (case.code.astype(np.int64) * (len(other.values) + 1) + other.code for other in others)
+    tells = [len(np.unique(pair)) == len(case.code) for pair in pairs]
+    if tells[0] == tells[1]:
+        return guess
+    rater, answer = guess.raters if tells[0] else guess.raters[::-1]
+    shared = {role: reason for role, reason in guess.why.items() if role != "raters"}
+    why = shared | {
+        "rater": f"{guess.case!r} repeats, and no two rows of one have the same {rater!r}",
+        "answer": f"it is the column beside {guess.case!r} and {rater!r}",
+    }
+    role: dict[str, Any] = {"group": guess.group, "gold": guess.gold}
+    return Mapping("long", case=guess.case, rater=rater, answer=answer, **role, why=why)
 
 
 def _several_classes(raw: RawTable, guess: Mapping) -> bool:

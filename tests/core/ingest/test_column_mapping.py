@@ -110,6 +110,25 @@ def test_a_column_for_each_rater_is_a_wide_table():
     assert guess_mapping(["case", "label_1", "label_2"]).raters == ("label_1", "label_2")
 
 
+def test_rows_of_annotations_are_known_by_their_content_where_the_names_are_in_another_language():
+    """Cases repeat, one column tells their rows apart, and the other shares no value with it: that one is the class."""
+    for columns in ("image;Prüfer;Befund\n", "image;Befund;Prüfer\n"):
+        turned = 1 if columns.endswith("Befund\n") else -1
+        pairs = [("Ana", "klein"), ("Ben", "klein")]
+        rows = "".join(";".join((f"b{n}", *pair[::turned])) + "\n" for n in range(6) for pair in pairs)
+        mapping = read((columns + rows).encode()).report.mapping
+        assert (mapping.layout, mapping.rater, mapping.answer) == ("long", "Prüfer", "Befund")
+
+
+def test_two_columns_of_raters_stay_raters_where_cases_repeat_or_classes_differ():
+    """A case a row, or classes that both columns use: a column for each rater, whatever they are called."""
+    once = "".join(f"c{n},yes,no\n" for n in range(6))
+    again = "".join(f"c{n // 2},{'yes' if n % 2 else 'no'},no\n" for n in range(6))
+    neither = "".join(f"c{n // 3},{'a' if n % 3 else 'b'},{'x' if n % 3 else 'y'}\n" for n in range(6))
+    for rows in (once, again, neither):
+        assert read(("image,Erster,Zweiter\n" + rows).encode()).report.mapping.layout == "wide"
+
+
 def test_a_date_in_a_wide_table_is_no_rater():
     assert guess_mapping(["case", "date", "Anna", "Bob"]).raters == ("Anna", "Bob")
     reading = read(b"case,date,Anna,Bob\n1,2024-01-01,x,y\n", layout="wide")
