@@ -91,12 +91,12 @@ def _parts(machines: computed.Machines, marked: tuple[Machine, ...], result: com
     marked_or_named = [of.get(name, Machine(name)) for name in machines.names]
     tabs = {
         "Against each rater": lambda: parts.replaces(result, theme),
-        "By class, certainty, group": by_part,
+        "By class and group": by_part,
         "Where it differs": lambda: parts.differs(machines, gamma()),
-        "Worth how many readers": lambda: parts.worth(result, theme),
+        "Worth in readers": lambda: parts.worth(result, theme),
         "Versions": lambda: versions.show(machines, marked_or_named, score, theme),
-        "Rates among all cases": lambda: rates.show(machines),
-        "Raters through the test": lambda: parts.people(result, theme),
+        "Rates": lambda: rates.show(machines),
+        "Raters tested": lambda: parts.people(result, theme),
         "Over ε": lambda: parts.over_epsilon(result.test, theme),
     }
     if dataset.kind != "score":

@@ -228,8 +228,10 @@ def _total(numbers: np.ndarray, columns: Sequence[str]) -> str | None:
 
 
 def _long_by_content(raw: RawTable, guess: Mapping) -> Mapping:
-    """One row per annotation where cases repeat and one of two columns, whose values the other never has, tells their
-    rows apart: that one names the raters. Else the guess itself."""
+    """One row per annotation where the values of two columns say so; else the guess itself.
+
+    Cases repeat, the columns share no value, and one of them tells the rows of each case apart: it names the raters.
+    """
     if guess.layout != "wide" or guess.case is None or len(guess.raters) != 2:
         return guess
     part = raw.table.slice(0, _LOOKED_AT)

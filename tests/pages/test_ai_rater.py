@@ -70,13 +70,13 @@ def test_every_tab_has_its_numbers_and_differing_cases_go_to_review(address, mad
     app = opened("ai_rater", address)
     for tab, column in {
         "Over ε": "passes from ε",
-        "By class, certainty, group": "raters nearer by",
-        "Worth how many readers": "compared by",
+        "By class and group": "raters nearer by",
+        "Worth in readers": "compared by",
     }.items():
         app.session_state["ai_tabs"] = tab
         assert table(settle(app.run()), column)["machine"].unique().tolist() == ["m0", "m1"]
     for tab, said in {
-        "Raters through the test": "Each rater in the machine's place",
+        "Raters tested": "Each rater in the machine's place",
         "Versions": "M: agreement with people fell by",
         "Shared errors": "Who shares errors?",
         "Where it differs": "The panel is decided on",
@@ -126,7 +126,7 @@ def test_rates_among_all_cases_say_what_the_labels_are_and_come_from_the_sample_
     mark_machines(data, [Machine("gpt")])
     whole = open_dataset(data).dataset
     app = opened("ai_rater", data)
-    app.session_state["ai_tabs"] = "Rates among all cases"
+    app.session_state["ai_tabs"] = "Rates"
     app = settle(app.run())
     found = machine_rates(whole, "gpt", people_labels(whole, ("a", "b")))
     shown = table(app, "corrected")
@@ -155,6 +155,6 @@ def test_a_machine_whose_leads_are_unknown_is_named_with_the_reason():
     data = kept("\n".join(["case,rater,class", *rows]), "apart")
     mark_machines(data, [Machine("gpt-4"), Machine("gpt-5")])
     app = opened("ai_rater", data)
-    app.session_state["ai_tabs"] = "By class, certainty, group"
+    app.session_state["ai_tabs"] = "By class and group"
     said = words(settle(app.run()))
     assert "gpt-5 is not here: " in said and "gpt-4 is not here" not in said

@@ -66,6 +66,7 @@ def _rates(machines: Machines, name: str, source: str, by: ReviewedBy | None, re
 
 
 def _table(found: MachineRates, source: str) -> None:
+    """Each rate in words and as an interval in its row, all on one axis: of the labels alone, and corrected."""
     near = "agrees with a person" if source == "people" else "is right"  # people's errors are in their annotations
     rows = [
         {
@@ -77,9 +78,18 @@ def _table(found: MachineRates, source: str) -> None:
         }
         for one in found.rates
     ]
+    frame = pd.DataFrame(rows)
+    drawn = []
+    for said, side in (("labels alone", "people"), ("corrected", "corrected")):
+        rates = [getattr(one, side) for one in found.rates]
+        ends = (f"{side} at", f"{side} from", f"{side} to")
+        frame[list(ends)] = [[one.estimate, one.ci_low, one.ci_high] for one in rates]
+        drawn.append((*ends, f"{said}, 95%"))
+    shown, pictures = columns.with_pictures(frame, *drawn)
+    order = ["rate of", "machine alone", "labels alone", "labels alone, 95%", "corrected", "corrected, 95%"]
     st.dataframe(
-        pd.DataFrame(rows), hide_index=True, key="machine_rates",
-        column_config=columns.numbers("weight of the machine λ"),
+        shown, hide_index=True, key="machine_rates", column_order=[*order, "weight of the machine λ"],
+        column_config=columns.numbers("weight of the machine λ") | pictures,
     )  # fmt: skip
     widgets.download(found.to_frame(), "Rates", "machine_rates", "machine_rates_table")
 
