@@ -29,20 +29,9 @@ from core import load_sample
 from tests.benchmarks.pages import Visitor
 from tests.benchmarks.sessions import state_of
 from tests.browser.deployed import Deployed
+from tests.pages.addresses import PAGES as PAGES_BY_NAME
 
-PAGES = (
-    "",
-    "upload",
-    "agreement",
-    "models",
-    "raters",
-    "ai_rater",
-    "cases",
-    "review",
-    "reliability",
-    "report",
-    "settings",
-)
+PAGES = ("", *PAGES_BY_NAME[1:])  # Home stands at the root
 DATA = ("anaesthesia", "caries")
 EVERY = 5.0
 MOST_PEOPLE, LONGEST = 200, 1800.0

@@ -11,22 +11,10 @@ from streamlit.testing.v1 import AppTest
 from core.belongings import add_predictions
 from core.ingest.samples import SAMPLES
 from core.results.disk import ResultStore
+from tests.pages.addresses import PAGES
 from tests.pages.opened import PATIENCE, at, done, kept, labels_of, not_smoothed, opened, settle, words
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
-PAGES = (
-    "home",
-    "upload",
-    "agreement",
-    "models",
-    "raters",
-    "ai_rater",
-    "cases",
-    "review",
-    "reliability",
-    "report",
-    "settings",
-)
 
 # Settings that hold the open tab of a page.
 TABS = {

@@ -1,0 +1,15 @@
+"""The pages of the dashboard, in the order of its menu, as they are called in addresses."""
+
+PAGES = (
+    "home",
+    "upload",
+    "agreement",
+    "models",
+    "raters",
+    "ai_rater",
+    "cases",
+    "review",
+    "reliability",
+    "report",
+    "settings",
+)
