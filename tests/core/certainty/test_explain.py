@@ -14,6 +14,8 @@ from core.certainty.explain import CLEARLY_LESS, distrusted, why
         ([1, 1, 1], "All three annotations name the same class first."),
         ([0, 1, 2], "Three annotations, and no class is named first twice."),
         ([0, 0, 1], "Three annotations split 2 to 1 over two classes."),
+        ([0] * 10, "All ten annotations name the same class first."),
+        ([0] * 11, "All 11 annotations name the same class first."),
         ([0] * 11 + [1], "12 annotations split 11 to 1 over two classes."),
         ([0, 1, 2, 1, 2, 2], "Six annotations split 3 to 2 to 1 over three classes."),
     ],

@@ -58,7 +58,7 @@ def test_a_machine_that_is_wrong_on_one_group_alone_trails_there_alone():
 
 def test_scores_are_parted_by_how_far_people_are_apart():
     rng = np.random.default_rng(0)
-    spread = np.repeat([0.1, 3.0], 40)
+    spread = np.tile([0.1, 3.0], 40)  # no case is like the one before it
     said = rng.normal(0, 1, 80)[:, None] + spread[:, None] * rng.normal(size=(80, 4))
     said[:, 3] = said[:, :3].mean(axis=1) + np.where(spread < 1, 2.0, 0.0)
     case, rater = np.divmod(np.arange(320), 4)

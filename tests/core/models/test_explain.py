@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.models.classifier_evidence import CLASSIFIER
 from core.models.dawid_skene import DawidSkene
 from core.models.explain import BOUND, explain
 from core.models.majority import MajorityVote
@@ -113,3 +114,53 @@ def test_log_odds_near_certainty_are_not_lost_in_rounding(build):
     dataset = build([(0, 0, 0), (0, 1, 1)], 2)
     fit = replace(MajorityVote().fit(dataset), class_probability=np.array([[1.0, 1e-18]]))
     assert soft_labels(dataset, fit, bound=100).log_odds[0] == pytest.approx([18 * np.log(10), -18 * np.log(10)])
+
+
+def test_what_the_annotations_alone_would_say_is_said_only_where_they_say_it(build):
+    """A classifier as evidence decides only where prior and annotations together speak against the class."""
+    three = np.full((3, 3, 3), 0.15) + 0.55 * np.eye(3)
+
+    def sentence(answers, prevalence, probability):
+        dataset, fit = crafted(build, answers, prevalence, three)
+        fit = replace(fit, class_probability=np.array([probability]), settings=dict(fit.settings) | {CLASSIFIER: "net"})
+        return explain(dataset, fit, 0).sentence
+
+    decides = "net, which counts as evidence, makes it class 2; by its annotations alone class 0 is more probable."
+    assert sentence([0, 0, 1], [0.5, 0.3, 0.2], [0.3, 0.1, 0.6]) == decides
+    assert sentence([0, 0, 2], [0.3, 0.1, 0.6], [0.3, 0.1, 0.6]) == decides  # the prior is for it, annotations are not
+    assert sentence([2, 2, 0], [0.3, 0.5, 0.2], [0.3, 0.1, 0.6]).startswith("2 of 3 say class 2")
+
+
+def test_a_class_is_weighed_against_the_likelier_of_those_named_as_often(build):
+    three = np.full((5, 3, 3), 0.15) + 0.55 * np.eye(3)
+    for shares, against in (([0.1, 0.2, 0.7], 1), ([0.2, 0.1, 0.7], 0)):
+        dataset, fit = crafted(build, [0, 0, 1, 1, 2], [0.3, 0.3, 0.4], three)
+        reason = explain(dataset, replace(fit, class_probability=np.array([shares])), 0)
+        assert (reason.top, reason.against) == (2, against)
+        assert reason.sentence.startswith(f"2 of 5 say class {against}; ")
+
+
+def test_a_class_is_the_commoner_one_only_where_its_annotations_do_not_speak_for_it(build):
+    better = [[0.7, 0.3], [0.3, 0.7]]
+    dataset, fit = crafted(build, [0, 0, 1], [0.4, 0.6], [DULL, DULL, better])
+    said = "2 of 3 say class 0; the one who says class 1 is right more often on class 1 than the others on class 0."
+    assert explain(dataset, fit, 0).sentence == said
+    dataset, fit = crafted(build, [0, 0, 1], [0.3, 0.7], [DULL] * 3)
+    assert explain(dataset, fit, 0).sentence.endswith("class 1 is more probable because it is the commoner class.")
+
+
+def test_those_who_are_more_but_less_often_right_are_not_called_right_more_often(build):
+    weak, sharp = [[0.6, 0.4], [0.4, 0.6]], [[0.9, 0.1], [0.1, 0.9]]
+    dataset, fit = crafted(build, [1, 1, 0, 0], [0.5, 0.5], [weak, weak, sharp, sharp])
+    fit = replace(fit, class_probability=np.array([[0.3, 0.7]]))
+    assert explain(dataset, fit, 0).sentence == (
+        "2 of 4 say class 1; taken together the annotations are likelier where the truth is class 1."
+    )
+
+
+def test_gold_of_the_first_class_is_known_too_and_that_of_another_case_is_not(build):
+    dataset = build([(0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 1)], 2)
+    known = replace(dataset, gold=np.array([0, -1], np.int32))
+    fit = DawidSkene("none", use_gold=True).fit(known)
+    assert explain(known, fit, 0).sentence == "It is known to be class 0."
+    assert explain(known, fit, 1).sentence == "All 2 say class 1."
