@@ -1,13 +1,14 @@
 """A cluster beside one process: equal to the bit, how much of it is work, and what scheduling costs.
 
-    python tests/benchmarks/cluster.py [--annotations 1e6] [--cases 20000] [--workers 1,2,4] [--memory 2GB] [--kill]
+    python tests/benchmarks/cluster.py [--annotations 1e6] [--iterations 20] [--cases 20000] [--workers 1,2,4] [--kill]
 
-The data of `past_memory.py` (ten classes, five annotations a case) through 20 iterations of Dawid-Skene, ``--cases`` of
-them through the Plackett-Luce sweep at γ 1 and 3 with 200 draws; partitions are made once. Each is done by one thread
-of this process and by ``local:N``. Efficiency is the time of one thread by N times that of N workers in seconds of the
-clock, and, because that needs N cores without other work, by theirs in seconds of the processor, all processes
-together. ``--kill`` ends a worker after the first iteration, whose processor time is then missing. "a task" is the time
-of a task that does nothing, "a sum" that of sixteen of them and their sum.
+The data of `past_memory.py` (ten classes, five annotations a case) through ``--iterations`` of Dawid-Skene, ``--cases``
+of them (none for 0) through the Plackett-Luce sweep at γ 1 and 3 with 200 draws; partitions are made once. Each is done
+by one thread of this process and by ``local:N``. Efficiency is the time of one thread by N times that of N workers in
+seconds of the clock, and, because that needs N cores without other work, by theirs in seconds of the processor, all
+processes together. "MB of a worker" is the most that one of them had at any time. ``--kill`` ends a worker after the
+first iteration, whose processor time is then missing. "a task" is the time of a task that does nothing, "a sum" that of
+sixteen of them and their sum.
 """
 
 import argparse
@@ -18,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,19 +42,23 @@ from core.partitioned.scatter import rows_of  # noqa: E402
 from core.plausibility.plackett_luce.gibbs import PlackettLuce  # noqa: E402
 from core.runners import Here, Runner  # noqa: E402
 
-ITERATIONS = 20
+
+def peak(pid: int) -> float:
+    """The most memory that a process has had, in MB."""
+    line = next(one for one in Path(f"/proc/{pid}/status").read_text().splitlines() if one.startswith("VmHWM"))
+    return int(line.split()[1]) / 1024
 
 
 def used(pids: list[int]) -> tuple[float, float]:
-    """Processor seconds of this process and its workers, and the largest memory of one of them, in MB."""
+    """Processor seconds of this process and its workers, and the largest peak of one of them, in MB."""
     both = [psutil.Process(), *(psutil.Process(pid) for pid in pids if psutil.pid_exists(pid))]
     seconds = sum(sum(process.cpu_times()[:2]) for process in both)
-    return seconds, max((process.memory_info().rss for process in both[1:]), default=0) / 2**20
+    return seconds, max((peak(process.pid) for process in both[1:]), default=0)
 
 
-def fitted(data: Any, runner: Runner, progress: Callable | None) -> tuple[list[np.ndarray], str]:
+def fitted(iterations: int, data: Any, runner: Runner, progress: Callable | None) -> tuple[list[np.ndarray], str]:
     """What is to be equal, and how many rounds it took."""
-    rule = StoppingRule(ITERATIONS, tolerance=-1)
+    rule = StoppingRule(iterations, tolerance=-1)
     found = fit_partitioned(DawidSkene(stopping=rule), data, runner=runner, progress=progress)
     return [found.objective, found.prevalence, found.confusion], f"{len(found.objective)} iterations"
 
@@ -66,7 +72,7 @@ def swept(data: Any, runner: Runner, progress: Callable | None) -> tuple[list[np
 
 def warm(data: Any, runner: Runner) -> None:
     """Load the kernels of both."""
-    fit_partitioned(DawidSkene(stopping=StoppingRule(max_iterations=2)), data, runner=runner)
+    fit_partitioned(DawidSkene(stopping=StoppingRule(max_iterations=1)), data, runner=runner)
     part = replace(data, partitions=data.partitions[:1])
     list(certainties(PlackettLuce(), part, [1.0], n_draws=2, runner=runner))
 
@@ -94,6 +100,7 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--annotations", type=float, default=1e6)
+    parser.add_argument("--iterations", type=int, default=20)
     parser.add_argument("--cases", type=float, default=20_000)
     parser.add_argument("--workers", default="1,2")
     parser.add_argument("--memory", default="2GB", help="of each worker")
@@ -102,12 +109,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="plurality-") as scratch:
         tasks = []
         for name, work, n in (
-            ("Dawid-Skene", fitted, int(asked.annotations)),
+            ("Dawid-Skene", partial(fitted, asked.iterations), int(asked.annotations)),
             ("Plackett-Luce sweep", swept, PER_CASE * int(asked.cases)),
         ):
+            if not n:
+                continue
             folder = Path(scratch) / name
             make(folder / "parquet", n)
+            started, before = time.perf_counter(), used([])[0]
             tasks.append((name, n, work, partitioned(rows_of(folder / "parquet"), folder)))
+            seconds = f"{time.perf_counter() - started:.0f} s by the clock, {used([])[0] - before:.0f} of the processor"
+            print(f"{name}: {n:,} annotations in {len(tasks[-1][-1].partitions)} partitions, {seconds}", flush=True)
         measure(tasks, [int(one) for one in asked.workers.split(",")], asked.memory, asked.kill)
 
 
@@ -137,7 +149,10 @@ def measure(tasks: list, workers: list[int], memory: str, kill: bool) -> None:
             first, alone_wall, alone_cpu = alone[name]
             equal = all(np.array_equal(one, other) for one, other in zip(first, result, strict=True))
             parts = f"{alone_wall / wall / number:.0%}, {alone_cpu / cpu:.0%}"
-            print(f"| {name}, {n:,} | local:{number} | {wall:.1f} | {cpu:.1f} | {most:,.0f} | {parts} | {equal} |")
+            print(
+                f"| {name}, {n:,} | local:{number} | {wall:.1f} | {cpu:.1f} | {most:,.0f} | {parts} | {equal} |",
+                flush=True,
+            )
         cluster.close()
 
 
