@@ -1,13 +1,15 @@
 """Who does the same work on many items, and how results are added: the same to the bit whoever does it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from .chunks import CancelToken, map_chunks
+
+Joined = TypeVar("Joined")
 
 
 class Runner(ABC):
@@ -52,17 +54,7 @@ class Runner(ABC):
         work, items, shared, token
             As of `each`.
         """
-        waiting: list[tuple[int, tuple]] = []  # results by their level, as the digits of a binary number
-        for result in self.each(work, items, shared, token):
-            level = 0
-            while waiting and waiting[-1][0] == level:
-                result = added(waiting.pop()[1], result)
-                level += 1
-            waiting.append((level, result))
-        _, whole = waiting.pop()
-        while waiting:
-            whole = added(waiting.pop()[1], whole)
-        return whole
+        return joined(self.each(work, items, shared, token), added)
 
 
 class Here(Runner):
@@ -74,6 +66,31 @@ class Here(Runner):
 
 def _called(work: Callable[..., Any], shared: tuple[Any, ...], item: Any) -> Any:
     return work(item, *shared)
+
+
+def joined(results: Iterable[Joined], join: Callable[[Joined, Joined], Joined]) -> Joined:
+    """Results joined with their neighbours as `tree` says; at most one for each of its levels is held.
+
+    Each takes part in as many joins as the tree has levels, so that joining results that grow costs n ln n, not n².
+
+    Parameters
+    ----------
+    results : iterable
+        At least one.
+    join : callable
+        Of two neighbours in their order.
+    """
+    waiting: list[tuple[int, Joined]] = []  # results by their level, as the digits of a binary number
+    for result in results:
+        level = 0
+        while waiting and waiting[-1][0] == level:
+            result = join(waiting.pop()[1], result)
+            level += 1
+        waiting.append((level, result))
+    _, whole = waiting.pop()
+    while waiting:
+        whole = join(waiting.pop()[1], whole)
+    return whole
 
 
 def added(one: tuple, other: tuple) -> tuple:

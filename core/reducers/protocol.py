@@ -5,15 +5,15 @@ cases × draws × classes.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken, chunk_ranges
 from ..plausibility.protocol import CaseDraws
-from ..runners import Here, Runner
+from ..runners import Here, Runner, joined
 
 CHUNK_CASES = 128
-MERGED_AT = 16
 
 
 class Reducer(Protocol):
@@ -99,14 +99,11 @@ def reduce_draws(
         model = prepare(dataset, **asked, token=token, progress=_half(progress, 0.0))
         progress = _half(progress, 0.5)
 
-    chunks = [cases[first:last] for first, last in chunk_ranges(len(cases), CHUNK_CASES)]
+    chunks = [cases[first:last] for first, last in chunk_ranges(len(cases), CHUNK_CASES)] or [cases]
     shared = (model, dataset, tuple(reducers), reliability, n_draws, seed)
-    parts: list[list[Any]] = []
-    for states in (runner or Here()).each(states_of_chunk, chunks, shared, token, progress):
-        parts.append(states)
-        if len(parts) >= MERGED_AT:  # so that no more than these are held, however many cases there are
-            parts = [_merged(reducers, parts)]
-    return [reducer.result(state) for reducer, state in zip(reducers, _merged(reducers, parts), strict=True)]
+    found = (runner or Here()).each(states_of_chunk, chunks, shared, token, progress)
+    states = joined(found, partial(_merged, reducers))
+    return [reducer.result(state) for reducer, state in zip(reducers, states, strict=True)]
 
 
 def states_of_chunk(
@@ -139,5 +136,5 @@ def _half(progress: Callable[[float], None] | None, start: float) -> Callable[[f
     return None if progress is None else lambda share: progress(start + share / 2)
 
 
-def _merged(reducers: Sequence[Reducer], parts: list[list[Any]]) -> list[Any]:
-    return [reducer.merge([states[place] for states in parts]) for place, reducer in enumerate(reducers)]
+def _merged(reducers: Sequence[Reducer], one: list[Any], other: list[Any]) -> list[Any]:
+    return [reducer.merge(both) for reducer, *both in zip(reducers, one, other, strict=True)]

@@ -176,3 +176,28 @@ def test_progress_reaches_1_and_a_cancelled_token_ends_the_work(build, monkeypat
     token.cancel()
     with pytest.raises(Cancelled):
         run(dataset, token=token)
+
+
+def test_merging_costs_n_ln_n_and_holds_few_states(build, monkeypatch):
+    """512 chunks of one case: each case is copied ln₂ 512 = 9 times, in order."""
+    dataset = random_dataset(build, 512)
+    copied = []
+
+    class Cases:
+        def init(self, n_cases, n_draws):
+            return []
+
+        def update(self, state, place, case, draws):
+            state.append(case)
+
+        def merge(self, states):
+            copied.append(sum(map(len, states)))
+            return [case for state in states for case in state]
+
+        def result(self, state):
+            return state
+
+    monkeypatch.setattr(protocol, "CHUNK_CASES", 1)
+    (found,) = reduce_draws(DirichletCounts(), dataset, [Cases()], reliability=1.0, n_draws=1, seed=0)
+    assert found == list(range(512))
+    assert sum(copied) == 512 * 9
