@@ -66,6 +66,7 @@ class FullRows:
     """Every row of every confusion matrix is free."""
 
     name: str = "dawid-skene"
+    one_by_one: ClassVar[bool] = True
 
     def maximise(self, counts: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Shares of the expected annotations; uniform where there are none."""

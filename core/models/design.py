@@ -1,6 +1,7 @@
 """One dataset made ready for expectation-maximisation."""
 
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Literal
 
 import numpy as np
@@ -10,6 +11,7 @@ from ..annotations.csr import keep_annotations
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken, chunk_ranges, map_chunks
 from ..errors import NotApplicableError
+from ..runners import added
 from ._kernels import count_from, expect_and_count, first_answers, vote_shares
 from .gold import known_classes
 from .majority import cells
@@ -77,17 +79,16 @@ class Design:
         def one(chunk: tuple[int, int]):
             return expect_and_count(pointer, self.cell, *of_data, *chunk, into, keep)
 
-        parts = map_chunks(one, self.chunks, token=token)
-        total, cases_of, counts = next(parts)
-        for part in parts:  # in the order of chunks, whichever thread was first
-            total += part[0]
-            cases_of += part[1]
-            counts += part[2]
-        return total, cases_of, counts
+        return reduce(added, map_chunks(one, self.chunks, token=token))
 
     def counted(self, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Expected cases by class and annotations by (cell, class), from class probabilities of the cases."""
-        return count_from(self.dataset.case_ptr, self.cell, start, self.n_cells, UNWEIGHTED)
+
+        def one(chunk: tuple[int, int]):
+            pointer = self.dataset.case_ptr[chunk[0] : chunk[1] + 1]
+            return count_from(pointer, self.cell, start[slice(*chunk)], self.n_cells, UNWEIGHTED)
+
+        return reduce(added, map_chunks(one, self.chunks))
 
     def room_for_posterior(self) -> np.ndarray:
         """Where class probabilities go at the end of a climb, shape (n_cases, n_classes), or (0, n_classes)."""
@@ -145,11 +146,24 @@ def design(title: str, dataset: Dataset, use_gold: bool = False, repeats: Repeat
         raise NotApplicableError(
             "Not estimable: no case has two annotations, so accuracy and truth cannot be told apart."
         )
-    counts = class_counts(dataset)
-    start = vote_shares(counts.ptr, counts.class_code, counts.count, dataset.n_classes)
+    chunks = _chunks(dataset)
+    start = _votes(dataset, chunks)
     if known.size:
         start[known >= 0] = np.eye(dataset.n_classes)[known[known >= 0]]
-    return Design(dataset, cells(dataset), start, known, _chunks(dataset), repeats, n_repeats)
+    return Design(dataset, cells(dataset), start, known, chunks, repeats, n_repeats)
+
+
+def _votes(dataset: Dataset, chunks: list[tuple[int, int]]) -> np.ndarray:
+    """Share of each class among a case's annotations, shape (n_cases, n_classes)."""
+    share = np.empty((dataset.n_cases, dataset.n_classes))
+
+    def one(chunk: tuple[int, int]) -> None:
+        counts = class_counts(dataset, range(*chunk))
+        share[slice(*chunk)] = vote_shares(counts.ptr, counts.class_code, counts.count, dataset.n_classes)
+
+    for _ in map_chunks(one, chunks):
+        pass
+    return share
 
 
 def _chunks(dataset: Dataset) -> list[tuple[int, int]]:

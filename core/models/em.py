@@ -10,9 +10,11 @@ from typing import Protocol
 
 import numpy as np
 
-from ..chunks import CancelToken
+from ..chunks import CancelToken, chunk_ranges, map_chunks
 from .design import UNWEIGHTED, Design
 from .stopping import StoppingRule
+
+_SHARED_CELLS, _PARTS = 50_000, 4  # from so many numbers on, raters are shared among threads
 
 
 class Chart(Protocol):
@@ -35,6 +37,11 @@ class Family(Protocol):
     @property
     def name(self) -> str:
         """That of its method, or of its numbers of raters."""
+        ...
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether each rater is maximised without the others; all parameters then have an axis of raters first."""
         ...
 
     def maximise(self, counts: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
@@ -167,9 +174,22 @@ def maximise(family: Family, prior: Prior, cases_of: np.ndarray, counts: np.ndar
     """
     n_classes = cases_of.size
     mass = cases_of + prior.cases
-    theta, parameters = family.maximise(counts.reshape(-1, n_classes, n_classes) + prior.answers)
+    by_rater = counts.reshape(-1, n_classes, n_classes)
+    log_theta = np.empty(by_rater.shape)
+
+    def one(part: tuple[int, int]) -> dict[str, np.ndarray]:
+        raters = slice(*part)
+        answers = prior.answers if prior.answers.ndim == 2 else prior.answers[raters]
+        theta, parameters = family.maximise(by_rater[raters] + answers)
+        with np.errstate(divide="ignore"):
+            np.log(theta, out=log_theta[raters])
+        return parameters
+
+    n_parts = _PARTS if family.one_by_one and counts.size >= _SHARED_CELLS else 1
+    found = list(map_chunks(one, chunk_ranges(len(by_rater), max(1, -(-len(by_rater) // n_parts)))))
+    parameters = {name: np.concatenate([part[name] for part in found]) for name in found[0]}
     with np.errstate(divide="ignore"):
-        return Point(np.log(mass / mass.sum()), np.log(theta, out=theta).reshape(-1, n_classes), parameters)
+        return Point(np.log(mass / mass.sum()), log_theta.reshape(-1, n_classes), parameters)
 
 
 def climb(

@@ -5,6 +5,7 @@ every annotation is right.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -79,6 +80,7 @@ class EvenMistakes:
     """Rates of being right, by rater or by rater and true class, and mistakes that are spread evenly."""
 
     by_class: bool
+    one_by_one: ClassVar[bool] = True
 
     @property
     def name(self) -> str:

@@ -269,6 +269,7 @@ class OrdinalRows:
     guess: np.ndarray
     name: ClassVar[str] = "ordinal"
     by_class: ClassVar[bool] = False
+    one_by_one: ClassVar[bool] = False
 
     def maximise(self, counts: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """The mode of each rater's three numbers; those of the prior without annotations."""

@@ -86,6 +86,11 @@ class Guessers:
     name: str = "tap"
     by_class: ClassVar[bool] = False
 
+    @property
+    def one_by_one(self) -> bool:
+        """Unless the guesses are of all raters."""
+        return not self.common
+
     def maximise(self, counts: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """The exact step; a rater without annotations has accuracy 0 and guesses evenly."""
         n_raters, n_classes, _ = counts.shape
