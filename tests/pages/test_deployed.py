@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 import streamlit
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import InvalidStatus
 
 from core import belongings, library
@@ -105,6 +107,45 @@ def test_a_stranger_behind_the_proxy_sees_neither_name_nor_case(deployed, data):
                     assert [word for word in (b"Ward seven", b"Doubtful first", ANN.encode()) if word in said] == []
 
     in_a_loop_of_its_own(story())
+
+
+async def file_of(socket, sent: list[bytes]) -> str:
+    """The address of the file behind the first button that makes one, as its press would ask for it."""
+    told = [ForwardMsg.FromString(message) for message in sent]
+    session = next(filter(None, (one.new_session.initialize.session_id for one in told)))
+    file = next(filter(None, (one.delta.new_element.download_button.deferred_file_id for one in told)))
+    asked = BackMsg(
+        backend_operation_request={"request_id": "1", "session_id": session, "deferred_file": {"file_id": file}}
+    )
+    await socket.send(asked.SerializeToString())
+    while True:
+        answer = ForwardMsg.FromString(await socket.recv())
+        if answer.HasField("backend_operation_response"):
+            assert not answer.backend_operation_response.error_msg
+            return answer.backend_operation_response.deferred_file.url
+
+
+def test_the_address_of_a_file_is_of_use_to_whose_page_offers_it_alone(deployed, data):
+    """Whoever else has it, and signed in, is told what is told of files that are not there."""
+
+    async def story():
+        async with deployed.connect() as socket:
+            process, _ = process_of(socket.response.headers)
+            visitor = Visitor(socket)
+            await visitor.run("agreement", f"data={data}")
+            address = await file_of(socket, visitor.said)
+            signed = {name: f"plurality={process}; {deployed.cookie_of(name)}" for name in (ANN, "eve@clinic.example")}
+            signed["nobody"] = f"plurality={process}"
+            return {
+                (name, path is address): deployed.get(path, Cookie=cookie)[::2]
+                for path in (address, f"/media/{'0' * 56}.csv")
+                for name, cookie in signed.items()
+            }
+
+    told = in_a_loop_of_its_own(story())
+    assert told[ANN, True][0] == 200 and told[ANN, True][1]
+    assert told["eve@clinic.example", True] == told["eve@clinic.example", False] == told[ANN, False]
+    assert told[ANN, False][0] == 404 and told["nobody", True][0] == told["nobody", False][0] == 403
 
 
 def test_before_sign_in_the_page_has_its_fonts_and_nothing_of_people_s(deployed):

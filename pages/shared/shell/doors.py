@@ -27,11 +27,12 @@ from core.people import Person, SignedOutError, person_of
 from core.results.disk import begin_running
 from core.review.store import open_store, there_is_a_store
 from core.settings import current_settings
-from pages.shared.cache import operations, sign_in
+from pages.shared.cache import offered, operations, sign_in
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _CLOSED = ("/_stcore/metrics", "/_stcore/agent")  # what a proxy may show its administrators, and what nobody asked for
-_OF_PEOPLE = ("/media/", "/_stcore/upload_file/")
+_FILES = ("/media/",)
+_OF_PEOPLE = (*_FILES, "/_stcore/upload_file/")
 _OF_THE_PAGE = "/static/"  # its fonts lie in a folder called media
 _HEADERS = (b"host", b"origin", b"sec-fetch-site", b"sec-fetch-mode", b"sec-fetch-dest")
 _OPEN_SETTING = "PLURALITY_ANYBODY_WHO_REACHES_THIS_COMPUTER_MAY_READ_AND_ERASE"
@@ -48,6 +49,8 @@ class Doors:
         if scope["type"] in ("http", "websocket") and (why := refusal(scope)):
             operations.refused(scope["type"])
             await _refuse(scope, receive, send, why)
+        elif scope["type"] == "http" and is_hidden(scope):
+            await Response("File not found", HTTPStatus.NOT_FOUND)(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
@@ -75,10 +78,28 @@ def refusal(scope: dict[str, Any]) -> str:
         return "Pages of other sites may not talk to this server."
     if site == "cross-site" and (mode != "navigate" or into not in (None, "document")):
         return "Pages of other sites may not load anything from this server."
-    of_people = any(part in path for part in _OF_PEOPLE) and not path.startswith(_OF_THE_PAGE)
-    if of_people and sign_in.is_on() and _person(scope) is None:
+    if _is_among(path, _OF_PEOPLE) and sign_in.is_on() and _person(scope) is None:
         return "Sign in first."
     return ""
+
+
+def is_hidden(scope: dict[str, Any]) -> bool:
+    """Whether a request is for a file that no page of who asks has offered: answered as one that is not there.
+
+    Parameters
+    ----------
+    scope : dict
+        Of ASGI, which `refusal` lets in.
+    """
+    path = "/" + scope["path"].lstrip("/")
+    if not sign_in.is_on() or not _is_among(path, _FILES):
+        return False
+    person = _person(scope)
+    return person is None or not offered.is_for(person.name, path)
+
+
+def _is_among(path: str, of: Iterable[str]) -> bool:
+    return any(part in path for part in of) and not path.startswith(_OF_THE_PAGE)
 
 
 def _person(scope: dict[str, Any]) -> Person | None:
@@ -141,6 +162,7 @@ async def lifespan(app: Any) -> AsyncIterator[None]:
     The server is ended by the signal itself once this is over, so that nothing else of Python's is run at its exit.
     """
     begin_running()
+    offered.begin()
     operations.begin()
     yield None
     await anyio.to_thread.run_sync(_end)

@@ -1,0 +1,104 @@
+"""Which files pages offered to whom: an address of a file is given only to who saw it on a page of their own.
+
+Streamlit gives a file at ``/media/…`` to everybody who has its address, which is a digest of its content. Requests
+for files come outside of sessions, with the cookie of a sign-in alone; the doors around the server ask who that is.
+"""
+
+from pathlib import PurePosixPath
+from typing import Any
+
+from streamlit.runtime import Runtime
+from streamlit.runtime.media_file_manager import MediaFileManager
+
+from core.people import SignedOutError
+
+from . import sign_in
+
+
+class OfferedFiles(MediaFileManager):
+    """Streamlit's files, and the names of the people on whose pages each of them is; forgotten with the file."""
+
+    def __init__(self, storage: Any):
+        super().__init__(storage)
+        self._names: dict[str, set[str]] = {}
+
+    def add(self, *asked: Any, **options: Any) -> str:
+        """Keep a file that a page of whoever is here shows; returns its address.
+
+        Parameters
+        ----------
+        asked, options
+            As of `MediaFileManager.add`.
+        """
+        return self._noted(super().add(*asked, **options), {_name()})
+
+    def add_deferred(self, *asked: Any, **options: Any) -> str:
+        """Keep what makes a file for whoever is here; returns its id until then.
+
+        Parameters
+        ----------
+        asked, options
+            As of `MediaFileManager.add_deferred`.
+        """
+        return self._noted(super().add_deferred(*asked, **options), {_name()})
+
+    def execute_deferred(self, file_id: str) -> str:
+        """Make the file, for whom its button was; returns its address. Called outside of their session.
+
+        Parameters
+        ----------
+        file_id : str
+            What `add_deferred` returned.
+        """
+        names = self._names.get(file_id, set())
+        return self._noted(super().execute_deferred(file_id), names)
+
+    def is_for(self, name: str, path: str) -> bool:
+        """Whether a file is on a page of somebody, or was made for them.
+
+        Parameters
+        ----------
+        name : str
+            Of who asks for it.
+        path : str
+            Of its address; the last part is the file.
+        """
+        return name in self._names.get(PurePosixPath(path).stem, ())
+
+    def _noted(self, address: str, names: set[str]) -> str:
+        with self._lock:
+            self._names.setdefault(PurePosixPath(address).stem, set()).update(names - {""})
+        return address
+
+    def _delete_file(self, file_id: str) -> None:
+        super()._delete_file(file_id)
+        self._names.pop(file_id, None)
+
+    def _drop_deferred_id(self, file_id: str) -> None:
+        super()._drop_deferred_id(file_id)
+        self._names.pop(file_id, None)
+
+
+def begin() -> None:
+    """From now on the server's files are offered to people: before the first session."""
+    runtime = Runtime.instance()
+    runtime._media_file_mgr = OfferedFiles(runtime.media_file_mgr._storage)
+
+
+def is_for(name: str, path: str) -> bool:
+    """See `OfferedFiles.is_for`; nothing is, of a server that has not begun.
+
+    Parameters
+    ----------
+    name, path : str
+        As there.
+    """
+    files = Runtime.instance().media_file_mgr
+    return isinstance(files, OfferedFiles) and files.is_for(name, path)
+
+
+def _name() -> str:
+    try:
+        return sign_in.name()
+    except SignedOutError:
+        return ""
