@@ -2,10 +2,10 @@
 
 The processes and the proxy are those that `deploy` configures, the reviews in a Postgres of its own where its programs
 are installed (every commit synced to the disk), else in SQLite. Each person records a step a second by the store, as a
-page does when somebody presses, and opens a page by websocket through the proxy. Each part (process 1, process 2, the
-proxy, a worker at heavy work, Postgres) is killed with SIGKILL and started again after two seconds; workers are started
-by their process. Told for each: seconds from its return until all have a page again and a step was recorded, and
-acknowledged reviews that are not in the record in the end. Targets: 10 s; none.
+page does when somebody presses, and opens a page by websocket through the proxy. Each part (process 1, process 2, all
+processes at once, the proxy, a worker at heavy work, Postgres) is killed with SIGKILL and started again after two
+seconds; workers are started by their process. Told for each: seconds from its return until all have a page again and a
+step was recorded, and acknowledged reviews that are not in the record in the end. Targets: 10 s; none.
 """
 
 import asyncio
@@ -28,6 +28,7 @@ from tests.core.review.conftest import BINARIES, Server
 
 AWAY = 2.0
 MOST_WAIT = 60.0
+ALL = "all processes"
 
 
 def made(n_cases: int) -> Dataset:
@@ -116,12 +117,15 @@ async def kill_and_start(deployed: Deployed, part: str, away: float, postgres: S
         await asyncio.sleep(away)
         await asyncio.to_thread(postgres.start)
         return
-    deployed.kill(part)
+    processes = [f"p{place + 1}" for place in range(deployed.asked.processes)] if part == ALL else [part]
+    for process in processes:
+        deployed.kill(process)
     await asyncio.sleep(away)
-    if part == "proxy":
-        deployed.start_proxy()
-    else:
-        deployed.start_process(int(part[1:]) - 1)
+    for process in processes:
+        if process == "proxy":
+            deployed.start_proxy()
+        else:
+            deployed.start_process(int(process[1:]) - 1)
 
 
 async def killed(
@@ -132,14 +136,14 @@ async def killed(
     store, acknowledged, waits = ReviewStore(), [], {}
     names = [f"person{number}@clinic.example" for number in range(people)]
     at_work = [asyncio.create_task(recorder(store, dataset, name, acknowledged, pause)) for name in names]
-    parts = [f"p{place + 1}" for place in range(deployed.asked.processes)] + ["proxy"]
+    parts = [f"p{place + 1}" for place in range(deployed.asked.processes)] + [ALL, "proxy"]
     parts += ["worker"] * bool(heavy) + ["postgres"] * (postgres is not None)
     for part in parts:
         await kill_and_start(deployed, part, away, postgres, names[0], heavy)
         back = [reached(deployed, name, dataset.digest) for name in names]
         waits[part] = max(await asyncio.gather(*back, recorded(acknowledged)))
-        if part in deployed.running and part != "proxy":
-            await asyncio.to_thread(deployed.wait_for, int(part[1:]) - 1)
+        for place in range(deployed.asked.processes):
+            await asyncio.to_thread(deployed.wait_for, place)
     for task in at_work:
         task.cancel()
     await asyncio.gather(*at_work, return_exceptions=True)
