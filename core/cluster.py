@@ -163,7 +163,7 @@ class Cluster(Runner):
                     self._own.revive()
                 try:
                     return future.result(timeout=_POLL)
-                except TimeoutError:
+                except (TimeoutError, UnboundLocalError):  # the latter is Dask's, whose busy loop lost the wait
                     if future.done() and future.status == "error":  # it is the work's own
                         raise
         except CancelledError:

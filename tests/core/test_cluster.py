@@ -147,6 +147,22 @@ def test_a_job_of_the_board_is_done_by_a_cluster_with_its_progress_and_is_cancel
     assert job.wait(1.3) and job.state == "cancelled"
 
 
+def test_a_wait_that_dask_loses_under_load_is_waited_for_again(cluster):
+    class Lost:
+        status, waits = "pending", 0
+
+        def result(self, timeout):
+            self.waits += 1
+            if self.waits < 3:
+                raise UnboundLocalError("cannot access local variable 'result'")
+            return 7
+
+        def done(self):
+            return False
+
+    assert cluster._result(Lost(), CancelToken()) == 7
+
+
 @pytest.mark.parametrize(
     ("address", "words"),
     [
