@@ -23,6 +23,7 @@ from core.review.store import ReviewStore, close_stores
 from core.review.waiting import waiting_for
 from pages.shared.cache import access, sign_in
 from pages.shared.cache import datasets as cached
+from tests.core.kinds import as_rankings, as_scores, as_sets
 from tests.pages.opened import APP, settle
 
 PERSON = sign_in.person
@@ -62,6 +63,21 @@ def anns(as_):
     yield dataset
     cached.registry().remove(dataset.digest)
     close_stores()
+
+
+@pytest.fixture
+def of_all_kinds(anns):
+    """Ann's data as classes, scores, rankings and sets of labels, each kept, with predictions and a review."""
+    others = [as_scores(anns), as_rankings(anns), as_sets(anns)]
+    assert len({dataset.kind for dataset in (anns, *others)}) == 4
+    for dataset in others:
+        cached.bring(Reading(dataset, None, None))
+        cached.keep(Reading(dataset, None, None))
+        belongings.add_predictions(access.place(dataset.digest), "model-7f3", b"case,class\n")
+        access.store().record(skip(dataset.digest, ANN), seen=0, token=dataset.kind)
+    yield [anns.digest, *(dataset.digest for dataset in others)]
+    for dataset in others:
+        cached.registry().remove(dataset.digest)
 
 
 def skip(digest, person):
@@ -251,7 +267,12 @@ def everything_said(app):
 
 
 def opened_by(person, page, digest, monkeypatch, **parts):
-    """A page at the address of data, and other parts of it, as somebody opens it."""
+    """What a page at the address of data, and other parts of it, says to somebody who opens it."""
+    return everything_said(drawn_for(person, page, digest, monkeypatch, **parts))
+
+
+def drawn_for(person, page, digest, monkeypatch, **parts):
+    """The page itself."""
     monkeypatch.setattr(sign_in, "person", PERSON)
     monkeypatch.setenv("PLURALITY_ROLE_CLAIM", "groups")
     app = AppTest.from_file(APP, default_timeout=120)
@@ -263,14 +284,32 @@ def opened_by(person, page, digest, monkeypatch, **parts):
     if page != "home":
         app.switch_page(f"pages/{page}.py").run()
     assert not app.exception
+    return app
+
+
+def at(app, digest):
+    """What the same page says at the address of other data."""
+    app.query_params["data"] = digest
+    app.run()
+    assert not app.exception
     return everything_said(app)
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_stranger_finds_nothing_on_any_page(anns, monkeypatch, page):
-    said = opened_by(BOB, page, anns.digest, monkeypatch)
-    assert "bob@clinic.example" in said
-    assert [secret for secret in SECRET if secret in said] == []
+def test_a_stranger_finds_nothing_on_any_page_of_data_of_any_kind(of_all_kinds, monkeypatch, page):
+    first, *others = of_all_kinds
+    app = drawn_for(BOB, page, first, monkeypatch)
+    for said in [everything_said(app), *(at(app, digest) for digest in others)]:
+        assert "bob@clinic.example" in said
+        assert [secret for secret in SECRET if secret in said] == []
+
+
+def test_the_owner_finds_data_of_each_kind(of_all_kinds, monkeypatch):
+    """By the same way as the stranger goes."""
+    first, *others = of_all_kinds
+    app = drawn_for(ANN, "cases", first, monkeypatch)
+    for said in [everything_said(app), *(at(app, digest) for digest in others)]:
+        assert "Hidden study" in said and "case-7f3-0" in said
 
 
 @pytest.mark.parametrize("page", ["home", "agreement", "reliability"])
