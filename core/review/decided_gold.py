@@ -1,4 +1,4 @@
-"""Classes that were decided in arbitration, as gold: the same as a column of gold classes, where that is asked for."""
+"""What was decided in arbitration, as gold: the same as a column of gold classes or sets, where that is asked for."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -7,6 +7,7 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from .adjudicated import results
+from .opinions import Opinion
 from .states import CaseReview
 
 
@@ -21,9 +22,9 @@ class DecidedGold:
     n_decided : int
         Cases of the dataset whose gold is a decision.
     n_differ : int
-        Cases with gold of another class than the decision; their gold stays.
+        Cases with gold of another class or set than the decision; their gold stays.
     n_no_class : int
-        Cases whose decision is no single first class.
+        Cases whose decision is no single first class; of sets, no set of labels of the data.
     """
 
     dataset: Dataset
@@ -34,8 +35,9 @@ class DecidedGold:
     @property
     def words(self) -> str:
         """What gold now rests on, in a sentence."""
-        known = 0 if self.dataset.gold is None else int((self.dataset.gold >= 0).sum())
-        words = f"{self.n_decided:,} of {known:,} gold classes come from arbitration, by people who saw the annotations"
+        what = "gold sets" if self.dataset.kind == "set" else "gold classes"
+        n_known = int((_gold_of(self.dataset)[:, 0] >= 0).sum())
+        words = f"{self.n_decided:,} of {n_known:,} {what} come from arbitration, by people who saw the annotations"
         if self.n_differ:
             differ = "differs" if self.n_differ == 1 else "differ"
             words += f"; {self.n_differ:,} more {differ} from the gold of the file, which stays"
@@ -43,30 +45,49 @@ class DecidedGold:
 
 
 def decided_gold(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> DecidedGold:
-    """The dataset with arbitrated classes as gold where it has none.
+    """The dataset with arbitrated classes, or sets of labels, as gold where it has none.
 
     Parameters
     ----------
     dataset : Dataset
-        What was reviewed, or a selection of it.
+        What was reviewed, or a selection of it; not of scores.
     reviews : mapping of str to CaseReview
         By case. Only finished arbitrations count: agreement with the panel is no gold.
     """
-    gold = np.full(dataset.n_cases, -1, np.int32) if dataset.gold is None else np.array(dataset.gold, np.int32)
+    gold = _gold_of(dataset)
     place = {case_id: number for number, case_id in enumerate(dataset.cases)}
-    codes = {name: code for code, name in enumerate(dataset.classes)}
     n_decided = n_differ = n_no_class = 0
     for case_id, (opinion, _) in results(reviews).items():
         if case_id not in place:
             continue
-        first = opinion.blocks[0] if opinion.blocks else ()
-        if len(first) != 1 or first[0] not in codes:
+        known, said = gold[place[case_id]], _said(dataset, opinion)
+        if said is None:
             n_no_class += 1
-        elif gold[place[case_id]] < 0:
-            gold[place[case_id]] = codes[first[0]]
+        elif known[0] < 0:
+            known[:] = said
             n_decided += 1
         else:
-            n_differ += int(gold[place[case_id]] != codes[first[0]])
+            n_differ += int((known != said).any())
     if not n_decided:
         return DecidedGold(dataset, 0, n_differ, n_no_class)
-    return DecidedGold(replace(dataset, gold=gold), n_decided, n_differ, n_no_class)
+    changed = replace(dataset, gold_sets=gold) if dataset.kind == "set" else replace(dataset, gold=gold[:, 0])
+    return DecidedGold(changed, n_decided, n_differ, n_no_class)
+
+
+def _gold_of(dataset: Dataset) -> np.ndarray:
+    """A copy of the gold, a row for each case: the code of its class, or of sets what applies; -1 unknown."""
+    if dataset.kind == "set":
+        shape = (dataset.n_cases, dataset.n_classes)
+        return np.full(shape, -1, np.int8) if dataset.gold_sets is None else np.array(dataset.gold_sets, np.int8)
+    one = np.full(dataset.n_cases, -1, np.int32) if dataset.gold is None else np.array(dataset.gold, np.int32)
+    return one[:, None]
+
+
+def _said(dataset: Dataset, opinion: Opinion) -> np.ndarray | int | None:
+    """What a decision says, as a row of the gold; None where it names no single first class, or no set."""
+    first = opinion.blocks[0] if opinion.blocks else ()
+    if opinion.is_set != (dataset.kind == "set") or not first or not set(first) <= set(dataset.classes):
+        return None
+    if dataset.kind == "set":
+        return np.isin(dataset.classes, first).astype(np.int8)
+    return dataset.classes.index(first[0]) if len(first) == 1 else None

@@ -2,7 +2,9 @@
 
 import numpy as np
 
+from core.annotations.dataset import Dataset
 from core.belongings import add_predictions
+from core.library import keep
 from core.review.events import Draft
 from core.review.opinions import Opinion
 from core.review.store import close_stores, open_store
@@ -22,15 +24,16 @@ def _rows(n_cases, gold=None):
     return "\n".join(["case,rater,class" + (",gold" if gold else ""), *lines])
 
 
-def _arbitrate(data, cases, name):
+def _arbitrate(data, cases, decision):
+    panel = Opinion.of_labels(["y"]) if decision.is_set else Opinion.of_class("x")
     for case in cases:
         for seen, (who, kind, more) in enumerate(
             (
-                ("Ann", "opinion", {"opinion": Opinion.of_class(name)}),
-                ("Ann", "reveal", {"panel": Opinion.of_class("x"), "model": "dirichlet"}),
+                ("Ann", "opinion", {"opinion": decision}),
+                ("Ann", "reveal", {"panel": panel, "model": "dirichlet"}),
                 ("Ann", "arbitration", {}),
-                ("Cem", "reveal", {"panel": Opinion.of_class("x"), "model": "dirichlet"}),
-                ("Cem", "adjudication", {"opinion": Opinion.of_class(name)}),
+                ("Cem", "reveal", {"panel": panel, "model": "dirichlet"}),
+                ("Cem", "adjudication", {"opinion": decision}),
             )
         ):
             draft = Draft(dataset=data, case_id=case, kind=kind, reviewer=who, **more)
@@ -40,7 +43,7 @@ def _arbitrate(data, cases, name):
 def test_decisions_of_arbitration_judge_only_where_the_switch_is_on():
     data = kept(_rows(40))
     try:
-        _arbitrate(data, ["1", "2"], "y")
+        _arbitrate(data, ["1", "2"], Opinion.of_class("y"))
         app = opened("raters", data)
         switch = next(each for each in app.toggle if "decided in arbitration" in each.label)
         assert switch.label.startswith("Use 2 classes") and not switch.value
@@ -82,3 +85,24 @@ def test_classifiers_stand_beside_gold_and_of_two_that_are_right_equally_often_n
     assert table["n_gold"].tolist() == [60, 60] and (table["ci_low"] < table["right_by_gold"]).all()
     app = opened("home", data)
     assert "by gold" in words(app) and any(each.label == "Best classifier, top-1 accuracy" for each in app.metric)
+
+
+def test_decided_sets_judge_the_labels_where_the_switch_is_on():
+    case, rater = np.divmod(np.arange(36), 3)
+    sizes = np.where(case % 2, 2, 1)
+    entries = np.concatenate([[0, 1][:n] for n in sizes])
+    names = ("sets", [str(each) for each in range(12)], ["a", "b", "c"], ["x", "y"])
+    dataset = Dataset.from_sets(*names, case, rater, np.append(0, np.cumsum(sizes)), entries)
+    keep(dataset)
+    data = dataset.digest
+    try:
+        _arbitrate(data, ["1", "2"], Opinion.of_labels(["y", "x"]))
+        app = opened("models", data)
+        switch = next(each for each in app.toggle if "decided in arbitration" in each.label)
+        assert switch.label.startswith("Use 2 sets") and "known sets" not in words(app)
+        app.session_state["model_tabs"] = "All labels"
+        app = settle(switch.set_value(True).run())
+        assert "2 of 2 gold sets come from arbitration" in words(app)
+        assert "Against the known sets of 2 cases" in words(app)
+    finally:
+        close_stores()

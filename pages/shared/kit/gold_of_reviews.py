@@ -24,11 +24,12 @@ def switched(dataset: Dataset) -> Dataset:
     found = _found(dataset)
     if found is None or not found.n_decided:
         return dataset
+    what = ("set", "sets") if dataset.kind == "set" else ("class", "classes")
     used = st.toggle(
-        f"Use {plural(found.n_decided, 'class', 'classes')} decided in arbitration as gold",
+        f"Use {plural(found.n_decided, *what)} decided in arbitration as gold",
         key=_key(),
         persist_state="session",
-        help="The same as a column of gold classes: it judges raters and models on all pages. Arbiters saw what the "
+        help=f"The same as a column of gold {what[1]}: it judges raters and models on all pages. Arbiters saw what the "
         "raters said, so it is no independent truth.",
     )
     if not used:
@@ -58,6 +59,6 @@ def _found(dataset: Dataset) -> DecidedGold | None:
             raise
         return None
     decided = any(review.adjudication is not None for review in reviews.values())
-    if not decided or dataset.kind in ("score", "set"):
+    if not decided or dataset.kind == "score":
         return None
     return cached.decided_gold(dataset, reviews)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from core.annotations.dataset import Dataset
 from core.review.decided_gold import decided_gold
 from core.review.opinions import UNDETERMINED, Opinion
 
@@ -49,3 +50,25 @@ def test_a_selection_takes_the_decisions_on_its_own_cases_and_without_any_nothin
     assert found.n_decided == 1 and found.dataset.gold.tolist() == [part.classes.index("x"), -1]
     assert decided_gold(dataset.select(cases=["case 3"]), reviews).n_decided == 0
     assert decided_gold(dataset, {}).dataset is dataset
+
+
+def test_decided_sets_are_gold_of_sets_and_a_known_set_stays(reviews_of):
+    names = ("d", ("a", "b", "c"), ("r", "s"), ("x", "y", "z"))
+    sets = Dataset.from_sets(*names, [0, 0, 1, 1, 2], [0, 1, 0, 1, 0], [0, 2, 3, 4, 5, 6], [0, 1, 0, 1, 2, 0])
+    one, two = Opinion.of_labels(["z"]), Opinion.of_labels(["x", "y"])
+
+    def of(data):
+        made = reviews_of(data)
+        for case_id, verdict in {"a": two, "b": one, "c": UNDETERMINED}.items():
+            made.read(case_id, "Ann", one, panel=two)
+            made.do(case_id, "Cem", "reveal", panel=two)
+            made.do(case_id, "Cem", "adjudication", verdict)
+        return decided_gold(data, made.found)
+
+    found = of(sets)
+    assert found.dataset.gold_sets.tolist() == [[1, 1, 0], [0, 0, 1], [-1, -1, -1]]
+    assert (found.n_decided, found.n_differ, found.n_no_class) == (2, 0, 1)
+    assert found.words == "2 of 2 gold sets come from arbitration, by people who saw the annotations."
+    found = of(replace(sets, gold_sets=np.array([[0, 1, 1], [-1, -1, -1], [-1, -1, -1]], np.int8)))
+    assert found.dataset.gold_sets.tolist() == [[0, 1, 1], [0, 0, 1], [-1, -1, -1]]
+    assert (found.n_decided, found.n_differ) == (1, 1) and "1 of 2 gold sets" in found.words
