@@ -8,8 +8,9 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
+from core.models.expected_class import expected_said
 from core.plausibility.protocol import PlausibilityModel
-from core.text import exact, markdown, number, plural, probability, shorten, small, typed
+from core.text import exact, markdown, plural, probability, shorten, small, typed
 from pages.shared.cases import class_scale, moves, one_case, review_status, score_cases
 from pages.shared.kit import (
     columns,
@@ -88,7 +89,7 @@ def _rows(
     )
     if scale is not None:
         ends = zip(scale.mean[shown], scale.low[shown], scale.high[shown], strict=True)
-        frame.insert(2, "expected", [f"{number(mean, 1)} ({exact(low)} to {exact(high)})" for mean, low, high in ends])
+        frame.insert(2, "expected", [expected_said(result.classes, *one) for one in ends])
         frame.insert(3, "within one", columns.never_quite(scale.near[shown]))
     return frame
 
@@ -122,7 +123,7 @@ def _widths(narrow: bool, reviewed: bool) -> dict:
             format="%.2f", width=74, help="Probability that the true class is at most one from the median"
         ),
         "expected": st.column_config.TextColumn(
-            width=92, help="Expected class with its 95% interval, classes counted from 1"
+            width=92, help="Where the true class stands: its 95% interval, before it the mean where classes are numbers"
         ),
     }
 

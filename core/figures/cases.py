@@ -7,7 +7,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ..certainty.regions import Region
-from ..text import exact, number, plotly, shorten
+from ..models.expected_class import expected_said
+from ..text import number, plotly, shorten
 from .labels import between
 from .theme import Theme, Trace, bar, figure_of, scatter, with_opacity
 
@@ -133,7 +134,7 @@ def class_scale(
             showlegend=False,
             cliponaxis=False,
         ),
-        *_expected(mean, low, high, theme),
+        *_expected(mean, low, high, plotly(expected_said(names, *expected)), theme),
     ]
     return figure_of(
         theme,
@@ -149,7 +150,7 @@ def class_scale(
     )
 
 
-def _expected(mean: float, low: float, high: float, theme: Theme) -> tuple[Trace, Trace]:
+def _expected(mean: float, low: float, high: float, said: str, theme: Theme) -> tuple[Trace, Trace]:
     """The interval of the expected class as a line beside the bars, with a diamond at the mean; classes from 0."""
     line = scatter(
         x=[_BESIDE] * 2,
@@ -164,7 +165,7 @@ def _expected(mean: float, low: float, high: float, theme: Theme) -> tuple[Trace
         y=[mean],
         mode="markers",
         marker={"symbol": "diamond", "size": 10, "color": theme.ink},
-        hovertemplate=f"expected class {number(mean + 1)} ({exact(low + 1)} to {exact(high + 1)})<extra></extra>",
+        hovertemplate=f"expected class {said}<extra></extra>",
         showlegend=False,
     )
     return line, diamond

@@ -1,8 +1,14 @@
 """Where on the scale a case stands, for ordered classes: mean, median and interval of its class probabilities."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from ..text import exact, number, shorten
 from .result import CaseEffect, Spread
+
+_ON_A_CLASS = 0.05  # from a class, at which the mean is said to be that class
+_LONGEST_NAME = 18
 
 
 def expected_class(probability: np.ndarray, level: float = 0.95) -> CaseEffect:
@@ -57,3 +63,68 @@ def absolute_error(probability: np.ndarray, truth: np.ndarray) -> np.ndarray:
         Codes of the known classes, from 0.
     """
     return np.abs(median_class(probability) - truth)
+
+
+def class_values(classes: Sequence[str]) -> np.ndarray | None:
+    """The numbers that classes are named by, float64, shape (n_classes,); None where they are no evenly spaced numbers.
+
+    Parameters
+    ----------
+    classes : sequence of str
+        In their order, lowest first.
+    """
+    try:
+        values = np.array([float(name) for name in classes])
+    except ValueError:
+        return None
+    steps = np.diff(values)
+    even = np.isfinite(values).all() and steps.size and np.allclose(steps, steps[0])
+    return values if even else None
+
+
+def in_class_names(classes: Sequence[str], places: np.ndarray) -> np.ndarray:
+    """Places on the scale, the lowest class being 1, in the numbers that classes are named by; else as they are.
+
+    Parameters
+    ----------
+    classes : sequence of str
+    places : ndarray of float64
+        As `expected_class` gives them.
+    """
+    values = class_values(classes)
+    return places if values is None else values[0] + (places - 1) * (values[1] - values[0])
+
+
+def place_said(classes: Sequence[str], place: float) -> str:
+    """A place on the scale in words: "1.3" where classes are numbers, else "mild", or "between mild and moderate".
+
+    Parameters
+    ----------
+    classes : sequence of str
+    place : float
+        The lowest class being 1.
+    """
+    if class_values(classes) is not None:
+        return number(float(in_class_names(classes, np.array([place]))[0]), 1)
+    nearest = round(place)
+    if abs(place - nearest) <= _ON_A_CLASS:
+        return shorten(classes[nearest - 1], _LONGEST_NAME)
+    below = int(np.floor(place))
+    lower, upper = (shorten(classes[at - 1], _LONGEST_NAME) for at in (below, below + 1))
+    return f"between {lower} and {upper}"
+
+
+def expected_said(classes: Sequence[str], mean: float, low: float, high: float) -> str:
+    """The expected class with its interval: "1.3 (1 to 2)" where classes are numbers, else "mild to moderate".
+
+    Parameters
+    ----------
+    classes : sequence of str
+    mean, low, high : float
+        As `expected_class` gives them; the ends are whole.
+    """
+    if class_values(classes) is not None:
+        ends = in_class_names(classes, np.array([low, high]))
+        return f"{place_said(classes, mean)} ({exact(float(ends[0]))} to {exact(float(ends[1]))})"
+    first, last = (shorten(classes[int(end) - 1], _LONGEST_NAME) for end in (low, high))
+    return first if low == high else f"{first} to {last}"

@@ -198,7 +198,8 @@ def test_ordered_classes_have_severities_and_an_expected_class_and_others_do_not
     assert title(app).endswith("(Ordinal)")
     frame = next(frame.value for frame in app.dataframe if "expected class" in frame.value.columns)
     assert frame["expected class"].between(1, 4).all()
-    assert (frame["expected class low"] <= frame["expected class high"]).all()
+    low, high = (frame[f"expected class {end}"].map(ordered.classes.index) for end in ("low", "high"))
+    assert (low <= high).all()
     assert (frame["probability"] - 1e-9 <= frame["within one class"]).all() and frame["within one class"].max() <= 1
     app.session_state["model_tabs"] = "Raters"
     app = settle(app.run())

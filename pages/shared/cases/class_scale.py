@@ -8,10 +8,10 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.figures import cases as figures
-from core.models.expected_class import expected_class, median_class, within_one
+from core.models.expected_class import expected_class, median_class, place_said, within_one
 from core.plausibility.ordinal_truth import OrdinalTruth
 from core.plausibility.protocol import PlausibilityModel
-from core.text import number, plotly, probability, shorten
+from core.text import markdown, plotly, probability, shorten
 from pages.shared.cache import cases as cached_cases
 from pages.shared.kit import style as look
 from pages.shared.kit import widgets
@@ -69,8 +69,8 @@ def show(view: Dataset, case: int, model: OrdinalTruth, reliability: float, colo
         )  # fmt: skip
         st.caption(
             "Bar: probability that the class is the true one, with how many annotations name it · line: "
-            "95% interval, diamond: expected class, "
-            f"{number(float(at.mean[case]), 1)} of {view.n_classes:,}. The truth is at most one class from the median "
+            f"95% interval, diamond: expected class, {markdown(place_said(view.classes, float(at.mean[case])))}. "
+            "The truth is at most one class from the median "
             f"with probability {probability(float(at.near[case]))}."
         )
         frame = pd.DataFrame({"class": view.classes, "probability": at.probability[case], "named by": named})

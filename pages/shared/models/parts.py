@@ -8,7 +8,7 @@ from core.annotations.dataset import Dataset
 from core.figures import models as figures
 from core.figures import rater_models as rater_figures
 from core.models.catalogue import Fitted
-from core.models.expected_class import expected_class, within_one
+from core.models.expected_class import class_values, expected_class, in_class_names, within_one
 from core.models.explain import explain
 from core.models.hierarchical import METHOD as HIERARCHICAL
 from core.models.ordinal import METHOD as ORDINAL
@@ -179,7 +179,9 @@ def cases(shown: Fitted, vote: RaterModelFit, theme) -> None:
     frame = _case_frame(shown, vote, order[:MOST_ROWS], by_vote, by_model)
     chances = [name for name in ("probability", "within one class") if name in frame]
     found = st.dataframe(
-        frame.assign(**{name: columns.never_quite(frame[name].to_numpy(float)) for name in chances}),
+        _in_class_names(fit, frame).assign(
+            **{name: columns.never_quite(frame[name].to_numpy(float)) for name in chances}
+        ),
         hide_index=True,
         height=min(420, 35 * (len(frame) + 1) + 3),
         on_select="rerun",
@@ -211,10 +213,16 @@ def _effect_columns(fit: RaterModelFit) -> dict:
     """Each effect beside the ends of its interval."""
     config = {
         "expected class": st.column_config.NumberColumn(
-            help="Mean of the class probabilities, the lowest class being 1.", format="%.2f"
+            help="Mean of the class probabilities, "
+            + (
+                "in the numbers of the classes."
+                if class_values(fit.classes) is not None
+                else "the lowest class being 1."
+            ),
+            format="%.2f",
         ),
-        "expected class low": st.column_config.NumberColumn("95% from", format="%d"),
-        "expected class high": st.column_config.NumberColumn("to", format="%d"),
+        "expected class low": st.column_config.Column("95% from"),
+        "expected class high": st.column_config.Column("to"),
         "within one class": st.column_config.NumberColumn(
             help="Probability that the true class is at most one away from the median class.", format="%.2f"
         ),
@@ -224,6 +232,15 @@ def _effect_columns(fit: RaterModelFit) -> dict:
         for end, words in (("low", "95% from"), ("high", "to")):
             config[f"{effect.name} {end}"] = st.column_config.NumberColumn(words, format="%.2f")
     return config
+
+
+def _in_class_names(fit: RaterModelFit, frame: pd.DataFrame) -> pd.DataFrame:
+    """The expected class in the numbers of the classes, and the ends of its interval by name; files count from 1."""
+    if "expected class" not in frame:
+        return frame
+    ends = {f"expected class {end}": frame[f"expected class {end}"].astype(int) for end in ("low", "high")}
+    named = {name: [shorten(fit.classes[place - 1], 24) for place in places] for name, places in ends.items()}
+    return frame.assign(**{"expected class": in_class_names(fit.classes, frame["expected class"].to_numpy())}, **named)
 
 
 def _case_frame(shown: Fitted, vote: RaterModelFit, order: np.ndarray, by_vote, by_model) -> pd.DataFrame:

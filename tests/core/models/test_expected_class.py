@@ -1,0 +1,25 @@
+"""Places on an ordered scale are said in the numbers or names of the classes, not counted from 1 beside others."""
+
+import numpy as np
+import pytest
+
+from core.models.expected_class import class_values, expected_class, expected_said, in_class_names, place_said
+
+GRADES, WORDS = ("0", "1", "2", "3"), ("none", "mild", "severe")
+
+
+def test_grades_from_nought_are_said_in_grades():
+    scale = expected_class(np.array([[0.02, 0.66, 0.32, 0.0]]))
+    mean, low, high = scale.mean[0], scale.spread.low[0], scale.spread.high[0]
+    assert (mean, low, high) == (pytest.approx(2.3), 2, 3)
+    assert expected_said(GRADES, mean, low, high) == "1.3 (1 to 2)"
+    assert place_said(GRADES, mean) == "1.3" and expected_said(("10", "20", "30"), 2.5, 2, 3) == "25.0 (20 to 30)"
+    assert in_class_names(GRADES, np.array([1.0, 4.0])).tolist() == [0, 3]
+
+
+@pytest.mark.parametrize("classes", [WORDS, ("1", "2", "4"), ("1", "1+", "2"), ("nan", "1", "2")])
+def test_names_that_are_no_even_numbers_are_said_as_names(classes):
+    assert class_values(classes) is None and in_class_names(classes, np.array([1.5])).tolist() == [1.5]
+    assert expected_said(classes, 1.4, 1, 2) == f"{classes[0]} to {classes[1]}"
+    assert expected_said(classes, 2.0, 2, 2) == classes[1] == place_said(classes, 1.97)
+    assert place_said(classes, 2.5) == f"between {classes[1]} and {classes[2]}"
