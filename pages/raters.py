@@ -106,7 +106,7 @@ def _one(view: Dataset, table: RaterTable, act: ToActOn, theme) -> None:
     place = table.raters.index(rater)
     for flag in (flag for flag in act.flags if flag.rater == place):
         st.warning(f"{flag.title}: {markdown(flag.words)}", icon=":material/flag:")
-    raters_answers.severity(view, rater)
+    raters_answers.on_the_scale(view, table, rater)
     if view.time is None:
         st.info("These annotations have no dates, so nothing can be said over time.", icon=":material/block:")
     else:

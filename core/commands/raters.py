@@ -7,7 +7,7 @@ from ..annotations.dataset import Dataset
 from ..annotations.vocabulary import to_numbers
 from ..errors import InputError
 from ..ingest.formats.tables import open_table
-from ..raters.monitoring import monitor
+from ..raters.monitoring import RaterTable, monitor
 from ..raters.score_gold import score_gold
 from ..raters.score_raters import score_raters
 from ..raters.to_act_on import ToActOn, raters_to_act_on
@@ -30,7 +30,7 @@ def raters(options) -> tuple[dict, pd.DataFrame]:
     table = monitor(dataset, level=options.level, seed=options.seed, progress=progress)
     found = raters_to_act_on(table, acceptable=options.acceptable, q=options.fdr, judged_by=options.judged_by)
     act = found.acceptable
-    rows = [_row(found, int(rater)) for rater in act.order()]
+    rows = [_row(found, int(rater)) | _off(table, int(rater)) for rater in act.order()]
     answer = {
         "raters": rows,
         "acceptable": act.acceptable,
@@ -121,6 +121,14 @@ def known_scores(path: str) -> dict[str, float]:
             raise InputError(f"{path}: {text!r} in row {place + 1} is no score.", "Give numbers.")
         found[case_id] = float(number[place])
     return found
+
+
+def _off(table: RaterTable, rater: int) -> dict:
+    """How many classes off a rater is on average, of ordered classes."""
+    if not table.distance.n.any():
+        return {}
+    ends = {"": table.distance.value, "_low": table.distance.low, "_high": table.distance.high}
+    return {f"classes_off{end}": _number(values[rater]) for end, values in ends.items()}
 
 
 def _row(found: ToActOn, rater: int) -> dict:

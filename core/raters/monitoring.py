@@ -25,6 +25,7 @@ from ..text import number, significant
 from .accuracy import Accuracies, accuracies_of
 from .blind import BlindReads, agreement_with_blind
 from .carelessness import CERTAIN, Carelessness, carelessness
+from .distance import distances_of
 from .drift import drift_chances, drift_of
 from .flags import (
     FALSE_ALARMS,
@@ -77,6 +78,8 @@ class RaterTable(Result):
     signs : Carelessness
     entropy, entropy_of_cases : ndarray
         Bits of the classes that the rater used, and of the classes that the others give the same cases.
+    distance : Rates
+        Of ordered classes: how many classes off by the others (`core.raters.distance`); NaN of all others.
     p_drift : ndarray
         P(a stable rater's chart reaches as high); NaN where there is nothing to chart.
     flags : tuple of Flag
@@ -107,6 +110,7 @@ class RaterTable(Result):
     signs: Carelessness
     entropy: np.ndarray
     entropy_of_cases: np.ndarray
+    distance: Rates
     p_drift: np.ndarray
     flags: tuple[Flag, ...]
     false_alarms: float
@@ -132,7 +136,7 @@ class RaterTable(Result):
         judged = self.accuracies
         found |= {"accuracy": judged.shrunk, "accuracy_low": judged.low, "accuracy_high": judged.high}
         found |= {"accuracy_n": judged.n_judged}
-        for name in ("agreement", "blind", "with_self"):
+        for name in ("agreement", "blind", "with_self", "distance"):
             rates: Rates = getattr(self, name)
             found |= {name: rates.value, f"{name}_low": rates.low, f"{name}_high": rates.high, f"{name}_n": rates.n}
         names = ("chance", "spam", "adversarial", "repeats", "entropy", "entropy_of_cases", "p_drift")
@@ -255,6 +259,7 @@ def _table(
         signs,
         entropy_of(dataset.rater, dataset.answer, dataset),
         entropy_of(dataset.rater[panel.judged], panel.top[panel.judged], dataset),
+        distances_of(panel, level),
         p_drift,
         raise_flags(evidence, false_alarms),
         false_alarms,

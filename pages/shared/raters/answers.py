@@ -7,8 +7,9 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.models.ordinal import METHOD as ORDINAL
 from core.models.ordinal import reads
+from core.raters.monitoring import RaterTable
 from core.raters.report_card import ReportCard
-from core.text import markdown, number, plural, shorten
+from core.text import markdown, number, plural, shorten, with_interval
 from pages.shared.kit import columns, opening, widgets
 
 MOST_ROWS = 200
@@ -77,8 +78,15 @@ def show(card: ReportCard) -> None:
     widgets.download(frame, "Annotations by class", "rater_answers", "rater_answers_table")
 
 
-def severity(view: Dataset, rater: str) -> None:
-    """Of ordered classes: how much higher or lower this rater reads than the panel, once the models are fitted."""
+def on_the_scale(view: Dataset, table: RaterTable, rater: str) -> None:
+    """Of ordered classes: how far off this rater is, and once models are fitted how much higher or lower they read."""
+    off, place = table.distance, table.raters.index(rater)
+    if np.isfinite(off.value[place]):
+        ends = [None if np.isnan(end[place]) else float(end[place]) for end in (off.low, off.high)]
+        st.markdown(
+            f"**{markdown(rater)}** is {with_interval(float(off.value[place]), *ends)} classes off on average, as the "
+            f"others see the truth; n = {plural(int(off.n[place]), 'annotation')}."
+        )
     judged = opening.choice(view) if view.ordinal else None
     found = None if judged is None else next((one.fit for one in judged[0].standings if one.candidate is ORDINAL), None)
     if found is not None and rater in found.raters:

@@ -18,8 +18,8 @@ from pages.shared.kit import style as look
 PAGE = 50
 # What the table opens with, the most important first, as far as 1,280 pixels go; its menu shows the other columns too.
 _FIRST = (
-    "rater", "flags", "accuracy", "interval", "P(acceptable)", "expected wrong", "annotations", "right by gold",
-    "with others",
+    "rater", "flags", "accuracy", "interval", "P(acceptable)", "expected wrong", "annotations", "classes off",
+    "right by gold", "with others",
 )  # fmt: skip
 _SHARES = ("with themselves", "blind reads agree")
 _MOST_FIRST = 9
@@ -56,6 +56,9 @@ def frame_of(table: RaterTable, act: ToActOn, blind: Rates | None) -> pd.DataFra
         "right by gold": judged.gold.value,
         "gold annotations": np.where(judged.gold.n > 0, judged.gold.n, np.nan),
         "with others": table.agreement.value,
+        "classes off": table.distance.value,
+        "classes off, from": table.distance.low,
+        "classes off, to": table.distance.high,
         "leans to": [table.classes[code] if code >= 0 else "" for code in leans],
         "bias": np.where(leans >= 0, table.bias[np.arange(len(leans)), leans], np.nan),
         "P(spam)": table.spam,
@@ -158,6 +161,9 @@ def _config() -> dict:
             ),
             "annotations": st.column_config.NumberColumn(
                 "n", format="accounting", step=1, width=56, help="Annotations."
+            ),
+            "classes off": st.column_config.NumberColumn(
+                format=columns.TWO, width=84, help="Mean distance from the true class by the others, in classes."
             ),
             "right by gold": bar("by gold", width=92, help="Share right of the annotations on cases with gold."),
             "with others": bar("agreement", width=92, help="Pairs with annotations of other raters that agree."),
