@@ -178,3 +178,13 @@ def test_trust_stands_least_on_top_with_both_ends_of_its_interval():
     assert np.array(trace.x) + trace.error_x.array == pytest.approx(high[[1, 2, 0]])
     assert np.array(trace.x) - trace.error_x.arrayminus == pytest.approx(low[[1, 2, 0]])
     assert list(trace.customdata[0]) == ["&lt;b&gt;", f"{low[1]:.2f} to {high[1]:.2f}", "2,000"]
+    axis = trust_of_raters(found, LIGHT, "title").layout.yaxis
+    assert list(axis.ticktext) == ["&lt;b&gt;", "c", "a"] and list(axis.tickvals) == [0, 1, 2]
+
+
+def test_raters_are_ordered_by_their_accuracy_and_not_by_an_end_of_its_interval():
+    table = raters([0.8, 0.6, 0.7], [10, 20, 30])
+    rates = table.acceptable.accuracy
+    table.acceptable.accuracy = Rates(rates.value, np.array([0.1, 0.5, 0.3]), np.array([0.85, 0.99, 0.9]), rates.n)
+    figure = accuracy_against_pool(table, LIGHT, "")
+    assert list(figure.layout.yaxis.ticktext) == ["rater 1", "rater 2", "rater 0"]

@@ -35,6 +35,10 @@ def test_the_density_has_its_interval_its_mean_and_a_tick_for_each_score():
     assert found.low <= min(band.x) and max(band.x) <= found.high
     step = np.diff(found.x).max()
     assert min(band.x) - found.low <= step and found.high - max(band.x) <= step
+    inside = (found.x >= found.low) & (found.x <= found.high)
+    top = np.array(band.y)[np.array(band.y) > 0] * found.density.max()
+    assert np.sort(top) == pytest.approx(np.sort(found.density[inside]))  # the band ends where the curve runs
+    assert max(ticks.y) < 0 and ticks.y[2] < ticks.y[1]  # equal scores stand below each other, under the curve
     assert list(mean.x) == [found.m]
     assert list(ticks.x) == [1.0, 2.5, 2.5, 6.0] and len(set(ticks.y)) == 2 and ticks.y[1] != ticks.y[2]
     assert list(ticks.customdata) == ["z", "w, x", "w, x", "y"]
