@@ -1,7 +1,8 @@
 """Which annotations are hidden in which fold, and what a fitted model says of them.
 
-A fold hides at most one rater's annotation of a case, with its repeats. The score of a hidden annotation y of rater j
-is ln max(p, floor), p = Σ_k P_β(k | the case's other annotations) θ[j, k, y], P_β(k | ·) ∝ π_k Π θ^β.
+A fold hides at most one rater's annotation of a case, with its repeats and those of the rater's family. The score of a
+hidden annotation y of rater j is ln max(p, floor), p = Σ_k P_β(k | the case's other annotations) θ[j, k, y],
+P_β(k | ·) ∝ π_k Π θ^β.
 """
 
 import numpy as np
@@ -12,11 +13,11 @@ from ._kernels import joint
 
 
 @njit(cache=True, nogil=True)
-def draw_folds(case_ptr, rater, is_first, seeds, n_folds, fold, scored):
+def draw_folds(case_ptr, family, is_first, seeds, n_folds, fold, scored):
     """Fill ``fold`` (-1 where never hidden) and ``scored`` (first annotations that are hidden), both by annotation.
 
-    A case with two raters or more hides min(n, n_folds) of their first annotations in as many different folds; repeats
-    are hidden with the first.
+    A case with annotations of two families or more hides one first annotation of min(n, n_folds) of them in as many
+    different folds; what the same family said besides is hidden with it. ``family`` is by annotation.
     """
     for case in range(case_ptr.size - 1):
         start = case_ptr[case]
@@ -26,27 +27,31 @@ def draw_folds(case_ptr, rater, is_first, seeds, n_folds, fold, scored):
             scored[a] = False
         first = np.empty(stop - start, np.int64)
         n = 0
+        several = False
         for a in range(start, stop):
+            several = several or family[a] != family[start]
             if is_first[a]:
                 first[n] = a
                 n += 1
-        if n < 2:
+        if not several:
             continue
         np.random.seed(seeds[case])
         place = np.arange(n_folds)
-        hidden = min(n, n_folds)
-        for i in range(hidden):
+        hidden = 0
+        for i in range(n):
+            if hidden == n_folds:
+                break
             j = i + int(np.random.random() * (n - i))
             first[i], first[j] = first[j], first[i]
-            j = i + int(np.random.random() * (n_folds - i))
-            place[i], place[j] = place[j], place[i]
-            fold[first[i]] = place[i]
+            if fold[first[i]] >= 0:
+                continue
+            j = hidden + int(np.random.random() * (n_folds - hidden))
+            place[hidden], place[j] = place[j], place[hidden]
             scored[first[i]] = True
-        for a in range(start, stop):
-            if not is_first[a]:
-                for i in range(hidden):
-                    if rater[first[i]] == rater[a]:
-                        fold[a] = place[i]
+            for a in range(start, stop):
+                if family[a] == family[first[i]]:
+                    fold[a] = place[hidden]
+            hidden += 1
 
 
 @njit(cache=True, nogil=True)

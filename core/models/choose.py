@@ -15,6 +15,7 @@ from ..text import number
 from .catalogue import Request, em_model, fit_request, request
 from .design import Repeats
 from .difficulty.names import switches
+from .families import members
 from .held_out import HeldOut, HeldOutData, held_out, held_out_difficulty, held_out_votes, prepare
 from .majority import METHOD as MAJORITY
 from .result import RaterModelFit
@@ -23,6 +24,7 @@ from .tempering import OPTION, tempered, truth_beta, truth_doubt
 SAME_SCORE = 1e-6
 _RUN_AWAY, _MIXED = 0.999, 0.95
 _LOST, _NAMED = 0.001, 0.05
+_TOLD_FROM_EASY = 2 / 3
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -225,25 +227,40 @@ def _standing(data: HeldOutData, dataset, candidate: Method, repeats, cases, tok
             asked = plain.request(repeats)
             fit = fit_request(asked, dataset, token=token).fit
             held = held_out(data, em_model(asked), cases=cases, token=token, progress=progress)
-            beta, doubt = truth_beta(held.middle_beta), truth_doubt(held.beta)
+            case_effect = False
+            beta, doubt = _shown(data, held, case_effect)
             fit = tempered(fit, dataset, beta, token, doubt=doubt, temper_prevalence=held.temper_prevalence)
         elif candidate.variant is None:
             asked = plain.request(repeats)
             model = candidate.make(**dict(asked.options))
             fit = fit_request(asked, dataset, token=token).fit
             held = model.held_out(data, token=token, progress=progress)
-            beta = truth_beta(held.middle_beta, case_effect=model.has_case_effect(fit))
-            doubt = truth_doubt(held.beta)
+            case_effect = model.has_case_effect(fit)
+            beta, doubt = _shown(data, held, case_effect)
             fit = tempered(fit, dataset, beta, token, doubt=doubt)
         else:
             tag = candidate.variant.value
             held = held_out_difficulty(data, tag, token=token, progress=progress)
-            beta = truth_beta(held.middle_beta, case_effect=switches(tag).difficulty)
-            doubt = truth_doubt(held.beta)
+            case_effect = switches(tag).difficulty
+            beta, doubt = _shown(data, held, case_effect)
             fit = fit_request(replace(plain, beta=beta, doubt=doubt).request(), dataset, token=token).fit
     except (NotApplicableError, LimitError) as error:
         return replace(plain, excluded=str(error))
-    return replace(plain, held=held, fit=fit, beta=beta, doubt=doubt, excluded=_run_away(dataset, fit))
+    excluded = _run_away(dataset, fit) or (_fooled(data) if case_effect else "")
+    return replace(plain, held=held, fit=fit, beta=beta, doubt=doubt, excluded=excluded)
+
+
+def _shown(data: HeldOutData, held: HeldOut, case_effect: bool) -> tuple[float, float]:
+    """β and doubt of class probabilities: n annotations of a case are worth no more than its number of families."""
+    most = data.independent
+    return truth_beta(min(held.middle_beta, most), case_effect=case_effect), truth_doubt(min(held.beta, most))
+
+
+def _fooled(data: HeldOutData) -> str:
+    """Why a model with case difficulty cannot open where most of what a case has was said by families of raters."""
+    if data.independent >= _TOLD_FROM_EASY:
+        return ""
+    return "Cases on which raters copied each other look like easy ones to it."
 
 
 def _run_away(dataset: Dataset, fit: RaterModelFit) -> str:
@@ -306,7 +323,19 @@ def _ranked(dataset: Dataset, standings: list[Standing], data: HeldOutData, seed
         scored.append(replace(each, diff=diff, diff_se=error))
     rest = [each for each in standings if each.held is None]
     found = Choice((*scored, *rest), best.candidate.name, "", int(data.n_of_case.sum()), seed)
-    return replace(found, reason=_reason(found))
+    return replace(found, reason=f"{_reason(found)}{_together(data.family)}")
+
+
+def _together(family: np.ndarray) -> str:
+    """That some raters are not independent of each other; nothing where none are."""
+    found = members(family)
+    if not found:
+        return ""
+    who = f" {sum(each.size for each in found):,} of {family.size:,} raters"
+    alike = "say the same more often than independent raters would, as if they copied each other"
+    if len(found) == 1:
+        return f"{who} {alike}: what one of them says was predicted without the rest of them."
+    return f"{who}, in {len(found):,} families, {alike}: what one says was predicted without the rest of the family."
 
 
 def _reason(choice: Choice) -> str:

@@ -2,7 +2,9 @@
 
 Each fold hides at most one rater's annotation of a case; the model is fitted to the rest, and asked for the probability
 of what was hidden given the case's other annotations. The mean of the logs compares every model with every other. It is
-blind to mistakes that raters share. Vehtari & Ojanen (2012), doi:10.1214/12-SS102, give the frame.
+blind to mistakes that all raters share. Those of a family (`core.models.families`), who copy each other say, are hidden
+together: what is hidden is predicted by raters who do not share its mistakes. Vehtari & Ojanen (2012),
+doi:10.1214/12-SS102, give the frame.
 """
 
 from collections.abc import Callable
@@ -21,6 +23,7 @@ from ._kernels import first_answers
 from .design import Design, Repeats, design
 from .em import Point, climb
 from .em_model import EmModel
+from .families import families, independent_share
 from .stopping import StoppingRule
 
 N_FOLDS = 5
@@ -44,7 +47,7 @@ class Folds:
     fold : ndarray of int8, shape (n_annotations,)
         0 to 4; -1 where an annotation is never hidden.
     scored : ndarray of bool, shape (n_annotations,)
-        Hidden, and no repeat of the rater on the case.
+        Hidden, and the one of its rater's family on the case that is scored.
     """
 
     fold: np.ndarray
@@ -74,6 +77,10 @@ class HeldOutData:
         Scored annotations of each case, at most 5.
     fold_of_case : ndarray of int8, shape (n_cases,)
         For held-out cases: -1 where a case has no annotation.
+    family : ndarray of int64, shape (n_raters,)
+        Who is hidden together: see `core.models.families.families`.
+    independent : float
+        Families over raters, summed over cases: what share of annotations is not beside an earlier one of its family.
     """
 
     whole: Design
@@ -81,6 +88,8 @@ class HeldOutData:
     n_sets: int
     n_of_case: np.ndarray
     fold_of_case: np.ndarray
+    family: np.ndarray
+    independent: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -175,7 +184,7 @@ def clustered_error(by_case: np.ndarray, n_of_case: np.ndarray) -> float:
     return float(np.sqrt((away**2).sum()) / n)
 
 
-def draw(dataset: Dataset, seed: int, number: int) -> Folds:
+def draw(dataset: Dataset, seed: int, number: int, family: np.ndarray) -> Folds:
     """Set ``number`` of folds; that of a case depends on the seed and its id alone.
 
     Parameters
@@ -184,12 +193,14 @@ def draw(dataset: Dataset, seed: int, number: int) -> Folds:
     seed : int
     number : int
         Of the set of folds.
+    family : ndarray of int64, shape (n_raters,)
+        Who is hidden together.
     """
     first = first_answers(dataset.case_ptr, dataset.rater, dataset.n_raters)
     fold = np.empty(dataset.n_annotations, np.int8)
     scored = np.empty(dataset.n_annotations, np.bool_)
     seeds = case_seeds(seed, dataset.cases, f"held-out answers {number}")
-    draw_folds(dataset.case_ptr, dataset.rater, first, seeds, N_FOLDS, fold, scored)
+    draw_folds(dataset.case_ptr, family[dataset.rater], first, seeds, N_FOLDS, fold, scored)
     return Folds(fold, scored)
 
 
@@ -216,12 +227,16 @@ def prepare(
     token = token or CancelToken()
     whole = design("A held-out score", dataset, False, repeats)
     dataset = whole.dataset
-    sets = [draw(dataset, seed, 0)]
+    family = families(dataset)
+    sets = [draw(dataset, seed, 0, family)]
+    if not sets[0].scored.any():
+        family = np.arange(dataset.n_raters)
+        sets = [draw(dataset, seed, 0, family)]
     n = int(sets[0].scored.sum())
     if n == 0:
         raise NotApplicableError("Not estimable: no case has annotations of two raters, so none can be held out.")
     if n < FEWEST_FOR_ONE_SET:
-        sets += [draw(dataset, seed, number) for number in range(1, N_SETS)]
+        sets += [draw(dataset, seed, number, family) for number in range(1, N_SETS)]
     refits = []
     for folds in sets:
         for number in range(N_FOLDS):
@@ -232,7 +247,9 @@ def prepare(
     fold_of_case[np.diff(dataset.case_ptr) == 0] = -1
     n_of_case = np.add.reduceat(np.append(sets[0].scored, False), dataset.case_ptr[:-1], dtype=np.int64)
     n_of_case[np.diff(dataset.case_ptr) == 0] = 0
-    return HeldOutData(whole, tuple(refits), len(sets), n_of_case, fold_of_case)
+    return HeldOutData(
+        whole, tuple(refits), len(sets), n_of_case, fold_of_case, family, independent_share(dataset, family)
+    )
 
 
 def _without(whole: Design, keep: np.ndarray) -> Design:

@@ -228,7 +228,7 @@ def test_a_prevalence_that_runs_to_one_class_while_annotations_are_mixed_cannot_
 def test_equal_scores_open_with_fewer_parameters():
     held = HeldOut(np.array([[-1.0], [-2.0]]), np.array([1, 1]), np.ones(1))
     less = replace(held, by_case=held.by_case - 1e-7)
-    data = HeldOutData(None, (), 1, held.n_of_case, np.zeros(2, np.int8))
+    data = HeldOutData(None, (), 1, held.n_of_case, np.zeros(2, np.int8), np.arange(2))
     many, few = method_named("rater model", "dawid-skene"), method_named("rater model", "one-coin")
     found = module._ranked(None, [Standing(many, 9, held), Standing(few, 3, less)], data, 0)
     assert found.chosen == "one-coin"

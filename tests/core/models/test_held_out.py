@@ -31,6 +31,11 @@ from tests.core.models.rows import random_rows, simulated
 SHARP = np.full((6, 3, 3), 0.1) + 0.7 * np.eye(3)
 
 
+def alone(dataset):
+    """No rater has a family."""
+    return np.arange(dataset.n_raters)
+
+
 def rows_without(dataset, keep):
     of_case = dataset.case_of_annotation
     return [(int(of_case[a]), int(dataset.rater[a]), int(dataset.answer[a])) for a in np.flatnonzero(keep)]
@@ -39,7 +44,7 @@ def rows_without(dataset, keep):
 @pytest.mark.parametrize("seed", range(5))
 def test_a_fold_hides_at_most_one_rater_of_a_case_and_the_repeats_with_it(seed, build):
     dataset = build(random_rows(seed, n_cases=60, n_raters=9), 3)
-    folds = draw(dataset, seed, 0)
+    folds = draw(dataset, seed, 0, alone(dataset))
     for case in range(dataset.n_cases):
         mine = list(dataset.annotations_of(case))
         raters = {int(dataset.rater[a]) for a in mine}
@@ -53,10 +58,35 @@ def test_a_fold_hides_at_most_one_rater_of_a_case_and_the_repeats_with_it(seed, 
             assert (folds.fold[a] >= 0) == any(folds.scored[b] for b in same)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_a_family_is_hidden_together_and_one_of_its_annotations_is_scored(seed, build):
+    dataset = build(random_rows(seed, n_cases=60, n_raters=9), 3)
+    family = np.array([0, 1, 0, 3, 0, 1, 6, 7, 8])
+    folds = draw(dataset, seed, 0, family)
+    for case in range(dataset.n_cases):
+        mine = list(dataset.annotations_of(case))
+        found = {int(family[dataset.rater[a]]) for a in mine}
+        scored = [a for a in mine if folds.scored[a]]
+        assert len(scored) == (min(len(found), N_FOLDS) if len(found) > 1 else 0)
+        assert len({int(family[dataset.rater[a]]) for a in scored}) == len(scored)
+        for a in mine:
+            same = [b for b in mine if family[dataset.rater[b]] == family[dataset.rater[a]]]
+            assert {int(folds.fold[b]) for b in same} == {int(folds.fold[a])}
+            assert (folds.fold[a] >= 0) == any(folds.scored[b] for b in same)
+
+
+def test_who_of_a_family_is_scored_is_drawn(build):
+    dataset = build([(case, rater, 0) for case in range(2000) for rater in range(4)], 2)
+    folds = draw(dataset, 0, 0, np.array([0, 0, 0, 3]))
+    share = np.bincount(dataset.rater[folds.scored], minlength=4) / 2000
+    assert share[3] == 1
+    assert np.abs(share[:3] - 1 / 3).max() < 5 * np.sqrt(2 / 9 / 2000)
+
+
 def test_each_answer_is_as_likely_to_be_hidden_and_in_each_fold(build):
     """9 raters, 5 hidden: 2,000 cases, within five standard errors of 5/9, and of 1/5 of a fold."""
     dataset = build([(case, rater, 0) for case in range(2000) for rater in range(9)], 2)
-    folds = draw(dataset, 0, 0)
+    folds = draw(dataset, 0, 0, alone(dataset))
     share = np.bincount(dataset.rater[folds.scored], minlength=9) / 2000
     assert np.abs(share - 5 / 9).max() < 5 * np.sqrt(5 / 9 * 4 / 9 / 2000)
     by_fold = np.bincount(folds.fold[folds.scored & (dataset.rater == 3)], minlength=5)
@@ -66,11 +96,11 @@ def test_each_answer_is_as_likely_to_be_hidden_and_in_each_fold(build):
 def test_the_folds_of_a_case_do_not_depend_on_which_other_cases_are_there(build):
     dataset = build(random_rows(3, n_cases=30), 3)
     part = dataset.select(cases=dataset.cases[10:20])
-    whole, some = draw(dataset, 5, 0), draw(part, 5, 0)
+    whole, some = draw(dataset, 5, 0, alone(dataset)), draw(part, 5, 0, alone(part))
     at = slice(int(dataset.case_ptr[10]), int(dataset.case_ptr[20]))
     assert whole.fold[at].tolist() == some.fold.tolist()
     assert whole.scored[at].tolist() == some.scored.tolist()
-    assert draw(part, 6, 0).fold.tolist() != some.fold.tolist()
+    assert draw(part, 6, 0, alone(part)).fold.tolist() != some.fold.tolist()
 
 
 def test_small_data_have_four_sets_of_folds_and_large_ones_one(build):
@@ -93,7 +123,7 @@ def test_scores_equal_a_slow_reference_that_fits_each_fold_and_multiplies(model,
     assert found.temper_prevalence is both
     slow = np.zeros((dataset.n_cases, BETAS.size))
     for number in range(4):
-        folds = draw(dataset, 1, number)
+        folds = draw(dataset, 1, number, alone(dataset))
         for fold in range(N_FOLDS):
             keep = folds.fold != fold
             fit = replace(model, stopping=StoppingRule(300, 1e-12)).fit(
