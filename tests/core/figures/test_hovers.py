@@ -382,7 +382,7 @@ def of_cases():
         ["a", "b"], np.array([0.7, 0.3]), np.array([4, 3]), (1.3, 1.0, 2.0), ["#111111", "#222222"], LIGHT, ""
     )
     yield scale, 0, ["a: probability 0.700 / named by 4", "b: probability 0.300 / named by 3"]
-    yield scale, 2, ["expected class 1.30 (1 to 2)"]
+    yield scale, 2, ["expected class a to b"]
     corners = np.array([[0.7, 0.2, 0.1], [0.5, 0.2, 0.3]])
     region = Region((corners,), 0.95)
     figure = cases.triangle(["a", "b", "c"], corners, region, LIGHT, "")
