@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.certainty.regions import Region
-from core.evaluation.prediction_sets import prediction_sets
+from core.evaluation.prediction_sets import CoveredShare, prediction_sets
 from core.figures.cases import Cut, triangle
 from core.figures.prediction_sets import conditional_coverage, coverage_against_reliability, size_against_reliability
 from core.figures.theme import DARK, LIGHT
@@ -65,6 +65,12 @@ def test_a_group_without_a_majority_vote_has_none_and_the_others_keep_their_line
     assert list(truth.y) == list(range(len(groups))) and list(vote.y) == list(range(1, len(groups)))
     assert list(vote.x) == [one.voted.value for one in groups[1:]]
     assert [row[2] for row in vote.customdata] == [one.mean_size for one in groups[1:]]
+
+
+def test_the_axis_of_coverage_begins_below_every_interval(found):
+    wide = replace(found[0].groups[0], aggregated=CoveredShare(0.75, 0.42, 0.93, 12))
+    figure = conditional_coverage((wide, *found[0].groups[1:]), 0.8, LIGHT, "title")
+    assert figure.layout.xaxis.range[0] < 0.42 and figure.layout.xaxis.range[1] > 1
 
 
 @BOTH

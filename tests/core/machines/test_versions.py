@@ -8,7 +8,7 @@ import pytest
 from core.figures.machines import versions_in_order
 from core.figures.theme import LIGHT
 from core.machines.marks import Machine
-from core.machines.versions import in_order, version_drift
+from core.machines.versions import VersionChange, VersionDrift, VersionStanding, in_order, version_drift
 from tests.core.machines.conftest import simulated
 
 PEOPLE = tuple(f"p{n}" for n in range(4))
@@ -84,3 +84,33 @@ def test_same_annotations_few_cases_and_unknown_order_are_said(three):
     assert [one.version for one in ordered] == ["3.5", "4", "10"]
     assert left_out == "b and e have the same version; f has no version"
     assert [one.version for one in in_order(family("4o", "4", "3.5"))[0]] == ["3.5", "4", "4o"]
+
+
+def test_every_comparison_has_its_part_of_the_error_and_there_are_as_many_as_are_made(three):
+    """Two versions are compared once, three are compared three times: .95 of one is .85 of three."""
+    versions = family("1", "1.5", "2")
+    (once,) = version_drift(three, versions[1:], PEOPLE, level=0.95, n_resamples=500)
+    (thrice,) = version_drift(three, versions, PEOPLE, level=0.85, n_resamples=500)
+    (alone,), (_, step, _) = once.changes, thrice.changes
+    for name in ("low", "high", "changed_low", "changed_high"):
+        assert getattr(alone, name) == pytest.approx(getattr(step, name)), name
+
+
+def test_annotations_that_are_equal_are_unchanged_under_distances_too(three):
+    versions = family("1", "1.5", "2")
+    (found,) = version_drift(three, versions, PEOPLE, n_resamples=100)
+    (far,) = version_drift(three, versions, PEOPLE, score="rmse", n_resamples=100)
+    assert [one.n_changed for one in far.changes] == [one.n_changed for one in found.changes]
+    assert far.changes[0].n_changed == 0 < far.changes[1].n_changed < far.n_cases
+
+
+def test_the_sentence_lists_the_steps_alone_and_rules_out_no_more_than_the_farther_end():
+    def change(machine, before, low, high, changed):
+        return VersionChange(machine, before, (low + high) / 2, low, high, 5, changed, 0.0, 1.0, 2, 3)
+
+    versions = tuple(VersionStanding(name, name, 0.5, 0.4, 0.6) for name in "abc")
+    changes = (change("b", "a", -0.31, 0.07, 0.1), change("c", "b", -0.02, 0.2, 0.25), change("c", "a", -0.6, 0.4, 0.5))
+    assert VersionDrift("F", "accuracy", 40, versions, changes, None, 0.95).words() == (
+        "F: no version surely agrees more or less with people than the one before; a difference of .31 cannot be ruled "
+        "out (40 cases). Annotations changed on 10% between a and b and 25% between b and c."
+    )

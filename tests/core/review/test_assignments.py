@@ -149,6 +149,14 @@ def test_of_a_group_it_is_said_what_each_member_has_done_and_what_all_have(store
     assert table == {"n_done": 2, "done_by": "bob 3, ann 0, cem 0", "overdue": True}, "Ann has begun one"
 
 
+def test_who_read_before_a_group_of_unknown_members_was_asked_has_not_begun(store, dataset):
+    read(store, dataset, "bob", 0)
+    store.assign(given(dataset, "claimed", group=True), token="1")
+    read(store, dataset, "ann", 1)
+    (row,) = assignment_table(store.assignments(dataset.digest), store.trail(dataset.digest)).to_dict("records")
+    assert row["done_by"] == "ann 1"
+
+
 def test_what_is_done_or_taken_back_is_not_overdue_and_what_is_not_begun_is(store, dataset):
     for token, (whom, cases) in enumerate((("bob", [0]), ("bob", [0, 1]), ("cem", [0, 1]), ("cem", [2]))):
         store.assign(given(dataset, whom, cases, due=date(2020, 1, 1 + token)), token=str(token))
