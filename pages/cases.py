@@ -236,7 +236,8 @@ def _page() -> None:
         n_uncertain = result.n_below(UNCERTAIN_BELOW)
         stay = "stays" if n_uncertain == 1 else "stay"
         about = f" about “{markdown(shorten(view.classes[1], 30))}”" if dataset.kind == "set" else ""
-        title.title(f"{n_uncertain:,} of {plural(dataset.n_cases, 'case')} {stay} uncertain{about} at this trust level")
+        trust = f"at trust γ = {exact(reliability)}"  # Home may speak of another
+        title.title(f"{n_uncertain:,} of {plural(dataset.n_cases, 'case')} {stay} uncertain{about} {trust}")
         order = _order(view, dataset, result, find)
         if not len(order):
             narrow.info("No case matches. Find by a part of the id or class, or a rater's whole name.")

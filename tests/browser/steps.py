@@ -12,7 +12,7 @@ PAGES = {
     "Agreement": r"Raters agree on",
     "Models": r"Weighing raters|models agree on|Only a majority vote is possible",
     "Raters": r"acceptable|Nothing can be said|How are the raters doing",
-    "Cases": r"stay uncertain at this trust level",
+    "Cases": r"stay uncertain at trust γ = ",
     "Review": r"Which cases need another opinion",
     "Reliability": r"Certainty rises from",
     "Report": r"Export a report",

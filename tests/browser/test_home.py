@@ -69,7 +69,7 @@ def test_each_picture_is_a_door_and_nothing_sticks_out_of_a_narrow_screen(open_p
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     for door, heading in (
         ("See agreement", "Raters agree on"),
-        ("See the cases", "stay uncertain at this trust level"),
+        ("See the cases", "stay uncertain at trust γ = "),
         ("See classifiers and reliability", "Certainty"),
     ):
         page.goto(f"{dashboard.url}/?data=skin")

@@ -64,7 +64,10 @@ def test_next_to_the_uncertain_cases_stands_what_to_do_with_them():
 
 @pytest.mark.parametrize("sample", ["skin", "anaesthesia"])
 def test_home_counts_the_uncertain_cases_that_the_cases_page_counts(sample):
-    count, n = re.search(r"([\d,]+) of ([\d,]+) cases stay uncertain", opened("cases", sample).title[0].value).groups()
+    cases = opened("cases", sample)
+    said = re.search(r"([\d,]+) of ([\d,]+) cases stay uncertain at trust γ = (.+)", cases.title[0].value)
+    count, n, trust = said.groups()
+    assert float(trust) == cases.slider(key="reliability").value
     app = home(sample)
     assert (f"{count} of" if count != n else f"all {n} cases") in app.title[0].value
     assert f"{count} of" in words(app).split("Uncertain cases")[-1]

@@ -55,7 +55,9 @@ def _legend(dataset: Dataset) -> None:
 
 
 def _who(dataset: Dataset) -> str:
-    """How many raters there are: people, and apart from them machines."""
+    """How many raters there are: people, and apart from them machines; of counts and patterns nobody knows."""
+    if not dataset.raters_identified:
+        return "raters not named"
     veiled = state.with_machines()
     n = len(veiled[1]) if veiled is not None else 0
     if not n:
