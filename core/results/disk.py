@@ -83,13 +83,19 @@ class ResultStore:
         path = self._path(dataset.content_digest, asked)
         try:
             content = to_bytes(result, dataset.coded)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            (path.parent / f"{_name(owner)}{_OWNER}").touch()
-            write_whole(path, content)
+            try:
+                self._write(path, content, owner)
+            except FileNotFoundError:  # who forgot other data of this content took the folder away meanwhile
+                self._write(path, content, owner)
         except (OSError, NotStorableError):
             return False
         self.trim()
         return True
+
+    def _write(self, path: Path, content: bytes, owner: str) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        (path.parent / f"{_name(owner)}{_OWNER}").touch()
+        write_whole(path, content)
 
     def owned(self, owner: str) -> list[str]:
         """Digests of the contents that were computed upon for a dataset."""

@@ -229,6 +229,21 @@ def never(content):
     raise AssertionError("computed again")
 
 
+def test_a_result_is_written_though_its_folder_is_taken_away_meanwhile(tmp_path, monkeypatch):
+    """Who forgets other data of the same content removes the folder between its making and the writing."""
+    store, tries = ResultStore(lambda: tmp_path / "results", lambda: 1_000_000), []
+
+    def taken_away_once(path, content):
+        tries.append(path)
+        if len(tries) == 1:
+            shutil.rmtree(path.parent)
+        write_whole(path, content)
+
+    monkeypatch.setattr("core.results.disk.write_whole", taken_away_once)
+    assert store.put(data(), ("m",), 7, "one") and len(tries) == 2
+    assert store.owned("one") == [data().content_digest] and store.get(data(), ("m",)) == (7,)
+
+
 def test_a_restart_finds_what_was_computed_of_kept_data():
     fresh().of(data(), ("m",), slow(7), "one")
     assert fresh().of(data(), ("m",), never, "one") == 7
