@@ -14,11 +14,11 @@ from typing import Any
 from .annotations.dataset import Dataset
 from .chunks import CancelToken
 from .errors import PluralityError
+from .processes import stand_back
 from .results.encoding import from_bytes, kind_of, to_bytes
 from .workers import error_as, read_dataset
 
 MOST_DATA = 2
-_NICE = 10
 _BEAT = 0.2
 
 
@@ -85,15 +85,24 @@ class _Calls:
             return found
 
 
+def _load(parts: list[str]) -> None:
+    """Load kernels, so that the first call need not."""
+    from .warmup import warm_up
+
+    warm_up(parts)
+
+
 def main() -> None:
     """Take calls until the input ends, which it does with the parent."""
-    if hasattr(os, "nice"):
-        os.nice(_NICE)
+    stand_back()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal reaches the parent, which then ends the input
     calls = _Calls()
     threading.Thread(target=calls.beat, daemon=True).start()
     for line in sys.stdin.buffer:
         message = json.loads(line)
+        if "load" in message:
+            threading.Thread(target=_load, args=(message["load"],), daemon=True).start()
+            continue
         if "cancel" in message:
             if (token := calls.tokens.get(message["cancel"])) is not None:
                 token.cancel()

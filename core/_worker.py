@@ -15,7 +15,7 @@ import numpy as np
 
 from .array_files import load_arrays
 from .errors import Cancelled, PluralityError
-from .processes import FOLDER_PREFIX, WorkerError, full_disk_words
+from .processes import FOLDER_PREFIX, WorkerError, full_disk_words, stand_back
 
 STOPPED = 3
 _HEARTBEAT = 0.2
@@ -108,4 +108,5 @@ if __name__ == "__main__":
     place = Path(sys.argv[1])
     if not place.name.startswith(FOLDER_PREFIX):  # the folder is deleted when the parent goes
         sys.exit("This is started by the dashboard, with a folder of its making.")
+    stand_back()
     main(place)

@@ -11,8 +11,10 @@ import re
 import shutil
 import sqlite3
 import subprocess
+import struct
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -34,6 +36,7 @@ _LIST = "backup.json"
 _RECORD = {"sqlite": "reviews.sqlite3", "postgresql": "reviews.pgdump"}
 _HOME = "home/"
 _CHUNK = 1 << 20
+_BROKEN = (KeyError, ValueError, TypeError, RuntimeError, EOFError, struct.error, zlib.error, zipfile.BadZipFile)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +224,7 @@ def _unpacked(file: Path, place: Path) -> dict:
             return told
     except FileNotFoundError:
         raise InputError(f"There is no file {file}.", "Give the file that the command backup wrote.") from None
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, NotImplementedError, EOFError) as error:
+    except _BROKEN as error:
         raise InputError(
             f"{file} is no backup, or it is damaged ({type(error).__name__}).", "Take another one."
         ) from None

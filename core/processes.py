@@ -17,6 +17,7 @@ import threading
 import time
 import zipfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -35,6 +36,7 @@ SILENCE = 120.0
 GRACE = 0.4
 _POLL = 0.05
 _LONGEST_LINE = 65_536
+_NICE, _SESSION_NICE = 10, 5
 _ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -49,6 +51,19 @@ class CancelFlag(Protocol):
     def cancelled(self) -> bool:
         """True once somebody asked to stop."""
         ...
+
+
+def stand_back() -> None:
+    """Let this process, a child that was started as a session of its own, come after all else on the computer.
+
+    Linux shares processors among sessions first; niceness alone counts only within one, and the browser is another.
+    """
+    if not hasattr(os, "nice"):  # Windows, where the parent says so when it starts the child
+        return
+    os.nice(_NICE)
+    if os.getsid(0) == os.getpid():
+        with suppress(OSError):  # there is no such file elsewhere, or it may not be written
+            Path("/proc/self/autogroup").write_text(str(_SESSION_NICE))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -201,7 +216,7 @@ class _Child:
         """The arrays that the child wrote."""
         try:
             return load_arrays(self._folder / "result.npz")
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        except (OSError, ValueError, LookupError, EOFError, zipfile.BadZipFile) as error:
             raise WorkerError(f"The result of the work cannot be read: {error}. Start again.") from error
 
     def ask_to_stop(self) -> None:

@@ -20,6 +20,7 @@ from . import errors
 from .annotations.dataset import Dataset
 from .chunks import CancelToken
 from .errors import Cancelled, PluralityError
+from .first_start import compiled
 from .processes import COMMAND, NO_WINDOW, SILENCE, WorkerError, environment, full_disk_words, what_happened
 from .results.disk import discard
 from .results.encoding import DAMAGED, from_bytes, name_of, to_bytes
@@ -27,6 +28,7 @@ from .text import number
 
 IDLE = 300.0  # seconds after which a worker without work ends
 KEPT_DATA = 8
+LOADED = ("draws",)  # parts of `core.warmup` that a worker loads before anything is asked of it
 _BACKGROUND = getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0)  # of Windows; elsewhere the child is nice by itself
 _POLL = 0.05
 _GRACE = 0.5  # seconds that cancelled work has to say so
@@ -96,12 +98,14 @@ class WorkerPool:
                 self._release(call, keep=call.answered.is_set() and not getattr(token, "held", False))
 
     def prepare(self) -> None:
-        """See that there is a worker, or that one starts: what is called next need not wait for that."""
+        """See that a worker with its kernels is there or starts, so that the next call need not wait for it."""
         with self._lock:
             if self._closed or any(worker.alive() for worker in self._workers):
                 return
             with suppress(WorkerError):  # said where there is work for it
                 self._workers = [_Worker(self._folder())]
+                if compiled():
+                    self._workers[0].say(load=LOADED)
                 self._let_idle_end()
 
     def workers(self) -> list[int]:
@@ -251,6 +255,7 @@ class _Worker:
                     stderr=said,
                     env=environment(one_thread=False),
                     creationflags=NO_WINDOW | _BACKGROUND,
+                    start_new_session=True,  # see `stand_back`
                 )
         except OSError as error:
             raise WorkerError(

@@ -95,7 +95,7 @@ class ResultStore:
     def _write(self, path: Path, content: bytes, owner: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         (path.parent / f"{_name(owner)}{_OWNER}").touch()
-        write_whole(path, content)
+        write_whole(path, content, lasting=False)
 
     def owned(self, owner: str) -> list[str]:
         """Digests of the contents that were computed upon for a dataset."""
@@ -130,7 +130,7 @@ class ResultStore:
             (place / f"{_name(owner)}{_OWNER}").touch()
             for path in (self._folder() / content).glob(f"*{_ENDING}"):
                 with suppress(OSError):
-                    write_whole(place / path.name, path.read_bytes())
+                    write_whole(place / path.name, path.read_bytes(), lasting=False)
         self.erase(owner)
 
     def size(self) -> int:
@@ -184,16 +184,27 @@ def _name(owner: str) -> str:
     return hashlib.blake2b(owner.encode(), digest_size=16).hexdigest()
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it is there whole or not at all, even if the machine stops meanwhile."""
+def write_whole(path: Path, content: bytes, *, lasting: bool = True) -> None:
+    """Write a file so that it is there whole or not at all, even if the process ends meanwhile.
+
+    Parameters
+    ----------
+    path : Path
+    content : bytes
+    lasting : bool
+        Also if the machine stops; that waits for the disk. Not needed of what says itself that it is damaged, and can
+        be made again.
+    """
     draft = path.parent / draft_name("writing")
     try:
         with open(draft, "xb") as file:
             file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+            if lasting:
+                file.flush()
+                os.fsync(file.fileno())
         put_in_place(draft, path)
-        _sync_folder(path.parent)
+        if lasting:
+            _sync_folder(path.parent)
     except BaseException:
         discard(draft)
         raise

@@ -7,7 +7,9 @@ What a result shares with the data that it is of (case ids, classes, arrays) is 
 import base64
 import io
 import json
+import struct
 import zipfile
+import zlib
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from typing import Any
@@ -27,7 +29,7 @@ _SEQUENCES: dict[str, type] = {
     "tuple": tuple, "list": list, "set": set, "frozenset": frozenset, "texts": Texts, "names": Names,
 }  # fmt: skip
 DAMAGED = (OSError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, ImportError, EOFError,
-           zipfile.BadZipFile, PluralityError)  # fmt: skip
+           NotImplementedError, struct.error, zlib.error, zipfile.BadZipFile, PluralityError)  # fmt: skip
 
 
 class NotStorableError(PluralityError):

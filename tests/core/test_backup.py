@@ -121,7 +121,7 @@ def test_a_backup_takes_the_place_of_nothing(kept, tmp_path, capsys):
     assert run(capsys, "restore", str(tmp_path / "other"))[0] == 2
 
 
-@pytest.mark.parametrize("fault", ["cut", "changed", "outside", "other"])
+@pytest.mark.parametrize("fault", ["cut", "changed", "outside", "other", "hole"])
 def test_a_damaged_backup_writes_nothing(kept, tmp_path, monkeypatch, fault):
     out, bad = tmp_path / "all.backup", tmp_path / "bad.backup"
     back_up(out)
@@ -129,6 +129,10 @@ def test_a_damaged_backup_writes_nothing(kept, tmp_path, monkeypatch, fault):
         bad.write_bytes(out.read_bytes()[:-200])
     elif fault == "other":
         bad.write_bytes(b"case,class\n")
+    elif fault == "hole":
+        whole = out.read_bytes()
+        assert zipfile.ZipFile(out).infolist()[0].compress_type == zipfile.ZIP_DEFLATED
+        bad.write_bytes(whole[:64] + bytes(512) + whole[576:])
     else:
         with zipfile.ZipFile(out) as given, zipfile.ZipFile(bad, "w") as made:
             for name in given.namelist():

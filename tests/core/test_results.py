@@ -138,6 +138,19 @@ def test_a_damaged_result_is_none_and_is_removed(store, tmp_path, cut):
     assert not path.exists()
 
 
+def test_a_result_with_a_hole_is_whole_or_none(store, tmp_path):
+    """As a machine that stopped may leave it: what was not on the disk yet reads as zeros."""
+    result = np.arange(4000) ** 2 % 997
+    store.put(data(), ("m",), result, "one")
+    [path] = tmp_path.glob("results/*/*.result")
+    whole = path.read_bytes()
+    for size in (1, 16, 512, len(whole)):
+        for start in range(0, len(whole), max(size, 64)):
+            path.write_bytes(whole[:start] + bytes(size) + whole[start + size :])
+            found = store.get(data(), ("m",))
+            assert (found is None and not path.exists()) or np.array_equal(found[0], result)
+
+
 def test_of_too_many_results_those_used_longest_ago_go(tmp_path):
     one = len(to_bytes(np.random.default_rng(0).integers(0, 256, 10_000, np.uint8), data()))
     store = ResultStore(lambda: tmp_path, lambda: 3 * one + 50)
@@ -233,11 +246,11 @@ def test_a_result_is_written_though_its_folder_is_taken_away_meanwhile(tmp_path,
     """Who forgets other data of the same content removes the folder between its making and the writing."""
     store, tries = ResultStore(lambda: tmp_path / "results", lambda: 1_000_000), []
 
-    def taken_away_once(path, content):
+    def taken_away_once(path, content, **how):
         tries.append(path)
         if len(tries) == 1:
             shutil.rmtree(path.parent)
-        write_whole(path, content)
+        write_whole(path, content, **how)
 
     monkeypatch.setattr("core.results.disk.write_whole", taken_away_once)
     assert store.put(data(), ("m",), 7, "one") and len(tries) == 2

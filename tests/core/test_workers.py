@@ -22,7 +22,7 @@ from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.plackett_luce.gibbs import PlackettLuce
 from core.processes import WorkerError
 from core.results.encoding import NotStorableError, to_bytes
-from core.workers import WorkerPool
+from core.workers import LOADED, WorkerPool
 
 ROWS = "case,rater,rank,class\n" + "".join(
     f"{case},{'ab'[r % 2]}{r},{rank},{'xyzw'[(case + rank + (case * r % 7 == 1)) % 4]}\n"
@@ -193,3 +193,32 @@ def test_a_worker_can_be_there_before_it_is_needed(folder, classes):
         pool.close()
     pool.prepare()
     assert not pool.workers()
+
+
+@pytest.mark.parametrize("ready", (True, False))
+def test_a_worker_that_is_there_before_has_its_kernels(folder, ready, monkeypatch):
+    """Where they are compiled; on a first start others compile them."""
+    monkeypatch.setattr("core.workers.compiled", lambda: ready)
+    said = []
+    monkeypatch.setattr("core.workers._Worker.say", lambda worker, **message: said.append(message))
+    pool = WorkerPool(1, lambda: folder / "loads")
+    pool.prepare()
+    pool.close()
+    assert said == ([{"load": LOADED}] if ready else [])
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="only Linux tells what a process has loaded")
+def test_a_worker_comes_after_all_else_and_loads_what_it_is_told(folder, classes):
+    pool = WorkerPool(1, lambda: folder / "behind")
+    try:
+        pool.prepare()
+        (worker,) = pool._workers
+        place = Path(f"/proc/{worker.process.pid}")
+        worker.say(load=["reading"])
+        until(lambda: "llvmlite" in (place / "maps").read_text())
+        assert os.getsid(worker.process.pid) == worker.process.pid
+        assert os.getpriority(os.PRIO_PROCESS, worker.process.pid) >= 10
+        if (group := place / "autogroup").exists():
+            assert int(group.read_text().split()[-1]) == 5
+    finally:
+        pool.close()

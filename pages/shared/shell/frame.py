@@ -1,5 +1,6 @@
 """The frame around every page: the sidebar, the story, a presentation, and the place where errors are shown."""
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from core.annotations.dataset import Dataset
@@ -9,7 +10,7 @@ from core.ingest.read_files import Reading
 from core.text import html_text, markdown, plural, shorten
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import operations, sign_in
-from pages.shared.kit import job_progress, presentation, selection, state, store_away
+from pages.shared.kit import job_progress, presentation, selection, state, store_away, widgets
 from pages.shared.kit import style as look
 from pages.shared.shell import first_start, story
 
@@ -116,6 +117,18 @@ def _drawn(page, name: str, told) -> None:
         story.show(told, name)
         store_away.look_again()
         job_progress.poll()
+        _load_what_draws(name)
+
+
+def _load_what_draws(name: str) -> None:
+    """Once a session, with its first page: the browser loads what draws figures, so that none waits for it later.
+
+    That keeps a browser busy for most of a second; Home has figures of its own, and Upload takes files at once.
+    """
+    if name not in ("home", "upload") and "_figures_loaded" not in st.session_state:
+        with st.container(key="no_figure"):
+            widgets.plot(go.Figure(), "empty_figure", "")
+    st.session_state["_figures_loaded"] = True
 
 
 def _unkept(reading: Reading) -> None:
