@@ -1,5 +1,6 @@
 """While a page waits: one part of it looks at all of its jobs, what is done is drawn, and Home has one Cancel."""
 
+import json
 import re
 from pathlib import Path
 
@@ -250,3 +251,13 @@ def test_with_data_open_a_process_for_heavy_work_is_there_before_it_is_asked_for
     assert not prepared
     at("settings", "anaesthesia").run()
     assert prepared
+
+
+@pytest.mark.parametrize(("page", "first"), [("settings", 1), ("upload", 0)])
+def test_what_draws_figures_is_loaded_with_the_first_page_and_once(page, first):
+    """Without data on it; a file is taken in the first second of Upload."""
+    app = at(page).run()
+    for n in (first, 0):
+        charts = app.get("plotly_chart")
+        assert not app.exception and [json.loads(chart.proto.spec)["data"] for chart in charts] == [[]] * n
+        app.run()
