@@ -10,8 +10,8 @@ import os
 import re
 import shutil
 import sqlite3
-import subprocess
 import struct
+import subprocess
 import tempfile
 import zipfile
 import zlib
