@@ -40,6 +40,7 @@ def answer_of(options, dataset: Dataset, left_out: int) -> tuple[dict, pd.DataFr
         "models": rows,
         "chosen": found.chosen,
         "reason": found.reason,
+        "families": [list(each) for each in found.families],
         "n_hidden": found.n_hidden,
         "left_out": left_out,
     }

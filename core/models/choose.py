@@ -106,6 +106,8 @@ class Choice(Result):
     n_hidden : int
         Annotations that were held out; 0 where none could be.
     seed : int
+    families : tuple of tuple of str
+        Raters who say the same as if they copied each other, the largest family first (`core.models.families`).
     """
 
     standings: tuple[Standing, ...]
@@ -113,6 +115,7 @@ class Choice(Result):
     reason: str
     n_hidden: int
     seed: int
+    families: tuple[tuple[str, ...], ...] = ()
 
     TABLES = ("models",)
 
@@ -322,16 +325,16 @@ def _ranked(dataset: Dataset, standings: list[Standing], data: HeldOutData, seed
         diff, error = one.difference(best_held)
         scored.append(replace(each, diff=diff, diff_se=error))
     rest = [each for each in standings if each.held is None]
-    found = Choice((*scored, *rest), best.candidate.name, "", int(data.n_of_case.sum()), seed)
-    return replace(found, reason=f"{_reason(found)}{_together(data.family)}")
+    alike = tuple(tuple(dataset.raters[rater] for rater in each.tolist()) for each in members(data.family))
+    found = Choice((*scored, *rest), best.candidate.name, "", int(data.n_of_case.sum()), seed, alike)
+    return replace(found, reason=f"{_reason(found)}{_together(alike, dataset.n_raters)}")
 
 
-def _together(family: np.ndarray) -> str:
+def _together(found: tuple[tuple[str, ...], ...], n_raters: int) -> str:
     """That some raters are not independent of each other; nothing where none are."""
-    found = members(family)
     if not found:
         return ""
-    who = f" {sum(each.size for each in found):,} of {family.size:,} raters"
+    who = f" {sum(map(len, found)):,} of {n_raters:,} raters"
     alike = "say the same more often than independent raters would, as if they copied each other"
     if len(found) == 1:
         return f"{who} {alike}: what one of them says was predicted without the rest of them."

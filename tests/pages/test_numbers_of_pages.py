@@ -425,8 +425,13 @@ def test_held_out_scores_leave_with_what_gold_says_of_each(said, shown, left):
         )
     )
     gold = {"b": SimpleNamespace(**of, n=70, n_certain=33)}
-    found = SimpleNamespace(standings=standings, chosen="a", n_hidden=1234)
+    twins = ("r*1", "r2"), tuple(f"s{n}" for n in range(12))
+    found = SimpleNamespace(standings=standings, chosen="a", n_hidden=1234, families=twins)
     models_scores.show(None, found, gold)
+    assert left["families_download"].groupby("family")["rater"].agg(tuple).tolist() == list(twins)
+    named = models_scores.who_says_the_same(found)
+    assert named.startswith("r\\*1, r2 · s0, s1") and named.endswith("s9 and 2 more, listed with the held-out scores")
+    assert models_scores.who_says_the_same(SimpleNamespace(families=())) == ""
     frame = left["held_out_scores_download"]
     assert frame.equals(shown["held_out_scores"]) and said[1].startswith("1,234 annotations held out.")
     assert frame.iloc[0][["model", "score", "difference", "parameters", "remark"]].tolist() == ["A", 0, 0, 10, "opens"]

@@ -120,7 +120,9 @@ def _why(view: Dataset, judged: opening.Judged | None) -> None:
     mine = st.session_state[_CHOSEN] != st.session_state.get(_OPENED)
     reason = f"Chosen by you. By held-out scores: {found.reason}" if mine else found.reason
     left, right = st.columns([5, 1.4], vertical_alignment="center")
-    left.caption(markdown(reason + more), help=widgets.explained("held-out score"))
+    who = scores.who_says_the_same(found)
+    said = markdown(reason + more) + (f" They are: {who}." if who else "")
+    left.caption(said, help=widgets.explained("held-out score"))
     if mine:
         right.button("Use the best", type="tertiary", on_click=_use_best, key="use_best_model")
 

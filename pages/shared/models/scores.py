@@ -6,10 +6,11 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.models.choose import Choice, Standing
 from core.models.gold_measures import GoldMeasures
-from core.text import markdown, number, plural
+from core.text import markdown, number, plural, shorten
 from pages.shared.kit import columns, widgets
 
 _GOLD_WORDS = "gold judges, it does not choose"
+_MOST_NAMED = 12
 
 
 def show(view: Dataset, found: Choice, by_gold: dict[str, GoldMeasures]) -> None:
@@ -31,6 +32,23 @@ def show(view: Dataset, found: Choice, by_gold: dict[str, GoldMeasures]) -> None
     if better := _preferred_by_gold(found, by_gold):
         st.info(markdown(better), icon=":material/verified:")
     widgets.download(frame, "Held-out scores", "held_out_scores", "held_out_scores_download")
+    if found.families:
+        widgets.download(families_of(found), "Raters who say the same", "families", "families_download")
+
+
+def who_says_the_same(found: Choice) -> str:
+    """The raters of each family by name, as Markdown; nothing where every rater stands alone."""
+    frame = families_of(found)
+    named = frame.head(_MOST_NAMED).groupby("family")["rater"]
+    words = " · ".join(", ".join(markdown(shorten(name, 40)) for name in names) for _, names in named)
+    more = len(frame) - _MOST_NAMED
+    return f"{words} and {more:,} more, listed with the held-out scores" if more > 0 else words
+
+
+def families_of(found: Choice) -> pd.DataFrame:
+    """One row a rater who is in a family."""
+    rows = [(place, name) for place, names in enumerate(found.families, 1) for name in names]
+    return pd.DataFrame(rows, columns=["family", "rater"])
 
 
 def frame_of(found: Choice, by_gold: dict[str, GoldMeasures]) -> pd.DataFrame:

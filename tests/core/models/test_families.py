@@ -1,8 +1,11 @@
 """Raters who copy each other are found, and no others are."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from core.commands import choices
 from core.models.choose import choose
 from core.models.families import LEAST_CASES, families, independent_share, members
 
@@ -71,7 +74,7 @@ def test_names_order_does_not_matter(build):
     assert found == [set(order[:4].tolist()), set(order[4:7].tolist())]
 
 
-def test_what_opens_believes_a_family_less_and_says_so(build):
+def test_what_opens_believes_a_family_less_and_says_so_by_name(build, monkeypatch):
     dataset = crowd(build, 0, copied=0.9, n_cases=200)
     found = choose(dataset, difficulty=False)
     assert "7 of 10 raters, in 2 families, say the same more often than independent raters would" in found.reason
@@ -79,6 +82,13 @@ def test_what_opens_believes_a_family_less_and_says_so(build):
     assert most == 0.5
     assert found.best.beta <= 0.72 * most + 1e-9
     assert found.best.fit.class_probability.max() < 0.99
+    names = tuple(dataset.raters[:4]), tuple(dataset.raters[4:7])
+    assert found.families == names
+    monkeypatch.setattr(choices, "choose_model", lambda *_, **__: found)
+    monkeypatch.setattr(choices, "stamp", lambda *_: {})
+    answer, table = choices.answer_of(SimpleNamespace(seed=0), dataset, 0)
+    assert answer["families"] == [list(each) for each in names] and "families" not in table
     plain = choose(crowd(build, 0, n_cases=200), difficulty=False)
+    assert plain.families == ()
     assert "families" not in plain.reason and "copied" not in plain.reason
     assert plain.best.beta > 0.8
