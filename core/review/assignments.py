@@ -85,8 +85,8 @@ class Assignment:
             Of the dataset (`ReviewStore.trail`).
         """
         lines = self.lines(person, trail)
-        over = {line.case_id for line in lines if line.standing in ("done", "elsewhere")}
-        return progress_of(lines), tuple(case for case in self.cases if case.case_id not in over)
+        left = set(_left(lines))
+        return progress_of(lines), tuple(case for case in self.cases if case.case_id in left)
 
     def lines(self, person: str, trail: Iterable[Event]) -> tuple[SessionLine, ...]:
         """Each case, and how it stands for a person.
@@ -199,10 +199,8 @@ def assignment_table(
     """
     rows = []
     for one in assignments:
-        known = members(one.whom) if one.group else (one.whom,)
-        lines = {person: one.lines(person, trail) for person in (_begun(one, trail) if known is None else known)}
-        open_to = (line for each in lines.values() for line in each if line.standing not in ("done", "elsewhere"))
-        done = len(one.cases) - len({line.case_id for line in open_to})
+        known, lines = _asked(one, trail, members)
+        done = len(one.cases) - len({case_id for each in lines.values() for case_id in _left(each)})
         late = is_overdue(one.due) and not one.withdrawn and (not known or done != len(one.cases))
         rows.append(
             (
@@ -214,6 +212,60 @@ def assignment_table(
             )
         )  # fmt: skip
     return pd.DataFrame(rows, columns=ASSIGNMENT_COLUMNS).astype({"n_done": "Int64", "days_overdue": "Int64"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overdue:
+    """An assignment whose day is over and which is not done.
+
+    Attributes
+    ----------
+    assignment : Assignment
+    left : dict of str to int
+        Cases that are left to each person who was asked and has some, who has most first.
+    members_known : bool
+        False for a group of which nobody knows who is in it: ``left`` has those who have begun.
+    """
+
+    assignment: Assignment
+    left: dict[str, int]
+    members_known: bool
+
+
+def overdue_among(
+    assignments: Iterable[Assignment],
+    trail: Sequence[Event],
+    members: Callable[[str], Collection[str] | None] = lambda group: None,
+) -> list[Overdue]:
+    """What is overdue, by whom, and how many cases of it; as ``overdue`` of `assignment_table`.
+
+    Parameters
+    ----------
+    assignments, trail, members
+        As there.
+    """
+    found = []
+    for one in assignments:
+        if one.withdrawn or not is_overdue(one.due):
+            continue
+        known, lines = _asked(one, trail, members)
+        left = {person: n for person, each in lines.items() if (n := len(_left(each)))}
+        if left or not known:
+            ordered = dict(sorted(left.items(), key=lambda entry: -entry[1]))
+            found.append(Overdue(assignment=one, left=ordered, members_known=bool(known)))
+    return found
+
+
+def _asked(
+    one: Assignment, trail: Sequence[Event], members: Callable[[str], Collection[str] | None]
+) -> tuple[Collection[str] | None, dict[str, tuple[SessionLine, ...]]]:
+    """Who was asked, where that is known, and how each case stands for each of them, else for those who have begun."""
+    known = members(one.whom) if one.group else (one.whom,)
+    return known, {person: one.lines(person, trail) for person in (_begun(one, trail) if known is None else known)}
+
+
+def _left(lines: Iterable[SessionLine]) -> list[str]:
+    return [line.case_id for line in lines if line.standing not in ("done", "elsewhere")]
 
 
 def _begun(one: Assignment, trail: Iterable[Event]) -> list[str]:

@@ -184,6 +184,12 @@ class ReviewStore:
         with transaction(self.engine) as connection:
             return list(connection.scalars(sa.select(events.c.dataset).distinct().where(mine).order_by("dataset")))
 
+    def datasets_assigned_by(self, person: str) -> list[str]:
+        """Digests of data in which a person ever gave cases to others; sorted."""
+        theirs = (events.c.kind == ASSIGNED) & (events.c.reviewer == person)
+        with transaction(self.engine) as connection:
+            return list(connection.scalars(sa.select(events.c.dataset).distinct().where(theirs).order_by("dataset")))
+
     def _add_to_dataset(self, dataset: str, token: str, said: dict[str, str], settings: Mapping[str, Any]) -> Event:
         """Add an event that is of no case."""
         check_text(token)

@@ -1,11 +1,11 @@
-"""What waits for one person over all data: cases assigned to them or their groups, and second opinions asked."""
+"""What waits for one person over all data, and what of it that they assigned is overdue with others."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
-from .assignments import Assignment
+from .assignments import Assignment, Overdue, is_overdue, overdue_among
 from .events import Event
 from .sessions import Queued
 from .states import review_of
@@ -96,6 +96,27 @@ def waiting_for(store: ReviewStore, person: str, groups: Collection[str] = ()) -
     """
     datasets = store.datasets_that_wait(person, groups)
     return sorted((one for dataset in datasets for one in waiting_in(store, dataset, person, groups)), key=_order)
+
+
+def overdue_of(
+    store: ReviewStore, person: str, members: Callable[[str], Callable[[str], Collection[str] | None]]
+) -> list[Overdue]:
+    """What a person assigned, in all data, that others have not done in time: what was due first comes first.
+
+    Parameters
+    ----------
+    store : ReviewStore
+    person : str
+        Who assigned it.
+    members : callable
+        Of a dataset: what tells the members of a group, None where they are not known.
+    """
+    found: list[Overdue] = []
+    for dataset in store.datasets_assigned_by(person):
+        mine = [one for one in store.assignments(dataset) if one.by == person and is_overdue(one.due)]
+        if mine:
+            found += overdue_among(mine, store.trail(dataset), members(dataset))
+    return sorted(found, key=lambda one: (one.assignment.due or date.max, one.assignment.at))
 
 
 def _of(one: Assignment, person: str, trail: list[Event]) -> Waiting:

@@ -21,6 +21,7 @@ from core.review.opinions import Opinion
 from core.review.sessions import Queued
 from core.review.store import ReviewStore, close_stores
 from core.review.waiting import waiting_for
+from core.text import markdown
 from pages.shared.cache import access, sign_in
 from pages.shared.cache import datasets as cached
 from tests.core.kinds import as_rankings, as_scores, as_sets
@@ -389,6 +390,31 @@ def test_who_was_given_cases_finds_them_with_what_is_overdue_and_nobody_elses(an
     assert "Hidden queue" in said and "overdue, was due 2 Jan 2020" in said and "0 of 1 case done" in said
     assert "Of Dan" not in said and "dan@" not in said and "model-7f3" not in said
     assert "assign_to" not in said, "a reviewer has no way to assign"
+
+
+def test_a_manager_is_told_on_home_what_is_overdue_by_whom_and_nobody_else_is(anns, as_, monkeypatch):
+    access.share(anns.digest, [CEM.name, BOB.name])
+    access.store().assign(given(anns.digest, CEM.name), token="1")
+    access.store().assign(replace(given(anns.digest, BOB.name, title="In time"), due=DUE), token="2")
+    app = drawn_for(ANN, "home", "", monkeypatch)
+    (told,) = [one.value for one in app.markdown if "Hidden queue" in one.value]
+    assert "**Assigned by you: 1 overdue**" in [one.value for one in app.markdown]
+    assert "Hidden study" in told and "overdue, was due 2 Jan 2020" in told
+    assert f"{markdown(CEM.name)} has 1 of 1 case left" in told
+    for person in (BOB, CEM, ADA):
+        said = opened_by(person, "home", "", monkeypatch)
+        assert "Assigned by you" not in said and (person is CEM) == ("Hidden queue" in said)
+    as_(replace(ANN, role="reviewer"))
+    assert access.store().datasets_assigned_by(ANN.name) == [], "who is a manager no more"
+    (press,) = [one for one in app.button if one.label == "Assignments"]
+    monkeypatch.setattr(sign_in, "person", PERSON)
+    settle(press.click().run())
+    assert not app.exception
+    assert any("**1 overdue**" in one.value for one in app.markdown), "the tab of assignments is open"
+    as_(ANN)
+    (number,) = [one.number for one in access.store().assignments(anns.digest) if one.title == "Hidden queue"]
+    access.store().withdraw(anns.digest, number, ANN.name, token="3")
+    assert "Assigned by you" not in opened_by(ANN, "home", "", monkeypatch)
 
 
 def test_a_manager_assigns_a_queue_by_its_form_and_it_is_in_the_record(anns, monkeypatch):

@@ -306,6 +306,10 @@ class _Asking(ReviewStore):
         _own_name(person)
         return [dataset for dataset in super().datasets_that_wait(person, groups) if may(dataset)]
 
+    def datasets_assigned_by(self, person: str) -> list[str]:
+        _own_name(person)
+        return [dataset for dataset in super().datasets_assigned_by(person) if may(dataset, change=True)]
+
     def start_session(self, dataset: str, reviewer: str, title: str, cases: list[Queued]) -> Session:
         ask(dataset)
         _own_name(reviewer)

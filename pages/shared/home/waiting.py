@@ -1,15 +1,15 @@
-"""What waits for who is here in all data: cases assigned to them, and second opinions asked of them."""
+"""What waits in all data for who is here, and what of it that they assigned others have not done in time."""
 
 import streamlit as st
 
 from core.errors import PluralityError
 from core.ingest.samples import SAMPLES
-from core.review.assignments import due_words, is_overdue
-from core.review.waiting import Waiting, waiting_for
+from core.review.assignments import Overdue, due_words, is_overdue
+from core.review.waiting import Waiting, overdue_of, waiting_for
 from core.text import markdown, plural, shorten
 from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import presentation, state, store_away
+from pages.shared.kit import presentation, state, store_away, widgets
 
 MOST = 8
 
@@ -21,20 +21,37 @@ def show() -> None:
         return
     try:
         found = waiting_for(access.store(), person, access.my_groups())
+        late = overdue_of(access.store(), person, access.progress_of)
     except PluralityError as error:
         store_away.show(error)
         return
-    if not found:
+    if not found and not late:
         return
     names = {sample.name: sample.title for sample in SAMPLES} | {entry.digest: entry.name for entry in cached.kept()}
-    late = sum(is_overdue(one.due) for one in found)
-    with st.container(border=True, key="waiting"):
-        st.markdown(f"**Waiting for you{f': {late} overdue' if late else ''}**")  # no heading: the page's comes after
-        for one in found[:MOST]:
-            address = access.address_of(one.dataset)
-            _line(one, names.get(address, address))
-        if len(found) > MOST:
-            st.caption(f"{plural(len(found) - MOST, 'more', 'more')} on the Review pages of their data.")
+    # No headings: the page's comes after.
+    if found:
+        n_late = sum(is_overdue(one.due) for one in found)
+        with st.container(border=True, key="waiting"):
+            st.markdown(f"**Waiting for you{f': {n_late:,} overdue' if n_late else ''}**")
+            for one in found[:MOST]:
+                _line(one, _name(one.dataset, names))
+            _more(len(found))
+    if late:
+        with st.container(border=True, key="overdue"):
+            st.markdown(f"**Assigned by you: {len(late):,} overdue**")
+            for each in late[:MOST]:
+                _late(each, _name(each.assignment.dataset, names))
+            _more(len(late))
+
+
+def _name(dataset: str, names: dict[str, str]) -> str:
+    address = access.address_of(dataset)
+    return names.get(address, address)
+
+
+def _more(n: int) -> None:
+    if n > MOST:
+        st.caption(f"{plural(n - MOST, 'more', 'more')} on the Review pages of their data.")
 
 
 def _line(one: Waiting, name: str) -> None:
@@ -51,6 +68,24 @@ def _line(one: Waiting, name: str) -> None:
         st.button("Review", key=f"waits-{one.dataset}-{one.kind}-{one.at}", on_click=_go, args=(one.dataset,))
 
 
-def _go(dataset: str) -> None:
+def _late(one: Overdue, name: str) -> None:
+    """What is overdue, whose, and how many cases each has left."""
+    given = one.assignment
+    total = plural(len(given.cases), "case")
+    left = [f"{markdown(shorten(person, 40))} has {n:,} of {total} left" for person, n in list(one.left.items())[:MOST]]
+    if len(one.left) > MOST:
+        left.append(f"{len(one.left) - MOST:,} more have cases left")
+    if given.group:
+        known = "" if one.members_known else ", of whose members only those are known who have begun"
+        left.insert(0, f"{total} to the group {markdown(shorten(given.whom, 40))}{known}")
+    what = f"{markdown(shorten(given.title, 60))} · :red[{due_words(given.due)}] · {', '.join(left)}"
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{markdown(shorten(name, 50))}**  \n:small[{what}]", width="stretch")
+        key = f"late-{given.dataset}-{given.number}"
+        st.button("Assignments", key=key, on_click=_go, args=(given.dataset, "Assignments"))
+
+
+def _go(dataset: str, tab: str = "Review") -> None:
     state.use(access.address_of(dataset))
     st.session_state["go_to"] = "review"
+    widgets.open_tab("review_tabs", tab)

@@ -236,3 +236,9 @@ def tabs(names: Sequence[str], key: str) -> Sequence:
     found = st.tabs(names, key=key, on_change="rerun")
     st.session_state[kept] = st.session_state.get(key)
     return found
+
+
+def open_tab(key: str, name: str) -> None:
+    """Have a tab open when the page with these `tabs` is drawn next."""
+    st.session_state.pop(key, None)
+    st.session_state[f"{key}-open"] = name

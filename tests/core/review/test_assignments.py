@@ -17,7 +17,7 @@ from core.review.review_errors import StoreError
 from core.review.reviewer_session import Desk, new_token
 from core.review.schema import events
 from core.review.sessions import ARBITRATION, Queued
-from core.review.waiting import waiting_for, waiting_in
+from core.review.waiting import overdue_of, waiting_for, waiting_in
 
 X, Y = Opinion.of_class("x"), Opinion.of_class("y")
 
@@ -174,6 +174,40 @@ def test_what_is_done_or_taken_back_is_not_overdue_and_what_is_not_begun_is(stor
         ["bob", "2020-01-01", 1, 1, False, False],
     ]
     assert (table["number"].iloc[-1], table["by"].iloc[-1], table["at"].iloc[-1][:2]) == (first.number, "mia", "20")
+
+
+def test_who_assigned_is_told_what_is_overdue_by_whom_and_how_many_cases(store, dataset):
+    past, passed = date(2020, 1, 5), date(2020, 1, 2)
+    for whom, said in {
+        "bob": {"due": past},
+        "cem": {"due": passed, "cases": [0, 1], "title": "Sooner"},
+        "night": {"due": date(2020, 1, 7), "group": True},
+        "claimed": {"due": date(2020, 1, 8), "group": True, "cases": [1, 2]},
+        "in time": {"due": date.max},
+        "never due": {},
+        "of another": {"due": passed, "by": "max"},
+    }.items():
+        store.assign(given(dataset, whom, **said), token=whom)
+    back = store.assign(given(dataset, "taken back", due=passed), token="back")
+    store.withdraw(dataset.digest, back.number, "mia", token="gone")
+    done = store.assign(given(dataset, "dan", [3], due=passed), token="done")
+    read(store, dataset, "dan", 3)
+    read(store, dataset, "eve", 1)
+
+    def told(person="mia"):
+        found = overdue_of(store, person, lambda dataset: {"night": ("ann", "eve")}.get)
+        return [(one.assignment.whom, one.left, one.members_known) for one in found]
+
+    expected = [
+        ("cem", {"cem": 1}, True),  # what Eve settled is done for him, too
+        ("bob", {"bob": 2}, True),
+        ("night", {"ann": 2, "eve": 2}, True),
+        ("claimed", {"eve": 1}, False),
+    ]
+    assert told() == expected and done.number
+    assert told("max") == [("of another", {"of another": 2}, True)] and told("cem") == []
+    read(store, dataset, "cem", 0)
+    assert [whom for whom, *_ in told()] == ["bob", "night", "claimed"]
 
 
 def test_when_it_is_due_in_words():
