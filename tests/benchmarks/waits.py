@@ -47,8 +47,10 @@ MOST = {"quiet": 1.5, "busy": 4.0}
 MOST_TO_PRESENT = 1.0
 LONGEST = 600_000
 # On screen and not about to be replaced, once the run that the click asked for has begun.
-CONTENT = """([before, asked, step]) => {
+TITLE = "(document.querySelector('[data-testid=stMain] h1')?.textContent ?? '')"
+CONTENT = """([before, asked, step, left]) => {
     if (window.runs <= before || window.pending() === "a run that was asked for") return false;
+    if (left && @@TITLE@@ === left) return false; // the page before still stands
     const all = (what) => [...document.querySelectorAll(`[data-testid=stApp] :is(${what})`)].filter((each) =>
         each.checkVisibility() && !each.closest("[data-stale=true]"));
     const small = "[data-testid=stCaptionContainer], button";
@@ -58,7 +60,7 @@ CONTENT = """([before, asked, step]) => {
         || all("[data-testid=stMain] .js-plotly-plot").some((each) => each._fullData?.length)
         || all("[data-testid=stMetricValue]").some((each) => /[0-9]/.test(each.textContent))
         || all("[data-testid=stMain] [data-testid=stDataFrame] canvas").length > 0;
-}"""
+}""".replace("@@TITLE@@", TITLE)
 Waited = tuple[str, str, float, float, float]
 
 
@@ -88,13 +90,16 @@ def opened(browser: Browser, home: Path) -> Iterator[tuple[Page, Dashboard]]:
 
 
 def waited(
-    page: Page, dashboard: Dashboard, act: Callable[[], object], asked: str = "", step: str = ""
+    page: Page, dashboard: Dashboard, act: Callable[[], object], asked: str = "", step: str = "", left: str = ""
 ) -> tuple[float, float, float]:
-    """Seconds from an act to the first useful content, processor seconds until then, seconds until all is done."""
+    """Seconds from an act to the first useful content, processor seconds until then, seconds until all is done.
+
+    ``left`` is the title of the page that the act leaves, which may stand for a moment after the run has begun.
+    """
     runs, used = page.evaluate("window.runs"), spent(dashboard.process)
     started = time.monotonic()
     act()
-    page.wait_for_function(CONTENT, arg=[runs, asked, step], polling=20)
+    page.wait_for_function(CONTENT, arg=[runs, asked, step, left], polling=20)
     first, used = time.monotonic() - started, spent(dashboard.process) - used
     settled(page)
     return first, used, time.monotonic() - started
@@ -118,7 +123,7 @@ def of_pages(browser: Browser, titles: list[str]) -> Iterator[Waited]:
                     settled(page)
                     calm(dashboard)
                     link = page.get_by_test_id("stSidebarNav").get_by_role("link", name=title, exact=True)
-                    yield title, kind, *waited(page, dashboard, link.click, PAGES[title])
+                    yield title, kind, *waited(page, dashboard, link.click, PAGES[title], left=page.evaluate(TITLE))
                     if title == "Review":
                         yield from _begun(page, dashboard, kind)
 
