@@ -74,7 +74,9 @@ def main(asked: list[str]) -> None:
             waits.calm(dashboard)
             for title in PAGES:
                 link = page.get_by_test_id("stSidebarNav").get_by_role("link", name=title, exact=True)
-                first, used, _ = waits.waited(page, dashboard, link.click, waits.PAGES[title])
+                first, used, _ = waits.waited(
+                    page, dashboard, link.click, waits.PAGES[title], left=page.evaluate(waits.TITLE)
+                )
                 expect(page.get_by_role("button", name="Cancel")).to_have_count(0, timeout=LONGEST)
                 page.locator(RUN).wait_for(state="attached")
                 page.get_by_test_id("stSidebarNav").get_by_role("link", name="Settings", exact=True).click()
@@ -82,7 +84,9 @@ def main(asked: list[str]) -> None:
                 page.locator(RUN).wait_for(state="attached")
                 page.wait_for_timeout(500)
                 received[0] = 0
-                again, used_again, _ = waits.waited(page, dashboard, link.click, waits.PAGES[title])
+                again, used_again, _ = waits.waited(
+                    page, dashboard, link.click, waits.PAGES[title], left=page.evaluate(waits.TITLE)
+                )
                 page.wait_for_timeout(1500)
                 sent = f"{received[0] / 1000:,.0f} kB"
                 print(
