@@ -36,7 +36,7 @@ SILENCE = 120.0
 GRACE = 0.4
 _POLL = 0.05
 _LONGEST_LINE = 65_536
-_NICE, _SESSION_NICE = 10, 5
+_NICE, _SESSION_NICE = 10, 2
 _ROOT = Path(__file__).resolve().parents[1]
 
 

@@ -219,6 +219,6 @@ def test_a_worker_comes_after_all_else_and_loads_what_it_is_told(folder, classes
         assert os.getsid(worker.process.pid) == worker.process.pid
         assert os.getpriority(os.PRIO_PROCESS, worker.process.pid) >= 10
         if (group := place / "autogroup").exists():
-            assert int(group.read_text().split()[-1]) == 5
+            assert int(group.read_text().split()[-1]) == 2
     finally:
         pool.close()
