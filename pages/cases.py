@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from core.annotations.dataset import Dataset
-from core.certainty.top_sets import CertaintyResult
+from core.certainty.top_sets import UNCERTAIN_BELOW, CertaintyResult
 from core.models.expected_class import expected_said
 from core.plausibility.protocol import PlausibilityModel
 from core.text import exact, markdown, plural, probability, shorten, small, typed
@@ -25,8 +25,8 @@ from pages.shared.kit import (
     widgets,
 )
 
-UNCERTAIN_BELOW = 0.9
 MOST_ROWS = 2_000
+_SHORT = 14  # letters of each of two classes in a cell of the worklist
 _ALL, _UNCERTAIN, _REVIEWED = "All", "Uncertain", "Reviewed"
 
 
@@ -79,12 +79,11 @@ def _rows(
     dataset: Dataset, result: CertaintyResult, shown: np.ndarray, scale: class_scale.CaseScale | None
 ) -> pd.DataFrame:
     """The worklist as on screen: of ordered classes with the expected class and how sure it is within one."""
-    top = result.top_class()
     frame = pd.DataFrame(
         {
             "case": [dataset.cases[place] for place in shown],
             "certainty": columns.never_quite(result.certainty[shown, 0]),
-            "most plausible": [result.classes[top[place]] if top[place] >= 0 else one_case.OTHERS for place in shown],
+            "most plausible": [_most_plausible(result, int(place)) for place in shown],
         }
     )
     if scale is not None:
@@ -92,6 +91,16 @@ def _rows(
         frame.insert(2, "expected", [expected_said(result.classes, *one) for one in ends])
         frame.insert(3, "within one", columns.never_quite(scale.near[shown]))
     return frame
+
+
+def _most_plausible(result: CertaintyResult, case: int) -> str:
+    """The class that comes first, or "x or y", "x or others" where none is likelier than all others together."""
+    top, *level = (result.classes[code] if code >= 0 else "" for code in result.leading(case))
+    if not level:
+        return top or one_case.OTHERS
+    if not top:
+        return "no class leads"
+    return f"{shorten(top, _SHORT)} or {shorten(level[0], _SHORT) or 'others'}"
 
 
 def _file(
@@ -110,14 +119,21 @@ def _file(
     return table
 
 
-def _widths(narrow: bool, reviewed: bool) -> dict:
-    """How the columns of the worklist look; ``narrow`` where there are more than three."""
+def _widths(longest: int, narrow: bool, reviewed: bool) -> dict:
+    """How the columns of the worklist look, so that all are seen beside a case on a screen 1280 pixels wide.
+
+    ``longest`` is the length of the longest id, ``narrow`` says that there are more than three columns.
+    """
+    case = min(max(24 + 8 * longest, 56), 78 if narrow else 112)
     return {
-        "case": st.column_config.TextColumn(width=70 if narrow else 84),
+        "case": st.column_config.TextColumn(width=case),
         "certainty": st.column_config.ProgressColumn(
-            format="%.2f", min_value=0, max_value=1, width=78 if narrow else 112
+            format="%.2f", min_value=0, max_value=1, width=78 if narrow else 92
         ),
-        "most plausible": st.column_config.TextColumn(width=84 if reviewed else 140),
+        "most plausible": st.column_config.TextColumn(
+            width=84 if reviewed else 320 - 92 - case,
+            help="“or”: no class is likelier to come first than all others together",
+        ),
         "review": st.column_config.TextColumn(width=68),
         "within one": st.column_config.NumberColumn(
             format="%.2f", width=74, help="Probability that the true class is at most one from the median"
@@ -160,7 +176,9 @@ def _worklist(
         on_select=choose,
         selection_mode="single-cell",
         selection_default={"selection": {"cells": [(int(place), "case") for place in places[:1]]}},
-        column_config=_widths(narrow=reviewed or scale is not None, reviewed=reviewed),
+        column_config=_widths(
+            int(frame["case"].str.len().max()), narrow=reviewed or scale is not None, reviewed=reviewed
+        ),
         key=key,
     )
     st.caption(
@@ -211,7 +229,7 @@ def _page() -> None:
     classifiers = predictions.classifiers(view)
     whole = state.whole().dataset  # reviews belong to the whole dataset, whatever is selected
     reviews = gold_of_reviews.reviews_of(whole)
-    narrow, wide = st.container(key="panes").columns([3, 7], gap="medium")
+    narrow, wide = st.container(key="panes").columns([35, 65], gap="medium")
     chosen = st.session_state.get("case")
     if chosen is not None and chosen not in dataset.cases:
         st.session_state.pop("case")

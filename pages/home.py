@@ -38,8 +38,9 @@ def _dashboard(reading) -> None:
     dataset, theme = gold_of_reviews.applied(reading.dataset), look.theme()
     title = st.empty()
     title.title(markdown(shorten(dataset.name, 44)))
+    raters = plural(dataset.n_raters, "rater") if dataset.raters_identified else "raters not named"
     st.caption(
-        f"{plural(dataset.n_cases, 'case')} · {plural(dataset.n_raters, 'rater')} · "
+        f"{plural(dataset.n_cases, 'case')} · {raters} · "
         f"{plural(dataset.n_annotations, 'annotation')} · {_ANSWERS[dataset.kind]}"
     )
     found = home_known.agreement(dataset)

@@ -9,8 +9,7 @@ from core.review.sessions import Session
 from core.review.store import ReviewStore
 from core.text import markdown
 from pages.shared.cache import access
-from pages.shared.cache import datasets as cached
-from pages.shared.kit import navigation, opening, plausibility_models, scores, state, trusted_raters, widgets
+from pages.shared.kit import navigation, plausibility_models, reliability_slider, scores, state, trusted_raters, widgets
 from pages.shared.review import after as review_after
 from pages.shared.review import assigned as review_assigned
 from pages.shared.review import decisions as review_decisions
@@ -32,16 +31,18 @@ def _page() -> None:
         st.caption("A review is of all annotations, whatever is selected.")
     store = access.store()
     name = review_start.reviewer(store, dataset)
-    if name is None:
-        return
-    desk = Desk(store, dataset, name)
     people = state.people_of(dataset)
     model = _model(people)
     if model is None:
         return
-    reliability = float(st.session_state.get("reliability") or _opened(people, model))
+    reliability = reliability_slider.in_use(people, model)
+    if name is None:
+        review_start.awaits(store, dataset, people, model, reliability)
+        return
+    desk = Desk(store, dataset, name)
     session = _session(store, dataset, name)
-    review_start.kept_for_it()
+    if session is None or not desk.progress(session).done:  # said until the first case is done
+        review_start.kept_for_it()
     if session is not None:
         review_session.show(title, desk, session, model, reliability)
         return
@@ -73,13 +74,6 @@ def _model(dataset: Dataset):
     widgets.forget_split()
     found = scores.model(dataset, st.session_state.get("threshold"))
     return None if found is None else found[0]
-
-
-def _opened(dataset: Dataset, model) -> float:
-    """The trust that the Cases page opens with."""
-    view = plausibility_models.data_for(model.name, dataset, quietly=True)
-    classes = view if view.kind == "score" else cached.class_view(dataset, state.split(dataset))[0]
-    return opening.reliability(view, model, classes)[0]
 
 
 def _session(store: ReviewStore, dataset: Dataset, name: str) -> Session | None:

@@ -18,6 +18,8 @@ from ..result_base import Columns, Result, named
 from ..runners import Runner
 from .first_place import ExactTop, exact_top
 
+UNCERTAIN_BELOW = 0.9  # what pages, plans and reports call an uncertain case
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CertaintyResult(Result):
@@ -70,6 +72,20 @@ class CertaintyResult(Result):
     def top_class(self) -> np.ndarray:
         """Most probable top-1 class of each case; -1 where it is a class that nobody named."""
         return self.top_set[:, 0, 0]
+
+    def leading(self, case: int) -> tuple[int, ...]:
+        """Which classes may be called the most plausible of a case, by their codes; -1 for any that is not named.
+
+        The top-1 class alone where it is surely likelier to be first than all others together: then no other class can
+        be level with it. Else with the second of the likeliest two if they as surely hold the first two places, and
+        with -1 if they do not. "Surely" is beyond two Monte Carlo standard errors.
+        """
+        top = int(self.top_set[case, 0, 0])
+        firm = self.certainty[case] - 2 * self.se[case] > 0.5
+        if firm[0]:
+            return (top,)
+        pair = {int(code) for code in self.top_set[case, 1, :2]} if len(firm) > 1 and firm[1] else set()
+        return (top, (pair - {top}).pop()) if top in pair and len(pair) > 1 else (top, -1)
 
 
 def annotation_certainty(

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..annotations.dataset import Dataset
+from ..certainty.top_sets import UNCERTAIN_BELOW
 from ..chunks import CancelToken, map_chunks
 from ..errors import InputError, LimitError, NotApplicableError
 from ..models.design import design
@@ -26,7 +27,6 @@ from .plan_world import ExtendedData, World, counts_of, drawn_world, fitted_post
 
 KINDS = ("new_raters", "new_cases", "least_certain")
 QUANTITIES = ("certainty", "uncertain", "agreement", "right")
-UNCERTAIN_BELOW = 0.9
 MOST_CELLS = 20_000_000  # raters × classes × classes, and cases × classes, of one world
 
 

@@ -2,6 +2,8 @@
 nothing."""
 
 import io
+import json
+import re
 from itertools import count
 
 import pytest
@@ -116,3 +118,17 @@ def test_the_worklist_holds_the_uncertain_cases_alone_where_they_are_asked_for()
     listed = next(entry.value for entry in app.dataframe if "certainty" in entry.value)
     assert len(listed) == int(n) < int(of.split()[0]) and (listed["certainty"] < 0.9).all()
     assert f"{n} of {n} cases, least certain first" in words(app)
+
+
+def test_a_near_tie_is_no_firm_class_in_the_worklist():
+    """Two against two is "x or y"; four different ones are "x or others"; four of one class are that class."""
+    rows = [f"even,{rater},{answer}" for rater, answer in zip("abcd", "xxyy", strict=True)]
+    rows += [f"split,{rater},{answer}" for rater, answer in zip("abcd", "xyzw", strict=True)]
+    rows += [f"clear,{rater},x" for rater in "abcd"]
+    app = opened("cases", kept("\n".join(["case,rater,class", *rows])))
+    said = app.dataframe[0].value.set_index("case")["most plausible"]
+    assert said["even"] in ("x or y", "y or x") and said["clear"] == "x"
+    assert re.fullmatch("[wxyz] or others", said["split"])
+    columns = json.loads(app.dataframe[0].proto.columns)
+    widths = [columns[name]["width"] for name in app.dataframe[0].value.columns]
+    assert len(widths) == 3 and sum(widths) <= 328  # the pane at 1280 pixels is 341, a scroll bar 12

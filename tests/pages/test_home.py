@@ -73,6 +73,28 @@ def test_home_counts_the_uncertain_cases_that_the_cases_page_counts(sample):
     assert f"{count} of" in words(app).split("Uncertain cases")[-1]
 
 
+def test_home_counts_at_the_trust_and_by_the_model_that_were_chosen_on_cases():
+    """The two pages name one number, whatever is chosen."""
+    app = opened("cases", "skin")
+    before = app.title[0].value
+    app = settle(app.selectbox(key="model").set_value("prirn").run())
+    app = settle(app.slider(key="reliability").set_value(7.0).run())
+    (count,) = re.findall(r"^([\d,]+) of .* stay uncertain at trust γ = 7$", app.title[0].value)
+    assert count != before.split()[0]
+    said = words(settle(app.switch_page("pages/home.py").run()))
+    assert f"and {count} of" in said and f"{count} of" in said.split("Uncertain cases")[-1] and "γ = 7)" in said
+    review = settle(app.switch_page("pages/review.py").run())
+    (card,) = [metric for metric in review.metric if metric.label == "Uncertain cases"]
+    assert card.value == count and "at trust γ = 7" in words(review)
+
+
+def test_home_counts_no_raters_where_nobody_knows_who_they_are():
+    """Rankings without names: "Rater 1" of one case is not "Rater 1" of the next."""
+    app = home(kept('[[[["x"]],[["y"]]],[[["x"],["y"]],[["x"]]]]', "nameless"))
+    sizes = [entry.value for entry in app.caption if entry.value.startswith("2 cases")]
+    assert "2 cases · raters not named · 4 annotations · differential diagnoses (rankings)" in sizes
+
+
 @pytest.mark.parametrize("sample", [sample.name for sample in SAMPLES])
 def test_three_figures_have_an_interval_and_the_first_its_range(sample):
     app = home(sample)

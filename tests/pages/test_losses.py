@@ -154,6 +154,16 @@ def test_starting_a_review_keeps_the_data_and_undo_takes_it_back():
     assert n_reviews(address) == 0 and not [one for one in app.button if one.key == "undo_keep"]
 
 
+def test_that_data_are_kept_is_said_until_the_first_case_is_done():
+    """On every case it would take a line of the screen."""
+    app = settle(signed(unkept()).button(key="start_session").click().run())
+    assert "kept on this computer from now on" in words(app)
+    for label in ("x", "Record my opinion", "Keep my opinion"):
+        assert "kept on this computer from now on" in words(app)
+        app = settle(next(one for one in app.button if one.label.startswith(label)).click().run())
+    assert "kept on this computer from now on" not in words(app)
+
+
 def test_forgetting_erases_data_predictions_results_and_jobs_of_these_data_only():
     mine, other = kept(TABLE), kept(TABLE + "\nmore,0,x\nmore,1,y")
     for address in (mine, other):

@@ -107,6 +107,22 @@ def test_a_score_that_a_colleague_might_have_given_closes_the_case_and_becomes_a
     assert "the mean 95% interval" in words(app)
 
 
+def test_the_first_screen_says_what_waits_before_anybody_has_written_a_name():
+    """How many cases are uncertain, wait for a second person, and are settled; and how a review goes."""
+    dataset = kept("two cases")
+    app = open_page("review", dataset.digest)
+    assert {card.label: card.value for card in app.metric} == {
+        "Uncertain cases": "2", "Wait for a second person": "0", "Settled": "0"
+    }  # fmt: skip
+    assert "You read each case blind" in words(app)
+    through_one_case(signed(dataset.digest), "x")
+    app = open_page("review", dataset.digest)
+    (review,) = ReviewStore().cases(dataset.digest).values()
+    shown = {card.label: card.value for card in app.metric}
+    assert shown["Wait for a second person"] == f"{int(review.state == 'arbitration')}"
+    assert shown["Settled"] == f"{int(review.state == 'closed')}" and review.state in ("arbitration", "closed")
+
+
 def test_without_data_a_file_is_asked_for():
     """The page opens without a dataset."""
     app = at("review").run()

@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.certainty.score_trust import ScoreTrust, plausible_score, score_digits, score_trust, scores_in_words
+from core.certainty.top_sets import UNCERTAIN_BELOW
 from core.figures import scores as figures
 from core.plausibility.gaussian import METHOD, GaussianScores
 from core.text import exact, markdown, number, plotly, plural, shorten
@@ -15,7 +16,6 @@ from pages.shared.cases import content, moves, review_status
 from pages.shared.kit import gold_of_reviews, provenance, reliability_slider, scores, state, widgets
 from pages.shared.kit import style as look
 
-UNCERTAIN_BELOW = 0.9
 MOST_ROWS = 2_000
 _TRUSTS = np.geomspace(METHOD.reliability.low, METHOD.reliability.high, 61)
 

@@ -18,7 +18,16 @@ from core.raters.to_act_on import ToActOn, raters_to_act_on
 from pages.shared.cache import agreement as cached_agreement
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import home as cached_home
-from pages.shared.kit import expected, job_progress, opening, plausibility_models, predictions, state
+from pages.shared.kit import (
+    expected,
+    job_progress,
+    opening,
+    plausibility_models,
+    predictions,
+    reliability_slider,
+    state,
+    trusted_raters,
+)
 from pages.shared.kit import sweep as sweeps
 
 SEED = 0
@@ -42,7 +51,7 @@ class Views:
     plausible : Dataset
         What ``model`` eats.
     model : PlausibilityModel
-        The default for the kind of annotations.
+        As chosen on the Cases page, else the default for the kind of annotations.
     classifiers : tuple of Predictions
     """
 
@@ -54,16 +63,20 @@ class Views:
 
     @property
     def reliability(self) -> float:
-        """The trust in the raters that pages open with."""
+        """The trust in the raters as the Cases page has it: as chosen there, else the one that pages open with."""
+        return reliability_slider.in_use(self.dataset, self.model)
+
+    @property
+    def opened(self) -> float:
+        """The trust that pages open with, about which classifiers are compared."""
         return opening.reliability(self.plausible, self.model, self.classes)[0]
 
 
 def views_of(dataset: Dataset) -> Views:
     """Views of the data in use; scores need ``threshold`` in the session's state."""
-    name = plausibility_models.offered(dataset)[0]
-    model = plausibility_models.method(name).make()
+    model = trusted_raters.or_default(dataset, plausibility_models.as_chosen(dataset))
     classes, _ = cached.class_view(dataset, state.split(dataset))
-    plausible = plausibility_models.data_for(name, dataset, quietly=True)
+    plausible = plausibility_models.data_for(model.name, dataset, quietly=True)
     return Views(dataset, classes, plausible, model, predictions.classifiers(plausible))
 
 
@@ -85,7 +98,7 @@ def certainty(views: Views) -> CertaintyResult | None:
 
 def sweep(views: Views) -> SweepTable | None:
     """Classifiers at every default reliability; None as above."""
-    reliabilities = sweeps.reliabilities(views.model.name, views.reliability)
+    reliabilities = sweeps.reliabilities(views.model.name, views.opened)
     if not _wanted(views.plausible, "classifiers", views.plausible.n_cases, MOST_SWEPT):
         return None
     return sweeps.sweep(views.plausible, views.model, reliabilities, views.classifiers, "Classifiers", _LANE)

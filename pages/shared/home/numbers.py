@@ -6,7 +6,7 @@ import streamlit as st
 from core.agreement.intervals import Coefficient
 from core.agreement.suitable import Suitable
 from core.annotations.dataset import Dataset
-from core.certainty.top_sets import CertaintyResult
+from core.certainty.top_sets import UNCERTAIN_BELOW, CertaintyResult
 from core.evaluation.choice import at_least, leaders
 from core.evaluation.gold_accuracy import gold_accuracy
 from core.evaluation.metrics import first_metric, metric_names
@@ -18,8 +18,6 @@ from core.text import exact, markdown, number, percent, plural, shorten, with_in
 from pages.shared.cache import home as cached_home
 from pages.shared.home import known as home_known
 from pages.shared.kit import opening, plausibility_models, predictions, state, widgets
-
-UNCERTAIN_BELOW = 0.9
 
 
 def sentence(dataset: Dataset, found: Suitable | None, certain: CertaintyResult | None) -> str:

@@ -54,6 +54,15 @@ def opens(dataset: Dataset, model: PlausibilityModel) -> float:
     return _opening(dataset, model)[0]
 
 
+def in_use(dataset: Dataset, model: PlausibilityModel) -> float:
+    """The trust of pages that do not ask for it: as it was chosen on another, else where sliders open."""
+    opened, wanted = opens(dataset, model), st.session_state.get("reliability")
+    if wanted is None or wanted == st.session_state.get(_OPENED):
+        return opened
+    offer = plausibility_models.method(model.name).reliability
+    return min(max(float(wanted), offer.low), offer.high)
+
+
 def marks(dataset: Dataset, model: PlausibilityModel) -> None:
     """The marks alone, where γ is not chosen by a slider."""
     opened, found = _opening(dataset, model, waits=True)

@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.certainty.score_trust import ScoreTrust, score_trust
+from core.certainty.top_sets import UNCERTAIN_BELOW
 from core.evaluation.score_errors import ScoreErrors, score_errors
 from core.figures import scores as figures
 from core.jobs import Job
@@ -24,7 +25,6 @@ from pages.shared.kit import (
 )
 from pages.shared.reliability import anchors, own_predictions
 
-UNCERTAIN_BELOW = 0.9
 _PER_CASE = 1e-4  # seconds, of 1,000 draws of a case
 _LIKELY = 0.95
 

@@ -1,6 +1,7 @@
 """Before a review: who reviews, which cases come, and sessions to go on with."""
 
 import time
+from collections import Counter
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
@@ -13,6 +14,7 @@ from core.annotations.named_selection import days_of
 from core.certainty.next_opinion import next_opinion
 from core.certainty.risk import expected_risk
 from core.certainty.score_trust import score_trust
+from core.certainty.top_sets import UNCERTAIN_BELOW
 from core.errors import PluralityError
 from core.plausibility.gaussian import GaussianScores
 from core.review import worklist
@@ -22,10 +24,10 @@ from core.review.filters import Filter, matching
 from core.review.random_sample import random_sample
 from core.review.reviewer_session import Desk
 from core.review.sessions import ARBITRATION, BLIND_FIRST, Queued, Session
-from core.review.states import STATES, CaseReview
+from core.review.states import SETTLED, STATES, CaseReview
 from core.review.store import ReviewStore
 from core.review.waiting import Waiting
-from core.text import markdown, plural, shorten
+from core.text import exact, markdown, plural, shorten
 from pages.shared.cache import cases as cached_cases
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import sign_in
@@ -42,8 +44,15 @@ QUEUES = {
     "sample": "A random sample, to estimate rates",
 }
 _OF_SCORES = {"certainty": "Widest interval first"}
-SIZES = (5, 10, 20, 50)
+SIZES = (5, 10, 20, 30, 50)
 MOST_NAMES, MOST_SESSIONS = 6, 5
+HOW = """
+1. **You read each case blind**: keys 1 to 9 choose a class, Ctrl+Enter records it.
+2. **Then the panel's annotations are shown**: you keep your opinion (K) or change it (E).
+3. **Where you differ**, ask a second opinion (A) or send the case to arbitration (G).
+
+Every step is added to the record, and none is overwritten.
+"""
 _HELD = 24 * 3_600_000_000  # microseconds for which a session that was begun holds its cases
 _KEPT = "kept_for_review"
 
@@ -63,6 +72,31 @@ def reviewer(store: ReviewStore, dataset: Dataset) -> str | None:
             for name in list(known)[:MOST_NAMES]:
                 st.button(markdown(shorten(name, 40)), on_click=_sign, args=(name,), key=f"sign-{name}")
     return None
+
+
+def awaits(store: ReviewStore, dataset: Dataset, people: Dataset, model, reliability: float) -> None:
+    """What a reviewer comes to, before the name is written: how many cases wait, and how a review goes."""
+    states = Counter(review.state for review in store.cases(dataset.digest).values())
+    cards = [column.container(border=True, height="stretch") for column in st.columns(3)]
+    with cards[1]:
+        st.metric("Wait for a second person", f"{states['second_opinion'] + states['arbitration']:,}")
+        st.caption(f"{states['second_opinion']:,} for a second opinion, {states['arbitration']:,} in arbitration")
+    with cards[2]:
+        settled = sum(states[one] for one in SETTLED)
+        st.metric("Settled", f"{settled:,}")
+        st.caption(f"of {plural(dataset.n_cases, 'case')}; {states['read']:,} begun")
+    st.markdown(HOW)
+    with cards[0]:
+        if people.kind in ("set", "score"):
+            st.metric("Cases", f"{dataset.n_cases:,}")
+            st.caption(f"{plural(people.n_annotations, 'annotation')}, none overwritten by a review")
+            return
+        view = plausibility_models.data_for(model.name, people, quietly=True)
+        found = plausibility_models.certainty(view, model, reliability)
+        if found is not None:
+            st.metric("Uncertain cases", f"{found.n_below(UNCERTAIN_BELOW):,}")
+            told = f"certainty below {exact(UNCERTAIN_BELOW)} at trust γ = {exact(reliability)}"
+            st.caption(f"of {plural(view.n_cases, 'case')}: {told}")
 
 
 def named(name: str) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.annotations.dataset import Dataset
-from core.certainty.top_sets import annotation_certainty, certainty_of
+from core.certainty.top_sets import CertaintyResult, annotation_certainty, certainty_of
 from core.evaluation.sweep_table import reliability_sweep
 from core.plausibility.dirichlet import DirichletCounts
 from core.reducers.protocol import reduce_draws
@@ -137,3 +137,31 @@ def test_certainty_by_counts_is_exact_and_equal_for_equal_counts():
     assert found.never_named[0, 0] == pytest.approx((drawn == 2).mean(), abs=5 * np.sqrt(0.25 / 200_000))
     swept = reliability_sweep(DirichletCounts(), data, (1.0,), n_draws=50).certainty[0]
     np.testing.assert_array_equal(swept.certainty[:, 0], one)
+
+
+def certain(certainty, se, top_set):
+    """Two or three places of one case, as draws would have given them."""
+    places = len(certainty)
+    members = np.full((1, places, places), -1, np.int32)
+    for j, codes in enumerate(top_set):
+        members[0, j, : len(codes)] = codes
+    values, errors = np.array([certainty]), np.array([se])
+    return CertaintyResult(("c",), ("x", "y", "z"), values, errors, members, np.zeros_like(values))
+
+
+@pytest.mark.parametrize(
+    ("certainty", "se", "top_set", "leading"),
+    [
+        ([0.6, 0.9], [0.01, 0.01], [[1], [0, 1]], (1,)),  # beyond one half: nothing can be level with it
+        ([0.51, 0.9], [0.016, 0.01], [[1], [0, 1]], (1, 0)),  # within the error of one half
+        ([0.5, 1.0], [0.0, 0.0], [[0], [0, 1]], (0, 1)),  # an exact tie of two
+        ([0.19, 0.3], [0.01, 0.01], [[1], [0, 1]], (1, -1)),  # nor do two of them stand out
+        ([0.4, 0.6], [0.01, 0.01], [[1], [0, 2]], (1, -1)),  # the likeliest two are without it
+        ([0.4], [0.01], [[2]], (2, -1)),
+        ([0.4, 0.6], [0.01, 0.01], [[-1], [-1, 2]], (-1, 2)),
+    ],
+)
+def test_a_class_is_called_the_most_plausible_alone_only_where_no_other_can_be_level_with_it(
+    certainty, se, top_set, leading
+):
+    assert certain(certainty, se, top_set).leading(0) == leading
