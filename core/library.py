@@ -314,6 +314,8 @@ def _write(dataset: Dataset, folder: Path) -> None:
         cases["gold"] = dataset.gold
     if dataset.gold_sets is not None:
         cases["gold_set"] = list(dataset.gold_sets)
+    if dataset.gold_scores is not None:
+        cases["gold_score"] = dataset.gold_scores
     parquet.write_table(pa.table(cases), folder / "cases.parquet")
     meta = {
         "name": dataset.name,
@@ -360,5 +362,6 @@ def _read(folder: Path) -> Dataset:
         case_group=tuple(cases["group"].to_pylist()) if "group" in cases.column_names else None,
         gold=cases["gold"].to_numpy().astype(np.int32) if "gold" in cases.column_names else None,
         gold_sets=np.array(cases["gold_set"].to_pylist(), np.int8) if "gold_set" in cases.column_names else None,
+        gold_scores=cases["gold_score"].to_numpy() if "gold_score" in cases.column_names else None,
         **fields,
     )

@@ -85,6 +85,8 @@ class Dataset(Result):
         Gold class of a case; -1 unknown.
     gold_sets : ndarray of int8, shape (n_cases, n_classes), or None
         Of sets, whether each label is in the known set of a case: 1 or 0; -1 throughout where the set is not known.
+    gold_scores : ndarray of float64, shape (n_cases,), or None
+        Of scores, the known score of a case, in units of the scores; NaN unknown.
 
     Raises
     ------
@@ -111,6 +113,7 @@ class Dataset(Result):
     case_group: tuple[str, ...] | None = None
     gold: np.ndarray | None = None
     gold_sets: np.ndarray | None = None
+    gold_scores: np.ndarray | None = None
 
     TABLES = ("annotations", "cases", "classes")
 
@@ -164,12 +167,17 @@ class Dataset(Result):
 
     def _check_sides(self, put: Callable[[str, object], None]) -> None:
         if self.kind == "score" and (self.class_risk is not None or self.gold is not None):
-            raise InputError("Scores have no classes, so no gold and no risk of classes.", "Leave them out.")
+            raise InputError(
+                "Scores have no classes, so no gold class and no risk of classes.",
+                "Leave them out; known scores are gold_scores.",
+            )
         if self.kind == "set" and (self.gold is not None or self.ordinal):
             what = "gold class of a case" if self.gold is not None else "order of the classes"
             raise InputError(f"Annotations are sets of labels, which have no single {what}.", "Leave it out.")
         if self.gold_sets is not None:
             put("gold_sets", self._checked_gold_sets())
+        if self.gold_scores is not None:
+            put("gold_scores", self._checked_gold_scores())
         if self.class_risk is not None:
             risk = checked_integers(self.class_risk, "class_risk", np.int8)
             check_range(risk, "class_risk", -1, len(RISK_LEVELS) - 1, "a level of risk")
@@ -181,6 +189,16 @@ class Dataset(Result):
         if self.case_group is not None:
             put("case_group", checked_texts(self.case_group, "groups of cases"))
             check_length(self.case_group, len(self.cases), "case_group", "cases")
+
+    def _checked_gold_scores(self) -> np.ndarray:
+        if self.kind != "score":
+            raise InputError(f"Known scores are of scores; these annotations are {self.kind}s.", "Leave them out.")
+        given = np.asarray(self.gold_scores)
+        told = ~np.isnan(given) if given.dtype.kind == "f" else np.ones(given.shape, bool)
+        found = np.full(given.shape, np.nan)  # all that are not known are the same NaN, for the digest
+        found[told] = checked_numbers(given[told], "gold_scores", LARGEST_SCORE)
+        check_length(found, len(self.cases), "gold_scores", "cases")
+        return found
 
     def _checked_gold_sets(self) -> np.ndarray:
         if self.kind != "set":
@@ -467,6 +485,8 @@ class Dataset(Result):
                 cases["group"] = self.case_group
             if self.gold_sets is not None:
                 cases["gold"] = self._gold_texts()
+            if self.gold_scores is not None:
+                cases["gold"] = self.gold_scores
             return cases if self.gold is None else cases | {"gold": named(self.classes, self.gold)}
         if table == "classes":
             risk = {} if self.class_risk is None else {"risk": named(RISK_LEVELS, self.class_risk)}
@@ -817,6 +837,7 @@ def keep_only(dataset: Dataset, keep: np.ndarray) -> Dataset:
         else tuple(group for group, kept in zip(dataset.case_group, case_kept, strict=True) if kept),
         gold=None if dataset.gold is None else dataset.gold[case_kept],
         gold_sets=None if dataset.gold_sets is None else dataset.gold_sets[case_kept],
+        gold_scores=None if dataset.gold_scores is None else dataset.gold_scores[case_kept],
         **changes,
     )
 
@@ -832,6 +853,7 @@ def as_classes(dataset: Dataset, threshold: float | str | None) -> tuple[Dataset
             raise InputError("Scores have no classes.", "Choose a threshold that splits them in two.")
         if not np.isfinite(threshold):
             raise InputError(f"The threshold is {threshold}.", "Give a finite number.")
+        known = dataset.gold_scores
         return replace(
             dataset,
             kind="class",
@@ -839,6 +861,8 @@ def as_classes(dataset: Dataset, threshold: float | str | None) -> tuple[Dataset
             answer=(dataset.score > threshold).astype(np.int32),
             score=np.empty(0),
             ordinal=True,
+            gold=None if known is None else np.where(np.isnan(known), -1, known > threshold).astype(np.int32),
+            gold_scores=None,
         ), 0
     first = dataset.entry_ptr[:-1]
     second = np.minimum(first + 1, len(dataset.entry_block) - 1)

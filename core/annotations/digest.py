@@ -41,6 +41,9 @@ def dataset_digest(dataset) -> str:
     if dataset.gold_sets is not None:  # datasets without have the digest that they had before there were any
         state.update(f"|gold_sets:{dataset.gold_sets.size}|".encode())
         state.update(np.ascontiguousarray(dataset.gold_sets).data)
+    if dataset.gold_scores is not None:
+        state.update(f"|gold_scores:{dataset.gold_scores.size}|".encode())
+        state.update(np.ascontiguousarray(dataset.gold_scores.astype("<f8", copy=False)).data)
     return state.hexdigest()
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 from ..annotations.dataset import RISK_LEVELS, Dataset
 from ..certainty.label_sets import label_set_certainty
 from ..certainty.score_trust import score_trust
+from ..certainty.scores_by_gold import scores_by_gold
 from ..certainty.top_sets import CertaintyResult
 from ..errors import InputError
 from ..evaluation.predictions import Predictions, open_predictions
@@ -23,6 +24,7 @@ from ..ingest.read_files import Reading
 from ..ingest.samples import SAMPLES, sample_predictions
 from ..methods import as_taken, method_named, methods
 from ..models.expected_class import expected_class, median_class, within_one
+from ..models.gold import gold_cases
 from ..plausibility.gaussian import GaussianScores
 from ..plausibility.gaussian_prior import fit_prior
 from ..plausibility.ordinal_truth import OrdinalTruth
@@ -229,6 +231,7 @@ def _gaussian_sweep(options, dataset: Dataset, reliabilities: list[float]) -> tu
     """Widths and sides at each γ in closed form, and errors of predicted scores over plausible truths."""
     model, fitted = _gaussian_model(options, dataset)
     trust = score_trust(dataset, model, reliabilities)
+    by_gold = scores_by_gold(dataset, trust) if len(gold_cases(dataset)) else None
     predictors = _read_predictors(options, dataset)
     rows: list[dict[str, Any]] = []
     better: list[dict[str, Any]] = []
@@ -239,6 +242,8 @@ def _gaussian_sweep(options, dataset: Dataset, reliabilities: list[float]) -> tu
             side = trust.certainty[place]
             row["mean"] = {"top1": float(side.mean())}
             row["n_below"] = {str(level): int((side < level).sum()) for level in LEVELS}
+        if by_gold is not None:
+            row["gold"] = {"n": by_gold.n} | {name: float(getattr(by_gold, name)[place]) for name in _GOLD_PARTS}
         if predictors:
             how = {"n_draws": options.draws, "seed": options.seed}
             found = score_errors(dataset, model, predictors, reliability=value, **how)
@@ -308,6 +313,7 @@ def _of_classifiers(found: SetMetrics) -> dict:
     }
 
 
+_GOLD_PARTS = ("error", "error_low", "error_high", "held", "held_low", "held_high")
 _ERROR_PARTS = ("mean", "low", "high", "total_low", "total_high", "point")
 
 

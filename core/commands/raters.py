@@ -7,6 +7,7 @@ from ..annotations.dataset import Dataset
 from ..annotations.vocabulary import to_numbers
 from ..errors import InputError
 from ..ingest.formats.tables import open_table
+from ..models.gold import gold_cases
 from ..raters.monitoring import RaterTable, monitor
 from ..raters.score_gold import score_gold
 from ..raters.score_raters import score_raters
@@ -66,7 +67,10 @@ def _of_scores(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
             "Scores are not right or wrong, so there is no acceptable accuracy.", "Give --threshold T to make classes."
         )
     found = score_raters(dataset, level=options.level)
-    gold = None if options.gold is None else score_gold(dataset, known_scores(options.gold), level=options.level)
+    known = None if options.gold is None else known_scores(options.gold)
+    gold = None
+    if known is not None or len(gold_cases(dataset)):
+        gold = score_gold(dataset, known, level=options.level)
     rows = []
     for place in np.argsort(-np.abs(np.nan_to_num(found.severity)), kind="stable"):
         row = {"rater": found.raters[place], "n": int(found.n[place])}

@@ -56,6 +56,8 @@ def reliability(options) -> tuple[dict, pd.DataFrame]:
 
 
 def _truth(options, dataset: Dataset, model: PlausibilityModel) -> TruthCurve | None:
+    if dataset.kind == "score":  # no class is right or wrong; `sweep gaussian` has their gold
+        return None
     n = len(gold_cases(dataset))
     if n < 2:
         if options.gold:

@@ -5,6 +5,7 @@ import plotly.graph_objects as go
 
 from ..certainty.score_trust import PlausibleScore, ScoreTrust
 from ..evaluation.score_errors import ScoreErrors
+from ..raters.score_gold import ScoreGold
 from ..raters.score_raters import ScoreRaters
 from ..text import exact, plotly, shorten
 from .labels import score_between
@@ -360,8 +361,22 @@ def spreads(found: ScoreRaters, theme: Theme, title: str) -> go.Figure:
     )
 
 
+def biases(found: ScoreGold, theme: Theme, title: str) -> go.Figure:
+    """How far each rater scores above the known scores, with its interval, the lowest scores on top.
+
+    Parameters
+    ----------
+    found : ScoreGold
+    theme : Theme
+    title : str
+    """
+    ends = found.bias, found.bias_low, found.bias_high
+    nobody = np.zeros(len(found.raters), bool)
+    return _of_raters(found, ends, nobody, theme, title, "scores above the known score", 0.0)
+
+
 def _of_raters(
-    found: ScoreRaters,
+    found: ScoreRaters | ScoreGold,
     ends: tuple[np.ndarray, np.ndarray, np.ndarray],
     clear: np.ndarray,
     theme: Theme,

@@ -364,7 +364,8 @@ def _with_gold(
     of_case[case_code[given[::-1]]] = code[given[::-1]]
     n_differ = len(np.unique(case_code[given[code[given] != of_case[case_code[given]]]]))
     if n_differ:
-        cautions.append(f"Column {column!r} gives {plural(n_differ, 'case')} several gold classes; the first counts.")
+        what = "scores" if dataset.kind == "score" else "classes"
+        cautions.append(f"Column {column!r} gives {plural(n_differ, 'case')} several gold {what}; the first counts.")
     known = {dataset.cases[case]: gold.values[of_case[case]] for case in np.flatnonzero(of_case >= 0)}
     if AS_POSITIONS in cautions and (named := positions(sorted(set(known.values())), dataset.classes)) is not None:
         known = {case: named[place] for case, place in known.items()}

@@ -8,6 +8,8 @@ import pyarrow as pa
 from ..annotations.dataset import MISSING_TIME, RISK_LEVELS, Dataset
 from ..annotations.label_text import codes_of_text, unknown_label
 from ..annotations.none_of_these import label_of_none, says_none
+from ..annotations.validation import LARGEST_SCORE
+from ..annotations.vocabulary import to_numbers
 from ..errors import InputError
 from ..text import plural
 from .times import to_seconds
@@ -131,8 +133,7 @@ def _with_cases(dataset: Dataset, table: CaseTable, notes: list[str]) -> Dataset
 
 def _with_gold(dataset: Dataset, gold: dict[str, str], notes: list[str]) -> Dataset:
     if dataset.kind == "score":
-        notes.append("Gold classes were skipped: the annotations are scores.")
-        return dataset
+        return _with_known_scores(dataset, gold, notes)
     if dataset.kind == "set":
         return _with_known_sets(dataset, gold, notes)
     position = {name: code for code, name in enumerate(dataset.classes)}
@@ -148,9 +149,11 @@ def _with_gold(dataset: Dataset, gold: dict[str, str], notes: list[str]) -> Data
 def _note_left_out(
     dataset: Dataset, gold: dict[str, str], unlisted: set[str], kind: tuple[str, str], notes: list[str]
 ) -> None:
-    """Names in the gold that are not in the list, of classes or labels, and cases that are not in the data."""
-    if unlisted:
-        named = ", ".join(repr(name) for name in sorted(unlisted)[:3])
+    """What in the gold is not in the list, of classes or labels, or is no score, and cases that are not in the data."""
+    named = ", ".join(repr(name) for name in sorted(unlisted)[:3])
+    if unlisted and dataset.kind == "score":
+        notes.append(f"Gold holds what is no score ({named}); those cases have no gold.")
+    elif unlisted:
         notes.append(
             f"Gold names {plural(len(unlisted), *kind)} that are not in the list ({named}); those cases have no gold. "
             f"Declare the {kind[1]} to use it."
@@ -158,6 +161,19 @@ def _note_left_out(
     n_cases = len(set(gold) - set(dataset.cases))
     if n_cases:
         notes.append(f"Gold of {plural(n_cases, 'case')} without an annotation was left out.")
+
+
+def _with_known_scores(dataset: Dataset, gold: dict[str, str], notes: list[str]) -> Dataset:
+    """Gold of scores: a number for a case, with a point or a comma; an empty text is no gold."""
+    told = {case: text.strip() for case, text in gold.items() if text.strip()}
+    value = dict(zip(told, to_numbers(tuple(told.values()), decimal_comma=True), strict=True))
+    value = {case: number for case, number in value.items() if np.abs(number) <= LARGEST_SCORE}  # NaN is not
+    _note_left_out(dataset, told, {told[case] for case in told.keys() - value.keys()}, ("", ""), notes)
+    found = np.array([value.get(case, np.nan) for case in dataset.cases], np.float64)
+    if np.isnan(found).all():
+        notes.append("No gold matches a case of these data with a score.")
+        return dataset
+    return replace(dataset, gold_scores=found)
 
 
 def _with_known_sets(dataset: Dataset, gold: dict[str, str], notes: list[str]) -> Dataset:

@@ -23,10 +23,14 @@ def known_classes(dataset: Dataset, use_gold: bool) -> np.ndarray:
 
 
 def gold_cases(dataset: Dataset) -> np.ndarray:
-    """Cases with a gold class and at least one annotation, ascending; empty where there is none."""
-    if dataset.gold is None:
+    """Cases with a gold class or score and at least one annotation, ascending; empty where there is none."""
+    if dataset.gold is not None:
+        known = dataset.gold >= 0
+    elif dataset.gold_scores is not None:
+        known = ~np.isnan(dataset.gold_scores)
+    else:
         return np.empty(0, np.int64)
-    return np.flatnonzero((dataset.gold >= 0) & (np.diff(dataset.case_ptr) > 0))
+    return np.flatnonzero(known & (np.diff(dataset.case_ptr) > 0))
 
 
 def judging_gold(dataset: Dataset, fit: RaterModelFit) -> tuple[np.ndarray, np.ndarray]:

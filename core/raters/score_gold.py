@@ -9,6 +9,7 @@ from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError
 from ..options import check_level
 from ..result_base import Columns, Result
+from ..text import number, plural
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -39,20 +40,39 @@ class ScoreGold(Result):
 
     TABLES = ("raters",)
 
+    def words(self, digits: int = 2) -> str:
+        """Who is surely off from the known scores, farthest first; nobody where none is. Not escaped.
+
+        Parameters
+        ----------
+        digits : int
+            After the point of scores.
+        """
+        sure = np.flatnonzero((self.bias_low > 0) | (self.bias_high < 0))
+        if not sure.size:
+            return "No rater surely scores above or below the known scores"
+        one = int(sure[np.argmax(np.abs(self.bias[sure]))])
+        ends = sorted(abs(end) for end in (self.bias_low[one], self.bias_high[one]))
+        side = "lower" if self.bias[one] < 0 else "higher"
+        return (
+            f"{self.raters[one]} scores {number(abs(self.bias[one]), digits)} {side} than the known scores "
+            f"({number(ends[0], digits)} to {number(ends[1], digits)}; n = {plural(int(self.n[one]), 'score')})"
+        )
+
     def _columns(self, table: str, most: int | None) -> Columns:
         names = ("n", "bias", "bias_low", "bias_high", "error", "error_low", "error_high")
         return {"rater": self.raters[:most]} | {name: getattr(self, name)[:most] for name in names}
 
 
-def score_gold(dataset: Dataset, gold: Mapping[str, float], *, level: float = 0.95) -> ScoreGold:
+def score_gold(dataset: Dataset, gold: Mapping[str, float] | None = None, *, level: float = 0.95) -> ScoreGold:
     """How far the scores of each rater lie from known scores.
 
     Parameters
     ----------
     dataset : Dataset
         Of scores by raters who are told apart.
-    gold : mapping of str to float
-        The known score by case; cases that are not in the data are left out.
+    gold : mapping of str to float, optional
+        The known score by case; cases that are not in the data are left out. Those of the dataset where not given.
     level : float
         Of the intervals, 0 to 1: cases are a sample, the raters are these.
 
@@ -68,9 +88,14 @@ def score_gold(dataset: Dataset, gold: Mapping[str, float], *, level: float = 0.
     check_level(level)
     if dataset.kind != "score" or not dataset.raters_identified:
         raise NotApplicableError("Bias and error against gold are of scores by raters who are told apart.")
-    known = np.array([gold.get(case, np.nan) for case in dataset.cases], np.float64)
-    if any(not np.isfinite(value) for value in gold.values()):
-        raise InputError("A known score is not finite.", "Give a number for each case, or leave the case out.")
+    if gold is None:
+        if dataset.gold_scores is None:
+            raise NotApplicableError("No case has a known score.")
+        known = dataset.gold_scores
+    else:
+        if any(not np.isfinite(value) for value in gold.values()):
+            raise InputError("A known score is not finite.", "Give a number for each case, or leave the case out.")
+        known = np.array([gold.get(case, np.nan) for case in dataset.cases], np.float64)
     off = dataset.score - known[dataset.case_of_annotation]
     told = np.isfinite(off)
     if not told.any():

@@ -4,10 +4,13 @@ import numpy as np
 import pandas as pd
 
 from ..certainty.score_trust import LEVEL, score_digits, score_trust
+from ..certainty.scores_by_gold import scores_by_gold
 from ..errors import PluralityError
 from ..figures import scores as figures
+from ..models.gold import gold_cases
 from ..plausibility.gaussian import GaussianScores
 from ..plausibility.gaussian_prior import fit_prior
+from ..raters.score_gold import score_gold
 from ..raters.score_raters import score_raters
 from ..text import exact, number, percent, plural
 from .blocks import Figure, Grid, Words
@@ -38,11 +41,23 @@ def _raters(dataset, token) -> list:
     except PluralityError as error:
         return [Words(f"Raters cannot be compared: {error}", "note")]
     table = found.to_frame()
+    against = _against_gold(dataset) if len(gold_cases(dataset)) else []
     return [
         Words(f"{found.words(score_digits(float(np.nanmedian(found.severity_high - found.severity_low))))}.", "lead"),
         Figure(lambda theme: figures.severities(found, theme, "Severity"), "Severity of each rater with its interval"),
         Figure(lambda theme: figures.spreads(found, theme, "Spread"), "Spread of each rater with its interval"),
         Grid(table, "Severity and spread of raters, in units of the scores, with 95% intervals."),
+        *against,
+    ]
+
+
+def _against_gold(dataset) -> list:
+    found = score_gold(dataset)
+    digits = score_digits(float(np.nanmedian(found.error)))
+    return [
+        Words(f"{found.words(digits)}."),
+        Figure(lambda theme: figures.biases(found, theme, "Against gold"), "Bias of each rater against gold"),
+        Grid(found.to_frame(), "Bias and mean error of raters against gold, in units of the scores, 95% intervals."),
     ]
 
 
@@ -71,4 +86,6 @@ def _cases(request) -> list:
     at = f"{percent(LEVEL)}, γ = {exact(reliability)}"
     said = f"Half of the cases have a score known to ± {number(half, digits)} or better ({at})."
     shown = f"{plural(len(order), 'case')} of {dataset.n_cases:,}, the widest interval first."
-    return [Words(said), Grid(table, shown)]
+    if not len(gold_cases(dataset)):
+        return [Words(said), Grid(table, shown)]
+    return [Words(said), Words(scores_by_gold(dataset, trust).words(0, digits)), Grid(table, shown)]

@@ -22,6 +22,7 @@ from core.annotations.dataset import Dataset
 from core.annotations.write import long_table
 from core.certainty.label_sets import label_set_certainty
 from core.certainty.score_trust import plausible_score, score_trust
+from core.certainty.scores_by_gold import scores_by_gold
 from core.errors import OptionError
 from core.evaluation.corrected_rates import class_rate
 from core.evaluation.gold_accuracy import gold_accuracy
@@ -150,6 +151,8 @@ def _of_scores(scores):
     yield from (score_trust(scores, model, [1.0, 2.0]), plausible_score(scores, model, 0, 1.0), predicted)
     yield score_errors(scores, model, [predicted], reliability=1.0, n_draws=20)
     yield score_raters(scores)
+    known = replace(scores, gold_scores=np.arange(float(scores.n_cases)))
+    yield scores_by_gold(known, score_trust(known, model, [0.1, 1e6]))
     yield score_gold(scores, dict.fromkeys(scores.cases, 1.0))
 
 

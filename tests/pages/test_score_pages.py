@@ -1,6 +1,7 @@
 """Pages of scores: with a threshold and without, the numbers of the command line, and sentences that are true."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -8,8 +9,11 @@ import pytest
 
 from core.__main__ import main
 from core.certainty.score_trust import score_trust
+from core.certainty.scores_by_gold import scores_by_gold
 from core.ingest.samples import load_sample
+from core.library import keep
 from core.plausibility.gaussian_prior import fit_prior
+from core.raters.score_gold import score_gold
 from core.raters.score_raters import score_raters
 from tests.pages.opened import kept, opened, settle, words
 
@@ -122,3 +126,26 @@ def test_raters_have_severity_and_spread_and_two_classes_when_asked_for():
     app.segmented_control(key="raters_scores_as").set_value("Two classes, by a threshold")
     settle(app.run())
     assert "All raters" in [tab.label for tab in app.tabs]
+
+
+def test_known_scores_stand_on_raters_home_and_reliability_and_nowhere_without_them(essays):
+    """The numbers are those of core, and none is told where no score is known."""
+    plain, prior = essays
+    gold = np.full(plain.n_cases, np.nan)
+    gold[:60] = np.linspace(2, 9, 60)
+    dataset = replace(plain, gold_scores=gold, name="gold essays")
+    keep(dataset)
+    by_gold = scores_by_gold(dataset, score_trust(dataset, prior.model(), [1.0, 2.0, 3.0]))
+    app = opened("raters", dataset.digest)
+    table = next(each.value for each in app.dataframe if "bias" in each.value)
+    assert table["bias"].tolist() == score_gold(dataset).bias.tolist()
+    assert f"{score_gold(dataset).words(2)}." in words(app)
+    app = settle(app.switch_page("pages/home.py").run())
+    off = next(one for one in app.metric if one.label == "Off from gold")
+    assert off.value == f"{by_gold.error[0]:.1f}" and by_gold.words(0, 1) in words(app)
+    app = settle(app.switch_page("pages/reliability.py").run())
+    table = next(each.value for each in app.dataframe if "width_median" in each.value)
+    assert table["held"].tolist() == by_gold.held.tolist() and table["error"].tolist() == by_gold.error.tolist()
+    assert f"{by_gold.words(0, 1)} At γ = 1." in words(app)
+    assert "known scores" not in words(opened("raters", ESSAYS))
+    assert [one.label for one in opened("home", ESSAYS).metric][-1] == "Mean score"

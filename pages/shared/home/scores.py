@@ -5,8 +5,10 @@ import streamlit as st
 
 from core.agreement.suitable import Suitable
 from core.annotations.dataset import Dataset
-from core.certainty.score_trust import plausible_score, score_trust
+from core.certainty.score_trust import ScoreTrust, plausible_score, score_trust
+from core.certainty.scores_by_gold import scores_by_gold
 from core.figures import scores as figures
+from core.models.gold import gold_cases
 from core.plausibility.gaussian import METHOD
 from core.text import exact, markdown, number, percent, plural, shorten
 from pages.shared.home import doors, limits, numbers
@@ -24,7 +26,8 @@ def show(dataset: Dataset, found: Suitable | None, why: str, title, theme) -> No
     with cards[1]:
         numbers.agreement(found, why)
     with cards[3]:
-        numbers.mean_score(dataset)
+        if not len(gold_cases(dataset)):
+            numbers.mean_score(dataset)
     with places[0]:
         doors.agreement(found, why, theme)
     with places[2]:
@@ -32,16 +35,19 @@ def show(dataset: Dataset, found: Suitable | None, why: str, title, theme) -> No
     with places[1]:
         known = scores.model(dataset, at)
         if known is not None:
-            _least_known(dataset, known[0], cards[2], theme)
+            _least_known(dataset, known[0], cards, theme)
     limits.show(dataset, len(predictions.classifiers(dataset)))
 
 
-def _least_known(dataset: Dataset, model, card, theme) -> None:
-    """The card of all cases, and the case whose score is known least."""
+def _least_known(dataset: Dataset, model, cards, theme) -> None:
+    """The cards of all cases and of gold, and the case whose score is known least."""
     reliability = reliability_slider.opens(dataset, model)
     trust = score_trust(dataset, model, [reliability])
     digits = scores.digits_of(trust.width)
-    with card:
+    if len(gold_cases(dataset)):
+        with cards[3]:
+            _by_gold(dataset, trust, digits)
+    with cards[2]:
         if trust.above is None:
             half = scores.written(float(np.median(trust.width)) / 2, digits)
             st.metric("Half of the cases are known to", f"± {half}", help=widgets.explained(METHOD))
@@ -63,6 +69,13 @@ def _least_known(dataset: Dataset, model, card, theme) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.page_link("pages/cases.py", label="See the cases", icon=":material/view_list:", width="content")
         st.button("Open this one", type="tertiary", on_click=doors.open_case, args=(one.case,), key="home_case")
+
+
+def _by_gold(dataset: Dataset, trust: ScoreTrust, digits: int) -> None:
+    """How far plausible scores are off from the known ones."""
+    found = scores_by_gold(dataset, trust)
+    st.metric("Off from gold", scores.written(float(found.error[0]), digits), help=widgets.explained("gold"))
+    st.caption(markdown(found.words(0, digits)))
 
 
 def _raters(dataset: Dataset, theme) -> None:

@@ -9,6 +9,8 @@ from core.annotations.dataset import Dataset
 from core.certainty.score_trust import score_digits
 from core.figures import scores as figures
 from core.figures.agreement import title_of
+from core.models.gold import gold_cases
+from core.raters.score_gold import score_gold
 from core.raters.score_raters import ScoreRaters
 from core.text import markdown, plural, with_interval
 from pages.shared.cache import agreement as cached_agreement
@@ -60,6 +62,8 @@ def show(dataset: Dataset, title, theme) -> None:
     if not raters.converged:
         st.warning("The variances had not settled when the search ended: take intervals with care.")
     _numbers(raters, digits)
+    if len(gold_cases(dataset)):
+        _against_gold(dataset, digits, theme)
     _beside(raters, cached_agreement.suitable(dataset), digits)
     provenance.show(
         dataset, ["score raters"], "raters FILE", {"level": raters.level, "raters": "severity and spread"}, "raters"
@@ -88,6 +92,32 @@ def _numbers(raters: ScoreRaters, digits: int) -> None:
         share = "shares" if alone == 1 else "share"
         st.caption(f"{plural(alone, 'rater')} {share} no case with anybody, or too few for anything to be said.")
     widgets.download(pd.DataFrame(frame), "Raters", "score_raters", "score_raters_file")
+
+
+def _against_gold(dataset: Dataset, digits: int, theme) -> None:
+    """How far each rater lies from the known scores."""
+    widgets.heading("Against gold")
+    found = score_gold(dataset)
+    st.markdown(f"{markdown(found.words(digits))}.")
+    widgets.plot(figures.biases(found, theme, "Score less the known score"), "bias", "Bias of each rater against gold")
+    frame = found.to_frame()
+    names = {
+        "bias_low": "95% from",
+        "bias_high": "to",
+        "error": "mean error",
+        "error_low": "95% from ",
+        "error_high": "to ",
+    }
+    st.dataframe(
+        frame,
+        hide_index=True,
+        key="score_gold",
+        column_config={
+            **{name: kit.column(names.get(name), digits) for name in frame.columns[2:]},
+            **columns.counts(n="scores on gold cases"),
+        },
+    )
+    widgets.download(frame, "Raters against gold", "score_gold", "score_gold_file")
 
 
 def _beside(raters: ScoreRaters, suitable: Suitable, digits: int) -> None:

@@ -6,10 +6,12 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.certainty.score_trust import ScoreTrust, score_trust
+from core.certainty.scores_by_gold import scores_by_gold
 from core.certainty.top_sets import UNCERTAIN_BELOW
 from core.evaluation.score_errors import ScoreErrors, score_errors
 from core.figures import scores as figures
 from core.jobs import Job
+from core.models.gold import gold_cases
 from core.plausibility.gaussian import METHOD, GaussianScores
 from core.text import exact, markdown, number, plural, typed
 from pages.shared.cache import datasets as cached
@@ -63,7 +65,7 @@ def show(dataset: Dataset, title, theme) -> None:
     tabs = dict(zip(names, widgets.tabs(names, "reliability_tabs"), strict=True))
     if tabs["Certainty"].open:
         with tabs["Certainty"]:
-            _certainty(dataset, trust, theme)
+            _certainty(dataset, model, trust, theme)
     if predictors and tabs["Predictors"].open:
         with tabs["Predictors"]:
             _predictors(dataset, model, predictors, trust, opened, theme)
@@ -103,7 +105,7 @@ def _sentence(trust: ScoreTrust) -> str:
     )
 
 
-def _certainty(dataset: Dataset, trust: ScoreTrust, theme) -> None:
+def _certainty(dataset: Dataset, model: GaussianScores, trust: ScoreTrust, theme) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         figure = figures.widths(trust, theme, "Line: median case · band: the middle half of the cases")
@@ -114,13 +116,18 @@ def _certainty(dataset: Dataset, trust: ScoreTrust, theme) -> None:
         else:
             figure = figures.sides(trust, theme, f"Above {exact(trust.threshold)} or not, every case")
             widgets.plot(figure, "score_sides", "Probability of lying above the threshold, all cases sorted")
-    table = table_of(trust)
+    table = table_of(dataset, trust)
     widgets.heading("The numbers", METHOD)
     digits = scores.digits_of(trust.width[0]) + 1
+    if "error" in table:
+        at = int(np.argmin(np.abs(np.log(trust.reliability / reliability_slider.opens(dataset, model)))))
+        said = scores_by_gold(dataset, trust).words(at, digits - 1)
+        st.markdown(markdown(f"{said} At γ = {exact(trust.reliability[at])}."))
     shown = {
         "reliability": st.column_config.NumberColumn("reliability γ", format="%g"),
         "certainty": st.column_config.NumberColumn("mean certainty", format=columns.THREE),
-        **{name: scores.column(label, digits) for name, label in _WIDTHS.items()},
+        **{name: scores.column(label, digits) for name, label in (_WIDTHS | _ERRORS).items()},
+        **{name: st.column_config.NumberColumn(label, format=columns.TWO) for name, label in _HELD.items()},
         **columns.counts(**{name: name for name in table if name.startswith("below ")}),
     }
     st.dataframe(table, hide_index=True, key="sweep_table", column_config=shown)
@@ -136,7 +143,11 @@ _WIDTHS = {"width_quarter": "width, quarter", "width_median": "median", "width_t
 _CASES = {"m": "score", "low": "95% from", "high": "95% to", "above": "P(above)"}
 
 
-def table_of(trust: ScoreTrust) -> pd.DataFrame:
+_ERRORS = {"error": "off from gold", "error_low": "95% from", "error_high": "to"}
+_HELD = {"held": "intervals that hold it", "held_low": "95% from ", "held_high": "to "}
+
+
+def table_of(dataset: Dataset, trust: ScoreTrust) -> pd.DataFrame:
     """One row for each γ."""
     quarter, median, three = trust.quartiles
     columns_ = {"reliability": trust.reliability, "width_quarter": quarter, "width_median": median}
@@ -145,6 +156,9 @@ def table_of(trust: ScoreTrust) -> pd.DataFrame:
         table["certainty"] = trust.certainty.mean(axis=1)
         for level in (0.9, 0.99):
             table[f"below {number(level)}"] = (trust.certainty < level).sum(axis=1)
+    if len(gold_cases(dataset)):
+        for name, values in scores_by_gold(dataset, trust).to_frame().items():
+            table[name] = values.to_numpy()
     return table
 
 

@@ -203,7 +203,7 @@ def _long(pick: _Picker, guess: Mapping) -> Mapping:
         separators = _separators(guess, pick.key) if rank is None and confidence is None else None
         time = pick.one("Date of the annotation", guess.time, NOBODY, "time_column")
         group = pick.one("Group of the case", guess.group, NOBODY, "group_column")
-        gold = pick.one("Gold class of the case", guess.gold, NOBODY, "gold_column")
+        gold = pick.one("Gold of the case", guess.gold, NOBODY, "gold_column")
     _reasons(guess)
     return Mapping(
         "long", case=case, rater=rater, answer=answer, rank=rank, confidence=confidence if rank is None else None,
@@ -244,7 +244,7 @@ def _raters_across(pick: _Picker, guess: Mapping, layout: str) -> Mapping:
     separators = None
     with st.expander("More columns: group, gold", expanded=guess.ranked, key=f"more-{pick.key}"):
         group = pick.one("Group of the case", guess.group, NOBODY, "group_column") if layout == "wide" else None
-        gold = pick.one("Gold class of the case", guess.gold, NOBODY, "gold_column") if layout == "wide" else None
+        gold = pick.one("Gold of the case", guess.gold, NOBODY, "gold_column") if layout == "wide" else None
         if layout == "wide":
             separators = _separators(guess, pick.key)
     _reasons(guess)

@@ -92,6 +92,8 @@ def facts(reading: Reading) -> None:
         words.append(f"{number(classes_per_case(dataset).mean(), 1)} classes named a case")
     if dataset.gold is not None:
         words.append(f"{plural(int((dataset.gold >= 0).sum()), 'gold case')}")
+    if dataset.gold_scores is not None:
+        words.append(f"{plural(int((~np.isnan(dataset.gold_scores)).sum()), 'gold case')}")
     if dataset.case_group is not None:
         words.append(f"{plural(len(set(dataset.case_group)), 'group')} of cases")
     words += ["risk levels known"] * (dataset.class_risk is not None) + ["with dates"] * (dataset.time is not None)

@@ -13,7 +13,7 @@ from core.text import markdown, plural
 from pages.shared.cache import datasets as cached
 
 _CARDS = {
-    "gold": ("Gold", "A table with the case and its gold class."),
+    "gold": ("Gold", "A table with the case and its gold class, labels or score."),
     "classes": ("Class table", "A table with the class and its display name, order or risk (low, medium, high)."),
     "cases": ("Case table", "A table with the case and its text, image, group or date."),
 }

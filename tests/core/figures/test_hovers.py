@@ -37,6 +37,7 @@ from core.figures.theme import LIGHT
 from core.machines.leads import Lead
 from core.machines.worth import Worth
 from core.models.loo import LooRow
+from core.raters.score_gold import ScoreGold
 from core.raters.score_raters import ScoreRaters
 from core.raters.shared_errors import SharedErrors
 from tests.core.figures import test_classifiers, test_machines, test_raters, test_reliability
@@ -454,6 +455,10 @@ def of_scores():
     )
     yield figure, 1, ["b: -1.25 (-1.5 to -0.75) / 1,300 scores"]
     yield scores.spreads(found, LIGHT, ""), 0, ["b: 1.75 (1.5 to 2.75) / 1,300 scores"]
+    off = np.array([0.5, -1.25])
+    bias = ScoreGold(("a", "b"), n[:2], off, off - 0.25, off + 0.5, off + 3, off + 2.75, off + 4, 0.95)
+    known = scores.biases(bias, LIGHT, "")
+    yield known, 0, ["b: -1.25 (-1.5 to -0.75) / 1,300 scores", "a: 0.5 (0.25 to 1) / 12 scores"]
 
 
 class Made:

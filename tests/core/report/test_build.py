@@ -21,6 +21,7 @@ from core.annotations.counts import class_counts
 from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection
 from core.certainty.score_trust import score_trust
+from core.certainty.scores_by_gold import scores_by_gold
 from core.chunks import CancelToken
 from core.errors import Cancelled, InputError, NotApplicableError
 from core.evaluation.choice import verdict
@@ -40,6 +41,7 @@ from core.models.majority import MajorityVote
 from core.plausibility.gaussian_prior import fit_prior
 from core.raters.monitoring import monitor
 from core.raters.report_card import report_card
+from core.raters.score_gold import score_gold
 from core.raters.score_raters import score_raters
 from core.raters.to_act_on import raters_to_act_on
 from core.report import data_sections, machine_section, review_section, score_section, truth_sections
@@ -459,6 +461,11 @@ def test_a_report_of_scores_has_raters_and_plausible_scores_of_the_threshold():
     assert table["P(above 6)"].iloc[0] == trust.above[0, widest]
     assert f"± {np.median(trust.width) / 2:.1f} or better" in blocks[4].text
     assert score_section.scores(request_of(load_sample("anaesthesia"), "anaesthesia"), ["scores"], None, None) == []
+    gold = replace(dataset, gold_scores=np.linspace(1, 9, dataset.n_cases))
+    more = score_section.scores(request_of(gold, "essays", threshold=6.0), ["scores"], None, None)
+    against = score_gold(gold)
+    assert more[4].text == f"{against.words(1)}." and more[6].table["bias"].tolist() == against.bias.tolist()
+    assert more[8].text == scores_by_gold(gold, trust).words(0, 1) and len(more) == len(blocks) + 4
 
 
 def raised(error):

@@ -1,0 +1,99 @@
+"""Plausible scores against known ones: how far off they are, and how many of their intervals hold the known score."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..agreement.intervals import wilson
+from ..annotations.dataset import Dataset
+from ..errors import InputError, NotApplicableError
+from ..models.gold import gold_cases
+from ..result_base import Result
+from ..text import number, percent, plural
+from .score_trust import LEVEL, ScoreTrust
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ScoresByGold(Result):
+    """Errors of plausible scores and the share of intervals that hold the known score; arrays of shape (n_points,).
+
+    Attributes
+    ----------
+    n : int
+        Cases with scores and a known one.
+    reliability : ndarray
+        γ, ascending.
+    error, error_low, error_high : ndarray
+        Mean of |plausible score − known score| over cases, in units of the scores, and its t interval, not below 0; NaN
+        ends with one case.
+    held, held_low, held_high : ndarray
+        Share of the 95% intervals that hold the known score, and Wilson's interval.
+    """
+
+    n: int
+    reliability: np.ndarray
+    error: np.ndarray
+    error_low: np.ndarray
+    error_high: np.ndarray
+    held: np.ndarray
+    held_low: np.ndarray
+    held_high: np.ndarray
+
+    TABLES = ("reliabilities",)
+    COLUMNS = ("reliability", "error", "error_low", "error_high", "held", "held_low", "held_high")
+
+    def words(self, place: int, digits: int) -> str:
+        """The two in a sentence. Not escaped.
+
+        Parameters
+        ----------
+        place : int
+            Which γ.
+        digits : int
+            After the point of scores.
+        """
+        ends = (
+            f" ({number(self.error_low[place], digits)} to {number(self.error_high[place], digits)})"
+            if self.n > 1
+            else ""
+        )
+        held = f"{percent(self.held[place])} ({percent(self.held_low[place])} to {percent(self.held_high[place])})"
+        return (
+            f"By gold the plausible scores are {number(self.error[place], digits)}{ends} off on average, and {held} of "
+            f"their {percent(LEVEL)} intervals hold the known score; n = {plural(self.n, 'case')} with gold."
+        )
+
+
+def scores_by_gold(dataset: Dataset, trust: ScoreTrust) -> ScoresByGold:
+    """How well plausible scores find the known ones.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of scores, some of whose cases have a known one (``gold_scores``).
+    trust : ScoreTrust
+        Plausible scores of all its cases.
+
+    Raises
+    ------
+    NotApplicableError
+        No case with a score has a known score.
+    InputError
+        ``trust`` is of other cases.
+    """
+    from scipy.special import ndtri, stdtrit
+
+    told = gold_cases(dataset)
+    if dataset.gold_scores is None or not told.size:
+        raise NotApplicableError("No case with a score has a known score.")
+    if trust.m.shape[1] != dataset.n_cases:
+        raise InputError("The plausible scores are of other cases.", "Give those of all cases of the data.")
+    n = told.size
+    gold = dataset.gold_scores[told]
+    off = np.abs(trust.m[:, told] - gold)
+    error, half = off.mean(axis=1), np.full(len(off), np.nan)
+    if n > 1:
+        half = stdtrit(n - 1, (1 + LEVEL) / 2) * off.std(axis=1, ddof=1) / np.sqrt(n)
+    held = ((trust.low[:, told] <= gold) & (gold <= trust.high[:, told])).mean(axis=1)
+    low, high = np.array([wilson(share, n, float(ndtri((1 + LEVEL) / 2))) for share in held]).T
+    return ScoresByGold(n, trust.reliability, error, np.maximum(error - half, 0.0), error + half, held, low, high)
