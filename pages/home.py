@@ -7,6 +7,7 @@ import streamlit as st
 from core import library
 from core.annotations.write import long_table, wide_table
 from core.errors import PluralityError
+from core.ingest.data_warnings import ONE_CASE
 from core.ingest.samples import SAMPLES
 from core.methods import any_of
 from core.models.gold import gold_cases
@@ -43,6 +44,8 @@ def _dashboard(reading) -> None:
         f"{plural(dataset.n_cases, 'case')} · {raters} · "
         f"{plural(dataset.n_annotations, 'annotation')} · {_ANSWERS[dataset.kind]}"
     )
+    if dataset.n_cases == 1:
+        st.caption(f":material/warning: {ONE_CASE}")
     found = home_known.agreement(dataset)
     why = "" if found else any_of("coefficient", dataset).reason
     if dataset.kind == "score":

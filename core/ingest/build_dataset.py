@@ -50,6 +50,8 @@ class ImportReport(Result):
         How often each missing token stood where an annotation could be.
     n_repeats : int
         Annotations beyond the first of the same rater on the same case.
+    n_same : int
+        How many of those that are kept, where annotations are single classes, say again what was said before.
     notes, warnings : tuple of str
         What was found out, and what the user should look at.
     mapping : Mapping
@@ -63,6 +65,7 @@ class ImportReport(Result):
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
     mapping: Mapping
+    n_same: int = 0
 
     TABLES = ("dropped",)
 
@@ -121,7 +124,7 @@ def build_dataset(
     notes, cautions = said = list(raw.notes), list[str]()
     kind = _understood(rows, raw, mapping, kind, classes is not None, treatment, said)
     numbers = _only_answers(rows, raw, kind, classes, cautions)
-    first, entry_ptr, n_repeats = _repeats_treated(rows, raw, kind, repeats, cautions)
+    first, entry_ptr, again, same = _repeats_treated(rows, raw, kind, repeats, cautions)
     tell(0.7)
     case_code, case_names = compact(rows.case_code, rows.case.values)
     side = _side(rows, raw, mapping, case_code, len(case_names), raters_identified) | {"ordinal": ordinal}
@@ -129,7 +132,7 @@ def build_dataset(
     tell(0.9)
     dataset = _finished(dataset, raw, mapping, rows, case_code, treatment, cautions)
     tell(1.0)
-    return dataset, ImportReport(*_accounted(rows, raw), missing, n_repeats, tuple(notes), tuple(cautions), mapping)
+    return dataset, ImportReport(*_accounted(rows, raw), missing, again, tuple(notes), tuple(cautions), mapping, same)
 
 
 def _check(raw: RawTable, mapping: Mapping, kind: Kind | None) -> None:
@@ -235,9 +238,12 @@ def _only_answers(
 
 def _repeats_treated(
     rows: Rows, raw: RawTable, kind: Kind, repeats: Repeats, cautions: list[str]
-) -> tuple[np.ndarray | None, np.ndarray | None, int]:
-    """First row and end of each ranking's entries, None where there are none, and how many annotations are repeated."""
-    first = entry_ptr = None
+) -> tuple[np.ndarray | None, np.ndarray | None, int, int]:
+    """First row and end of each ranking's entries, None where there are none; how many annotations are repeated.
+
+    Last, how many of the repeated ones are kept and of the same class.
+    """
+    first, entry_ptr, n_same = None, None, 0
     if kind in ("ranking", "set"):
         first, entry_ptr = entries_of_rankings(rows, raw)
         n_repeats = treat_repeats(rows, raw, repeats, np.repeat(first, np.diff(entry_ptr)))
@@ -245,8 +251,15 @@ def _repeats_treated(
     else:
         n_repeats = treat_repeats(rows, raw, repeats)
     if repeats == "keep":
-        cautions += repeated(n_repeats, rows.row.size if kind == "class" else None)
-    return first, entry_ptr, n_repeats
+        n_same = _said_again(rows) if n_repeats and kind == "class" else 0
+        cautions += repeated(n_repeats, n_same, rows.row.size if kind == "class" else None)
+    return first, entry_ptr, n_repeats, n_same
+
+
+def _said_again(rows: Rows) -> int:
+    """Rows whose rater named the same class on the same case in a row before."""
+    pair = rows.case_code.astype(np.int64) * len(rows.rater.values) + rows.rater_code
+    return rows.row.size - len(np.unique(pair * len(rows.answer.values) + rows.answer_code))
 
 
 def _side(

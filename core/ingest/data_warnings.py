@@ -4,10 +4,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..annotations.dataset import MISSING_TIME, Dataset
+from ..annotations.dataset import LABEL_SIGNS, MISSING_TIME, Dataset
 from ..text import plural
 from .answer_rules import cannot_tell
 from .look_alikes import look_alikes
+
+ONE_CASE = "There is only one case: what is found here says nothing of other cases, and no interval over cases exists."
+
+
+def _holds_labels(name: str) -> bool:
+    """Whether a name is made of two or more with a sign between them that hardly ever stands within a name."""
+    return any(sum(bool(piece.strip()) for piece in name.split(sign)) > 1 for sign in LABEL_SIGNS[:2])
 
 
 def _share_no_answer(dataset: Dataset) -> list[str]:
@@ -19,12 +26,31 @@ def _share_no_answer(dataset: Dataset) -> list[str]:
     return [dataset.raters[code] for code in np.flatnonzero(~sharing & (answers >= 3))]  # fewer say nothing
 
 
-def repeated(n_repeats: int, n_annotations: int | None) -> list[str]:
-    """The sentence on annotations that raters repeated, where there are some; ``n_annotations`` of single classes."""
+def repeated(n_repeats: int, n_same: int, n_annotations: int | None) -> list[str]:
+    """The sentence on annotations that raters repeated, where there are some, with what may be meant by them.
+
+    Labels of one annotation differ from each other, and rows that were written twice do not: what is neither is a rater
+    who was asked again.
+
+    Parameters
+    ----------
+    n_repeats, n_same : int
+        Annotations beyond the first of a rater on a case, and how many of them say again what was said there before.
+    n_annotations : int, optional
+        Of single classes; of other annotations nothing is proposed.
+    """
     if not n_repeats:
         return []
-    caution = f"Annotations of a rater who had annotated the same case before: {n_repeats:,}. Each is kept."
-    if n_annotations is not None and 5 * n_repeats > n_annotations:
+    caution = f"Annotations of a rater who had annotated the same case before: {n_repeats:,}"
+    if n_annotations is None:
+        return [f"{caution}. Each is kept."]
+    same = f", of which {n_same:,} {'repeats' if n_same == 1 else 'repeat'} the same class" if n_same else ""
+    if n_same == n_repeats:
+        same = ", with the same class" if n_same == 1 else ", all with the same class"
+    caution += f"{same}. Each is kept."
+    if n_same == n_repeats:
+        caution += " If these rows were written twice, use only the first."
+    elif not n_same and 5 * n_repeats > n_annotations:
         caution += " If they are labels of one annotation, say that an annotation is a set of labels."
     return [caution]
 
@@ -42,7 +68,7 @@ def unsure(classes: Sequence[str]) -> list[str]:
 
 def cautions_about(dataset: Dataset, wide: bool) -> list[str]:
     """Sentences on too few raters or annotations, look-alike classes, columns that are no raters, and dates."""
-    cautions = []
+    cautions = [ONE_CASE] if dataset.n_cases == 1 else []
     if dataset.n_raters == 1:
         cautions.append("There is only one rater, so agreement and rater models cannot be computed.")
     elif len(dataset.cases_by_size) == 2:
@@ -62,6 +88,12 @@ def cautions_about(dataset: Dataset, wide: bool) -> list[str]:
                 f"Columns taken for raters that share no annotation with any other: {names}. Look at the mapping of "
                 "the columns, and whether the table has one row per annotation."
             )
+    if dataset.kind == "class" and (several := [name for name in dataset.classes if _holds_labels(name)]):
+        names = ", ".join(map(repr, several[:2]))
+        cautions.append(
+            f"{plural(len(several), 'class', 'classes')} with a sign between names, such as {names}: read as a class "
+            "of that name. If they are several labels, say that an annotation is a set of labels, and they are split."
+        )
     cautions.extend(
         f"Classes that differ only in {what}: {', '.join(repr(dataset.classes[code]) for code in codes)}."
         for codes, what in look_alikes(dataset.classes)

@@ -48,6 +48,7 @@ class _Built:
     missing: dict[str, int] = field(default_factory=dict)
     n_dropped: int = 0
     n_repeats: int = 0
+    n_same: int = 0
     notes: tuple[str, ...] = ()
 
 
@@ -178,6 +179,7 @@ def _add(
     built.dropped = sorted([*built.dropped, *report.dropped])[:MOST_DROPPED]
     built.n_dropped += len(report.dropped)
     built.n_repeats += report.n_repeats
+    built.n_same += report.n_same
     for token, count in report.missing.items():
         built.missing[token] = built.missing.get(token, 0) + count
     built.notes = tuple(dict.fromkeys((*built.notes, *report.notes)))
@@ -246,6 +248,7 @@ def _finished(
         built.notes,
         (),
         mapping,
+        built.n_same,
     )
     found = PartitionedDataset(
         rows.name,
@@ -260,7 +263,7 @@ def _finished(
     )
     cautions = [AS_POSITIONS] if as_positions else []
     cautions += [
-        *repeated(built.n_repeats, found.n_annotations),
+        *repeated(built.n_repeats, built.n_same, found.n_annotations),
         *unsure(names),
         *cautions_about(cast(Dataset, found), False),
     ]

@@ -137,6 +137,11 @@ def test_with_one_answer_a_case_home_says_that_nothing_can_be_compared():
     assert "majority vote" in words(app)
 
 
+def test_one_case_alone_is_cautioned_about():
+    assert "only one case" in words(home(kept("case,rater,class\n1,a,x\n1,b,y\n")))
+    assert "only one case" not in words(home("caries"))
+
+
 def test_one_rater_and_one_class_are_no_trouble():
     one = home(kept("case,rater,class\n1,a,x\n2,a,y\n3,a,x\n"))
     assert "Commonest by majority vote: x" in words(one)

@@ -22,13 +22,43 @@ def reading_of(rows: str, header: str = HEADER, **options):
         ("1,ann,x\n1,bob,x\n", "Every annotation is 'x'"),
         ("1,ann,Naevus\n1,bob,naevus\n", "'Naevus', 'naevus'"),
         ("1,ann,x\n1,ann,y\n1,bob,y\n", "had annotated the same case before: 1"),
+        ("1,ann,x\n1,bob,y\n", "only one case: what is found here says nothing of other cases"),
+        ("1,ann,x; y\n1,bob,x; y\n2,ann,z\n", "1 class with a sign between names, such as 'x; y'"),
     ],
-    ids=["one rater", "one annotation per case", "one class", "same but capitals", "repeats"],
+    ids=["one rater", "one annotation per case", "one class", "same but capitals", "repeats", "one case", "sign"],
 )
 def test_poor_data_are_read_with_a_warning(rows, caution):
     reading = reading_of(rows)
     assert reading.report.n_kept == rows.count("\n")
     assert len([warning for warning in reading.report.warnings if caution in warning]) == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "said", "proposed"),
+    [
+        (["1,ann,x", "1,ann,y"], "before: 1. Each", "set of labels"),
+        (["1,ann,x", "1,ann,x", "2,bob,y", "2,bob,y"], "before: 2, all with the same class. Each", "only the first"),
+        (["1,ann,x", "1,ann,x"], "before: 1, with the same class. Each", "only the first"),
+        (["1,ann,x", "1,ann,x", "1,ann,y"], "before: 2, of which 1 repeats the same class. Each", None),
+        (["1,ann,x", "1,ann,y", *(f"{case},bob,x" for case in range(2, 12))], "before: 1. Each", None),
+    ],
+)
+def test_what_is_proposed_for_repeated_annotations_is_what_they_can_be(rows, said, proposed):
+    """Labels of one annotation differ, rows that were written twice do not; a rater who was asked again is neither."""
+    (caution,) = [one for one in reading_of("\n".join(rows)).report.warnings if "same case before" in one]
+    assert said in caution
+    assert ["set of labels" in caution, "only the first" in caution] == [
+        proposed == "set of labels",
+        proposed == "only the first",
+    ]
+
+
+def test_a_sign_within_a_name_is_not_one_between_names():
+    """A trailing sign, a slash and a comma are parts of names; what is read as sets has been split already."""
+    said = reading_of('1,ann,x;\n1,bob,salt/pepper\n2,ann,"a, b"\n2,bob,x;\n').report.warnings
+    assert not [one for one in said if "sign between names" in one]
+    sets = reading_of("1,ann,x; y\n1,bob,x\n2,ann,y; z\n2,bob,z\n", kind="set")
+    assert sets.dataset.kind == "set" and not [one for one in sets.report.warnings if "sign between" in one]
 
 
 def test_sound_data_bring_no_warning():
