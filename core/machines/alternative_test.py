@@ -6,8 +6,11 @@ the other people: ``W^f = 1(S(f, R) ≥ S(y_j, R))``, ``W^h = 1(S(y_j, R) ≥ S(
 ``t = (d̄ − ε) / (sd(d) / √n_j)``, Benjamini-Yekutieli over people at q. Winning rate ω = share of people with a rejected
 H0, passed at ω ≥ ½; average advantage ``ρ = mean_j ρ_j`` [Calderon, Reichart & Dror 2025, arXiv:2501.10970].
 
-Beyond the source: intervals by resampling cases (the people are fixed), differences between machines on the cases that
-both annotated, the share of resamples that pass, and how many cases it would take to pass.
+Beyond the source: intervals over cases (the people are fixed), differences between machines on the cases that both
+annotated, the share of resamples that pass, and how many cases it would take to pass. A case moves ρ by
+``u_c = mean_j (W_cj − ρ_j 1_cj) / n_j``; ``se² = C / (C − 1) Σ u_c²`` over C cases. The interval of ρ is Wilson's with
+``ρ (1 − ρ) / se²`` effective observations and t of C − 1 degrees of freedom, that of a ρ_j the same with n_j, that of a
+difference ± t · se. Percentiles of resampled cases hold ρ less often.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,8 +20,9 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from scipy.special import stdtr
+from scipy.special import stdtr, stdtrit
 
+from ..agreement.intervals import wilson
 from ..agreement.krippendorff import krippendorff_alpha
 from ..annotations.csr import keep_annotations
 from ..annotations.dataset import Dataset
@@ -472,16 +476,14 @@ def _standing(panel: HumanPanel, name: str, contest: Contest, settings: _Setting
     rejected = benjamini_yekutieli(p, settings.q)
     replicates = _resampled(contest, tested, settings, contest.case.size, settings.n_resamples)
     passed = [one.passes(settings) for one in replicates]
-    each = np.concatenate([one.rho for one in replicates])
-    low, high = _ends(each, settings.level)
-    all_low, all_high = _ends(np.nanmean(each, axis=1)[:, None], settings.level)
+    all_low, all_high = _interval(contest, tested, rho, settings.level)
+    ends = [wilson(float(share), float(n), _t(n - 1, settings.level)) for share, n in zip(rho, sums.n[0], strict=True)]
     raters = tuple(
         AgainstRater(
             panel.people[j],
             int(sums.n[0, k]),
             float(rho[k]),
-            float(low[k]),
-            float(high[k]),
+            *ends[k],
             int(sums.wins[0, k] - (sums.n - sums.d2)[0, k]),
             int((sums.n - sums.d2)[0, k]),
             int(sums.n[0, k] - sums.wins[0, k]),
@@ -493,8 +495,8 @@ def _standing(panel: HumanPanel, name: str, contest: Contest, settings: _Setting
     omega = float(rejected.mean())
     curve = np.array([benjamini_yekutieli(p_values(sums, eps)[0], settings.q).mean() for eps in CURVE])
     return MachineStanding(
-        name, contest.case.size, raters, few, omega, omega >= PASSES, float(rho.mean()), float(all_low[0]),
-        float(all_high[0]), float(np.concatenate(passed).mean()), curve,
+        name, contest.case.size, raters, few, omega, omega >= PASSES, float(rho.mean()), all_low,
+        all_high, float(np.concatenate(passed).mean()), curve,
         _cases_to_pass(contest, tested, settings) if plan else None,
     )  # fmt: skip
 
@@ -506,13 +508,34 @@ def _difference(name: str, other: str, one: Contest, two: Contest, settings: _Se
     if not tested.size:
         return MachineDifference(name, other, both.size, None, None, None)
     once = np.ones((1, both.size))
-    value = _sums(one, tested, once).rho.mean() - _sums(two, tested, once).rho.mean()
-    sides = []
-    for side in (one, two):
-        parts = _resampled(side, tested, settings, both.size, settings.n_resamples)
-        sides.append(np.nanmean(np.concatenate([part.rho for part in parts]), axis=1))
-    low, high = _ends((sides[0] - sides[1])[:, None], settings.level)
-    return MachineDifference(name, other, both.size, float(value), float(low[0]), float(high[0]))
+    rhos = [_sums(side, tested, once).rho[0] for side in (one, two)]
+    value = float(rhos[0].mean() - rhos[1].mean())
+    moves = [_moves(side, tested, rho) for side, rho in zip((one, two), rhos, strict=True)]
+    half = _t(both.size - 1, settings.level) * _error(moves[0] - moves[1])
+    return MachineDifference(name, other, both.size, value, max(-1.0, value - half), min(1.0, value + half))
+
+
+def _moves(contest: Contest, tested: np.ndarray, rho: np.ndarray) -> np.ndarray:
+    """u_c: by how much each case moves the mean of ρ over the people, shape (n_cases,)."""
+    share = 1 / (np.asarray(contest.n.sum(axis=0)).ravel()[tested] * tested.size)
+    return contest.wins[:, tested] @ share - contest.n[:, tested] @ (share * rho)
+
+
+def _error(moves: np.ndarray) -> float:
+    return float(np.sqrt(moves.size / (moves.size - 1) * (moves**2).sum()))
+
+
+def _t(freedom: float, level: float) -> float:
+    return float(stdtrit(freedom, (1 + level) / 2))
+
+
+def _interval(contest: Contest, tested: np.ndarray, rho: np.ndarray, level: float) -> tuple[float, float]:
+    """Of the mean of ρ; where all cases are alike, as if each were one observation."""
+    n_cases, mean = contest.case.size, float(rho.mean())
+    variance = _error(_moves(contest, tested, rho)) ** 2
+    most = float(contest.n[:, tested].sum())  # every comparison an observation of its own
+    n_eff = min(most, mean * (1 - mean) / variance) if variance > _TIE else float(n_cases)
+    return wilson(mean, n_eff, _t(n_cases - 1, level))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -604,8 +627,3 @@ def _cases_to_pass(contest: Contest, tested: np.ndarray, settings: _Settings) ->
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
-
-
-def _ends(replicates: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
-    low, high = np.nanquantile(replicates, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return low, high
