@@ -1,5 +1,7 @@
 """Raters on the command line: how accurate, by gold or by the model, and what speaks against them."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pandas as pd
 
@@ -48,6 +50,7 @@ def raters(options) -> tuple[dict, pd.DataFrame]:
         "words": found.words(),
         "why_not": act.why,
         "why_no_order": act.why_no_order,
+        "gold_check": None if act.check is None else asdict(act.check),
         "model": table.model,
         "notes": list(table.notes),
         "left_out": n_left_out,

@@ -327,7 +327,7 @@ def _ranked(dataset: Dataset, standings: list[Standing], data: HeldOutData, seed
     rest = [each for each in standings if each.held is None]
     alike = tuple(tuple(dataset.raters[rater] for rater in each.tolist()) for each in members(data.family))
     found = Choice((*scored, *rest), best.candidate.name, "", int(data.n_of_case.sum()), seed, alike)
-    return replace(found, reason=f"{_reason(found)}{_together(alike, dataset.n_raters)}")
+    return replace(found, reason=f"{_reason(found)}{_together(alike, data.family.size)}")
 
 
 def _together(found: tuple[tuple[str, ...], ...], n_raters: int) -> str:

@@ -10,6 +10,9 @@ towards chance, and with it raters vouch for themselves.
 With ``ℓ_j = P(a_j ≥ t)``, those with the least ℓ are flagged, as many as keep their mean ℓ at most q: the Bayesian
 false discovery rate [Müller, Parmigiani, Robert & Rousseau (2004), DOI 10.1198/016214504000001646]. Nobody is flagged
 with ℓ above ½: beside 15 sure ones the mean alone allows one more of any ℓ up to .8.
+
+ℓ by the model is as sure as the model is of the truth, and mistakes that raters share are in neither. Where gold is
+known but too scarce to judge, it checks the model (`GoldCheck`), and what it says of the raters is said beside them.
 """
 
 from dataclasses import dataclass
@@ -22,6 +25,7 @@ from ..agreement.krippendorff import krippendorff_alpha
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
 from ..errors import InputError, NotApplicableError
+from ..models.held_out import clustered_error
 from ..result_base import Columns, Result
 from ..text import with_interval
 from .learned_pool import LearnedPool, by_others, on_gold
@@ -34,6 +38,40 @@ MARGIN = 0.10
 GOLD_EACH = 20
 _EVEN = 0.5
 _ABOVE_CHANCE = 0.99  # level of the interval of alpha that must lie above 0
+
+
+@dataclass(frozen=True, slots=True)
+class GoldCheck:
+    """What gold says of accuracies that the model judges, on annotations of gold cases.
+
+    Attributes
+    ----------
+    n, n_cases : int
+        Annotations, and their cases.
+    right, low, high : float
+        Share of them that is right, with an interval over cases.
+    model : float
+        What the model says of the same raters: the mean of their accuracies over these annotations.
+    n_missed : int
+        Raters below what is acceptable by `GOLD_EACH` gold annotations or more of their own, at the same false
+        discovery rate, whom the model does not flag.
+    n_cleared : int
+        Flagged raters of as many gold annotations whose interval by gold lies above what is acceptable.
+    """
+
+    n: int
+    n_cases: int
+    right: float
+    low: float
+    high: float
+    model: float
+    n_missed: int
+    n_cleared: int
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the model's accuracy lies within the interval."""
+        return self.low <= self.model <= self.high
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -74,6 +112,8 @@ class Acceptable(Result):
         Why nobody can be judged; empty where somebody can.
     why_no_order : str
         Why nothing may be said of who is more accurate than whom; empty where it may.
+    check : GoldCheck or None
+        Under "model", where at least `GOLD_EACH` gold cases have annotations.
     """
 
     judged_by: Judge
@@ -92,6 +132,7 @@ class Acceptable(Result):
     level: float
     why: str
     why_no_order: str
+    check: GoldCheck | None = None
 
     TABLES = ("raters",)
 
@@ -190,6 +231,7 @@ def acceptable_of(
     mean = pool.mean_over(n)
     chosen = _default(mean, blind) if acceptable is None else acceptable
     chance = np.full(dataset.n_raters, np.nan) if chosen is None or mean is None else pool.chance_at_least(chosen)
+    flagged = bayesian_discoveries(chance, q) & (chance <= _EVEN)
     return Acceptable(
         judge,
         by_gold,
@@ -201,12 +243,44 @@ def acceptable_of(
         chosen,
         acceptable is None,
         chance,
-        bayesian_discoveries(chance, q) & (chance <= _EVEN),
+        flagged,
         n,
         q,
         level,
         why,
         "" if by_gold.any() else why_no_order(panel.dataset),
+        None if judge == "gold" or chosen is None else _check_by_gold(dataset, gold, model, chosen, flagged, q),
+    )
+
+
+def _check_by_gold(
+    dataset: Dataset, gold: Rates, model: Rates, acceptable: float, flagged: np.ndarray, q: float
+) -> GoldCheck | None:
+    """What gold says of the accuracies of the model; None on fewer than `GOLD_EACH` gold cases with annotations."""
+    if dataset.gold is None:
+        return None
+    case = dataset.case_of_annotation
+    on = (dataset.gold[case] >= 0) & np.isfinite(model.value[dataset.rater])
+    of_case = np.bincount(case, on, dataset.n_cases)
+    n, n_cases = int(on.sum()), int((of_case > 0).sum())
+    if n_cases < GOLD_EACH:
+        return None
+    right = on & (dataset.gold[case] == dataset.answer)
+    share = right.sum() / n
+    half = 1.96 * clustered_error(np.bincount(case, right, dataset.n_cases), of_case)
+    enough = gold.n >= GOLD_EACH
+    below = LearnedPool(on_gold(gold), np.where(enough, gold.n, 0)).chance_at_least(acceptable)
+    missed = bayesian_discoveries(below, q) & (below <= _EVEN) & ~flagged
+    cleared = flagged & enough & (gold.low > acceptable)
+    return GoldCheck(
+        n,
+        n_cases,
+        float(share),
+        float(max(share - half, 0.0)),
+        float(min(share + half, 1.0)),
+        float(model.value[dataset.rater[on]].mean()),
+        int(missed.sum()),
+        int(cleared.sum()),
     )
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..chunks import CancelToken
 from ..result_base import Columns, Result
-from ..text import number, percent, plural
-from .acceptable import FALSE_DISCOVERIES, Acceptable, Judge, acceptable_of
+from ..text import number, percent, plural, with_interval
+from .acceptable import FALSE_DISCOVERIES, Acceptable, GoldCheck, Judge, acceptable_of
 from .flags import KINDS, RULES, Flag, benjamini_hochberg, flag_columns
 from .monitoring import RaterTable
 from .one_class import OneClass, one_class
@@ -61,7 +61,7 @@ class ToActOn(Result):
         about = round(found.n_below)
         if not found.n_flagged:
             unsure = f"; about {about} of {of} may be" if about else ""
-            return f"Nobody is surely below what is {bar}{unsure}."
+            return f"Nobody is surely below what is {bar}{unsure}.{_checked(found.check)}"
         total = float(np.nansum(found.expected_wrong))
         them = "This one" if found.n_flagged == 1 else f"These {found.n_flagged:,}"
         share = percent(found.cost / total) if total > 0 else "none"
@@ -69,11 +69,33 @@ class ToActOn(Result):
         return (
             f"About {max(about, found.n_flagged):,} of {of} are below what is {bar}, {found.n_flagged:,} of them "
             f"surely. {them} gave {plural(n, 'annotation')}, of which about {round(found.cost):,} are wrong: "
-            f"{share} of all that are expected to be wrong."
+            f"{share} of all that are expected to be wrong.{_checked(found.check)}"
         )
 
 
 _JUDGES = {"gold": "gold judges", "model": "the model judges"}
+
+
+def _checked(check: GoldCheck | None) -> str:
+    """What gold, too scarce to judge, says of what the model judged."""
+    if check is None:
+        return ""
+    said = (
+        f" By gold, known of {plural(check.n, 'annotation')}, {with_interval(check.right, check.low, check.high)} are "
+        f"right; the model takes these raters to be right on {number(check.model)}"
+    )
+    if check.agrees:
+        said += ", which agrees."
+    else:
+        better = "better" if check.model > check.right else "worse"
+        said += f", so it takes raters for {better} than they are: what it says of each is less sure than it looks."
+    if check.n_missed:
+        is_ = "rater is" if check.n_missed == 1 else "raters are"
+        said += f" Judged by gold {check.n_missed:,} more {is_} below what is acceptable."
+    if check.n_cleared:
+        is_ = "is" if check.n_cleared == 1 else "are"
+        said += f" Of those flagged, {check.n_cleared:,} {is_} above it by gold."
+    return said
 
 
 def raters_to_act_on(

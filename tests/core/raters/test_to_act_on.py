@@ -11,6 +11,7 @@ from core.models.dawid_skene import DawidSkene
 from core.raters.flags import KINDS, RULES
 from core.raters.monitoring import monitor
 from core.raters.to_act_on import raters_to_act_on
+from core.text import number
 from tests.core.raters.raters_simulated import names, rebuilt, rows, simulated
 
 
@@ -119,6 +120,59 @@ def test_the_sentence_says_how_many_how_surely_and_what_they_cost():
     assert cost == pytest.approx(wrong, rel=0.05)
     by_gold = found_in(replace(data, gold=truth.astype(np.int32)))
     assert "as gold judges" in by_gold.words()
+
+
+def with_gold_of(data, known, truth):
+    """Gold of the cases ``known``, -1 elsewhere."""
+    gold = np.full(data.n_cases, -1, np.int32)
+    gold[known] = truth[known]
+    return replace(data, gold=gold)
+
+
+def test_gold_too_scarce_to_judge_confirms_the_model_where_raters_are_independent():
+    data, truth = simulated(11, np.full(12, 0.85), n_cases=900, per_case=5)
+    found = found_in(with_gold_of(data, np.arange(40), truth))
+    check = found.acceptable.check
+    case = data.case_of_annotation
+    right = (truth[case] == data.answer)[case < 40]
+    assert found.acceptable.judged_by == "model"
+    assert (check.n, check.n_cases, check.right) == (200, 40, right.mean())
+    assert check.agrees and (check.n_missed, check.n_cleared) == (0, 0)
+    assert found.words().endswith(f"to be right on {number(check.model)}, which agrees.")
+    assert found_in(with_gold_of(data, np.arange(19), truth)).acceptable.check is None
+    assert found_in(data).acceptable.check is None
+    assert found_in(replace(data, gold=truth.astype(np.int32))).acceptable.check is None  # gold itself judges
+
+
+def test_gold_too_scarce_to_judge_says_that_the_model_takes_raters_for_better_where_they_share_mistakes():
+    data, truth = simulated(12, np.full(12, 0.85), n_cases=900, per_case=5)
+    misled = truth.copy()
+    misled[::3] = (misled[::3] + 1) % data.n_classes
+    found = found_in(with_gold_of(data, np.arange(40), misled))
+    check = found.acceptable.check
+    by_case = np.add.reduceat(misled[data.case_of_annotation] == data.answer, data.case_ptr[:-1])[:40]
+    spread = np.sqrt(((by_case - by_case.mean()) ** 2).sum()) / 200  # five annotations a case
+    assert check.high - check.right == pytest.approx(1.96 * spread)
+    assert check.high < check.model == pytest.approx(0.85, abs=0.02)
+    assert "it takes raters for better than they are: what it says of each is less sure" in found.words()
+
+
+def test_gold_names_how_many_raters_the_model_misses_and_how_many_it_flags_for_nothing():
+    data, truth = simulated(13, np.r_[np.full(23, 0.85), 0.5], n_cases=1800, per_case=5)
+    case, answer = data.case_of_annotation, data.answer
+    first, last = (case[data.rater == rater] for rater in (0, 23))
+    theirs = {0: first[~np.isin(first, last)][:24], 23: last[~np.isin(last, first)][:24]}
+    against = truth.copy()
+    for rater, cases in theirs.items():
+        said = answer[[np.flatnonzero((case == one) & (data.rater == rater))[0] for one in cases]]
+        against[cases] = said if rater else (said + 1) % data.n_classes
+    found = found_in(with_gold_of(data, np.concatenate(list(theirs.values())), against))
+    check = found.acceptable.check
+    assert np.flatnonzero(found.acceptable.flagged).tolist() == [23]
+    assert found.acceptable.judged_by == "model" and (check.n_missed, check.n_cleared) == (1, 1)
+    assert found.words().endswith(
+        " Judged by gold 1 more rater is below what is acceptable. Of those flagged, 1 is above it by gold."
+    )
 
 
 def test_where_nothing_can_be_said_nothing_is_claimed():
