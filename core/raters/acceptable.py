@@ -210,9 +210,8 @@ def acceptable_of(
         Share of those flagged who are acceptable, as expected, at most.
     judged_by : {"gold", "model"}, optional
         `default_judge` where not given.
-    level : float
-        Of the intervals.
-    token : CancelToken, optional
+    level, token
+        Of the intervals; see `core.chunks.map_chunks`.
 
     Raises
     ------
@@ -225,13 +224,12 @@ def acceptable_of(
     dataset = panel.dataset
     gold = gold_rates(dataset, level)
     judge, by_gold = _judged(dataset, judged_by, gold)
-    n = np.bincount(dataset.rater, minlength=dataset.n_raters)
     model, pool, why = _pools(panel, gold, by_gold, level, token)
-    blind = _blind(panel, bool(by_gold.any()))
-    mean = pool.mean_over(n)
+    mean, blind = pool.mean_over(dataset.annotations_of_raters), _blind(panel, bool(by_gold.any()))
     chosen = _default(mean, blind) if acceptable is None else acceptable
     chance = np.full(dataset.n_raters, np.nan) if chosen is None or mean is None else pool.chance_at_least(chosen)
-    flagged = bayesian_discoveries(chance, q) & (chance <= _EVEN)
+    flagged = _flagged(chance, q)
+    check = None if judge == "gold" or chosen is None else _check_by_gold(dataset, gold, model, chosen, flagged, q)
     return Acceptable(
         judge,
         by_gold,
@@ -244,12 +242,12 @@ def acceptable_of(
         acceptable is None,
         chance,
         flagged,
-        n,
+        dataset.annotations_of_raters,
         q,
         level,
         why,
         "" if by_gold.any() else why_no_order(panel.dataset),
-        None if judge == "gold" or chosen is None else _check_by_gold(dataset, gold, model, chosen, flagged, q),
+        check,
     )
 
 
@@ -270,7 +268,7 @@ def _check_by_gold(
     half = 1.96 * clustered_error(np.bincount(case, right, dataset.n_cases), of_case)
     enough = gold.n >= GOLD_EACH
     below = LearnedPool(on_gold(gold), np.where(enough, gold.n, 0)).chance_at_least(acceptable)
-    missed = bayesian_discoveries(below, q) & (below <= _EVEN) & ~flagged
+    missed = _flagged(below, q) & ~flagged
     cleared = flagged & enough & (gold.low > acceptable)
     return GoldCheck(
         n,
@@ -305,6 +303,11 @@ def _pools(
         return model, by_model, why
     log_likelihood[by_gold] = on_gold(gold)[by_gold]
     return model, LearnedPool(log_likelihood, np.where(by_gold, gold.n, by_model.n)), ""
+
+
+def _flagged(chance: np.ndarray, q: float) -> np.ndarray:
+    """Raters whose accuracy is surely below what is acceptable, by P(it is not)."""
+    return bayesian_discoveries(chance, q) & (chance <= _EVEN)
 
 
 def bayesian_discoveries(chance: np.ndarray, q: float) -> np.ndarray:
