@@ -124,11 +124,16 @@ def write_file(ending: str, n: int, folder: Path) -> None:
                 file.writelines(json.dumps(row) + "\n" for row in batch.to_pylist())
 
 
-def run(python: str, side: str, task: str, n: int, folder: Path, least: float = 0.0) -> tuple[dict, np.ndarray]:
-    """One process: its seconds and memory, and its result; the task is done again until ``least`` were spent."""
+def run(
+    python: str, side: str, task: str, n: int, folder: Path, least: float = 0.0, most: float | None = None
+) -> tuple[dict, np.ndarray]:
+    """One process: its seconds and memory, and its result; the task is done again until ``least`` were spent.
+
+    It is ended after ``most`` seconds of the clock (`subprocess.TimeoutExpired`).
+    """
     out = folder / f"{side}.npy"
     command = [python, str(HERE / "measure.py"), side, task, str(n), str(folder), str(out), str(least)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=HERE)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=HERE, timeout=most)
     if done.returncode:
         raise SystemExit(f"{task} by {side} at {n:,}:\n{done.stderr}")
     return json.loads(done.stdout.splitlines()[-1]), np.load(out)
