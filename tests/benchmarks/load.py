@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import combinations, cycle
 from pathlib import Path
@@ -34,6 +35,8 @@ from tests.pages.addresses import PAGES as PAGES_BY_NAME
 PAGES = ("", *PAGES_BY_NAME[1:])  # Home stands at the root
 DATA = ("anaesthesia", "caries")
 EVERY = 5.0
+MOST_WALKS = 8
+LOST = 30.0  # seconds after which somebody loads a page again that does not come
 MOST_PEOPLE, LONGEST = 200, 1800.0
 _FIGURES = re.compile(rb"(?<![\w-])[01]?\.\d{2,}(?![\w-])")
 
@@ -46,6 +49,8 @@ class Told:
     errors: list[str] = field(default_factory=list)
     figures: dict[tuple[str, str], dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
     at_work: int = 0  # runs in which some of the page was still being computed
+    worked: dict[int, list[tuple[float, float]]] = field(default_factory=dict)  # by person, begin and end of visits
+    failed: dict[int, list[float]] = field(default_factory=dict)  # by person, when a page or a connection was lost
 
     def differing(self, alone: "Told") -> dict[tuple[str, str], set[str]]:
         """Figures that a session alone never saw on a page; one that came earlier may have seen fewer of them."""
@@ -74,51 +79,96 @@ async def visit(visitor: Visitor, page: str, data: str, told: Told) -> None:
         seen[figures_of(visitor.said)] = seen.get(figures_of(visitor.said), 0) + 1
 
 
-async def person(deployed: Deployed, number: int, until: float, told: Told, every: float) -> None:
-    """One session: a page every few seconds, over all pages, until the end."""
-    data = DATA[number % len(DATA)]
+async def person(deployed: Deployed, number: int, until: float, told: Told, every: float, returns: bool) -> None:
+    """One session: a page every few seconds, over all pages, until the end; connected anew, as a browser, if asked."""
+    data, place, cookies = DATA[number % len(DATA)], number, list[str]()
+    told.worked[number], told.failed[number] = [], []
     await asyncio.sleep(every * (number % 50) / 50)
-    try:
-        async with deployed.connect(f"person{number}@clinic.example") as socket:
-            visitor = Visitor(socket)
-            place = number
-            while time.monotonic() < until:
-                started = time.monotonic()
-                await visit(visitor, PAGES[place % len(PAGES)], data, told)
-                place += 1
-                await asyncio.sleep(max(0.0, every - (time.monotonic() - started)))
-    except Exception as error:
-        told.errors.append(f"{type(error).__name__}: {error}"[:200])
+    while time.monotonic() < until:
+        try:
+            async with deployed.connect(f"person{number}@clinic.example", *cookies) as socket:
+                given = [one.split(";")[0] for one in socket.response.headers.get_all("Set-Cookie")]
+                cookies = [one for one in given if one.startswith("plurality=")] or cookies
+                visitor = Visitor(socket)
+                while time.monotonic() < until:
+                    started = time.monotonic()
+                    async with asyncio.timeout(LOST if returns else None):
+                        await visit(visitor, PAGES[place % len(PAGES)], data, told)
+                    told.worked[number].append((started, time.monotonic()))
+                    place += 1
+                    with suppress(TimeoutError):  # who loses the connection meanwhile learns it at once
+                        async with asyncio.timeout(max(0.0, every - (time.monotonic() - started))):
+                            await socket.wait_closed()
+        except Exception as error:
+            told.errors.append(f"{type(error).__name__}: {error}"[:200])
+            told.failed[number].append(time.monotonic())
+            if not returns:
+                return
+            await asyncio.sleep(0.2)
 
 
-async def heavy(deployed: Deployed, number: int) -> None:
+async def heavy(deployed: Deployed, number: int, returns: bool) -> None:
     """Somebody who asks for what takes long, each time of other raters, and waits for it; until cancelled."""
     raters, page = load_sample("skin").raters, ("models", "reliability")[number % 2]
-    async with deployed.connect(f"heavy{number}@clinic.example") as socket:
+    choices = cycle(combinations(raters, 2 + number))
+    while True:
+        try:
+            async with deployed.connect(f"heavy{number}@clinic.example") as socket:
+                visitor = Visitor(socket)
+                for out in choices:
+                    chosen = json.dumps({"raters": [name for name in raters if name not in out]})
+                    while (await visitor.run(page, f"data=skin&select={quote(chosen)}"))[1]:
+                        await asyncio.sleep(1.0)
+        except Exception:
+            if not returns:
+                raise
+            await asyncio.sleep(0.2)
+
+
+async def seen_alone(deployed: Deployed) -> Told:
+    """What a session alone sees, over all pages and with each of them as its first, until nothing new is seen."""
+    alone = Told()
+    for data in DATA:
+        for _ in range(MOST_WALKS):
+            before = sum(map(len, alone.figures.values())), alone.at_work
+            alone.seconds.clear()
+            await walk_alone(deployed, data, alone)
+            if (sum(map(len, alone.figures.values())), alone.at_work) == before:
+                break
+            await asyncio.sleep(1.0)  # a model may be chosen that was not known yet
+    return alone
+
+
+async def walk_alone(deployed: Deployed, data: str, alone: Told) -> None:
+    """Once over all pages, and once with each as the first of a session, which brings more with it."""
+    async with deployed.connect("alone@clinic.example") as socket:
         visitor = Visitor(socket)
-        for out in cycle(combinations(raters, 2 + number)):
-            chosen = json.dumps({"raters": [name for name in raters if name not in out]})
-            while (await visitor.run(page, f"data=skin&select={quote(chosen)}"))[1]:
-                await asyncio.sleep(1.0)
+        for page in PAGES:
+            await visit(visitor, page, data, alone)
+            await asyncio.sleep(0.2)
+    for page in PAGES:
+        async with deployed.connect("alone@clinic.example") as socket:
+            await visit(Visitor(socket), page, data, Told(figures=alone.figures))
+
+
+@asynccontextmanager
+async def at_heavy_work(deployed: Deployed, jobs: int, returns: bool = False):
+    """So many who ask for what takes long, as long as it lasts."""
+    working = [asyncio.create_task(heavy(deployed, number, returns)) for number in range(jobs)]
+    try:
+        yield
+    finally:
+        for task in working:
+            task.cancel()
+        await asyncio.gather(*working, return_exceptions=True)
 
 
 async def loaded(deployed: Deployed, people: int, seconds: float, jobs: int, every: float = EVERY) -> tuple[Told, Told]:
     """What a session alone sees, then what all see at once."""
-    alone, told = Told(), Told()
-    for data in DATA:
-        async with deployed.connect("alone@clinic.example") as socket:
-            visitor = Visitor(socket)
-            for _ in range(2):  # the second time everything is worked out
-                for page in PAGES:
-                    await visit(visitor, page, data, alone)
-                    await asyncio.sleep(0.2)
-    alone.seconds = alone.seconds[len(PAGES) :]
-    working = [asyncio.create_task(heavy(deployed, number)) for number in range(jobs)]
-    until = time.monotonic() + seconds
-    await asyncio.gather(*(person(deployed, number, until, told, every) for number in range(people)))
-    for task in working:
-        task.cancel()
-    await asyncio.gather(*working, return_exceptions=True)
+    alone, told = await seen_alone(deployed), Told()
+    async with at_heavy_work(deployed, jobs):
+        until = time.monotonic() + seconds
+        await asyncio.gather(*(person(deployed, number, until, told, every, False) for number in range(people)))
     return alone, told
 
 

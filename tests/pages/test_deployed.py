@@ -183,3 +183,38 @@ def test_the_benchmark_of_killing_finds_a_review_that_is_lost(tmp_path, monkeypa
     there = {f"{event.reviewer}-{event.case_id}" for event in store.trail(ours().digest)}
     store.close()
     assert set(acknowledged) - there == {"eve-c1"}
+
+
+def test_the_benchmark_of_killing_counts_from_the_return_until_everybody_has_a_page():
+    """Killed at 10, back at 12; who was not hit is counted for the page asked for next, who has none yet is missing."""
+    told = load.Told(
+        worked={
+            1: [(9, 9.5), (11, 11.2), (15, 15.7)],
+            2: [(9, 9.1), (10.5, 11), (13, 16)],
+            3: [(9, 9.9)],
+            4: [(11, 13)],
+        },
+        failed={1: [], 2: [10.2, 12.8], 3: [10.1], 4: [5]},
+    )
+    assert kill.without_page(told, 10, 12) == {1: pytest.approx(0.7), 2: 4, 3: None, 4: 1}
+    told.worked[3].append((10.1, 11.9))
+    assert kill.without_page(told, 10, 12)[3] == 0, "again at work before the part was back"
+
+
+def test_somebody_of_the_benchmark_who_loses_the_connection_goes_on_when_the_door_is_back(deployed, monkeypatch):
+    monkeypatch.setattr(load, "PAGES", ("settings",))
+    told = load.Told()
+
+    async def story():
+        walk = asyncio.create_task(load.person(deployed, 0, time.monotonic() + 30, told, 0.2, True))
+        while not told.worked.get(0):
+            await asyncio.sleep(0.05)
+        deployed.kill("proxy")
+        killed = time.monotonic()
+        deployed.start_proxy()
+        seconds = await kill.all_have_pages(told, killed, time.monotonic())
+        walk.cancel()
+        await asyncio.gather(walk, return_exceptions=True)
+        return seconds
+
+    assert in_a_loop_of_its_own(story()) < 15 and told.failed[0]
