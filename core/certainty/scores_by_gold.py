@@ -9,7 +9,7 @@ from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError
 from ..models.gold import gold_cases
 from ..result_base import Result
-from ..text import number, percent, plural
+from ..text import exact, number, percent, plural
 from .score_trust import LEVEL, ScoreTrust
 
 
@@ -58,9 +58,10 @@ class ScoresByGold(Result):
             else ""
         )
         held = f"{percent(self.held[place])} ({percent(self.held_low[place])} to {percent(self.held_high[place])})"
+        off = f"{number(self.error[place], digits)}{ends}"
         return (
-            f"By gold the plausible scores are {number(self.error[place], digits)}{ends} off on average, and {held} of "
-            f"their {percent(LEVEL)} intervals hold the known score; n = {plural(self.n, 'case')} with gold."
+            f"At γ = {exact(self.reliability[place])} plausible scores are {off} off from gold on average, and {held} "
+            f"of their {percent(LEVEL)} intervals hold it; n = {plural(self.n, 'case')} with gold."
         )
 
 

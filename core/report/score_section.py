@@ -88,4 +88,4 @@ def _cases(request) -> list:
     shown = f"{plural(len(order), 'case')} of {dataset.n_cases:,}, the widest interval first."
     if not len(gold_cases(dataset)):
         return [Words(said), Grid(table, shown)]
-    return [Words(said), Words(scores_by_gold(dataset, trust).words(0, digits)), Grid(table, shown)]
+    return [Words(said), Words(scores_by_gold(dataset, trust).words(0, digits + 1)), Grid(table, shown)]

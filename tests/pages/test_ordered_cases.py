@@ -58,9 +58,16 @@ def test_an_order_that_is_not_declared_offers_no_ordinal_truth_and_counts_are_st
     assert app.selectbox(key="model").options[:1] == ["Dirichlet counts"]
     assert "Ordinal truth" in app.selectbox(key="model").options
     assert not any("expected" in frame.value for frame in app.dataframe)
+    offer = next(button for button in app.button if button.key == "use_order")
+    assert "the ordinal model describes these raters best" in words(app)
+    app = settle(offer.click().run())
+    assert app.selectbox(key="model").value == "ordinal-truth"
+    assert not any(button.key == "use_order" for button in app.button)
     unordered = dataclasses.replace(dataset, ordinal=False, name="plain")
     keep(unordered)
-    assert "Ordinal truth" not in opened("cases", unordered.digest).selectbox(key="model").options
+    plain = opened("cases", unordered.digest)
+    assert "Ordinal truth" not in plain.selectbox(key="model").options
+    assert "the ordinal model describes" not in words(plain)
 
 
 def test_reliability_says_how_sure_the_truth_is_within_one_class(graded):

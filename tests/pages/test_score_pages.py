@@ -142,10 +142,10 @@ def test_known_scores_stand_on_raters_home_and_reliability_and_nowhere_without_t
     assert f"{score_gold(dataset).words(2)}." in words(app)
     app = settle(app.switch_page("pages/home.py").run())
     off = next(one for one in app.metric if one.label == "Off from gold")
-    assert off.value == f"{by_gold.error[0]:.1f}" and by_gold.words(0, 1) in words(app)
+    assert off.value == f"{by_gold.error[0]:.2f}" and by_gold.words(0, 2) in words(app)
     app = settle(app.switch_page("pages/reliability.py").run())
     table = next(each.value for each in app.dataframe if "width_median" in each.value)
     assert table["held"].tolist() == by_gold.held.tolist() and table["error"].tolist() == by_gold.error.tolist()
-    assert f"{by_gold.words(0, 1)} At γ = 1." in words(app)
+    assert by_gold.words(0, 2) in words(app)
     assert "known scores" not in words(opened("raters", ESSAYS))
     assert [one.label for one in opened("home", ESSAYS).metric][-1] == "Mean score"

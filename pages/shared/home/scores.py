@@ -74,8 +74,8 @@ def _least_known(dataset: Dataset, model, cards, theme) -> None:
 def _by_gold(dataset: Dataset, trust: ScoreTrust, digits: int) -> None:
     """How far plausible scores are off from the known ones."""
     found = scores_by_gold(dataset, trust)
-    st.metric("Off from gold", scores.written(float(found.error[0]), digits), help=widgets.explained("gold"))
-    st.caption(markdown(found.words(0, digits)))
+    st.metric("Off from gold", scores.written(float(found.error[0]), digits + 1), help=widgets.explained("gold"))
+    st.caption(markdown(found.words(0, digits + 1)))
 
 
 def _raters(dataset: Dataset, theme) -> None:

@@ -50,6 +50,12 @@ def choose_model(place, dataset: Dataset) -> str:
     )
 
 
+def use(name: str) -> None:
+    """Choose a model in place of the user, who pressed a button that says so."""
+    st.session_state["model"] = name
+    _model_chosen()
+
+
 def _model_chosen() -> None:
     st.session_state.pop("reliability", None)
     remember_choice()

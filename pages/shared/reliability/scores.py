@@ -121,8 +121,7 @@ def _certainty(dataset: Dataset, model: GaussianScores, trust: ScoreTrust, theme
     digits = scores.digits_of(trust.width[0]) + 1
     if "error" in table:
         at = int(np.argmin(np.abs(np.log(trust.reliability / reliability_slider.opens(dataset, model)))))
-        said = scores_by_gold(dataset, trust).words(at, digits - 1)
-        st.markdown(markdown(f"{said} At γ = {exact(trust.reliability[at])}."))
+        st.markdown(markdown(scores_by_gold(dataset, trust).words(at, digits)))
     shown = {
         "reliability": st.column_config.NumberColumn("reliability γ", format="%g"),
         "certainty": st.column_config.NumberColumn("mean certainty", format=columns.THREE),

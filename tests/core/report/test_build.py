@@ -465,7 +465,7 @@ def test_a_report_of_scores_has_raters_and_plausible_scores_of_the_threshold():
     more = score_section.scores(request_of(gold, "essays", threshold=6.0), ["scores"], None, None)
     against = score_gold(gold)
     assert more[4].text == f"{against.words(1)}." and more[6].table["bias"].tolist() == against.bias.tolist()
-    assert more[8].text == scores_by_gold(gold, trust).words(0, 1) and len(more) == len(blocks) + 4
+    assert more[8].text == scores_by_gold(gold, trust).words(0, 2) and len(more) == len(blocks) + 4
 
 
 def raised(error):
