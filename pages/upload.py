@@ -21,6 +21,7 @@ from pages.shared.kit import job_progress, navigation, predictions, state
 from pages.shared.upload import classes as upload_classes
 from pages.shared.upload import dropped as home_drop
 from pages.shared.upload import last as upload_last
+from pages.shared.upload import later_gold as upload_later_gold
 from pages.shared.upload import mapping as upload_mapping
 from pages.shared.upload import report as upload_report
 from pages.shared.upload import side as upload_side
@@ -161,6 +162,8 @@ def _page() -> None:
     offer = st.container()
     with offer:
         guess, stamp, start, begin = _asked(key, source)
+        if guess.mapping.rater is None:
+            upload_later_gold.offer(uploads)
     if begin is None:
         upload_mapping.recognised(said, source, guess.mapping, guess.mapping, key[-1])
         upload_report.as_it_stands(guess)

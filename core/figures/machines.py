@@ -63,7 +63,8 @@ def against_raters(standings: Sequence[MachineStanding], epsilon: float, theme: 
                 },
                 error_x=error_bars(high - rho, rho - low, with_opacity(colour, 0.6), 1.4, 2),
                 customdata=[[plotly(one.rater), one.n, significant(one.p, 3, zero=True)] for one in shown],
-                hovertemplate="%{customdata[0]}: ρ %{x:.2f}, %{customdata[1]} cases, p %{customdata[2]}<extra></extra>",
+                hovertemplate="%{customdata[0]}: ρ %{x:.2f}, %{customdata[1]:,} cases, "
+                "p %{customdata[2]}<extra></extra>",
             )
         )
     each = max(22, 9 * len(standings))
@@ -254,7 +255,7 @@ def shared_errors_matrix(
             ygap=1,
             hoverongaps=False,
             text=[[f"{a} and {b}" for b in names] for a in names],
-            hovertemplate="%{text}: %{z:.2f}, %{customdata} cases<extra></extra>",
+            hovertemplate="%{text}: %{z:.2f}, %{customdata:,} cases<extra></extra>",
         )
     ]
     y, x = np.nonzero(found.shares[np.ix_(order, order)])
@@ -325,7 +326,7 @@ def leads_by_part(found: Sequence[Lead], epsilon: float, theme: Theme, title: st
                 },
                 error_x=error_bars(high - lead, lead - low, with_opacity(colour, 0.6), 1.4, 2),
                 customdata=[[plotly(one.value), one.n_cases] for one in shown],
-                hovertemplate="%{customdata[0]}: %{x:.2f}, %{customdata[1]} cases<extra></extra>",
+                hovertemplate="%{customdata[0]}: %{x:.2f}, %{customdata[1]:,} cases<extra></extra>",
             )
         )
     breaks = [row - 0.5 for row in range(1, len(parts)) if parts[row][0] != parts[row - 1][0]]

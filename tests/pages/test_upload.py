@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from core import belongings
 from core.ingest.formats.detect import open_source
 from core.ingest.saved_mappings import recall
+from core.machines.marks import Machine
 from pages.shared.cache import datasets as cached
 from tests.pages.export_files import EXPORTS, HOLDS, label_studio
 from tests.pages.opened import at, done
@@ -233,3 +234,40 @@ def test_matrices_of_predictions_dropped_with_rankings_are_tried_on_the_data_and
     assert belongings.predictions_of(app.session_state["data"]).keys() == {"predictions_a", "predictions_b"}
     dataset = cached.registry().get(app.session_state["data"]).dataset
     assert (dataset.n_classes, dataset.class_risk.tolist()) == (7, [0, 1, 2, 0, 1, 2, 0])
+
+
+def test_gold_that_is_dropped_after_the_annotations_is_offered_as_gold_of_the_data_in_use():
+    """By its cases and classes; the data are then the same with gold, and their predictions and machines go along."""
+    rows = [f"{case},r{rater},{'xy'[(case + rater // 2) % 2]}" for case in range(12) for rater in range(3)]
+    app = use(dropped(("crowd.csv", "\n".join(["case,rater,class", *rows]).encode())))
+    first = app.session_state["data"]
+    belongings.add_predictions(first, "model.csv", b"case,class,score\n0,x,1\n1,y,1\n")
+    belongings.mark_machines(first, [Machine("r2", "m", "1")])
+    app = done(app.switch_page("pages/upload.py").run())
+    gold = [f"{case},{'xy'[case % 2]}" for case in range(10)]
+    app = dropped(("crowd_gold.csv", "\n".join(["case,class", *gold, "other,x"]).encode()), app=app)
+    assert "Gold of crowd?" in texts(app) and "a class of 10 of its 12 cases" in texts(app)
+    assert "Gold of 1 case without an annotation was left out." in texts(app)
+    app = done(app.button(key="use_gold").click().run())
+    address = app.session_state["data"]
+    known = cached.open_dataset(address).dataset
+    assert address != first and known.gold.tolist() == [case % 2 for case in range(10)] + [-1, -1]
+    assert known.rater.tolist() == cached.open_dataset(first).dataset.rater.tolist()
+    assert list(belongings.predictions_of(address)) == ["model.csv"]
+    assert [one.name for one in belongings.machines_of(address)] == ["r2"]
+    assert "10 gold cases" in texts(app) and not app.file_uploader[0].value
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ["case,class", *(f"{case},z" for case in range(12))],  # no class of these data
+        ["case,class", *(f"new{case},x" for case in range(12))],  # no case of them
+        ["case,rater,class", *(f"{case},r1,x" for case in range(12))],  # annotations: a rater is named
+    ],
+)
+def test_another_file_is_not_offered_as_gold(rows):
+    crowd = [f"{case},r{rater},{'xy'[(case + rater) % 2]}" for case in range(12) for rater in range(3)]
+    app = use(dropped(("crowd.csv", "\n".join(["case,rater,class", *crowd]).encode())))
+    app = dropped(("next.csv", "\n".join(rows).encode()), app=done(app.switch_page("pages/upload.py").run()))
+    assert "Gold of" not in texts(app) and not [one for one in app.button if one.key == "use_gold"]

@@ -29,7 +29,7 @@ def choose(view: Dataset) -> str | Request:
     chosen = st.selectbox(
         "Judged by",
         options,
-        format_func=lambda name: f"Default for these data ({usual})" if name == USUAL else titles.get(name, name),
+        format_func=lambda name: f"{usual} (default)" if name == USUAL else titles.get(name, name),
         key="raters_model",
         help=widgets.explained("rater models"),
         persist_state="session",

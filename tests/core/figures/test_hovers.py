@@ -111,13 +111,13 @@ def agreements():
 
 def of_machines():
     one = test_machines.standing("m", 0.7, test_machines.against("ann", 0.8, False, 41),
-                                 test_machines.against("bob", 0.4, True, 52))  # fmt: skip
+                                 test_machines.against("bob", 0.4, True, 1052))  # fmt: skip
     yield (
         machines.against_raters([one], 0.2, LIGHT, ""),
         0,
         [
             "ann: ρ 0.80, 41 cases, p 0.0123",
-            "bob: ρ 0.40, 52 cases, p 0.0123",
+            "bob: ρ 0.40, 1,052 cases, p 0.0123",
         ],
     )
     curve = np.where(machines.CURVE < 0.25, 0.125, 0.875)
@@ -133,7 +133,7 @@ def of_machines():
     yield figure, 1, ["0 people: 0.410", "1 people: 0.520"]
     yield figure, 3, ["m: 0.470, worth .8 (.5 to more than 1)"] * 2
     value = np.array([[1, 0.31], [0.31, 1]])
-    n_common = np.array([[90, 17], [17, 80]])
+    n_common = np.array([[90, 2017], [2017, 80]])
     nothing = np.zeros((2, 2))
     shared = SharedErrors(("ann", "bob"), np.zeros(2, bool), n_common, nothing, value, nothing, nothing > 0, 0.05, 3.0,
                           2, 1)  # fmt: skip
@@ -142,8 +142,8 @@ def of_machines():
         0,
         [
             "bob and bob: nan, 80 cases",
-            "bob and ann: 0.31, 17 cases",
-            "ann and bob: 0.31, 17 cases",
+            "bob and ann: 0.31, 2,017 cases",
+            "ann and bob: 0.31, 2,017 cases",
             "ann and ann: nan, 90 cases",
         ],
     )
@@ -151,8 +151,8 @@ def of_machines():
                      for place, value in enumerate((0.5, 0.625)))  # fmt: skip
     drift = Made(versions=versions, family="m", people=0.75, score="accuracy")
     yield machines.versions_in_order(drift, LIGHT, ""), 0, ["m-0: 0.500", "m-1: 0.625"]
-    lead = Lead("m", "class", "x", 30, 0.9, 0.05, 0.01, 0.12)
-    yield machines.leads_by_part([lead], 0.2, LIGHT, ""), 0, ["x: 0.05, 30 cases"]
+    lead = Lead("m", "class", "x", 3030, 0.9, 0.05, 0.01, 0.12)
+    yield machines.leads_by_part([lead], 0.2, LIGHT, ""), 0, ["x: 0.05, 3,030 cases"]
 
 
 def of_raters():

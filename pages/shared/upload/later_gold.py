@@ -1,0 +1,78 @@
+"""Gold that comes after the annotations: a file of cases of the data in use and their classes is put beside them."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from core import belongings
+from core.annotations.dataset import Dataset
+from core.errors import PluralityError
+from core.ingest.companion_files import with_side_files
+from core.ingest.formats.side_tables import read_side_file
+from core.models.gold import gold_cases
+from core.text import markdown, plural
+from pages.shared.cache import access
+from pages.shared.cache import datasets as cached
+from pages.shared.kit import presentation, state
+
+MOST_BYTES = 5_000_000  # the file is read in every run
+
+
+def offer(uploads) -> None:
+    """Say which cases of the data in use the file has a class of, with a button; nothing where it fits too few."""
+    found = _known(uploads)
+    if found is None:
+        return
+    grown, notes = found
+    n_gold = _n_gold(grown)
+    with st.container(border=True, horizontal=True, vertical_alignment="center", key="later_gold"):
+        st.markdown(
+            f"**Gold of {markdown(grown.name)}?** This file has a class of {n_gold:,} of its "
+            f"{plural(grown.n_cases, 'case')}, each once. Reviews stay with the data without gold.",
+            width="stretch",
+        )
+        st.button("Use as gold", type="primary", on_click=_use, args=(grown,), key="use_gold")
+    for note in notes:
+        st.caption(markdown(note))
+
+
+def _known(uploads) -> tuple[Dataset, tuple[str, ...]] | None:
+    """The data in use with the gold of the file, and what did not match; None where it is not gold of them."""
+    address = st.session_state.get("data")
+    if not address or presentation.on() or len(uploads) != 1 or uploads[0].size > MOST_BYTES:
+        return None
+    try:
+        dataset = cached.open_dataset(address).dataset
+        side = read_side_file(uploads[0].name, uploads[0].getvalue(), "gold")
+        if dataset.kind == "score" or side.gold is None:
+            return None
+        grown, notes = with_side_files(replace(dataset, gold=None, gold_sets=None), side)
+    except PluralityError:  # another file: it is read as annotations, and what is wrong with it is said there
+        return None
+    return (grown, notes) if 2 * _n_gold(grown) > len(side.gold) else None
+
+
+def _n_gold(dataset: Dataset) -> int:
+    if dataset.gold_sets is not None:
+        return int((dataset.gold_sets >= 0).any(axis=1).sum())
+    return len(gold_cases(dataset))
+
+
+def _use(grown: Dataset) -> None:
+    """Callback: the data with their gold are in use, with the predictions and the marks of machines that they had."""
+    before = access.place(st.session_state["data"])
+    files, machines = belongings.predictions_of(before), belongings.machines_of(before)
+    try:
+        reading = cached.open_dataset(st.session_state["data"])
+        address = cached.bring(replace(reading, dataset=grown))
+    except PluralityError as error:
+        st.session_state["data_error"] = str(error)
+        return
+    state.use(address)
+    for name, content in files.items():
+        if isinstance(content, bytes):
+            belongings.add_predictions(access.place(address), name, content)
+    if machines:
+        belongings.mark_machines(access.place(address), machines)
+    st.session_state["upload_done"] = grown.digest
+    st.session_state["n_uploads"] = st.session_state.get("n_uploads", 0) + 1  # another key empties the drop zone
