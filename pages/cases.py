@@ -13,7 +13,7 @@ from core.models.ordinal import METHOD as ORDINAL
 from core.plausibility.ordinal_truth import OrdinalTruth
 from core.plausibility.protocol import PlausibilityModel
 from core.text import exact, markdown, plural, probability, shorten, small, typed
-from pages.shared.cases import class_scale, moves, one_case, review_status, score_cases
+from pages.shared.cases import class_scale, list_columns, moves, one_case, review_status, score_cases
 from pages.shared.kit import (
     columns,
     gold_of_reviews,
@@ -29,7 +29,7 @@ from pages.shared.kit import (
 )
 
 MOST_ROWS = 2_000
-_SHORT = 14  # letters of each of two classes in a cell of the worklist
+_SHORT, _SHORTER = 14, 8  # letters of each of two classes in a cell of the worklist, and beside a column of reviews
 _ALL, _UNCERTAIN, _REVIEWED = "All", "Uncertain", "Reviewed"
 
 
@@ -98,14 +98,14 @@ def _filter(dataset: Dataset, result: CertaintyResult, order: np.ndarray, review
 
 
 def _rows(
-    dataset: Dataset, result: CertaintyResult, shown: np.ndarray, scale: class_scale.CaseScale | None
+    dataset: Dataset, result: CertaintyResult, shown: np.ndarray, scale: class_scale.CaseScale | None, letters: int
 ) -> pd.DataFrame:
     """The worklist as on screen: of ordered classes with the expected class and how sure it is within one."""
     frame = pd.DataFrame(
         {
             "case": [dataset.cases[place] for place in shown],
             "certainty": columns.never_quite(result.certainty[shown, 0]),
-            "most plausible": [_most_plausible(result, int(place)) for place in shown],
+            "most plausible": [_most_plausible(result, int(place), letters) for place in shown],
         }
     )
     if scale is not None:
@@ -115,14 +115,14 @@ def _rows(
     return frame
 
 
-def _most_plausible(result: CertaintyResult, case: int) -> str:
+def _most_plausible(result: CertaintyResult, case: int, letters: int) -> str:
     """The class that comes first, or "x or y", "x or others" where none is likelier than all others together."""
     top, *level = (result.classes[code] if code >= 0 else "" for code in result.leading(case))
     if not level:
         return top or one_case.OTHERS
     if not top:
         return "no class leads"
-    return f"{shorten(top, _SHORT)} or {shorten(level[0], _SHORT) or 'others'}"
+    return f"{shorten(top, letters)} or {shorten(level[0], letters) or 'others'}"
 
 
 def _file(
@@ -141,31 +141,6 @@ def _file(
     return table
 
 
-def _widths(longest: int, narrow: bool, reviewed: bool) -> dict:
-    """How the columns of the worklist look, so that all are seen beside a case on a screen 1280 pixels wide.
-
-    ``longest`` is the length of the longest id, ``narrow`` says that there are more than three columns.
-    """
-    case = min(max(24 + 8 * longest, 56), 78 if narrow else 112)
-    return {
-        "case": st.column_config.TextColumn(width=case),
-        "certainty": st.column_config.ProgressColumn(
-            format="%.2f", min_value=0, max_value=1, width=78 if narrow else 92
-        ),
-        "most plausible": st.column_config.TextColumn(
-            width=84 if reviewed else 320 - 92 - case,
-            help="“or”: no class is likelier to come first than all others together",
-        ),
-        "review": st.column_config.TextColumn(width=68),
-        "within one": st.column_config.NumberColumn(
-            format="%.2f", width=74, help="Probability that the true class is at most one from the median"
-        ),
-        "expected": st.column_config.TextColumn(
-            width=92, help="Where the true class stands: its 95% interval, before it the mean where classes are numbers"
-        ),
-    }
-
-
 def _worklist(
     dataset: Dataset,
     view: Dataset,
@@ -179,7 +154,7 @@ def _worklist(
     shown = order[:MOST_ROWS]
     scale = class_scale.standing(view, model, reliability) if class_scale.is_for(model) else None
     reviewed = any(states.values())
-    frame = _rows(dataset, result, shown, scale)
+    frame = _rows(dataset, result, shown, scale, _SHORTER if reviewed else _SHORT)
     if reviewed:
         frame["review"] = [states.get(case_id, "") for case_id in frame["case"]]
     key = f"worklist-{dataset.digest}-{zlib.crc32(shown.tobytes())}-{moves.opened_elsewhere(dataset.cases[case])}"
@@ -198,7 +173,7 @@ def _worklist(
         on_select=choose,
         selection_mode="single-cell",
         selection_default={"selection": {"cells": [(int(place), "case") for place in places[:1]]}},
-        column_config=_widths(
+        column_config=list_columns.widths(
             int(frame["case"].str.len().max()), narrow=reviewed or scale is not None, reviewed=reviewed
         ),
         key=key,

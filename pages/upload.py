@@ -161,9 +161,7 @@ def _page() -> None:
     key, source, said = opened
     offer = st.container()
     with offer:
-        guess, stamp, start, begin = _asked(key, source)
-        if guess.mapping.rater is None:
-            upload_later_gold.offer(uploads)
+        guess, stamp, start, begin = _asked(key, source, uploads)
     if begin is None:
         upload_mapping.recognised(said, source, guess.mapping, guess.mapping, key[-1])
         upload_report.as_it_stands(guess)
@@ -212,7 +210,7 @@ def _page() -> None:
     upload_report.allowed(reading.dataset)
 
 
-def _asked(key: tuple, source: Source) -> tuple[Question, str, saved_mappings.Choices, Mapping | None]:
+def _asked(key: tuple, source: Source, uploads) -> tuple[Question, str, saved_mappings.Choices, Mapping | None]:
     """The question, a stamp for keys of its widgets, what the choices start from, and the mapping: None until said."""
     question = upload_mapping.choose_question(source)
     stamp = f"{'-'.join(key[1])}-{question.name}-{key[2]}-{key[3]}"
@@ -220,6 +218,8 @@ def _asked(key: tuple, source: Source) -> tuple[Question, str, saved_mappings.Ch
     begin = upload_mapping.settled(question, start.mapping, stamp)
     if begin is not None:
         stamp += "-last" if start.mapping is not question.mapping else f"-own-{begin.layout}"
+    if question.mapping.rater is None:
+        upload_later_gold.offer(uploads)
     return question, stamp, start, begin
 
 
