@@ -74,7 +74,8 @@ GLOSSARY: dict[str, Term] = {
         "no truth, and is blind to mistakes that raters share.",
         "Mean log probability of held-out annotations, at most one of a case in each of five folds; differences paired "
         "by annotation, standard errors clustered by case; each model at its own β, which lowers the weight of the "
-        "prevalence too where that is ahead by more than one standard error.",
+        "prevalence too where that is ahead by more than one standard error. The best score opens; with fewer than "
+        "5,000 annotations held out, of those within one standard error of it the model with the fewest parameters.",
     ),
     "full posterior": Term(
         "The posterior mode comes at once and has no intervals. The full posterior takes up to minutes and has them.",

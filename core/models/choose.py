@@ -167,8 +167,8 @@ def choose(
 ) -> Choice:
     """Held-out scores of all candidates, and the one that opens.
 
-    Each model is scored at its best β on the same folds; the best score opens, of scores within 1e-6 that with fewer
-    parameters; majority vote only where nothing else can be estimated. Gold is not looked at.
+    Each is scored at its best β on the same folds; the best opens, of scores within 1e-6 (one standard error, where
+    fewer than 5,000 annotations are held out) that with fewest parameters; votes where none can. Gold is not looked at.
 
     Parameters
     ----------
@@ -314,11 +314,7 @@ def _ranked(dataset: Dataset, standings: list[Standing], data: HeldOutData, seed
         why = next((each.excluded for each in standings if not each.candidate.reference), "No model was scored.")
         reference = replace(standings[-1], excluded="")
         return replace(_nothing(dataset, reference, why, seed), n_hidden=int(data.n_of_case.sum()))
-    top = max(one.score for _, one in able)
-    best, best_held = min(
-        ((each, one) for each, one in able if one.score >= top - SAME_SCORE),
-        key=lambda pair: (pair[0].n_parameters, pair[0].candidate.place),
-    )
+    best, best_held = _simplest_of_the_best(able, data.n_sets > 1)
     held.sort(key=lambda pair: (-pair[1].score, pair[0].n_parameters))
     scored = []
     for each, one in held:
@@ -328,6 +324,29 @@ def _ranked(dataset: Dataset, standings: list[Standing], data: HeldOutData, seed
     alike = tuple(tuple(dataset.raters[rater] for rater in each.tolist()) for each in members(data.family))
     found = Choice((*scored, *rest), best.candidate.name, "", int(data.n_of_case.sum()), seed, alike)
     return replace(found, reason=f"{_reason(found)}{_together(alike, data.family.size)}")
+
+
+def _simplest_of_the_best(able: list[tuple[Standing, HeldOut]], few: bool) -> tuple[Standing, HeldOut]:
+    """The best score; of those that cannot be told from it the one with the fewest parameters.
+
+    Parameters
+    ----------
+    able : list of (Standing, HeldOut)
+    few : bool
+        Whether so few annotations are held out that several sets of folds are drawn. The best score is then mostly
+        luck, and models of many parameters win by it that give the truth of a case no chance: scores within one
+        standard error of their difference cannot be told apart [Breiman et al. 1984, 3.4.3]. Else those within 1e-6.
+    """
+    _, top = max(able, key=lambda pair: pair[1].score)
+
+    def same(held: HeldOut) -> bool:
+        behind, error = top.difference(held)
+        return behind <= max(SAME_SCORE, error if few else 0.0)
+
+    return min(
+        (pair for pair in able if same(pair[1])),
+        key=lambda pair: (pair[0].n_parameters, -round(pair[1].score / SAME_SCORE), pair[0].candidate.place),
+    )
 
 
 def _together(found: tuple[tuple[str, ...], ...], n_raters: int) -> str:
@@ -355,6 +374,12 @@ def _reason(choice: Choice) -> str:
     if second.diff is not None and abs(second.diff) <= SAME_SCORE:
         return (
             f"{best.candidate.title} opens: it predicts {what} as well as {second.candidate.title} does, with no more "
+            "parameters."
+        )
+    if second.diff is not None and second.diff > 0:
+        return (
+            f"{best.candidate.title} opens: it predicts {what} as well as {second.candidate.title} within one standard "
+            f"error ({number(best.held.score, 3)} and {number(second_held.score, 3)} nats each), with no more "
             "parameters."
         )
     near = [each.candidate.title for each, _ in others if each.within_one_se]

@@ -40,7 +40,10 @@ def test_the_best_held_out_score_opens_and_the_table_is_in_its_order(build):
     scores = [each.held.score for each in found.standings]
     assert scores == sorted(scores, reverse=True)
     first = next(each for each in found.standings if not each.excluded)
-    assert found.chosen == first.candidate.name and found.best.diff == 0 and found.best.diff_se == 0
+    able = [each for each in found.standings if not each.excluded and first.held.difference(each.held)[0] <= max(
+        1e-6, first.held.difference(each.held)[1])]  # fmt: skip
+    assert found.best.n_parameters == min(each.n_parameters for each in able)
+    assert found.best.diff == 0 and found.best.diff_se == 0
     for each in found.standings:
         assert each.diff == pytest.approx(each.held.score - found.best.held.score)
         if each.candidate is not MAJORITY:
@@ -225,16 +228,44 @@ def test_a_prevalence_that_runs_to_one_class_while_annotations_are_mixed_cannot_
     assert found.chosen not in {each.candidate.name for each in out}
 
 
+def ranked(n_sets, *scored):
+    """Which of two models opens: Dawid-Skene with 9 parameters or one coin with 3."""
+    held = HeldOut(np.array([[-1.0], [-2.0], [-1.5]]), np.array([1, 1, 1]), np.ones(1))
+    data = HeldOutData(None, (), n_sets, held.n_of_case, np.zeros(3, np.int8), np.arange(2))
+    pair = zip(("dawid-skene", "one-coin"), (9, 3), scored, strict=True)
+    return module._ranked(
+        None,
+        [
+            Standing(
+                method_named("rater model", name), n, replace(held, by_case=held.by_case + np.array(apart)[:, None])
+            )
+            for name, n, apart in pair
+        ],
+        data,
+        0,
+    )
+
+
 def test_equal_scores_open_with_fewer_parameters():
-    held = HeldOut(np.array([[-1.0], [-2.0]]), np.array([1, 1]), np.ones(1))
-    less = replace(held, by_case=held.by_case - 1e-7)
-    data = HeldOutData(None, (), 1, held.n_of_case, np.zeros(2, np.int8), np.arange(2))
-    many, few = method_named("rater model", "dawid-skene"), method_named("rater model", "one-coin")
-    found = module._ranked(None, [Standing(many, 9, held), Standing(few, 3, less)], data, 0)
+    found = ranked(1, [0, 0, 0], [-1e-7] * 3)
     assert found.chosen == "one-coin"
     assert "as well as Dawid-Skene" in found.reason
-    apart = replace(held, by_case=held.by_case - 1e-4)
-    assert module._ranked(None, [Standing(many, 9, held), Standing(few, 3, apart)], data, 0).chosen == "dawid-skene"
+    assert ranked(1, [0, 0, 0], [-1e-4] * 3).chosen == "dawid-skene"
+    assert ranked(4, [0, 0, 0], [-1e-4] * 3).chosen == "dawid-skene"  # always behind: the difference has no error
+
+
+def test_where_little_is_held_out_scores_within_one_standard_error_open_with_fewer_parameters():
+    behind = [-0.3, 0.25, -0.1]  # -.05 ± .13 on average
+    found = ranked(4, [0, 0, 0], behind)
+    assert found.chosen == "one-coin" and found.best.diff == 0
+    assert found.standings[0].candidate.name == "dawid-skene" and found.standings[0].diff > 0
+    assert found.reason == (
+        "One coin opens: it predicts 3 held-out annotations as well as Dawid-Skene within one standard error "
+        "(-1.550 and -1.500 nats each), with no more parameters."
+    )
+    assert ranked(1, [0, 0, 0], behind).chosen == "dawid-skene"
+    assert ranked(4, behind, [0, 0, 0]).chosen == "one-coin"
+    assert ranked(4, [0, 0, 0], [-0.3, 0.05, -0.2]).chosen == "dawid-skene"
 
 
 def test_work_can_be_cancelled_and_tells_how_far_it_is(build):
