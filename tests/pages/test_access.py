@@ -477,6 +477,45 @@ def test_a_report_shows_a_reviewer_only_reviews_of_cases_that_they_have_seen(ann
     assert list(access.reviews_to_show(anns.digest)[0]) == ["case-7f3-1"], "now Bob reviews, too"
 
 
+def test_a_reviewer_takes_away_only_what_they_have_seen_and_the_owner_all(anns, as_, monkeypatch):
+    """By Export, too, a case stays one that can be read blind; Ann reviews herself and exports everything."""
+    access.share(anns.digest, [CEM.name])
+    case = {"dataset": anns.digest, "case_id": "case-7f3-1", "reviewer": ANN.name}
+    access.store().record(Draft(kind="opinion", opinion=Opinion.of_class("class-7f3-x"), **case), seen=0, token="o")
+    assert len(access.reviews_to_take(anns.digest)[0]) == 2
+    as_(CEM)
+    own = Draft(dataset=anns.digest, case_id="case-7f3-2", kind="skip", reviewer=CEM.name)
+    access.store().record(own, seen=0, token="c")
+    taken, kept_back = access.reviews_to_take(anns.digest)
+    assert (list(taken), kept_back) == (["case-7f3-2"], 2)
+    exports = {}
+    monkeypatch.setattr("pages.shared.review.after.trail_table", lambda dataset, reviews: exports.update(trail=reviews))
+    monkeypatch.setattr("pages.shared.review.after.result_table", lambda dataset, told: exports.update(results=told))
+    monkeypatch.setattr("pages.shared.review.after.widgets.download", lambda *asked, **options: None)
+    monkeypatch.setattr(sign_in, "person", PERSON)
+    monkeypatch.setenv("PLURALITY_ROLE_CLAIM", "groups")
+    app = AppTest.from_file(APP, default_timeout=120)
+    app.user, app.query_params["data"] = claims(CEM), anns.digest
+    app.session_state["review_tabs"] = "Export"
+    app.run()
+    settle(app.switch_page("pages/review.py").run())
+    assert not app.exception and [list(one) for one in exports.values()] == [["case-7f3-2"]] * 2
+    assert any("2 cases that others reviewed" in one.value for one in app.caption)
+    assert "erase" not in {button.key for button in app.button}
+
+
+def test_a_queue_is_opened_by_its_reviewer_alone(anns, as_):
+    access.share(anns.digest, [CEM.name])
+    session = access.store().start_session(anns.digest, ANN.name, "Hers", [Queued("case-7f3-0", "why")])
+    assert access.store().session(session.id) == session and access.store().lines(session)
+    as_(CEM)
+    with pytest.raises(NotFoundError):
+        access.store().session(session.id)
+    for doing in (lambda: access.store().sessions(anns.digest, ANN.name), lambda: access.store().lines(session)):
+        with pytest.raises(NotYoursError):
+            doing()
+
+
 def test_reviews_of_a_sample_are_everybodys_who_signed_in(as_):
     """They are kept under its digest, which nobody owns."""
     as_(CEM)

@@ -544,10 +544,11 @@ def test_reviews_decisions_and_rows_left_out_leave_as_they_are(monkeypatch, said
     for name in names:
         monkeypatch.setattr(review_after, name, lambda data, reviews, name=name: made[name] if reviews else None)
     store = SimpleNamespace(
-        cases=lambda digest: {"a": SimpleNamespace(adjudication=None, state="open")},
         head=lambda digest: SimpleNamespace(number=3, hash="h"),
         count=lambda digest: 3,
     )
+    taken = {"a": SimpleNamespace(adjudication=None, state="open")}
+    monkeypatch.setattr(review_after.access, "reviews_to_take", lambda digest: (taken, 0))
     review_after.take_away(store, SimpleNamespace(digest="d", kind="class", classes=(), raters=()))
     for name, key in names.items():
         assert left[key] is made[name]

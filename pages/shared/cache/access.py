@@ -212,6 +212,11 @@ def reviews_to_show(dataset: str) -> tuple[dict[str, CaseReview], int]:
     return open_to(reviews, who)
 
 
+def reviews_to_take(dataset: str) -> tuple[dict[str, CaseReview], int]:
+    """The reviews that who is here may take away: all for who owns the data, else as `reviews_to_show`."""
+    return (reviews_of(dataset), 0) if may(dataset, change=True) else reviews_to_show(dataset)
+
+
 def assigned(dataset: str) -> pd.DataFrame | None:
     """Assignments that who is here may see; None where there are none."""
     ask(dataset)
@@ -318,10 +323,14 @@ class _Asking(ReviewStore):
     def session(self, session_id: str) -> Session:
         found = super().session(session_id)
         ask(found.dataset)
+        person = sign_in.person()
+        if person is not None and found.reviewer != person.name:
+            raise not_here(found.dataset)
         return found
 
     def sessions(self, dataset: str, reviewer: str) -> list[Session]:
         ask(dataset)
+        _own_name(reviewer)
         return super().sessions(dataset, reviewer)
 
     def sessions_of_others(self, dataset: str, reviewer: str, since: int = 0) -> list[Session]:
@@ -330,6 +339,7 @@ class _Asking(ReviewStore):
 
     def lines(self, session: Session) -> tuple[SessionLine, ...]:
         ask(session.dataset)
+        _own_name(session.reviewer)
         return super().lines(session)
 
 

@@ -164,25 +164,29 @@ def span(seconds: float) -> str:
 
 def take_away(store: ReviewStore, dataset: Dataset) -> None:
     """The state of every case, the whole trail, and a dataset with the decisions as a further rater."""
-    reviews = store.cases(dataset.digest)
+    reviews, n_kept_back = access.reviews_to_take(dataset.digest)
+    kept_back = f"{plural(n_kept_back, 'case')} that others reviewed and you can still read blind: not among these."
     if not reviews:
-        st.info("There is nothing to export yet.", icon=":material/hourglass_empty:")
+        st.info(kept_back if n_kept_back else "There is nothing to export yet.", icon=":material/hourglass_empty:")
         return
     widgets.heading("Export")
+    if n_kept_back:
+        st.caption(kept_back)
+    whole = "The trail of these" if n_kept_back else "The whole trail"
     head = store.head(dataset.digest)
     about = {"record_events": head.number, "record_head": head.hash}
     widgets.download(
         result_table(dataset, reviews),
-        "State and result of every case",
+        "State and result of these cases" if n_kept_back else "State and result of every case",
         "review_results",
         "review_results",
         settings=about,
     )
     widgets.download(
-        trail_table(dataset, reviews), "The whole trail as a table", "review_trail", "review_trail", settings=about
+        trail_table(dataset, reviews), f"{whole} as a table", "review_trail", "review_trail", settings=about
     )
     st.download_button(
-        "The whole trail as JSON",
+        f"{whole} as JSON",
         lambda: trail_json(dataset, reviews, head, store.assignments(dataset.digest)),
         file_name=provenance.file_name("review_trail", "json"),
         mime="application/json",
@@ -196,6 +200,12 @@ def take_away(store: ReviewStore, dataset: Dataset) -> None:
         f"`{head.hash[:12]}…`. Exports and reports hold it, and `python -m core verify --head HASH` tells whether the "
         "record still does."
     )
+    _further_rater(dataset, reviews)
+    if access.may(dataset.digest, change=True):
+        _erasing(store, dataset, len(reviews))
+
+
+def _further_rater(dataset: Dataset, reviews: dict[str, CaseReview]) -> None:
     widgets.heading("Decisions as a further rater")
     st.write(
         "Adjudications stand beside the annotations and are left out of what is said of raters. To compute with them, "
@@ -215,10 +225,13 @@ def take_away(store: ReviewStore, dataset: Dataset) -> None:
             disabled=not (n_decided or (closed and n_closed)),
         )
         st.caption(f"{plural(n_decided, 'case')} decided by arbitration, {n_closed:,} closed without it.")
+
+
+def _erasing(store: ReviewStore, dataset: Dataset, n_cases: int) -> None:
     widgets.heading("Erase")
     with st.popover("Erase these reviews", icon=":material/delete:"):
         st.write(
-            f"This erases {plural(store.count(dataset.digest), 'step')} on {plural(len(reviews), 'case')}, of all "
+            f"This erases {plural(store.count(dataset.digest), 'step')} on {plural(n_cases, 'case')}, of all "
             "reviewers, with their sessions. The annotations stay. This cannot be undone: export the trail first."
         )
         st.button("Erase all reviews of these data", type="primary", on_click=_erase, args=(dataset,), key="erase")
