@@ -70,11 +70,13 @@ def swept(data: Any, runner: Runner, progress: Callable | None) -> tuple[list[np
     return found, f"{sum(part.n_cases > 0 for part in data.partitions)} partitions"
 
 
-def warm(data: Any, runner: Runner) -> None:
-    """Load the kernels of both."""
-    fit_partitioned(DawidSkene(stopping=StoppingRule(max_iterations=1)), data, runner=runner)
-    part = replace(data, partitions=data.partitions[:1])
-    list(certainties(PlackettLuce(), part, [1.0], n_draws=2, runner=runner))
+def warm(work: Callable, data: Any, runner: Runner) -> None:
+    """Load the kernels of a task: one step of the fit, or two draws of the cases of one partition."""
+    if work is swept:
+        part = replace(data, partitions=data.partitions[:1])
+        list(certainties(PlackettLuce(), part, [1.0], n_draws=2, runner=runner))
+    else:
+        fit_partitioned(DawidSkene(stopping=StoppingRule(max_iterations=1)), data, runner=runner)
 
 
 def done(work: Callable, data: Any, runner: Runner, pids: Callable[[], list[int]], progress: Callable | None) -> tuple:
@@ -130,7 +132,7 @@ def measure(tasks: list, workers: list[int], memory: str, kill: bool) -> None:
     alone = {}
     for name, n, work, data in tasks:
         with in_line():
-            warm(data, Here())
+            warm(work, data, Here())
             result, rounds, wall, cpu, _ = done(work, data, Here(), list, None)
         alone[name] = result, wall, cpu
         print(f"| {name}, {n:,} | one thread, {rounds} | {wall:.1f} | {cpu:.1f} | | | |", flush=True)
@@ -138,7 +140,7 @@ def measure(tasks: list, workers: list[int], memory: str, kill: bool) -> None:
         cluster = Cluster(f"local:{number}", memory)
         print(f"local:{number}: {overhead(cluster)}", flush=True)
         for name, n, work, data in tasks:
-            warm(data, cluster)
+            warm(work, data, cluster)
             victim = cluster.processes()[0]
 
             def end_one(share: float, victim: int = victim, cluster: Cluster = cluster) -> None:
