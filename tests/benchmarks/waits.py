@@ -36,7 +36,7 @@ PAGES = {
     "Home": "",
     "Upload": "[data-testid=stFileUploader]",
     "Agreement": "",
-    "Models": "",
+    "Models": "[data-testid=stMain] [role=tablist]",
     "Raters": "",
     "Cases": "",
     "Review": "input",
