@@ -68,3 +68,27 @@ def class_counts(dataset: Dataset, cases: range | None = None) -> ClassCounts:
         case_ptr = frozen(case_ptr - case_ptr[0])  # as that of a dataset: the kernel is compiled once
     ptr, class_code, count = count_classes(case_ptr, answer, dataset.n_classes)
     return ClassCounts(ptr, class_code, count, dataset.n_classes)
+
+
+def rater_case_pairs(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """Who annotated what, however often: each pair of a case and a rater once, by case, then by rater.
+
+    Parameters
+    ----------
+    dataset : Dataset
+
+    Returns
+    -------
+    case, rater : ndarray of int64, shape (n_pairs,)
+        Codes.
+    """
+    key = np.sort(dataset.case_of_annotation.astype(np.int64) * dataset.n_raters + dataset.rater)
+    once = np.ones(key.size, bool)
+    np.not_equal(key[1:], key[:-1], out=once[1:])
+    case, rater = np.divmod(key[once], max(dataset.n_raters, 1))
+    return case, rater
+
+
+def raters_per_case(dataset: Dataset) -> np.ndarray:
+    """How many different raters annotated each case, ndarray of int64, shape (n_cases,)."""
+    return np.bincount(rater_case_pairs(dataset)[0], minlength=dataset.n_cases)

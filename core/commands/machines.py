@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..annotations.counts import rater_case_pairs
 from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError
 from ..evaluation.predictions import open_predictions
@@ -70,9 +71,8 @@ def machine(options) -> tuple[dict, pd.DataFrame]:
 def _unannotated(dataset: Dataset, people: list[str], found: AlternativeTest) -> list[str]:
     """Machines that are silent on cases of two people: what they would have been there counts neither way."""
     codes = [place for place, name in enumerate(dataset.raters) if name in set(people)]
-    key = np.unique(dataset.case_of_annotation.astype(np.int64) * dataset.n_raters + dataset.rater)
-    human = key[np.isin(key % dataset.n_raters, codes)]
-    n = int((np.bincount(human // dataset.n_raters, minlength=dataset.n_cases) >= 2).sum())
+    case, rater = rater_case_pairs(dataset)
+    n = int((np.bincount(case[np.isin(rater, codes)], minlength=dataset.n_cases) >= 2).sum())
     return [
         f"{one.machine} gave no annotation on {n - one.n_cases:,} of {plural(n, 'case')} with two people, left out."
         for one in found.machines

@@ -22,6 +22,7 @@ import numpy as np
 
 from ..agreement.intervals import wilson
 from ..agreement.krippendorff import krippendorff_alpha
+from ..annotations.counts import raters_per_case
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
 from ..errors import InputError, NotApplicableError
@@ -355,7 +356,7 @@ def why_not(dataset: Dataset) -> str:
     """Why the annotations alone cannot tell who is wrong how often; empty where they can."""
     if dataset.n_classes < 2:
         return "there is one class, so no annotation can be wrong"
-    if _raters_of_case(dataset).max(initial=0) < 2:
+    if raters_per_case(dataset).max(initial=0) < 2:
         return "no case has annotations of two raters"
     first = dataset.case_ptr[:-1][np.diff(dataset.case_ptr) > 0]
     if (np.diff(dataset.answer)[~np.isin(np.arange(1, dataset.n_annotations), first)] == 0).all():
@@ -370,17 +371,11 @@ def why_not(dataset: Dataset) -> str:
 
 def why_no_order(dataset: Dataset) -> str:
     """Why annotations alone cannot tell which rater is more accurate: of two who differ, each is as likely wrong."""
-    n = _raters_of_case(dataset)[dataset.case_of_annotation]
+    n = raters_per_case(dataset)[dataset.case_of_annotation]
     n = n[n >= 2]
     if not n.size or (n >= 3).mean() < 0.5:
         return "most cases have two raters or fewer, and of two who differ the annotations do not tell who is wrong"
     return ""
-
-
-def _raters_of_case(dataset: Dataset) -> np.ndarray:
-    """How many different raters annotated each case, shape (n_cases,)."""
-    pairs = np.unique(dataset.case_of_annotation.astype(np.int64) * dataset.n_raters + dataset.rater)
-    return np.bincount(pairs // max(dataset.n_raters, 1), minlength=dataset.n_cases)
 
 
 def _check(acceptable: float | None, q: float, judged_by: str | None, level: float) -> None:

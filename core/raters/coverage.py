@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..agreement.pairs import pair_matrix
+from ..annotations.counts import raters_per_case
 from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError, OptionError
 from ..models.dawid_skene import METHOD as DAWID_SKENE
@@ -99,8 +100,7 @@ def coverage(dataset: Dataset, fit: RaterModelFit, few: int = FEW) -> Coverage:
     scarce = scarce[np.argsort(shared[first, second][scarce], kind="stable")]
     component, n_components = _components(shared)
     size = np.diff(dataset.case_ptr)
-    key = np.unique(dataset.case_of_annotation.astype(np.int64) * dataset.n_raters + dataset.rater)
-    two = np.bincount(key // max(dataset.n_raters, 1), minlength=dataset.n_cases) > 1
+    two = raters_per_case(dataset) > 1
     class_shared = fit.class_probability[two].sum(axis=0)
     met = np.empty((dataset.n_raters, dataset.n_classes))
     for k in range(dataset.n_classes):

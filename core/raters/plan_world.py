@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..annotations.counts import rater_case_pairs
 from ..annotations.dataset import Dataset
 from ..models.dawid_skene import FullRows
 from ..models.design import Design, design
@@ -171,8 +172,7 @@ def _opened(extended: ExtendedData, n_cases: int, per_case: int) -> np.ndarray:
 
 def _room(dataset: Dataset, share: np.ndarray) -> np.ndarray:
     """How many raters could still be asked about each case."""
-    key = np.unique(dataset.case_of_annotation.astype(np.int64) * dataset.n_raters + dataset.rater)
-    case, rater = np.divmod(key, dataset.n_raters)
+    case, rater = rater_case_pairs(dataset)
     return int((share > 0).sum()) - np.bincount(case[share[rater] > 0], minlength=dataset.n_cases)
 
 

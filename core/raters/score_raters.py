@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..annotations.counts import raters_per_case
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken, chunk_ranges
 from ..errors import InputError, LimitError, NotApplicableError
@@ -174,8 +175,7 @@ def _table(dataset: Dataset) -> _Table:
     if not dataset.raters_identified:
         raise NotApplicableError("The scores are anonymous, so raters cannot be told apart.")
     case, rater = dataset.case_of_annotation.astype(np.int64), dataset.rater.astype(np.int64)
-    pairs = np.unique(case * dataset.n_raters + rater)
-    shared = np.bincount(pairs // dataset.n_raters, minlength=dataset.n_cases)[case] >= 2
+    shared = raters_per_case(dataset)[case] >= 2
     if not shared.any():
         raise NotApplicableError("No case has scores of two raters, so raters cannot be compared.")
     used, codes = np.unique(rater[shared], return_inverse=True)

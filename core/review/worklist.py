@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..annotations.counts import ClassCounts
+from ..annotations.counts import ClassCounts, raters_per_case
 from ..annotations.dataset import RISK_LEVELS, Dataset
 from ..certainty.next_opinion import NextOpinion
 from ..certainty.score_trust import ScoreTrust, score_digits
@@ -193,11 +193,7 @@ def classifier_against_panel(
 
 def single_rater(dataset: Dataset, certainty: np.ndarray | None = None) -> Queue:
     """Cases that only one rater has annotated; the least certain first where certainty is given."""
-    if dataset.raters_identified:
-        pairs = np.unique(dataset.case_of_annotation.astype(np.int64) * dataset.n_raters + dataset.rater)
-        n_raters = np.bincount(pairs // dataset.n_raters, minlength=dataset.n_cases)
-    else:
-        n_raters = np.diff(dataset.case_ptr)
+    n_raters = raters_per_case(dataset) if dataset.raters_identified else np.diff(dataset.case_ptr)
     order = np.zeros(dataset.n_cases) if certainty is None else certainty
 
     def why(case: int) -> str:
