@@ -44,9 +44,9 @@ from core.runners import Here, Runner  # noqa: E402
 
 
 def peak(pid: int) -> float:
-    """The most memory that a process has had, in MB."""
-    line = next(one for one in Path(f"/proc/{pid}/status").read_text().splitlines() if one.startswith("VmHWM"))
-    return int(line.split()[1]) / 1024
+    """The most memory that a process has had, in MB; 0 of one that has just ended."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return max((int(one.split()[1]) / 1024 for one in lines if one.startswith("VmHWM")), default=0.0)
 
 
 def used(pids: list[int]) -> tuple[float, float]:
