@@ -168,9 +168,9 @@ def _page() -> None:
         "reliability",
     )
     names = (
-        ["Certainty"]
-        + (["Classifiers"] if sets else [])
-        + (["Classifiers", "Prediction sets"] if classifiers else [])
+        (["Classifiers"] if sets or classifiers else [])
+        + ["Certainty"]
+        + (["Prediction sets"] if classifiers else [])
         + (["Risk"] if sweep.risk else [])
         + ["Relations", "What anchors γ"]
     )

@@ -75,9 +75,7 @@ def test_classifiers_stand_beside_gold_and_of_two_that_are_right_equally_often_n
             f"{case},{gold if int(case) % 2 == place else 'yx'['xy'.index(gold)]},1" for case, gold in known.items()
         ]
         add_predictions(data, name, "\n".join(["case,class,score", *rows]).encode())
-    app = opened("reliability", data)
-    app.session_state["reliability_tabs"] = "Classifiers"
-    app = settle(app.run())
+    app = opened("reliability", data)  # whether the choice survives is what opens where there is a choice
     said = words(app)
     assert "No classifier leads surely" in said and "leads at" not in said
     assert "Top-1 accuracy by gold" in said and "which tells neither better" in said

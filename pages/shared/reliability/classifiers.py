@@ -36,8 +36,8 @@ def show(sweep: SweepTable, view: Dataset, classifiers, opened: float, theme) ->
     lines(sweep, metric, theme)
     _by_gold(view, classifiers, metric)
     frame = _values(sweep, metric)
-    with st.expander("The numbers, with the error from which cases are in the data (case_se) and both together"):
-        st.dataframe(frame, hide_index=True, key="metric_table")
+    with st.expander("The numbers, with the error from which cases are in the data, and both together"):
+        st.dataframe(frame, hide_index=True, key="metric_table", column_config=_columns())
     widgets.download(frame, "Metric", "metric", "metric")
     reliability = (
         st.select_slider(
@@ -115,6 +115,15 @@ def _values(sweep: SweepTable, metric: str) -> pd.DataFrame:
         for name in evaluation.classifiers
     ]
     return pd.DataFrame(rows)
+
+
+def _columns() -> dict:
+    """What the columns of the values are called on screen."""
+    config = {"reliability": st.column_config.NumberColumn("reliability γ", format="%g")} | columns.ends()
+    config |= columns.fine("mean", "sd", "min", "max", "point") | columns.counts(n_cases="cases")
+    for name, label in (("case_se", "SE of the cases"), ("total_se", "SE in all")):
+        config[name] = st.column_config.NumberColumn(label, format="%.4f")
+    return config
 
 
 def _downloads(sweep: SweepTable, evaluation, metric: str) -> None:
