@@ -57,13 +57,13 @@ def stand_back() -> None:
     """Let this process, a child that was started as a session of its own, come after all else on the computer.
 
     Linux shares processors among sessions first; niceness alone counts only within one, and the browser is another.
+    Windows has none: there the parent says so when it starts the child.
     """
-    if not hasattr(os, "nice"):  # Windows, where the parent says so when it starts the child
-        return
-    os.nice(_NICE)
-    if os.getsid(0) == os.getpid():
-        with suppress(OSError):  # there is no such file elsewhere, or it may not be written
-            Path("/proc/self/autogroup").write_text(str(_SESSION_NICE))
+    if hasattr(os, "nice"):
+        os.nice(_NICE)
+        if os.getsid(0) == os.getpid():
+            with suppress(OSError):  # there is no such file elsewhere, or it may not be written
+                Path("/proc/self/autogroup").write_bytes(b"%d" % _SESSION_NICE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

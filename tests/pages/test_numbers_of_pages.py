@@ -42,7 +42,7 @@ from pages.shared.ai_rater import parts as ai_parts
 from pages.shared.ai_rater import rates as ai_rates
 from pages.shared.ai_rater import versions as ai_versions
 from pages.shared.cases import label_table, score_cases
-from pages.shared.kit import job_progress, widgets
+from pages.shared.kit import columns, job_progress, widgets
 from pages.shared.kit import shared_errors as kit_shared_errors
 from pages.shared.models import fit as models_fit
 from pages.shared.models import labels as models_labels
@@ -594,3 +594,9 @@ def test_every_table_that_leaves_a_page_is_read_by_a_test():
     asked = keys_of("download", 3)
     assert len(asked) > 60
     assert sorted(key for key in asked if f'"{key}' not in read) == []
+
+
+def test_no_chance_is_printed_as_certain_or_impossible():
+    given = np.array([0.0, 1e-9, 0.0049, 0.005, 0.5, 0.9949, 0.995, 1 - 1e-9, 1.0, np.nan])
+    printed = [columns.TWO % value for value in columns.never_quite(given)]
+    assert printed == ["0.00", "0.01", "0.01", "0.01", "0.50", "0.99", "0.99", "0.99", "1.00", "nan"]

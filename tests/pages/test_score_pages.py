@@ -15,6 +15,7 @@ from core.library import keep
 from core.plausibility.gaussian_prior import fit_prior
 from core.raters.score_gold import score_gold
 from core.raters.score_raters import score_raters
+from pages.shared.kit import widgets
 from tests.pages.opened import kept, opened, settle, words
 
 ESSAYS = "essays"
@@ -128,8 +129,14 @@ def test_raters_have_severity_and_spread_and_two_classes_when_asked_for():
     assert "All raters" in [tab.label for tab in app.tabs]
 
 
-def test_known_scores_stand_on_raters_home_and_reliability_and_nowhere_without_them(essays):
-    """The numbers are those of core, and none is told where no score is known."""
+def test_known_scores_stand_on_raters_home_and_reliability_and_nowhere_without_them(essays, monkeypatch):
+    """The numbers are those of core, the file's those of a second derivation; none is told where no score is known."""
+    files, download = {}, widgets.download
+    monkeypatch.setattr(
+        widgets,
+        "download",
+        lambda table, *said, **more: files.update({said[2]: table}) or download(table, *said, **more),
+    )
     plain, prior = essays
     gold = np.full(plain.n_cases, np.nan)
     gold[:60] = np.linspace(2, 9, 60)
@@ -140,6 +147,12 @@ def test_known_scores_stand_on_raters_home_and_reliability_and_nowhere_without_t
     table = next(each.value for each in app.dataframe if "bias" in each.value)
     assert table["bias"].tolist() == score_gold(dataset).bias.tolist()
     assert f"{score_gold(dataset).words(2)}." in words(app)
+    file, off = files["score_gold_file"].set_index("rater"), dataset.score - gold[dataset.case_of_annotation]
+    by_rater = pd.Series(off).dropna().groupby(np.array(dataset.raters)[dataset.rater[~np.isnan(off)]])
+    assert file["n"].to_dict() == by_rater.size().to_dict()
+    assert file["bias"].to_dict() == pytest.approx(by_rater.mean().to_dict())
+    assert file["error"].to_dict() == pytest.approx(by_rater.apply(lambda each: each.abs().mean()).to_dict())
+    assert ((file["bias_low"] < file["bias"]) & (file["error"] < file["error_high"])).all()
     app = settle(app.switch_page("pages/home.py").run())
     off = next(one for one in app.metric if one.label == "Off from gold")
     assert off.value == f"{by_gold.error[0]:.2f}" and by_gold.words(0, 2) in words(app)

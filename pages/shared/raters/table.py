@@ -104,11 +104,16 @@ def show(frame: pd.DataFrame, chosen_key: str, *, ranked: bool, acceptable: floa
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{len(shown):,} of {len(frame):,} raters. Choose a row to see that rater.", width="content")
         if n_pages > 1:
-            said = f"Page of {n_pages:,}"
-            st.caption(said, width="content")
+            st.caption("Page", width="content")
             page = st.number_input(
-                said, 1, n_pages, key=f"raters_page-{n_pages}", width=130, label_visibility="collapsed"
+                f"Page of {n_pages:,}",
+                1,
+                n_pages,
+                key=f"raters_page-{n_pages}",
+                width=130,
+                label_visibility="collapsed",
             )
+            st.caption(f"of {n_pages:,}", width="content")
     part = shown.iloc[(page - 1) * PAGE : page * PAGE]
     part = drawn(part, acceptable)
     chosen = st.dataframe(

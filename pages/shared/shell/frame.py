@@ -10,7 +10,7 @@ from core.ingest.read_files import Reading
 from core.text import html_text, markdown, plural, shorten
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import operations, sign_in
-from pages.shared.kit import job_progress, presentation, selection, state, store_away, widgets
+from pages.shared.kit import job_progress, presentation, selection, state, store_away
 from pages.shared.kit import style as look
 from pages.shared.shell import first_start, story
 
@@ -127,7 +127,7 @@ def _load_what_draws(name: str) -> None:
     """
     if name not in ("home", "upload") and "_figures_loaded" not in st.session_state:
         with st.container(key="no_figure"):
-            widgets.plot(go.Figure(), "empty_figure", "")
+            st.plotly_chart(go.Figure(), key="empty_figure", alt="Nothing yet")
     st.session_state["_figures_loaded"] = True
 
 

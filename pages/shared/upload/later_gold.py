@@ -60,10 +60,10 @@ def _n_gold(dataset: Dataset) -> int:
 
 def _use(grown: Dataset) -> None:
     """Callback: the data with their gold are in use, with the predictions and the marks of machines that they had."""
-    before = access.place(st.session_state["data"])
-    files, machines = belongings.predictions_of(before), belongings.machines_of(before)
+    before = st.session_state["data"]
+    files, machines = belongings.predictions_of(access.place(before)), belongings.machines_of(access.place(before))
     try:
-        reading = cached.open_dataset(st.session_state["data"])
+        reading = cached.open_dataset(before)
         address = cached.bring(replace(reading, dataset=grown))
     except PluralityError as error:
         st.session_state["data_error"] = str(error)
