@@ -11,10 +11,10 @@ import pytest
 from streamlit import config
 from streamlit.web.server import server_util
 
-import pages.shared
 from pages.shared.cache import datasets
 from pages.shared.shell import doors
 
+SHARED = Path(doors.__file__).parents[1]
 OPEN = "PLURALITY_ANYBODY_WHO_REACHES_THIS_COMPUTER_MAY_READ_AND_ERASE"
 
 
@@ -144,7 +144,7 @@ def test_a_process_of_several_loads_all_before_the_first_page_and_opens_also_whe
         raise OSError
 
     monkeypatch.setenv("PLURALITY_SEVERAL_PROCESSES", "1" if several else "")
-    monkeypatch.setattr(datasets, "load_all", load)
+    monkeypatch.setattr(datasets, "load_early", load)
     monkeypatch.setattr(threading, "excepthook", lambda told: None)
     for owner, name in (
         (doors, "begin_running"),
@@ -165,6 +165,10 @@ def test_a_process_of_several_loads_all_before_the_first_page_and_opens_also_whe
     with ThreadPoolExecutor(1) as apart:
         assert apart.submit(asyncio.run, lives()).result(30) is several
     assert begun == [True] * several
+    files = list(SHARED.rglob("*.py"))
+    names = {".".join(file.relative_to(SHARED.parents[1]).with_suffix("").parts) for file in files}
+    assert not several or {name.removesuffix(".__init__") for name in names} <= sys.modules.keys()
+    assert len(files) > 100
 
 
 def test_what_is_loaded_before_the_first_page_is_not_loaded_after_it(monkeypatch):
@@ -173,16 +177,13 @@ def test_what_is_loaded_before_the_first_page_is_not_loaded_after_it(monkeypatch
     monkeypatch.setattr(datasets, "_load_kernels", lambda: kernels.append(1))
     monkeypatch.setattr(datasets, "_WARM_UP_DELAY", 0.0)
     monkeypatch.setattr(datasets, "compiled", lambda: False)  # they would have to be compiled first
-    datasets.load_all()
+    datasets.load_early()
     assert not kernels
     assert not datasets._loaded.is_set()
     monkeypatch.setattr(datasets, "compiled", lambda: True)
-    datasets.load_all()
+    datasets.load_early()
     assert kernels == [1]
     datasets.preparation.clear()
     datasets.preparation().wait()
     time.sleep(0.1)
     assert kernels == [1]
-    files = Path(pages.shared.__file__).parent.rglob("*.py")
-    names = {".".join(file.relative_to(Path(pages.shared.__file__).parents[2]).with_suffix("").parts) for file in files}
-    assert {name.removesuffix(".__init__") for name in names} <= sys.modules.keys()

@@ -7,9 +7,7 @@ unseen.
 import atexit
 import gc
 import hashlib
-import importlib
 import inspect
-import pkgutil
 import threading
 import time
 from collections import OrderedDict
@@ -23,7 +21,6 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-import pages.shared
 from core import belongings, library
 from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection
@@ -55,7 +52,7 @@ LANES = {"pages": 1, "opening": 2, "samplers": 3}  # how heavy the work of each 
 WORTH_A_PROCESS, WORTH_A_START = 1.0, 3.0
 _WARM_UP_DELAY = 1.0
 _pools: list[WorkerPool] = []
-_loaded = threading.Event()  # all that pages need, before the first session
+_loaded = threading.Event()  # the kernels, before the first session
 _clusters: dict[str, "Cluster"] = {}
 _cluster_lock = threading.Lock()
 _LEASE_LOOK = 0.1  # seconds between looks at whether another process has ended what is asked for
@@ -294,13 +291,8 @@ def preparation() -> Preparation:
     return found
 
 
-def load_all() -> None:
-    """All modules of pages, and kernels where they are compiled: before the first page where many people may wait.
-
-    What fifty sessions find missing at once, they load at once: each waits for all others.
-    """
-    for module in pkgutil.walk_packages(pages.shared.__path__, f"{pages.shared.__name__}."):
-        importlib.import_module(module.name)
+def load_early() -> None:
+    """Load the kernels, where they are compiled, before the first page asks for them."""
     if compiled():
         _load_kernels()
         _loaded.set()

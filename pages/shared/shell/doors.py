@@ -5,11 +5,14 @@ knocks.
 """
 
 import hmac
+import importlib
 import json
+import pkgutil
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -190,10 +193,11 @@ async def lifespan(app: Any) -> AsyncIterator[None]:
 
 
 def _load() -> None:
-    from pages.shared.cache.datasets import load_all
-
+    """All modules of pages, and their kernels: many sessions at once would load them against each other."""
     try:
-        load_all()
+        for module in pkgutil.walk_packages([str(Path(__file__).parents[1])], f"{__package__.rpartition('.')[0]}."):
+            importlib.import_module(module.name)
+        importlib.import_module("pages.shared.cache.datasets").load_early()
     finally:  # what cannot be loaded says so where it is needed
         _loading.clear()
 
