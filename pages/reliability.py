@@ -82,15 +82,15 @@ def _columns() -> dict:
 
 
 def _so_far(sweep: SweepTable | None, n: int, n_classes: int, theme) -> None:
-    """The figures of the reliabilities that are done; no sentence, for that needs all of them."""
+    """The figures of what opens, of the reliabilities that are done; no sentence, for that needs all of them."""
     if sweep is None:
         return
     st.caption(f"{len(sweep.reliabilities):,} of {plural(n, 'reliability', 'reliabilities')} so far.")
     if sweep.evaluation:
-        classifier_view.lines(
-            sweep, st.session_state.get("metric") or first_metric(classifier_view.TOP, n_classes), theme
-        )
-    _figures(sweep, theme)
+        metric = st.session_state.get("metric") or first_metric(classifier_view.TOP, n_classes)
+        classifier_view.lines(sweep, metric, theme)
+    else:
+        _figures(sweep, theme)
 
 
 def _certainty(view: Dataset, model: PlausibilityModel, sweep: SweepTable, theme) -> None:

@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import library
+from core.evaluation.predictions import open_predictions
 from core.evaluation.sweep_table import reliability_sweep
 from core.jobs import Job, JobBoard
 from core.plausibility.dirichlet import DirichletCounts
@@ -87,10 +88,14 @@ def test_reliability_draws_what_is_done_and_says_nothing_of_the_whole():
     (job,) = [job for job in jobs().unfinished() if job.title == "Sweep over reliabilities"]
     assert not app.get("plotly_chart") and "so far" not in words(app)
     dataset = library.reopen(app.session_state["data"])
-    job.state, job.partial = "running", reliability_sweep(DirichletCounts(), dataset.coded, (1.0,), n_draws=100)
-    app.run()
-    assert not app.exception and len(app.get("plotly_chart")) == 2
-    assert re.search(r"\n1 of \d+ reliabilities so far\.", words(app))
+    rows = "case,class,score\n" + "".join(f"{case},x,1\n" for case in range(40))
+    for classifiers, figures in (((), 2), (open_predictions("net", rows.encode(), dataset), 1)):
+        told = {"classifiers": classifiers, "n_draws": 100}
+        job.state, job.partial = "running", reliability_sweep(DirichletCounts(), dataset.coded, (1.0,), **told)
+        app.run()
+        assert not app.exception and len(app.get("plotly_chart")) == figures
+        assert re.search(r"\n1 of \d+ reliabilities so far\.", words(app))
+    assert "net" in str(app.get("plotly_chart")[0].proto)
     assert app.title[0].value == "How certain is the truth, and does trust change it?"
 
 
