@@ -46,8 +46,8 @@ GLOSSARY: dict[str, Term] = {
     ),
     "shared errors": Term(
         "Two raters make the same mistakes: they agree more than their accuracy explains, so they count as fewer.",
-        "Agreement of a pair beyond Σ_z P(z) Σ_k θ_jzk θ_lzk as a share of what is left, p by annotations that the fit "
-        "makes up, Benjamini-Hochberg over pairs; n_eff = n² / Σ max(corr, 0).",
+        "Agreement of a pair beyond Σ_z P(z) Σ_k θ_jzk θ_lzk as a share of what is left, who copy counted as one in "
+        "P(z); p by annotations that the fit makes up, Benjamini-Hochberg over pairs; n_eff = n² / Σ max(corr, 0).",
     ),
     "specific agreement": Term(
         "If one rater says this class, how often does another one say it too?",

@@ -40,21 +40,46 @@ def families(dataset: Dataset) -> np.ndarray:
     -------
     ndarray of int64, shape (n_raters,)
     """
-    own = np.arange(dataset.n_raters)
+    chosen, z, above = pair_excess(dataset)
+    n_told = np.isfinite(z[np.triu_indices(chosen.size, 1)]).sum()
+    return _closed(dataset.n_raters, chosen, (z > -ndtri(LEVEL / max(n_told, 1))) & (above > LEAST_EXCESS))
+
+
+def _closed(n_raters: int, chosen: np.ndarray, together: np.ndarray) -> np.ndarray:
+    from scipy.sparse.csgraph import connected_components
+
+    own = np.arange(n_raters)
+    if together.any():
+        _, label = connected_components(together, directed=False)
+        _, first = np.unique(label, return_index=True)
+        own[chosen] = chosen[first[label]]
+    return own
+
+
+def pair_excess(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """By how much raters say the same beyond the product, of the pairs that can be told.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of single classes.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_chosen,)
+        Positions of the raters; none where nothing can be told.
+    ndarray, shape (n_chosen, n_chosen)
+        In standard errors, NaN for pairs that cannot be told.
+    ndarray, shape (n_chosen, n_chosen)
+        As a share of common cases.
+    """
+    nobody = np.empty(0, np.int64), np.empty((0, 0)), np.empty((0, 0))
     if dataset.n_raters < FEWEST_RATERS or dataset.n_classes < 2 or not dataset.raters_identified:
-        return own
+        return nobody
     chosen = np.sort(np.argsort(-dataset.annotations_of_raters, kind="stable")[:MOST_RATERS])
     common, agree, chance = _agreement(dataset, chosen)
     told = (common >= LEAST_CASES) & ~np.eye(chosen.size, dtype=bool)
-    if not told.any():
-        return own
-    together = _beyond_product(common, agree, chance, told)
-    from scipy.sparse.csgraph import connected_components
-
-    _, label = connected_components(together, directed=False)
-    _, first = np.unique(label, return_index=True)
-    own[chosen] = chosen[first[label]]
-    return own
+    return (chosen, *_beyond_product(common, agree, chance, told)) if told.any() else nobody
 
 
 def members(family: np.ndarray) -> list[np.ndarray]:
@@ -109,8 +134,10 @@ def _agreement(dataset: Dataset, chosen: np.ndarray) -> tuple[np.ndarray, np.nda
     return common, same / pairs, by_chance / pairs**2
 
 
-def _beyond_product(common: np.ndarray, agree: np.ndarray, chance: np.ndarray, told: np.ndarray) -> np.ndarray:
-    """Which pairs agree beyond the product u_j u_l, fitted by least squares to the pairs that do not.
+def _beyond_product(
+    common: np.ndarray, agree: np.ndarray, chance: np.ndarray, told: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """How far pairs agree beyond the product u_j u_l, fitted by least squares to the pairs that do not.
 
     Pairs above the product by more than two standard errors are left out until these no longer change; a rater's u is
     drawn to the usual one as by a few common cases, since with one pair it would be anything.
@@ -131,4 +158,4 @@ def _beyond_product(common: np.ndarray, agree: np.ndarray, chance: np.ndarray, t
         kept = left
     each = z[np.triu(told, 1)]
     spread = max(1.0, 1.4826 * float(np.median(np.abs(each - np.median(each)))))
-    return told & (z / spread > -ndtri(LEVEL / each.size)) & (above > LEAST_EXCESS)
+    return np.where(told, z / spread, np.nan), above

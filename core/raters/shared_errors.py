@@ -4,27 +4,37 @@ Under a fit, over the common cases of raters j and l, ``e_i = Σ_z P(z_i) Σ_k �
 ``r_jl = Σ_i [1(y_ij = y_il) − e_i] / √Σ_i v_i`` and ``corr_jl = Σ_i (1(y_ij = y_il) − e_i) / Σ_i (1 − e_i)``, 1 on the
 diagonal. ``n_eff = n² / Σ_jl max(corr_jl, 0)``: how many independent raters these are worth.
 
+Of raters who say the same as if they copied (`core.models.families`) one annotation a case takes part in the fit, drawn
+by the seed. Else two who share errors bend P(z) towards themselves, are taken for right, and the pairs of all others
+seem to share errors. Where pairs are found, the two raters who say the same most beyond the product of agreements are
+taken for such a family as well, as long as fewer pairs are then left that are of no family.
+
 The probability of r by chance comes from annotations that the fit makes up, on the same cases by the same raters, with
 the truth inferred anew from each: a normal tail with the mean and spread of r over them, Benjamini-Hochberg over pairs.
 Machines take no part in the fit: their θ are by EM from the P(z) that people's annotations give.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import ndtr
 
+from ..annotations.csr import keep_annotations
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
 from ..errors import NotApplicableError
 from ..models.dawid_skene import DawidSkene
+from ..models.families import families, members, pair_excess
 from ..options import check_whole
 from ..result_base import Columns, Result
 from .flags import benjamini_hochberg
 
 LEAST_CASES = 30
 MOST_RATERS = 120
+MOST_JOINED = 5
 PSEUDO = 10.0
+_FEWEST_JUDGES = 3
 _FLOOR = 1e-12
 _ROUNDS = 60
 
@@ -125,18 +135,81 @@ def shared_errors(
     if dataset.kind != "class" or not dataset.raters_identified or dataset.n_classes < 2:
         raise NotApplicableError("Shared errors need one class per annotation, two classes, and raters with names.")
     raters = _chosen(dataset)
-    said = _matrix(dataset, raters)
+    said = _matrix(dataset, dataset, raters)
     here = said >= 0
     n_common = here.T.astype(float) @ here
     told = (n_common >= LEAST_CASES) & ~np.eye(len(raters), dtype=bool)
     if not told.any():
         raise NotApplicableError(f"No two raters have {LEAST_CASES} cases in common.")
-    names = tuple(dataset.raters[rater] for rater in raters)
-    machine = np.array([name in set(machines) for name in names])
     people = tuple(name for name in dataset.raters if name not in set(machines))
-    truth, prevalence, theta = _fitted(dataset, people, raters, said, machine, token)
+    alone = dataset if len(people) == dataset.n_raters else dataset.select(raters=people)
+
+    def with_families(family: np.ndarray) -> SharedErrors | None:
+        judging = one_of_a_family(alone, family, seed)
+        if not can_judge(judging, family):
+            return None
+        return _found(dataset, judging, raters, said, told, set(machines), q, n_replicates, seed, token)
+
+    found = _explained(alone, with_families)
+    if found is None:
+        return _found(dataset, alone, raters, said, told, set(machines), q, n_replicates, seed, token)
+    return found
+
+
+def _explained(alone: Dataset, with_families: Callable[[np.ndarray], "SharedErrors | None"]) -> "SharedErrors | None":
+    """What is found with the families that leave the fewest pairs unexplained; None where too few are left to judge."""
+    family = families(alone)
+    found = with_families(family)
+    for one, two in _likest(alone) if found is not None else ():
+        if family[one] == family[two]:
+            continue
+        joined = np.where(family == max(family[one], family[two]), min(family[one], family[two]), family)
+        left = _unexplained(found, alone, family) if found is not None else 0
+        other = with_families(joined) if left else None
+        if other is None or _unexplained(other, alone, joined) >= left:
+            break
+        found, family = other, joined
+    return found
+
+
+def _unexplained(found: SharedErrors, people: Dataset, family: np.ndarray) -> int:
+    """How many pairs share errors who are of no family."""
+    of = {name: int(family[place]) for place, name in enumerate(people.raters)}
+    return sum(of.get(found.raters[one], -1 - one) != of.get(found.raters[two], -1 - two) for one, two in found.pairs())
+
+
+def can_judge(judging: Dataset, family: np.ndarray) -> bool:
+    """Whether the truth can be told from one annotation a case of each family: there are three, and cases with three.
+
+    Parameters
+    ----------
+    judging : Dataset
+        As `one_of_a_family` gives it.
+    family : ndarray of int64, shape (n_raters,)
+    """
+    several = np.diff(judging.case_ptr) >= _FEWEST_JUDGES
+    return not members(family) or (np.unique(family).size >= _FEWEST_JUDGES and bool(several.sum() >= LEAST_CASES))
+
+
+def _likest(dataset: Dataset) -> list[tuple[int, int]]:
+    """Pairs of raters who say the same most beyond the product of agreements, at most `MOST_JOINED`."""
+    chosen, z, _ = pair_excess(dataset)
+    first, second = np.triu_indices(chosen.size, 1)
+    order = np.argsort(-np.nan_to_num(z[first, second], nan=-np.inf), kind="stable")[:MOST_JOINED]
+    return [(int(chosen[first[place]]), int(chosen[second[place]])) for place in order]
+
+
+def _found(
+    dataset: Dataset, judging: Dataset, raters: np.ndarray, said: np.ndarray, told: np.ndarray, machines: set[str],
+    q: float, n_replicates: int, seed: int, token: CancelToken | None,
+) -> SharedErrors:  # fmt: skip
+    """Every pair of the chosen raters, the truth inferred from the annotations of ``judging``."""
+    names = tuple(dataset.raters[rater] for rater in raters)
+    machine = np.array([name in machines for name in names])
+    truth, prevalence, theta = _fitted(dataset, judging, raters, said, machine, token)
+    judges = _matrix(dataset, judging, raters) >= 0
     excess, variance, room = _excess(said, truth, theta)
-    replicated = _replicates(said, prevalence, theta, machine, n_replicates, seed, token)
+    replicated = _replicates(said, prevalence, theta, judges, n_replicates, seed, token)
     spread = np.maximum(replicated.std(axis=0, ddof=1), _FLOOR)
     with np.errstate(invalid="ignore", divide="ignore"):
         residual = np.where(told, excess / np.sqrt(variance), np.nan)
@@ -148,8 +221,9 @@ def shared_errors(
     shares[upper] = _rejected(p[upper], q)
     among = correlation[np.ix_(~machine, ~machine)]
     n = len(among)
+    n_common = (said >= 0).T.astype(np.int64) @ (said >= 0)
     return SharedErrors(
-        names, machine, n_common.astype(np.int64), residual, correlation, p, shares | shares.T, q, _effective(among),
+        names, machine, n_common, residual, correlation, p, shares | shares.T, q, _effective(among),
         n, int(np.isnan(among[np.triu_indices(n, 1)]).sum()),
     )  # fmt: skip
 
@@ -171,33 +245,58 @@ def _chosen(dataset: Dataset) -> np.ndarray:
     return np.sort(np.argsort(-n, kind="stable")[:MOST_RATERS])
 
 
-def _matrix(dataset: Dataset, raters: np.ndarray) -> np.ndarray:
-    """The first class that each rater gave each case, -1 none, shape (n_cases, n_raters)."""
-    place = np.full(dataset.n_raters, -1, np.int64)
-    place[raters] = np.arange(raters.size)
+def _matrix(dataset: Dataset, some: Dataset, raters: np.ndarray) -> np.ndarray:
+    """The first class in ``some`` of the annotations, by cases and chosen raters of the data, -1 none."""
+    place = {dataset.raters[rater]: position for position, rater in enumerate(raters.tolist())}
+    column = np.array([place.get(name, -1) for name in some.raters], np.int64)[some.rater]
     said = np.full((dataset.n_cases, raters.size), -1, np.int64)
-    kept = np.flatnonzero(place[dataset.rater] >= 0)[::-1]  # of several the first is written last
-    said[dataset.case_of_annotation[kept], place[dataset.rater[kept]]] = dataset.answer[kept]
+    kept = np.flatnonzero(column >= 0)[::-1]  # of several the first is written last
+    said[_rows(dataset, some)[some.case_of_annotation[kept]], column[kept]] = some.answer[kept]
     return said
+
+
+def _rows(dataset: Dataset, some: Dataset) -> np.ndarray:
+    """Where the cases of ``some`` stand in the data."""
+    row = {case: place for place, case in enumerate(dataset.cases)}
+    return np.array([row[case] for case in some.cases], np.int64)
+
+
+def one_of_a_family(dataset: Dataset, family: np.ndarray, seed: int) -> Dataset:
+    """The annotations without those beyond one a case of each family of raters; which stays is drawn.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of single classes.
+    family : ndarray of int64, shape (n_raters,)
+        As `core.models.families.families` gives it.
+    seed : int
+    """
+    if not members(family):
+        return dataset
+    key = dataset.case_of_annotation.astype(np.int64) * dataset.n_raters + family[dataset.rater]
+    rng = np.random.default_rng([abs(seed), seed < 0, dataset.n_annotations])
+    order = rng.permutation(dataset.n_annotations)
+    drawn = order[np.unique(key[order], return_index=True)[1]]
+    keep = np.bincount(family, minlength=dataset.n_raters)[family[dataset.rater]] == 1
+    keep[drawn] = True
+    ptr = keep_annotations(dataset.case_ptr, keep)
+    return replace(dataset, case_ptr=ptr, rater=dataset.rater[keep], answer=dataset.answer[keep], time=None)
 
 
 def _fitted(
     dataset: Dataset,
-    people: tuple[str, ...],
+    judging: Dataset,
     raters: np.ndarray,
     said: np.ndarray,
     machine: np.ndarray,
     token: CancelToken | None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """P(z) of each case by the people, the prevalence, and θ[rater, true, annotated] of the chosen raters."""
-    alone = dataset if len(people) == dataset.n_raters else dataset.select(raters=people)
-    fit = DawidSkene("pooled").fit(alone, token=token)
-    row = {case: place for place, case in enumerate(alone.cases)}
+    """P(z) of each case by the people who judge, the prevalence, and θ[rater, true, annotated] of the chosen raters."""
+    fit = DawidSkene("pooled").fit(judging, token=token)
     truth = np.tile(fit.prevalence, (dataset.n_cases, 1))
-    for place, case in enumerate(dataset.cases):
-        if case in row:
-            truth[place] = fit.class_probability[row[case]]
-    of_person = {name: place for place, name in enumerate(alone.raters)}
+    truth[_rows(dataset, judging)] = fit.class_probability
+    of_person = {name: place for place, name in enumerate(judging.raters)}
     theta = np.empty((raters.size, dataset.n_classes, dataset.n_classes))
     for j, rater in enumerate(raters):
         if not machine[j]:
@@ -249,12 +348,15 @@ def _replicates(
     said: np.ndarray,
     prevalence: np.ndarray,
     theta: np.ndarray,
-    machine: np.ndarray,
+    judges: np.ndarray,
     n_replicates: int,
     seed: int,
     token: CancelToken | None,
 ) -> np.ndarray:
-    """Excess agreement of annotations that the fit makes up, shape (n_replicates, n_raters, n_raters)."""
+    """Excess agreement of annotations that the fit makes up, shape (n_replicates, n_raters, n_raters).
+
+    ``judges`` are the annotations that the truth is inferred from, bool like ``said``.
+    """
     rng = np.random.default_rng([abs(seed), seed < 0])
     here = said >= 0
     n_cases, n_raters = said.shape
@@ -262,7 +364,7 @@ def _replicates(
     logs = np.log(np.maximum(theta, _FLOOR))
     share = np.cumsum(prevalence)
     case, rater = np.nonzero(here)
-    judge = ~machine[rater]
+    judge = judges[case, rater]
     found = np.empty((n_replicates, n_raters, n_raters))
     for place in range(n_replicates):
         (token or CancelToken()).check()

@@ -58,10 +58,9 @@ def show(view: Dataset, machines: Sequence[Machine], theme, key: str) -> None:
             },
         )  # fmt: skip
     st.caption(
-        "Under a Dawid-Skene fit of people's annotations. Cases that are hard for everybody make raters share "
-        "errors, too. Pairs who copy bend the fit towards themselves, so that in a small panel others may stand out "
-        "beside them. "
-        "Errors that all raters share cannot be seen without gold."
+        "Under a Dawid-Skene fit of people's annotations, in which raters who copy each other count as one. Cases that "
+        "are hard for everybody make raters share errors, too. Where few annotations are copied the fit bends towards "
+        "them, and others may stand out beside them. Errors that all raters share cannot be seen without gold."
     )
     widgets.download(pairs, "Pairs", "shared_errors", f"shared-{key}-table")
 

@@ -7,7 +7,8 @@ import pytest
 
 from core.errors import NotApplicableError
 from core.models.dawid_skene import DawidSkene
-from core.raters.shared_errors import shared_errors
+from core.raters import shared_errors as module
+from core.raters.shared_errors import can_judge, one_of_a_family, shared_errors
 from tests.core.machines.conftest import simulated
 
 
@@ -63,6 +64,33 @@ def test_machines_take_no_part_in_the_fit_and_a_family_is_found():
     people = shared_errors(data.select(raters=data.raters[:5]))
     assert found.n_effective == pytest.approx(people.n_effective) and found.n_people == 5
     assert np.allclose(found.residual[:5, :5], people.residual, equal_nan=True)
+
+
+def test_copiers_are_not_taken_for_right_so_that_nobody_else_seems_to_share_errors(monkeypatch):
+    data = copied(simulated(1, [0.8, 0.75, 0.7, 0.65, 0.8], [0.75], n_cases=500), 4, 0, 0.7, 2)
+    found = shared_errors(data, machines=("m0",), n_replicates=60)
+    assert found.pairs() == [(0, 4)]
+    monkeypatch.setattr(module, "families", lambda data: np.arange(data.n_raters))
+    found = shared_errors(data, machines=("m0",), n_replicates=60)
+    assert found.pairs() == [(0, 4)]  # whom the product of agreements names first
+    monkeypatch.setattr(module, "_likest", lambda data: [])
+    bent = shared_errors(data, machines=("m0",), n_replicates=60)
+    assert len(bent.pairs()) > 5 and bent.correlation[0, 4] < found.correlation[0, 4]
+
+
+def test_of_a_family_one_annotation_a_case_stays_and_of_others_all(five):
+    family = np.array([0, 1, 2, 1, 1])
+    some = one_of_a_family(five, family, 3)
+    kept = list(zip(some.case_of_annotation.tolist(), some.rater.tolist(), some.answer.tolist(), strict=True))
+    whole = list(zip(five.case_of_annotation.tolist(), five.rater.tolist(), five.answer.tolist(), strict=True))
+    assert [row for row in kept if row[1] in (0, 2)] == [row for row in whole if row[1] in (0, 2)]
+    assert sorted(row[0] for row in kept if row[1] in (1, 3, 4)) == sorted({r[0] for r in whole if r[1] in (1, 3, 4)})
+    assert set(kept) < set(whole) and {row[1] for row in kept} == set(range(5))
+    assert one_of_a_family(five, np.arange(5), 3) is five
+    assert (one_of_a_family(five, family, 3).rater == some.rater).all()
+    assert can_judge(some, family) and can_judge(five, np.arange(5))
+    two = np.array([0, 0, 0, 3, 3])
+    assert not can_judge(one_of_a_family(five, two, 0), two)
 
 
 def test_few_common_cases_and_odd_data_claim_nothing(five):
