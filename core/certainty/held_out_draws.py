@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -32,12 +33,15 @@ class HeldOutRanking:
         Annotations of the other readers of the case.
     times : int
         How many readers of the case gave this ranking, each with the same rankings among the others.
+    part : str
+        Which of the other readers, where not all of them: two items of an annotation differ in it.
     """
 
     case: int
     annotation: int
     others: tuple[int, ...]
     times: int
+    part: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,8 +102,8 @@ def held_out_rankings(dataset: Dataset, held: np.ndarray, reader: np.ndarray) ->
 def without_reader(dataset: Dataset, items: Sequence[HeldOutRanking]) -> Dataset:
     """A dataset with a case for each item, that of the item without the annotations of the reader who is held out.
 
-    Its id, which seeds the draws, is that of the case and the place of the annotation in it: it does not depend on
-    which other cases are there.
+    Its id, which seeds the draws, is that of the case, the place of the annotation in it and the part of the readers.
+    It does not depend on which other cases are there.
     """
     ptr, code, block = ranking_entries(dataset)
     kept = np.array([other for item in items for other in item.others], np.int64)
@@ -109,7 +113,7 @@ def without_reader(dataset: Dataset, items: Sequence[HeldOutRanking]) -> Dataset
     return Dataset(
         name=dataset.name,
         kind="ranking",
-        cases=tuple(f"{dataset.cases[i.case]}\x00{i.annotation - dataset.case_ptr[i.case]}" for i in items),
+        cases=tuple(f"{dataset.cases[i.case]}\x00{i.annotation - dataset.case_ptr[i.case]}{i.part}" for i in items),
         raters=dataset.raters,
         classes=dataset.classes,
         case_ptr=np.concatenate([[0], np.cumsum([len(item.others) for item in items])]).astype(np.int64),
@@ -131,6 +135,32 @@ def drawn_scores(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> DrawnScores:
+    """The scores of `item_scores` summed over the readers of each case.
+
+    Parameters
+    ----------
+    dataset, items, model, reliability, n_draws, seed, token, progress
+        See `item_scores`.
+    """
+    how: dict[str, Any] = {"n_draws": n_draws, "seed": seed, "token": token, "progress": progress}
+    score, variance = item_scores(dataset, items, model, reliability, **how)
+    times = np.array([item.times for item in items], float)
+    case_sum = np.bincount([item.case for item in items], times * score, dataset.n_cases)
+    n = times.sum()
+    return DrawnScores(case_sum, float(times @ variance / 2 / n), float(np.sqrt(times**2 @ variance) / n))
+
+
+def item_scores(
+    dataset: Dataset,
+    items: Sequence[HeldOutRanking],
+    model: PlackettLuce,
+    reliability: float,
+    *,
+    n_draws: int,
+    seed: int,
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     """``log mean_s p(b | λ^(s))`` of every item, λ^(s) drawn from the other readers' rankings at one reliability.
 
     Draws of an item are made anew, four times as many, until its Monte Carlo bias is below `LARGEST_BIAS` or they are
@@ -149,6 +179,12 @@ def drawn_scores(
     token : CancelToken, optional
     progress : callable, optional
         Told the share done, 0 to 1.
+
+    Returns
+    -------
+    ndarray, shape (n_items,)
+    ndarray, shape (n_items,)
+        Squared relative Monte Carlo error of the mean behind each.
     """
     model = replace(model, depth=1)
 
@@ -168,10 +204,7 @@ def drawn_scores(
     chunks = chunk_ranges(len(items), CHUNK_CASES)
     parts = list(map_chunks(one, chunks, token=token, progress=progress))
     score, variance = (np.concatenate([part[column] for part in parts]) for column in (0, 1))
-    times = np.array([item.times for item in items], float)
-    case_sum = np.bincount([item.case for item in items], times * score, dataset.n_cases)
-    n = times.sum()
-    return DrawnScores(case_sum, float(times @ variance / 2 / n), float(np.sqrt(times**2 @ variance) / n))
+    return score, variance
 
 
 def _scores(

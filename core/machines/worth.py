@@ -6,26 +6,30 @@ Schoenebeck & Weninger 2021, arXiv:2106.01254]. c(0) is what the pool of all ann
 
 Scores s: "agreement", 1 where the plurality of W is the reader's class, ties shared, and the machine's first class;
 "log", the log of the probability of the reader's class, comb being the mean of a Dirichlet with counts of W and c = α/γ
-of each class at the γ at which people foretell each other best, for machines that give probabilities; "squared", minus
-the squared distance of the mean of W, for scores.
+of each class at the γ at which people foretell each other best, for machines that give probabilities, and of the
+reader's whole ranking where annotations are rankings (`core.machines.worth_rankings`); "squared", minus the squared
+distance of the mean of W, for scores.
 W is a draw from the other annotations of the case, so that expectations over W are closed forms in its counts. Cases
 with more than k_max people count, the same for every k.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..certainty.held_out_readers import held_out_curve
+from ..chunks import CancelToken
 from ..errors import InputError, NotApplicableError
 from ..plausibility.dirichlet import DirichletCounts
 from ..result_base import Columns, Result
 from ..text import number, plural
 from .alternative_test import check_numbers, first_of_each
+from .worth_rankings import foretold
 
 Foretells = Literal["agreement", "log", "squared"]
 LARGEST = 30
@@ -102,30 +106,34 @@ def worth_readers(
     score: Foretells | None = None,
     probability: np.ndarray | None = None,
     pseudo: float | None = None,
+    reliability: float | None = None,
     k_max: int | None = None,
     level: float = 0.95,
     n_resamples: int = 2_000,
     seed: int = 0,
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> Worth:
     """How many readers a machine is worth.
 
     Parameters
     ----------
     dataset : Dataset
-        People and the machine are raters of it; rankings count by their single first class.
+        People and the machine are raters of it; rankings count by their first class, whole in the score "log".
     machine : str
     people : tuple of str
     score : {"agreement", "log", "squared"}, optional
         "squared" for scores, else "agreement" where not given.
     probability : ndarray, shape (n_cases, n_classes), optional
         The machine's, for "log"; NaN where it has none.
-    pseudo : float, optional
-        c = α/γ of "log"; that of the best held-out score of people where not given.
+    pseudo, reliability : float, optional
+        c = α/γ of "log", of rankings γ; that of the best held-out score of people where not given.
     k_max : int, optional
         From 1 to `LARGEST`; the lower quartile of readers a case less one where not given.
     level : float
         Of the intervals, by resampling cases.
     n_resamples, seed : int
+    token, progress : optional
 
     Raises
     ------
@@ -135,24 +143,34 @@ def worth_readers(
         No case has the machine and two people, or the score does not suit.
     """
     check_numbers(0.0, 0.05, level, n_resamples)
-    if dataset.kind in ("ranking", "set"):
+    if dataset.kind == "set" or (dataset.kind == "ranking" and score != "log"):
         dataset = dataset.as_classes()[0]
     score = _score_of(dataset, score, probability)
     human, of_case = _sides(dataset, machine, people)
     has = of_case >= 0 if probability is None or score != "log" else np.isfinite(probability).all(axis=1)
-    case = dataset.case_of_annotation[human]
-    n_of = np.bincount(case, minlength=dataset.n_cases)
+    cases, k_max = _cases(dataset, machine, human, has, k_max)
+    if dataset.kind == "ranking" and probability is not None:
+        how: dict[str, Any] = {"seed": seed, "token": token, "progress": progress}
+        panel, value = foretold(dataset, people, human, cases, k_max, probability, reliability, **how)
+    else:
+        given = None if probability is None else probability[cases]
+        pseudo = best_pseudo(dataset, people) if score == "log" and pseudo is None else pseudo
+        panel, value = _scored(dataset, score, human, of_case, cases, k_max, given, pseudo)
+    return _worth(machine, score, panel, value, level, n_resamples, seed)
+
+
+def _cases(
+    dataset: Dataset, machine: str, human: np.ndarray, has: np.ndarray, k_max: int | None
+) -> tuple[np.ndarray, int]:
+    """The machine's cases with more than ``k_max`` people, and that number."""
+    n_of = np.bincount(dataset.case_of_annotation[human], minlength=dataset.n_cases)
     k_max = _largest(n_of[has & (n_of >= 2)], machine) if k_max is None else k_max
     if not 1 <= k_max <= LARGEST:
         raise InputError(f"The panel is to grow to {k_max} readers.", f"Give a number from 1 to {LARGEST}.")
     cases = np.flatnonzero(has & (n_of > k_max))
     if not cases.size:
         raise NotApplicableError(f"No case of {machine!r} has more than {plural(k_max, 'person', 'people')}.")
-    given = None if probability is None else probability[cases]
-    if score == "log" and pseudo is None:
-        pseudo = best_pseudo(dataset, people)
-    panel, value = _scored(dataset, score, human, of_case, cases, k_max, given, pseudo)
-    return _worth(machine, score, panel, value, level, n_resamples, seed)
+    return cases, k_max
 
 
 def best_pseudo(dataset: Dataset, people: tuple[str, ...]) -> float:
