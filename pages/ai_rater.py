@@ -43,7 +43,8 @@ def _compared(dataset: Dataset, marked: tuple[Machine, ...]) -> computed.Machine
     machines = computed.with_classifiers(dataset, tuple(one.name for one in marked))
     if not machines.names:
         marking.first(state.whole().dataset)
-        st.info("No rater is marked as a machine, and no classifier's predictions are open.", icon=":material/info:")
+        marking.bring(dataset)
+        st.info("No rater is marked as a machine, and no machine's file was added.", icon=":material/info:")
         return None
     if len(machines.people) < 2:
         marking.again(state.whole().dataset, marked)
@@ -61,7 +62,7 @@ def _page() -> None:
         return
     reading, marked = found
     dataset = widgets.class_view(reading.dataset) if reading.dataset.kind == "set" else reading.dataset
-    machines = _compared(dataset, marked)
+    people, machines = dataset, _compared(dataset, marked)
     if machines is None:
         return
     dataset = machines.dataset
@@ -76,6 +77,7 @@ def _page() -> None:
     asked = f"machine FILE --machine {','.join(machines.names)} --epsilon {typed(epsilon)} --score {score}"
     provenance.show(dataset, ["machines"], asked, settings, "machines", state.selected_with_machines())
     _parts(machines, marked, result, score)
+    marking.bring(people)
 
 
 def _parts(machines: computed.Machines, marked: tuple[Machine, ...], result: computed.Computed, score: str) -> None:
@@ -93,7 +95,7 @@ def _parts(machines: computed.Machines, marked: tuple[Machine, ...], result: com
         "Against each rater": lambda: parts.replaces(result, theme),
         "By class and group": by_part,
         "Where it differs": lambda: parts.differs(machines, gamma()),
-        "Worth in readers": lambda: parts.worth(result, theme),
+        "Worth in readers": lambda: parts.worth(result, theme, dataset.kind == "ranking"),
         "Versions": lambda: versions.show(machines, marked_or_named, score, theme),
         "Rates": lambda: rates.show(machines),
         "Raters tested": lambda: parts.people(result, theme),

@@ -1,6 +1,7 @@
 """A machine among the raters on the command line: whether it may stand in for one, and how many it is worth."""
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ import pandas as pd
 from ..annotations.counts import rater_case_pairs
 from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError
-from ..evaluation.predictions import open_predictions
-from ..ingest.read_files import read
+from ..evaluation.predictions import Predictions, open_predictions
+from ..evaluation.score_predictions import ScorePredictions, open_score_predictions
+from ..ingest.machine_answers import read_answers
 from ..machines.alternative_test import CURVE, AlternativeTest, MachineStanding, alternative_test, people_in_its_place
 from ..machines.annotation_scores import TITLES, Score
 from ..machines.joined import as_scores, called, joined, of_predictions
@@ -47,7 +49,7 @@ def machine(options) -> tuple[dict, pd.DataFrame]:
     options.cautions.extend(notes)
     rows = [_row(one) | {"readers": readers} for one, readers in zip(found.machines, worth, strict=True)]
     for row in rows:
-        given = probability.get(row["machine"]) if dataset.kind == "class" else None
+        given = probability.get(row["machine"]) if dataset.kind in ("class", "ranking") else None
         by_them = None if given is None else _worth(dataset, row["machine"], tuple(people), options, given)
         row["readers_by_probabilities"] = by_them
         row["leads"] = _leads(dataset, row["machine"], people, score, options)
@@ -212,8 +214,9 @@ def _opened(options) -> tuple[Dataset, list[str], list[str], dict[str, np.ndarra
     if beside is not None and not files and not options.predictions and not asked:
         files = [(None, beside)]
     for title, file in files:
-        other = _read(file, options, named=bool(title))
-        dataset, names, more = joined(dataset, called(other, title) if title else other)
+        other = _read(file, options)
+        whose = title or ("" if other.raters_identified else file.stem)
+        dataset, names, more = joined(dataset, called(other, whose) if whose else other)
         of_files += [] if title else names
         asked += names if title else ()
         notes += more
@@ -257,15 +260,10 @@ def _beside(file: str) -> Path | None:
     return None
 
 
-def _read(path: Path, options, *, named: bool) -> Dataset:
+def _read(path: Path, options) -> Dataset:
     if not path.is_file():
         raise InputError(f"There is no file {str(path)!r}.", "Give the file of the machine's annotations.")
-    try:
-        reading = read(path)
-    except InputError:
-        if not named:
-            raise
-        reading = read(path, rater="none")
+    reading = read_answers(path)
     if reading.report is not None:
         options.cautions.extend([*reading.report.warnings, *_missing(reading)])
     return reading.dataset
@@ -281,14 +279,16 @@ def _with_predictions(
         name, _, path = entry.partition("=")
         if not path or not Path(path).is_file():
             raise InputError(f"{entry!r} does not name a file of predictions.", "Write NAME=FILE.")
-        for predictions in open_predictions(name, Path(path).read_bytes(), people):
+        opened: Callable[..., tuple[Predictions | ScorePredictions, ...]]
+        opened = open_score_predictions if people.kind == "score" else open_predictions
+        for predictions in opened(name, Path(path).read_bytes(), people):
             options.cautions.extend(predictions.notes)
             names: tuple[str, ...] = (predictions.name,)
             if predictions.name not in asked:
                 dataset, names, more = joined(dataset, of_predictions(dataset, predictions))
                 asked += names
                 notes += more
-            given = predictions.probabilities(people.n_classes)
+            given = predictions.probabilities(people.n_classes) if isinstance(predictions, Predictions) else None
             if given is not None and dataset.n_classes == people.n_classes:
                 probability[names[0]] = given
     return dataset, probability

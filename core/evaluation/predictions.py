@@ -1,6 +1,7 @@
 """Predictions of classifiers, matched to the cases and classes of a dataset, with what is missing listed."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,9 +22,12 @@ from ..annotations.validation import (
 from ..annotations.vocabulary import Coded, encode, to_numbers
 from ..errors import InputError
 from ..ingest.column_mapping import guess_mapping
+from ..ingest.formats.json_text import looks_like_json, open_json
 from ..ingest.formats.matrix import is_matrix, read_matrix
 from ..ingest.formats.raw_table import RawTable
+from ..ingest.formats.records import read_records
 from ..ingest.formats.tables import open_table
+from ..ingest.machine_answers import read_answers
 from ..result_base import Columns, Result
 from ..text import plural
 
@@ -220,7 +224,10 @@ def _remarks(dataset: Dataset, ptr: np.ndarray, sums: np.ndarray | None, name: s
 def open_predictions(
     name: str, content: bytes, dataset: Dataset, whole: Dataset | None = None
 ) -> tuple[Predictions, ...]:
-    """Predictions in a file: a table (see `read_predictions`), or a matrix without names (see `match_matrix`).
+    """Predictions in a file: a table (see `read_predictions`), a matrix without names (see `match_matrix`), or answers.
+
+    Answers are one class a case without a score: in a table, in JSON by rater, or in the log of an evaluation (see
+    `core.ingest.machine_answers`); each rater of JSON is a classifier.
 
     Parameters
     ----------
@@ -239,7 +246,24 @@ def open_predictions(
     """
     if is_matrix(content):
         return (match_matrix(dataset, read_matrix(name, content), name, whole=whole),)
+    if looks_like_json(content):
+        with suppress(InputError):
+            return read_predictions(read_records([open_json(name, content)]), dataset, name)
+        return _of_answers(read_answers(content, name).dataset, dataset, name)
     return read_predictions(open_table(content), dataset, name)
+
+
+def _of_answers(answers: Dataset, dataset: Dataset, name: str) -> tuple[Predictions, ...]:
+    """The first answer of each rater to a case as the class that it predicts there."""
+    if answers.kind != "class":
+        raise InputError(f"{name}: the answers are no classes.", "Give one class a case, or a table of scores.")
+    found = []
+    for code, rater in enumerate(answers.raters if answers.raters_identified else (name,)):
+        own = answers.rater == code if answers.raters_identified else np.ones(answers.n_annotations, bool)
+        case, first = np.unique(answers.case_of_annotation[own], return_index=True)
+        classes = [answers.classes[given] for given in answers.answer[own][first]]
+        found.append(match_predictions(dataset, [answers.cases[n] for n in case], classes, -np.ones(case.size), rater))
+    return tuple(found)
 
 
 def match_matrix(dataset: Dataset, matrix: np.ndarray, name: str, *, whole: Dataset | None = None) -> Predictions:
@@ -297,7 +321,8 @@ def _numbered(names: Sequence[str], n: int, first: int) -> np.ndarray | None:
 def read_predictions(raw: RawTable, dataset: Dataset, name: str) -> tuple[Predictions, ...]:
     """Predictions from a table: long (case, class, score or rank, perhaps classifier) or wide (a column per class).
 
-    A classifier that cannot be read is left out and told of in the notes of the first that can.
+    Of one class a case score and rank may be left out: it is the first, and of the others nothing is known. A
+    classifier that cannot be read is left out and told of in the notes of the first that can.
 
     Parameters
     ----------
@@ -319,7 +344,8 @@ def read_predictions(raw: RawTable, dataset: Dataset, name: str) -> tuple[Predic
     elif class_columns:
         columns, notes = _wide(raw, roles, class_columns, name)
     elif "class" in roles:
-        raise InputError(f"{name}: there is no column of scores or ranks.", "Add one, named score or rank.")
+        columns, notes = _answers(raw, roles, name)
+        roles["rank"] = ""
     else:
         raise InputError(
             f"{name}: neither a column of classes nor columns named by class were found.",
@@ -355,12 +381,23 @@ def _long(raw: RawTable, roles: dict[str, str], name: str) -> tuple[_Columns, li
     """Classifier, case, class and score of every row, and what was skipped."""
     who, known = _classifiers(raw, roles, name)
     cases, classes = encode(raw.table[roles["case"]]), encode(raw.table[roles["class"]])
-    sign = 1.0 if "score" in roles else -1.0
-    scores = sign * _numbers(raw, roles.get("score") or roles["rank"])
+    if "score" in roles or "rank" in roles:
+        sign = 1.0 if "score" in roles else -1.0
+        scores = sign * _numbers(raw, roles.get("score") or roles["rank"])
+    else:
+        scores = -np.ones(raw.table.num_rows)
     usable = known & (cases.code >= 0) & (classes.code >= 0)
     n_empty = int((~usable).sum())
     notes = [f"{name}: {plural(n_empty, 'row')} without a case, a class or a classifier skipped."] if n_empty else []
     return (who[usable], texts_of(cases)[usable], texts_of(classes)[usable], scores[usable]), notes
+
+
+def _answers(raw: RawTable, roles: dict[str, str], name: str) -> tuple[_Columns, list[str]]:
+    """As `_long`, of one class a case, which is the first."""
+    columns, notes = _long(raw, roles, name)
+    if pd.DataFrame({"who": columns[0], "case": columns[1]}).duplicated().any():
+        raise InputError(f"{name}: there is no column of scores or ranks.", "Add one, named score or rank.")
+    return columns, [*notes, f"{name}: one class a case, without scores."]
 
 
 def _wide(raw: RawTable, roles: dict[str, str], class_columns: list[str], name: str) -> tuple[_Columns, list[str]]:

@@ -45,16 +45,18 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+IDS = ("id", "uid", "uuid", "key", "index", "idx", "no", "nr", "number")
+SHOWN = ("text", "sentence", "tweet", "comment", "post", "utterance", "question", "document", "image", "img", "photo")
 _SYNONYMS: dict[Role, frozenset[str]] = {
     "case": words(
         "case item task unit subject document doc image img patient sentence example sample record hit text "
-        "study stimulus object instance scan slide xray photo tweet comment post utterance pair question lesion mole "
-        "nodule specimen biopsy exam examination spot film frame clip video recording"
+        "study stimulus object instance ticket scan slide xray photo tweet comment post utterance pair question lesion "
+        "mole nodule specimen biopsy exam examination spot film frame clip video recording"
     ),
     "rater": words(
         "rater worker annotator coder reader observer performer labeler labeller judge reviewer user expert "
         "participant evaluator assessor grader doctor physician clinician dentist nurse specialist surgeon "
-        "psychiatrist consultant scorer voter examiner"
+        "psychiatrist consultant scorer voter examiner moderator"
     ),
     "answer": words(
         "class label rating annotation answer response choice category diagnosis judgment judgement verdict "
@@ -177,6 +179,12 @@ class Mapping:
     def ranked(self) -> bool:
         """Whether annotations are rankings."""
         return self.rank is not None or self.confidence is not None or self.separators is not None
+
+
+def names_cases(name: str) -> bool:
+    """Whether a column of that name holds ids of cases, and not what raters were shown of them."""
+    plain = name.strip().casefold()
+    return plain in IDS or (plain not in SHOWN and likeness(name, "case") == 2)
 
 
 def is_known_column(name: str) -> bool:

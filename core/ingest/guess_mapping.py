@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from ..annotations.vocabulary import encode, to_numbers
 from .aggregated_tables import MOST_ANSWERS
-from .column_mapping import Layout, Mapping, guess_mapping, likeness, rater_columns
+from .column_mapping import IDS, SHOWN, Layout, Mapping, guess_mapping, likeness, rater_columns
 from .counts_or_raters import weigh
 from .formats.raw_table import RawTable
 from .label_columns import label_columns, sign_of_labels
@@ -17,8 +17,6 @@ from .label_columns import label_columns, sign_of_labels
 _LOOKED_AT = 5_000
 _FEW = 10
 _SIGNS = ((">", "="), ("≻", "~"), ("≻", "="))
-_SHOWN = ("text", "sentence", "tweet", "comment", "post", "utterance", "question", "document", "image", "img", "photo")
-_IDS = ("id", "uid", "uuid", "key", "index", "idx", "no", "nr", "number")
 _TOTALS = frozenset(["total", "totals", "sum", "all", "n", "count", "annotations", "votes"])
 _MOST_COLUMNS = 500  # tables of more columns are not looked into
 
@@ -70,11 +68,11 @@ def likeliest_mapping(raw: RawTable, classes: Collection[str] = ()) -> Mapping:
 
 def _by_id(raw: RawTable, guess: Mapping) -> Mapping:
     """The same with cases named by their id, where the guess names them by their text and each text has one id."""
-    if guess.layout != "long" or guess.case is None or guess.case.strip().casefold() not in _SHOWN:
+    if guess.layout != "long" or guess.case is None or guess.case.strip().casefold() not in SHOWN:
         return guess
     taken = {guess.rater, guess.answer, guess.rank, guess.time, guess.group, guess.confidence, guess.gold}
     for column in raw.columns:
-        if column in taken or column.strip().casefold() not in _IDS:
+        if column in taken or column.strip().casefold() not in IDS:
             continue
         text, named = (encode(raw.table[name].slice(0, _LOOKED_AT)) for name in (guess.case, column))
         pairs = len(np.unique(text.code.astype(np.int64) * (len(named.values) + 1) + named.code))

@@ -10,6 +10,7 @@ from ..annotations.dataset import Dataset
 from ..annotations.vocabulary import to_numbers
 from ..errors import InputError
 from ..evaluation.predictions import Predictions
+from ..evaluation.score_predictions import ScorePredictions
 from ..text import plural
 
 APART = " (machine)"
@@ -176,20 +177,26 @@ def _notes(
     return tuple(notes)
 
 
-def of_predictions(people: Dataset, predictions: Predictions) -> Dataset:
-    """A classifier's predictions as annotations of one rater: its first class, or its whole list beside rankings.
+def of_predictions(people: Dataset, predictions: Predictions | ScorePredictions) -> Dataset:
+    """Predictions as annotations of one rater: first classes, whole lists beside rankings, or scores.
 
     Parameters
     ----------
     people : Dataset
-        Of classes or rankings, to whose cases the predictions are matched.
-    predictions : Predictions
+        To whose cases the predictions are matched.
+    predictions : Predictions or ScorePredictions
 
     Raises
     ------
     InputError
-        Annotations are scores, or no case has a single first class.
+        The predictions are of another kind than the annotations, or no case has a single first class.
     """
+    if isinstance(predictions, ScorePredictions):
+        known = np.flatnonzero(predictions.predicted)
+        rater = np.zeros(known.size, np.int32)
+        return Dataset.from_scores(
+            people.name, people.cases, (predictions.name,), known, rater, predictions.score[known]
+        )
     if people.kind == "score":
         raise InputError("Predictions name classes; these annotations are scores.", "Give the machine's scores.")
     if people.kind == "set":

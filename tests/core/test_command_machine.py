@@ -38,7 +38,8 @@ def files(made, tmp_path_factory):
     folder = tmp_path_factory.mktemp("machine")
     frame = made.to_frame("annotations")
     machines = frame["rater"].str.startswith("m")
-    found = {name: folder / name for name in ("all.csv", "set_human.json", "set_llm.json", "m0.csv", "net.csv")}
+    names = ("all.csv", "set_human.json", "set_llm.json", "m0.csv", "net.csv", "m0.json", "column.csv")
+    found = {name: folder / name for name in names}
     frame.to_csv(found["all.csv"], index=False)
     for name, part in (("set_human.json", frame[~machines]), ("set_llm.json", frame[machines])):
         given = {rater: dict(zip(rows["case"], rows["class"], strict=True)) for rater, rows in part.groupby("rater")}
@@ -48,6 +49,8 @@ def files(made, tmp_path_factory):
         found[name].write_text(json.dumps(given))
     alone = frame[frame["rater"] == "m0"]
     alone[["case", "class"]].rename(columns={"class": "label"}).to_csv(found["m0.csv"], index=False)
+    found["m0.json"].write_text(json.dumps(dict(zip(alone["case"], alone["class"].astype(int), strict=True))))
+    alone[["case", "class"]].rename(columns={"class": "m0"}).to_csv(found["column.csv"], index=False)
     scores = pd.DataFrame(np.eye(4)[alone["class"].astype(int) - 1], columns=["1", "2", "3", "4"])
     scores.insert(0, "case", alone["case"].to_numpy())
     scores.to_csv(found["net.csv"], index=False)
@@ -92,6 +95,11 @@ def test_numbers_are_those_of_the_library(run, made, files):
         ("{set_human.json}", "--machine", "m0"),
         ("{set_human.json}", "{set_llm.json}", "--machine", "m0"),
         ("{set_human.json}", "--machine", "m0={m0.csv}"),
+        ("{set_human.json}", "{m0.csv}"),
+        ("{set_human.json}", "--machine", "m0={m0.json}"),
+        ("{set_human.json}", "{m0.json}"),
+        ("{set_human.json}", "--machine", "m0={column.csv}"),
+        ("{set_human.json}", "{column.csv}"),
         ("{set_human.json}", "--predictions", "m0={net.csv}"),
         ("{all.csv}", "--machine", "m0", "--leave-out", "m1"),
     ],
@@ -121,6 +129,24 @@ def test_predictions_that_bear_the_name_of_a_machine_are_its_probabilities(run, 
     assert first["readers_by_probabilities"]["words"] == found.words()
     assert first["readers_by_probabilities"]["machine_score"] == found.value
     assert second["readers_by_probabilities"] is None and first["readers"]["score"] == "agreement"
+
+
+def test_probabilities_foretell_whole_rankings(run, tmp_path):
+    rng = np.random.default_rng(2)
+    plausible = rng.dirichlet([0.5, 0.5, 0.5], 30)
+    rows = []
+    for case, share in enumerate(plausible):
+        for rater in "abc":
+            order = np.argsort(-(np.log(share) + rng.gumbel(size=3)))[:2]
+            rows += [f"{case},{rater},{'xyz'[k]},{place}" for place, k in enumerate(order, 1)]
+    (tmp_path / "lists.csv").write_text("\n".join(["case,rater,class,rank", *rows]))
+    scores = pd.DataFrame(plausible, columns=list("xyz"))
+    scores.insert(0, "case", range(30))
+    scores.to_csv(tmp_path / "net.csv", index=False)
+    (row,) = run(tmp_path / "lists.csv", "--predictions", f"net={tmp_path / 'net.csv'}", "--no-people")["machines"]
+    by_lists, by_class = row["readers_by_probabilities"], row["readers"]
+    assert (by_lists["score"], by_class["score"]) == ("log", "agreement") and by_lists["n_cases"] == 30
+    assert by_lists["words"].startswith("more than 2") and by_lists["machine_score"] > by_lists["curve"][2]["score"]
 
 
 def test_all_machines_of_the_file_beside_where_none_is_named(run, files):

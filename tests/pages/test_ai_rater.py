@@ -1,5 +1,7 @@
 """AI as a rater: who is a machine is asked and kept, what is said is so, and machines count nowhere else."""
 
+import json
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -95,6 +97,29 @@ def test_predictions_of_a_marked_machine_are_its_probabilities_and_no_further_ma
     shown = table(opened("ai_rater", address), "may replace a rater")
     assert shown["machine"].tolist() == ["m0", "m1"]
     assert shown["by its probabilities"].tolist() == ["less than none", "–"]
+
+
+def test_answers_in_a_file_of_their_own_are_a_machine_though_one_is_no_class_of_the_data(made):
+    people = made.select(raters=made.raters[:4])
+    keep(people)
+    own = made.rater == made.raters.index("m0")
+    said = dict(zip(made.case_of_annotation[own].tolist(), made.answer[own].tolist(), strict=True))
+    told = {made.cases[case]: made.classes[code] for case, code in said.items()}
+    table_of = "\n".join(["case,label", *(f"{case},{name}" for case, name in told.items())])
+    for name, content in (
+        ("gpt", table_of),
+        ("odd", table_of.replace(f"c0,{told['c0']}\n", "c0,refused\n")),
+        ("log", json.dumps({"eval": {"model": "lab/one"}, "samples": [
+            {"id": case, "scores": {"s": {"value": 1, "answer": given}}} for case, given in told.items()]})),
+    ):  # fmt: skip
+        add_predictions(people.digest, name, content.encode())
+    app = opened("ai_rater", people.digest)
+    rows = table(app, "may replace a rater").set_index("machine")
+    (alone,) = alternative_test(made.select(raters=made.raters[:5]), ["m0"]).machines
+    expected = with_interval(alone.rho, alone.rho_low, alone.rho_high)
+    assert rows.index.tolist() == ["gpt", "lab/one", "odd"] and rows["cases"].tolist() == [150] * 3
+    assert rows["advantage ρ"].tolist()[:2] == [expected] * 2 and rows["advantage ρ"].iloc[2] != expected
+    assert "by its probabilities" not in rows  # one class a case says nothing of the others
 
 
 def test_machines_count_nowhere_else_unless_they_are_asked_for(address):

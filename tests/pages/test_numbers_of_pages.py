@@ -162,7 +162,7 @@ def test_the_parts_and_the_worth_of_machines_leave_with_their_own_numbers(said, 
         for n, score in enumerate(("agreement", "log"))
     )
     test = SimpleNamespace(machines=(standing("m"),))
-    ai_parts.worth(SimpleNamespace(worth=(of_votes,), by_log_score=(of_log,), test=test), LIGHT)
+    ai_parts.worth(SimpleNamespace(worth=(of_votes,), by_log_score=(of_log,), test=test), LIGHT, False)
     assert shown["worth_rows"].values.tolist() == [
         ["m", "agreement", "1.5", ".2", "more than 2", 0.45, 30, 2],
         ["m", "log score of its probabilities", ".5", ".2", "more than 2", 1.45, 31, 2],

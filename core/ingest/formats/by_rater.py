@@ -1,6 +1,7 @@
-"""Annotations by rater in JSON: one object of raters, each an object of cases and annotations."""
+"""Annotations by rater in JSON: one object of raters, each an object of cases and annotations, or that of one rater."""
 
 from collections.abc import Sequence
+from pathlib import PurePath
 
 from .json_text import JsonFile, Progress, all_heads, all_records, most_are
 from .questionnaire import AnswerType, Questionnaire, text_of
@@ -9,6 +10,8 @@ from .source import Source
 
 NAME, TITLE = "by-rater", "Annotations by rater (JSON)"
 _WHY = "an object of raters, each an object of cases and annotations"
+_ONE = "an object of cases and the annotations of one rater, who is called as the file is"
+_LEAST = 10  # cases of an object of one rater, whose annotations repeat: a record of a table has fewer names, or others
 _QUESTION = "annotations"
 # Names of columns: an object of these is a table written by column or by row, not annotations by rater.
 _COLUMNS = frozenset(
@@ -19,8 +22,13 @@ _COLUMNS = frozenset(
 
 
 def recognise(files: Sequence[JsonFile]) -> str | None:
-    """One object whose values are objects of plain annotations; no name in it is that of a column."""
-    return _WHY if any(all_heads(files)) and most_are(files, _is_raters) else None
+    """One object whose values are objects of plain annotations, or these; no name in it is that of a column."""
+    if any(all_heads(files)) and most_are(files, _is_raters):
+        return _WHY
+    ours = bool(files) and all(len(file) == 1 for file in files)
+    if ours and most_are(files, lambda value: _is_raters(value) or _is_one_rater(value)):
+        return _ONE
+    return None
 
 
 def _is_raters(value: object) -> bool:
@@ -32,6 +40,14 @@ def _is_raters(value: object) -> bool:
         _COLUMNS.isdisjoint(case.casefold() for case in given) and all(map(_is_annotation, given.values()))
         for given in value.values()
     )
+
+
+def _is_one_rater(value: object) -> bool:
+    """Cases and annotations without a rater, as published beside annotations of several raters."""
+    if not isinstance(value, dict) or len(value) < _LEAST or not all(map(_is_annotation, value.values())):
+        return False
+    said = {text_of(given) for given in value.values()}
+    return _COLUMNS.isdisjoint(case.casefold() for case in value) and 2 * len(said) <= len(value)
 
 
 def _is_annotation(value: object) -> bool:
@@ -49,7 +65,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
     Parameters
     ----------
     files : sequence of JsonFile
-        A rater who stands in several of them is one rater.
+        A rater who stands in several of them is one rater. An object of cases alone is of a rater called as its file.
     progress : callable, optional
         Told the share done, 0 to 1.
 
@@ -58,7 +74,11 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
     InputError
         No annotation can be read.
     """
-    records = [(file, line, value) for file, _, line, value in all_records(files, progress) if isinstance(value, dict)]
+    records = [
+        (file, line, {PurePath(files[file].name).stem: value} if _is_one_rater(value) else value)
+        for file, _, line, value in all_records(files, progress)
+        if isinstance(value, dict)
+    ]
     kind = _kind([value for *_, value in records])
     asked = Questionnaire(("rater", "annotation"), [file.name for file in files])
     for file, line, value in records:
@@ -67,7 +87,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
                 asked.begin(line, (place, number), case, rater, file=file)
                 blocks = _blocks(annotation)
                 asked.answer(_QUESTION, blocks, kind) if blocks else asked.drop("no annotation")
-    return Source(NAME, TITLE, _WHY, asked.questions())
+    return Source(NAME, TITLE, recognise(files) or _WHY, asked.questions())
 
 
 def _kind(records: list[dict]) -> AnswerType:
@@ -95,6 +115,7 @@ METHOD = reader_method(
     Reader(NAME, TITLE, "json", recognise, read),
     55,
     plainly="Annotations of each rater by case, as the Alternative Annotator Test publishes its sets.",
-    exactly="JSON: {rater: {case: annotation}}; annotations are classes, numbers, or lists of classes, first first.",
+    exactly="JSON: {rater: {case: annotation}}, or {case: annotation} of one rater; annotations are classes, numbers, "
+    "or lists of classes, first first.",
     source="Data of Calderon, Reichart & Dror, The Alternative Annotator Test (2025)",
 )

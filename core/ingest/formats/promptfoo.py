@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 
+from ..column_mapping import names_cases
 from .content_columns import CaseTexts
 from .evaluation_records import ANSWER, SCORE, Log, Said, as_object, called, source_of
 from .json_text import JsonFile, Progress, all_records, most_are
+from .questionnaire import text_of
 from .reader import Reader, reader_method
 from .source import Source
 
 NAME, TITLE = "promptfoo", "promptfoo (results, JSON)"
+_LONGEST = 100
 
 
 def recognise(files: Sequence[JsonFile]) -> str | None:
@@ -30,25 +33,55 @@ def _is_evaluation(record: object) -> bool:
 
 
 def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
-    """What providers answered to each test, and whether each assertion passed."""
+    """What providers answered to each test, and whether each assertion passed.
+
+    A test is called by the one of its variables that names cases, such as ``id`` or ``ticket``, where each test has its
+    own; else by its number.
+    """
     log = Log([], CaseTexts(), {})
+    named = _names_of_tests(files)
     for file, number, line, record in all_records(files, progress):
         if not _is_evaluation(record):
             log.said.append(Said(file, line, (number, 0), "", "", "", reason="no results with providers and grades"))
             continue
         for place, row in enumerate(_rows(record), 1):
-            _row(log, row, file, line, (number, place))
+            _row(log, row, file, line, (number, place), named)
     return source_of(NAME, TITLE, recognise(files) or "said so", files, log, ("evaluation", "result"))
 
 
-def _row(log: Log, row: object, file: int, line: int, numbers: tuple[int, int]) -> None:
+def _names_of_tests(files: Sequence[JsonFile]) -> dict[int, str]:
+    """What each test is called by a variable of its own; empty where no variable names them."""
+    tests: dict[int, dict] = {}
+    for *_, record in all_records(files):
+        for row in _rows(record):
+            if not isinstance(row, dict) or not isinstance(row.get("testIdx"), int):
+                continue
+            given = as_object(row.get("vars"))
+            if tests.setdefault(row["testIdx"], given) != given:
+                return {}  # two evaluations number other tests alike
+    for variable in next(iter(tests.values()), {}):
+        if names_cases(variable):
+            named = {test: _short(given.get(variable)) for test, given in tests.items()}
+            if all(named.values()) and len(set(named.values())) == len(named):
+                return named
+    return {}
+
+
+def _short(value: object) -> str:
+    """A name of a case; "" of what is none, as a text or nothing."""
+    text = text_of(value).strip() if isinstance(value, str | int) else ""
+    return text if len(text) <= _LONGEST and "\n" not in text else ""
+
+
+def _row(log: Log, row: object, file: int, line: int, numbers: tuple[int, int], named: dict[int, str]) -> None:
     if not isinstance(row, dict) or "provider" not in row:
         log.said.append(Said(file, line, numbers, "", "", "", reason="no result with a provider"))
         return
     maker = row["provider"]
     provider = called(maker.get("label") or maker.get("id")) if isinstance(maker, dict) else called(maker)
     prompt = row.get("promptIdx") if isinstance(row.get("promptIdx"), int) and row["promptIdx"] else ""
-    case = called(f"test {row.get('testIdx', numbers[1])}", f"prompt {prompt}" if prompt else "")
+    test = row.get("testIdx", numbers[1])
+    case = called(named.get(test) or f"test {test}", f"prompt {prompt}" if prompt else "")
     log.shown.add(case, as_object(row.get("vars")))
     response = as_object(row.get("response"))
     log.said.append(Said(file, line, numbers, case, provider, ANSWER, response.get("output")))

@@ -8,6 +8,8 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.errors import NotApplicableError, PluralityError
+from core.evaluation.predictions import Predictions
+from core.evaluation.score_predictions import ScorePredictions
 from core.jobs import Job
 from core.machines.alternative_test import AlternativeTest, MachineStanding, alternative_test, people_in_its_place
 from core.machines.annotation_scores import Score
@@ -29,6 +31,7 @@ from pages.shared.kit import job_progress, opening, predictions
 SEED = 0
 TITLE = "Machines against raters"
 MOST_PEOPLE = 60
+RANKINGS = 10.0  # seconds that the log score of rankings may take
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +73,7 @@ class Machines:
 
 
 def with_classifiers(dataset: Dataset, machines: tuple[str, ...]) -> Machines:
-    """The dataset with the predictions of classifiers as raters, too; those of a marked machine are its probabilities.
+    """The dataset with what files hold of machines as raters, too; those of a marked machine are its probabilities.
 
     Parameters
     ----------
@@ -78,23 +81,36 @@ def with_classifiers(dataset: Dataset, machines: tuple[str, ...]) -> Machines:
     machines : tuple of str
         Raters of it.
     """
-    if dataset.kind == "score":
-        return Machines(dataset, machines, {}, ())
-    found, probability, stamps = dataset, {}, []
+    found, marked, probability, stamps = dataset, set(machines), {}, []
     for classifier in predictions.classifiers(dataset):
         name = classifier.name
-        if name not in machines:
-            try:
-                found, (name,), _ = joined(found, of_predictions(found, classifier))
-            except PluralityError as error:
-                st.caption(markdown(error))
+        if name not in marked:
+            found, names = _with_rater(found, classifier)
+            if not names:
                 continue
-            machines += (name,)
-        given = classifier.probabilities(dataset.n_classes)
-        if given is not None and dataset.kind == "class":
+            (name,) = names
+            machines += names
+        given = classifier.probabilities(dataset.n_classes) if isinstance(classifier, Predictions) else None
+        if given is not None:
             probability[name] = given
             stamps.append(predictions.fingerprint(classifier))
+    for answers in predictions.answers(dataset):
+        if marked.isdisjoint(answers.raters):
+            found, names = _with_rater(found, answers)
+            machines += names
+    more = found.n_classes - dataset.n_classes  # classes that only a machine gave are the last
+    probability = {name: np.pad(given, ((0, 0), (0, more))) for name, given in probability.items()}
     return Machines(found, machines, probability, tuple(stamps))
+
+
+def _with_rater(dataset: Dataset, machine: Dataset | Predictions | ScorePredictions) -> tuple[Dataset, tuple[str, ...]]:
+    """The data with a machine's annotations or predictions, and its names in them; none where they do not fit."""
+    try:
+        found, names, _ = joined(dataset, machine if isinstance(machine, Dataset) else of_predictions(dataset, machine))
+    except PluralityError as error:
+        st.caption(markdown(error))
+        return dataset, ()
+    return found, names
 
 
 def reliability(dataset: Dataset, people: tuple[str, ...]) -> float:
@@ -202,7 +218,10 @@ def _computed(
         job.token.check()
         worth.append(_or_why(worth_readers, dataset, name, people, seed=SEED))
         if (given := probability[name]) is not None:
-            found = _or_why(worth_readers, dataset, name, people, score="log", probability=given, seed=SEED)
+            found = _or_why(
+                cached.run, job, worth_readers, dataset, dataset, name, people, score="log", probability=given,
+                seed=SEED, progress=None, seconds=RANKINGS if dataset.kind == "ranking" else 0.0,
+            )  # fmt: skip
             by_log_score += [found] if isinstance(found, Worth) else []
     near = tuple(pair_agreement(dataset, name, people, score=score, seed=SEED) for name in machines)
     return test, everybody, tuple(worth), tuple(by_log_score), near

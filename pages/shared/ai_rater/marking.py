@@ -2,15 +2,23 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from core import belongings
 from core.annotations.dataset import Dataset
+from core.machines.joined import joined
 from core.machines.marks import Machine, machine_like, matching
 from core.text import markdown, plural, shorten
 from pages.shared.cache import access
-from pages.shared.kit import presentation, state, widgets
+from pages.shared.cache.datasets import machine_answers
+from pages.shared.kit import own_predictions, presentation, state, widgets
+
+_FILES = (
+    "A table of cases and the machine's answers, or of cases, classes and scores; JSON by rater; or a log of "
+    "promptfoo, Inspect, DeepEval or the lm-evaluation-harness. Cases are called as in the annotations"
+)
 
 
 def first(whole: Dataset) -> None:
@@ -24,6 +32,24 @@ def first(whole: Dataset) -> None:
     if not presentation.on():
         with st.expander("Which raters are machines?", expanded=True, icon=":material/smart_toy:"):
             _choice(whole, ())
+
+
+def bring(dataset: Dataset) -> None:
+    """The card on which the answers of a machine come in a file of their own.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The annotations that it is compared with, by their names on screen.
+    """
+
+    def held(name: str, content: bytes) -> str:
+        found, names, notes = joined(dataset, machine_answers(name, content))
+        codes = [found.raters.index(one) for one in names]
+        n = len(np.unique(found.case_of_annotation[np.isin(found.rater, codes)]))
+        return " ".join([f"{', '.join(names)}: {n:,} of {plural(dataset.n_cases, 'case')}.", *notes])
+
+    own_predictions.add(dataset, "Add a machine's answers or probabilities", _FILES, otherwise=held)
 
 
 def again(whole: Dataset, machines: Sequence[Machine]) -> None:

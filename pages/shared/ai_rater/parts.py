@@ -210,8 +210,16 @@ def people(computed: Computed, theme) -> None:
     widgets.download(frame, "Raters and machines", "through_the_test", "people_table")
 
 
-def worth(computed: Computed, theme) -> None:
-    """How many readers each machine is worth, with the panel's curve, by agreement and by its probabilities."""
+def worth(computed: Computed, theme, ranked: bool) -> None:
+    """How many readers each machine is worth, with the panel's curve, by agreement and by its probabilities.
+
+    Parameters
+    ----------
+    computed : Computed
+    theme : Theme
+    ranked : bool
+        Whether annotations are rankings.
+    """
     widgets.heading("Worth how many readers?", "worth in readers")
     for why in dict.fromkeys(one for one in computed.worth if isinstance(one, str)):
         st.info(markdown(why), icon=":material/info:")
@@ -244,6 +252,7 @@ def worth(computed: Computed, theme) -> None:
         "A machine is worth as many readers as a panel needs to foretell one more reader as well as it does. By its "
         "probabilities a machine loses that is sure where it is wrong. Readers are no truth: what they share in error "
         "counts for a machine that shares it."
+        + (" Agreement is that of first classes; probabilities foretell whole rankings." if ranked else "")
     )
     frame = pd.concat(
         [one.to_frame().assign(machine=one.machine, by=one.score, machine_score=one.value) for one in known]

@@ -34,6 +34,19 @@ def unusable(view: Dataset) -> list[str]:
     return [str(error) if name in str(error) else f"{name}: {error}" for name, error in refused]
 
 
+def answers(view: Dataset) -> list[Dataset]:
+    """What files that are no predictions of the view hold of machines' annotations."""
+    found = []
+    for name, content in _files():
+        if not isinstance(content, PluralityError):
+            try:
+                matched(name, content, view)
+            except PluralityError:
+                with suppress(PluralityError):
+                    found.append(cached.machine_answers(name, content))
+    return found
+
+
 def _own(view: Dataset) -> list[tuple[str, tuple | PluralityError]]:
     """The predictions of each of the user's files, or why they do not fit the view."""
     found: list[tuple[str, tuple | PluralityError]] = []

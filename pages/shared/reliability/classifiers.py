@@ -12,8 +12,7 @@ from core.evaluation.sweep_table import SweepTable
 from core.figures import classifiers as figures
 from core.models.gold import gold_cases
 from core.text import exact, markdown
-from pages.shared.kit import columns, predictions, widgets
-from pages.shared.reliability import own_predictions
+from pages.shared.kit import columns, own_predictions, predictions, widgets
 
 TOP = predictions.TOP
 _FIELDS = ("mean", "sd", "ci_low", "ci_high", "min", "max", "point", "case_se", "total_se", "n_cases")

@@ -18,6 +18,7 @@ from pages.shared.cache import datasets as cached
 from pages.shared.kit import (
     columns,
     job_progress,
+    own_predictions,
     plausibility_models,
     predictions,
     provenance,
@@ -25,7 +26,7 @@ from pages.shared.kit import (
     scores,
     widgets,
 )
-from pages.shared.reliability import anchors, own_predictions
+from pages.shared.reliability import anchors
 
 _PER_CASE = 1e-4  # seconds, of 1,000 draws of a case
 _LIKELY = 0.95

@@ -10,8 +10,7 @@ from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.protocol import PlausibilityModel
 from core.text import exact, markdown, number, plural, with_interval
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import columns, job_progress, plausibility_models, predictions, widgets
-from pages.shared.reliability import own_predictions
+from pages.shared.kit import columns, job_progress, own_predictions, plausibility_models, predictions, widgets
 
 TITLES = {
     "jaccard": "Jaccard, mean over cases", "exact": "the very set", "micro_f1": "F1 over all labels",

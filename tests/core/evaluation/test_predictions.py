@@ -9,7 +9,7 @@ import pytest
 
 import core
 from core.errors import InputError
-from core.evaluation.predictions import match_predictions, read_predictions
+from core.evaluation.predictions import match_predictions, open_predictions, read_predictions
 from core.ingest.formats.tables import open_table
 from core.ingest.samples import SAMPLE_FOLDER
 
@@ -232,7 +232,7 @@ def test_rows_without_a_case_or_a_class_are_passed_over_and_told(dataset):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("case,class\ncase 1,class 2\n", "no column of scores or ranks"),
+        ("case,class\ncase 1,class 2\ncase 1,class 1\n", "no column of scores or ranks"),
         ("case,first,second\ncase 1,0.5,0.5\n", "neither a column of classes nor columns named by class"),
         ("case,class,score\ncase 1,class 2,\n", "score of class 'class 2' on case 'case 1' is not a number"),
         ("case,class,score\ncase 1,class 2,NaN\n", "score of class 'class 2' on case 'case 1' is not a number"),
@@ -320,3 +320,36 @@ def test_probabilities_of_every_class_are_those_listed_with_the_rest_spread_even
     assert of([first] * n, dataset.classes, [0.5 / n] * n) is None
     known = match_predictions(dataset, [first], [a], np.array([1.0]), "net")
     assert replace(known, score=None).probabilities(n) is None
+
+
+ANSWERED = "case,label\ncase 1,class 2\ncase 2,class 1\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "who"),
+    [
+        (ANSWERED, ["file"]),
+        ("case,label,model\ncase 1,class 2,m\ncase 2,class 1,m\ncase 1,class 1,n\n", ["m", "n"]),
+        ('{"m": {"case 1": "class 2", "case 2": "class 1"}, "n": {"case 1": "class 1"}}', ["m", "n"]),
+        (
+            '{"eval": {"model": "m"}, "samples": [{"id": "case 1", "scores": {"s": {"value": 1, "answer": "class 2"}}},'
+            '{"id": "case 2", "scores": {"s": {"value": 0, "answer": "class 1"}}}]}',
+            ["m"],
+        ),
+        ('[{"case": "case 1", "label": "class 2"}, {"case": "case 2", "label": "class 1"}]', ["file"]),
+    ],
+)
+def test_answers_without_scores_are_the_first_class_and_nothing_is_known_of_the_others(dataset, content, who):
+    found = open_predictions("file", content.encode(), dataset)
+    assert [one.name for one in found] == who
+    first = found[0]
+    assert [dataset.classes[code] for code in first.class_code] == ["class 2", "class 1"]
+    assert first.predicted.tolist() == [name in ("case 1", "case 2") for name in dataset.cases]
+    assert first.probabilities(dataset.n_classes) is None
+
+
+def test_answers_that_are_no_classes_of_the_data_are_refused_with_the_case(dataset):
+    with pytest.raises(InputError, match="class 'refused' on case 'case 1' is not in the list"):
+        open_predictions("m", ANSWERED.replace("class 2", "refused").encode(), dataset)
+    with pytest.raises(InputError, match="the answers are no classes"):
+        open_predictions("m", b'{"m": {"case 1": 0.5, "case 2": 0.7}}', dataset)

@@ -133,3 +133,15 @@ def test_models_of_the_harness_are_raters_and_their_likeliest_choice_the_answer(
 def test_a_log_without_an_answer_is_refused_in_words():
     with pytest.raises(InputError, match="no annotation that could be read"):
         opened(("log.json", json.dumps({"eval": {"model": "m"}, "samples": [{"input": "?"}]})))
+
+
+def test_tests_of_promptfoo_are_called_as_a_variable_of_their_own_names_them():
+    def said(*named):
+        rows = [result(test, "p:a", "yes") | {"vars": each} for test, each in enumerate(named)]
+        return opened(("out.json", promptfoo(rows)), question="answer").dataset.cases
+
+    assert said({"text": "a", "ticket_id": "T-1"}, {"text": "b", "ticket_id": 7}) == ("7", "T-1")
+    assert said({"id": "x"}, {"id": "x"}) == said({"id": "x"}, {"id": ""}) == said({}, {"id": "x"})
+    assert said({"text": "a"}, {"text": "b"}) == ("test 0", "test 1")
+    others = [result(0, "p:a", "yes") | {"vars": {"id": name}} for name in ("x", "y")]
+    assert opened(("out.json", promptfoo(others)), question="answer").dataset.cases == ("test 0",)

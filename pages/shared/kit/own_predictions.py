@@ -10,7 +10,13 @@ from core.text import markdown
 from pages.shared.kit import predictions
 
 
-def add(view: Dataset, title: str, what: str, remark: Callable[..., str] = lambda one: "") -> None:
+def add(
+    view: Dataset,
+    title: str,
+    what: str,
+    remark: Callable[..., str] = lambda one: "",
+    otherwise: Callable[[str, bytes], str] | None = None,
+) -> None:
     """Take in a file of predictions, and say what does not match.
 
     Parameters
@@ -23,9 +29,12 @@ def add(view: Dataset, title: str, what: str, remark: Callable[..., str] = lambd
         The kinds of file and their rows.
     remark : callable
         What is said of predictions after the number of their cases.
+    otherwise : callable, optional
+        Given the name and content of a file that is no predictions; says what else it is, or raises `PluralityError`.
     """
-    for why in predictions.unusable(view):
-        st.warning(f"Left out: {markdown(why)}", icon=":material/warning:")
+    if otherwise is None:
+        for why in predictions.unusable(view):
+            st.warning(f"Left out: {markdown(why)}", icon=":material/warning:")
     with st.expander(title):
         upload = st.file_uploader(what, key="predictions_file")
         if upload is None:
@@ -35,13 +44,26 @@ def add(view: Dataset, title: str, what: str, remark: Callable[..., str] = lambd
             return
         name = upload.name.rsplit(".", 1)[0]
         try:
-            found = predictions.matched(name, upload.getvalue(), view)
+            _said(name, upload.getvalue(), view, remark, otherwise)
         except PluralityError as error:
             st.error(markdown(error), icon=":material/error:")
             return
-        for one in found:
-            cases = f"{one.name}: {int(one.predicted.sum()):,} of {view.n_cases:,} cases"
-            st.markdown(markdown(cases + remark(one)))
-            for note in one.notes:
-                st.caption(markdown(note))
         predictions.add(name, upload.getvalue())
+
+
+def _said(
+    name: str, content: bytes, view: Dataset, remark: Callable[..., str], otherwise: Callable[[str, bytes], str] | None
+) -> None:
+    """What a file holds, on screen."""
+    try:
+        found = predictions.matched(name, content, view)
+    except PluralityError:
+        if otherwise is None:
+            raise
+        st.markdown(markdown(otherwise(name, content)))
+        return
+    for one in found:
+        cases = f"{one.name}: {int(one.predicted.sum()):,} of {view.n_cases:,} cases"
+        st.markdown(markdown(cases + remark(one)))
+        for note in one.notes:
+            st.caption(markdown(note))
