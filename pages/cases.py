@@ -9,16 +9,14 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import UNCERTAIN_BELOW, CertaintyResult
 from core.models.expected_class import expected_said
-from core.models.ordinal import METHOD as ORDINAL
-from core.plausibility.ordinal_truth import OrdinalTruth
 from core.plausibility.protocol import PlausibilityModel
 from core.text import exact, markdown, plural, probability, shorten, small, typed
 from pages.shared.cases import class_scale, list_columns, moves, one_case, review_status, score_cases
 from pages.shared.kit import (
+    class_order,
     columns,
     gold_of_reviews,
     navigation,
-    opening,
     plausibility_models,
     predictions,
     provenance,
@@ -44,25 +42,8 @@ def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, str]:
         st.toggle("Hide rater names", key="hide_names", persist_state="session")
         st.caption(f"{plausibility_models.N_DRAWS:,} draws a case · seed {plausibility_models.SEED}")
     with below:
-        _offer_order(dataset, name)
+        class_order.say(dataset, name)
     return model, reliability, find
-
-
-def _offer_order(dataset: Dataset, name: str) -> None:
-    """Of ordered classes: that the ordinal model predicts these raters best, and its truth in place of counts."""
-    if name == OrdinalTruth.name or OrdinalTruth.name not in plausibility_models.offered(dataset):
-        return
-    judged = opening.choice(dataset)
-    if judged is None or judged[0].chosen != ORDINAL.name:
-        return
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(
-            ":material/linear_scale: By held-out annotations the ordinal model describes these raters best; here the "
-            "order of the classes does not count.",
-            width="content",
-        )
-        st.button("Let the order count", type="tertiary", on_click=plausibility_models.use, args=(OrdinalTruth.name,),
-                  key="use_order")  # fmt: skip
 
 
 def _order(view: Dataset, dataset: Dataset, result: CertaintyResult, find: str) -> np.ndarray:

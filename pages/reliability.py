@@ -13,6 +13,7 @@ from core.plausibility.protocol import PlausibilityModel
 from core.text import exact, number, plural, typed
 from pages.shared.cache import cases as cached_cases
 from pages.shared.kit import (
+    class_order,
     columns,
     evidence,
     gold_of_reviews,
@@ -52,6 +53,7 @@ def _settings(dataset: Dataset):
     with more.popover("More", key="more_reliability"):
         model = plausibility_models.choose_prior(st, name)
     reliability_slider.marks(dataset, model)
+    class_order.say(dataset, name)
     return model, tuple(sorted(chosen)), opened
 
 

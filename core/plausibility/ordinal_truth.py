@@ -164,6 +164,7 @@ METHOD = Method(
     needs=("overlap", "raters", "order"),
     make=OrdinalTruth,
     place=50,
+    most_cases=20_000,
     reliability=ReliabilityScale(
         OrdinalTruth.default_reliability, 0.05, 3.0, (0.25, 0.5, 1.0), (0.25, 0.5, 1.0, 2.0), published=""
     ),

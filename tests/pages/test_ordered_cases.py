@@ -51,23 +51,37 @@ def test_the_worklist_has_the_interval_of_the_expected_class_and_how_sure_it_is_
     assert "±" not in app.subheader[0].value  # it is no share of draws
 
 
-def test_an_order_that_is_not_declared_offers_no_ordinal_truth_and_counts_are_still_there(graded):
+def test_cases_and_home_open_on_the_order_where_it_describes_the_raters_best_until_somebody_chooses_otherwise(graded):
     dataset, _ = graded
     keep(dataset)
     app = opened("cases", dataset.digest)
-    assert app.selectbox(key="model").options[:1] == ["Dirichlet counts"]
-    assert "Ordinal truth" in app.selectbox(key="model").options
+    assert app.selectbox(key="model").value == "ordinal-truth"
+    assert "the ordinal model describes these raters best, so the order of the classes counts here" in words(app)
+    assert any("expected" in frame.value for frame in app.dataframe)
+    gamma = f"{app.slider(key='reliability').value:g}".removeprefix("0")
+    assert f"(Ordinal truth, γ = {gamma})" in " ".join(one.value for one in opened("home", dataset.digest).caption)
+    app = settle(app.selectbox(key="model").set_value("dirichlet").run())
+    assert app.selectbox(key="model").value == "dirichlet"
     assert not any("expected" in frame.value for frame in app.dataframe)
+    assert "here the order of the classes does not count" in words(app)
     offer = next(button for button in app.button if button.key == "use_order")
-    assert "the ordinal model describes these raters best" in words(app)
     app = settle(offer.click().run())
     assert app.selectbox(key="model").value == "ordinal-truth"
     assert not any(button.key == "use_order" for button in app.button)
-    unordered = dataclasses.replace(dataset, ordinal=False, name="plain")
-    keep(unordered)
-    plain = opened("cases", unordered.digest)
-    assert "Ordinal truth" not in plain.selectbox(key="model").options
-    assert "the ordinal model describes" not in words(plain)
+
+
+def test_counts_open_where_the_order_is_not_declared_or_another_model_describes_the_raters_better(graded):
+    dataset, _ = graded
+    rng = np.random.default_rng(5)  # each grade is taken for one two or three away: the order tells nothing
+    taken = np.where(rng.random(dataset.n_annotations) < 0.5, dataset.answer, (dataset.answer * 2 + 1) % 4)
+    wild = dataclasses.replace(dataset, answer=taken.astype(dataset.answer.dtype), name="wild")
+    plain = dataclasses.replace(dataset, ordinal=False, name="plain")
+    for other, offers in ((plain, False), (wild, True)):
+        keep(other)
+        app = opened("cases", other.digest)
+        assert app.selectbox(key="model").value == "dirichlet"
+        assert ("Ordinal truth" in app.selectbox(key="model").options) == offers
+        assert "the ordinal model describes" not in words(app)
 
 
 def test_reliability_says_how_sure_the_truth_is_within_one_class(graded):

@@ -17,9 +17,9 @@ from core.plausibility.plackett_luce.gibbs import PlackettLuce
 from core.plausibility.protocol import PlausibilityModel
 from core.settings import current_settings
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import expected, trusted_raters
+from pages.shared.kit import expected, plausibility_models, trusted_raters
 
-SEED = 0
+SEED = plausibility_models.SEED
 LANE = "opening"
 READERS = "Held-out readers"
 MOST_ANNOTATIONS = 1_000_000
@@ -59,8 +59,8 @@ def whole_choice_job(view: Dataset) -> Job | None:
         found = cached.run(job, choose, view.coded, view.coded, **told)
         return found, _by_gold(view.coded, found)
 
-    key = (view.content_digest, "choose", SEED)
-    return cached.job(key, "Held-out scores of models with case difficulty", work, LANE, view, later=True)
+    key, title = plausibility_models.choice_key(view), plausibility_models.CHOICE
+    return cached.job(key, title, work, LANE, view, later=True)
 
 
 def choice(view: Dataset) -> Judged | None:
@@ -153,10 +153,12 @@ def readers_work(dataset: Dataset, model: PlausibilityModel):
 
 
 def at_work(dataset: Dataset, model: PlausibilityModel, view: Dataset) -> list[Job]:
-    """What is still being computed that may move γ; the readers' mark does not. Arguments as of `opening`."""
+    """What is still being computed that may move γ, or the model; not the readers' mark. Arguments as of `opening`."""
     jobs = [truth_job(dataset, model)]
     if isinstance(model, DirichletCounts | OrdinalTruth):
         jobs.append(choice_job(view))
+    if view.ordinal:  # what it chooses says whether the order counts
+        jobs.append(whole_choice_job(view))
     return [job for job in jobs if job is not None and not job.finished]
 
 

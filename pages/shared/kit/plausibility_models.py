@@ -8,6 +8,8 @@ from core.certainty.top_sets import CertaintyResult, annotation_certainty
 from core.jobs import Job
 from core.methods import AS_IS, Method, Option, can_use, method_named
 from core.methods import offered as methods_offered
+from core.models.ordinal import METHOD as ORDINAL
+from core.plausibility.ordinal_truth import OrdinalTruth
 from core.plausibility.protocol import PlausibilityModel
 from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
@@ -16,7 +18,9 @@ from pages.shared.kit import expected, job_progress, state, widgets
 N_DRAWS = 1000
 SEED = 0
 SAMPLING = {"draws": N_DRAWS, "seed": SEED}
+CHOICE = "Held-out scores of models with case difficulty"
 _CERTAINTY = "Certainty of all cases"
+_OPENED = "_model_opened"
 
 
 def method(name: str) -> Method:
@@ -31,14 +35,28 @@ def made(name: str) -> PlausibilityModel:
 
 def offered(dataset: Dataset) -> list[str]:
     """Names of the models for a dataset, the one that a page opens with first."""
-    return [one.name for one in methods_offered("plausibility", dataset) if can_use(one, dataset).possible]
+    names = [one.name for one in methods_offered("plausibility", dataset) if can_use(one, dataset).possible]
+    first = OrdinalTruth.name
+    return sorted(names, key=first.__ne__) if first in names and order_counts(dataset) else names
+
+
+def choice_key(view: Dataset) -> tuple:
+    """Under which the held-out scores of all models of raters are kept, with the one that opens."""
+    return (view.content_digest, "choose", SEED)
+
+
+def order_counts(dataset: Dataset) -> bool:
+    """Whether held-out annotations have chosen the ordinal model of raters; False until they are scored."""
+    judged = cached.known_result(choice_key(dataset), CHOICE, dataset)
+    return judged is not None and judged[0].chosen == ORDINAL.name
 
 
 def choose_model(place, dataset: Dataset) -> str:
     """The select box of models; the choice stays on all pages."""
     names = offered(dataset)
-    if st.session_state.get("model") not in names:
+    if _chosen(names, dataset) is None:
         st.session_state["model"] = names[0]
+        st.session_state[_OPENED] = (dataset.content_digest, names[0])
     return place.selectbox(
         "Model",
         names,
@@ -56,8 +74,16 @@ def use(name: str) -> None:
     _model_chosen()
 
 
+def _chosen(names: list[str], dataset: Dataset) -> str | None:
+    """The model that somebody chose; None where there is only the one that a page opened with."""
+    wanted = st.session_state.get("model")
+    opened = st.session_state.get(_OPENED) == (dataset.content_digest, wanted)
+    return wanted if wanted in names and not opened else None
+
+
 def _model_chosen() -> None:
     st.session_state.pop("reliability", None)
+    st.session_state.pop(_OPENED, None)
     remember_choice()
 
 
@@ -76,8 +102,8 @@ def choose_prior(place, name: str) -> PlausibilityModel:
 
 def as_chosen(dataset: Dataset) -> PlausibilityModel:
     """The model with its prior as chosen on the Cases page, else the default one."""
-    names, wanted = offered(dataset), st.session_state.get("model")
-    name = wanted if wanted in names else names[0]
+    names = offered(dataset)
+    name = _chosen(names, dataset) or names[0]
     options = [option for option in method(name).options if option.on_page]
     chosen = {option.name: st.session_state.get(_key(name, option), option.default) for option in options}
     return method(name).make(**chosen)

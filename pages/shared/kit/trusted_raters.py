@@ -60,10 +60,20 @@ def _title(model: PlausibilityModel) -> str:
 
 
 def or_default(dataset: Dataset, model: PlausibilityModel) -> PlausibilityModel:
-    """The model, or the one that a page opens with where its trusts have not been estimated."""
+    """The model, or the first that needs nothing of raters where what it needs is not there yet.
+
+    What takes a moment is begun, and the page drawn anew with it.
+    """
     view = plausibility_models.data_for(model.name, dataset, quietly=True)
     found = in_hand(view, model)
-    return plausibility_models.made(plausibility_models.offered(dataset)[0]) if found is None else found
+    if found is not None:
+        return found
+    if not is_asked_for(model):
+        job = cached.job(_key(view, model), _title(model), _work(view, model), of=view, later=True)
+        if not job.finished:
+            job_progress.redraw_after(job)
+    others = (plausibility_models.made(name) for name in plausibility_models.offered(dataset))
+    return next(other for other in others if not is_needed(other))
 
 
 def asked_for(view: Dataset, model: PlausibilityModel, n_reliabilities: int = 1) -> PlausibilityModel | None:

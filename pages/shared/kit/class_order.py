@@ -1,0 +1,29 @@
+"""Whether the order of the classes counts for the plausible truths of a page, and why."""
+
+import streamlit as st
+
+from core.annotations.dataset import Dataset
+from core.plausibility.ordinal_truth import OrdinalTruth
+from pages.shared.kit import plausibility_models
+
+_WHY = ":material/linear_scale: By held-out annotations the ordinal model describes these raters best"
+
+
+def say(dataset: Dataset, name: str) -> None:
+    """Of ordered classes that the ordinal model describes best: that the order counts, or the offer that it may.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    name : str
+        The plausibility model that is shown.
+    """
+    if OrdinalTruth.name not in plausibility_models.offered(dataset) or not plausibility_models.order_counts(dataset):
+        return
+    if name == OrdinalTruth.name:
+        st.caption(f"{_WHY}, so the order of the classes counts here.")
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"{_WHY}; here the order of the classes does not count.", width="content")
+        st.button("Let the order count", type="tertiary", on_click=plausibility_models.use, args=(OrdinalTruth.name,),
+                  key="use_order")  # fmt: skip
