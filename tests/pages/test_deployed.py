@@ -1,6 +1,7 @@
 """Two processes behind the proxy that `deploy` configures: one is killed, its people find everything at the other."""
 
 import asyncio
+import signal
 import time
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
@@ -63,6 +64,26 @@ def process_of(headers):
     """Which process answered, by the cookie that the proxy sets."""
     (told,) = [value for value in headers.get_all("Set-Cookie") if value.startswith("plurality=")]
     return told.split(";")[0].removeprefix("plurality="), told
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="needs a system whose processes can be stopped")
+def test_a_process_that_is_busy_for_seconds_keeps_its_people(deployed, data):
+    """It answers no look of the proxy meanwhile."""
+
+    async def story():
+        async with deployed.connect() as socket:
+            visitor = Visitor(socket)
+            await visitor.run("settings", f"data={data}")
+            process, _ = process_of(socket.response.headers)
+            deployed.running[process].send_signal(signal.SIGSTOP)
+            try:
+                await asyncio.sleep(4.5)
+            finally:
+                deployed.running[process].send_signal(signal.SIGCONT)
+            await visitor.run("settings", f"data={data}")
+            assert b"Ward seven" in b"".join(visitor.said)
+
+    in_a_loop_of_its_own(story())
 
 
 def test_a_killed_process_leaves_its_people_their_page_data_and_queue(deployed, data):
