@@ -37,6 +37,7 @@ DATA = ("anaesthesia", "caries")
 EVERY = 5.0
 MOST_WALKS = 8
 LOST = 30.0  # seconds after which somebody loads a page again that does not come
+AGAIN = 4.0  # seconds after which a browser asks again for a connection, the first time at once
 MOST_PEOPLE, LONGEST = 200, 1800.0
 _FIGURES = re.compile(rb"(?<![\w-])[01]?\.\d{2,}(?![\w-])")
 
@@ -104,7 +105,9 @@ async def person(deployed: Deployed, number: int, until: float, told: Told, ever
             told.failed[number].append(time.monotonic())
             if not returns:
                 return
-            await asyncio.sleep(0.2)
+            failures = told.failed[number][-2:]
+            had_a_page = told.worked[number] and told.worked[number][-1][1] >= failures[0]
+            await asyncio.sleep(0.0 if len(failures) < 2 or had_a_page else AGAIN)
 
 
 async def heavy(deployed: Deployed, number: int, returns: bool) -> None:

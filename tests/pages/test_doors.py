@@ -1,14 +1,20 @@
 """Who may talk to the server, asked without one: the doors around every request."""
 
 import asyncio
+import sys
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from streamlit import config
 from streamlit.web.server import server_util
 
+from pages.shared.cache import datasets
 from pages.shared.shell import doors
 
+SHARED = Path(doors.__file__).parents[1]
 OPEN = "PLURALITY_ANYBODY_WHO_REACHES_THIS_COMPUTER_MAY_READ_AND_ERASE"
 
 
@@ -111,3 +117,73 @@ def test_readiness_names_what_hinders_and_nothing_else(home, monkeypatch):
     assert doors._faults() == ["reviews"]
     monkeypatch.setenv("PLURALITY_HOME", str(home / "reviews.sqlite3" / "below"))
     assert "home" in doors._faults()
+
+
+def test_one_of_several_processes_lets_people_wait_until_it_has_loaded():
+    doors._loading.set()
+    try:
+        with ThreadPoolExecutor(2) as apart:
+            waiting = [apart.submit(sent, scope(kind)) for kind in ("http", "websocket")]
+            for path in ("/healthz", "/readyz", "/metrics"):  # the proxy keeps it in service
+                assert sent(scope(path=path)) == ([], True)
+            time.sleep(0.1)
+            assert not any(one.done() for one in waiting)
+            doors._loading.clear()
+            assert [one.result(10) for one in waiting] == [([], True)] * 2
+    finally:
+        doors._loading.clear()
+
+
+@pytest.mark.parametrize("several", [True, False])
+def test_a_process_of_several_loads_all_before_the_first_page_and_opens_also_where_that_fails(several, monkeypatch):
+    begun, asked = [], threading.Event()
+
+    def load():
+        begun.append(doors._loading.is_set())
+        asked.wait(10)
+        raise OSError
+
+    monkeypatch.setenv("PLURALITY_SEVERAL_PROCESSES", "1" if several else "")
+    monkeypatch.setattr(datasets, "load_early", load)
+    monkeypatch.setattr(threading, "excepthook", lambda told: None)
+    for owner, name in (
+        (doors, "begin_running"),
+        (doors, "_end"),
+        (doors.offered, "begin"),
+        (doors.operations, "begin"),
+    ):
+        monkeypatch.setattr(owner, name, lambda: None)
+
+    async def lives():
+        async with doors.lifespan(None):
+            held = doors._loading.is_set()
+            asked.set()
+            while doors._loading.is_set():
+                await asyncio.sleep(0.01)
+            return held
+
+    with ThreadPoolExecutor(1) as apart:
+        assert apart.submit(asyncio.run, lives()).result(30) is several
+    assert begun == [True] * several
+    files = list(SHARED.rglob("*.py"))
+    names = {".".join(file.relative_to(SHARED.parents[1]).with_suffix("").parts) for file in files}
+    assert not several or {name.removesuffix(".__init__") for name in names} <= sys.modules.keys()
+    assert len(files) > 100
+
+
+def test_what_is_loaded_before_the_first_page_is_not_loaded_after_it(monkeypatch):
+    kernels = []
+    monkeypatch.setattr(datasets, "_loaded", threading.Event())
+    monkeypatch.setattr(datasets, "_load_kernels", lambda: kernels.append(1))
+    monkeypatch.setattr(datasets, "_WARM_UP_DELAY", 0.0)
+    monkeypatch.setattr(datasets, "compiled", lambda: False)  # they would have to be compiled first
+    datasets.load_early()
+    assert not kernels
+    assert not datasets._loaded.is_set()
+    monkeypatch.setattr(datasets, "compiled", lambda: True)
+    datasets.load_early()
+    assert kernels == [1]
+    datasets.preparation.clear()
+    datasets.preparation().wait()
+    time.sleep(0.1)
+    assert kernels == [1]

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from core.belongings import add_predictions
 from core.ingest.samples import SAMPLES
 from core.results.disk import ResultStore
+from pages.shared.kit import state
 from tests.pages.addresses import PAGES
 from tests.pages.opened import PATIENCE, at, done, kept, labels_of, not_smoothed, opened, settle, words
 
@@ -171,6 +172,30 @@ def test_the_address_names_dataset_case_and_reliability():
     assert app.query_params["reliability"] == "2.5"
     assert app.slider(key="reliability").value == 2.5
     assert any(heading.value.startswith("Case 7 · certainty") for heading in app.subheader)
+
+
+def test_a_press_before_the_browser_has_the_last_address_undoes_nothing(monkeypatch):
+    """It brings the address before; who goes back in the browser, or had the last address, means it."""
+
+    def presented_again(goes_back: bool, *, had_the_last: bool) -> bool:
+        """Begun, ended, and then a message with the address of the presentation."""
+        app = at("home", data="anaesthesia").run()
+        app.session_state["presenting"] = 1
+        app.run()
+        assert app.query_params["presenting"] == "1"
+        app.button(key="stop_presenting").click().run()
+        assert "presenting" not in app.query_params
+        if had_the_last:
+            app.run()
+        monkeypatch.setattr(state, "_goes_back", lambda: goes_back)
+        app.query_params["presenting"] = "1"
+        app.run()
+        assert ("presenting" in app.query_params) == ("presenting" in app.session_state)  # the browser is told
+        return "presenting" in app.session_state
+
+    assert not presented_again(False, had_the_last=False)
+    assert presented_again(True, had_the_last=False)
+    assert presented_again(False, had_the_last=True)
 
 
 def test_a_file_of_predictions_that_does_not_fit_is_named_with_the_reason():

@@ -26,7 +26,7 @@ from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection
 from core.annotations.rater_codes import with_names
 from core.errors import NotFoundError, PluralityError
-from core.first_start import Preparation
+from core.first_start import Preparation, compiled
 from core.ingest import samples
 from core.ingest.case_facts import joined
 from core.ingest.read_files import Reading
@@ -52,6 +52,7 @@ LANES = {"pages": 1, "opening": 2, "samplers": 3}  # how heavy the work of each 
 WORTH_A_PROCESS, WORTH_A_START = 1.0, 3.0
 _WARM_UP_DELAY = 1.0
 _pools: list[WorkerPool] = []
+_loaded = threading.Event()  # the kernels, before the first session
 _clusters: dict[str, "Cluster"] = {}
 _cluster_lock = threading.Lock()
 _LEASE_LOOK = 0.1  # seconds between looks at whether another process has ended what is asked for
@@ -283,13 +284,25 @@ def preparation() -> Preparation:
     def load() -> None:
         time.sleep(_WARM_UP_DELAY)  # let the first page come first
         found.wait()
-        from core.warmup import warm_up
+        _load_kernels()
 
-        warm_up()
-        _keep_for_good()
-
-    threading.Thread(target=load, name="warm-up", daemon=True).start()
+    if not _loaded.is_set():
+        threading.Thread(target=load, name="warm-up", daemon=True).start()
     return found
+
+
+def load_early() -> None:
+    """Load the kernels, where they are compiled, before the first page asks for them."""
+    if compiled():
+        _load_kernels()
+        _loaded.set()
+
+
+def _load_kernels() -> None:
+    from core.warmup import warm_up
+
+    warm_up()
+    _keep_for_good()
 
 
 @st.cache_resource(show_spinner=False)

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core import belongings
 from core.annotations.dataset import Dataset
@@ -26,30 +27,32 @@ from pages.shared.cache import datasets as cached
 from pages.shared.kit import presentation
 
 _WRITTEN = "_address_written"
+_LEFT = "_addresses_left"  # those before the last, until the browser is known to have that
 COUNTED = "machines_count"
 _CHOSEN = ("model", "reliability")
 _PARTS = ("data", "select", "case", "model", "reliability", "story", "presenting", "compare")
 
 
 def adopt_address() -> None:
-    """Take over what the address says where it is not what this session wrote."""
+    """Take over what the address says where it is not what this session wrote.
+
+    A press that comes before the browser has the last address brings the one before: that undoes nothing.
+    """
     written = st.session_state.get(_WRITTEN, {})
-    said = {part: st.query_params[part] for part in _PARTS if part in st.query_params}
+    said = _said()
+    if said == written:
+        st.session_state[_LEFT] = []
+    elif said in st.session_state.get(_LEFT, []) and not _goes_back():
+        return
     if "data" in said and said["data"] != written.get("data"):
         st.session_state["data"] = said["data"]
         for part in ("select", "case"):
             if part not in said:
                 st.session_state.pop(part, None)
         _take_chosen(said["data"], said)
-    if "select" in said and said["select"] != written.get("select"):
-        st.session_state["select"] = said["select"]
-    if "case" in said and said["case"] != written.get("case"):
-        st.session_state["case"] = said["case"]
-    if "model" in said and said["model"] != written.get("model"):
-        st.session_state["model"] = said["model"]
     if "reliability" in said and said["reliability"] != written.get("reliability"):
         st.session_state["reliability"] = _number(said["reliability"])
-    for part in ("story", "presenting"):
+    for part in ("select", "case", "model", "story", "presenting"):
         if part in said and said[part] != written.get(part):
             st.session_state[part] = said[part]
     if "compare" in said and said["compare"] != written.get("compare"):
@@ -60,9 +63,21 @@ def adopt_address() -> None:
 def write_address() -> None:
     """Make the address say what is on screen, so that it can be sent to somebody or opened again."""
     now = {part: _as_text(st.session_state[part]) for part in _PARTS if st.session_state.get(part) is not None}
-    if now != {part: st.query_params[part] for part in _PARTS if part in st.query_params}:
+    if now != _said():
         st.query_params.from_dict(now)
+    written = st.session_state.get(_WRITTEN)
+    if written is not None and now != written:
+        st.session_state[_LEFT] = [*st.session_state.get(_LEFT, []), written]
     st.session_state[_WRITTEN] = now
+
+
+def _said() -> dict[str, str]:
+    return {part: st.query_params[part] for part in _PARTS if part in st.query_params}
+
+
+def _goes_back() -> bool:
+    context = get_script_run_ctx(suppress_warning=True)
+    return context is not None and context.is_history_navigation
 
 
 def split(dataset: Dataset) -> float | str | None:

@@ -5,13 +5,18 @@ knocks.
 """
 
 import hmac
+import importlib
 import json
+import pkgutil
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import anyio
 import anyio.to_thread
 from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection, Request
@@ -35,6 +40,9 @@ _FILES = ("/media/",)
 _OF_PEOPLE = (*_FILES, "/_stcore/upload_file/")
 _OF_THE_PAGE = "/static/"  # its fonts lie in a folder called media
 _HEADERS = (b"host", b"origin", b"sec-fetch-site", b"sec-fetch-mode", b"sec-fetch-dest")
+_OF_MACHINES = ("/healthz", "/readyz", "/metrics")
+_LOOK = 0.02  # seconds
+_loading = threading.Event()
 _OPEN_SETTING = "PLURALITY_ANYBODY_WHO_REACHES_THIS_COMPUTER_MAY_READ_AND_ERASE"
 
 
@@ -52,7 +60,19 @@ class Doors:
         elif scope["type"] == "http" and is_hidden(scope):
             await Response("File not found", HTTPStatus.NOT_FOUND)(scope, receive, send)
         else:
+            await _loaded(scope)
             await self._app(scope, receive, send)
+
+
+async def _loaded(scope: dict[str, Any]) -> None:
+    """One of several processes lets people wait until all that pages need is loaded.
+
+    A browser that is refused asks again after four seconds, and fifty that begin at once would load it against each
+    other.
+    """
+    if scope["type"] in ("http", "websocket") and scope["path"] not in _OF_MACHINES:
+        while _loading.is_set():
+            await anyio.sleep(_LOOK)
 
 
 def refusal(scope: dict[str, Any]) -> str:
@@ -152,7 +172,8 @@ def routes() -> list[Route]:
 
     Its numbers are for administrators who signed in, for who has the token, and without sign-in for this computer.
     """
-    return [Route("/healthz", _lives), Route("/readyz", _ready), Route("/metrics", _metrics)]
+    answers = (_lives, _ready, _metrics)
+    return [Route(path, answer) for path, answer in zip(_OF_MACHINES, answers, strict=True)]
 
 
 @asynccontextmanager
@@ -164,8 +185,21 @@ async def lifespan(app: Any) -> AsyncIterator[None]:
     begin_running()
     offered.begin()
     operations.begin()
+    if current_settings().several_processes:
+        _loading.set()
+        threading.Thread(target=_load, name="loading", daemon=True).start()
     yield None
     await anyio.to_thread.run_sync(_end)
+
+
+def _load() -> None:
+    """All modules of pages, and their kernels: many sessions at once would load them against each other."""
+    try:
+        for module in pkgutil.walk_packages([str(Path(__file__).parents[1])], f"{__package__.rpartition('.')[0]}."):
+            importlib.import_module(module.name)
+        importlib.import_module("pages.shared.cache.datasets").load_early()
+    finally:  # what cannot be loaded says so where it is needed
+        _loading.clear()
 
 
 def _end() -> None:
