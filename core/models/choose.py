@@ -18,6 +18,7 @@ from .difficulty.names import switches
 from .families import members
 from .held_out import HeldOut, HeldOutData, held_out, held_out_difficulty, held_out_votes, prepare
 from .majority import METHOD as MAJORITY
+from .redrawn import by_confusion, independent_beta
 from .result import RaterModelFit
 from .tempering import OPTION, tempered, truth_beta, truth_doubt
 
@@ -47,6 +48,9 @@ class Standing(Result):
         Score minus that of the chosen model, paired by annotation, with its standard error clustered by case.
     excluded : str
         Why it cannot open; empty where it can.
+    independent : float or None
+        The held-out β that independent raters would have in the same design (`core.models.redrawn`); of the model that
+        opens, where it can be drawn from and its β is below 1.
     """
 
     candidate: Method
@@ -58,6 +62,7 @@ class Standing(Result):
     diff: float | None = None
     diff_se: float | None = None
     excluded: str = ""
+    independent: float | None = None
 
     def request(self, repeats: Repeats = "independent", *, use_gold: bool = False) -> Request:
         """How to fit it again.
@@ -203,17 +208,17 @@ def choose(
         return _nothing(dataset, reference, str(error), seed)
     reference = replace(reference, held=held_out_votes(data, token), excluded="The reference: no model of raters.")
     scored = {one.candidate.name: one for one in (known.standings if known else ()) if one.held is not None}
-    candidates = _candidates(dataset, difficulty)
-    standings = []
+    candidates, standings = _candidates(dataset, difficulty), []
     for done, candidate in enumerate(candidates):
 
         def part(share: float, done=done) -> None:
             if progress is not None:
-                progress((done + share) / len(candidates))
+                progress((done + share) / (len(candidates) + 1))
 
         found = scored.get(candidate.name)
         standings.append(found or _standing(data, dataset, candidate, repeats, cases, token, part))
-    return _ranked(dataset, [*standings, reference], data, seed)
+    choice = _ranked(dataset, [*standings, reference], data, seed)
+    return _beside_independent(choice, data, dataset, repeats, token, progress)
 
 
 def _candidates(dataset: Dataset, difficulty: bool) -> list[Method]:
@@ -226,37 +231,85 @@ def _candidates(dataset: Dataset, difficulty: bool) -> list[Method]:
 def _standing(data: HeldOutData, dataset, candidate: Method, repeats, cases, token, progress) -> Standing:
     plain = Standing(candidate, candidate.parameters_of(dataset))
     try:
-        if "em" in candidate.ways:
-            asked = plain.request(repeats)
-            fit = fit_request(asked, dataset, token=token).fit
-            held = held_out(data, em_model(asked), cases=cases, token=token, progress=progress)
-            case_effect = False
-            beta, doubt = _shown(data, held, case_effect)
-            fit = tempered(fit, dataset, beta, token, doubt=doubt, temper_prevalence=held.temper_prevalence)
-        elif candidate.variant is None:
-            asked = plain.request(repeats)
-            model = candidate.make(**dict(asked.options))
-            fit = fit_request(asked, dataset, token=token).fit
-            held = model.held_out(data, token=token, progress=progress)
-            case_effect = model.has_case_effect(fit)
-            beta, doubt = _shown(data, held, case_effect)
-            fit = tempered(fit, dataset, beta, token, doubt=doubt)
-        else:
-            tag = candidate.variant.value
-            held = held_out_difficulty(data, tag, token=token, progress=progress)
-            case_effect = switches(tag).difficulty
-            beta, doubt = _shown(data, held, case_effect)
-            fit = fit_request(replace(plain, beta=beta, doubt=doubt).request(), dataset, token=token).fit
+        if not _effects(candidate):
+            plain = replace(plain, fit=fit_request(plain.request(repeats), dataset, token=token).fit)
+        plain = replace(plain, held=_scored(plain, data, repeats, cases, token, progress))
+        found = _shown(data, dataset, plain, None, token)
     except (NotApplicableError, LimitError) as error:
-        return replace(plain, excluded=str(error))
-    excluded = _run_away(dataset, fit) or (_fooled(data) if case_effect else "")
-    return replace(plain, held=held, fit=fit, beta=beta, doubt=doubt, excluded=excluded)
+        return replace(plain, held=None, fit=None, excluded=str(error))
+    assert found.fit is not None
+    fooled = _fooled(data) if _has_case_effect(found) else ""
+    return replace(found, excluded=_run_away(dataset, found.fit) or fooled)
 
 
-def _shown(data: HeldOutData, held: HeldOut, case_effect: bool) -> tuple[float, float]:
-    """β and doubt of class probabilities: n annotations of a case are worth no more than its number of families."""
-    most = data.independent
-    return truth_beta(min(held.middle_beta, most), case_effect=case_effect), truth_doubt(min(held.beta, most))
+def _scored(plain: Standing, data: HeldOutData, repeats: Repeats, cases: bool, token, progress) -> HeldOut:
+    """The held-out score of a model, for every β."""
+    candidate = plain.candidate
+    if tag := _effects(candidate):
+        return held_out_difficulty(data, tag, token=token, progress=progress)
+    asked = Standing(candidate, plain.n_parameters).request(repeats)
+    if "em" in candidate.ways:
+        return held_out(data, em_model(asked), cases=cases, token=token, progress=progress)
+    return candidate.make(**dict(asked.options)).held_out(data, token=token, progress=progress)
+
+
+def _effects(candidate: Method) -> str:
+    """Which of the difficulty models of two classes it is; empty of all others."""
+    return "" if "em" in candidate.ways or candidate.variant is None else candidate.variant.value
+
+
+def _has_case_effect(standing: Standing) -> bool:
+    candidate = standing.candidate
+    if tag := _effects(candidate):
+        return switches(tag).difficulty
+    return "em" not in candidate.ways and candidate.make().has_case_effect(standing.fit)
+
+
+def _shown(data: HeldOutData, dataset: Dataset, standing: Standing, independent: float | None, token) -> Standing:
+    """A scored model with class probabilities at their β and doubt.
+
+    n annotations of a case are worth no more than its number of families; what independent raters would have, where it
+    is known, is no dependence.
+    """
+    held, most = standing.held, data.independent
+    assert held is not None
+    excess = min(held.least_beta / independent, 1.0) if independent else 0.0
+    beta = truth_beta(min(held.middle_beta, most), case_effect=_has_case_effect(standing), excess=excess)
+    doubt = truth_doubt(min(held.beta, most), excess=excess)
+    shown = replace(standing, beta=beta, doubt=doubt, independent=independent)
+    if standing.fit is None:
+        return replace(shown, fit=fit_request(shown.request(), dataset, token=token).fit)
+    both = held.temper_prevalence
+    return replace(shown, fit=tempered(standing.fit, dataset, beta, token, doubt=doubt, temper_prevalence=both))
+
+
+def _beside_independent(choice: Choice, data: HeldOutData, dataset: Dataset, repeats, token, progress) -> Choice:
+    """The model that opens with what independent raters would have; the others without."""
+    standings = []
+    for each in choice.standings:
+        if each.candidate.name == choice.chosen:
+            each = _with_independent(each, data, dataset, repeats, choice.seed, token)
+        elif each.independent is not None:  # it opened among fewer candidates
+            each = _shown(data, dataset, each, None, token)
+        standings.append(each)
+    if progress is not None:
+        progress(1.0)
+    return replace(choice, standings=tuple(standings))
+
+
+def _with_independent(each: Standing, data: HeldOutData, dataset: Dataset, repeats, seed: int, token) -> Standing:
+    """A model with the β of independent raters, where its own is below 1 and no raters are of one family."""
+    candidate, fit = each.candidate, each.fit
+    settled = each.independent is not None or (each.beta == 1 and not each.doubt) or data.independent < 1
+    if settled or fit is None or candidate.reference or _effects(candidate):
+        return each
+    own = None if "em" in candidate.ways else candidate.make().redraw(fit)
+    redraw = own or by_confusion(fit.prevalence, fit.confusion)
+    try:
+        found = independent_beta(data, redraw, lambda other: _scored(each, other, repeats, False, token, None), seed)
+    except NotApplicableError:
+        return each
+    return _shown(data, dataset, each, found, token)
 
 
 def _fooled(data: HeldOutData) -> str:

@@ -149,9 +149,7 @@ class HeldOut(Result):
         Annotations count as fully as what was held out allows (the rule of Breiman et al., Classification and
         Regression Trees, 1984, 3.4.3).
         """
-        behind = self.by_case - self.by_case[:, [self.place]]
-        near = [d.sum() / self.n >= -clustered_error(d, self.n_of_case) - 1e-12 for d in behind.T]
-        return float(self.betas[np.flatnonzero(near)[-1]])
+        return float(self.betas[self._near(1.0)[-1]])
 
     @property
     def middle_beta(self) -> float:
@@ -160,6 +158,17 @@ class HeldOut(Result):
         On 30 cases by three independent raters the best β is anything from .1 to 1.
         """
         return round((self.beta + self.fullest_beta) / 2, 6)
+
+    @property
+    def least_beta(self) -> float:
+        """The smallest β whose score is below the best by two standard errors of their difference at most."""
+        return float(self.betas[self._near(2.0)[0]])
+
+    def _near(self, errors: float) -> np.ndarray:
+        """Places of the β whose score is below the best by so many standard errors of their difference at most."""
+        behind = self.by_case - self.by_case[:, [self.place]]
+        near = [d.sum() / self.n >= -errors * clustered_error(d, self.n_of_case) - 1e-12 for d in behind.T]
+        return np.flatnonzero(near)
 
     @property
     def score(self) -> float:
@@ -242,7 +251,7 @@ def prepare(
         for number in range(N_FOLDS):
             token.check()
             if ((folds.fold == number) & folds.scored).any():
-                refits.append(Refit(folds, number, _without(whole, folds.fold != number)))
+                refits.append(Refit(folds, number, without_held_out(whole, folds.fold != number)))
     fold_of_case = (case_seeds(seed, dataset.cases, "held-out cases") % N_FOLDS).astype(np.int8)
     fold_of_case[np.diff(dataset.case_ptr) == 0] = -1
     n_of_case = np.add.reduceat(np.append(sets[0].scored, False), dataset.case_ptr[:-1], dtype=np.int64)
@@ -252,7 +261,14 @@ def prepare(
     )
 
 
-def _without(whole: Design, keep: np.ndarray) -> Design:
+def without_held_out(whole: Design, keep: np.ndarray) -> Design:
+    """What a fold leaves to be fitted, ``keep`` of shape (n_annotations,).
+
+    Raises
+    ------
+    NotApplicableError
+        No case has two annotations left.
+    """
     try:
         return design("A held-out score", without_hidden(whole.dataset, keep), False, "independent")
     except NotApplicableError:  # true of what is left, not of the data, which have passed the same check
@@ -350,7 +366,7 @@ def _held_out_cases(data: HeldOutData, model: EmModel, token: CancelToken | None
     for number in range(N_FOLDS):
         if not (data.fold_of_case == number).any():
             continue
-        point = refitted(model, _without(whole, of_annotation != number), token)
+        point = refitted(model, without_held_out(whole, of_annotation != number), token)
         of_data = (whole.dataset.case_ptr, whole.cell, data.fold_of_case, number, point.log_theta)
         arguments = (*of_data, point.log_prevalence, np.log(FLOOR))
 

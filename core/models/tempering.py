@@ -26,6 +26,7 @@ SHARED_DOUBT = 0.1
 OPTION = "temper_prevalence"
 PREVALENCE_NOTE = "β lowers the weight of the prevalence of classes as well as that of annotations."
 _INDEPENDENT = 0.9 - 1e-9
+_NO_SIGN = 0.8 - 1e-9
 _SPEAKS_OF = 3.0
 
 
@@ -149,8 +150,7 @@ def dependence_note(dataset: Dataset, beta: float) -> tuple[str, ...]:
     independent = "independent one" if said == "1" else "independent ones"
     return (
         f"{typical:,} annotations of a case are worth about {said} {independent} (β {significant(beta, 2)}): raters "
-        "make the same "
-        "mistakes.",
+        "make the same mistakes, or too little is known of each.",
     )
 
 
@@ -169,7 +169,7 @@ def doubt_note(doubt: float) -> tuple[str, ...]:
     )
 
 
-def truth_beta(beta: float, *, case_effect: bool = False) -> float:
+def truth_beta(beta: float, *, case_effect: bool = False, excess: float = 0.0) -> float:
     """The β of class probabilities, from that of held-out annotations (`core.models.held_out.HeldOut.middle_beta`).
 
     A held-out colleague shares the others' mistakes, so that β is too high for the truth, by an amount which no
@@ -184,12 +184,17 @@ def truth_beta(beta: float, *, case_effect: bool = False) -> float:
         Above 0 to 1.
     case_effect : bool
         The model has a difficulty of cases, which is part of the dependence: half as much is subtracted.
+    excess : float
+        Least share of ``beta`` by what independent raters would have in the same design, 0 to 1, where that is known
+        (`core.models.redrawn`). What they would have is no sign of dependence: from .8 on ``excess`` takes the place of
+        ``beta`` in the factor.
     """
-    less = max(0.72 * beta, 1 - 2.2 * (1 - beta))
+    sign = max(beta, excess)
+    less = beta * max(0.72, (1 - 2.2 * (1 - sign)) / sign)
     return round((beta + less) / 2 if case_effect else less, 6)
 
 
-def truth_doubt(beta: float) -> float:
+def truth_doubt(beta: float, *, excess: float = 0.0) -> float:
     """How often the annotations of a case as a whole are taken to mislead: .1 (1 − β) of the held-out β, 0 from .9 on.
 
     Where raters share mistakes, all of them may be wrong together, and how often that is no annotation tells: held-out
@@ -198,5 +203,13 @@ def truth_doubt(beta: float) -> float:
     1 − d + d π. The tenth is an experience, as is the factor of `truth_beta`: on 32 crowds with known truth, 28 of them
     simulated, any factor from .05 to .12 gives the same mean log loss to .001. Without doubt fewer than .95 of the
     cases at .99 and above are right on eight of them, with it on one.
+
+    Parameters
+    ----------
+    beta : float
+        Above 0 to 1.
+    excess : float
+        As for `truth_beta`; from .8 on it takes the place of ``beta`` where it is larger.
     """
-    return round(SHARED_DOUBT * (1 - beta), 6) if beta < _INDEPENDENT else 0.0
+    sign = max(beta, excess) if excess >= _NO_SIGN else beta
+    return round(SHARED_DOUBT * (1 - sign), 6) if sign < _INDEPENDENT else 0.0

@@ -24,6 +24,7 @@ from ..nuts.fitting import fit_by_nuts
 from ..nuts.result import BayesianFit
 from ..nuts.sampler import Progress
 from ..rater_methods import DRAWS, by_em, em_options
+from ..redrawn import Redraw, drawn
 from ..reparametrise import expit, logit
 from ..result import CaseEffect, RaterModelFit, Spread, Uncertainty, expected_annotations
 from ..stopping import StoppingRule
@@ -258,6 +259,25 @@ class NominalDifficulty:
             settings={**fit.settings, "beta": beta, "doubt": doubt},
             notes=(*(note for note in fit.notes if note not in old), *new),
         )
+
+    def redraw(self, fit: RaterModelFit) -> Redraw:
+        """Redraws of a fit of this model: new classes and difficulties of cases, raters independent given both."""
+        place = place_of(fit)
+        mistakes, ability = mistakes_of(place.log_mistakes), place.ability
+
+        def redraw(dataset: Dataset, seed: int) -> np.ndarray:
+            standard = np.random.default_rng([seed, 1]).standard_normal(dataset.n_cases)
+            discrimination = np.exp(place.spread * standard)[dataset.case_of_annotation]
+
+            def chances(rows: slice, truth: np.ndarray) -> np.ndarray:
+                right = expit(ability[dataset.rater[rows]] * discrimination[rows])
+                found = (1 - right)[:, None] * mistakes[truth]
+                found[np.arange(len(found)), truth] = right
+                return found
+
+            return drawn(dataset, np.exp(place.log_prevalence), chances, seed)
+
+        return redraw
 
     def held_out(
         self,

@@ -49,9 +49,12 @@ def test_the_best_held_out_score_opens_and_the_table_is_in_its_order(build):
         if each.candidate is not MAJORITY:
             hard = "difficulty" in {effect.name for effect in each.fit.effects}
             uneven = hard and each.fit.parameters["spread"][0] >= 0.25
-            assert each.beta == truth_beta(each.held.middle_beta, case_effect=uneven) == each.fit.beta
+            excess = min(each.held.least_beta / each.independent, 1) if each.independent else 0
+            shown = truth_beta(each.held.middle_beta, case_effect=uneven, excess=excess)
+            assert each.beta == shown == each.fit.beta
             assert each.held.middle_beta == pytest.approx((each.held.beta + each.held.fullest_beta) / 2)
-            assert each.doubt == truth_doubt(each.held.beta)
+            assert each.doubt == truth_doubt(each.held.beta, excess=excess)
+            assert each.independent is None or each is found.best
             assert hard == (each.held.case_score is None) or np.isfinite(each.held.case_score).all()
     able = [each for each in found.standings if "em" in each.candidate.ways]
     quick = max((each.held for each in able), key=lambda held: held.score)
@@ -79,6 +82,42 @@ def test_models_that_are_scored_already_are_not_scored_again_and_all_is_the_same
     assert both.to_frame().equals(whole.to_frame())
     for one, other in zip(both.standings, whole.standings, strict=True):
         assert one.fit.to_frame().equals(other.fit.to_frame())
+
+
+def many_classes(build, n_classes=16, n_raters=12):
+    """800 cases by independent raters."""
+    confusion = np.full((n_raters, n_classes, n_classes), 0.3 / (n_classes - 1))
+    confusion[:, np.arange(n_classes), np.arange(n_classes)] = 0.7
+    rows = simulated(2, 800, confusion, np.full(n_classes, 1 / n_classes), 4)[0]
+    return build(rows, n_classes)
+
+
+def test_what_few_annotations_do_to_beta_is_not_taken_for_dependence(build, monkeypatch):
+    """Dawid-Skene alone, which has 2,895 parameters for 3,200 annotations."""
+    dataset = many_classes(build)
+    monkeypatch.setattr(module, "_candidates", lambda data, difficulty: [method_named("rater model", "dawid-skene")])
+    best = choose(dataset).best
+    assert best.held.middle_beta < 0.8 and best.independent < 0.8
+    excess = min(best.held.least_beta / best.independent, 1)
+    assert best.beta == truth_beta(best.held.middle_beta, excess=excess) > truth_beta(best.held.middle_beta)
+    assert best.doubt == truth_doubt(best.held.beta, excess=excess) < truth_doubt(best.held.beta)
+    assert best.fit.class_probability == pytest.approx(
+        fit_request(best.request(), dataset).fit.class_probability, abs=1e-12
+    )
+
+
+def test_only_what_opens_stands_beside_independent_raters(build, monkeypatch):
+    """What opened among fewer candidates has its plain β again where another one opens among all."""
+    dataset = build(simulated(1, 60, SHARP, (0.5, 0.3, 0.2), 4)[0], 3)
+    monkeypatch.setattr(module, "independent_beta", lambda *given: 0.3)
+    monkeypatch.setattr(module, "_simplest_of_the_best", lambda able, few: able[-1])
+    first = choose(dataset, difficulty=False)
+    whole, both = choose(dataset), choose(dataset, known=first)
+    assert first.best.independent == 0.3 and first.chosen != whole.chosen == both.chosen == "nominal-difficulty"
+    assert both.to_frame().equals(whole.to_frame())
+    for one, other in zip(both.standings, whole.standings, strict=True):
+        assert one.independent == other.independent and (one.independent is None or one is both.best)
+        assert np.array_equal(one.fit.class_probability, other.fit.class_probability)
 
 
 def test_where_no_model_by_em_can_open_one_with_difficulty_still_may(build, monkeypatch):

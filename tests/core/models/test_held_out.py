@@ -218,6 +218,14 @@ def test_the_fullest_beta_is_the_largest_within_one_standard_error_of_the_best(b
     assert held.fullest_beta == fullest
 
 
+@pytest.mark.parametrize(("behind", "least"), [(0.09, 0.2), (0.11, 0.5)])
+def test_the_least_beta_is_the_smallest_within_two_standard_errors_of_the_best(behind, least):
+    best, apart = np.linspace(-2, -1, 100), np.repeat([0.5, -0.5], 50)
+    scores = np.stack([best - 9, best - behind + apart, best, best - 1], axis=1)
+    held = HeldOut(scores, np.ones(100, np.int64), np.array([0.1, 0.2, 0.5, 1.0]))
+    assert (held.beta, held.least_beta) == (0.5, least)
+
+
 @pytest.mark.parametrize(("ahead", "chosen"), [(0.06, True), (0.04, False), (-0.06, False)])
 def test_the_prevalence_is_tempered_where_that_is_ahead_by_more_than_one_standard_error(ahead, chosen):
     n = np.ones(100, np.int64)

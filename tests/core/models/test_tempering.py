@@ -78,7 +78,8 @@ def test_the_sentence_counts_the_typical_case_and_is_absent_where_beta_is_1(buil
     dataset = build([(case, rater, 0) for case in range(3) for rater in range(39)], 2)
     assert dependence_note(dataset, 1.0) == ()
     assert dependence_note(dataset, 0.2) == (
-        "39 annotations of a case are worth about 8 independent ones (β .2): raters make the same mistakes.",
+        "39 annotations of a case are worth about 8 independent ones (β .2): raters make the same mistakes, or "
+        "too little is known of each.",
     )
     pairs = build([(case, rater, 0) for case in range(3) for rater in range(2)], 2)
     assert "2 annotations of a case are worth about 1 independent one (" in dependence_note(pairs, 0.5)[0]
@@ -150,6 +151,19 @@ def test_the_beta_of_the_truth_never_exceeds_that_of_colleagues_and_1_stays_1():
     shown = np.array([truth_beta(float(beta)) for beta in betas])
     assert (np.diff(shown) > 0).all()
     assert (shown <= betas).all() and shown[-1] == 1
+
+
+def test_what_independent_raters_would_have_is_no_sign_of_dependence():
+    """β .5 stays .5 where independent raters have it too; a share of it below .8 changes nothing."""
+    assert [truth_beta(0.5, excess=excess) for excess in (0.0, 0.75, 0.9, 1.0)] == pytest.approx(
+        [0.36, 0.36, 0.5 * 0.78 / 0.9, 0.5]
+    )
+    assert truth_beta(0.5, case_effect=True, excess=1.0) == 0.5
+    assert truth_beta(0.9, excess=0.85) == truth_beta(0.9)
+    assert [truth_doubt(0.5, excess=excess) for excess in (0.0, 0.7, 0.8, 0.85, 0.9)] == pytest.approx(
+        [0.05, 0.05, 0.02, 0.015, 0.0]
+    )
+    assert truth_doubt(0.85, excess=0.8) == truth_doubt(0.85)
 
 
 def slow_marginal(counts, mean, s):
