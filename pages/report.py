@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import streamlit as st
 
+from core.annotations.dataset import Dataset
 from core.ingest.samples import SAMPLES
 from core.jobs import Job
 from core.methods import as_taken
+from core.plausibility.protocol import PlausibilityModel
 from core.reducers.top_draws import can_keep
 from core.report.build import SECTIONS, ReportRequest, build_report
 from core.text import markdown, number
@@ -18,6 +20,7 @@ from pages.shared.kit import (
     predictions,
     provenance,
     reliability_slider,
+    scores,
     state,
     sweep,
     trusted_raters,
@@ -95,6 +98,15 @@ def _is_sample() -> bool:
     return any(sample.name == st.session_state["data"] for sample in SAMPLES)
 
 
+def _model(dataset: Dataset, place, threshold: float | str | None) -> PlausibilityModel | None:
+    """The plausibility model as chosen; of scores the one with the prior of all of them, None until that is there."""
+    if dataset.kind == "score":
+        found = scores.model(dataset, threshold)
+        return None if found is None else found[0]
+    plausibility_models.choose_model(place, dataset)
+    return plausibility_models.as_chosen(dataset)
+
+
 def _page() -> None:
     reading = widgets.require_data()
     dataset = reading.dataset
@@ -103,7 +115,7 @@ def _page() -> None:
         "One file with live figures, tables, methods and where the data came from. It opens by double-click, needs no "
         "network, and prints."
     )
-    threshold = widgets.split(dataset)
+    split = None if dataset.kind == "score" else widgets.split(dataset)
     left, middle, right = st.columns([4, 2, 3], vertical_alignment="bottom")
     sections = left.multiselect(
         "Sections, in their order",
@@ -113,9 +125,11 @@ def _page() -> None:
         key="report_sections",
         persist_state="session",
     )
-    name = plausibility_models.choose_model(middle, dataset)
-    offer = plausibility_models.method(name).reliability
-    model = plausibility_models.as_chosen(dataset)
+    threshold = scores.threshold(middle) if dataset.kind == "score" else split
+    model = _model(dataset, middle, threshold)
+    if model is None:
+        return
+    name, offer = model.name, plausibility_models.method(model.name).reliability
     reliability = reliability_slider.choose(right, st.container(), dataset, model)
     if not sections:
         st.info("Choose at least one section.")

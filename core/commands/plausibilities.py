@@ -232,7 +232,7 @@ def _gaussian_sweep(options, dataset: Dataset, reliabilities: list[float]) -> tu
     model, fitted = _gaussian_model(options, dataset)
     trust = score_trust(dataset, model, reliabilities)
     by_gold = scores_by_gold(dataset, trust) if len(gold_cases(dataset)) else None
-    predictors = _read_predictors(options, dataset)
+    predictors = read_predictors(options, dataset)
     rows: list[dict[str, Any]] = []
     better: list[dict[str, Any]] = []
     for place, value in enumerate(trust.reliability.tolist()):
@@ -341,7 +341,7 @@ def read_classifiers(options, dataset: Dataset) -> tuple[Predictions, ...]:
     return _read_matched(options, dataset, open_predictions)
 
 
-def _read_predictors(options, dataset: Dataset) -> tuple[ScorePredictions, ...]:
+def read_predictors(options, dataset: Dataset) -> tuple[ScorePredictions, ...]:
     """The same of scores."""
     return _read_matched(options, dataset, open_score_predictions)
 

@@ -10,7 +10,7 @@ from ..methods import as_taken, method_named, offered
 from ..report.build import SECTIONS, ReportRequest, build_report
 from ..review.store import head_of_reviews
 from .inputs import progress, read_file, read_warned, split, stamp
-from .plausibilities import chosen_model, fitted_once, read_classifiers
+from .plausibilities import chosen_model, fitted_once, read_classifiers, read_predictors
 
 
 def report(options) -> tuple[dict, pd.DataFrame]:
@@ -18,8 +18,6 @@ def report(options) -> tuple[dict, pd.DataFrame]:
     reading = read_warned(options)
     dataset = reading.dataset
     every = read_file(options) if reading.machines and not options.with_machines else None  # machines, too
-    if dataset.kind == "score" and options.threshold is None:
-        raise InputError("Scores need a threshold.", "Give --threshold T.")
     if dataset.kind == "set" and options.label is None:
         raise InputError("Sets of labels are reported label by label.", "Give --label NAME.")
     if options.model is None:
@@ -39,7 +37,7 @@ def report(options) -> tuple[dict, pd.DataFrame]:
         threshold=split(options),
         machines=() if every is None else tuple(n for n, *_ in reading.machines if n in every.dataset.raters),
         with_machines=None if every is None else every.dataset,
-        classifiers=read_classifiers(options, view),
+        classifiers=(read_predictors if view.kind == "score" else read_classifiers)(options, view),
         n_draws=options.draws,
         seed=options.seed,
         record=head_of_reviews(options.whole),  # reviews belong to the whole dataset

@@ -18,12 +18,14 @@ from ..options import check_whole
 from ..plausibility.gaussian import GaussianPosterior, GaussianScores
 from ..result_base import Columns, Result
 from ..seeds import case_seeds
+from ..text import exact, number
 from .score_predictions import ScorePredictions
 
 METRICS = ("absolute", "root_squared", "bias", "right_side")
 _STREAM = "score errors"
 _CHUNK = 256
 _ENDS = (0.025, 0.975)
+_LIKELY = 0.95
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -135,6 +137,32 @@ def score_errors(
     return _result(float(reliability), names, METRICS[:n_metrics], sums, point, np.isfinite(guess).sum(axis=1))
 
 
+def errors_verdict(errors: Sequence[ScoreErrors]) -> str:
+    """Which predictor has the least absolute error, at every γ or at some, and how sure that is. Not escaped.
+
+    Parameters
+    ----------
+    errors : sequence of ScoreErrors
+        Of the same predictors, at one γ each.
+    """
+    names = errors[0].predictors
+    if len(names) == 1:
+        return (
+            f"{names[0]} is {number(float(errors[0].mean[0, 0]))} off in the mean at γ = {exact(errors[0].reliability)}"
+        )
+    best = [int(one.mean[:, 0].argmin()) for one in errors]
+    if len(set(best)) > 1:
+        return "Which predictor errs least depends on the trust"
+    one = best[0]
+    sure = min(float(np.nanmin(np.where(np.isnan(e.better[one]), np.inf, e.better[one]))) for e in errors)
+    always = "at every trust" if len(errors) > 1 else f"at γ = {exact(errors[0].reliability)}"
+    if not np.isfinite(sure):
+        return f"{names[one]} errs least {always}; no case is predicted by another one, too"
+    if sure < _LIKELY:
+        return f"{names[one]} errs least {always}, but not surely: P(better) is down to {number(sure)}"
+    return f"{names[one]} errs least {always}, with P(better) of {number(min(sure, 0.99))} or more"
+
+
 def _result(reliability, predictors, metrics, sums: "_Sums", point: np.ndarray, n_cases: np.ndarray) -> ScoreErrors:
     over_draws, over_both = (values[:, : len(metrics)] for values in sums.means())
     low, high = np.quantile(over_draws, _ENDS, axis=-1)
@@ -186,15 +214,15 @@ class _Sums:
         """Add some cases: ``guess`` of shape (n_predictors, n_some), the others (n_some, n_draws)."""
         said = np.isfinite(guess)
         absolute = []
-        for number, scores in enumerate(guess):
-            mine, wanted = scores[said[number], None], truth[said[number]]
+        for place, scores in enumerate(guess):
+            mine, wanted = scores[said[place], None], truth[said[place]]
             right = np.zeros_like(wanted) if threshold is None else (mine > threshold) == (wanted > threshold)
             values = _measured(mine - wanted, right)
-            weights = weight[said[number]]
-            self.plain[number] += values.sum(axis=1)
-            self.weighted[number] += (values * weights).sum(axis=1)
-            self.n[number] += said[number].sum()
-            self.weight[number] += weights.sum(axis=0)
+            weights = weight[said[place]]
+            self.plain[place] += values.sum(axis=1)
+            self.weighted[place] += (values * weights).sum(axis=1)
+            self.n[place] += said[place].sum()
+            self.weight[place] += weights.sum(axis=0)
             absolute.append(np.abs(scores[:, None] - truth))
         for a in range(len(guess)):
             for b in range(a):

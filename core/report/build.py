@@ -10,6 +10,7 @@ from ..annotations.named_selection import Selection
 from ..chunks import CancelToken
 from ..errors import InputError
 from ..evaluation.predictions import Predictions
+from ..evaluation.score_predictions import ScorePredictions
 from ..evaluation.sweep_table import SweepPart
 from ..ingest.build_dataset import ImportReport
 from ..plausibility.protocol import PlausibilityModel
@@ -33,6 +34,7 @@ _SECTIONS: dict[str, tuple[str, Callable]] = {
     "methods": ("Methods", truth_sections.methods),
     "data": ("The data, and how to get these numbers again", data_sections.provenance),
 }
+_OF_CLASSES = ("raters", "gold", "certainty", "classifiers", "sets")
 _EVERYTHING = Selection()
 SECTIONS = {key: title for key, (title, _) in _SECTIONS.items()}
 
@@ -54,13 +56,13 @@ class ReportRequest:
     selected : str
         The same in words; empty where everything counts.
     threshold : float, str or None
-        That scores become classes by; the label that sets become classes by.
+        That scores become classes by, none where they stay scores; the label that sets become classes by.
     model : PlausibilityModel
     reliability : float
         Of the section on cases.
     reliabilities : tuple of float
         Of the section on classifiers.
-    classifiers : tuple of Predictions
+    classifiers : tuple of Predictions, or of ScorePredictions
         Matched to what the model takes: see `core.methods.as_taken`.
     reviews : mapping of str to CaseReview
         Of the cases that have been reviewed (`core.review.store.ReviewStore.cases`).
@@ -89,7 +91,7 @@ class ReportRequest:
     selection: Selection = _EVERYTHING
     selected: str = ""
     threshold: float | str | None = None
-    classifiers: tuple[Predictions, ...] = ()
+    classifiers: tuple[Predictions, ...] | tuple[ScorePredictions, ...] = ()
     reviews: Mapping[str, CaseReview] = field(default_factory=dict)
     n_kept_back: int = 0
     n_draws: int = 1000
@@ -99,6 +101,11 @@ class ReportRequest:
     with_machines: Dataset | None = None
     part: Callable[[float, CancelToken, Callable[[float], None] | None], SweepPart] | None = None
     assigned: "pd.DataFrame | None" = None
+
+    @property
+    def no_classes(self) -> bool:
+        """Whether these are scores that nobody split in classes: sections of classes are then not there."""
+        return self.dataset.kind == "score" and self.threshold is None
 
 
 def build_report(
@@ -132,7 +139,9 @@ def build_report(
         raise InputError(asked, f"The sections are {', '.join(SECTIONS)}.")
     token, built = token or CancelToken(), []
     todo: list[Words] = []
-    request = replace(request, part=truth_sections.drawn_once(request))
+    sections = _possible(request, sections)
+    if not request.no_classes:
+        request = replace(request, part=truth_sections.drawn_once(request))
     for place, key in enumerate(sections):
         token.check()
         title, build = _SECTIONS[key]
@@ -156,6 +165,13 @@ def build_report(
     size = f"{plural(dataset.n_cases, 'case')}, {plural(dataset.n_raters, 'rater')}"
     footer = f"Made with Plurality from {size}. Nothing in this file is loaded from elsewhere."
     return to_html(f"{dataset.name}: ground truth and its uncertainty", built, footer)
+
+
+def _possible(request: ReportRequest, sections: Sequence[str]) -> tuple[str, ...]:
+    """Sections whose question these data can be asked; predictors of scores stand beside the scores."""
+    of_scores = any(isinstance(one, ScorePredictions) for one in request.classifiers)
+    absent = set(_OF_CLASSES) if request.no_classes else {"classifiers", "sets"} if of_scores else set()
+    return tuple(key for key in sections if key not in absent)
 
 
 def _is_todo(block: Block) -> bool:

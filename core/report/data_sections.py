@@ -37,15 +37,13 @@ def agreement(request, sections, token, progress) -> list:
     token, progress
         See `core.chunks.map_chunks`; not used here.
     """
-    view, words = _classes(request)
+    scored = request.dataset.kind == "score"  # how far scores agree is asked of the scores
+    view, words = (request.dataset, []) if scored else _classes(request)
     verdict = any_of("coefficient", view)
     if not verdict.possible:
         return [Words(f"Not possible: {verdict.reason}.")]
     found = coefficients_for(view)
     table = list(found.coefficients)
-    per_case = case_agreement(class_counts(view))[0]
-    usable = np.isfinite(per_case)
-    full = f"All raters agree in {int((per_case[usable] == 1).sum()):,} of {plural(int(usable.sum()), 'case')}"
     fields = ("value", "se", "ci_low", "ci_high", "n_cases", "note")
     frame = pd.DataFrame(
         [
@@ -64,11 +62,18 @@ def agreement(request, sections, token, progress) -> list:
             "Coefficients of agreement with their intervals",
         ),
         Grid(frame, "Coefficients of agreement; intervals of 95%."),
-        Figure(
-            lambda theme: agreement_figures.case_agreement_histogram(per_case, theme, full),
-            "Histogram of the agreement of cases",
-        ),
+        *([] if scored else [_by_case(view)]),
     ]
+
+
+def _by_case(view: Dataset) -> Figure:
+    per_case = case_agreement(class_counts(view))[0]
+    usable = np.isfinite(per_case)
+    full = f"All raters agree in {int((per_case[usable] == 1).sum()):,} of {plural(int(usable.sum()), 'case')}"
+    return Figure(
+        lambda theme: agreement_figures.case_agreement_histogram(per_case, theme, full),
+        "Histogram of the agreement of cases",
+    )
 
 
 def raters(request, sections, token, progress) -> list:
@@ -215,6 +220,12 @@ def _commands(request) -> list[str]:
     sweep = ",".join(typed(value) for value in request.reliabilities)
     prior = "".join(f" --{key} {value}" for key, value in request.model.settings().items() if key in _OPTIONS)
     model = f"{request.model.name} {source}{more}{prior} --draws {request.n_draws:d} --seed {request.seed}"
+    if request.no_classes:
+        return [
+            f"python -m core agreement {source}{more}",
+            f"python -m core raters {source}{more}",
+            f"python -m core certainty {request.model.name} {source}{more} --reliability {typed(request.reliability)}",
+        ]
     return [
         f"python -m core agreement {source}{more}",
         f"python -m core fit dawid-skene {source}{more}",

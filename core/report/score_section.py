@@ -6,6 +6,8 @@ import pandas as pd
 from ..certainty.score_trust import LEVEL, score_digits, score_trust
 from ..certainty.scores_by_gold import scores_by_gold
 from ..errors import PluralityError
+from ..evaluation.score_errors import errors_verdict, score_errors
+from ..evaluation.score_predictions import ScorePredictions
 from ..figures import scores as figures
 from ..models.gold import gold_cases
 from ..plausibility.gaussian import GaussianScores
@@ -32,7 +34,7 @@ def scores(request, sections, token, part) -> list:
     """
     if request.dataset.kind != "score":
         return []
-    return [*_raters(request.dataset, token), *_cases(request)]
+    return [*_raters(request.dataset, token), *_cases(request, token)]
 
 
 def _raters(dataset, token) -> list:
@@ -61,7 +63,7 @@ def _against_gold(dataset) -> list:
     ]
 
 
-def _cases(request) -> list:
+def _cases(request, token) -> list:
     dataset = request.dataset
     try:
         model = fit_prior(dataset).model(request.threshold)
@@ -86,6 +88,19 @@ def _cases(request) -> list:
     at = f"{percent(LEVEL)}, γ = {exact(reliability)}"
     said = f"Half of the cases have a score known to ± {number(half, digits)} or better ({at})."
     shown = f"{plural(len(order), 'case')} of {dataset.n_cases:,}, the widest interval first."
-    if not len(gold_cases(dataset)):
-        return [Words(said), Grid(table, shown)]
-    return [Words(said), Words(scores_by_gold(dataset, trust).words(0, digits + 1)), Grid(table, shown)]
+    gold = [Words(scores_by_gold(dataset, trust).words(0, digits + 1))] if len(gold_cases(dataset)) else []
+    return [Words(said), *gold, Grid(table, shown), *_predictors(request, model, reliability, token)]
+
+
+def _predictors(request, model: GaussianScores, reliability: float, token) -> list:
+    """How far predicted scores are off, over plausible truths at the trust of the report."""
+    found = [one for one in request.classifiers if isinstance(one, ScorePredictions)]
+    if not found:
+        return []
+    errors = score_errors(
+        request.dataset, model, found, reliability=reliability, n_draws=request.n_draws, seed=request.seed, token=token
+    )
+    table = errors.to_frame().replace({"metric": figures.METRIC_TITLES})
+    said = "Errors of predictors over plausible truths, in units of the scores: mean and 95% of the truths, with which "
+    said += "cases are in the data (total), and against the mean scores (point)."
+    return [Words(f"{errors_verdict((errors,))}."), Grid(table, said)]

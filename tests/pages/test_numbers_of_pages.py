@@ -17,7 +17,7 @@ from core.certainty.score_trust import ScoreTrust
 from core.evaluation.corrected_rates import CorrectedRate
 from core.evaluation.gold_accuracy import gold_accuracy
 from core.evaluation.predictions import open_predictions
-from core.evaluation.score_errors import ScoreErrors
+from core.evaluation.score_errors import ScoreErrors, errors_verdict
 from core.evaluation.set_metrics import SetMetrics
 from core.figures.theme import LIGHT
 from core.ingest.samples import load_sample
@@ -252,7 +252,7 @@ def errors(reliability: float, mean, better) -> SimpleNamespace:
 
 def test_who_errs_least_is_as_sure_as_at_the_trust_where_it_is_least():
     near, far = errors(1.0, (0.4, 0.5), 0.99), errors(3.0, (0.3, 0.6), 0.61)
-    said = reliability_scores.verdict
+    said = errors_verdict
     assert said((near, far)) == "A errs least at every trust, but not surely: P(better) is down to .61"
     assert said((near, errors(3.0, (0.3, 0.6), 0.97))) == "A errs least at every trust, with P(better) of .97 or more"
     assert said((near, errors(3.0, (0.6, 0.5), 0.2))) == "Which predictor errs least depends on the trust"

@@ -15,6 +15,7 @@ from core.library import keep
 from core.plausibility.gaussian_prior import fit_prior
 from core.raters.score_gold import score_gold
 from core.raters.score_raters import score_raters
+from core.report.build import SECTIONS
 from pages.shared.kit import widgets
 from tests.pages.opened import kept, opened, settle, words
 
@@ -162,3 +163,13 @@ def test_known_scores_stand_on_raters_home_and_reliability_and_nowhere_without_t
     assert by_gold.words(0, 2) in words(app)
     assert "known scores" not in words(opened("raters", ESSAYS))
     assert [one.label for one in opened("home", ESSAYS).metric][-1] == "Mean score"
+
+
+def test_the_report_of_scores_asks_for_no_threshold_and_has_one_where_it_is_set():
+    app = opened("report", ESSAYS)
+    assert app.number_input(key="threshold").value is None
+    assert not any(box.key == "model" for box in app.selectbox)
+    said = words(app)
+    assert SECTIONS["scores"] in said and SECTIONS["certainty"] not in said
+    app = settle(app.number_input(key="threshold").set_value(6.0).run())
+    assert SECTIONS["certainty"] in words(app)

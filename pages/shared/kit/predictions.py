@@ -12,6 +12,7 @@ import streamlit as st
 from core import belongings
 from core.annotations.dataset import Dataset
 from core.errors import InputError, PluralityError
+from core.evaluation.score_predictions import ScorePredictions
 from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
 
@@ -89,6 +90,8 @@ def remove() -> None:
 
 def fingerprint(predictions) -> str:
     """Of one classifier's predictions, by content: a corrected file has the same name and often the same length."""
+    if isinstance(predictions, ScorePredictions):
+        return fingerprint_of(predictions.score)
     return fingerprint_of(predictions.ptr, predictions.class_code, predictions.group, predictions.score)
 
 

@@ -8,7 +8,7 @@ from core.annotations.dataset import Dataset
 from core.certainty.score_trust import ScoreTrust, score_trust
 from core.certainty.scores_by_gold import scores_by_gold
 from core.certainty.top_sets import UNCERTAIN_BELOW
-from core.evaluation.score_errors import ScoreErrors, score_errors
+from core.evaluation.score_errors import ScoreErrors, errors_verdict, score_errors
 from core.figures import scores as figures
 from core.jobs import Job
 from core.models.gold import gold_cases
@@ -29,7 +29,6 @@ from pages.shared.kit import (
 from pages.shared.reliability import anchors
 
 _PER_CASE = 1e-4  # seconds, of 1,000 draws of a case
-_LIKELY = 0.95
 
 
 def show(dataset: Dataset, title, theme) -> None:
@@ -178,7 +177,7 @@ def _errors(dataset: Dataset, model: GaussianScores, found: tuple, trust: ScoreT
             job.report((place + 1) / len(values))
         return tuple(done)
 
-    who = tuple((one.name, predictions.fingerprint_of(one.score)) for one in found)
+    who = tuple((one.name, predictions.fingerprint(one)) for one in found)
     key = plausibility_models.job_key(dataset, model, "score errors", values, who)
     return job_progress.result_of(key, "Errors of predictors", work, of=dataset)
 
@@ -196,7 +195,7 @@ def _predictors(dataset: Dataset, model: GaussianScores, found, trust: ScoreTrus
         key="score_metric",
         persist_state="session",
     )
-    st.subheader(markdown(verdict(errors)), anchor=False)
+    st.subheader(markdown(errors_verdict(errors)), anchor=False)
     widgets.plot(
         figures.errors_against_trust(
             errors,
@@ -230,26 +229,6 @@ def _predictors(dataset: Dataset, model: GaussianScores, found, trust: ScoreTrus
         st.dataframe(better, column_config=columns.fine(*names), placeholder="–", key="better")
         better.insert(0, "predictor", names, allow_duplicates=True)
         widgets.download(better, "P(better)", "better", "better")
-
-
-def verdict(errors: tuple[ScoreErrors, ...]) -> str:
-    """Which predictor has the least absolute error, at every γ or at some, and how sure that is. Not escaped."""
-    names = errors[0].predictors
-    if len(names) == 1:
-        return (
-            f"{names[0]} is {number(float(errors[0].mean[0, 0]))} off in the mean at γ = {exact(errors[0].reliability)}"
-        )
-    best = [int(one.mean[:, 0].argmin()) for one in errors]
-    if len(set(best)) > 1:
-        return "Which predictor errs least depends on the trust"
-    one = best[0]
-    sure = min(float(np.nanmin(np.where(np.isnan(e.better[one]), np.inf, e.better[one]))) for e in errors)
-    always = "at every trust" if len(errors) > 1 else f"at γ = {exact(errors[0].reliability)}"
-    if not np.isfinite(sure):
-        return f"{names[one]} errs least {always}; no case is predicted by another one, too"
-    if sure < _LIKELY:
-        return f"{names[one]} errs least {always}, but not surely: P(better) is down to {number(sure)}"
-    return f"{names[one]} errs least {always}, with P(better) of {number(min(sure, 0.99))} or more"
 
 
 def _add(dataset: Dataset) -> None:

@@ -27,6 +27,8 @@ from core.errors import Cancelled, InputError, NotApplicableError
 from core.evaluation.choice import verdict
 from core.evaluation.prediction_sets import prediction_sets
 from core.evaluation.predictions import read_predictions
+from core.evaluation.score_errors import errors_verdict, score_errors
+from core.evaluation.score_predictions import open_score_predictions
 from core.evaluation.sweep_table import kept_plausibilities, reliability_sweep, sweep_part
 from core.figures.theme import LIGHT
 from core.ingest.formats.tables import open_table
@@ -211,6 +213,20 @@ def test_scores_are_reported_by_their_threshold():
     rows = b"".join(b"%d,%d,%.2f\n" % (i // 4, i % 4, i * 0.37 % 5) for i in range(80))
     text = " ".join(parsed(build_report(request_of(read(b"case,rater,score\n" + rows).dataset, threshold=2.5))).text)
     assert "at most 2.5, or above" in text and "--threshold 2.5" in text
+
+
+def test_scores_without_a_threshold_are_reported_as_scores_and_never_as_two_classes():
+    dataset = load_sample("essays")
+    found = open_score_predictions("essays", sample_predictions("essays"), dataset)
+    page = parsed(build_report(request_of(dataset, "essays", classifiers=found)))
+    there = [attrs["id"] for tag, attrs in page.tags if tag == "section"]
+    assert there == ["summary", "agreement", "scores", "methods", "data"]
+    text = " ".join(page.text)
+    assert f"{coefficients_for(dataset).words()}." in text
+    errors = score_errors(dataset, fit_prior(dataset).model(), found, reliability=1.0, n_draws=100)
+    assert errors_verdict([errors]) in text and number(errors.mean[1, 0], 3) in text
+    assert "python -m core raters essays" in text
+    assert "threshold" not in text.replace('"threshold": null', "") and "or above" not in text
 
 
 def test_what_the_data_do_not_allow_is_said():

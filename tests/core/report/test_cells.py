@@ -431,7 +431,7 @@ def test_all_tables_of_a_report_are_printed_cell_by_cell(sample, monkeypatch):
         for name in grid.table.select_dtypes("float"):
             place = list(grid.table.columns).index(name)
             for row, value in zip(rows, grid.table[name], strict=False):
-                assert row[place] == printed(value), name
+                assert row[place] == ("–" if np.isnan(value) else printed(value)), name
 
 
 def printed(value: float) -> str:
