@@ -31,6 +31,7 @@ HOLDS = {
         "truth, wherever these are from."
     ),
 }
+WHOLE = "Every case is labelled, so the machine is not used; the interval is for more cases like these."
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -109,7 +110,9 @@ def ppi_rate(
     used = float(np.mean([one[2] for one in found]))
     method = "humans" if weight == 0 else "ppi"
     says = float(np.concatenate([f, rest]).mean())
-    return CorrectedRate(method, estimate, se, low, high, used, n, n + n_rest, says, _notes(method, n, found, careful))
+    return CorrectedRate(
+        method, estimate, se, low, high, used, n, n + n_rest, says, _notes(method, n, n_rest, found, careful)
+    )
 
 
 def _ppi(y: np.ndarray, f: np.ndarray, rest: np.ndarray, weight: float | None, careful: bool):
@@ -180,9 +183,8 @@ def sampled_rate(
     estimate, se = combined([one[0] for one in found], [one[1] for one in found])
     low, high = _interval(estimate, se, n, level, careful)
     used = float(np.mean([one[2] for one in found]))
-    return CorrectedRate(
-        "sampled", estimate, se, low, high, used, n, len(f), float(f.mean()), _notes("sampled", n, found, careful)
-    )  # fmt: skip
+    notes = _notes("sampled", n, len(f) - n, found, careful)
+    return CorrectedRate("sampled", estimate, se, low, high, used, n, len(f), float(f.mean()), notes)
 
 
 def _sampled(y: np.ndarray, xi: np.ndarray, f: np.ndarray, p: np.ndarray, weight: float | None, careful: bool):
@@ -368,8 +370,8 @@ def _interval(estimate: float, se: float, n: int, level: float, careful: bool) -
     return estimate - t * se, estimate + t * se
 
 
-def _notes(method: str, n: int, found: list, careful: bool) -> tuple[str, ...]:
-    notes = [HOLDS[method]]
+def _notes(method: str, n: int, n_rest: int, found: list, careful: bool) -> tuple[str, ...]:
+    notes = [HOLDS[method] if n_rest else WHOLE]
     if careful and n < T_BELOW:
         notes.append(f"{plural(n, 'label')}: the interval is Student's t.")
     if any(one[3] for one in found):

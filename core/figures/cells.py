@@ -19,6 +19,7 @@ def intervals(
     mark: float | None = None,
     flagged: np.ndarray | None = None,
     most: float | None = 1.0,
+    width: int = WIDTH,
 ) -> list[str | None]:
     """Each interval as a line with a point, on one axis from the least end to ``most``; a dashed line at ``mark``.
 
@@ -32,6 +33,8 @@ def intervals(
         Rows in the colour of a warning, with a cross instead of a point.
     most : float, optional
         Right end of the axis; None for an axis from the least to the greatest end, ``mark`` among them.
+    width : int
+        In pixels; a cell cuts what is wider than it.
 
     Returns
     -------
@@ -43,11 +46,12 @@ def intervals(
     warned = np.zeros(len(value), bool) if flagged is None else flagged
 
     def at(share: float) -> float:
-        return _MARGIN + (WIDTH - 2 * _MARGIN) * (share - least) / (most - least)
+        return _MARGIN + (width - 2 * _MARGIN) * (share - least) / (most - least)
 
     found: list[str | None] = []
     for v, a, b, warn in zip(value, low, high, warned, strict=True):
-        found.append(_picture(at, float(v), float(a), float(b), bool(warn), mark, theme) if np.isfinite(v) else None)
+        known = np.isfinite(v)
+        found.append(_picture(at, width, float(v), float(a), float(b), bool(warn), mark, theme) if known else None)
     return found
 
 
@@ -58,9 +62,11 @@ def _axis(ends: list[float], most: float | None) -> tuple[float, float]:
     return least, max(least + 0.1, float(np.ceil(max(ends, default=1.0) * 10) / 10))
 
 
-def _picture(at, value: float, low: float, high: float, warn: bool, mark: float | None, theme: Theme) -> str:
+def _picture(
+    at, width: int, value: float, low: float, high: float, warn: bool, mark: float | None, theme: Theme
+) -> str:
     colour, y = theme.mean if warn else theme.accent, HEIGHT / 2
-    parts = [f'<path d="M{_MARGIN} {y}H{WIDTH - _MARGIN}" stroke="{theme.grid}"/>']
+    parts = [f'<path d="M{_MARGIN} {y}H{width - _MARGIN}" stroke="{theme.grid}"/>']
     if mark is not None:
         parts.append(f'<path d="M{at(mark):.1f} 1V{HEIGHT - 1}" stroke="{theme.quiet}" stroke-dasharray="3 2"/>')
     if np.isfinite(low) and np.isfinite(high):
@@ -75,7 +81,7 @@ def _picture(at, value: float, low: float, high: float, warn: bool, mark: float 
     else:
         parts.append(f'<circle cx="{x:.1f}" cy="{y}" r="4" fill="{colour}"/>')
     svg = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{HEIGHT}" viewBox="0 0 {width} {HEIGHT}">'
         f"{''.join(parts)}</svg>"
     )
     return f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"

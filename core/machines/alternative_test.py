@@ -392,7 +392,7 @@ class HumanPanel:
         self._person = place_of[dataset.rater[self._human]]
 
     def agree_by_chance(self) -> bool:
-        """Whether the people name classes, and do not surely agree on them by more than chance."""
+        """Whether the people name classes, and do not surely agree on them by more than chance, or name only one."""
         if self.dataset.kind != "class":
             return False
         keep = np.zeros(self.dataset.n_annotations, bool)
@@ -407,7 +407,7 @@ class HumanPanel:
             ),
             ABOVE_CHANCE,
         )
-        return alpha.value is not None and (alpha.value <= 0 or (alpha.ci_low is not None and alpha.ci_low <= 0))
+        return alpha.value is None or alpha.value <= 0 or (alpha.ci_low is not None and alpha.ci_low <= 0)
 
     def contest(self, machine: str) -> Contest:
         """One machine against everybody."""

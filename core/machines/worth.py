@@ -40,7 +40,7 @@ _CELLS = 1 << 22
 _MOST_PATTERNS = 20_000
 
 
-_FEWEST = 2  # cases, of which resamples differ
+_FEWEST = 10  # cases, whose resamples tell how far others may differ
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

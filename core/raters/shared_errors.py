@@ -129,7 +129,8 @@ def shared_errors(
     Raises
     ------
     NotApplicableError
-        Annotations are not single classes of identified raters, or no two raters have `LEAST_CASES` common cases.
+        Annotations are not single classes of identified raters, of three people or more, or no two raters have
+        `LEAST_CASES` common cases.
     """
     check_whole(n_replicates, "The number of replicates", 20)
     if dataset.kind != "class" or not dataset.raters_identified or dataset.n_classes < 2:
@@ -142,6 +143,8 @@ def shared_errors(
     if not told.any():
         raise NotApplicableError(f"No two raters have {LEAST_CASES} cases in common.")
     people = tuple(name for name in dataset.raters if name not in set(machines))
+    if len(people) < _FEWEST_JUDGES:
+        raise NotApplicableError("Shared errors need three people: of two nobody can tell which one is wrong.")
     alone = dataset if len(people) == dataset.n_raters else dataset.select(raters=people)
 
     def with_families(family: np.ndarray) -> SharedErrors | None:

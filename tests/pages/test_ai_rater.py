@@ -144,6 +144,25 @@ def test_two_cases_unanimity_and_one_annotation_a_case_are_said_as_they_are():
         assert app.title[0].value == "Too few cases to say whether gpt may stand in for a rater"
 
 
+def test_two_raters_and_one_class_claim_no_more_than_they_can():
+    rows = [f"{c},{r},{'xy'[(c * k) % 7 < 3]}" for c in range(40) for k, r in enumerate(("a", "b", "gpt"), 1)]
+    two = kept("\n".join(["case,rater,class", *rows]), "pair")
+    one = kept("case,rater,class\n" + "".join(f"{c},{r},x\n" for c in range(40) for r in ("a", "b", "gpt")), "one")
+    for data, tab, said in (
+        (two, "Raters tested", "it takes three raters"),
+        (two, "Shared errors", "Shared errors need three people"),
+        (one, "Rates", "Every case is labelled, so the machine is not used"),
+    ):
+        mark_machines(data, [Machine("gpt")])
+        app = opened("ai_rater", data)
+        app.session_state["ai_tabs"] = tab
+        assert said in words(settle(app.run()))
+    assert "whoever guesses may stand in for one" in app.title[0].value
+    assert table(app, "may replace a rater")["may replace a rater"].tolist() == ["like whoever guesses"]
+    app = settle(next(b for b in app.button if b.key == "draw_sample").click().run())
+    assert (app.session_state["queue"], app.session_state["go_to"]) == ("sample", "review")
+
+
 def test_rates_among_all_cases_say_what_the_labels_are_and_come_from_the_sample_of_a_review():
     rows = [f"{c},{r},{'xy'[c % 4 == 0]}" for c in range(12) for r in ("a", "b")]
     rows += [f"{c},gpt,{'xy'[c % 3 == 0]}" for c in range(60)]

@@ -130,7 +130,7 @@ def standing(name: str, *, rejected: int = 2, tested: int = 3, untested: int = 2
 
 def test_a_machine_is_held_against_those_who_were_tested(said, shown, drawn, left):
     one, other = standing("m"), standing("n", rejected=1, untested=1)
-    test = SimpleNamespace(machines=(one, other), epsilon=0.15, score="accuracy", differences=())
+    test = SimpleNamespace(machines=(one, other), epsilon=0.15, score="accuracy", differences=(), by_chance=False)
     found = SimpleNamespace(test=test, worth=("–", "–"), by_log_score=(), people=())
     assert ai_parts.verdict_table(found)["holds against"].tolist() == ["2 of 3", "1 of 3"]
     assert ai_parts.verdict_table(found)["cases to pass"].tolist() == ["70", "70"]

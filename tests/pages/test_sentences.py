@@ -897,7 +897,7 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
     ]
     surely = replace(in_the_test("m", True), pass_share=0.99, n_to_pass=44, raters=(against("ann"), against("bob")))
     unsure = replace(in_the_test("n", True), raters=(against("ann"),))
-    test = SimpleNamespace(machines=(surely, unsure, in_the_test("o", None)), epsilon=0.15)
+    test = SimpleNamespace(machines=(surely, unsure, in_the_test("o", None)), epsilon=0.15, by_chance=False)
     people = (in_the_test("ann", True, 0.71), in_the_test("bob", False, 0.3), in_the_test("cem", True, 0.5))
     found = SimpleNamespace(test=test, worth=(by[0], "no case", "no case"), by_log_score=(by[1],), people=people)
     ai_parts.verdicts(found)
@@ -908,6 +908,11 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
     assert frame["worth in readers"].tolist() == [".5 (.2 to more than 1)", "–", "–"]
     assert frame["by its probabilities"].tolist() == ["less than none (.2 to more than 1)", "–", "–"]
     assert frame["cases to pass"].tolist() == ["44", "no number would do", "–"]
+    test.by_chance = True
+    assert ai_parts.verdict_table(found)["may replace a rater"].tolist() == [
+        *["like whoever guesses"] * 2,
+        "too few cases",
+    ]
     assert said[-1].startswith("Intervals are 95% over cases; ε = .15. Of 3 raters put through the same test 2 pass, ")
     assert "with ρ .30 to .71." in said[-1]
 

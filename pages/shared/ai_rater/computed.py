@@ -1,7 +1,7 @@
 """What the page shows, computed once for the content of the data, the machines and the settings."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import streamlit as st
@@ -59,12 +59,15 @@ class Machines:
     probability : mapping of str to ndarray, shape (n_cases, n_classes)
     stamp : tuple of str
         Of the predictions behind the probabilities.
+    notes : mapping of str to tuple of str
+        What of a machine's file is not in the data.
     """
 
     dataset: Dataset
     names: tuple[str, ...]
     probability: Mapping[str, np.ndarray]
     stamp: tuple[str, ...]
+    notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def people(self) -> tuple[str, ...]:
@@ -81,7 +84,7 @@ def with_classifiers(dataset: Dataset, machines: tuple[str, ...]) -> Machines:
     machines : tuple of str
         Raters of it.
     """
-    found, marked, probability, stamps = dataset, set(machines), {}, []
+    found, marked, probability, stamps, notes = dataset, set(machines), {}, [], {}
     for classifier in predictions.classifiers(dataset):
         name = classifier.name
         if name not in marked:
@@ -90,6 +93,7 @@ def with_classifiers(dataset: Dataset, machines: tuple[str, ...]) -> Machines:
                 continue
             (name,) = names
             machines += names
+        notes[name] = classifier.notes
         given = classifier.probabilities(dataset.n_classes) if isinstance(classifier, Predictions) else None
         if given is not None:
             probability[name] = given
@@ -100,7 +104,7 @@ def with_classifiers(dataset: Dataset, machines: tuple[str, ...]) -> Machines:
             machines += names
     more = found.n_classes - dataset.n_classes  # classes that only a machine gave are the last
     probability = {name: np.pad(given, ((0, 0), (0, more))) for name, given in probability.items()}
-    return Machines(found, machines, probability, tuple(stamps))
+    return Machines(found, machines, probability, tuple(stamps), notes)
 
 
 def _with_rater(dataset: Dataset, machine: Dataset | Predictions | ScorePredictions) -> tuple[Dataset, tuple[str, ...]]:

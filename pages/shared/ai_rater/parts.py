@@ -18,11 +18,13 @@ from pages.shared.ai_rater.computed import differs as computed_differs
 from pages.shared.kit import columns, widgets
 
 MOST_DIFFERENCES = 500
+_WIDTH = 120  # of pictures, where three stand in a row
 COMPARED = {"agreement": "agreement", "log": "log score of its probabilities", "squared": "squared distance"}
 BY = {"class": "panel's class", "certainty": "panel's certainty", "spread": "spread of scores", "group": "group"}
 
 
 MAY = {"passes": "yes", "fails": "no", "open": "the cases do not tell", "untested": "too few cases"}
+GUESSES = "like whoever guesses"
 
 
 def verdicts(computed: Computed) -> None:
@@ -53,7 +55,7 @@ def verdict_table(computed: Computed) -> pd.DataFrame:
     for one, worth in zip(computed.test.machines, computed.worth, strict=True):
         row = {
             "machine": one.machine,
-            "may replace a rater": MAY[outcome(one)],
+            "may replace a rater": GUESSES if computed.test.by_chance and one.raters else MAY[outcome(one)],
             "holds against": f"{one.n_rejected:,} of {len(one.raters):,}" if one.raters else "–",
             "advantage ρ": "–" if one.rho is None else with_interval(one.rho, one.rho_low, one.rho_high),
             "worth in readers": worth.words() if isinstance(worth, Worth) else "–",
@@ -95,10 +97,10 @@ def _agreement(found: Sequence[PairAgreement], score: str) -> None:
         {
             "machine": [one.machine for one in known],
             "cases": [one.n_cases for one in known],
-            "people with people": [one.people for one in known],
+            "among people": [one.people for one in known],
             "people from": [one.people_low for one in known],
             "people to": [one.people_high for one in known],
-            "machine with people": [one.machine_people for one in known],
+            "with people": [one.machine_people for one in known],
             "machine from": [one.machine_low for one in known],
             "machine to": [one.machine_high for one in known],
             "difference": [one.difference for one in known],
@@ -106,10 +108,11 @@ def _agreement(found: Sequence[PairAgreement], score: str) -> None:
             "to": [one.high for one in known],
         }
     )
-    people = ("people with people", "people from", "people to", "people, 95%")
-    machine = ("machine with people", "machine from", "machine to", "machine, 95%")
-    shown, levels = columns.with_pictures(frame, people, machine) if score != "rmse" else (frame, {})
-    shown, difference = columns.with_pictures(shown, ("difference", "95% from", "to", "95% interval"), difference=True)
+    people = ("among people", "people from", "people to", "people, 95%")
+    machine = ("with people", "machine from", "machine to", "machine, 95%")
+    shown, levels = columns.with_pictures(frame, people, machine, width=_WIDTH) if score != "rmse" else (frame, {})
+    apart = ("difference", "95% from", "to", "95% interval")
+    shown, difference = columns.with_pictures(shown, apart, difference=True, width=_WIDTH)
     numbers = [name for name in frame.columns if name not in ("machine", "cases")]
     st.dataframe(
         shown, hide_index=True, key="pair_agreement",
@@ -185,6 +188,8 @@ def people(computed: Computed, theme) -> None:
     known = [one for one in everybody if one.passes is not None]
     if not known:
         why = "there are too many raters" if len(found.people) > MOST_PEOPLE else "too few cases are shared"
+        if len(found.people) < 3:
+            why = "it takes three raters, one in the machine's place and two beside"
         st.info(f"No rater can be put through the test: {why}.", icon=":material/info:")
         return
     n = sum(bool(one.passes) for one in known)
@@ -245,14 +250,14 @@ def worth(computed: Computed, theme, ranked: bool) -> None:
     for one in known:
         of_cases.setdefault((one.score, one.n_cases, one.k_max), []).append(one)
     for place, group in enumerate(of_cases.values()):
-        title = f"What a panel foretells of one more reader, by {COMPARED[group[0].score]} · bands: 95% over cases"
+        title = f"By {COMPARED[group[0].score]} · bands: 95%"
         figure = figures.worth_in_readers(group, theme, title, [one.machine for one in computed.test.machines])
         widgets.plot(figure, f"worth-{place}", "Score of panels and of machines")
     st.caption(
-        "A machine is worth as many readers as a panel needs to foretell one more reader as well as it does. By its "
-        "probabilities a machine loses that is sure where it is wrong. Readers are no truth: what they share in error "
-        "counts for a machine that shares it."
-        + (" Agreement is that of first classes; probabilities foretell whole rankings." if ranked else "")
+        "Upright: how well panels of so many people foretell one more reader; bands over cases. A machine is worth as "
+        "many readers as a panel needs to foretell one more as well as it does. By its probabilities a machine loses "
+        "that is sure where it is wrong. Readers are no truth: what they share in error counts for a machine that "
+        "shares it." + (" Agreement is that of first classes; probabilities foretell whole rankings." if ranked else "")
     )
     frame = pd.concat(
         [one.to_frame().assign(machine=one.machine, by=one.score, machine_score=one.value) for one in known]

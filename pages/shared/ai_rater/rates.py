@@ -1,5 +1,7 @@
 """The tab of rates: each class and the machine's accuracy among all cases, from its labels and a few of people's."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -13,6 +15,7 @@ from pages.shared.ai_rater.computed import Machines
 from pages.shared.cache import access
 from pages.shared.kit import columns, gold_of_reviews, state, widgets
 
+_WIDTH = 130  # of pictures, so that the table fits at 1,280 pixels
 SOURCES = {"people": "People's annotations", "sample": "The random sample of Review"}
 
 
@@ -44,7 +47,7 @@ def show(machines: Machines) -> None:
         st.info(markdown(error), icon=":material/info:")
         return
     _table(found, source)
-    _said(found, source, by)
+    _said(found, source, by, machines.notes.get(name, ()))
 
 
 def _reviewed() -> tuple[ReviewedBy | None, dict]:
@@ -63,6 +66,11 @@ def _rates(machines: Machines, name: str, source: str, by: ReviewedBy | None, re
     chance = np.array([by.chance.get(case, 1.0) for case in dataset.cases])
     labels = review_labels(dataset, reviews, by.chance)
     return machine_rates(dataset, name, labels, probability=given, chance=chance)
+
+
+def _draw() -> None:
+    """Review opens at a new session of a random sample."""
+    st.session_state["queue"], st.session_state["go_to"] = "sample", "review"
 
 
 def _table(found: MachineRates, source: str) -> None:
@@ -85,17 +93,25 @@ def _table(found: MachineRates, source: str) -> None:
         ends = (f"{side} at", f"{side} from", f"{side} to")
         frame[list(ends)] = [[one.estimate, one.ci_low, one.ci_high] for one in rates]
         drawn.append((*ends, f"{said}, 95%"))
-    shown, pictures = columns.with_pictures(frame, *drawn)
+    shown, pictures = columns.with_pictures(frame, *drawn, width=_WIDTH)
+    weight = st.column_config.NumberColumn("λ", format=columns.TWO, help="Weight of the machine; 0 is labels alone.")
     order = ["rate of", "machine alone", "labels alone", "labels alone, 95%", "corrected", "corrected, 95%"]
     st.dataframe(
         shown, hide_index=True, key="machine_rates", column_order=[*order, "weight of the machine λ"],
-        column_config=columns.numbers("weight of the machine λ") | pictures,
+        column_config={"weight of the machine λ": weight} | pictures,
     )  # fmt: skip
     widgets.download(found.to_frame(), "Rates", "machine_rates", "machine_rates_table")
 
 
-def _said(found: MachineRates, source: str, by: ReviewedBy | None) -> None:
+def _said(found: MachineRates, source: str, by: ReviewedBy | None, notes: Sequence[str]) -> None:
     """Of which cases these rates are, and what they rest on."""
+    for note in notes:
+        st.caption(markdown(note))
+    if any("not in the data" in note for note in notes):
+        st.caption(
+            "Rates are of the cases of the data. To count all cases that the machine labelled, open its answers with "
+            "the annotations on Upload, as one more rater."
+        )
     whose = "people" if source == "people" else "a random sample"
     st.caption(
         f"Of {plural(found.n, 'case')} that the machine labelled, {found.n_labelled:,} with a label by {whose}; 95% "
@@ -110,7 +126,9 @@ def _said(found: MachineRates, source: str, by: ReviewedBy | None) -> None:
     if source == "people" and found.n_labelled < found.n:
         st.caption(
             "Were the cases that people annotated picked because they are hard, these are rates of hard cases. Draw a "
-            "random sample on Review where you do not know."
+            "random sample where you do not know."
         )
+    if by is None or not by.chance:
+        st.button("Draw a sample on Review", icon=":material/shuffle:", key="draw_sample", on_click=_draw)
     if by is not None:
         st.caption(markdown(by.words()))

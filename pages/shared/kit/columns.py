@@ -15,6 +15,7 @@ from core.figures import cells
 from pages.shared.kit import style
 
 TWO, THREE = "%.2f", "%.3f"
+_PADDING = 10  # of a cell, in pixels
 _MOST_PICTURES = 500  # rows; beyond, the ends are numbers
 _COUNT = {"format": "accounting", "step": 1}
 
@@ -44,7 +45,7 @@ def ends(low: str = "ci_low", high: str = "ci_high", level: int = 95) -> dict:
 
 
 def with_pictures(
-    frame: pd.DataFrame, *columns: tuple[str, str, str, str], difference: bool = False
+    frame: pd.DataFrame, *columns: tuple[str, str, str, str], difference: bool = False, width: int = cells.WIDTH
 ) -> tuple[pd.DataFrame, dict]:
     """The table as the screen shows it, with intervals drawn in their rows on one axis, and its columns.
 
@@ -56,6 +57,8 @@ def with_pictures(
         Value, low and high end, and the head of the picture.
     difference : bool
         An axis from the least to the greatest end with a dashed line at 0, instead of one up to 1.
+    width : int
+        Of a picture, in pixels.
     """
     if len(frame) > _MOST_PICTURES:
         return frame, {}
@@ -65,12 +68,13 @@ def with_pictures(
         np.concatenate([pd.to_numeric(frame[column[place]], errors="coerce").to_numpy(float) for column in columns])
         for place in range(3)
     )
-    drawn = cells.intervals(*ends, style.theme(), mark=0.0 if difference else None, most=None if difference else 1.0)
+    axis = {"mark": 0.0, "most": None} if difference else {"most": 1.0}
+    drawn = cells.intervals(*ends, style.theme(), **axis, width=width)
     for place, (value, low, high, head) in enumerate(columns):
         own = drawn[place * len(frame) : (place + 1) * len(frame)]
         shown.insert(int(shown.columns.get_loc(value)) + 1, head, own)
         about = "On one axis for all rows; dashed: 0." if difference else "Up to 1, on one axis for all rows."
-        config |= {head: st.column_config.ImageColumn(head, width=186, help=about), low: None, high: None}
+        config |= {head: st.column_config.ImageColumn(head, width=width + _PADDING, help=about), low: None, high: None}
     return shown, config
 
 

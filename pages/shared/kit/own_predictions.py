@@ -48,7 +48,8 @@ def add(
         except PluralityError as error:
             st.error(markdown(error), icon=":material/error:")
             return
-        predictions.add(name, upload.getvalue())
+        if predictions.add(name, upload.getvalue()):
+            st.rerun()  # what stands above does not know of the file
 
 
 def _said(

@@ -78,9 +78,12 @@ def own_names() -> list[str]:
     return [name for name, _ in _files()]
 
 
-def add(name: str, content: bytes) -> None:
-    """Keep a file of predictions with the dataset in use; one of the same name is replaced."""
+def add(name: str, content: bytes) -> bool:
+    """Keep a file of predictions with the dataset in use, one of the same name is replaced; whether it is a new one."""
+    if dict(_files()).get(name) == content:
+        return False
     belongings.add_predictions(access.place(st.session_state["data"]), name, content)
+    return True
 
 
 def remove() -> None:

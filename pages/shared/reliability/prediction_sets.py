@@ -211,7 +211,7 @@ def _numbers(reliabilities, usable, found: Founds) -> pd.DataFrame:
 def _conditional(sets: PredictionSets, value: float, theme) -> None:
     widgets.plot(
         figures.conditional_coverage(
-            sets.groups, 1 - sets.alpha, theme, f"Where the promise holds and where it does not, at γ = {exact(value)}"
+            sets.groups, 1 - sets.alpha, theme, f"Where the promise holds, at γ = {exact(value)}"
         ),
         "sets_conditional",
         "Coverage by quarter of certainty, group and expected risk",

@@ -100,3 +100,8 @@ def test_few_common_cases_and_odd_data_claim_nothing(five):
         shared_errors(replace(five, raters_identified=False))
     unanimous = shared_errors(simulated(1, [1.0] * 3, [], n_cases=60, present=1.0))
     assert unanimous.pairs() == []
+
+
+def test_of_two_people_nobody_can_tell_who_is_wrong(five):
+    with pytest.raises(NotApplicableError, match="three people"):
+        shared_errors(five, machines=("p0", "p1", "p2"))
