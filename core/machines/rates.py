@@ -14,6 +14,7 @@ from ..errors import InputError, NotApplicableError
 from ..evaluation.corrected_rates import CorrectedRate, class_rate
 from ..result_base import Columns, Result
 from ..review.opinions import Opinion
+from ..review.random_sample import ReviewedBy
 from ..review.states import CaseReview
 
 ACCURACY = "accuracy"
@@ -124,6 +125,34 @@ def review_labels(dataset: Dataset, reviews: Mapping[str, CaseReview], chance: M
         if shares:
             found[place] = np.mean(shares, axis=0)
     return found
+
+
+def sample_labels(dataset: Dataset, reviews: Mapping[str, CaseReview], by: ReviewedBy) -> tuple[np.ndarray, np.ndarray]:
+    """`review_labels` of a random sample, and with which chance each came to have one.
+
+    A sample is read in an order by chance, so that the part with labels is a sample as well: the chance of being drawn
+    times the share of the drawn cases that have a label.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    reviews : mapping of str to CaseReview
+    by : ReviewedBy
+        How they came to be reviewed.
+
+    Returns
+    -------
+    ndarray, shape (n_cases, n_classes)
+    ndarray, shape (n_cases,)
+        1 for cases without a label.
+    """
+    labels = review_labels(dataset, reviews, by.chance)
+    known = np.isfinite(labels).all(axis=1)
+    read = np.array([case in by.chance for case in dataset.cases])
+    share = known.sum() / max(read.sum(), 1) * len(by.chance) / max(len(by.chance) + by.n_unread, 1)
+    return labels, np.array(
+        [by.chance[case] * share if here else 1.0 for case, here in zip(dataset.cases, known, strict=True)]
+    )
 
 
 def _share(opinion: Opinion, code: Mapping[str, int]) -> np.ndarray | None:

@@ -84,7 +84,12 @@ class ReviewedBy:
                 f"The {plural(self.n_queue, 'reviewed case')} came from queues and not by chance: what is said here is "
                 "said of these cases and is no rate of all cases. Draw a random sample for that."
             )
-        left = f" {plural(self.n_unread, 'case')} of it still to be read." if self.n_unread else ""
+        left = ""
+        if self.n_unread:
+            left = (
+                f" {plural(self.n_unread, 'case')} of it still to be read; the order is by chance, so that those read "
+                "stand for all of it, unless some were skipped for what they are."
+            )
         if not self.n_queue:
             which = plural(len(self.chance), "reviewed case is", "reviewed cases are")
             return f"The {which} of a random sample, with the chances in the record.{left}"

@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.errors import NotApplicableError
-from core.machines.rates import MachineRates, machine_rates, people_labels, review_labels
+from core.machines.rates import MachineRates, machine_rates, people_labels, sample_labels
 from core.review.random_sample import ReviewedBy, reviewed_by
 from core.text import markdown, number, plural, with_interval
 from pages.shared.ai_rater.computed import Machines
@@ -63,8 +62,7 @@ def _rates(machines: Machines, name: str, source: str, by: ReviewedBy | None, re
     dataset, given = machines.dataset, machines.probability.get(name)
     if source == "people" or by is None:
         return machine_rates(dataset, name, people_labels(dataset, machines.people), probability=given)
-    chance = np.array([by.chance.get(case, 1.0) for case in dataset.cases])
-    labels = review_labels(dataset, reviews, by.chance)
+    labels, chance = sample_labels(dataset, reviews, by)
     return machine_rates(dataset, name, labels, probability=given, chance=chance)
 
 

@@ -8,8 +8,9 @@ import pytest
 from core.annotations.dataset import Dataset
 from core.errors import InputError, NotApplicableError
 from core.evaluation.corrected_rates import class_rate
-from core.machines.rates import ACCURACY, machine_rates, people_labels, review_labels
+from core.machines.rates import ACCURACY, machine_rates, people_labels, review_labels, sample_labels
 from core.review.opinions import UNDETERMINED, Opinion
+from core.review.random_sample import ReviewedBy
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +63,28 @@ def test_of_several_annotations_of_a_case_the_machines_first_counts(made):
         np.append(answer, 1 - machine),
     )  # fmt: skip
     assert machine_rates(again, "m", labels).to_frame().equals(machine_rates(data, "m", labels).to_frame())
+
+
+def test_of_a_sample_that_is_read_in_part_the_labels_stand_for_all_of_it(made):
+    data, truth, machine = made
+    rng = np.random.default_rng(8)
+    drawn = rng.permutation(300)[:120]
+    read = drawn[:60]  # the order of a sample is by chance
+
+    def said(case):
+        opinion = Opinion.of_class("xy"[truth[case]]) if case != read[0] else UNDETERMINED
+        return SimpleNamespace(adjudication=None, reads=[SimpleNamespace(opinion=opinion)])
+
+    reviews = {f"c{case}": said(case) for case in read}
+    by = ReviewedBy({f"c{case}": 0.4 for case in read}, 0, 60)
+    labels, chance = sample_labels(data, reviews, by)
+    known = np.isfinite(labels).all(axis=1)
+    assert np.flatnonzero(known).tolist() == sorted(read[1:].tolist())
+    assert chance[known] == pytest.approx(0.4 * 59 / 120) and (chance[~known] == 1).all()
+    rates = machine_rates(data, "m", labels, chance=chance).rates
+    for one, true in zip(rates, [(truth == machine).mean(), 1 - truth.mean(), truth.mean()], strict=True):
+        assert one.people.ci_low < true < one.people.ci_high and one.corrected.ci_low < true < one.corrected.ci_high
+    assert sum(one.people.estimate for one in rates[1:]) == pytest.approx(59 / 59, abs=0.02)
 
 
 def test_a_sample_with_unlike_chances_is_weighted_by_them(made):
