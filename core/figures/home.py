@@ -38,10 +38,24 @@ _FIRST = (
 )
 
 
-def agreement(table: Sequence[Coefficient], theme: Theme) -> go.Figure | None:
-    """A few coefficients with their intervals, each once, of sets by both distances; None where none is defined."""
+def agreement(table: Sequence[Coefficient], theme: Theme, quoted: Coefficient | None = None) -> go.Figure | None:
+    """A few coefficients with their intervals, each once, of sets by both distances; None where none is defined.
+
+    Parameters
+    ----------
+    table : sequence of Coefficient
+    theme : Theme
+    quoted : Coefficient, optional
+        The one that the title says: where it counts near classes in part, those that do come first.
+    """
+
+    def place(one: Coefficient) -> tuple[int, bool, bool]:
+        if quoted is None or not quoted.weights.startswith("ordinal"):
+            return _FIRST.index(one.name), False, False
+        return _FIRST.index(one.name), one.weights != quoted.weights, not one.weights.startswith("ordinal")
+
     chosen: dict[tuple[str, str], Coefficient] = {}
-    for one in sorted((one for one in table if one.name in _FIRST), key=lambda one: _FIRST.index(one.name)):
+    for one in sorted((one for one in table if one.name in _FIRST), key=place):
         if one.value is not None and len(chosen) < MOST_COEFFICIENTS:
             chosen.setdefault((one.name, one.weights if one.name == SET_ALPHA else ""), one)
     return _still(forest(list(chosen.values()), theme, "")) if chosen else None

@@ -115,7 +115,7 @@ def place_said(classes: Sequence[str], place: float) -> str:
 
 
 def expected_said(classes: Sequence[str], mean: float, low: float, high: float) -> str:
-    """The expected class with its interval: "1.3 (1 to 2)" where classes are numbers, else "mild to moderate".
+    """The expected class with its interval: "1.3 (1 to 2)" of numbers, else "mild to moderate" or "grade 1 to 2".
 
     Parameters
     ----------
@@ -127,4 +127,7 @@ def expected_said(classes: Sequence[str], mean: float, low: float, high: float) 
         ends = in_class_names(classes, np.array([low, high]))
         return f"{place_said(classes, mean)} ({exact(float(ends[0]))} to {exact(float(ends[1]))})"
     first, last = (shorten(classes[int(end) - 1], _LONGEST_NAME) for end in (low, high))
+    common = first[: len(first) - len(first.split(" ")[-1])]
+    if common and last.removeprefix(common).isdigit():  # of "grade 1" and "grade 2" the second says no new word
+        last = last.removeprefix(common)
     return first if low == high else f"{first} to {last}"

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..annotations.dataset import Dataset, label_sign
+from ..annotations.none_of_these import label_of_none
 from ..chunks import CancelToken
 from ..errors import InputError, NotApplicableError
 from ..options import check_flag
@@ -40,12 +41,16 @@ class LabelFits(Result):
     log_factor : ndarray, shape (n_raters, 2)
         By how much the log odds of a rater being right differ from the pool's on any label, on cases without it and
         with it; 0 where nothing is shared.
+    none : str or None
+        The label that says that none of the others applies (`core.annotations.none_of_these`), whose truth follows from
+        theirs; None where there is none.
     """
 
     labels: tuple[str, ...]
     fits: tuple[RaterModelFit, ...]
     shared: bool
     log_factor: np.ndarray
+    none: str | None = None
 
     TABLES = ("labels", "raters", "cases")
 
@@ -87,13 +92,29 @@ class LabelFits(Result):
 
     @property
     def probability(self) -> np.ndarray:
-        """Probability that each label applies, shape (n_cases, n_labels)."""
-        return np.stack([fit.class_probability[:, 1] for fit in self.fits], axis=1)
+        """Probability that each label applies, shape (n_cases, n_labels); of ``none`` that no other does."""
+        likely = np.stack([fit.class_probability[:, 1] for fit in self.fits], axis=1)
+        if self.none is not None:
+            likely[:, ~self._others] = (1 - likely[:, self._others]).prod(axis=1, keepdims=True)
+        return likely
+
+    @property
+    def applies(self) -> np.ndarray:
+        """Which labels the likeliest set of each case has, bool, shape (n_cases, n_labels)."""
+        found = self.probability > 0.5
+        if self.none is not None:  # each of the others is likelier absent, though perhaps not all of them together
+            found[:, ~self._others] = ~found[:, self._others].any(axis=1, keepdims=True)
+        return found
+
+    @property
+    def _others(self) -> np.ndarray:
+        """Labels whose truth does not follow from that of the others, bool, shape (n_labels,)."""
+        return np.array([label != self.none for label in self.labels])
 
     @property
     def set_probability(self) -> np.ndarray:
         """Probability of the likeliest set, labels of a case taken as independent given its annotations, (n_cases,)."""
-        likely = self.probability
+        likely = self.probability[:, self._others]
         return np.maximum(likely, 1 - likely).prod(axis=1)
 
     def accuracy(self) -> np.ndarray:
@@ -101,9 +122,9 @@ class LabelFits(Result):
         return np.mean([fit.accuracy() for fit in self.fits], axis=0)
 
     def sets(self) -> list[str]:
-        """The likeliest labels of each case in one text; "" where none is likelier than not."""
+        """The likeliest labels of each case in one text; ``none``, or "", where no other is likelier than not."""
         sign = label_sign(self.labels)
-        return [sign.join(self.labels[k] for k in np.flatnonzero(own > 0.5)) for own in self.probability]
+        return [sign.join(self.labels[k] for k in np.flatnonzero(own)) for own in self.applies]
 
 
 def fit_labels(
@@ -142,16 +163,19 @@ def fit_labels(
         raise NotApplicableError(f"Labels are fitted of sets; these are {words}.")
     views = [dataset.as_classes(label)[0] for label in dataset.classes]
     factor, n = np.zeros((dataset.n_raters, 2)), len(views)
-    problems = [model.problem(view, token) for view in views]
-    if shared:
-        problems, factor = _with_shared_trust(problems, model, token)
+    problems, none = [model.problem(view, token) for view in views], label_of_none(dataset)
+    if shared:  # who overlooks labels says too often that none applies: that is the same trust, not more of it
+        sharing = [place for place, label in enumerate(dataset.classes) if label != none]
+        found, factor = _with_shared_trust([problems[place] for place in sharing], model, token)
+        for place, problem in zip(sharing, found, strict=True):
+            problems[place] = problem
     fits = []
     for place, problem in enumerate(problems):
         fit = problem.fit_from(problem.data.start, model.stopping, token)
         fits.append(replace(fit, settings={**fit.settings, "start": "vote"}))
         if progress is not None:
             progress((place + 1) / n)
-    return LabelFits(dataset.classes, tuple(fits), shared, factor)
+    return LabelFits(dataset.classes, tuple(fits), shared, factor, none)
 
 
 def _with_shared_trust(

@@ -23,7 +23,7 @@ _STILL = {"staticPlot": True, "displayModeBar": False}
 
 def agreement(found: Suitable | None, why: str, theme) -> None:
     """The forest of coefficients → Agreement."""
-    figure = figures.agreement(found.coefficients, theme) if found else None
+    figure = figures.agreement(found.coefficients, theme, found.quoted) if found else None
     if figure is None:
         _title("Agreement cannot be told")
         st.write(markdown((why or "No coefficient is defined").capitalize()) + ".")

@@ -8,7 +8,7 @@ from core.evaluation.set_metrics import set_metrics
 from core.evaluation.set_predictions import SetPredictions, known_sets
 from core.models.dawid_skene import DawidSkene
 from core.models.label_fits import LabelFits, fit_labels
-from core.text import number, plural, with_interval
+from core.text import markdown, number, plural, with_interval
 from pages.shared.kit import columns, job_progress, widgets
 
 _RESAMPLES = 400
@@ -35,7 +35,7 @@ def show(dataset: Dataset) -> None:
         return
     if not found.converged:
         st.warning("Not all labels have converged: their numbers may still move.", icon=":material/warning:")
-    left, right = st.columns(2, gap="large")
+    left, right = st.columns([2, 3], gap="medium")
     with left:
         labels = found.to_frame("labels")
         st.dataframe(
@@ -67,9 +67,10 @@ def show(dataset: Dataset) -> None:
         )
     _by_gold(dataset, found)
     mean = float(found.set_probability.mean())
+    follows = "" if found.none is None else f", “{markdown(found.none)}” where no other applies"
     st.caption(
         f"The likeliest set of a case has all labels right with a mean probability of {number(mean)}, labels taken as "
-        f"independent given the annotations, the one that none applies too; n = {plural(len(found.cases), 'case')}."
+        f"independent given the annotations{follows}; n = {plural(len(found.cases), 'case')}."
     )
 
 
@@ -79,7 +80,7 @@ def _by_gold(dataset: Dataset, found: LabelFits) -> None:
     if gold is None:
         return
     seen = np.diff(dataset.case_ptr) > 0
-    own = SetPredictions("fit", dataset.cases, dataset.classes, found.probability > 0.5, seen, ())
+    own = SetPredictions("fit", dataset.cases, dataset.classes, found.applies, seen, ())
     if not (own.predicted & gold.predicted).any():
         return
     measured = set_metrics(dataset, [own], reliability=1.0, gold=gold, n_draws=_RESAMPLES)

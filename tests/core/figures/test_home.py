@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,18 @@ def test_a_few_coefficients_stand_once_each_in_a_set_order_and_undefined_ones_do
     figure = figures.agreement([*table, undefined("icc_2", "identity", "no")], LIGHT)
     assert figure.data[0].x == pytest.approx((0.3, 0.7, 0.2, 0.4))
     assert figures.agreement([undefined("percent", "identity", "no")], LIGHT) is None
+
+
+def test_where_near_classes_count_in_part_the_coefficients_that_do_so_come_first():
+    kinds = ("identity", "quadratic", "ordinal weights", "ordinal metric")
+    table = [
+        replace(coefficient(name, 0.2 + 0.1 * place), weights=weights)
+        for name in ("percent", "krippendorff_alpha")
+        for place, weights in enumerate(kinds)
+        if (name, weights) != ("percent", "ordinal metric")
+    ]
+    for quoted, values in ((table[-1], (0.4, 0.5)), (table[0], (0.2, 0.2))):
+        assert figures.agreement(table, LIGHT, quoted).data[0].x == pytest.approx(values)
 
 
 def test_bars_of_certainty_count_every_case_and_part_at_the_bound():

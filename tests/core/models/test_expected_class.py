@@ -23,3 +23,9 @@ def test_names_that_are_no_even_numbers_are_said_as_names(classes):
     assert expected_said(classes, 1.4, 1, 2) == f"{classes[0]} to {classes[1]}"
     assert expected_said(classes, 2.0, 2, 2) == classes[1] == place_said(classes, 1.97)
     assert place_said(classes, 2.5) == f"between {classes[1]} and {classes[2]}"
+
+
+def test_a_word_that_both_ends_have_before_a_number_is_said_once():
+    assert expected_said(("grade 0", "grade 1", "grade 2"), 1.5, 1, 3) == "grade 0 to 2"
+    assert expected_said(("very mild", "mild", "very severe"), 1.5, 1, 3) == "very mild to very severe"
+    assert expected_said(("grade 1", "stage 2", "stage 3"), 1.5, 1, 2) == "grade 1 to stage 2"

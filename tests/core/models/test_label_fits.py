@@ -6,6 +6,7 @@ import pytest
 from core.annotations.dataset import Dataset
 from core.errors import InputError, NotApplicableError
 from core.ingest.samples import load_sample
+from core.models import label_fits
 from core.models.dawid_skene import DawidSkene
 from core.models.label_fits import fit_labels, log_factors
 from core.models.one_coin import OneCoin
@@ -75,7 +76,8 @@ def test_factors_are_at_their_mode(street):
 
 def test_sets_and_their_probability_are_those_of_independent_labels(shared):
     likely = shared.probability[0]
-    assert shared.set_probability[0] == pytest.approx(np.prod([max(p, 1 - p) for p in likely]), abs=1e-12)
+    assert shared.none == shared.labels[-1]  # it follows from the others
+    assert shared.set_probability[0] == pytest.approx(np.prod([max(p, 1 - p) for p in likely[:-1]]), abs=1e-12)
     assert shared.sets()[0] == "; ".join(label for label, p in zip(shared.labels, likely, strict=True) if p > 0.5)
     table = shared.to_frame("cases")
     assert list(table.columns)[:4] == ["case", "labels", "probability", "P(pedestrian)"]
@@ -102,3 +104,48 @@ def test_what_shares_no_trust_is_refused_in_words(street):
             "d", street.cases, street.raters, street.classes, street.case_of_annotation, street.rater,
             street.entry_ptr, street.entry_class, raters_identified=False,
         ))  # fmt: skip
+
+
+def missed(names: tuple[str, ...]) -> Dataset:
+    """Six raters who overlook a label one time in three; an annotation without one names the third."""
+    rng, sets = np.random.default_rng(3), []
+    for case in range(60):
+        for _ in range(6):
+            seen = [name for name in ((), ("bus",), ("bus", "car"))[case % 3] if rng.random() > 0.35]
+            sets.append([names.index(name) for name in seen or names[2:]])
+    ids = [[str(place) for place in range(n)] for n in (60, 6)]
+    ptr = np.concatenate([[0], np.cumsum([len(one) for one in sets])])
+    return Dataset.from_sets(
+        "missed",
+        *ids,
+        names,
+        np.repeat(np.arange(60), 6),
+        np.tile(np.arange(6), 60),
+        ptr,
+        np.concatenate(sets).astype(int),
+    )
+
+
+def test_that_none_applies_follows_from_the_other_labels_and_adds_nothing_to_the_trust():
+    alone, further = (fit_labels(missed(("bus", "car", name)), shared=False) for name in ("none", "sign"))
+    own = further.probability
+    assert (alone.none, further.none) == ("none", None)
+    assert (alone.probability[:, :2] == own[:, :2]).all()
+    assert alone.probability[:, 2] == pytest.approx((1 - own[:, 0]) * (1 - own[:, 1]))
+    assert alone.set_probability == pytest.approx(np.maximum(own, 1 - own)[:, :2].prod(axis=1))
+    assert [said or "none" for said in ("; ".join(np.array(["bus", "car"])[one > 0.5]) for one in own[:, :2])] == (
+        alone.sets()
+    )
+    assert len(set(alone.sets())) == 3
+
+
+def test_that_none_applies_has_no_part_in_the_trust_that_labels_share(monkeypatch):
+    """Who overlooks labels says too often that none applies: that is the same trust, not more of it."""
+    whole, seen = label_fits._with_shared_trust, []
+    monkeypatch.setattr(
+        label_fits, "_with_shared_trust", lambda found, *more: seen.append(found) or whole(found, *more)
+    )
+    for name in ("none", "sign"):
+        fit_labels(missed(("bus", "car", name)))
+    named = [[int(one.data.dataset.answer.sum()) for one in found] for found in seen]
+    assert len(named[0]) == 2 and named[0] == named[1][:2] and len(named[1]) == 3
