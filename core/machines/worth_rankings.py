@@ -8,8 +8,11 @@ mean: over all of them, or over `PAIRS` drawn by the case's own seed.
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
 
@@ -23,12 +26,12 @@ from ..plausibility.plackett_luce.popularity import class_popularity
 from ..seeds import case_seeds
 
 PAIRS = 6
-MOST_PAIRS = 4_500
+MOST_PAIRS = 1_800
 LEAST_CASES = 60
 N_DRAWS = 200
 _CLIP = 1e-6
 _GRID = (0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
-_CURVE_CASES = 60
+_CURVE_CASES = 40
 
 
 def scored(dataset: Dataset, cases: np.ndarray, k_max: int, seed: int) -> np.ndarray:
@@ -98,91 +101,97 @@ def foretold(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """`ranking_scores` of the cases that are `scored`, at the given γ or the best one.
-
-    Parameters
-    ----------
-    dataset, human, cases, k_max, seed, token, progress
-        See `ranking_scores`.
-    people : tuple of str
-    probability : ndarray, shape (n_cases, n_classes)
-        Of all cases of the data.
-    reliability : float or None
-    """
-    cases = scored(dataset, cases, k_max, seed)
-    gamma = best_reliability(dataset, people, seed=seed, token=token) if reliability is None else reliability
-    return ranking_scores(
-        dataset, human, cases, k_max, probability[cases], gamma, seed=seed, token=token, progress=progress
-    )
-
-
-def ranking_scores(
-    dataset: Dataset,
-    human: np.ndarray,
-    cases: np.ndarray,
-    k_max: int,
-    probability: np.ndarray,
-    reliability: float,
-    *,
-    seed: int = 0,
-    token: CancelToken | None = None,
-    progress: Callable[[float], None] | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Scores of panels of 0 to k_max readers, and of a machine, of each of some cases.
+    """Scores of panels of 0 to k_max readers, and of a machine, of the cases that are `scored`.
 
     Parameters
     ----------
     dataset : Dataset
         Of rankings.
+    people : tuple of str
     human : ndarray of int64
         The people's annotations, one of each on a case, ascending.
-    cases : ndarray of int64, shape (n,)
-        Each with more than ``k_max`` people.
+    cases : ndarray of int64
+        To choose from, each with more than ``k_max`` people.
     k_max : int
-    probability : ndarray, shape (n, n_classes)
-        The machine's.
-    reliability : float
-        γ of the panels.
+    probability : ndarray, shape (n_cases, n_classes)
+        The machine's, of all cases of the data.
+    reliability : float or None
+        γ of the panels; the best one where None.
     seed : int
     token, progress : optional
 
     Returns
     -------
-    ndarray, shape (n, k_max + 1)
+    ndarray, shape (n_scored, k_max + 1)
         Nats a reader.
-    ndarray, shape (n,)
+    ndarray, shape (n_scored,)
     """
-    of_case = dataset.case_of_annotation[human]
-    mine = [human[of_case == case] for case in cases]
-    panel = np.zeros((cases.size, k_max + 1))
-    value = np.empty(cases.size)
-    people = [dataset.raters[rater] for rater in np.unique(dataset.rater[human])]
-    popular = class_popularity(dataset.select(raters=people, cases=[dataset.cases[case] for case in cases])).share
-    for place, readers in enumerate(mine):
-        blocks = [dataset.blocks_of(int(annotation)) for annotation in readers]
-        given = np.maximum(probability[place], _CLIP)
-        panel[place, 0] = np.mean([log_likelihood(each, popular) for each in blocks])
-        value[place] = np.mean([log_likelihood(each, given) for each in blocks])
-    items, size = _items(dataset, cases, mine, k_max, seed)
-    scores, _ = item_scores(
-        dataset, items, PlackettLuce(), reliability, n_draws=N_DRAWS, seed=seed, token=token, progress=progress
-    )
+    cases = scored(dataset, cases, k_max, seed)
+    digest = dataset.content_digest
+    asked = _Asked(digest, people, cases.tobytes(), k_max, reliability, seed, dataset, human, token, progress)
+    given = np.maximum(probability[cases], _CLIP)
+    value = [
+        np.mean([log_likelihood(blocks, one) for blocks in each])
+        for one, each in zip(given, _blocks(dataset, human, cases), strict=True)
+    ]
+    return _panels(asked), np.array(value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the scores of panels hang on, and what they are made of: they are the same for all machines."""
+
+    digest: str
+    people: tuple[str, ...]
+    cases: bytes
+    k_max: int
+    reliability: float | None
+    seed: int
+    dataset: Dataset = field(compare=False)
+    human: np.ndarray = field(compare=False)
+    token: CancelToken | None = field(compare=False)
+    progress: Callable[[float], None] | None = field(compare=False)
+
+
+@lru_cache(maxsize=2)
+def _panels(asked: _Asked) -> np.ndarray:
+    """Scores of panels, shape (n, k_max + 1)."""
+    dataset, human, cases, seed = asked.dataset, asked.human, np.frombuffer(asked.cases, np.int64), asked.seed
+    gamma = asked.reliability
+    if gamma is None:
+        gamma = best_reliability(dataset, asked.people, seed=seed, token=asked.token)
+    panel, n = np.zeros((cases.size, asked.k_max + 1)), np.zeros((cases.size, asked.k_max + 1))
+    some = dataset.select(raters=asked.people, cases=[dataset.cases[case] for case in cases])
+    popular = class_popularity(some).share
+    for place, each in enumerate(_blocks(dataset, human, cases)):
+        panel[place, 0], n[place, 0] = np.mean([log_likelihood(blocks, popular) for blocks in each]), 1
+    items, size = _items(dataset, human, cases, asked.k_max, seed)
+    how: dict[str, Any] = {"n_draws": N_DRAWS, "seed": seed, "token": asked.token, "progress": asked.progress}
+    scores, _ = item_scores(dataset, items, PlackettLuce(), gamma, **how)
     row = np.searchsorted(cases, [item.case for item in items])
     times = np.array([item.times for item in items], float)
     np.add.at(panel, (row, size), times * scores)
-    n = np.ones_like(panel)
-    n[:, 1:] = 0
     np.add.at(n, (row, size), times)
-    return panel / n, value
+    return panel / n
+
+
+def _readers(dataset: Dataset, human: np.ndarray, cases: np.ndarray) -> list[np.ndarray]:
+    of_case = dataset.case_of_annotation[human]
+    return [human[of_case == case] for case in cases]
+
+
+def _blocks(dataset: Dataset, human: np.ndarray, cases: np.ndarray) -> list[list[list[list[int]]]]:
+    """The rankings of people on each of some cases, each as blocks of classes."""
+    return [[dataset.blocks_of(int(one)) for one in readers] for readers in _readers(dataset, human, cases)]
 
 
 def _items(
-    dataset: Dataset, cases: np.ndarray, mine: list[np.ndarray], k_max: int, seed: int
+    dataset: Dataset, human: np.ndarray, cases: np.ndarray, k_max: int, seed: int
 ) -> tuple[list[HeldOutRanking], np.ndarray]:
     """Every pair of a reader and a panel to be scored, and the size of the panel."""
     items, size = [], []
     seeds = case_seeds(seed, [dataset.cases[case] for case in cases], "panels of readers")
-    for case, readers, own in zip(cases.tolist(), mine, seeds, strict=True):
+    for case, readers, own in zip(cases.tolist(), _readers(dataset, human, cases), seeds, strict=True):
         rng = np.random.default_rng(int(own))
         for k in range(1, k_max + 1):
             for (reader, panel), times in _pairs(len(readers), k, rng).items():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from core.annotations.dataset import Dataset
+from core.certainty.held_out_draws import item_scores
 from core.certainty.held_out_readers import held_out_curve
 from core.machines import worth_rankings
 from core.machines.worth import worth_readers
@@ -86,9 +87,24 @@ def test_many_cases_are_a_sample_by_the_seed_and_a_case_scores_as_it_does_alone(
     assert one.size == two.size == 5 and (one != two).any() and (np.diff(one) > 0).all()
     assert by_lists(data, truth, k_max=1).n_cases == 5
     human = np.arange(data.n_annotations)
-    some, _ = worth_rankings.ranking_scores(data, human, np.array([2, 7]), 2, truth[[2, 7]], GAMMA)
-    alone, _ = worth_rankings.ranking_scores(data, human, np.array([7]), 2, truth[[7]], GAMMA)
+    some, _ = worth_rankings.foretold(data, data.raters, human, np.array([2, 7]), 2, truth, GAMMA)
+    alone, _ = worth_rankings.foretold(data, data.raters, human, np.array([7]), 2, truth, GAMMA)
     assert (some[1, 1:] == alone[0, 1:]).all()
+
+
+def test_panels_are_scored_once_for_all_machines(monkeypatch):
+    data, truth = ranked(10, 3, 4, longest=2)
+    asked = []
+
+    def counted(*given, **how):
+        asked.append(len(given[1]))
+        return item_scores(*given, **how)
+
+    monkeypatch.setattr(worth_rankings, "item_scores", counted)
+    one, two = (by_lists(data, given, k_max=2) for given in (truth, truth[::-1].copy()))
+    assert len(asked) == 1 and (one.panel == two.panel).all() and one.value != two.value
+    by_lists(data, truth, k_max=1)
+    assert len(asked) == 2
 
 
 def test_the_reliability_is_that_at_which_people_foretell_each_other_best():
