@@ -57,12 +57,8 @@ def _all(table: RaterTable, act: ToActOn, blind: Rates | None, theme) -> None:
         widgets.plot(figures.accuracy_against_pool(act, theme, title), "pool", "Accuracy of raters against the pool")
         if known.sum() > figures.MOST_LINES:
             st.caption(f"The {figures.MOST_LINES} raters flagged or least accurate, of {int(known.sum()):,}.")
-    with st.expander(f"All {plural(len(act.flags), 'flag')} with the evidence", expanded=len(act.flags) <= MOST_FLAGS):
-        for flag in act.flags[:MOST_LISTED]:
-            name = markdown(table.raters[flag.rater])
-            st.markdown(f":material/flag: **{name}** · {flag.title}: {markdown(flag.words)}")
-        if len(act.flags) > MOST_LISTED:
-            st.caption(f"{len(act.flags) - MOST_LISTED:,} more stand in the table.")
+    if act.flags:
+        _flags(table, act)
     st.caption(
         "Drift, speed, repetition and careless annotations are flagged with a probability of "
         f"{percent(table.false_alarms)} "
@@ -71,6 +67,16 @@ def _all(table: RaterTable, act: ToActOn, blind: Rates | None, theme) -> None:
     )
     for note in table.notes:
         st.caption(markdown(note))
+
+
+def _flags(table: RaterTable, act: ToActOn) -> None:
+    """Every flag with what speaks for it."""
+    with st.expander(f"All {plural(len(act.flags), 'flag')} with the evidence", expanded=len(act.flags) <= MOST_FLAGS):
+        for flag in act.flags[:MOST_LISTED]:
+            name = markdown(table.raters[flag.rater])
+            st.markdown(f":material/flag: **{name}** · {flag.title}: {markdown(flag.words)}")
+        if len(act.flags) > MOST_LISTED:
+            st.caption(f"{len(act.flags) - MOST_LISTED:,} more stand in the table.")
 
 
 def _judged(act: ToActOn) -> str:

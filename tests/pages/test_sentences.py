@@ -718,6 +718,9 @@ def test_flags_that_stand_in_the_table_alone_are_counted(monkeypatch, said, labe
     (honest,) = [words for words in said if "honest rater" in words]
     assert "with a probability of 2% at most" in honest
     assert "for 1 rater with 20 gold annotations or more; for the others by the other raters" in honest
+    labels.clear()
+    page._all(table, SimpleNamespace(acceptable=judged, flags=()), None, LIGHT)
+    assert labels == []  # no box without anything in it
 
 
 COVERAGE = Coverage(
