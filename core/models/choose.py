@@ -23,6 +23,7 @@ from .result import RaterModelFit
 from .tempering import OPTION, tempered, truth_beta, truth_doubt
 
 SAME_SCORE = 1e-6
+FEWEST_TO_TELL = 30
 _RUN_AWAY, _MIXED = 0.999, 0.95
 _LOST, _NAMED = 0.001, 0.05
 _TOLD_FROM_EASY = 2 / 3
@@ -421,8 +422,10 @@ def _reason(choice: Choice) -> str:
         if each.held is not None and not each.excluded and each.candidate.name != choice.chosen
     ]
     what = f"{choice.n_hidden:,} held-out {'annotation' if choice.n_hidden == 1 else 'annotations'}"
+    if choice.n_hidden < FEWEST_TO_TELL:
+        what += ", hardly enough to tell models apart,"
     if not others or best.held is None:
-        return f"{best.candidate.title} opens: no other model could be scored on {what}."
+        return f"{best.candidate.title} opens: no other model could be scored on {what.removesuffix(',')}."
     second, second_held = others[0]
     if second.diff is not None and abs(second.diff) <= SAME_SCORE:
         return (

@@ -41,7 +41,9 @@ def diagonal_prior(n_classes: int) -> Prior:
     return Prior(np.full(n_classes, 2.0), own + (1 - np.eye(n_classes)) / n_classes)
 
 
-def pooled_prior(data: Design, family: Family, token: CancelToken | None, *, per_row: bool) -> Prior:
+def pooled_prior(
+    data: Design, family: Family, token: CancelToken | None, *, per_row: bool, popular: bool = False
+) -> Prior:
     """10 pseudo-annotations spread like the annotations of all raters taken as one, who is fitted first.
 
     Parameters
@@ -53,13 +55,19 @@ def pooled_prior(data: Design, family: Family, token: CancelToken | None, *, per
     per_row : bool
         10 for each true class, for models with parameters of their own for each; else 10 in all, spread over true
         classes by their prevalence.
+    popular : bool
+        The one rater has one annotation more on each true class, spread like all annotations. Guesses of the pool may
+        run to 0, and with them those of every rater: a single annotation would then rule out all other classes.
     """
     top = pooled_summit(data, family, token)
     n_classes = data.dataset.n_classes
+    prevalence = np.exp(top.point.log_prevalence)
     pool = np.exp(top.point.log_theta).reshape(n_classes, n_classes)
     pool[pool < _NEVER] = 0.0  # dying cells of the pool would underflow to 0 · ln 0 in the penalty
-    spread = pool if per_row else pool * np.exp(top.point.log_prevalence)
-    return Prior(np.zeros(n_classes), POOL_STRENGTH * spread)
+    if popular:
+        mass, named = prevalence * data.dataset.n_annotations, data.dataset.annotations_of_classes + 1.0
+        pool = (mass * pool + (named / named.sum())[:, None]) / (mass + 1)
+    return Prior(np.zeros(n_classes), POOL_STRENGTH * (pool if per_row else pool * prevalence))
 
 
 def pooled_summit(data: Design, family: Family, token: CancelToken | None) -> Summit:

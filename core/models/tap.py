@@ -33,9 +33,9 @@ class TAP(EmModel):
     Parameters
     ----------
     smoothing : {"none", "pooled"}, optional
-        "pooled" adds 10 pseudo-annotations per rater, spread like the annotations of all raters taken as one; it is the
-        default. "none" is maximum likelihood, and what parameters that are common to all raters have where nothing is
-        asked for: they are the pool.
+        "pooled" adds 10 pseudo-annotations per rater, spread like the annotations of all raters taken as one, who has
+        one more on each true class; it is the default. "none" is maximum likelihood, and what parameters that are
+        common to all raters have where nothing is asked for: they are the pool.
     stopping, use_gold, repeats, beta, doubt
         See `EmModel`.
     raters : {"own", "common"}
@@ -61,7 +61,7 @@ class TAP(EmModel):
         common = self.raters == "common"
         smoothing = self.smoothing or ("none" if common else default_smoothing(data.dataset))
         if smoothing == "pooled":
-            prior = pooled_prior(data, Guessers(True), token, per_row=False)
+            prior = pooled_prior(data, Guessers(True), token, per_row=False, popular=True)
         else:
             prior = no_prior(data.dataset.n_classes)
         settings = self.settings(smoothing) | {"raters": self.raters}

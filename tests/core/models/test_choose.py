@@ -207,7 +207,9 @@ def test_small_and_degenerate_data_open_with_finite_numbers_and_one_sentence(row
     found = choose(build(rows, 2))
     best = found.best
     assert not best.excluded
-    assert found.reason.count(". ") == 0 and found.reason.endswith(".")
+    assert found.reason.count(". ") == 0 and found.reason.endswith(".") and ",." not in found.reason
+    few = found.n_hidden < 30 and found.chosen != "majority"
+    assert (", hardly enough to tell models apart" in found.reason) == few
     assert np.isfinite(best.fit.class_probability).all()
     for each in found.standings:
         if each.held is not None:
@@ -299,7 +301,8 @@ def test_where_little_is_held_out_scores_within_one_standard_error_open_with_few
     assert found.chosen == "one-coin" and found.best.diff == 0
     assert found.standings[0].candidate.name == "dawid-skene" and found.standings[0].diff > 0
     assert found.reason == (
-        "One coin opens: it predicts 3 held-out annotations as well as Dawid-Skene within one standard error "
+        "One coin opens: it predicts 3 held-out annotations, hardly enough to tell models apart, as well as "
+        "Dawid-Skene within one standard error "
         "(-1.550 and -1.500 nats each), with no more parameters."
     )
     assert ranked(1, [0, 0, 0], behind).chosen == "dawid-skene"

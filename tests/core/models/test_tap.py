@@ -10,6 +10,7 @@ from core.models.em import climb, no_prior
 from core.models.precision import precision_of
 from core.models.stopping import StoppingRule
 from core.models.tap import TAP, Guessers
+from tests.benchmarks.truth_inference import GENERATED, generated
 from tests.core.models.rows import simulated
 
 
@@ -139,3 +140,12 @@ def test_a_spammer_gets_accuracy_0_and_is_told(build):
     fit = TAP("none").fit(build(simulated(7, 800, confusion, (0.5, 0.3, 0.2), 5)[0], 3))
     assert fit.parameters["a"][4] < 0.06 and fit.parameters["a"][:4].min() > 0.8
     assert fit.parameters["p"][4] == pytest.approx([0.1, 0.8, 0.1], abs=0.07)
+
+
+def test_where_nobody_guessed_a_class_one_annotation_of_it_does_not_rule_out_the_others():
+    """30 cases by three raters; without the annotation more the truth of five has a probability below 1e-7."""
+    data = generated(**GENERATED["30 cases"], seed=9)
+    fit = TAP().fit(data)
+    pool = TAP(raters="common").fit(data).parameters["p"]
+    assert pool.min() < 1e-12 and fit.parameters["p"].min() > 1e-4
+    assert fit.class_probability[np.arange(30), data.gold].min() > 1e-5
