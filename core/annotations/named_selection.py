@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, NotFoundError
-from ..options import check_whole, shown
-from ..text import plural, utc
+from ..options import check_number, check_whole, shown
+from ..text import exact, plural, utc
 from .dataset import Dataset, keep_only, marked
 from .validation import checked_texts
 
@@ -31,7 +31,9 @@ class Selection:
     first_day, last_day : str or None
         ISO dates in UTC, both included; annotations without a date are then left out.
     least, most : int or None
-        Only cases with that many annotations, counted after all of the above.
+        Only cases with that many annotations, counted after all of the others.
+    lowest, highest : float or None
+        Only cases on which somebody gave a score between them, both included, with all of their scores.
     """
 
     raters: tuple[str, ...] | None = None
@@ -41,6 +43,8 @@ class Selection:
     last_day: str | None = None
     least: int | None = None
     most: int | None = None
+    lowest: float | None = None
+    highest: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("raters", "classes", "groups"):
@@ -51,6 +55,10 @@ class Selection:
             day = getattr(self, name)
             if day is not None and not isinstance(day, str):
                 raise InputError(f"{shown(day)} is no date.", "Write it as 2026-01-31.")
+        for name in ("lowest", "highest"):
+            if getattr(self, name) is not None:
+                check_number(getattr(self, name), f"The {name} score")
+                object.__setattr__(self, name, float(getattr(self, name)))
         for name in ("least", "most"):
             if getattr(self, name) is not None:
                 check_whole(getattr(self, name), f"The number of annotations ({name})", 1)
@@ -68,7 +76,7 @@ class Selection:
         NotFoundError
             A rater or class that the data do not have.
         InputError
-            Groups or dates that the data do not have, a date that is none, or nothing is left.
+            Groups, dates or scores that the data do not have, a date that is none, or nothing is left.
         """
         if self.everything:
             return dataset
@@ -77,6 +85,8 @@ class Selection:
         )
         if self.classes is not None:
             keep &= _with_class(dataset, self.classes)[dataset.case_of_annotation]
+        if self.lowest is not None or self.highest is not None:
+            keep &= _with_score(dataset, self.lowest, self.highest)[dataset.case_of_annotation]
         if self.least is not None or self.most is not None:
             left = np.bincount(dataset.case_of_annotation[keep], minlength=dataset.n_cases)
             wanted = (left >= (self.least or 1)) & (
@@ -92,6 +102,8 @@ class Selection:
             parts.append(_listed(self.raters, dataset.n_raters, "rater"))
         if self.classes is not None:
             parts.append("cases with " + " or ".join(self.classes[:_NAMED]) + _more(self.classes, "class", "classes"))
+        if self.lowest is not None or self.highest is not None:
+            parts.append(f"cases with a score {_between(self.lowest, self.highest)}")
         if self.groups is not None:
             parts.append("groups " + ", ".join(self.groups[:_NAMED]) + _more(self.groups, "group"))
         if self.first_day or self.last_day:
@@ -149,6 +161,8 @@ def _checked(name: str, value: object) -> object:
         return tuple(value)
     if name in ("first_day", "last_day"):
         return date.fromisoformat(str(value)).isoformat()
+    if name in ("lowest", "highest") and isinstance(value, int | float) and not isinstance(value, bool):
+        return value
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ValueError
     return value
@@ -181,6 +195,22 @@ def _with_class(dataset: Dataset, classes: tuple[str, ...]) -> np.ndarray:
     found = np.zeros(dataset.n_cases, bool)
     found[case] = True
     return found
+
+
+def _with_score(dataset: Dataset, lowest: float | None, highest: float | None) -> np.ndarray:
+    """Which cases have a score between two, of which either may be open."""
+    if dataset.kind != "score":
+        raise InputError(f"{dataset.name} has no scores to select by.", "Select by classes.")
+    low, high = (-np.inf if lowest is None else lowest), (np.inf if highest is None else highest)
+    found = np.zeros(dataset.n_cases, bool)
+    found[dataset.case_of_annotation[(dataset.score >= low) & (dataset.score <= high)]] = True
+    return found
+
+
+def _between(lowest: float | None, highest: float | None) -> str:
+    if lowest is None or highest is None:
+        return f"of {exact(lowest)} or more" if highest is None else f"of {exact(highest)} or less"
+    return f"from {exact(lowest)} to {exact(highest)}"
 
 
 def _listed(names: tuple[str, ...], of: int, noun: str) -> str:

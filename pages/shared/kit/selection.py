@@ -79,7 +79,7 @@ def keep_as(name: str, chosen: Selection) -> None:
 def _dialog(dataset: Dataset) -> None:
     now = state.selection()
     with st.form("selection", border=False):
-        raters = classes = groups = None
+        raters = classes = groups = lowest = highest = None
         if dataset.raters_identified:
             raters = st.multiselect("Raters (none chosen: all)", dataset.raters, default=list(now.raters or ()))
         if dataset.kind != "score":
@@ -88,6 +88,11 @@ def _dialog(dataset: Dataset) -> None:
                 dataset.classes,
                 default=list(now.classes or ()),
             )
+        else:
+            left, right = st.columns(2)
+            help_text = "Only cases on which somebody gave a score from here to there, with all of their scores."
+            lowest = left.number_input("Cases with a score from (may stay empty)", value=now.lowest, help=help_text)
+            highest = right.number_input("to (may stay empty)", value=now.highest)
         if dataset.case_group is not None:
             found = sorted(set(dataset.case_group))
             groups = st.multiselect("Groups of cases (none chosen: all)", found, default=list(now.groups or ()))
@@ -110,6 +115,8 @@ def _dialog(dataset: Dataset) -> None:
                 last_day=last.isoformat() if days and last and last < days[1] else None,
                 least=int(least) if least > 1 else None,
                 most=int(at_most) if at_most < most else None,
+                lowest=lowest,
+                highest=highest,
             )
             _use(dataset, chosen, name.strip())
     kept = {name: chosen for name, chosen in named().items() if not chosen.everything}

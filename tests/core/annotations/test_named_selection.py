@@ -116,3 +116,26 @@ def test_an_address_brings_the_selection_back(selection):
 def test_text_that_is_no_selection_is_refused(text):
     with pytest.raises(InputError, match="selection"):
         Selection.from_text(text)
+
+
+def test_scores_are_selected_by_raters_and_by_a_score_that_somebody_gave():
+    rows = b"1,a,1.5\n1,b,6\n2,a,3\n2,b,4\n3,a,8\n3,b,9\n"
+    scores = read(b"case,rater,score\n" + rows, name="marks").dataset
+    for chosen, cases, said in (
+        (Selection(lowest=6), ("1", "3"), "cases with a score of 6 or more"),
+        (Selection(highest=4), ("1", "2"), "cases with a score of 4 or less"),
+        (Selection(lowest=3.5, highest=6), ("1", "2"), "cases with a score from 3.5 to 6"),
+    ):
+        left = chosen.apply(scores)
+        assert left.cases == cases and left.n_annotations == 4  # with all of their scores
+        assert chosen.words(scores) == said and Selection.from_text(chosen.to_text()) == chosen
+    assert Selection(raters=("a",)).apply(scores).score.tolist() == [1.5, 3, 8]
+    with pytest.raises(InputError, match="Nothing is left"):
+        Selection(lowest=6.5, highest=7).apply(scores)
+    with pytest.raises(InputError, match="no scores to select by"):
+        Selection(lowest=1).apply(read(b"case,rater,class\n1,a,x\n1,b,y\n").dataset)
+    for value in ("high", True, float("nan")):
+        with pytest.raises(InputError, match="The lowest score"):
+            Selection(lowest=value)
+    with pytest.raises(InputError, match="cannot be understood"):
+        Selection.from_text('{"lowest":"3"}')
