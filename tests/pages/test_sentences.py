@@ -2,6 +2,7 @@
 
 import ast
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -50,6 +51,7 @@ from pages.shared.ai_rater import parts as ai_parts
 from pages.shared.cases import one_case, review_status
 from pages.shared.home import doors as home_doors
 from pages.shared.home import numbers as home_numbers
+from pages.shared.home import waiting as home_waiting
 from pages.shared.kit import job_progress, trusted_raters, widgets
 from pages.shared.models import compare as models_compare
 from pages.shared.models import fit as models_fit
@@ -1278,3 +1280,26 @@ def test_what_trust_costs_is_said_of_all_cases_and_rounded_up(monkeypatch, said)
     assert said[1].startswith("It takes about 65 seconds on this computer, plausibilities at 3 reliabilities included;")
     spans = [trusted_raters.duration(seconds) for seconds in (5.0, 5.1, 89.9, 90.0, 121.0)]
     assert spans == ["a few seconds", "about 10 seconds", "about 90 seconds", "about 2 minutes", "about 3 minutes"]
+
+
+def test_what_waits_says_what_is_done_of_mine_and_what_is_left_of_what_i_assigned(said):
+    mine = SimpleNamespace(
+        kind="assignment", title="first look", by="Ada", left=["4", "7"], total=7, due=None, dataset="skin", at=1
+    )
+    home_waiting._line(mine, "Skin")
+    home_waiting._line(SimpleNamespace(**{**vars(mine), "kind": "second_opinion", "at": 2}), "Skin")
+    assert said == [
+        "**Skin**  \n:small[first look, assigned by Ada · 5 of 7 cases done]",
+        "**Skin**  \n:small[2 second opinions, asked by Ada]",
+    ]
+    cases = tuple("abcdefghijk")
+    given = SimpleNamespace(
+        cases=cases, group=True, whom="night shift", title="hard ones", due=date(2020, 3, 9), dataset="skin", number=1
+    )
+    left = {f"reader {n}": n for n in range(10, 0, -1)}
+    home_waiting._late(SimpleNamespace(assignment=given, left=left, members_known=True), "Skin")
+    each = ", ".join(f"reader {n} has {n} of 11 cases left" for n in range(10, 2, -1))
+    assert said[-1] == (
+        "**Skin**  \n:small[hard ones · :red[overdue, was due 9 Mar 2020] · 11 cases to the group night shift, "
+        f"{each}, 2 more have cases left]"
+    )

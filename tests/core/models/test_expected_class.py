@@ -29,3 +29,16 @@ def test_a_word_that_both_ends_have_before_a_number_is_said_once():
     assert expected_said(("grade 0", "grade 1", "grade 2"), 1.5, 1, 3) == "grade 0 to 2"
     assert expected_said(("very mild", "mild", "very severe"), 1.5, 1, 3) == "very mild to very severe"
     assert expected_said(("grade 1", "stage 2", "stage 3"), 1.5, 1, 2) == "grade 1 to stage 2"
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_the_interval_leaves_half_of_the_rest_on_each_side_and_turns_round_with_the_scale(level):
+    tail = (1 - level) / 2
+    ends = np.array([[tail * 1.2, 1 - tail * 1.4, tail * 0.2], [tail * 1.6, 1 - tail * 3.2, tail * 1.6]])
+    probability = np.vstack([ends, np.random.default_rng(3).dirichlet([0.4, 2.0, 0.3], 200)])
+    found, turned = (expected_class(each, level).spread for each in (probability, probability[:, ::-1]))
+    reached = np.cumsum(probability, axis=1)
+    assert found.low.tolist() == [1 + int(np.argmax(row >= tail)) for row in reached]
+    assert found.high.tolist() == [1 + int(np.argmax(row >= 1 - tail)) for row in reached]
+    assert (turned.low.tolist(), turned.high.tolist()) == ((4 - found.high).tolist(), (4 - found.low).tolist())
+    assert (found.low[1], found.high[1]) == (1, 3)

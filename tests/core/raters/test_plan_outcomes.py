@@ -1,13 +1,17 @@
 """What plans buy, in crossed data too, where everybody has annotated everything."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from core.agreement.probability import spa
 from core.annotations.dataset import keep_only
 from core.errors import InputError, LimitError
 from core.models.dawid_skene import DawidSkene
 from core.raters.plan_cases import CountsCache
 from core.raters.plan_outcomes import QUANTITIES, Plan, _weight, plan_outcomes
+from core.raters.plan_quantities import Measure
 from core.raters.plan_world import counts_of
 from tests.core.raters.raters_simulated import simulated
 
@@ -90,3 +94,13 @@ def test_new_raters_are_like_the_present_ones_by_how_much_these_have_annotated()
     data, _ = simulated(3, [0.9, 0.8, 0.7], n_cases=90, per_case=3, n_classes=3)
     data = keep_only(data, (data.rater < 2) | (data.case_of_annotation % 9 == 0))
     assert _weight(data) == pytest.approx(np.array([90, 90, 10]) / 190)
+
+
+def test_the_width_of_agreement_reaches_from_one_end_of_its_interval_to_the_other():
+    data, _ = simulated(5, [0.9, 0.8, 0.7, 0.6], n_cases=30, per_case=3, n_classes=3)
+    counts = np.zeros((data.n_cases, data.n_classes), np.int64)
+    np.add.at(counts, (data.case_of_annotation, data.answer), 1)
+    found = spa(data, level=0.8)
+    width = Measure("agreement", 0, 0.8, None).of(SimpleNamespace(counts=counts), None)
+    assert width == pytest.approx(found.ci_high - found.ci_low, abs=1e-12)
+    assert len({round(found.value - found.ci_low, 6), round(found.ci_high - found.value, 6), round(width, 6)}) == 3

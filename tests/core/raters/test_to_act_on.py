@@ -11,7 +11,7 @@ from core.models.dawid_skene import DawidSkene
 from core.raters.flags import KINDS, RULES
 from core.raters.monitoring import monitor
 from core.raters.to_act_on import raters_to_act_on
-from core.text import number
+from core.text import number, with_interval
 from tests.core.raters.raters_simulated import names, rebuilt, rows, simulated
 
 
@@ -138,7 +138,11 @@ def test_gold_too_scarce_to_judge_confirms_the_model_where_raters_are_independen
     assert found.acceptable.judged_by == "model"
     assert (check.n, check.n_cases, check.right) == (200, 40, right.mean())
     assert check.agrees and (check.n_missed, check.n_cleared) == (0, 0)
-    assert found.words().endswith(f"to be right on {number(check.model)}, which agrees.")
+    shown = with_interval(check.right, check.low, check.high)
+    assert found.words().endswith(
+        f" By gold, known of 200 annotations, {shown} are right; the model takes these raters to be right on "
+        f"{number(check.model)}, which agrees."
+    )
     assert found_in(with_gold_of(data, np.arange(19), truth)).acceptable.check is None
     assert found_in(data).acceptable.check is None
     assert found_in(replace(data, gold=truth.astype(np.int32))).acceptable.check is None  # gold itself judges
