@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import UNCERTAIN_BELOW, CertaintyResult
-from core.models.expected_class import expected_said
+from core.models.expected_class import expected_said, without_shared_words
 from core.plausibility.protocol import PlausibilityModel
 from core.text import exact, markdown, plural, probability, shorten, small, typed
 from pages.shared.cases import class_scale, list_columns, moves, one_case, review_status, score_cases
@@ -81,7 +81,7 @@ def _filter(dataset: Dataset, result: CertaintyResult, order: np.ndarray, review
 def _rows(
     dataset: Dataset, result: CertaintyResult, shown: np.ndarray, scale: class_scale.CaseScale | None, letters: int
 ) -> pd.DataFrame:
-    """The worklist as on screen: of ordered classes with the expected class and how sure it is within one."""
+    """The worklist as on screen: of ordered classes with where the true class stands."""
     frame = pd.DataFrame(
         {
             "case": [dataset.cases[place] for place in shown],
@@ -91,8 +91,8 @@ def _rows(
     )
     if scale is not None:
         ends = zip(scale.mean[shown], scale.low[shown], scale.high[shown], strict=True)
-        frame.insert(2, "expected", [expected_said(result.classes, *one) for one in ends])
-        frame.insert(3, "within one", columns.never_quite(scale.near[shown]))
+        names = without_shared_words(result.classes)
+        frame.insert(2, "expected", [expected_said(names, *one) for one in ends])
     return frame
 
 
@@ -155,7 +155,7 @@ def _worklist(
         selection_mode="single-cell",
         selection_default={"selection": {"cells": [(int(place), "case") for place in places[:1]]}},
         column_config=list_columns.widths(
-            int(frame["case"].str.len().max()), narrow=reviewed or scale is not None, reviewed=reviewed
+            int(frame["case"].str.len().max()), reviewed=reviewed, ordered=scale is not None
         ),
         key=key,
     )

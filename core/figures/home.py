@@ -19,7 +19,7 @@ from .labels import short_names
 from .reliability import axis_to_one
 from .theme import Theme, Trace, bar, error_bars, figure_of, scatter, upright, with_opacity
 
-HEIGHT = 250
+HEIGHT, WIDE_HEIGHT = 250, 300  # the latter beside what to do next
 MOST_COEFFICIENTS = 4
 MOST_LINES = 8
 MOST_LINEAR = 30
@@ -95,7 +95,7 @@ def certainties(certainty: np.ndarray, below: float, theme: Theme) -> go.Figure:
     return figure_of(
         theme,
         data,
-        height=HEIGHT,
+        height=WIDE_HEIGHT,
         xaxis=axis_to_one("certainty of the case"),
         yaxis=_of_counts(count),
         shapes=[upright(below, {"color": theme.quiet, "dash": "dot", "width": 1.5})],

@@ -82,6 +82,19 @@ def class_values(classes: Sequence[str]) -> np.ndarray | None:
     return values if even else None
 
 
+def without_shared_words(classes: Sequence[str]) -> tuple[str, ...]:
+    """The names without the words with which all of them begin: "grade 0", "grade 1" are "0", "1".
+
+    Parameters
+    ----------
+    classes : sequence of str
+    """
+    words = [name.split(" ") for name in classes]
+    most = min(map(len, words), default=1) - 1
+    shared = next((place for place in range(most) if len({one[place] for one in words}) > 1), most)
+    return tuple(" ".join(one[shared:]) for one in words) if len(words) > 1 else tuple(classes)
+
+
 def in_class_names(classes: Sequence[str], places: np.ndarray) -> np.ndarray:
     """Places on the scale, the lowest class being 1, in the numbers that classes are named by; else as they are.
 

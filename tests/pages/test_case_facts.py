@@ -3,7 +3,7 @@ nothing."""
 
 import io
 import re
-from itertools import count
+from itertools import count, product
 
 import pytest
 from PIL import Image
@@ -133,6 +133,8 @@ def test_a_near_tie_is_no_firm_class_in_the_worklist():
 
 @pytest.mark.parametrize("longest", [1, 4, 40])
 def test_the_columns_of_the_worklist_fit_beside_a_case_at_1280_pixels(longest):
-    for reviewed, names in ((False, ()), (True, ("review",))):
-        columns = widths(longest, narrow=reviewed, reviewed=reviewed)
-        assert sum(columns[name]["width"] for name in ("case", "certainty", "most plausible", *names)) <= MOST
+    for reviewed, ordered in product((False, True), repeat=2):
+        columns = widths(longest, reviewed=reviewed, ordered=ordered)
+        names = ["case", "certainty", "most plausible", *["review"] * reviewed, *["expected"] * ordered]
+        assert sum(columns[name]["width"] for name in names) <= MOST
+        assert min(columns[name]["width"] for name in names) >= 48

@@ -3,26 +3,27 @@
 import streamlit as st
 
 MOST = 328  # of the pane of 341 pixels a scroll bar takes 12
+REVIEW, EXPECTED, EXPECTED_BESIDE = 64, 92, 60
 
 
-def widths(longest: int, narrow: bool, reviewed: bool) -> dict:
-    """The columns by their names, without the expected class within `MOST`.
+def widths(longest: int, *, reviewed: bool, ordered: bool) -> dict:
+    """The columns by their names, together within `MOST`; what the most plausible class is called, the case says too.
 
-    ``longest`` is the length of the longest id, ``narrow`` says that there are more than three columns.
+    ``longest`` is the length of the longest id; there is a column for the review, and one for the expected class.
     """
-    case, certainty, review = min(max(24 + 8 * longest, 50), 78 if narrow else 112), 78 if narrow else 92, 64
+    expected = EXPECTED_BESIDE if reviewed else EXPECTED
+    more = REVIEW * reviewed + expected * ordered
+    case, certainty = min(max(24 + 8 * longest, 50), 78 if more else 112), 78 if more else 92
     return {
         "case": st.column_config.TextColumn(width=case),
         "certainty": st.column_config.ProgressColumn(format="%.2f", min_value=0, max_value=1, width=certainty),
         "most plausible": st.column_config.TextColumn(
-            width=MOST - certainty - case - (review if reviewed else 0),
+            width=MOST - certainty - case - more,
             help="“or”: no class is likelier to come first than all others together",
         ),
-        "review": st.column_config.TextColumn(width=review),
-        "within one": st.column_config.NumberColumn(
-            format="%.2f", width=74, help="Probability that the true class is at most one from the median"
-        ),
+        "review": st.column_config.TextColumn(width=REVIEW),
         "expected": st.column_config.TextColumn(
-            width=92, help="Where the true class stands: its 95% interval, before it the mean where classes are numbers"
+            width=expected,
+            help="Where the true class stands: its 95% interval, before it the mean where classes are numbers",
         ),
     }

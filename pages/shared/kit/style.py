@@ -31,8 +31,10 @@ _STYLE = """
 h1 { font-size: 1.7rem !important; line-height: 1.25 !important; padding: 0.2rem 0 0.4rem !important; }
 h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; padding-top: 0.2rem !important; }
 [data-testid="stCaptionContainer"] { color: inherit; opacity: .78; }
-.st-key-story_bar { border-color: var(--st-primary-color, #0F766E); padding-top: .6rem; padding-bottom: .6rem; }
-.st-key-story_bar [data-testid="stMarkdownContainer"] p { margin-bottom: 0; }
+.st-key-story_bar { border-color: var(--st-primary-color, #0F766E); padding-top: .6rem; padding-bottom: .6rem;
+  gap: .35rem; }
+.st-key-story_bar [data-testid="stMarkdownContainer"], .st-key-story_bar [data-testid="stMarkdownContainer"] p {
+  margin-bottom: 0; }
 .chips { display: flex; flex-wrap: wrap; gap: .3rem; align-items: center; margin: .1rem 0 .45rem; line-height: 1.5; }
 .chips .who { min-width: 3.4rem; font-size: .86rem; opacity: .75; overflow-wrap: anywhere; }
 .chips .who summary { cursor: pointer; }

@@ -46,7 +46,7 @@ def test_bars_of_certainty_count_every_case_and_part_at_the_bound():
     assert (sum(uncertain.y), sum(certain.y)) == (0, 3)  # a bar whose middle is the bound stands once
     figure = figures.certainties(certainty, 0.7, LIGHT)
     (bound,) = figure.layout.shapes
-    assert bound.x0 == bound.x1 == 0.7 and figure.layout.height == figures.HEIGHT
+    assert bound.x0 == bound.x1 == 0.7 and figure.layout.height == figures.WIDE_HEIGHT
     assert list(figure.layout.xaxis.range) == [0, 1.02]
 
 

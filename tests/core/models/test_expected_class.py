@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from core.models.expected_class import class_values, expected_class, expected_said, in_class_names, place_said
+from core.models.expected_class import (
+    class_values,
+    expected_class,
+    expected_said,
+    in_class_names,
+    place_said,
+    without_shared_words,
+)
 
 GRADES, WORDS = ("0", "1", "2", "3"), ("none", "mild", "severe")
 
@@ -42,3 +49,20 @@ def test_the_interval_leaves_half_of_the_rest_on_each_side_and_turns_round_with_
     assert found.high.tolist() == [1 + int(np.argmax(row >= 1 - tail)) for row in reached]
     assert (turned.low.tolist(), turned.high.tolist()) == ((4 - found.high).tolist(), (4 - found.low).tolist())
     assert (found.low[1], found.high[1]) == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("classes", "short"),
+    [
+        (("grade 0", "grade 1", "grade 10"), ("0", "1", "10")),
+        (("BI-RADS cat 2", "BI-RADS cat 3"), ("2", "3")),
+        (("very mild", "very mild pain"), ("mild", "mild pain")),
+        (("grade", "grade 1"), ("grade", "grade 1")),
+        (("mild", "severe"), ("mild", "severe")),
+        (("a b", "a b"), ("b", "b")),
+        (("only one",), ("only one",)),
+        ((), ()),
+    ],
+)
+def test_words_with_which_all_names_begin_are_left_out_and_something_stays(classes, short):
+    assert without_shared_words(classes) == short
