@@ -65,6 +65,7 @@ from pages.shared.reliability import anchors, classifiers, relations
 from pages.shared.reliability import prediction_sets as reliability_sets
 from pages.shared.reliability.headline import over_trust
 from pages.shared.review import after
+from pages.shared.review import decisions as review_decisions
 from pages.shared.review import session as review_session
 from pages.shared.review import start as review_start
 from pages.shared.upload import classes as upload_classes
@@ -1303,3 +1304,10 @@ def test_what_waits_says_what_is_done_of_mine_and_what_is_left_of_what_i_assigne
         "**Skin**  \n:small[hard ones · :red[overdue, was due 9 Mar 2020] · 11 cases to the group night shift, "
         f"{each}, 2 more have cases left]"
     )
+
+
+def test_decisions_between_two_days_are_those_of_both_days_and_of_one_day_too():
+    start, day = 1_772_928_000_000_000, 86_400_000_000  # 8 March 2026 in UTC, in microseconds
+    assert review_decisions._span((date(2026, 3, 8), date(2026, 3, 8))) == (start, start + day)
+    assert review_decisions._span((date(2026, 3, 8), date(2026, 3, 10))) == (start, start + 3 * day)
+    assert review_decisions._span((date(2026, 3, 8),)) == review_decisions._span(()) == (None, None)
