@@ -383,6 +383,9 @@ def test_rows_left_out_and_where_the_numbers_come_from():
     assert rows["rows of the file used"] == "31 of 37" and rows["seed"] == "8" and rows["name"] == dataset.name
     same(second, {"line": [4, 9], "reason": ["no class", "twice"]})
     assert "A warning." in said(blocks) and "Look at 2 rows of the file that were left out." in said(blocks)
+    apart = replace(request_of(dataset, report=report), reliability=2.5, reliabilities=(0.7, 4.0))
+    *_, certainty, sweep = said(data_sections.provenance(apart, ["data"], None, None))[-1].splitlines()
+    assert certainty.endswith(" --reliability 2.5") and sweep.endswith(" --reliabilities 0.7,4")
 
 
 def cells_of(grid: Grid) -> tuple[list[str], list[list[str]], str]:
