@@ -614,7 +614,7 @@ def test_facts_of_a_file_are_each_of_their_own_whole(monkeypatch, said):
     codes = np.array([0, 0, 1, 1, 2]), np.array([0, 1, 0, 1, 2]), np.array([0, 1, 1, 1, 0])
     data = Dataset.from_classes("made", tuple("abc"), ("r", "s", "t"), ("x", "y"), *codes)
     data = replace(data, gold=np.array([1, -1, 0]))
-    report = SimpleNamespace(n_rows=11, n_kept=5, dropped=[(1, "no")] * 2, missing={"": 2, "n/a": 1})
+    report = SimpleNamespace(n_rows=11, n_kept=5, n_repeats=0, dropped=[(1, "no")] * 2, missing={"": 2, "n/a": 1})
     upload_report.in_words(SimpleNamespace(dataset=data, report=report))
     assert said[0] == "**3 cases · 3 raters · 5 annotations · 2 classes**"
     assert said[1].split(" · ") == [
@@ -628,6 +628,9 @@ def test_facts_of_a_file_are_each_of_their_own_whole(monkeypatch, said):
     ]
     upload_report.counts(data)
     assert said[2:] == ["Cases: 3", "Raters: 3", "Annotations: 5", "Classes: 2"]
+    twice = Dataset.from_classes("made", tuple("abc"), ("r", "s", "t"), ("x", "y"), *np.hstack([codes, codes]))
+    upload_report.facts(SimpleNamespace(dataset=twice, report=SimpleNamespace(**{**vars(report), "n_repeats": 5})))
+    assert "56% of all pairs of a case and a rater are annotated" in said[-1].split(" · ")
 
 
 def test_predictions_of_a_drop_and_side_files_are_counted():

@@ -19,7 +19,7 @@ from core.review.states import STATES, CaseReview
 from core.review.store import ReviewStore
 from core.review.summary import DIRECTIONS, Summary, bought, by_reviewer, summarise_reviews
 from core.text import exact, markdown, number, plural, significant, with_interval
-from pages.shared.cache import access
+from pages.shared.cache import access, sign_in
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import plausibility_models, provenance, state, widgets
 
@@ -200,7 +200,8 @@ def take_away(store: ReviewStore, dataset: Dataset) -> None:
         f"`{head.hash[:12]}…`. Exports and reports hold it, and `python -m core verify --head HASH` tells whether the "
         "record still does."
     )
-    _further_rater(dataset, reviews)
+    if sign_in.may("manager"):
+        _further_rater(dataset, reviews)
     if access.may(dataset.digest, change=True):
         _erasing(store, dataset, len(reviews))
 

@@ -156,7 +156,9 @@ def _set_up(number: int) -> None:
     elif page == "reliability":
         st.session_state["reliability_tabs"] = "Classifiers"
         st.session_state["metric"] = story.METRIC
-        st.session_state[f"reliabilities-{MODEL}"] = list(plausibility_models.method(MODEL).reliability.sweep)
+        key, default = f"reliabilities-{MODEL}", list(plausibility_models.method(MODEL).reliability.sweep)
+        if st.session_state.get(key, default) != default:  # else the page opens with it by itself
+            st.session_state[key] = default
 
 
 def _out() -> None:

@@ -5,6 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from core.annotations.connectivity import classes_per_case, n_groups
+from core.annotations.counts import rater_case_pairs
 from core.annotations.dataset import Dataset
 from core.annotations.write import long_table
 from core.ingest.formats.source import Question
@@ -84,8 +85,9 @@ def facts(reading: Reading) -> None:
         else f"{number(per_case.mean(), 1)} annotations a case ({low:,} to {high:,})"
     )
     if dataset.raters_identified:
-        density = dataset.n_annotations / max(1, dataset.n_cases * dataset.n_raters)
-        words.append(f"{percent(min(1.0, density))} of all pairs of a case and a rater are annotated")
+        n_pairs = rater_case_pairs(dataset)[0].size if report.n_repeats else dataset.n_annotations
+        density = percent(n_pairs / max(1, dataset.n_cases * dataset.n_raters))
+        words.append(f"{density} of all pairs of a case and a rater are annotated")
         groups = n_groups(dataset)
         words.append("all joined by cases" if groups == 1 else f"{groups:,} groups that no case joins")
     if dataset.kind != "score":
