@@ -25,10 +25,13 @@ from .certainty.held_out_readers import held_out_curve
 from .evaluation.predictions import match_predictions
 from .first_start import PARTS, mark
 from .ingest.read_files import read
+from .kernels import SMALL
 from .methods import as_taken, methods, offered
 from .models.catalogue import fit_request, request
+from .models.choose import choose
 from .models.dawid_skene import DawidSkene
 from .models.joint import pair_table
+from .models.majority import MajorityVote
 from .models.tap import TAP
 from .plausibility.plackett_luce.gibbs import PlackettLuce
 from .rankings.leave_one_out import leave_one_out
@@ -37,12 +40,15 @@ from .raters.monitoring import monitor
 from .raters.planning import Goal, forecast
 from .raters.report_card import report_card
 from .raters.to_act_on import raters_to_act_on
+from .reducers.all_draws import WholeCases
 from .reducers.metrics import Metrics
 from .reducers.protocol import Reducer, reduce_draws
 from .reducers.quantiles import Quantiles
 from .reducers.risk import RiskLevels
 from .reducers.sets import TopSets
 
+# A small file is read without machine code; this one is not small.
+_LONG = "case,rater,class\n" + "".join(f"{row // 3},{row % 3},{'xyz'[row % 3]}\n" for row in range(SMALL + 1))
 _TABLE = b"case,rater,rank,class\n1,a,1,x\n1,a,1,y\n1,b,1,x\n1,c,1,y\n2,a,1,y\n2,b,1,y\n2,c,1,z\n"
 
 _RECORDS = b'[{"case": 1, "rater": "a", "label": "x"}, {"case": 1, "rater": "b", "label": "y"}]'
@@ -90,35 +96,48 @@ def _data() -> tuple[Dataset, Dataset]:
 
 
 def _reading() -> None:
-    _data()
+    read(_TABLE)
     read(_RECORDS)
+    read(_LONG.encode())
+
+
+def _dated() -> Dataset:
+    """Dated annotations of five raters to twenty cases."""
+    rows = (
+        f"{case},{(case + n) % 5},{'xyz'[(case * n) % 3]},2024-01-{case + 1:02d}"
+        for case in range(20)
+        for n in (0, 1, 2)
+    )
+    return read("\n".join(["case,rater,class,date", *rows]).encode()).dataset
 
 
 def _draws() -> None:
-    """Draw from the models that pages open with, with all that is made of draws."""
-    _draw_from(lambda name: name in _opening())
+    """Draw from the model that pages of rankings open with; nothing is made of the draws."""
+    _draw_from(_opening(), WholeCases())
 
 
-def _more_draws() -> None:
-    """The same from the other models."""
-    _draw_from(lambda name: name not in _opening())
-
-
-def _opening() -> set[str]:
-    return {offered("plausibility", data)[0].name for data in _data()}
-
-
-def _draw_from(wanted: Callable[[str], bool]) -> None:
-    rankings, _ = _data()
+def _summaries() -> None:
+    """Draw from the other models, and make of draws and of single classes all that a case shows."""
+    rankings, dataset = _data()
     class_risk = np.zeros(rankings.n_classes, np.int8)
     classifier = match_predictions(rankings, ["1", "1"], ["x", "y"], np.array([0.7, 0.2]), "none")
-    reducers: list[Reducer] = [TopSets(), Quantiles(), RiskLevels(class_risk), Metrics((classifier,), 3, class_risk)]
+    reducers = (TopSets(), Quantiles(), RiskLevels(class_risk), Metrics((classifier,), 3, class_risk))
     for name, method in methods("plausibility").items():
-        if not method.warm or not wanted(name):
-            continue
-        model, data = method.make(), as_taken(method, rankings)[0]
-        reduce_draws(model, data, reducers, reliability=1.5, n_draws=8, seed=0)
-        model.point_shares(data)
+        if method.warm:
+            method.make().point_shares(as_taken(method, rankings)[0])
+        if method.warm and name != _opening():
+            _draw_from(name, *reducers)
+    MajorityVote().fit(dataset)
+
+
+def _opening() -> str:
+    return offered("plausibility", _data()[0])[0].name
+
+
+def _draw_from(name: str, *reducers: Reducer) -> None:
+    rankings, _ = _data()
+    method = methods("plausibility")[name]
+    reduce_draws(method.make(), as_taken(method, rankings)[0], reducers, reliability=1.5, n_draws=8, seed=0)
 
 
 def _anchors() -> None:
@@ -141,23 +160,19 @@ def _agreement() -> None:
 
 
 def _models() -> None:
-    """Fit every rater model."""
+    """Fit every rater model, and compare those by EM on what is held out."""
     _, dataset = _data()
     for method in methods("rater model").values():
         if method.warm:
             positive = {"positive": "x"} if any(option.name == "positive" for option in method.options) else {}
             fit_request(request(method.name, **positive), dataset)
     pair_table(dataset, TAP("none").fit(dataset))
+    choose(_dated(), difficulty=False)
 
 
 def _raters() -> None:
-    """Monitor and plan on dated annotations of five raters to twenty cases."""
-    rows = (
-        f"{case},{(case + n) % 5},{'xyz'[(case * n) % 3]},2024-01-{case + 1:02d}"
-        for case in range(20)
-        for n in (0, 1, 2)
-    )
-    dataset = read("\n".join(["case,rater,class,date", *rows]).encode()).dataset
+    """Monitor and plan."""
+    dataset = _dated()
     table = monitor(dataset)
     for kind in ("cusum", "ewma"):
         drift_of(table.panel, 0, kind=kind, n_orders=20)
@@ -171,7 +186,7 @@ def _raters() -> None:
 _PARTS: dict[str, Callable[[], None]] = {
     "reading": _reading,
     "draws": _draws,
-    "more draws": _more_draws,
+    "summaries": _summaries,
     "raters": _raters,
     "anchors": _anchors,
     "agreement": _agreement,

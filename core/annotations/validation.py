@@ -309,7 +309,7 @@ def check_rankings(entry_ptr: np.ndarray, entry_class: np.ndarray, entry_block: 
     InputError
         Names the first annotation that is wrong.
     """
-    annotation, fault = first_unsound_ranking(entry_ptr, entry_class, entry_block, n_classes)
+    annotation, fault = _first_unsound(entry_ptr, entry_class, entry_block, n_classes)
     if fault:
         raise InputError(
             f"Annotation {annotation:,} {_RANKING_FAULTS[fault]}.",
@@ -399,7 +399,7 @@ def check_predictions(ptr: np.ndarray, class_code: np.ndarray, group: np.ndarray
     """
     filled = np.append(ptr[:-1][ptr[:-1] < ptr[1:]], ptr[-1])
     distinct, code = np.unique(class_code, return_inverse=True)
-    place, fault = first_unsound_ranking(filled, code, group, len(distinct))
+    place, fault = _first_unsound(filled, code, group, len(distinct))
     if fault:
         case = np.flatnonzero(np.diff(ptr))[place]
         raise InputError(
@@ -433,6 +433,16 @@ def checked_flag(value: object, what: str) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise InputError(f"{what} is {_shown(value)}.", "Use True or False.")
     return bool(value)
+
+
+def _first_unsound(ptr: np.ndarray, code: np.ndarray, block: np.ndarray, n_classes: int) -> tuple[int, int]:
+    """The kernel with the one type that it is compiled for, whoever asks."""
+    views: list[np.ndarray] = []
+    for array, dtype in ((ptr, np.int64), (code, np.int32), (block, np.int32)):
+        view = np.ascontiguousarray(array, dtype).view()
+        view.flags.writeable = False
+        views.append(view)
+    return first_unsound_ranking(*views, n_classes)
 
 
 def frozen(array: np.ndarray) -> np.ndarray:

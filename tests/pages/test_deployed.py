@@ -1,4 +1,4 @@
-"""Two processes behind the proxy that `deploy` configures: one is killed, its people find everything there again, or at the other."""
+"""Two processes behind the proxy that `deploy` configures: one is killed, its people find everything again."""
 
 import asyncio
 import signal

@@ -283,7 +283,9 @@ def preparation() -> Preparation:
 
     def load() -> None:
         time.sleep(_WARM_UP_DELAY)  # let the first page come first
-        found.wait()
+        if found.missing():
+            _keep_for_good()  # a page that waits asks every second, and each time the search took half of one
+            found.wait()
         _load_kernels()
 
     if not _loaded.is_set():

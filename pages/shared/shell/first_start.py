@@ -10,15 +10,15 @@ from pages.shared.cache import datasets as cached
 _POLL_SECONDS = 1.0
 # What a page computes with; a page without data computes nothing.
 _NEEDS = {
-    "home": ("reading", "draws", "agreement", "raters"),
+    "home": ("reading", "draws", "summaries", "agreement", "raters"),
     "upload": ("reading",),
     "agreement": ("reading", "agreement"),
     "models": ("reading", "models"),
     "raters": ("reading", "raters"),
     "ai_rater": ("reading", "agreement", "models"),
-    "cases": ("reading", "draws"),
-    "review": ("reading", "draws"),
-    "reliability": ("reading", "draws"),
+    "cases": ("reading", "draws", "summaries"),
+    "review": ("reading", "draws", "summaries"),
+    "reliability": ("reading", "draws", "summaries"),
     "report": PARTS,
 }
 
