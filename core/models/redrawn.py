@@ -17,6 +17,7 @@ from .design import design
 from .held_out import HeldOut, HeldOutData, without_held_out
 
 FEW_SETS, ONE_SET = 2, 1
+FOLDS_OF_ONE_SET = 2
 _CELLS = 4_000_000
 
 Redraw = Callable[[Dataset, int], np.ndarray]
@@ -68,6 +69,9 @@ def by_confusion(prevalence: np.ndarray, confusion: np.ndarray) -> Redraw:
 def independent_beta(data: HeldOutData, redraw: Redraw, score: Callable[[HeldOutData], HeldOut], seed: int) -> float:
     """The held-out β (`HeldOut.middle_beta`) of independent raters in the same design; the mean of two where few.
 
+    Where there is one set of folds, two of the five hold thousands of annotations, and all five would cost as much as
+    the scores of the model itself.
+
     Parameters
     ----------
     data : HeldOutData
@@ -86,7 +90,8 @@ def independent_beta(data: HeldOutData, redraw: Redraw, score: Callable[[HeldOut
     dataset = data.whole.dataset
     n = FEW_SETS if data.n_sets > 1 else ONE_SET
     seeds = case_seeds(seed, tuple(str(number) for number in range(n)), "independent raters")
-    found = [score(_answered(data, redraw(dataset, int(each)))).middle_beta for each in seeds]
+    asked = data if data.n_sets > 1 else _of_folds(data, FOLDS_OF_ONE_SET)
+    found = [score(_answered(asked, redraw(dataset, int(each)))).middle_beta for each in seeds]
     return round(float(np.mean(found)), 6)
 
 
@@ -95,3 +100,13 @@ def _answered(data: HeldOutData, answer: np.ndarray) -> HeldOutData:
     whole = design("A held-out score", replace(data.whole.dataset, answer=answer), False, "independent")
     refits = tuple(replace(each, data=without_held_out(whole, each.folds.fold != each.number)) for each in data.refits)
     return replace(data, whole=whole, refits=refits)
+
+
+def _of_folds(data: HeldOutData, n: int) -> HeldOutData:
+    """The first ``n`` folds, of one set, and what they hide."""
+    kept = data.refits[:n]
+    n_of_case = np.zeros_like(data.n_of_case)
+    for each in kept:
+        hidden = (each.folds.fold == each.number) & each.folds.scored
+        n_of_case += np.bincount(data.whole.dataset.case_of_annotation[hidden], minlength=n_of_case.size)
+    return replace(data, refits=kept, n_of_case=n_of_case)

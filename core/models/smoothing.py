@@ -7,6 +7,7 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
+from ._strength_kernels import add_rises
 from .design import Design
 from .em import Family, Point, Prior, Summit, climb, no_prior
 from .reparametrise import expit, logit
@@ -222,19 +223,17 @@ def strength(
     -------
     ndarray, shape (n_groups,)
     """
-    from scipy.special import digamma
-
     n_groups = counts.shape[2]
     unit, answer, group = np.nonzero(counts > _TRACE)  # a trace of an annotation costs time and moves nothing
     n, m = counts[unit, answer, group], np.broadcast_to(mean, counts.shape)[unit, answer, group]
     total = counts.sum(axis=1)
     some, of_total = np.nonzero(total)
-    total = total[some, of_total]
+    total, whole = total[some, of_total], np.ones(some.size)
     value = np.full(n_groups, (_STRENGTH_SHAPE - 1) / _STRENGTH_RATE) if start is None else start.copy()
     for _ in range(most_steps):
-        parameter = value[group] * m
-        up = np.bincount(group, m * (digamma(parameter + n) - digamma(parameter)), n_groups)
-        down = np.bincount(of_total, digamma(value[of_total] + total) - digamma(value[of_total]), n_groups)
+        up, down = np.zeros(n_groups), np.zeros(n_groups)
+        add_rises(group, n, m, value, up)
+        add_rises(of_total, total, whole, value, down)
         new = (value * up + _STRENGTH_SHAPE - 1) / (down + _STRENGTH_RATE)
         moved = np.abs(new - value) / value
         value = new

@@ -1,8 +1,11 @@
 """Annotations of independent raters, drawn from a fit: do they fall as the model says?"""
 
+import itertools
+
 import numpy as np
 import pytest
 
+from core.models import held_out as held_out_module
 from core.models import redrawn as module
 from core.models.difficulty.nominal import NominalDifficulty
 from core.models.held_out import HeldOut, prepare
@@ -75,3 +78,22 @@ def test_the_beta_of_independent_raters_is_the_mean_of_two_redraws_on_the_same_f
             assert theirs.folds is mine.folds and theirs.number == mine.number
             assert np.array_equal(theirs.data.dataset.rater, mine.data.dataset.rater)
             assert set(theirs.data.dataset.answer.tolist()) == set(other.whole.dataset.answer.tolist())
+
+
+def test_of_one_set_of_folds_two_stand_for_all_five(build, monkeypatch):
+    monkeypatch.setattr(held_out_module, "FEWEST_FOR_ONE_SET", 0)
+    data = prepare(build(random_rows(1), 3))
+    assert data.n_sets == 1 and len(data.refits) == 5
+    seen = []
+
+    def score(other):
+        seen.append(other)
+        return HeldOut(np.zeros((other.whole.dataset.n_cases, 2)), other.n_of_case, np.array([0.5, 1.0]))
+
+    independent_beta(data, lambda dataset, seed: dataset.answer, score, 0)
+    (other,) = seen
+    assert [each.number for each in other.refits] == [0, 1]
+    folds = data.refits[0].folds
+    hidden = folds.scored & np.isin(folds.fold, (0, 1))
+    by_hand = [int(hidden[first:end].sum()) for first, end in itertools.pairwise(data.whole.dataset.case_ptr.tolist())]
+    assert other.n_of_case.tolist() == by_hand and 0 < sum(by_hand) < data.n_of_case.sum()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from core.errors import InputError
+from core.models._strength_kernels import add_rises, digamma_rise
 from core.models.catalogue import fit_request, request
 from core.models.dawid_skene import DawidSkene
 from core.models.one_coin import OneCoin
@@ -184,6 +185,20 @@ def test_the_strength_maximises_the_dirichlet_multinomial_likelihood(seed):
     found = strength(counts[:, :, None], mean[:, None])[0]
     grid = found * np.exp(np.linspace(-0.2, 0.2, 9))  # it stops where a step is below .1%, somewhat short of the top
     assert abs(int(np.argmax([slow_marginal(counts, mean, s) for s in grid])) - 4) <= 1
+
+
+def test_the_rise_of_the_digamma_function_is_that_of_scipy():
+    from scipy.special import digamma
+
+    rng = np.random.default_rng(0)
+    x, n = 10 ** rng.uniform(-6, 6, 300), 10 ** rng.uniform(-3, 6, 300)
+    slow = digamma(x + n) - digamma(x)
+    rounding = 1e-12 * (np.abs(slow) + np.abs(digamma(x)))
+    assert (np.abs([digamma_rise(*pair) for pair in zip(x, n, strict=True)] - slow) < rounding).all()
+    group, m, s, found = rng.integers(3, size=300), rng.random(300), np.array([0.5, 7.0, 90.0]), np.ones(3)
+    add_rises(group, n, m, s, found)
+    expected = 1 + np.bincount(group, m * (digamma(s[group] * m + n) - digamma(s[group] * m)))
+    assert found == pytest.approx(expected, rel=1e-12)
 
 
 def test_raters_alike_are_shrunk_hard_and_raters_apart_hardly():
