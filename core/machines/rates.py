@@ -85,6 +85,14 @@ class MachineRates(Result):
         }
 
 
+def first_classes(dataset: Dataset, rater: str) -> np.ndarray:
+    """The first class that a rater gave each case, its code; -1 where none. ndarray of int64, shape (n_cases,)."""
+    own = np.flatnonzero(dataset.rater == dataset.raters.index(rater))[::-1]  # of several the first is written last
+    first = np.full(dataset.n_cases, -1, np.int64)
+    first[dataset.case_of_annotation[own]] = dataset.answer[own]
+    return first
+
+
 def people_labels(dataset: Dataset, people: Sequence[str]) -> np.ndarray:
     """The share of people who name each class on each case, shape (n_cases, n_classes); NaN where nobody annotated.
 
@@ -203,9 +211,7 @@ def machine_rates(
         raise InputError(f"There is no rater {machine!r}.", "Look at the names of the raters.")
     if dataset.kind != "class":
         raise NotApplicableError("Rates of classes need one class per annotation.")
-    own = np.flatnonzero(dataset.rater == dataset.raters.index(machine))[::-1]  # of several the first is written last
-    first = np.full(dataset.n_cases, -1, np.int64)
-    first[dataset.case_of_annotation[own]] = dataset.answer[own]
+    first = first_classes(dataset, machine)
     said = first >= 0
     labelled = said & np.isfinite(labels).all(axis=1)
     if labelled.sum() < 2:

@@ -4,6 +4,7 @@ A queue of the least certain cases says nothing of all cases: rates over what it
 of a sample has its chance of being drawn in the record, so that rates can be computed from it.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -19,12 +20,16 @@ from .states import CaseReview, effective
 from .worklist import Queue
 
 SAMPLE = "Random sample"
-_CHANCE = "drawn with probability "
+_CHANCE = re.compile(r"drawn with probability ([-+.e\d]+)(?: by seed (\d+))?")
 _UNIFORM = 0.2  # of the budget, spread over all cases whatever their certainty
 
 
-def random_sample(dataset: Dataset, budget: int, seed: int = 0, certainty: np.ndarray | None = None) -> Queue:
+def random_sample(
+    dataset: Dataset, budget: int, seed: int = 0, likely: np.ndarray | None = None, what: str = ""
+) -> Queue:
     """Cases drawn at random, each by itself, so that their number is near the budget and not always it.
+
+    The same seed with a larger budget draws the same cases and more.
 
     Parameters
     ----------
@@ -32,9 +37,12 @@ def random_sample(dataset: Dataset, budget: int, seed: int = 0, certainty: np.nd
     budget : int
         Expected number of cases.
     seed : int
-    certainty : ndarray, shape (n_cases,), optional
-        Draws by doubt: more often where ``certainty × (1 − certainty)`` is large, which estimates rates best. All cases
-        have the same chance where it is not given; NaN counts as full doubt.
+    likely : ndarray, shape (n_cases,), optional
+        How likely each case counts towards what is to be estimated (`core.machines.sample_targets`), or how certain its
+        most plausible class is: cases are drawn more often where ``likely × (1 − likely)`` is large, which estimates
+        that rate best. All have the same chance where it is not given; NaN counts as full doubt.
+    what : str
+        What is to be estimated, for the title.
 
     Raises
     ------
@@ -43,20 +51,20 @@ def random_sample(dataset: Dataset, budget: int, seed: int = 0, certainty: np.nd
     """
     if budget < 1:
         raise InputError(f"A sample of {budget:,} cases was asked for.", "Ask for at least one.")
-    sure = np.full(dataset.n_cases, 0.5) if certainty is None else np.nan_to_num(certainty, nan=0.5)
-    chance = best_probabilities(sure * (1 - sure), budget, _UNIFORM)
+    p = np.full(dataset.n_cases, 0.5) if likely is None else np.nan_to_num(likely, nan=0.5)
+    chance = best_probabilities(p * (1 - p), budget, _UNIFORM)
     drawn = np.flatnonzero(case_seeds(seed, dataset.cases, "random sample") / 2.0**32 < chance)
     order = np.argsort(case_seeds(seed, dataset.cases, "order of the sample")[drawn], kind="stable")
     cases = drawn[order]
-    title = f"{SAMPLE}: about {budget:,} of {plural(dataset.n_cases, 'case')}, seed {seed}"
-    return Queue(title, cases, tuple(f"{_CHANCE}{typed(chance[case])}" for case in cases.tolist()))
+    title = f"{SAMPLE}: about {budget:,} of {plural(dataset.n_cases, 'case')}, seed {seed}{what and f', for {what}'}"
+    why = (f"drawn with probability {typed(chance[case])} by seed {seed}" for case in cases.tolist())
+    return Queue(title, cases, tuple(why))
 
 
 def chance_of(queued: Queued) -> float | None:
     """The probability with which a case of a session was drawn; None for a case of a queue."""
-    if not queued.why.startswith(_CHANCE):
-        return None
-    return float(queued.why.removeprefix(_CHANCE))
+    found = _CHANCE.fullmatch(queued.why)
+    return float(found[1]) if found else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +74,20 @@ class ReviewedBy:
     Attributes
     ----------
     chance : dict of str to float
-        Reviewed cases of samples, each with its probability of being drawn (of two samples the larger).
+        Reviewed cases of the sample, each with its probability of being drawn. Of samples with different seeds it is
+        the one of which most is read: with which chance its cases were in the other is not known.
     n_queue : int
-        Reviewed cases that no sample drew.
+        Reviewed cases that it did not draw.
     n_unread : int
-        Cases that a sample drew and nobody has read yet.
+        Cases that it drew and nobody has read yet.
+    n_apart : int
+        How many of ``n_queue`` came by a sample with another seed.
     """
 
     chance: dict[str, float]
     n_queue: int
     n_unread: int
+    n_apart: int = 0
 
     def words(self) -> str:
         """Whose rates those over the reviewed cases are, in a sentence."""
@@ -93,8 +105,13 @@ class ReviewedBy:
         if not self.n_queue:
             which = plural(len(self.chance), "reviewed case is", "reviewed cases are")
             return f"The {which} of a random sample, with the chances in the record.{left}"
+        others = f"{self.n_queue:,} from queues"
+        if self.n_apart:
+            others = f"{self.n_apart:,} by one with another seed, which cannot be counted with it"
+            if self.n_queue > self.n_apart:
+                others = f"{others}, and {self.n_queue - self.n_apart:,} from queues"
         return (
-            f"Of the reviewed cases {len(self.chance):,} came by a random sample and {self.n_queue:,} from queues: "
+            f"Of the reviewed cases {len(self.chance):,} came by a random sample and {others}: "
             f"what is said here is said of these cases together and is no rate of all cases.{left}"
         )
 
@@ -109,15 +126,19 @@ def reviewed_by(reviews: Mapping[str, CaseReview], sessions: Iterable[Session]) 
     sessions : iterable of Session
         Of all reviewers.
     """
-    drawn: dict[str, float] = {}
+    drawn: dict[str, dict[str, float]] = {}  # by seed: of two samples with one seed the larger chance is that of both
     for session in sessions:
         for queued in session.cases:
-            if (chance := chance_of(queued)) is not None:
-                drawn[queued.case_id] = max(chance, drawn.get(queued.case_id, 0.0))
+            if found := _CHANCE.fullmatch(queued.why):
+                of_seed = drawn.setdefault(found[2] or "", {})
+                of_seed[queued.case_id] = max(float(found[1]), of_seed.get(queued.case_id, 0.0))
     read = {
         case_id
         for case_id, review in reviews.items()
         if any(event.kind == "opinion" for event in effective(review.events))
     }
-    of_sample = {case_id: chance for case_id, chance in drawn.items() if case_id in read}
-    return ReviewedBy(of_sample, len(read) - len(of_sample), len(drawn) - len(of_sample))
+    most = max(drawn, key=lambda seed: (len(read & drawn[seed].keys()), -len(drawn[seed])), default="")
+    sample = drawn.get(most, {})
+    of_sample = {case_id: chance for case_id, chance in sample.items() if case_id in read}
+    apart = {case_id for each in drawn.values() for case_id in each if case_id in read} - of_sample.keys()
+    return ReviewedBy(of_sample, len(read) - len(of_sample), len(sample) - len(of_sample), len(apart))

@@ -56,14 +56,23 @@ def test_worklists_are_ranked_by_people_alone(data, queue, first):
     assert "none" not in cases and (queue != "single" or cases == ["one"])
 
 
-def test_a_sample_is_of_all_cases_also_of_those_that_machines_alone_have_annotated(data):
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        (("vote", ""), ", for how often the most plausible class is right"),
+        (("machine", "m1"), ", for how often m1 is right"),
+        (("class", "x"), ", for the share of x"),
+    ],
+)
+def test_a_sample_is_of_all_cases_also_of_those_that_machines_alone_have_annotated(data, target, words):
     app = signed(data)
     app = settle(next(box for box in app.selectbox if box.key == "queue").set_value("sample").run())
-    app = settle(next(box for box in app.toggle if box.key == "sample_by_doubt").set_value(True).run())
-    app = settle(app.number_input(key="sample_budget").set_value(10).run())
+    app = settle(app.selectbox(key="sample_target").set_value(target).run())
+    app = settle(app.number_input(key="sample_budget").set_value(len(ANNOTATIONS)).run())
     press(app, "Start with")
     (session,) = ReviewStore().sessions_of_others(data, "")
     assert {one.case_id for one in session.cases} == set(ANNOTATIONS)
+    assert session.title.endswith(words)
 
 
 def test_the_panel_of_a_review_is_of_people_and_machines_stand_apart(data):

@@ -198,10 +198,14 @@ def test_a_queue_yields_no_rate_without_a_warning_and_a_sample_keeps_its_chances
     app.number_input(key="sample_budget").set_value(2).run()
     assert "drawn by chance from 2 cases; each one's chance is kept in the record." in words(app)
     assert not any(box.key == "filter_class" for box in app.selectbox)
+    assert app.selectbox(key="sample_target").options == [
+        "Any rate: all cases alike", "How often the most plausible class is right",
+        *(f"The share of {name}" for name in dataset.classes),
+    ]  # fmt: skip
     press(app, "Start with 2 cases")
     (session, *_) = ReviewStore().sessions(dataset.digest, "Ada")
     assert session.title == "Random sample: about 2 of 2 cases, seed 0"
-    assert [queued.why for queued in session.cases] == ["drawn with probability 1"] * 2
+    assert [queued.why for queued in session.cases] == ["drawn with probability 1 by seed 0"] * 2
     press(app, "Leave")
     tab(app, "What reviews show")
     assert "1 reviewed case is of a random sample" in words(app), words(app)

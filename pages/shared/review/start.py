@@ -21,7 +21,6 @@ from core.review import worklist
 from core.review.events import check_name
 from core.review.export import time_of
 from core.review.filters import Filter, matching
-from core.review.random_sample import random_sample
 from core.review.reviewer_session import Desk
 from core.review.sessions import ARBITRATION, BLIND_FIRST, Queued, Session
 from core.review.states import SETTLED, STATES, CaseReview
@@ -33,6 +32,7 @@ from pages.shared.cache import datasets as cached
 from pages.shared.cache import sign_in
 from pages.shared.kit import expected, job_progress, plausibility_models, predictions, state, widgets
 from pages.shared.review import assigned as review_assigned
+from pages.shared.review import sample
 
 QUEUES = {
     "certainty": "Lowest certainty first",
@@ -138,7 +138,8 @@ def begin(desk: Desk, dataset: Dataset, model, reliability: float) -> None:
     queues = QUEUES | (_OF_SCORES if isinstance(model, GaussianScores) and model.threshold is None else {})
     name = left.selectbox("Which cases first", offered, format_func=queues.get, key="queue", persist_state="session")
     if name == "sample":
-        size, queue, title = dataset.n_cases, *_sample(right, dataset, people, model, reliability)
+        size, queue = dataset.n_cases, sample.queue(right, dataset, people, model, reliability)
+        title = "" if queue is None else queue.name
     else:
         size = right.segmented_control(
             "How many", SIZES, default=10, required=True, key="session_size", persist_state="session"
@@ -203,36 +204,6 @@ def _take(desk: Desk, one: Waiting, begun: str | None) -> None:
         _start(desk, one.title, one.left)
     else:
         st.session_state["review_session"] = begun
-
-
-def _sample(place, dataset: Dataset, people: Dataset, model, reliability: float) -> tuple[worklist.Queue | None, str]:
-    """A sample by budget and seed, with equal chances or by doubt; None while certainty is worked out."""
-    budget = place.number_input(
-        "About how many", 1, dataset.n_cases, min(50, dataset.n_cases), key="sample_budget", persist_state="session"
-    )
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        seed = st.number_input("Seed", 0, 2**31 - 1, 0, key="sample_seed", persist_state="session", width=140)
-        by_doubt = dataset.kind != "score" and st.toggle(
-            "More often where the panel is in doubt", key="sample_by_doubt", persist_state="session",
-            help="Estimates rates with fewer reads. Each case's chance is kept in the record, and rates must count it.",
-        )  # fmt: skip
-    certainty = None
-    if by_doubt and people.kind == "set":
-        certainty = _over_all(people, cached_cases.label_sets(people, model, reliability).whole, dataset)
-    elif by_doubt:
-        view = plausibility_models.data_for(model.name, people, quietly=True)
-        found = plausibility_models.certainty(view, model, reliability)
-        if found is None:
-            return None, ""
-        certainty = _over_all(view, found.certainty[:, 0], dataset)
-    queue = random_sample(dataset, budget, seed, certainty)
-    return queue, queue.name
-
-
-def _over_all(people: Dataset, certainty: np.ndarray, dataset: Dataset) -> np.ndarray:
-    """Certainty of every case of the dataset; none of those that people have not read: full doubt."""
-    of_case = dict(zip(people.cases, certainty, strict=True))
-    return np.array([of_case.get(case_id, np.nan) for case_id in dataset.cases])
 
 
 def _elsewhere(desk: Desk) -> list[str]:

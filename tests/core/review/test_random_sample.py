@@ -56,7 +56,7 @@ def session(name, queue, dataset, size):
 def test_reviewed_cases_are_a_samples_or_a_queues_and_the_sentence_says_which(dataset, reviews_of):
     queue = session("q", lowest_certainty(np.linspace(0, 1, dataset.n_cases)), dataset, 2)
     sample = Session(
-        "s", "d", "Ann", SAMPLE, 0, tuple(Queued(f"case {n}", "drawn with probability 0.25") for n in (2, 3))
+        "s", "d", "Ann", SAMPLE, 0, tuple(Queued(f"case {n}", "drawn with probability 0.25 by seed 4") for n in (2, 3))
     )
     made = reviews_of(dataset)
     made.read("case 0", "Ann", X, panel=X)
@@ -72,3 +72,42 @@ def test_reviewed_cases_are_a_samples_or_a_queues_and_the_sentence_says_which(da
     alone.read("case 3", "Ann", X, panel=X)
     only = reviewed_by(alone.found, [sample]).words()
     assert only == "The 2 reviewed cases are of a random sample, with the chances in the record."
+
+
+def drawn(name, cases, chance, seed):
+    why = f"drawn with probability {chance}{seed and f' by seed {seed}'}"
+    return Session(name, "d", "Ann", SAMPLE, 0, tuple(Queued(f"case {n}", why) for n in cases))
+
+
+def test_the_same_seed_with_a_larger_budget_is_the_same_sample_and_more(large):
+    few, more = random_sample(large, 40, 3), random_sample(large, 80, 3)
+    assert set(few.case.tolist()) < set(more.case.tolist())
+    assert {chance_of(Queued("", why)) for why in more.why} == {0.2} and all(" by seed 3" in why for why in more.why)
+    assert random_sample(large, 40, 3, what="the share of x").name.endswith("seed 3, for the share of x")
+
+
+@pytest.mark.parametrize("seed", ["4", ""])  # as records of earlier versions have it, too
+def test_of_samples_with_one_seed_the_larger_chance_is_that_of_both(dataset, reviews_of, seed):
+    made = reviews_of(dataset)
+    made.read("case 2", "Ann", X, panel=X)
+    made.read("case 3", "Ann", X, panel=X)
+    found = reviewed_by(made.found, [drawn("a", (2,), 0.25, seed), drawn("b", (2, 3), 0.5, seed)])
+    assert (found.chance, found.n_queue, found.n_unread, found.n_apart) == ({"case 2": 0.5, "case 3": 0.5}, 0, 0, 0)
+
+
+def test_samples_with_different_seeds_are_not_counted_together(dataset, reviews_of):
+    """With which chance a case of one could have come into the other is not in the record."""
+    made = reviews_of(dataset)
+    for case in (1, 2, 3):
+        made.read(f"case {case}", "Ann", X, panel=X)
+    both = [drawn("a", (1, 2), 0.25, "4"), drawn("b", (2, 3, 0), 0.5, "5")]
+    for sessions in (both, both[::-1]):
+        found = reviewed_by(made.found, sessions)
+        assert (found.chance, found.n_queue, found.n_unread) == ({"case 1": 0.25, "case 2": 0.25}, 1, 0), (
+            "of two of which as much is read, the one that is read more of"
+        )
+        assert found.n_apart == 1
+        assert "2 came by a random sample and 1 by one with another seed, which cannot be counted" in found.words()
+    made.read("case 0", "Ann", X, panel=X)
+    found = reviewed_by(made.found, both)
+    assert (found.chance, found.n_queue, found.n_apart) == ({"case 2": 0.5, "case 3": 0.5, "case 0": 0.5}, 1, 1)
