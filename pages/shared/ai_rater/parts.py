@@ -30,8 +30,10 @@ GUESSES = "like whoever guesses"
 def verdicts(computed: Computed) -> None:
     """A row for each machine: whether it may replace a rater, by how much, and what it is worth in readers."""
     found = computed.test
+    shown = verdict_table(computed)
+    shown["passes in resamples"] = columns.never_quite(shown["passes in resamples"].to_numpy(float))
     st.dataframe(
-        verdict_table(computed), hide_index=True, key="verdicts", width="stretch",
+        shown, hide_index=True, key="verdicts", width="stretch",
         column_config={
             "machine": st.column_config.TextColumn(pinned=True),
             **columns.numbers("passes in resamples"),
@@ -244,8 +246,10 @@ def worth(computed: Computed, theme, ranked: bool) -> None:
         }
     )
     st.dataframe(
-        frame, hide_index=True, key="worth_rows", column_config=columns.numbers("its score") | columns.counts("cases")
-    )
+        frame, hide_index=True, key="worth_rows",
+        column_config=dict.fromkeys(("readers", "95% from", "to"), st.column_config.TextColumn(width=110))
+        | columns.numbers("its score") | columns.counts("cases"),
+    )  # fmt: skip
     of_cases: dict[tuple[str, int, int], list[Worth]] = {}
     for one in known:
         of_cases.setdefault((one.score, one.n_cases, one.k_max), []).append(one)

@@ -9,7 +9,7 @@ from core.annotations.dataset import Dataset
 from core.figures import machines as figures
 from core.machines.marks import Machine
 from core.raters.shared_errors import SharedErrors, shared_errors
-from core.text import number, plural
+from core.text import number, plural, significant
 from pages.shared.kit import columns, job_progress, widgets
 
 MOST_PAIRS = 50
@@ -49,11 +49,12 @@ def show(view: Dataset, machines: Sequence[Machine], theme, key: str) -> None:
     pairs = found.to_frame()
     if pairs["shares"].any():
         shown = pairs[pairs["shares"]].head(MOST_PAIRS)[["rater", "other", "correlation", "cases", "p"]]
+        shown["p"] = ["<.0001" if p < 1e-4 else significant(p, 2) for p in shown["p"]]
         st.dataframe(
             shown, hide_index=True, key=f"shared-{key}-pairs",
             column_config={
                 "correlation": st.column_config.NumberColumn("of what accuracy leaves open", format=columns.TWO),
-                "p": st.column_config.NumberColumn("p by chance", format="%.2g"),
+                "p": st.column_config.TextColumn("p by chance"),
                 **columns.counts(cases="common cases"),
             },
         )  # fmt: skip
