@@ -11,6 +11,7 @@ from ..errors import InputError
 from ..ingest.formats.tables import open_table
 from ..models.gold import gold_cases
 from ..raters.monitoring import RaterTable, monitor
+from ..raters.score_drift import score_drifts
 from ..raters.score_gold import score_gold
 from ..raters.score_raters import score_raters
 from ..raters.to_act_on import ToActOn, raters_to_act_on
@@ -60,6 +61,7 @@ def raters(options) -> tuple[dict, pd.DataFrame]:
 
 
 _SEVERITY = tuple(f"{name}{end}" for name in ("severity", "spread") for end in ("", "_low", "_high"))
+_DRIFT = ("p", *(f"{name}{end}" for name in ("before", "after") for end in ("", "_low", "_high")))
 _GOLD = tuple(f"{name}{end}" for name in ("bias", "error") for end in ("", "_low", "_high"))
 
 
@@ -74,6 +76,7 @@ def _of_scores(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
     gold = None
     if known is not None or len(gold_cases(dataset)):
         gold = score_gold(dataset, known, level=options.level)
+    drifts = None if dataset.time is None else score_drifts(dataset, found, level=options.level).to_frame()
     rows = []
     for place in np.argsort(-np.abs(np.nan_to_num(found.severity)), kind="stable"):
         row = {"rater": found.raters[place], "n": int(found.n[place])}
@@ -81,6 +84,10 @@ def _of_scores(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
         row |= {"severe": bool(found.severe[place]), "erratic": bool(found.erratic[place])}
         if gold is not None:
             row["gold"] = {"n": int(gold.n[place])} | {name: _number(getattr(gold, name)[place]) for name in _GOLD}
+        if drifts is not None:
+            one = drifts.iloc[place]
+            row["drift"] = {"alarm": bool(one["alarm"]), "since": one["since"] if one["alarm"] else None}
+            row["drift"] |= {name: _number(one[name]) for name in _DRIFT}
         rows.append(row)
     answer = {
         "raters": rows,
@@ -95,8 +102,8 @@ def _of_scores(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
         **stamp(options, dataset),
     }
     flat = [
-        {name: value for name, value in row.items() if name != "gold"}
-        | {f"gold_{name}": value for name, value in row.get("gold", {}).items()}
+        {name: value for name, value in row.items() if name not in ("gold", "drift")}
+        | {f"{part}_{name}": value for part in ("gold", "drift") for name, value in row.get(part, {}).items()}
         for row in rows
     ]
     return answer, pd.DataFrame(flat).replace({np.nan: None})

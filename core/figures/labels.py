@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from html import unescape
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
 from ..text import number, plotly, shorten, significant
@@ -126,3 +127,8 @@ def raters_side_by_side(names: Sequence[str] | None, n_raters: int, unnamed: str
 def slant(names: Sequence[str]) -> int:
     """Angle of tick labels: level where all of them fit on a narrow screen."""
     return -45 if sum(len(unescape(name)) + 2 for name in names) > AXIS_WIDTH else 0
+
+
+def dates(seconds: np.ndarray) -> list[str]:
+    """Moments in seconds since 1970-01-01 UTC, as axes of time take them."""
+    return np.asarray(seconds, np.int64).astype("datetime64[s]").astype(str).tolist()

@@ -8,7 +8,7 @@ from ..raters.drift import Drift
 from ..raters.planning import Forecast
 from ..raters.to_act_on import ToActOn
 from ..text import percent, plotly, shorten
-from .labels import between
+from .labels import between, dates
 from .theme import Theme, Trace, error_bars, figure_of, filled_band, level, scatter, upright, upright_band, with_opacity
 
 MOST_LINES = 12
@@ -148,7 +148,7 @@ def rater_over_time(drift: Drift, theme: Theme, title: str, height: int = 480) -
     middle = (windows.start + windows.stop) // 2
     data = [
         scatter(
-            x=_dates(middle),
+            x=dates(middle),
             y=windows.accuracy,
             mode="lines+markers",
             name="accuracy in windows",
@@ -161,7 +161,7 @@ def rater_over_time(drift: Drift, theme: Theme, title: str, height: int = 480) -
             "%{customdata[2]:,} annotations<extra></extra>",
         ),
         scatter(
-            x=_dates(drift.time),
+            x=dates(drift.time),
             y=drift.chart,
             yaxis="y2",
             mode="lines",
@@ -173,9 +173,9 @@ def rater_over_time(drift: Drift, theme: Theme, title: str, height: int = 480) -
     limit = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "yref": "y2", "y0": drift.limit, "y1": drift.limit}
     shapes = [{**limit, "line": {"color": theme.mean, "dash": "dash", "width": 1.6}}]
     if drift.alarm is not None:
-        shapes.append(upright(_dates(drift.time[[drift.alarm]])[0], {"color": theme.mean, "width": 1.5}))
+        shapes.append(upright(dates(drift.time[[drift.alarm]])[0], {"color": theme.mean, "width": 1.5}))
     if drift.change_low is not None and drift.change_high is not None:
-        low, high = _dates(drift.time[[drift.change_low, drift.change_high]])
+        low, high = dates(drift.time[[drift.change_low, drift.change_high]])
         shapes.append(upright_band(low, high, with_opacity(theme.mean, 0.12)))
     return figure_of(
         theme,
@@ -188,10 +188,6 @@ def rater_over_time(drift: Drift, theme: Theme, title: str, height: int = 480) -
         yaxis2={"domain": [0, 0.45], "title": "chart"},
         legend_below=True,
     )
-
-
-def _dates(seconds: np.ndarray) -> list[str]:
-    return np.asarray(seconds, np.int64).astype("datetime64[s]").astype(str).tolist()
 
 
 def plan_forecast(found: Forecast, theme: Theme, title: str) -> go.Figure:

@@ -5,10 +5,11 @@ import plotly.graph_objects as go
 
 from ..certainty.score_trust import PlausibleScore, ScoreTrust
 from ..evaluation.score_errors import ScoreErrors
+from ..raters.score_drift import ScoreDrift
 from ..raters.score_gold import ScoreGold
 from ..raters.score_raters import ScoreRaters
 from ..text import exact, plotly, shorten
-from .labels import score_between
+from .labels import dates, score_between
 from .reliability import DASHES, SYMBOLS, axis_to_one, reliability_axis
 from .theme import (
     Theme,
@@ -21,6 +22,7 @@ from .theme import (
     rows,
     scatter,
     upright,
+    upright_band,
     with_opacity,
 )
 
@@ -373,6 +375,60 @@ def biases(found: ScoreGold, theme: Theme, title: str) -> go.Figure:
     ends = found.bias, found.bias_low, found.bias_high
     nobody = np.zeros(len(found.raters), bool)
     return _of_raters(found, ends, nobody, theme, title, "scores above the known score", 0.0)
+
+
+def severity_over_time(found: ScoreDrift, theme: Theme, title: str) -> go.Figure:
+    """How far one rater scores above the others of each case, by date: means of stretches, and each score as a dot.
+
+    Where severity changed, the interval of the moment is shaded and the means before and after are lines.
+
+    Parameters
+    ----------
+    found : ScoreDrift
+    theme : Theme
+    title : str
+    """
+    mean, low, high, first, last, n = found.windows.T
+    keep = np.unique(np.linspace(0, len(found.time) - 1, min(len(found.time), _MOST_POINTS)).astype(int))
+    shapes = [level(0, {"color": theme.quiet, "dash": "dot", "width": 1.5})]
+    data: list[Trace] = [
+        scatter(
+            x=dates(found.time[keep]),
+            y=found.above[keep],
+            mode="markers",
+            name="a score",
+            marker={"color": with_opacity(theme.quiet, 0.55), "size": 5},
+            hovertemplate="%{x|%Y-%m-%d}: %{y:.4g} above the others<extra></extra>",
+        ),
+        scatter(
+            x=dates((first + last) / 2),
+            y=mean,
+            mode="lines+markers",
+            name="mean of a stretch, 95%",
+            line={"color": theme.accent, "width": 2},
+            error_y=error_bars(high - mean, mean - low, with_opacity(theme.accent, 0.6), 1.5, 3),
+            customdata=[[score_between(a, b), f"{int(count):,}"] for a, b, count in zip(low, high, n, strict=True)],
+            hovertemplate="%{x|%Y-%m-%d}: %{y:.4g} (%{customdata[0]})<br>%{customdata[1]} scores<extra></extra>",
+        ),
+    ]
+    if found.before is not None and found.after is not None:
+        start, at, stop = dates(found.time[np.array([found.change_low, found.change, found.change_high], np.int64)])
+        shapes.append(upright_band(start, stop, with_opacity(theme.mean, 0.15)))
+        begin, end = dates(found.time[[0, -1]])
+        for name, part, x in (("before", found.before, [begin, at]), ("after", found.after, [at, end])):
+            data.append(
+                scatter(
+                    x=x,
+                    y=[part[0]] * 2,
+                    mode="lines",
+                    name=name,
+                    line={"color": theme.mean, "width": 3, "dash": "solid" if name == "after" else "dash"},
+                    hovertemplate=f"{name}: %{{y:.4g}} ({score_between(part[1], part[2])})<extra></extra>",
+                )
+            )
+    return figure_of(
+        theme, data, title, 380, yaxis={"title": "scores above the others"}, shapes=shapes, legend_below=True
+    )
 
 
 def _of_raters(

@@ -60,6 +60,7 @@ from core.raters.left_out import left_out
 from core.raters.monitoring import monitor
 from core.raters.plan_outcomes import Plan, plan_outcomes
 from core.raters.planning import Goal, forecast
+from core.raters.score_drift import score_drifts
 from core.raters.score_gold import score_gold
 from core.raters.score_raters import score_raters
 from core.raters.shared_errors import shared_errors
@@ -67,6 +68,7 @@ from core.raters.tempo import tempo
 from core.raters.to_act_on import raters_to_act_on
 from core.result_base import ROWS, WIDTH, Result
 from tests.core.kinds import as_rankings, as_scores, as_sets
+from tests.core.raters.test_score_drift import followed
 from tests.core.test_architecture import MODULES
 
 HOSTILE = ("<script>alert(1)</script>", '<img src=x onerror="x">', "a\nb\x1b[31m&<b>", "'\"><svg/onload=1>")
@@ -151,6 +153,9 @@ def _of_scores(scores):
     yield from (score_trust(scores, model, [1.0, 2.0]), plausible_score(scores, model, 0, 1.0), predicted)
     yield score_errors(scores, model, [predicted], reliability=1.0, n_draws=20)
     yield score_raters(scores)
+    dated = followed(0, shift=1.5)
+    over_time = score_drifts(dated, score_raters(dated))
+    yield from (over_time, over_time.each[0])
     known = replace(scores, gold_scores=np.arange(float(scores.n_cases)))
     yield scores_by_gold(known, score_trust(known, model, [0.1, 1e6]))
     yield score_gold(scores, dict.fromkeys(scores.cases, 1.0))

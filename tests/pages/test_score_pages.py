@@ -11,8 +11,9 @@ from core.__main__ import main
 from core.certainty.score_trust import score_trust
 from core.certainty.scores_by_gold import scores_by_gold
 from core.ingest.samples import load_sample
-from core.library import keep
+from core.library import keep, reopen
 from core.plausibility.gaussian_prior import fit_prior
+from core.raters.score_drift import score_drifts
 from core.raters.score_gold import score_gold
 from core.raters.score_raters import score_raters
 from core.report.build import SECTIONS
@@ -32,7 +33,7 @@ def worklist(app) -> pd.DataFrame:
     return next(table.value for table in app.dataframe if "case" in table.value)
 
 
-def test_cases_without_a_threshold_are_ordered_by_width_and_say_the_median(essays):
+def test_cases_without_a_threshold_are_ordered_by_width_and_say_the_median(essays, tmp_path, capsys):
     dataset, prior = essays
     app = opened("cases", ESSAYS)
     trust = score_trust(dataset, prior.model(), [1.0])
@@ -46,6 +47,13 @@ def test_cases_without_a_threshold_are_ordered_by_width_and_say_the_median(essay
     assert f"{trust.m[0, case]:.1f} ({trust.low[0, case]:.1f} to {trust.high[0, case]:.1f})" in app.subheader[0].value
     assert app.number_input(key="threshold").value is None
     assert "certain" not in app.title[0].value
+    command = next(block.value for block in app.code if "certainty gaussian" in block.value)
+    assert main([*command.split()[3:], "--cases-out", str(tmp_path / "cases.csv")]) == 0
+    theirs = pd.read_csv(tmp_path / "cases.csv").set_index("case").loc[table["case"]]
+    assert table["score"].to_numpy() == pytest.approx(theirs["score"].to_numpy(), abs=1e-12)
+    width = (theirs["ci_high"] - theirs["ci_low"]).to_numpy()
+    assert table["ci_width"].to_numpy() == pytest.approx(width, abs=1e-12)
+    assert "at_most" not in capsys.readouterr().out
 
 
 def test_cases_with_a_threshold_have_the_numbers_of_the_command_line(essays, tmp_path, capsys):
@@ -70,10 +78,14 @@ def test_cases_with_a_threshold_have_the_numbers_of_the_command_line(essays, tmp
 def test_the_median_that_two_classes_open_with_is_no_threshold_of_scores():
     app = opened("models", ESSAYS)
     assert app.number_input(key="threshold").value == 6.0
+    score = load_sample(ESSAYS).score
+    assert f"{(score <= 6).sum()} at most 6, {(score > 6).sum()} above. Nobody chose this threshold" in words(app)
+    assert "it is the median of all scores" in words(app) and np.median(score) == 6
     app = settle(app.switch_page("pages/cases.py").run())
     assert app.number_input(key="threshold").value is None
     app.number_input(key="threshold").set_value(6.0).run()
     app = settle(app.switch_page("pages/models.py").run())
+    assert "scores count as two classes" in words(app) and "Nobody chose" not in words(app)
     app = settle(app.switch_page("pages/cases.py").run())
     assert app.number_input(key="threshold").value == 6.0
 
@@ -173,3 +185,42 @@ def test_the_report_of_scores_asks_for_no_threshold_and_has_one_where_it_is_set(
     assert SECTIONS["scores"] in said and SECTIONS["certainty"] not in said
     app = settle(app.number_input(key="threshold").set_value(6.0).run())
     assert SECTIONS["certainty"] in words(app)
+
+
+def test_raters_of_dated_scores_are_followed_over_time_and_others_are_not(tmp_path, capsys, monkeypatch):
+    files, download = {}, widgets.download
+    monkeypatch.setattr(
+        widgets,
+        "download",
+        lambda table, *said, **more: files.update({said[2]: table}) or download(table, *said, **more),
+    )
+    rng = np.random.default_rng(5)
+    case, rater = np.divmod(np.arange(240), 3)
+    score = rng.normal(5, 1, 80)[case] + rng.normal(0, 0.4, 240) + 2.0 * ((rater == 0) & (case >= 50))
+    days = np.datetime64("2024-03-01") + case
+    rows = [f"c{c},{'abc'[r]},{s:.3f},{day}" for c, r, s, day in zip(case, rater, score, days, strict=True)]
+    path = tmp_path / "dated.csv"
+    path.write_text("\n".join(["case,rater,score,date", *rows]) + "\n")
+    address = kept(path.read_text())
+    dataset = reopen(address)
+    found = score_drifts(dataset, score_raters(dataset))
+    app = opened("raters", address)
+    one = found.each[0]
+    assert found.alarm[0]
+    assert app.selectbox(key="score_drift_rater").value == "a"
+    before, after = (tuple(f"{end:.2f}".replace("0.", ".") for end in part) for part in (one.before, one.after))
+    said = "Above the others by {} ({} to {}) before, by {} ({} to {}) since.".format(*before, *after)
+    assert said in words(app)
+    file = files["score_drift_file"].set_index("rater")
+    assert file["n"].tolist() == [80] * 3 and file["p"].tolist() == found.p.tolist()
+    assert bool(file["alarm"]["a"]) and file["since"]["a"] == found.day(0)
+    assert file.loc["a", ["before", "before_low", "before_high"]].tolist() == list(one.before)
+    assert file.loc["a", ["after", "after_low", "after_high"]].tolist() == list(one.after)
+    steady = int(np.argmax(found.p))
+    app = settle(app.selectbox(key="score_drift_rater").set_value(found.raters[steady]).run())
+    assert ("Above the others by" in words(app)) == bool(found.alarm[steady])
+    assert main(["raters", str(path)]) == 0
+    told = {row["rater"]: row["drift"] for row in json.loads(capsys.readouterr().out)["raters"]}
+    assert told["a"]["alarm"] and told["a"]["since"] == found.day(0)
+    assert [told[name]["p"] for name in found.raters] == pytest.approx(found.p.tolist())
+    assert "These scores have no dates" in words(opened("raters", ESSAYS))

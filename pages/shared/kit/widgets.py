@@ -68,6 +68,19 @@ def split(dataset: Dataset) -> float | str | None:
     )
 
 
+def _say_of_the_split(view: Dataset) -> None:
+    """What scores lose as two classes, how many stand on each side, and whether anybody chose the threshold."""
+    at_most, above = np.bincount(view.answer, minlength=2)
+    at = exact(st.session_state["threshold"])
+    said = f"Here scores count as two classes: {at_most:,} at most {at}, {above:,} above."
+    if st.session_state.get(_SPLIT) is not None:
+        said += " Nobody chose this threshold: it is the median of all scores, so set the one that matters to you."
+    st.caption(
+        f"{said} How far a score lies from it does not count; Raters has severity and spread of the scores themselves, "
+        "Cases the plausible score of each, both without a threshold."
+    )
+
+
 def _threshold_set() -> None:
     st.session_state.pop(_SPLIT, None)
 
@@ -87,6 +100,8 @@ def class_view(dataset: Dataset) -> Dataset:
             f"Rankings count by their first choice: {plural(view.n_annotations, 'annotation')} used, "
             f"{left_out:,} with a tied first choice left out."
         )
+    if dataset.kind == "score":
+        _say_of_the_split(view)
     if view.n_annotations == 0:
         st.info("No annotation can be used: in every ranking the first choice is tied.", icon=":material/block:")
         st.stop()

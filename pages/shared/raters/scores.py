@@ -10,9 +10,10 @@ from core.certainty.score_trust import score_digits
 from core.figures import scores as figures
 from core.figures.agreement import title_of
 from core.models.gold import gold_cases
+from core.raters.score_drift import score_drifts
 from core.raters.score_gold import score_gold
 from core.raters.score_raters import ScoreRaters
-from core.text import markdown, plural, with_interval
+from core.text import markdown, number, percent, plotly, plural, shorten, with_interval
 from pages.shared.cache import agreement as cached_agreement
 from pages.shared.kit import columns, provenance, widgets
 from pages.shared.kit import scores as kit
@@ -21,7 +22,7 @@ _SCORES, _CLASSES = "Scores", "Two classes, by a threshold"
 
 
 def as_scores() -> bool:
-    """Whether scores count as they are here; else as two classes, with what classes allow: drift, flags, planning."""
+    """Whether scores count as they are here; else as two classes, with what classes allow: flags, planning."""
     return (
         st.segmented_control(
             "Scores count as",
@@ -64,6 +65,7 @@ def show(dataset: Dataset, title, theme) -> None:
     _numbers(raters, digits)
     if len(gold_cases(dataset)):
         _against_gold(dataset, digits, theme)
+    _over_time(dataset, raters, digits, theme)
     _beside(raters, cached_agreement.suitable(dataset), digits)
     provenance.show(
         dataset, ["score raters"], "raters FILE", {"level": raters.level, "raters": "severity and spread"}, "raters"
@@ -118,6 +120,45 @@ def _against_gold(dataset: Dataset, digits: int, theme) -> None:
         },
     )
     widgets.download(frame, "Raters against gold", "score_gold", "score_gold_file")
+
+
+def _over_time(dataset: Dataset, raters: ScoreRaters, digits: int, theme) -> None:
+    """Whether the severity of a rater changed, and when; the clearest first."""
+    widgets.heading("Over time")
+    if dataset.time is None:
+        st.info("These scores have no dates, so nothing can be said over time.", icon=":material/block:")
+        return
+    found = score_drifts(dataset, raters, level=raters.level)
+    names = [one for one, drift in zip(found.raters, found.each, strict=True) if drift is not None]
+    if not names:
+        st.info("No rater has enough dated scores beside others to be followed over time.", icon=":material/block:")
+        return
+    n = int(found.alarm.sum())
+    changed = f"The severity of {plural(n, 'rater')} changed" if n else "No rater's severity clearly changed"
+    st.markdown(
+        f"{changed}, with a probability of {percent(found.false_alarms)} at most that any rater who stayed the same is "
+        "among them. Each score counts by how far it lies above the others of its case, so cases that change are no "
+        "drift; that all raters moved together cannot be seen."
+    )
+    first = found.raters[int(np.nanargmin(found.p))]
+    rater = st.selectbox("Rater", names, index=names.index(first), key="score_drift_rater", width=320)
+    place = found.raters.index(rater)
+    drift = found.each[place]
+    title = plotly(shorten(rater, 24) + found.words(place, digits).removeprefix(rater))
+    widgets.plot(figures.severity_over_time(drift, theme, title), "score_drift", "Severity of a rater over time")
+    if drift.before is not None and drift.after is not None:
+        parts = (number(end, digits) for part in (drift.before, drift.after) for end in part)
+        st.markdown(
+            "Above the others by {} ({} to {}) before, by {} ({} to {}) since.".format(*parts)
+            + f" A stable rater would stray as far with probability {_at_most(drift.p)}."
+        )
+    if found.n_undated:
+        st.caption(f"{plural(found.n_undated, 'score')} without a date left out.")
+    widgets.download(found.to_frame(), "Raters over time", "score_drift", "score_drift_file")
+
+
+def _at_most(p: float) -> str:
+    return "below .001" if p < 0.001 else f"{number(p, 3)} at most"
 
 
 def _beside(raters: ScoreRaters, suitable: Suitable, digits: int) -> None:

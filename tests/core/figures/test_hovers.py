@@ -37,6 +37,7 @@ from core.figures.theme import LIGHT
 from core.machines.leads import Lead
 from core.machines.worth import Worth
 from core.models.loo import LooRow
+from core.raters.score_drift import ScoreDrift
 from core.raters.score_gold import ScoreGold
 from core.raters.score_raters import ScoreRaters
 from core.raters.shared_errors import SharedErrors
@@ -457,6 +458,21 @@ def of_scores():
     yield scores.spreads(found, LIGHT, ""), 0, ["b: 1.75 (1.5 to 2.75) / 1,300 scores"]
     off = np.array([0.5, -1.25])
     bias = ScoreGold(("a", "b"), n[:2], off, off - 0.25, off + 0.5, off + 3, off + 2.75, off + 4, 0.95)
+    stretch = np.array([[0.5, 0.25, 1.0, 0, 172_800, 1204], [1.5, 1.25, 2.0, 172_800, 345_600, 12]])
+    moments, above = np.array([0, 86_400, 172_800]), np.array([0.25, -0.5, 1.5])
+    moved = ScoreDrift(np.arange(3), moments, above, above, 0.01, 2, 1, 2, (0.5, 0.25, 1.0), (1.5, 1.25, 2.0), stretch)
+    over_time = scores.severity_over_time(moved, LIGHT, "")
+    yield (
+        over_time,
+        0,
+        [f"1970-01-0{day}: {value:.4g} above the others" for day, value in zip((1, 2, 3), above, strict=True)],
+    )
+    yield (
+        over_time,
+        1,
+        ["1970-01-02: 0.5 (0.25 to 1) / 1,204 scores", "1970-01-04: 1.5 (1.25 to 2) / 12 scores"],
+    )
+    yield over_time, 2, ["before: 0.5 (0.25 to 1)"] * 2
     known = scores.biases(bias, LIGHT, "")
     yield known, 0, ["b: -1.25 (-1.5 to -0.75) / 1,300 scores", "a: 0.5 (0.25 to 1) / 12 scores"]
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.annotations.dataset import Dataset
 from core.certainty.score_trust import plausible_score, score_trust
 from core.evaluation.score_errors import score_errors
 from core.evaluation.score_predictions import open_score_predictions
@@ -15,6 +16,7 @@ from core.figures.scores import (
     score_against_trust,
     score_density,
     severities,
+    severity_over_time,
     sides,
     spreads,
     widths,
@@ -22,6 +24,7 @@ from core.figures.scores import (
 from core.figures.theme import LIGHT
 from core.ingest.samples import load_sample
 from core.plausibility.gaussian import GaussianScores
+from core.raters.score_drift import score_drifts
 from core.raters.score_raters import score_raters
 from tests.core.certainty.test_score_trust import DATA, PRIOR
 
@@ -123,3 +126,27 @@ def test_of_too_many_raters_those_who_stand_apart_are_shown_and_then_those_farth
     wanted = np.abs(found.severity) >= np.sort(np.abs(found.severity))[-3]
     names = severities(found, LIGHT, "t").layout.yaxis.ticktext
     assert set(names) == {name for name, is_shown in zip(found.raters, wanted | clear, strict=True) if is_shown}
+
+
+def test_severity_over_time_has_the_stretches_the_scores_and_where_severity_changed():
+    rng = np.random.default_rng(5)
+    case, rater = np.divmod(np.arange(240), 3)
+    score = rng.normal(5, 1, 80)[case] + rng.normal(0, 0.4, 240) + 2.0 * ((rater == 0) & (case >= 50))
+    names = ["s", [str(i) for i in range(80)], list("abc")]
+    data = Dataset.from_scores(*names, case, rater, score, time=1_700_000_000 + 86_400 * case)
+    found = score_drifts(data, score_raters(data)).each
+    figure = severity_over_time(found[0], LIGHT, "t")
+    dots, stretches, before, after = figure.data
+    assert list(dots.y) == found[0].above.tolist() and dots.x[0] == "2023-11-14T22:13:20"
+    mean, low, high = found[0].windows.T[:3]
+    assert list(stretches.y) == mean.tolist()
+    assert np.asarray(stretches.error_y.array) == pytest.approx(high - mean)
+    assert np.asarray(stretches.error_y.arrayminus) == pytest.approx(mean - low)
+    moments = np.array([*before.x, *after.x], "datetime64[s]").astype(int)
+    assert moments.tolist() == found[0].time[[0, found[0].change, found[0].change, -1]].tolist()
+    assert [*before.y, *after.y] == [found[0].before[0]] * 2 + [found[0].after[0]] * 2
+    band = figure.layout.shapes[1]
+    ends = np.array([band.x0, band.x1], "datetime64[s]").astype(int)
+    assert ends.tolist() == found[0].time[[found[0].change_low, found[0].change_high]].tolist()
+    steady = severity_over_time(replace(found[0], before=None, after=None), LIGHT, "t")
+    assert len(steady.data) == 2 and len(steady.layout.shapes) == 1
