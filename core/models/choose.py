@@ -16,7 +16,7 @@ from .catalogue import Request, em_model, fit_request, request
 from .design import Repeats
 from .difficulty.names import switches
 from .families import members
-from .held_out import HeldOut, HeldOutData, held_out, held_out_difficulty, held_out_votes, prepare
+from .held_out import HeldOut, HeldOutData, held_out, held_out_difficulty, held_out_shares, held_out_votes, prepare
 from .majority import METHOD as MAJORITY
 from .redrawn import by_confusion, independent_beta
 from .result import RaterModelFit
@@ -218,7 +218,7 @@ def choose(
 
         found = scored.get(candidate.name)
         standings.append(found or _standing(data, dataset, candidate, repeats, cases, token, part))
-    choice = _ranked(dataset, [*standings, reference], data, seed)
+    choice = _ranked(dataset, [*standings, reference], data, seed, held_out_shares(data))
     return _beside_independent(choice, data, dataset, repeats, token, progress)
 
 
@@ -360,7 +360,7 @@ def _nothing(dataset: Dataset, reference: Standing, why: str, seed: int) -> Choi
     return Choice((reference, *others), MAJORITY.name, reason, 0, seed)
 
 
-def _ranked(dataset: Dataset, standings: list[Standing], data: HeldOutData, seed: int) -> Choice:
+def _ranked(dataset: Dataset, standings: list[Standing], data: HeldOutData, seed: int, shares: HeldOut) -> Choice:
     standings = _losing_no_class(dataset, standings)
     held = [(each, each.held) for each in standings if each.held is not None]
     able = [(each, one) for each, one in held if not each.excluded]
@@ -377,7 +377,8 @@ def _ranked(dataset: Dataset, standings: list[Standing], data: HeldOutData, seed
     rest = [each for each in standings if each.held is None]
     alike = tuple(tuple(dataset.raters[rater] for rater in each.tolist()) for each in members(data.family))
     found = Choice((*scored, *rest), best.candidate.name, "", int(data.n_of_case.sum()), seed, alike)
-    return replace(found, reason=f"{_reason(found)}{_together(alike, data.family.size)}")
+    told = f"{_reason(found).removesuffix('.')}{_no_better(best_held, shares)}."
+    return replace(found, reason=f"{told}{_together(alike, data.family.size)}")
 
 
 def _simplest_of_the_best(able: list[tuple[Standing, HeldOut]], few: bool) -> tuple[Standing, HeldOut]:
@@ -400,6 +401,17 @@ def _simplest_of_the_best(able: list[tuple[Standing, HeldOut]], few: bool) -> tu
     return min(
         (pair for pair in able if same(pair[1])),
         key=lambda pair: (pair[0].n_parameters, -round(pair[1].score / SAME_SCORE), pair[0].candidate.place),
+    )
+
+
+def _no_better(best: HeldOut, shares: HeldOut) -> str:
+    """That the model that opens may know no more of held-out annotations than how common each class is."""
+    ahead, error = best.difference(shares)
+    if ahead > 2 * error:
+        return ""
+    return (
+        "; not surely better than how common each class is does, whatever the case "
+        f"({number(shares.score, 3)} nats; two standard errors)"
     )
 
 

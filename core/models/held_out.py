@@ -462,6 +462,17 @@ def held_out_votes(data: HeldOutData, token: CancelToken | None = None) -> HeldO
     return HeldOut(sums[:, None] / data.n_sets, data.n_of_case, _NO_BETA)
 
 
+def held_out_shares(data: HeldOutData) -> HeldOut:
+    """The score of the classes' shares among all annotations that are left, whatever the case."""
+    dataset, sums = data.whole.dataset, np.zeros(data.whole.dataset.n_cases)
+    for refit in data.refits:
+        kept = np.bincount(refit.data.dataset.answer, minlength=dataset.n_classes)
+        hidden = (refit.folds.fold == refit.number) & refit.folds.scored
+        share = np.maximum(kept[dataset.answer[hidden]] / kept.sum(), FLOOR)
+        sums += np.bincount(dataset.case_of_annotation[hidden], np.log(share), dataset.n_cases)
+    return HeldOut(sums[:, None] / data.n_sets, data.n_of_case, _NO_BETA)
+
+
 def _tell(progress: Progress | None, share: float) -> None:
     if progress is not None:
         progress(share)

@@ -284,6 +284,7 @@ def ranked(n_sets, *scored):
         ],
         data,
         0,
+        replace(held, by_case=held.by_case - 1),
     )
 
 

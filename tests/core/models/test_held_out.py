@@ -19,6 +19,7 @@ from core.models.held_out import (
     draw,
     held_out,
     held_out_difficulty,
+    held_out_shares,
     held_out_votes,
     prepare,
 )
@@ -250,18 +251,21 @@ def test_raters_that_copy_each_other_count_for_less_and_independent_ones_do_not(
     assert held_out(prepare(dataset), OneCoin()).beta <= 0.6
 
 
-def test_votes_are_scored_by_the_shares_of_the_others_and_one_pseudo_annotation(build):
+def test_votes_are_scored_by_the_others_and_one_pseudo_annotation_and_shares_by_what_is_left_of_all(build):
     dataset = build([(0, 0, 0), (0, 1, 0), (1, 0, 1), (1, 1, 0), (2, 0, 1), (2, 1, 1), (2, 2, 1)], 2)
     data = prepare(dataset)
-    slow = np.zeros(3)
+    slow, by_share = np.zeros(3), np.zeros(3)
     for refit in data.refits:
         kept = refit.data.dataset.answer
         for a in np.flatnonzero((refit.folds.fold == refit.number) & refit.folds.scored):
             case = dataset.case_of_annotation[a]
             others = [b for b in dataset.annotations_of(case) if refit.folds.fold[b] != refit.number]
             same = sum(dataset.answer[b] == dataset.answer[a] for b in others)
-            slow[case] += log((same + (kept == dataset.answer[a]).mean()) / (len(others) + 1)) / 4
+            share = (kept == dataset.answer[a]).mean()
+            slow[case] += log((same + share) / (len(others) + 1)) / 4
+            by_share[case] += log(share) / 4
     assert held_out_votes(data).by_case[:, 0] == pytest.approx(slow, abs=1e-12)
+    assert held_out_shares(data).by_case[:, 0] == pytest.approx(by_share, abs=1e-12)
 
 
 @pytest.mark.parametrize("tag", ["AB", "ABC"])
