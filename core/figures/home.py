@@ -10,10 +10,11 @@ from ..agreement.intervals import Coefficient
 from ..agreement.krippendorff import KRIPPENDORFF_ALPHA
 from ..agreement.label_sets import MEAN_LABEL_ALPHA, SET_ALPHA
 from ..agreement.ordered import LEAVE_ONE_OUT_TOP1, MEAN_AVERAGE_OVERLAP
-from ..agreement.scores import ICC_1, ICC_2, ICC_3
+from ..agreement.scores import ICC_1, ICC_2, ICC_3, INTRACLASS
 from ..evaluation.metrics import Evaluation
+from ..methods import method_named
 from ..text import plotly
-from .agreement import forest
+from .agreement import forest, title_of
 from .classifiers import metric_against_reliability
 from .labels import short_names
 from .reliability import axis_to_one
@@ -58,7 +59,12 @@ def agreement(table: Sequence[Coefficient], theme: Theme, quoted: Coefficient | 
     for one in sorted((one for one in table if one.name in _FIRST), key=place):
         if one.value is not None and len(chosen) < MOST_COEFFICIENTS:
             chosen.setdefault((one.name, one.weights if one.name == SET_ALPHA else ""), one)
-    return _still(forest(list(chosen.values()), theme, "")) if chosen else None
+    # How an intraclass correlation was estimated would leave no room for its interval.
+    labels = [
+        method_named("coefficient", one.name).title if one.name in INTRACLASS else title_of(one)
+        for one in chosen.values()
+    ]
+    return _still(forest(list(chosen.values()), theme, "", labels)) if chosen else None
 
 
 def certainties(certainty: np.ndarray, below: float, theme: Theme) -> go.Figure:

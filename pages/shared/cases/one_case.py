@@ -237,7 +237,7 @@ def _few_corners(view: Dataset, draws, by_mean: np.ndarray, names: dict[int, str
     if len(names) == 1 and draws.n_rest == 1:
         other = next(name for code, name in enumerate(view.classes) if code not in names)
     low, high = np.quantile(share, [0.025, 0.975])
-    title = f"{plotly(shorten(listed[0], 14))}: {percent(low)} to {percent(high)} of plausibility"
+    title = f"{plotly(shorten(listed[0], 14))}: {percent(low)} to {percent(high)} plausible"
     widgets.plot(
         figures.interval((listed[0], other), share, theme, title), "simplex", "Draws of the plausibility of two classes"
     )

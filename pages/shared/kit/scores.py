@@ -24,6 +24,7 @@ def threshold(place=st) -> float | None:
         "Threshold (may stay empty)",
         value=None,
         key="threshold",
+        width=280,
         persist_state="session",
         help="With a threshold each case has a probability that its score is above it, and a certainty of its side. "
         "Without one the interval of the score says how well it is known.",

@@ -21,6 +21,15 @@ def test_a_few_coefficients_stand_once_each_in_a_set_order_and_undefined_ones_do
     assert figures.agreement([undefined("percent", "identity", "no")], LIGHT) is None
 
 
+def test_intraclass_correlations_are_named_without_their_estimation_so_that_intervals_have_room():
+    table = [
+        replace(coefficient("icc_2", 0.5), weights="REML, profile interval, 9 raters"),
+        coefficient("percent", 0.4),
+    ]
+    names = figures.agreement(table, LIGHT).layout.yaxis.ticktext
+    assert "ICC(2,1)" in names and not any("REML" in name for name in names)
+
+
 def test_where_near_classes_count_in_part_the_coefficients_that_do_so_come_first():
     kinds = ("identity", "quadratic", "ordinal weights", "ordinal metric")
     table = [
