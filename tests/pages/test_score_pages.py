@@ -75,6 +75,13 @@ def test_cases_with_a_threshold_have_the_numbers_of_the_command_line(essays, tmp
     assert command == "python -m core certainty gaussian essays --reliability 2 --threshold 6"
 
 
+@pytest.mark.parametrize("page", ["home", "review", "agreement", "ai_rater", "upload"])
+def test_pages_of_scores_need_no_threshold(page):
+    app = opened(page, ESSAYS)
+    assert not app.exception and not app.error and app.title[0].value
+    assert all(field.value is None for field in app.number_input if field.key == "threshold")
+
+
 def test_the_median_that_two_classes_open_with_is_no_threshold_of_scores():
     app = opened("models", ESSAYS)
     assert app.number_input(key="threshold").value == 6.0
