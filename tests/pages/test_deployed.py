@@ -21,13 +21,15 @@ from tests.benchmarks import kill, load
 from tests.benchmarks.pages import Visitor
 from tests.browser.deployed import ANN, Deployed, missing_tools
 
+LONGEST = 240.0  # seconds
+
 pytestmark = pytest.mark.skipif(bool(missing_tools()), reason=f"missing here: {missing_tools()}")
 
 
 def in_a_loop_of_its_own(work: Coroutine):
-    """Result of a coroutine, in a thread, for a browser may have a loop in this one."""
+    """Result of a coroutine, in a thread, for a browser may have a loop in this one; of one that ends."""
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, work).result()
+        return thread.submit(asyncio.run, asyncio.wait_for(work, LONGEST)).result()
 
 
 @pytest.fixture(scope="module")
