@@ -1,7 +1,7 @@
 """How far from the truth raters of ordered classes are, in classes: one class off is not as far as four."""
 
 import numpy as np
-from scipy.stats import t
+from scipy.special import stdtrit
 
 from .leave_one_rater_out import Panel
 from .rates import Rates
@@ -44,5 +44,5 @@ def distances_of(panel: Panel, level: float = 0.95) -> Rates:
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.where(n > 0, total / n, np.nan)
         variance = np.maximum(squares / n - mean**2, 0.0) * n / (n - 1)
-        half = np.where(n > 1, t.ppf((1 + level) / 2, np.maximum(n - 1, 1)) * np.sqrt(variance / n), np.nan)
+        half = np.where(n > 1, stdtrit(np.maximum(n - 1, 1), (1 + level) / 2) * np.sqrt(variance / n), np.nan)
     return Rates(mean, np.maximum(mean - half, 0.0), np.minimum(mean + half, dataset.n_classes - 1.0), n)

@@ -83,14 +83,20 @@ class ResultStore:
         path = self._path(dataset.content_digest, asked)
         try:
             content = to_bytes(result, dataset.coded)
-            try:
-                self._write(path, content, owner)
-            except FileNotFoundError:  # who forgot other data of this content took the folder away meanwhile
-                self._write(path, content, owner)
+            self._write_again(path, content, owner)
         except (OSError, NotStorableError):
             return False
         self.trim()
         return True
+
+    def _write_again(self, path: Path, content: bytes, owner: str) -> None:
+        """Write it, a few times where whoever forgets other data of this content takes the folder away meanwhile."""
+        for _ in range(_TRIES - 1):
+            try:
+                return self._write(path, content, owner)
+            except FileNotFoundError:
+                time.sleep(_PAUSE)
+        return self._write(path, content, owner)
 
     def _write(self, path: Path, content: bytes, owner: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
