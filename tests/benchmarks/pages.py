@@ -87,7 +87,8 @@ class Visitor:
         await self._socket.send(message.SerializeToString())
         received, at_work, self.said = 0, False, []
         while True:
-            content = await asyncio.wait_for(self._socket.recv(), LONGEST)
+            async with asyncio.timeout(LONGEST):  # wait_for loses a cancelling that comes with a message
+                content = await self._socket.recv()
             self.said.append(content)
             received += len(content)
             at_work |= b"cancel-" in content
