@@ -1,12 +1,13 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
+from scipy.special import gammaln
 
 from core.annotations.dataset import Dataset
 from core.models.dawid_skene import DawidSkene
 from core.models.precision import precision_of
 from core.models.reparametrise import expit, logit
-from core.models.smoothing import Ability, rater_rows
+from core.models.smoothing import Ability, rater_rows, strength
 from tests.core.raters.raters_simulated import simulated
 
 POOL = np.array([[0.8, 0.1, 0.3], [0.15, 0.6, 0.2], [0.05, 0.3, 0.5]])  # annotated class, true class
@@ -53,6 +54,23 @@ def test_factors_and_their_spread_are_found_again():
     assert (np.abs(able.log_factor - factors) < 4 * error).all()
     assert np.sqrt(able.variance) == pytest.approx(factors.std(), abs=4 * 0.8 / np.sqrt(2 * 60))
     np.testing.assert_allclose(np.einsum("jkk->jk", rows), rate, atol=0.12)
+
+
+@pytest.mark.parametrize("worth", [0.5, 12.0, 300.0])
+def test_strengths_are_at_the_mode_after_few_steps(worth):
+    """Of three of them each leaps to where the fixed point, which takes hundreds where rows are alike, leads."""
+    rng = np.random.default_rng(4)
+    rows = rng.dirichlet(worth * POOL[:, 0], size=80)
+    counts = np.stack([rng.multinomial(60, row) for row in rows])[:, :, None].astype(float)
+
+    def loss(u):
+        m = np.exp(u) * POOL[:, 0]
+        each = gammaln(m + counts[:, :, 0]) - gammaln(m)
+        whole = gammaln(m.sum() + 60) - gammaln(m.sum())
+        return -(each.sum() - 80 * whole + u - 0.1 * np.exp(u))  # Gamma(2, .1) in s
+
+    found = strength(counts, POOL[:, :1], most_steps=4)[0]
+    assert found == pytest.approx(np.exp(minimize_scalar(loss, bracket=(-1, 6), tol=1e-12).x), rel=0.02)
 
 
 def test_rows_are_those_of_the_pool_for_whoever_has_no_annotations():
