@@ -7,6 +7,7 @@ place, and sums are added in the order of `core.runners.tree`: the result is the
 dies meanwhile.
 """
 
+import asyncio
 import logging
 import shutil
 import subprocess
@@ -156,16 +157,20 @@ class Cluster(Runner):
 
         from distributed.scheduler import KilledWorker
 
+        # Asked for once: to ask again after each look would begin with a large result anew each time.
+        coming = asyncio.run_coroutine_threadsafe(
+            self._client.gather(future, asynchronous=True), self._client.loop.asyncio_loop
+        )
         try:
             while True:
                 token.check()
                 if self._own is not None:
                     self._own.revive()
                 try:
-                    return future.result(timeout=_POLL)
-                except (TimeoutError, UnboundLocalError):  # the latter is Dask's, whose busy loop lost the wait
-                    if future.done() and future.status == "error":  # it is the work's own
-                        raise
+                    return coming.result(timeout=_POLL)
+                except TimeoutError:
+                    if coming.done():  # it is the work's own, or came this moment
+                        return coming.result()
         except CancelledError:
             raise WorkerError("The cluster's scheduler is gone. Look at its log, then start again.") from None
         except KilledWorker as error:
@@ -184,6 +189,8 @@ class Cluster(Runner):
             ) from None
         except MemoryError:
             raise LimitError("A worker of the cluster has too little memory. Ask for more partitions.") from None
+        finally:
+            coming.cancel()
 
     def _wait_for_workers(self, wanted: int) -> None:
         until = time.monotonic() + _START

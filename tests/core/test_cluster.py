@@ -147,20 +147,30 @@ def test_a_job_of_the_board_is_done_by_a_cluster_with_its_progress_and_is_cancel
     assert job.wait(1.3) and job.state == "cancelled"
 
 
-def test_a_wait_that_dask_loses_under_load_is_waited_for_again(cluster):
-    class Lost:
-        status, waits = "pending", 0
+def large(path):
+    """What takes half a second to be read, and says so each time it is."""
+    return _Large(path)
 
-        def result(self, timeout):
-            self.waits += 1
-            if self.waits < 3:
-                raise UnboundLocalError("cannot access local variable 'result'")
-            return 7
 
-        def done(self):
-            return False
+class _Large:
+    def __init__(self, path):
+        self.path = path
 
-    assert cluster._result(Lost(), CancelToken()) == 7
+    def __reduce__(self):
+        return _read_slowly, (self.path, bytes(20_000_000))
+
+
+def _read_slowly(path, _):
+    with open(path, "a", encoding="utf-8") as told:
+        told.write("read\n")
+    time.sleep(0.5)
+    return 7
+
+
+def test_a_large_result_is_read_once_however_long_that_takes(cluster, tmp_path):
+    """Asked for anew at each look, it began anew each time."""
+    assert list(cluster.each(large, [str(tmp_path / "told")])) == [7]
+    assert (tmp_path / "told").read_text(encoding="utf-8").splitlines() == ["read"]
 
 
 @pytest.mark.parametrize(
