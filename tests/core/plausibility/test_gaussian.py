@@ -85,7 +85,11 @@ def test_the_worked_example_has_its_certainty_and_its_predictive_share():
         (EXAMPLE, 0.0, PRIOR, 1.0),
         (EXAMPLE, 0.0, PRIOR, 1.7),
         ([0.5], 0.2, (0.0, 1.0, 3.0, 2.0), 1.0),
+        ([0.5], 0.2, (0.0, 1.0, 3.0, 2.0), 0.4),
+        ([0.5], 0.2, (0.0, 1.0, 3.0, 2.0), 2.5),
         ([4.0, 6.5, 5.5], 5.0, (4.5, 2.0, 2.5, 1.0), 0.4),
+        ([4.0, 4.0, 4.0], 4.0, (4.5, 2.0, 2.5, 1.0), 1.0),
+        ([4.0, 6.0, 4.0, 6.0], 5.0, (4.5, 2.0, 2.5, 1.0), 2.5),
     ],
 )
 def test_the_posterior_is_prior_times_likelihood_to_the_power_of_the_reliability(scores, threshold, prior, reliability):
@@ -93,6 +97,30 @@ def test_the_posterior_is_prior_times_likelihood_to_the_power_of_the_reliability
     at_most, predictive = by_integration(scores, threshold, prior, reliability)
     assert posterior.at_most[0] == pytest.approx(at_most, abs=5e-6)
     assert posterior.predictive[0] == pytest.approx(predictive, abs=5e-6)
+
+
+@pytest.mark.parametrize(
+    ("scores", "reliability"), [([0.5], 0.4), ([0.5], 1.0), ([4.0, 4.0, 4.0], 1.0), (EXAMPLE, 0.4), (EXAMPLE, 2.5)]
+)
+def test_density_and_interval_of_the_mean_score_are_prior_times_likelihood_integrated_over_the_variance(
+    scores, reliability
+):
+    m0, k0, a0, b0 = PRIOR
+    posterior = MODEL.posterior(scored([scores]), reliability)
+    mu = np.linspace(-40, 40, 4001)
+    log_variance = np.linspace(-8, 14, 441)[:, None]
+    sd = np.exp(log_variance / 2)
+    log_density = stats.norm.logpdf(mu, m0, sd / np.sqrt(k0)) + log_variance
+    log_density += stats.invgamma.logpdf(sd**2, a0, scale=b0)
+    for score in scores:
+        log_density += reliability * stats.norm.logpdf(score, mu, sd)
+    density = simpson(np.exp(log_density), log_variance[:, 0], axis=0)
+    density /= simpson(density, mu)
+    assert posterior.density(0, mu) == pytest.approx(density, rel=1e-3, abs=1e-5)
+    (low,), (high,) = posterior.interval()
+    for ends, held in (((-40, low), 0.025), ((low, high), 0.95), ((high, 40), 0.025)):
+        within = np.linspace(*ends, 2001)
+        assert simpson(np.interp(within, mu, density), within) == pytest.approx(held, abs=2e-4)
 
 
 def test_a_whole_reliability_counts_every_score_so_often():
