@@ -129,8 +129,8 @@ def _answer(value: object) -> Answer:
                 text_of(one["value"])
             )
         return [by_rank[rank] for rank in sorted(by_rank)], "ranking"
-    names = dict.fromkeys(text for one in value if not isinstance(one, dict | list) and (text := text_of(one).strip()))
-    return ([list(names)] if names else []), "class"
+    names = [text for one in value if not isinstance(one, dict | list) and (text := text_of(one).strip())]
+    return ([names] if names else []), "class"
 
 
 def read_parquet(name: str, content: bytes) -> Source | None:

@@ -104,7 +104,7 @@ def _kind(records: list[dict]) -> AnswerType:
 def _blocks(value: object) -> list[list[str]]:
     given = value if isinstance(value, list) else [value]
     blocks = [[text for name in _block(block) if (text := text_of(name).strip())] for block in given]
-    return [list(dict.fromkeys(block)) for block in blocks if block]
+    return [block for block in blocks if block]
 
 
 def _block(block: object) -> list:

@@ -64,7 +64,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
             n_spans += 1
             asked.drop("the labels are spans, which are no class of the case")
             continue
-        block = list(dict.fromkeys(text for label in labels if (text := text_of(label))))
+        block = [text for label in labels if (text := text_of(label))]
         asked.answer("label", [block] if block else [])
     if n_spans == asked.n_annotations:
         raise InputError(

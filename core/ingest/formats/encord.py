@@ -65,7 +65,7 @@ def _classifications(row: dict) -> Iterator[tuple[str, str, str, list[str]]]:
                 text_of(part.get("name")) or text_of(part.get("value")) for part in given if isinstance(part, dict)
             ]
             name = text_of(one.get("name")) or text_of(one.get("value")) or "classification"
-            yield who, when, name, [text for text in dict.fromkeys(names) if text]
+            yield who, when, name, [text for text in names if text]
 
 
 def _made(row: dict) -> dict[str, dict]:

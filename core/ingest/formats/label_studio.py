@@ -58,7 +58,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
             n_untouched += of_model
             for name, (blocks, kind) in answers.items():
                 asked.answer(name, blocks, kind)
-                if annotation.get("ground_truth") is True and blocks and len(blocks[0]) == 1:
+                if annotation.get("ground_truth") is True and blocks and len(set(blocks[0])) == 1:
                     gold.setdefault(name, {})[case] = blocks[0][0]
     notes = [f"Annotations of type {name} were skipped ({count:,})." for name, count in sorted(passed.items())]
     if n_untouched:

@@ -46,7 +46,7 @@ def answer_in_cell(cell: str) -> Answer | None:
 
 
 def _tied(names: Sequence[object]) -> list[list[str]]:
-    block = list(dict.fromkeys(text for name in names if (text := text_of(name).strip())))
+    block = [text for name in names if (text := text_of(name).strip())]
     return [block] if block else []
 
 

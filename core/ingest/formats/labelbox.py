@@ -74,7 +74,7 @@ def _classifications(label: dict) -> Iterator[tuple[str, list[str]]]:
         if isinstance(radio := asked.get("radio_answer"), dict):
             yield name, [text] if (text := _title(radio)) else []
         elif isinstance(checked := asked.get("checklist_answers", asked.get("checklist_answer")), list):
-            yield name, list(dict.fromkeys(text for one in checked if isinstance(one, dict) and (text := _title(one))))
+            yield name, [text for one in checked if isinstance(one, dict) and (text := _title(one))]
 
 
 def _title(answer: dict) -> str:

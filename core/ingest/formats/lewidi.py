@@ -37,7 +37,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
                 for index, (rater, answer) in enumerate(given, 1):
                     asked.begin(line, (number, index), key, rater, group=case.get("split"), file=place)
                     block = [text.strip() for text in text_of(answer).split(",") if text.strip()]
-                    asked.answer(_QUESTION, [list(dict.fromkeys(block))] if block else [])
+                    asked.answer(_QUESTION, [block] if block else [])
                 if not given:
                     asked.begin(line, (number, 0), key, "", file=place)
                     asked.drop("as many annotators as annotations are expected")

@@ -104,7 +104,7 @@ def _task_answers(cell: str) -> Iterator[tuple[str, list[str]]]:
             if isinstance(answer, dict):
                 answer = answer.get("label", [key for key, chosen in answer.items() if chosen is True])
             texts = [text_of(one) for one in (answer if isinstance(answer, list) else [answer])]
-            yield name, [text for text in dict.fromkeys(texts) if text]
+            yield name, [text for text in texts if text]
 
 
 METHOD = reader_method(

@@ -91,7 +91,7 @@ def _choice(asked: Questionnaire, record: dict) -> None:
         if isinstance(option, dict)
     }
     chosen = [text_of(name) for name in accepted] if isinstance(accepted, list) else []
-    block = list(dict.fromkeys(titles.get(name, name) for name in chosen if name))
+    block = [titles.get(name, name) for name in chosen if name]
     asked.answer(CHOICE, [block] if block else [])
 
 

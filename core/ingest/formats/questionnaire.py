@@ -81,7 +81,7 @@ class _Asked:
         self.answer = TextCodes()
         self.dropped: list[tuple[int, str]] = []
         self.ranked = False
-        self.n_answers = self.n_several = 0
+        self.n_answers = self.n_several = self.n_twice = 0
 
 
 class Questionnaire:
@@ -144,8 +144,8 @@ class Questionnaire:
     def answer(self, question: str, blocks: Sequence[Sequence[str]], kind: AnswerType = "class") -> None:
         """The answer of the annotation begun last: blocks of tied classes, first choice first.
 
-        One block of one class is a single class, one of several a set of labels. Nothing, or a second answer to the
-        same question, is a dropped row.
+        One block of one class is a single class, one of several a set of labels. A class that stands twice in a block
+        counts once, and is told. Nothing, or a second answer to the same question, is a dropped row.
 
         Parameters
         ----------
@@ -162,6 +162,8 @@ class Questionnaire:
         if asked.annotation and asked.annotation[-1] == here:
             asked.dropped.append((here, "a second answer to the same question in one annotation"))
             return
+        given, blocks = blocks, [list(dict.fromkeys(block)) for block in blocks]
+        asked.n_twice += sum(map(len, given)) - sum(map(len, blocks))
         asked.n_answers += bool(blocks)
         asked.n_several += any(len(block) > 1 for block in blocks)
         asked.ranked |= len(blocks) > 1
@@ -235,6 +237,8 @@ class Questionnaire:
         columns[answer] = asked.answer.taken(np.flatnonzero(keep))
         if not identified:
             notes = (*notes, "No annotation says whose it is: raters are anonymous, and statistics per rater are off.")
+        if asked.n_twice:
+            notes = (*notes, f"Labels that stand twice in an annotation: {asked.n_twice:,}. Each counts once.")
         if kind == "set":
             share = f"{asked.n_several:,} of {plural(asked.n_answers, 'annotation')}"
             notes = (*notes, f"Annotations are sets of labels: {share} name several.")

@@ -63,7 +63,7 @@ def _answers(tasks: list) -> Iterator[tuple[str, list[str]]]:
         if any(isinstance(one, dict) for one in given):  # marks on the image
             continue
         texts = [_PICTURE.sub("", text_of(one)).strip() for one in given]
-        yield name, list(dict.fromkeys(text for text in texts if text))
+        yield name, [text for text in texts if text]
 
 
 def _facts(cell: str, subject: str) -> dict[str, str]:

@@ -158,6 +158,31 @@ def test_a_label_that_stands_twice_counts_once_and_empty_places_are_nothing(tmp_
     assert [one.reason for one in empty.report.dropped] == ["no label stands there"]
 
 
+def doccano(sets):
+    """Records of one file, whose raters are anonymous."""
+    records = [{"id": case, "text": "t", "label": labels} for case, own in enumerate(sets, 1) for _, labels in own]
+    return "\n".join(map(json.dumps, records))
+
+
+@pytest.mark.parametrize(("written", "name"), [(label_studio, "t.json"), (doccano, "t.jsonl")])
+def test_labels_twice_none_and_unknown_of_multiple_choices_are_told(tmp_path, written, name):
+    tasks = [[("u1", ["war", "war", "drama"]), ("u2", [])], [("u1", ["tram", "war"]), ("u2", ["war", "war"])]]
+    text = written(tasks)
+    reading = of_file(tmp_path, text, name, kind="set")
+    sets = [["drama", "war"], ["tram", "war"], ["war"]]
+    assert [labels for own in labels_of(reading.dataset).values() for labels in own.values()] == sets
+    assert [one.reason.split(": ")[1] for one in reading.report.dropped] == ["no answer to this question"]
+    notes = reading.report.notes
+    assert notes.count("Labels that stand twice in an annotation: 2. Each counts once.") == 1
+    assert "Annotations are sets of labels: 2 of 3 annotations name several." in notes
+    declared = of_file(tmp_path, text, name, kind="set", classes=["drama", "war"])
+    assert [labels for own in labels_of(declared.dataset).values() for labels in own.values()] == [sets[0], sets[2]]
+    why = "the annotation is not in the declared list of classes"
+    assert len([one for one in declared.report.dropped if one.reason.endswith(why)]) == 2  # it has two labels
+    once = of_file(tmp_path, written([[("u1", ["war"]), ("u2", ["drama", "war"])]]), name)
+    assert not any("twice" in one for one in (*once.report.notes, *once.report.warnings))
+
+
 def test_an_annotation_with_a_label_outside_of_the_list_is_left_out_whole(tmp_path):
     reading = of_file(tmp_path, TOGETHER, classes=["drama", "comedy"], kind="set")
     assert labels_of(reading.dataset) == {"a": {"r2": ["drama"]}}

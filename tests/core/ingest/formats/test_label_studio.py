@@ -134,7 +134,12 @@ def test_regions_of_a_picture_are_no_classes_of_it():
 
 def test_ground_truth_is_gold_of_its_question():
     reading = opened(
-        ("a", json.dumps([task(1, happy(1, 1, "a", ground_truth=True), happy(2, 2, "b")), task(2, happy(3, 1, "b"))]))
+        (
+            "a",
+            json.dumps(
+                [task(1, happy(1, 1, "a", "a", ground_truth=True), happy(2, 2, "b")), task(2, happy(3, 1, "b"))]
+            ),
+        )
     )
     assert reading.dataset.gold.tolist() == [0, -1]
     assert reading.dataset.n_annotations == 3
