@@ -102,6 +102,27 @@ def test_without_two_scores_of_a_case_the_page_says_why_there_is_no_prior():
     assert "No case has two scores" in words(app) and not app.error
 
 
+@pytest.mark.parametrize(
+    ("scores", "told"),
+    [
+        (
+            {"1": (1.5, 2.5), "2": (4, 4.5)},
+            "The data do not determine a₀: it ends where the search did. As far as these scores tell, raters differ "
+            "alike on all cases.",
+        ),
+        (
+            {str(case): (case + 0.5,) * 3 for case in range(3)},
+            "The data do not determine k₀ and b₀: they end where the search did. As far as these scores tell, cases "
+            "differ far more than the raters of a case and raters hardly differ on many cases.",
+        ),
+    ],
+)
+def test_what_a_prior_at_its_bounds_says_is_true_of_two_cases_and_of_unanimous_ones(scores, told):
+    rows = [f"{case},{rater},{score}" for case, own in scores.items() for rater, score in zip("abc", own, strict=False)]
+    app = opened("cases", kept("\n".join(["case,rater,score", *rows, ""])))
+    assert told in [caption.value for caption in app.caption] and not app.exception
+
+
 def test_reliability_has_widths_predictors_and_the_curve_of_colleagues(essays):
     dataset, prior = essays
     app = opened("reliability", ESSAYS)

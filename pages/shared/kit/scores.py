@@ -65,10 +65,23 @@ def about_prior(found: FittedPrior) -> None:
         help=widgets.explained(METHOD),
     )
     if found.at_bounds:
-        st.caption(
-            f"The data do not determine {', '.join(found.at_bounds)}: it stands at an end of what was searched. Either "
-            "raters hardly differ on any case, or cases hardly differ."
-        )
+        names = [f"{name[0]}₀" for name in found.at_bounds]
+        ends = "it ends where the search did" if len(names) == 1 else "they end where the search did"
+        why = _as_far_as_told(found)
+        st.caption(f"The data do not determine {' and '.join(names)}: {ends}. {why}".strip())
+
+
+def _as_far_as_told(found: FittedPrior) -> str:
+    """What a parameter at its bound says of the scores, in a sentence; nothing where only their mean is at one."""
+    said = {
+        "k0": "cases hardly differ" if found.k0 > 1 else "cases differ far more than the raters of a case",
+        "a0": "raters differ alike on all cases"
+        if found.a0 > 1
+        else "raters differ far more on some cases than on others",
+        "b0": "raters hardly differ on many cases",
+    }
+    told = [said[name] for name in found.at_bounds if name in said]
+    return f"As far as these scores tell, {' and '.join(told)}." if told else ""
 
 
 def command(reliability: float) -> str:
