@@ -38,6 +38,8 @@ def sentence(dataset: Dataset, found: Suitable | None, certain: CertaintyResult 
         return f"{name}: agreement cannot be computed" + (f", and {uncertain}" if uncertain else "")
     if found.kind == "score":
         words = f"{number(main.value)} of what varies in a score is the case, not the rater"
+        if main.ci_low is None or main.ci_low <= 0:
+            words = "it is not shown that raters agree on scores"
     elif found.kind == "set":
         words = f"agreement on sets of labels is α = {number(main.value)}"
         uncertain = uncertain and f"{uncertain} about “{markdown(state.split(dataset))}”"
