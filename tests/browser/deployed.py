@@ -171,7 +171,7 @@ class Deployed:
         sent = [f"_streamlit_xsrf={token}", *cookies, *([] if person is None else [self.cookie_of(person)])]
         return connect(
             self.url.replace("https", "wss") + "/_stcore/stream", max_size=None, subprotocols=["streamlit", token],
-            origin=self.url, ssl=self.tls, additional_headers={"Cookie": "; ".join(sent)},
+            origin=self.url, ssl=self.tls, additional_headers={"Cookie": "; ".join(sent)}, open_timeout=60,
         )  # fmt: skip
 
     def kill(self, name: str) -> None:
