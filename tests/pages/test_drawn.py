@@ -66,6 +66,8 @@ def test_a_triangle_of_classes_has_each_mean_at_the_corner_of_its_name(drawn):
     ):
         one_case._triangle(Three, ["acne", "mole", "wart"], 0.8 * MANY, 0.2, LIGHT, top)  # as the worklist calls it
         assert title(drawn["simplex"]) == said
+    one_case._triangle(Three, ["acne", "mole", "wart"], 0.8 * MANY, 0.2, LIGHT, "acne", alone=False)
+    assert title(drawn["simplex"]) == "No class surely comes first", "as the worklist says: acne or others"
 
 
 def test_classes_that_draws_do_not_tell_apart_are_a_near_tie_whichever_of_them_the_worklist_names(drawn):
@@ -136,7 +138,8 @@ def test_the_class_that_the_worklist_names_is_a_corner_where_draws_put_three_oth
     share = np.tile([[0.31, 0.27, 0.22, 0.2], [0.27, 0.31, 0.2, 0.22]], (50, 1))
     draws = case_draws(np.arange(4), share)
     for top, corners in ((-1, {"acne", "burn", "mole"}), (3, {"wart", "acne", "burn"})):
-        one_case._simplex(Four, 4, draws, by_mean(draws), LIGHT, top)
+        one_case._simplex(Four, 4, draws, by_mean(draws), LIGHT, (top, -1))
+        assert top < 0 or title(drawn["simplex"]) == "No class surely comes first"
         assert set(means_at_corners(drawn["simplex"])) == corners
 
 

@@ -50,7 +50,7 @@ def show(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, r
         with left.container(border=True):
             _bars(view, draws, quantiles, point, by_mean, colours, theme)
         with right.container(border=True):
-            _simplex(view, case, draws, by_mean, theme, int(result.top_class()[0]))
+            _simplex(view, case, draws, by_mean, theme, result.leading(0))
     if risk is not None:
         with right.container(border=True):
             _risk_triangle(view, draws, risk, theme)
@@ -196,7 +196,9 @@ def _in_order(view: Dataset, draws, places: np.ndarray) -> list[int]:
     return sorted(order, key=lambda place: int(draws.classes[place])) if view.ordinal else order
 
 
-def _simplex(view: Dataset, case: int, draws, by_mean: np.ndarray, theme, top: int = -1) -> None:
+def _simplex(view: Dataset, case: int, draws, by_mean: np.ndarray, theme, leading: tuple[int, ...] = (-1,)) -> None:
+    """Which classes may be called the most plausible is ``leading``, as the worklist says it."""
+    top = leading[0]
     by_mean = np.array(_in_order(view, draws, by_mean), np.int64) if draws.classes.size < TOP else by_mean
     names = {int(draws.classes[place]): view.classes[draws.classes[place]] for place in by_mean}
     if not names or len(names) + draws.n_rest == 1:
@@ -223,7 +225,8 @@ def _simplex(view: Dataset, case: int, draws, by_mean: np.ndarray, theme, top: i
         st.caption("Choose three corners; until then the three most plausible are shown.")
     places = [int(np.flatnonzero(draws.classes == code)[0]) for code in corners]
     outside = 1 - float(draws.share[:, places].sum(axis=1).mean())
-    _triangle(view, [names[code] for code in corners], draws.share[:, places], outside, theme, names.get(top))
+    shown, alone = [names[code] for code in corners], len(leading) == 1
+    _triangle(view, shown, draws.share[:, places], outside, theme, names.get(top), alone)
 
 
 def _few_corners(view: Dataset, draws, by_mean: np.ndarray, names: dict[int, str], theme) -> None:
@@ -244,9 +247,10 @@ def _few_corners(view: Dataset, draws, by_mean: np.ndarray, names: dict[int, str
 
 
 def _triangle(
-    view: Dataset, names: list[str], corners: np.ndarray, outside: float, theme, top: str | None = None
-) -> None:
-    """The draws on a triangle; ``top`` is the class that the worklist calls the most plausible, of all classes."""
+    view: Dataset, names: list[str], corners: np.ndarray, outside: float, theme, top: str | None = None,
+    alone: bool = True,
+) -> None:  # fmt: skip
+    """The draws on a triangle; ``top`` is the class that the worklist names, of all classes, alone or with others."""
     corners = corners / corners.sum(axis=1, keepdims=True)
     leading = (corners.argmax(axis=1)[:, None] == np.arange(3)).mean(axis=0)
     best = int(np.argmax(leading))
@@ -258,6 +262,8 @@ def _triangle(
         title = "Near tie of all three"
         if len(tied) == 2:
             title = f"Near tie: {', '.join(plotly(shorten(name, 16)) for name in tied)}"
+    elif outside > 0.005 and not alone:
+        title = "No class surely comes first"
     elif outside > 0.005 and top in names:
         title = f"{plotly(shorten(top, 22))} is the most plausible class"
     elif outside > 0.005:  # of what is renormalised no share of draws is said: it is not the case's certainty
