@@ -149,7 +149,7 @@ GLOSSARY: dict[str, Term] = {
     "annotation certainty": Term(
         "How sure the leading diagnosis of a case is, given what the raters said.",
         "max over classes of P(top-1 class of λ) under the posterior of plausibilities λ (Stutz et al., eq. 2-6); "
-        "± is the Monte Carlo standard error, no doubt about model or γ.",
+        "± is the Monte Carlo standard error, not the uncertainty about model or γ.",
     ),
     "reliability": Term(
         "How much one rater's word counts. Low: a few annotations prove little. High: it is taken as the truth.",
@@ -190,7 +190,7 @@ GLOSSARY: dict[str, Term] = {
     "better": Term(
         "How sure it is that one classifier beats the other, over all plausible truths.",
         "Mean over common draws of P(the row's metric is larger over all cases like these), ties one half, on the "
-        "cases that both predict: doubt about the truth, and Student's t for which cases were sampled.",
+        "cases that both predict: uncertainty about the truth, and Student's t for which cases were sampled.",
     ),
     "alpha": Term(
         "How much every class is given before anybody has annotated.",

@@ -141,8 +141,8 @@ def hidden(dataset: Dataset, certainty: CertaintyResult) -> Claim:
     clear = MajorityVote().fit(dataset).top_class() >= 0
     doubtful = int((clear & (certainty.certainty[:, 0] < CERTAIN)).sum())
     words = (
-        f"A vote gives {int(clear.sum()):,} of {plural(dataset.n_cases, 'case')} one label each, and looks finished. "
-        f"{doubtful:,} of these labels are less than {percent(CERTAIN)} certain, and nothing in the vote says which"
+        f"Majority vote gives {int(clear.sum()):,} of {plural(dataset.n_cases, 'case')} one label each, and looks "
+        f"finished. {doubtful:,} of these labels are less than {percent(CERTAIN)} certain, and nothing in it says which"
     )
     return Claim(words, bool(doubtful > 0.1 * clear.sum()))
 

@@ -38,7 +38,7 @@ POLICY = (
 # What people read where no process answers, in the place of a page and on one that is open.
 AWAY = (
     "Plurality does not answer right now: it is being started again, or looked after. "
-    "Reviews that were confirmed are kept. This page asks again by itself."
+    "Reviews that were confirmed are kept. This page tries again automatically."
 )
 BUSY = "Too many requests came from this address. Wait ten seconds, then load the page again."
 _AWAY_PAGE = (

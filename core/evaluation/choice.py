@@ -1,4 +1,4 @@
-"""Whether the choice of a classifier survives the doubt about the truth."""
+"""Whether the choice of a classifier survives the uncertainty about the truth."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

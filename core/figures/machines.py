@@ -335,7 +335,7 @@ def leads_by_part(found: Sequence[Lead], epsilon: float, theme: Theme, title: st
         data,
         title,
         150 + max(24, 9 * len(machines)) * max(3, len(parts)),
-        xaxis={"title": f"how much oftener a rater is nearer to the others than the machine (ε = {exact(epsilon)})"},
+        xaxis={"title": f"how much more often a rater than the machine is nearer (ε = {exact(epsilon)})"},
         yaxis=rows([plotly(shorten(value, 28)) for _, value in parts], theme),
         shapes=[
             upright(epsilon, {"color": theme.quiet, "dash": "dot", "width": 1.2}),

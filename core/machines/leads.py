@@ -1,6 +1,6 @@
 """How far people lead a machine on parts of the cases: by class, by the panel's certainty, by group.
 
-The lead is the mean of ``d = W^h − W^f`` of the alternative annotator test over people and cases: how much oftener a
+The lead is the mean of ``d = W^h − W^f`` of the alternative annotator test over people and cases: how much more often a
 person than the machine is the nearer one to the others. Against a person the test passes where it is surely below ε.
 """
 

@@ -119,7 +119,7 @@ EMPIRICAL = em_method(
     "Dawid-Skene, empirical Bayes",
     partial(DawidSkene, "empirical"),
     plainly="Dawid-Skene that shrinks a rater's row of a class towards what they do on other classes, and raters "
-    "towards the pool, as far as the differences between them suggest.",
+    "towards the mean of all raters, as far as the differences between them suggest.",
     exactly="Rows of confusion matrices are Dirichlet around the pooled rows with one factor of each rater on the odds "
     "of being right, their concentrations by the marginal likelihood of the expected counts (Minka's fixed point), and "
     "their posterior means in the E-step.",

@@ -119,7 +119,7 @@ class Problem:
         return (
             *self.notes,
             f"{n:,} of {self.data.dataset.n_annotations:,} annotations repeat an earlier one of the same rater on the "
-            "same case and count as independent, so these cases look surer than they are.",
+            "same case and count as independent, so these cases look more certain than they are.",
         )
 
 

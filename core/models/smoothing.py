@@ -17,7 +17,7 @@ Smoothing = Literal["none", "diagonal", "pooled", "empirical"]
 POOL_STRENGTH = 10.0
 NO_SHRINKAGE = (
     "Maximum likelihood, no shrinkage: rates of raters with few annotations run to 0 and 1, and class probabilities "
-    "are surer than the data."
+    "are more certain than the data."
 )
 _NEVER = 1e-100
 _POOL = StoppingRule(200, 1e-8)

@@ -1,4 +1,4 @@
-"""Accuracy of every rater with its interval, alone and shrunk towards the pool.
+"""Accuracy of every rater with its interval, alone and shrunk towards the mean of all raters.
 
 The likelihood of a rater's accuracy is that of their annotations given the annotations of the others (`Panel`). Alone
 it is read under an even prior. Shrunk, accuracies come from a Beta distribution of the pool, whose mean m and size s

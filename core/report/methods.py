@@ -35,8 +35,9 @@ SENTENCES = {
     ),
     "monitoring": (
         "Each rater was judged by gold where the median rater had 20 annotations or more on gold cases, else by the "
-        "other raters of the same cases; accuracy was shrunk towards the pool, raters below what is acceptable were "
-        "flagged at a Bayesian false discovery rate, and other flags raised at a family-wise false-alarm rate.",
+        "other raters of the same cases; accuracy was shrunk towards the mean of all raters, those below what is "
+        "acceptable were flagged at a Bayesian false discovery rate, and other flags raised at a family-wise "
+        "false-alarm rate.",
         (DAWID_SKENE_1979,),
     ),
     "score raters": (

@@ -90,7 +90,7 @@ def _ask_about(cases: list[str], below: int) -> list[Words]:
 
 
 def classifiers(request, sections, token, progress) -> list:
-    """Whether a choice of classifier survives the doubt about the truth.
+    """Whether a choice of classifier survives the uncertainty about the truth.
 
     Parameters
     ----------

@@ -130,7 +130,7 @@ def test_the_story_can_be_presented(dashboard, open_page):
     expect(edge.get_by_role("button")).to_have_count(2)
     on(page)
     told(page, 2, presented=True)
-    page.locator(".st-key-story_bar").get_by_text("A vote gives").wait_for()
+    page.locator(".st-key-story_bar").get_by_text("Majority vote gives").wait_for()
     assert not RATERS.search(page.locator("[data-testid=stMain]").inner_text())
     for key, step in (("ArrowLeft", 1), ("Space", 2)):  # as a presenter's remote sends them
         page.keyboard.press(key)

@@ -16,7 +16,7 @@ from pages.shared.cache.datasets import machine_answers
 from pages.shared.kit import own_predictions, presentation, state, widgets
 
 _FILES = (
-    "A table of cases and the machine's answers, or of cases, classes and scores; JSON by rater; or a log of "
+    "A table of cases and the machine's annotations, or of cases, classes and scores; JSON by rater; or a log of "
     "promptfoo, Inspect, DeepEval or the lm-evaluation-harness. Cases are called as in the annotations"
 )
 
@@ -49,7 +49,7 @@ def bring(dataset: Dataset) -> None:
         n = len(np.unique(found.case_of_annotation[np.isin(found.rater, codes)]))
         return " ".join([f"{', '.join(names)}: {n:,} of {plural(dataset.n_cases, 'case')}.", *notes])
 
-    own_predictions.add(dataset, "Add a machine's answers or probabilities", _FILES, otherwise=held)
+    own_predictions.add(dataset, "Add a machine's annotations or probabilities", _FILES, otherwise=held)
 
 
 def again(whole: Dataset, machines: Sequence[Machine]) -> None:

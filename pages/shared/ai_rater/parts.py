@@ -306,8 +306,8 @@ def by_part(found: Sequence[Lead], left_out: Mapping[str, str], epsilon: float, 
         column_config=columns.numbers(*ends[:3], "ρ") | columns.counts("cases") | pictures,
     )  # fmt: skip
     st.caption(
-        "Of every rater and case: how much oftener the rater than the machine is nearer to the other raters. Where the "
-        "panel is split a rater is far from the others, and any machine as near. Intervals are not corrected for "
+        "Of every rater and case: how much more often the rater than the machine is nearer to the other raters. Where "
+        "the panel is split a rater is far from the others, and any machine as near. Intervals are not corrected for "
         "looking at many parts."
     )
     widgets.download(frame, "Parts", "machines_by_part", "by_part_table")

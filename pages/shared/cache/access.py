@@ -213,7 +213,7 @@ def reviews_to_show(dataset: str) -> tuple[dict[str, CaseReview], int]:
 
 
 def reviews_to_take(dataset: str) -> tuple[dict[str, CaseReview], int]:
-    """The reviews that who is here may take away: all for who owns the data, else as `reviews_to_show`."""
+    """The reviews that who is here may export: all for who owns the data, else as `reviews_to_show`."""
     return (reviews_of(dataset), 0) if may(dataset, change=True) else reviews_to_show(dataset)
 
 

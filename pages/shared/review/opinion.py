@@ -153,11 +153,11 @@ def remarks(key: str) -> None:
             persist_state="session",
         )
         st.selectbox(
-            "Reason for doubt",
+            "Why not certain",
             list(REASONS),
             index=None,
             format_func=REASONS.get,
-            placeholder="Reason for doubt",
+            placeholder="Why not certain",
             width=190,
             label_visibility="collapsed",
             key=f"reason-{key}",

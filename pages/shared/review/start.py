@@ -38,7 +38,7 @@ QUEUES = {
     "certainty": "Lowest certainty first",
     "gain": "Largest gain from one more opinion",
     "split": "The panel is split",
-    "risk": "High risk in doubt",
+    "risk": "High risk and uncertain",
     "classifier": "A classifier against a certain panel",
     "single": "Only one rater so far",
     "sample": "A random sample, to estimate rates",
