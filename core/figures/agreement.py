@@ -10,8 +10,8 @@ from ..agreement.intervals import Coefficient
 from ..agreement.pairs import PairMatrix
 from ..methods import method_named
 from ..text import number, plotly
-from .labels import between, short_names, slant, titled
-from .theme import Theme, Trace, bar, cross, error_bars, heatmap, rows, scatter, with_opacity
+from .labels import between, short_names, slant
+from .theme import Theme, Trace, bar, cross, error_bars, figure_of, heatmap, rows, scatter, with_opacity
 
 FEW_PAIRS = 5
 MOST_WITH_TEXT = 16
@@ -75,11 +75,11 @@ def forest(
     ]
     ends = [c.value if c.ci_low is None else c.ci_low for c in shown]
     lowest = min([0.0, *(end for end in ends if end is not None)])
-    return titled(
+    return figure_of(
         theme,
+        data,
         title,
         90 + (46 if len(ticks) <= 6 else 36 if len(ticks) <= 12 else 26) * len(ticks),
-        data,
         xaxis={"range": [max(-1.0, lowest) - 0.02, 1.02], "nticks": 6, "title": "1 = full agreement"},
         yaxis=rows(ticks, theme),
     )
@@ -129,11 +129,11 @@ def pair_heatmap(matrix: PairMatrix, order: np.ndarray, theme: Theme, title: str
         _clickable(order, hover),
     ]
     ends = {"range": [-0.5, n_raters - 0.5], "tickmode": "array", "tickvals": list(range(n_raters)), "showgrid": False}
-    return titled(
+    return figure_of(
         theme,
+        data,
         title,
         max(300, 110 + min(44, 700 // n_raters) * n_raters),
-        data,
         xaxis={**ends, "ticktext": names, "tickangle": slant(names)},
         yaxis={**ends | {"range": [n_raters - 0.5, -0.5]}, "ticktext": names},
         hoverdistance=-1,
@@ -180,11 +180,11 @@ def case_agreement_histogram(agreement: np.ndarray, theme: Theme, title: str) ->
             hovertemplate="agreement %{customdata}: %{y:,} cases<extra></extra>",
         )
     ]
-    return titled(
+    return figure_of(
         theme,
+        data,
         title,
         260,
-        data,
         xaxis={"title": "share of agreeing pairs in a case", "range": [0, 1]},
         yaxis={"title": "cases"},
     )
@@ -209,11 +209,11 @@ def annotations_per_case(per_case: np.ndarray, theme: Theme, title: str) -> go.F
             hovertemplate="%{x} annotations: %{y:,} cases<extra></extra>",
         )
     ]
-    return titled(
+    return figure_of(
         theme,
+        data,
         title,
         260,
-        data,
         xaxis={"title": "annotations of a case", "dtick": 1 if values[-1] - values[0] <= 20 else None},
         yaxis={"title": "cases"},
     )

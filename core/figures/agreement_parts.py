@@ -11,8 +11,8 @@ from ..agreement.over_time import OverTime
 from ..agreement.precision import PrecisionCurve
 from ..methods import method_named
 from ..text import exact, number, plotly
-from .labels import between, short_names, titled
-from .theme import Theme, Trace, bar, cross, error_bars, filled_band, scatter, upright, with_opacity
+from .labels import between, short_names
+from .theme import Theme, Trace, bar, cross, error_bars, figure_of, filled_band, scatter, upright, with_opacity
 
 MOST_LINES = 40
 MOST_WINDOWS_NAMED = 14
@@ -63,11 +63,11 @@ def named_forest(
     ]
     if overall is not None:
         shapes.append(upright(overall, {"color": theme.quiet, "dash": "dot", "width": 1.5}))
-    return titled(
+    return figure_of(
         theme,
+        data,
         title,
         100 + 24 * max(3, len(shown)),
-        data,
         xaxis={"title": axis, "range": [min(0.0, *values) - 0.02 if values else 0, 1.02]},
         yaxis={
             "autorange": "reversed",
@@ -119,11 +119,11 @@ def agreement_over_time(found: OverTime, theme: Theme, title: str) -> go.Figure:
         )
     places = list(range(len(found.windows)))
     step = max(1, -(-len(places) // MOST_WINDOWS_NAMED))
-    return titled(
+    return figure_of(
         theme,
+        data,
         title,
         380,
-        data,
         xaxis={
             "tickmode": "array",
             "tickvals": places[::step],
@@ -166,11 +166,11 @@ def precision_figure(curves: Sequence[PrecisionCurve], theme: Theme, title: str)
                 "annotations<extra></extra>",
             )
         )
-    return titled(
+    return figure_of(
         theme,
+        data,
         title,
         360,
-        data,
         xaxis={"title": "annotations added", "rangemode": "tozero"},
         yaxis={"title": "width of the 95% interval", "rangemode": "tozero"},
         legend_below=True,
@@ -205,11 +205,11 @@ def band_bar(found: Sequence[Band], theme: Theme, title: str) -> go.Figure:
                 showlegend=False,
             )
         )
-    return titled(
+    return figure_of(
         theme,
+        data,
         title,
         128,
-        data,
         xaxis={"range": [0, 1], "title": "probability"},
         yaxis={"showgrid": False},
         barmode="stack",

@@ -6,9 +6,9 @@ import plotly.graph_objects as go
 from ..models.checks import PredictiveCheck
 from ..models.loo import LooRow
 from ..text import number, plotly, shorten
-from .labels import model_name, raters_side_by_side, row_height, short_names, titled
+from .labels import model_name, raters_side_by_side, row_height, short_names
 from .reliability import SYMBOLS
-from .theme import Theme, bar, error_bars, rows, scatter, upright, with_opacity
+from .theme import Theme, bar, error_bars, figure_of, rows, scatter, upright, with_opacity
 
 MOST_MODELS = 5
 MOST_RATERS = 200
@@ -73,7 +73,7 @@ def vote_bands(
                     hovertemplate=hover,
                 )
             )
-    return titled(theme, title, 500, data, **_cases_above_differences(len(votes), theme), legend_below=True)
+    return figure_of(theme, data, title, 500, **_cases_above_differences(len(votes), theme), legend_below=True)
 
 
 def _cases_above_differences(n_votes: int, theme: Theme) -> dict:
@@ -140,11 +140,11 @@ def rater_bands(check: PredictiveCheck, theme: Theme, title: str, class_code: in
                 "%{customdata[3]:,.0f} to %{customdata[4]:,.0f}, p %{customdata[5]:.3f}<extra></extra>",
             )
         )
-    return titled(
+    return figure_of(
         theme,
+        data,
         title,
         380,
-        data,
         xaxis=raters_side_by_side(names if few else None, len(mine), " by what was observed"),
         yaxis={"title": "share of annotations", "tickformat": ".0%"},
         legend_below=True,
@@ -197,11 +197,11 @@ def loo_forest(compared: tuple[LooRow, ...], theme: Theme, title: str) -> go.Fig
         )
     ]
     names = [model_name(row.name) for row in compared]
-    return titled(
+    return figure_of(
         theme,
+        data,
         title,
         110 + row_height([row.name for row in compared]) * len(compared),
-        data,
         xaxis={"title": "elpd less the best model's, ± SE", "nticks": 6},
         yaxis=rows(names, theme),
         shapes=[upright(0, {"color": theme.rest, "width": 1})],

@@ -5,7 +5,6 @@ import plotly.graph_objects as go
 
 from ..evaluation.metrics import Evaluation
 from ..text import number, plotly, shorten
-from .labels import titled
 from .reliability import DASHES, SYMBOLS, reliability_axis
 from .theme import Theme, Trace, bar, figure_of, filled_band, scatter, with_opacity
 
@@ -56,11 +55,11 @@ def metric_against_reliability(
                 showlegend=False,
             )
         )
-    return titled(
+    return figure_of(
         theme,
+        data,
         title,
         420,
-        data,
         xaxis=reliability_axis(reliabilities) | {"range": [np.log10(x[0] * 0.9), np.log10(x[-1] * 1.35)]},
         yaxis={"title": metric_title(metric)},
         legend_below=True,

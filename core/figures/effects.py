@@ -6,10 +6,9 @@ import plotly.graph_objects as go
 
 from ..models.difficulty.names import Switches
 from ..text import plotly
-from .labels import titled
-from .theme import Theme, scatter, with_opacity
+from .theme import Theme, figure_of, scatter, with_opacity
 
-# Field of `Switches`, letter that takes it away, what it is when on and when off, why.
+# Field of `Switches`, letter without it, what it is when on and when off, why.
 _RATER_EFFECTS = (
     ("bias", "D", "Bias: α<sup>sens</sup> ≠ α<sup>spec</sup>", "No bias", "a rater may lean towards one class"),
     ("ability", "E", "Ability: α differs", "Raters alike", "some raters are better than others"),
@@ -64,11 +63,11 @@ def effects_diagram(on: Switches, tag: str, theme: Theme, title: str) -> go.Figu
         hovertemplate="%{customdata}<extra></extra>",
         showlegend=False,
     )
-    return titled(
+    return figure_of(
         theme,
+        [points],
         title,
         400,
-        [points],
         xaxis={"visible": False, "range": [0, 1]},
         yaxis={"visible": False, "range": [-0.06, 1.0]},
         shapes=[

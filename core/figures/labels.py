@@ -1,52 +1,16 @@
-"""Titles and names that fit their figure: titles in lines, and names that stay apart when they are cut."""
+"""Names that fit their figure, and stay apart when they are cut."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from html import unescape
-from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from ..text import number, plotly, shorten, significant
-from .theme import Theme, Trace, figure_of
 
-TITLE_WIDTH = 46  # characters of a title that stand side by side where a screen is 390 pixels wide
-AXIS_WIDTH = 40
-LINE_HEIGHT = 21
+_LEVEL_WIDTH = 40  # characters of ticks that stand side by side where a screen is 390 pixels wide
 NOT_CONVERGED = ", not converged"
 ELLIPSIS = "…"
-
-
-def titled(theme: Theme, title: str, height: int, data: Sequence[Trace], **own: Any) -> go.Figure:
-    """`figure_of` with its title broken into lines that fit a narrow screen; each line more makes it higher.
-
-    Parameters
-    ----------
-    theme : Theme
-    title : str
-    height : int
-        In pixels.
-    data : sequence of Trace
-    **own
-        Further arguments of `figure_of`.
-    """
-    lines = in_lines(title)
-    more = LINE_HEIGHT * max(0, len(lines) - 1)
-    if more:
-        own["margin"] = {"t": 44 + more} | own.get("margin", {})
-    return figure_of(theme, data, "<br>".join(lines), height + more, **own)
-
-
-def in_lines(text: str, width: int = TITLE_WIDTH) -> list[str]:
-    """Escaped text in lines of at most ``width`` characters as shown; a longer word has a line of its own."""
-    lines: list[str] = []
-    for word in text.split():
-        if lines and len(unescape(f"{lines[-1]} {word}")) <= width:
-            lines[-1] += f" {word}"
-        else:
-            lines.append(word)
-    return lines
 
 
 def between(low: float | None, high: float | None, digits: int = 2) -> str:
@@ -126,7 +90,7 @@ def raters_side_by_side(names: Sequence[str] | None, n_raters: int, unnamed: str
 
 def slant(names: Sequence[str]) -> int:
     """Angle of tick labels: level where all of them fit on a narrow screen."""
-    return -45 if sum(len(unescape(name)) + 2 for name in names) > AXIS_WIDTH else 0
+    return -45 if sum(len(unescape(name)) + 2 for name in names) > _LEVEL_WIDTH else 0
 
 
 def dates(seconds: np.ndarray) -> list[str]:

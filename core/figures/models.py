@@ -6,9 +6,9 @@ import plotly.graph_objects as go
 from ..methods import method_named
 from ..models.result import RaterModelFit
 from ..text import number, plotly, shorten
-from .labels import between, model_name, row_height, short_names, slant, titled
+from .labels import between, model_name, row_height, short_names, slant
 from .reliability import SYMBOLS
-from .theme import Theme, Trace, bar, dashed, error_bars, heatmap, rows, scatter, with_opacity
+from .theme import Theme, Trace, bar, dashed, error_bars, figure_of, heatmap, rows, scatter, with_opacity
 
 MOST_CLASSES = 12
 MOST_WITH_INTERVALS = 5
@@ -42,11 +42,11 @@ def prevalence_bars(fits: list[RaterModelFit], theme: Theme, title: str) -> go.F
                 + "</extra>",
             )
         )
-    return titled(
+    return figure_of(
         theme,
+        data,
         title,
         130 + 26 * len(order),
-        data,
         xaxis={"title": "share of cases", "rangemode": "tozero"},
         yaxis={
             "tickmode": "array",
@@ -90,11 +90,11 @@ def prevalence_by_model(
         data.append(_prevalence_marks(fit, codes, at, name, colour, symbol) | {"showlegend": not one_class})
     names = [model_name(name) for name in fits] if one_class else _class_names(first, codes)
     middle = np.arange(len(fits)) if one_class else np.arange(len(codes)) * span + (len(fits) - 1) / 2
-    return titled(
+    return figure_of(
         theme,
+        data,
         title,
         int(130 + (row_height(fits) if one_class else 24) * len(codes) * span),
-        data,
         xaxis={
             "title": f"share of cases that are {_class_name(first, codes[0])}" if one_class else "share of cases",
             "rangemode": "tozero",
@@ -195,11 +195,11 @@ def confusion_heatmap(fit: RaterModelFit, rater: int, theme: Theme, title: str) 
         )
     ]
     ticks = {"tickmode": "array", "tickvals": list(range(n_shown)), "showgrid": False}
-    return titled(
+    return figure_of(
         theme,
+        data,
         title,
         max(300, 130 + (44 if roomy else 30) * n_shown),
-        data,
         xaxis={**ticks, "ticktext": names, "title": "annotated class", "tickangle": slant(names)},
         yaxis={
             **ticks,
@@ -246,7 +246,7 @@ def objective_path(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure:
             hovertemplate="iteration %{x}: %{y:,.4f}<extra></extra>",
         )
     ]
-    return titled(theme, title, 240, data, xaxis={"title": "iteration"}, yaxis={"title": "objective"})
+    return figure_of(theme, data, title, 240, xaxis={"title": "iteration"}, yaxis={"title": "objective"})
 
 
 def calibration_curve(
@@ -296,11 +296,11 @@ def calibration_curve(
             hovertemplate="probability %{x:.2f}: %{y:,} cases<extra></extra>",
         ),
     ]
-    return titled(
+    return figure_of(
         theme,
+        data,
         title,
         420,
-        data,
         xaxis={"anchor": "y2", "range": [-0.03, 1.03], "title": "probability under the model"},
         yaxis={"domain": [0.3, 1], "title": "share true", "range": [-0.03, 1.03]},
         yaxis2={"domain": [0, 0.22], "title": "cases", "nticks": 4},

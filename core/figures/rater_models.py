@@ -5,8 +5,8 @@ import plotly.graph_objects as go
 
 from ..models.result import CaseEffect, RaterModelFit
 from ..text import number, percent, plotly, shorten
-from .labels import between, raters_side_by_side, short_names, titled
-from .theme import Theme, Trace, dashed, error_bars, scatter, with_opacity
+from .labels import between, raters_side_by_side, short_names
+from .theme import Theme, Trace, dashed, error_bars, figure_of, scatter, with_opacity
 
 NAMED_RATERS = 30
 INTERVAL_RATERS = 60
@@ -61,11 +61,11 @@ def sensitivity_specificity(fit: RaterModelFit, theme: Theme, title: str) -> go.
             )
         )
     negative, positive = (plotly(shorten(name, 18)) for name in fit.classes)
-    return titled(
+    return figure_of(
         theme,
+        data,
         title,
         460,
-        data,
         xaxis={"title": f"specificity: right on {negative}", "range": [-0.03, 1.03]},
         yaxis={"title": f"sensitivity: right on {positive}", "range": [-0.03, 1.03]},
         legend_below=True,
@@ -132,11 +132,11 @@ def accuracy_by_rater(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure
     said["hovertemplate"] = f"{always}: %{{y:.3f}}<extra></extra>"
     data.append(dashed([-0.7, len(chosen) - 0.3], [fit.prevalence.max()] * 2, always, theme.mean, **said))
     names = [plotly(name) for name in short_names([fit.raters[j] for j in chosen], 18)] if few else None
-    return titled(
+    return figure_of(
         theme,
+        data,
         title,
         400,
-        data,
         xaxis=raters_side_by_side(names, len(chosen), ", sorted"),
         yaxis={"title": "right, by the model's matrix", "range": [-0.03, 1.03]},
         legend_below=True,
@@ -187,11 +187,11 @@ def effect_against_probability(
             showlegend=False,
         )
     ]
-    return titled(
+    return figure_of(
         theme,
+        data,
         title,
         420,
-        data,
         xaxis={"title": f"probability of {name}", "range": [-0.03, 1.03]},
         yaxis={"title": effect.name},
     )

@@ -9,7 +9,7 @@ from ..raters.score_drift import ScoreDrift
 from ..raters.score_gold import ScoreGold
 from ..raters.score_raters import ScoreRaters
 from ..text import exact, plotly, shorten
-from .labels import dates, score_between, titled
+from .labels import dates, score_between
 from .reliability import DASHES, SYMBOLS, axis_to_one, reliability_axis
 from .theme import (
     Theme,
@@ -332,7 +332,7 @@ def errors_against_trust(found: tuple[ScoreErrors, ...], metric: str, theme: The
         )
     named = {"title": METRIC_TITLES[metric]}
     zero = {} if metric == "bias" else {"rangemode": "tozero"}
-    return titled(theme, title, 360, data, xaxis=reliability_axis(tuple(x)), yaxis=named | zero, legend_below=True)
+    return figure_of(theme, data, title, 360, xaxis=reliability_axis(tuple(x)), yaxis=named | zero, legend_below=True)
 
 
 def severities(found: ScoreRaters, theme: Theme, title: str) -> go.Figure:

@@ -5,6 +5,7 @@ Point estimates are bars or crosses, posteriors are dots, bands and regions, obs
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import unescape
 from typing import Any
 
 import plotly.graph_objects as go
@@ -15,6 +16,9 @@ Trace = dict[str, Any]
 # Okabe & Ito's palette, safe for colour-blind readers, ordered so that neighbours differ in lightness too.
 _CLASSES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800", "#8A8F98")
 _CLASSES_ON_DARK = ("#4FA6E8", "#E69F00", "#22C197", "#E08FC0", "#9AD4F7", "#F0783C", "#D9CB3A", "#A6ADB5")
+TITLE_WIDTH = 46  # characters that stand side by side where a screen is 390 pixels wide
+AXIS_WIDTH = 34  # the same under an axis, which begins at the right of the names of its rows
+_TITLE_LINE, _AXIS_LINE = 21, 16  # pixels
 FONT = "'Source Sans', 'Source Sans 3', 'Source Sans Pro', sans-serif"
 
 
@@ -129,17 +133,51 @@ def figure_of(
     data : sequence of dict
         Traces as plotly takes them, with their ``type``.
     title : str
-        Says what is seen; user text in it must be escaped.
+        Says what is seen, in one line; user text in it must be escaped.
     height : int
-        In pixels.
+        In pixels; each line more of the title below an axis adds to it.
     legend_below : bool
         Room for the legend under the title of the axis.
     **layout
         What the figure has of its own: ``xaxis``, ``shapes``, …
     """
-    margin = ({"t": 44} if title else {}) | ({"b": 64} if legend_below else {}) | layout.pop("margin", {})
-    own = {"template": _TEMPLATES[theme], "title": {"text": title}, "height": height, "margin": margin, **layout}
+    more = _AXIS_LINE * _break_titles_below(layout)
+    margin = ({"t": 44} if title else {}) | ({"b": 64 + more} if legend_below else {}) | layout.pop("margin", {})
+    own = {"template": _TEMPLATES[theme], "title": {"text": title}, "height": height + more, "margin": margin, **layout}
     return go.Figure(data=data, layout=own)
+
+
+def _break_titles_below(layout: dict[str, Any]) -> int:
+    """Breaks long titles of level axes into lines; how many lines this is more than one."""
+    most = 1
+    for name, axis in layout.items():
+        if name.startswith("xaxis") and isinstance(axis.get("title"), str):
+            lines = in_lines(axis["title"], AXIS_WIDTH)
+            layout[name] = axis | {"title": "<br>".join(lines)}
+            most = max(most, len(lines))
+    return most - 1
+
+
+def in_lines(text: str, width: int = TITLE_WIDTH) -> list[str]:
+    """Escaped text in lines of at most ``width`` characters as shown; a longer word has a line of its own."""
+    lines: list[str] = []
+    for word in text.split():
+        if lines and len(unescape(f"{lines[-1]} {word}")) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
+
+
+def title_in_lines(spec: dict[str, Any]) -> None:
+    """Breaks the title of a figure's JSON into lines that fit a narrow screen; each line more makes it higher."""
+    layout = spec["layout"]
+    lines = in_lines(layout["title"]["text"])
+    more = _TITLE_LINE * max(0, len(lines) - 1)
+    if more:
+        layout["title"]["text"] = "<br>".join(lines)
+        layout["margin"]["t"] += more
+        layout["height"] += more
 
 
 def scatter(**own: Any) -> Trace:

@@ -18,7 +18,7 @@ import pandas as pd
 from plotly.offline import get_plotlyjs
 from plotly.utils import PlotlyJSONEncoder
 
-from ..figures.theme import DARK, LIGHT
+from ..figures.theme import DARK, LIGHT, title_in_lines
 from ..text import number, without_controls
 from .blocks import Block, Figure, Grid, Section, Words
 
@@ -115,6 +115,8 @@ def _block(block: Block, figures: list[dict]) -> dict:
         return {"template": "words.html", "kind": block.kind, "text": block.text}
     if isinstance(block, Figure):
         both = {name: block.draw(theme).to_plotly_json() for name, theme in (("light", LIGHT), ("dark", DARK))}
+        for spec in both.values():
+            title_in_lines(spec)
         figures.append(both)
         height = int(both["light"]["layout"].get("height", _HEIGHT))
         return {"template": "figure.html", "alt": block.alt, "place": len(figures) - 1, "height": height}

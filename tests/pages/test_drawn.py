@@ -1,6 +1,7 @@
 """What pages hand to their figures and say in titles made of numbers, read against the numbers they had."""
 
 from dataclasses import replace
+from html import escape, unescape
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,7 +11,7 @@ from core.agreement.intervals import wilson
 from core.annotations.dataset import Dataset
 from core.certainty.regions import draws_region
 from core.certainty.risk import RiskResult
-from core.figures.theme import LIGHT
+from core.figures.theme import LIGHT, figure_of
 from core.ingest.samples import load_sample
 from core.models.loo import PsisLoo
 from core.models.majority import MajorityVote
@@ -49,6 +50,18 @@ def means_at_corners(figure):
     right = x - top / 2
     at = {(0.0, False): 1 - top - right, (1.0, False): right, (0.5, True): top}
     return {note.text: at[note.x, note.y > 0] for note in figure.layout.annotations}
+
+
+@pytest.mark.parametrize("title", ["", "Least accurate: &lt;img src=x&gt;, .6", "<img src=x> & co"])
+def test_a_title_is_text_of_the_page_letter_for_letter_and_stays_in_the_figure(monkeypatch, title):
+    said, shown = [], []
+    monkeypatch.setattr(widgets.presentation, "on", lambda: False)
+    monkeypatch.setattr(widgets.st, "html", said.append)
+    monkeypatch.setattr(widgets.st, "plotly_chart", lambda figure, **_: shown.append(figure))
+    widgets.plot(figure_of(LIGHT, title=title), "key", "alt")
+    letters = unescape(title)
+    assert said == [f'<div class="figure-title">{escape(letters)}</div>'] * bool(title)
+    assert shown[0].layout.title.text == title
 
 
 SHARES = np.array([[0.7, 0.2, 0.1], [0.6, 0.1, 0.3], [0.2, 0.5, 0.3], [0.5, 0.3, 0.2]])

@@ -51,6 +51,9 @@ h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; paddin
 .questions { margin: .2rem 0 !important; padding: 0 !important; }
 .questions dt { font-weight: 600; } .questions dd { margin: 0 0 .4rem !important; opacity: .78; font-size: .92rem; }
 .st-key-no_figure { display: none; }
+.figure-title { font-weight: 600; font-size: .95rem; line-height: 1.35; overflow-wrap: anywhere; }
+[data-testid="stElementContainer"]:has(.figure-title) { margin-bottom: calc(-2.6rem - 8px); }
+[data-testid="stFullScreenFrame"]:not(:has([aria-label="Close fullscreen"])) .g-gtitle { display: none; }
 .gamma-marks { position: relative; height: 1rem; margin: -1.7rem .4rem 0; font-size: .8rem; line-height: 1; }
 .gamma-marks span { position: absolute; transform: translateX(-50%); cursor: help; }
 .gamma-legend { display: flex; flex-wrap: wrap; gap: .1rem .9rem; font-size: .82rem; line-height: 1.35; }

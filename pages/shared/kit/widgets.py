@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from html import escape as _escape
+from html import unescape
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,8 @@ _FORMATS = (
 )
 _SPLIT = "_threshold_opened"  # the threshold that two classes open with and nobody has set
 _MOST_WHO = 4  # names of raters on a line, before they fold
-_PLOT = {"displaylogo": False, "modeBarButtons": [["toImage"]], "toImageButtonOptions": {"scale": 2}}
+_IMAGE = {"scale": 2, "width": 1000}  # wide enough for a title in one line
+_PLOT = {"displaylogo": False, "modeBarButtons": [["toImage"]], "toImageButtonOptions": _IMAGE}
 
 
 def require_data() -> Reading:
@@ -109,7 +111,12 @@ def class_view(dataset: Dataset) -> Dataset:
 
 
 def plot(figure: go.Figure, key: str, alt: str, **options):
-    """A figure in the project's own look, with its image by its own button; larger in a presentation."""
+    """A figure in the project's own look, with its image by its own button; larger in a presentation.
+
+    Its title is text of the page, which the browser breaks where the screen ends; the image has it in the figure.
+    """
+    if title := figure.layout.title.text:
+        st.html(f'<div class="figure-title">{html_text(unescape(title))}</div>')
     if presentation.on():
         figure = enlarge(figure, presentation.SCALE)
     return st.plotly_chart(figure, theme=None, config=_PLOT, key=key, alt=alt, **options)

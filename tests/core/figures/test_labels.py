@@ -1,49 +1,16 @@
-"""Titles and names that fit their figure."""
-
-from html import unescape
+"""Names that fit their figure."""
 
 import pytest
 
 from core.figures.labels import (
     NOT_CONVERGED,
-    TITLE_WIDTH,
-    in_lines,
     model_name,
     raters_side_by_side,
     row_height,
     short_names,
     slant,
-    titled,
 )
-from core.figures.theme import DARK, LIGHT, figure_of
 from core.text import plotly
-
-LONG = "Least accurate by Hierarchical Dawid-Skene: a rater of a rather long name, .78 (.62 to .88)"
-
-
-@pytest.mark.parametrize("text", [LONG, "short", plotly(LONG.replace("a", "<b>")), "a " * 200])
-def test_lines_of_a_title_fit_and_lose_nothing(text):
-    lines = in_lines(text)
-    assert max(len(unescape(line)) for line in lines) <= TITLE_WIDTH
-    assert " ".join(lines) == " ".join(text.split())
-
-
-def test_escaped_letters_count_once():
-    """Twenty letters that are written as four each stay in one line."""
-    assert in_lines("&lt;" * 20) == ["&lt;" * 20]
-
-
-def test_a_word_too_long_has_a_line_of_its_own():
-    assert in_lines("a " + "x" * 60 + " b") == ["a", "x" * 60, "b"]
-
-
-@pytest.mark.parametrize("theme", [LIGHT, DARK])
-def test_a_title_of_more_lines_takes_its_room_from_nothing_else(theme):
-    """The plot keeps its height: the figure grows by as much as the margin."""
-    one, three = titled(theme, "short", 300, []), titled(theme, LONG, 300, [])
-    assert one.layout.height == 300 == figure_of(theme, (), "short", 300).layout.height
-    assert three.layout.title.text.count("<br>") == len(in_lines(LONG)) - 1 >= 1
-    assert three.layout.height - three.layout.margin.t == one.layout.height - one.layout.margin.t
 
 
 @pytest.mark.parametrize(

@@ -1,24 +1,32 @@
 """The look that figures share: colours of classes, and letters for a screen that is seen from afar."""
 
 import re
+from html import unescape
 from pathlib import Path
 
 import pytest
 
 from core import figures
 from core.figures.theme import (
+    AXIS_WIDTH,
     DARK,
     LIGHT,
+    TITLE_WIDTH,
     class_colours,
     enlarge,
     figure_of,
     filled_band,
+    in_lines,
     level,
     scatter,
+    title_in_lines,
     upright,
     upright_band,
     with_opacity,
 )
+from core.text import plotly
+
+LONG = "Least accurate by Hierarchical Dawid-Skene: a rater of a rather long name, .78 (.62 to .88)"
 
 
 def test_a_colour_with_opacity_keeps_its_three_parts_in_order():
@@ -50,6 +58,46 @@ def test_an_empty_figure_has_its_title_height_and_ink(theme):
     assert style.font.color == style.title.font.color == theme.ink
     assert style.margin.t < figure.layout.margin.t and figure_of(theme).layout.margin.t is None  # no title, no room
     assert figure_of(theme, legend_below=True).layout.margin.b == 64
+
+
+@pytest.mark.parametrize("text", [LONG, "short", plotly(LONG.replace("a", "<b>")), "a " * 200])
+def test_lines_of_a_title_fit_and_lose_nothing(text):
+    lines = in_lines(text)
+    assert max(len(unescape(line)) for line in lines) <= TITLE_WIDTH
+    assert " ".join(lines) == " ".join(text.split())
+
+
+def test_escaped_letters_count_once():
+    """Twenty letters that are written as four each stay in one line."""
+    assert in_lines("&lt;" * 20) == ["&lt;" * 20]
+
+
+def test_a_word_too_long_has_a_line_of_its_own():
+    assert in_lines("a " + "x" * 60 + " b") == ["a", "x" * 60, "b"]
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_a_title_of_more_lines_takes_its_room_from_nothing_else(theme):
+    """The plot keeps its height: the figure of a report grows by as much as the margin; a page breaks titles itself."""
+    one, three = (figure_of(theme, (), title, 300).to_plotly_json() for title in ("short", LONG))
+    assert three["layout"]["title"]["text"] == LONG and three["layout"]["height"] == 300
+    for spec in (one, three):
+        title_in_lines(spec)
+    assert one["layout"]["title"]["text"] == "short" and one["layout"]["height"] == 300
+    assert three["layout"]["title"]["text"].count("<br>") == len(in_lines(LONG)) - 1 >= 1
+    room = [spec["layout"]["height"] - spec["layout"]["margin"]["t"] for spec in (one, three)]
+    assert room[0] == room[1] and three["layout"]["height"] > 300
+
+
+def test_a_long_title_below_an_axis_is_broken_and_the_legend_keeps_clear_of_it():
+    axis = {"title": plotly(LONG), "range": [0, 1]}
+    found = figure_of(LIGHT, height=300, xaxis=axis, yaxis={"title": LONG}, legend_below=True).layout
+    lines = found.xaxis.title.text.split("<br>")
+    assert max(map(len, lines)) <= AXIS_WIDTH and " ".join(lines) == LONG == found.yaxis.title.text
+    short = figure_of(LIGHT, height=300, xaxis={"title": "share"}, legend_below=True).layout
+    assert short.xaxis.title.text == "share" and short.height == 300
+    assert found.height - short.height == found.margin.b - short.margin.b == 16 * (len(lines) - 1) > 0
+    assert axis == {"title": LONG, "range": [0, 1]}  # what was given is left alone
 
 
 def test_the_two_themes_have_templates_of_their_own_in_which_every_axis_and_letter_is_theirs():
